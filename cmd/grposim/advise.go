@@ -12,6 +12,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/training/logs"
 )
 
 func newAdvise(stdout, stderr io.Writer) *cobra.Command {
@@ -24,6 +25,7 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		lag      float64
 		workers  int
 		set      []string
+		log      logs.Options
 	)
 	c := &cobra.Command{
 		Use:   "advise FILE|NAME|LOG",
@@ -85,10 +87,12 @@ in optimizer steps, 0 if every batch was used once.`,
 				if simulate || all || noise > 0 || len(set) > 0 {
 					return usageError{errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")}
 				}
-				return adviseLog(stdout, stderr, args[0], lag, asJSON)
+				return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
 			}
-			if c.Flags().Changed("lag") {
-				return usageError{errors.New("--lag is of a training log: use it with --fit")}
+			for _, flag := range []string{"lag", "run", "percent"} {
+				if c.Flags().Changed(flag) {
+					return usageError{fmt.Errorf("--%s is of a training log: use it with --fit", flag)}
+				}
 			}
 			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 			if err != nil {
@@ -141,6 +145,8 @@ in optimizer steps, 0 if every batch was used once.`,
 	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")
 	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone")
 	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
+	addRun(c, &log)
+	addPercent(c, &log)
 	c.Flags().Float64Var(&lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
 	addWorkers(c, &workers)
 	addSet(c, &set)

@@ -10,6 +10,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/store"
 	"grposim/training/fit"
+	"grposim/training/logs"
 )
 
 // logAdvice is the advice on refresh interval and noise that follows from a training log.
@@ -21,8 +22,8 @@ type logAdvice struct {
 
 // adviseLog fits a log and prints the advice that follows from its timescale. lag is the
 // age of the snapshot in the run, in optimizer steps.
-func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) error {
-	log, err := openLog(stderr, file)
+func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag float64, asJSON bool) error {
+	log, err := openLog(stderr, file, how)
 	if err != nil {
 		return err
 	}

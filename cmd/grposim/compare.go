@@ -13,6 +13,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/training/equivalence"
+	"grposim/training/logs"
 )
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
@@ -54,12 +55,13 @@ folder holds no results; 4 results are damaged or incomplete.
 
 Training logs
 
-A and B are logs of trainers (files, or folders with trainer_state.json), and the question
+A and B are logs of trainers (files, or folders that diagnose reads), and the question
 is whether their mean curves of reward are the same within a margin. Repeated runs of one
 recipe are separated by commas: compare a1.csv,a2.csv b1.csv,b2.csv. Times are optimizer
 steps; runs with different learning rates are compared in intrinsic time, ∫η dt/max η,
 with --schedule KIND:WARMUP:TOTAL (constant, linear or cosine, in steps) or --schedule
-logged; two schedules, separated by a comma, are those of A and of B.
+logged; two schedules, separated by a comma, are those of A and of B. Of logs that hold
+several runs --run names the one to read; given twice, that of A and that of B.
 
 It compares the mean over the times that all runs have, the curve in ten segments of them
 (fewer of short logs), and start, plateau and half-time: the time from the first row on
@@ -164,6 +166,7 @@ command line or a file is wrong, 4 a file cannot be read.`,
 	c.Flags().Float64Var(&o.confidence, confidenceFlag, 0.95, "confidence of logs and scores, in (0, 1)")
 	c.Flags().Float64Var(&o.largest, largestFlag, math.Inf(1), "of logs: the largest `reward` that is possible; no plateau is above it")
 	c.Flags().StringVar(&o.schedule, scheduleFlag, "", "of logs: compare in the intrinsic time of this `KIND:WARMUP:TOTAL`, or logged; two with a comma between")
+	c.Flags().StringArrayVar(&o.runs, runFlag, nil, "of logs that hold several runs: the `name` of the one to read; twice for A and B")
 	return c
 }
 
@@ -173,6 +176,7 @@ const (
 	confidenceFlag = "confidence"
 	scheduleFlag   = "schedule"
 	largestFlag    = "largest-reward"
+	runFlag        = "run"
 )
 
 // equivalenceOptions are the flags of compare.
@@ -181,6 +185,15 @@ type equivalenceOptions struct {
 	margin, confidence float64 // a margin of 0 is the default
 	largest            float64 // reward; +Inf: not known
 	schedule           string
+	runs               []string // names of runs: none, of A and B, or of each
+}
+
+// log says how the logs of side i are read.
+func (o *equivalenceOptions) log(i int) logs.Options {
+	if len(o.runs) == 0 {
+		return logs.Options{}
+	}
+	return logs.Options{Run: o.runs[min(i, len(o.runs)-1)]}
 }
 
 // marginSource says where the margin comes from.
@@ -205,7 +218,7 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 			return false, usageError{fmt.Errorf("%s is a training log and %s is none, want two of a kind", log, folder)}
 		}
 	}
-	ofLogs := []string{scheduleFlag, largestFlag}
+	ofLogs := []string{scheduleFlag, largestFlag, runFlag}
 	ofEquivalence := slices.ContainsFunc(append(ofLogs, marginFlag, confidenceFlag), flags.Changed)
 	for _, arg := range args {
 		if _, missing := os.Stat(arg); missing != nil && ofEquivalence && !isLogs {
@@ -218,7 +231,9 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
 		return false, usageError{fmt.Errorf("--%s: got %g points, want at most %g: the errors of wider ones are not those declared", marginFlag, o.margin, 100*equivalence.MaxMargin)}
 	case !isLogs && slices.ContainsFunc(ofLogs, flags.Changed):
-		return false, usageError{fmt.Errorf("--%s and --%s are for training logs", scheduleFlag, largestFlag)}
+		return false, usageError{fmt.Errorf("--%s, --%s and --%s are for training logs", scheduleFlag, largestFlag, runFlag)}
+	case len(o.runs) > 2:
+		return false, usageError{fmt.Errorf("--%s: got %d names, want one, or those of A and of B", runFlag, len(o.runs))}
 	case math.IsNaN(o.largest):
 		return false, usageError{fmt.Errorf("--%s: got %g, want a number", largestFlag, o.largest)}
 	case flags.Changed(marginFlag) && !(o.margin > 0 && !math.IsInf(o.margin, 1)):

@@ -59,7 +59,7 @@ func compareRuns(stdout, stderr io.Writer, args [2]string, o equivalenceOptions)
 	for i, arg := range args {
 		files[i] = logsOf(arg)
 		for _, file := range files[i] {
-			log, err := openLog(stderr, file)
+			log, err := openLog(stderr, file, o.log(i))
 			if err != nil {
 				return err
 			}

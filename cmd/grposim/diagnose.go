@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/training/diagnose"
+	"grposim/training/findings"
+	"grposim/training/logs"
 )
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
@@ -22,9 +24,14 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "diagnose LOG…",
-		Short: "Say which failure modes the log of a training run shows",
-		Long: `Reads logs of training runs and says of each of four failure modes whether the run
-shows it, with the numbers, their thresholds, and the step since which the sign is there:
+		Short: "Say what went wrong in a training run, by its log",
+		Long: `Reads logs of training runs. First it says what a log states outright, causes before
+effects, each with the step since which it holds and what to do next:
+
+` + findingsHelp() + `
+One row is enough for most of them. A finding is a failure or a remark. Then it says of
+each of four failure modes of the dynamics whether the run shows it, with the numbers, their
+thresholds, and the step since which the sign is there:
 
   dynamical-instability  the update itself oscillates or diverges: the reward rings or
                          loses most of its rise, the entropy swings, the policy is far
@@ -37,22 +44,26 @@ shows it, with the numbers, their thresholds, and the step since which the sign 
   policy-concentration   the policy has lost half of its entropy or more
 
 A mode is present, absent, or not observable: a column is missing, the run is too short,
-or the noise hides it. What is missing is named with the option that logs it. The leading
-mode is the first one present, in the order above, because each can cause the signs of
-those below. The diagnostics of arXiv:2606.30789 are computed too, with thresholds of this
-project.
+or the noise hides it. What is missing is named with the option that logs it. Rows
+after a failure from which no update trains are not judged. What leads is the first
+failure found, or else the first mode present, because each can cause those after it. The
+diagnostics of arXiv:2606.30789 are computed too, with thresholds of this project.
 
-LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: a
-trainer_state.json or the folder with it, JSON lines, CSV, W&B exports, or console output.
-A CSV with columns named as in docs/logs.md will do. It may also be a results folder of
-grposim, of which every cell is diagnosed.
+LOG is a log of one of the trainers of docs/logs.md: TensorBoard event files, a
+trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
+MLflow, console output or a pasted table, gzipped or not; a folder with them; or - for standard
+input. A CSV with columns named as in docs/logs.md will do. Of a log with several runs each
+is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
+which every cell is diagnosed.
 
 Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot be
-understood; 4 a file cannot be read; 1 a mode is present; 3 none is present and some mode is not observable;
-0 all are absent. Stock logs lack a column for some mode, so that 3 is their usual
-answer; --mode asks about some modes only.`,
+understood; 4 a file cannot be read; 1 a failure is found or a mode is present; 3 neither, and some mode is not
+observable; 0 all are absent. Stock logs lack a column for some mode, so that 3 is their usual
+answer; --mode asks about some modes or findings only, and 3 then includes findings without
+a column that could show them.`,
 		Example: `  grposim diagnose log.jsonl --group-size 8
   grposim diagnose log.jsonl --json --mode advantage-degeneracy,policy-concentration
+  grposim diagnose log.jsonl --mode numerical-failure
   grposim sweep configs/smoke.yaml
   grposim diagnose results/local/smoke --mode policy-concentration`,
 		Args: arguments(cobra.MinimumNArgs(1)),
@@ -98,46 +109,76 @@ answer; --mode asks about some modes only.`,
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	c.Flags().IntVar(&how.groupSize, "group-size", 0, "group size G, which logs do not hold; the spread of difficulties is fitted only with it")
+	addRun(c, &how.how)
+	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
-	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` that the exit code is about; all by default")
-	var names []string
-	for _, m := range diagnose.Failures {
-		names = append(names, string(m))
-	}
-	if err := c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
+	if err := c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(questions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above, once
 	}
 }
 
-// check returns the modes asked about, or a usage error about the flags.
-func (r reading) check(modes []string) ([]diagnose.Mode, error) {
+// question lists the failure modes and kinds of findings that a user asks about; nil: all.
+type question []string
+
+// asks reports whether the question is about a mode or kind.
+func (q question) asks(name string) bool { return q == nil || slices.Contains(q, name) }
+
+// questions lists all that can be asked about, kinds of findings first.
+func questions() (names []string) {
+	for _, k := range findings.Kinds() {
+		names = append(names, string(k))
+	}
+	for _, m := range diagnose.Failures {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+// findingsHelp lists the kinds of findings for the help text.
+func findingsHelp() string {
+	var b strings.Builder
+	for _, row := range findings.Table() {
+		fmt.Fprintf(&b, "  %-22s %s\n", row.Kind, row.Is)
+	}
+	return b.String()
+}
+
+// check returns what is asked about, or a usage error about the flags.
+func (r reading) check(modes []string) (question, error) {
 	if r.groupSize < 0 || r.groupSize == 1 {
 		return nil, usageError{fmt.Errorf("--group-size: got %d, want at least 2", r.groupSize)}
 	}
-	if len(modes) == 0 {
-		return diagnose.Failures, nil
-	}
-	var asked []diagnose.Mode
 	for _, m := range modes {
-		if !slices.Contains(diagnose.Failures, diagnose.Mode(m)) {
-			return nil, usageError{fmt.Errorf("--mode: got %q, want one of %v", m, diagnose.Failures)}
+		if !slices.Contains(questions(), m) {
+			return nil, usageError{fmt.Errorf("--mode: got %q, want one of %s", m, strings.Join(questions(), ", "))}
 		}
-		asked = append(asked, diagnose.Mode(m))
 	}
-	return asked, nil
+	return modes, nil
 }
 
-// diagnosisExit returns the exit code of diagnoses as an error: 1 if a mode asked about is
-// present in any, else 3 if one is not observable in any, else nil.
-func diagnosisExit(reports []*runReport, asked []diagnose.Mode) error {
+// diagnosisExit returns the exit code of diagnoses as an error: 1 if a failure asked about
+// is found or a mode present in any, else 3 if one is not observable in any, else nil.
+// That no column shows a finding counts only where it is asked about by name.
+func diagnosisExit(reports []*runReport, asked question) error {
 	code := 0
 	for _, r := range reports {
+		for _, f := range r.Findings {
+			if asked.asks(string(f.Kind)) && f.Level == findings.Failure {
+				return exitError(exitDisagree)
+			}
+		}
 		for _, m := range r.Modes {
 			switch {
-			case !slices.Contains(asked, m.Mode):
+			case !asked.asks(string(m.Mode)):
 			case m.Verdict == diagnose.Present:
-				code = exitDisagree
-			case m.Verdict == diagnose.NotObservable && code == 0:
+				return exitError(exitDisagree)
+			case m.Verdict == diagnose.NotObservable:
+				code = exitInconclusive
+			}
+		}
+		for _, k := range findings.Kinds() {
+			if asked != nil && asked.asks(string(k)) && !slices.Contains(r.observable, k) {
 				code = exitInconclusive
 			}
 		}
@@ -150,14 +191,26 @@ func diagnosisExit(reports []*runReport, asked []diagnose.Mode) error {
 
 // runReport is the diagnosis of one run as it is printed.
 type runReport struct {
-	File    string        `json:"file"`
-	About   string        `json:"about"` // container and trainer, rows; or the cell
-	Modes   []modeReport  `json:"modes"`
-	Leading diagnose.Mode `json:"leading"`
-	Paper   paperReport   `json:"paper"`
-	Notes   []string      `json:"notes"`
+	File     string          `json:"file"`
+	Run      string          `json:"run,omitempty"` // its name, where the file or folder names runs
+	About    string          `json:"about"`         // container and trainer, rows; or the cell
+	Findings []findingReport `json:"findings"`
+	Modes    []modeReport    `json:"modes"`
+	Leading  string          `json:"leading"` // the first failure found, or else the first mode present, or none
+	Paper    paperReport     `json:"paper"`
+	Notes    []string        `json:"notes"`
 
-	last int // the last step
+	last, rows int             // the last step, and the number of rows
+	observable []findings.Kind // kinds that a column of the log can show
+}
+
+// findingReport is one thing that the log states.
+type findingReport struct {
+	Kind  findings.Kind  `json:"kind"`
+	Level findings.Level `json:"level"`
+	Since int            `json:"since_step"`
+	Text  string         `json:"text"`
+	Next  string         `json:"next,omitempty"`
 }
 
 // modeReport is the verdict on one mode.
@@ -209,22 +262,71 @@ func (e evidenceReport) text() string {
 	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, *e.Threshold)
 }
 
-// report diagnoses a run.
+// report diagnoses a run: what its log states, then its modes. These are judged on the rows
+// before the first finding from which on no update trains.
 func (s *source) report() *runReport {
-	d, paper := diagnose.Name(s.trace), diagnose.PaperName(s.trace)
-	r := &runReport{File: s.file, About: s.about, Leading: d.Mode, Notes: append([]string{}, s.notes...), last: s.trace.Steps[len(s.trace.Steps)-1]}
+	trace := s.trace
+	r := &runReport{File: s.file, Run: s.run, About: s.about, Findings: []findingReport{}, Notes: append([]string{}, s.notes...),
+		last: trace.Steps[len(trace.Steps)-1], rows: len(trace.Steps)}
+	var found []findings.Finding
+	if s.log != nil {
+		found = findings.Of(s.log)
+		r.observable = slices.DeleteFunc(findings.Kinds(), func(k findings.Kind) bool { return !findings.Observable(s.log, k) })
+	}
+	leading := ""
+	var stops *findings.Finding // the first after which no row is evidence
+	for i, f := range found {
+		r.Findings = append(r.Findings, findingReport{f.Kind, f.Level, f.Since, f.Text, f.Next})
+		if f.Level == findings.Failure {
+			leading = cmp.Or(leading, string(f.Kind))
+		}
+		if f.Stops && (stops == nil || f.Since < stops.Since) {
+			stops = &found[i]
+		}
+	}
+	if stops != nil {
+		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
+			trace = trace.Prefix(n)
+			r.Notes = append(r.Notes, fmt.Sprintf("The failure modes are judged on the %d rows before step %d: from there on no update trains (%s).", n, stops.Since, stops.Kind))
+			stops = nil
+		}
+	}
+	d, paper := diagnose.Name(trace), diagnose.PaperName(trace)
+	mode := ""
 	for _, v := range d.Verdicts {
+		if because := misattributed(v, stops, found); because != "" {
+			v = diagnose.Verdict{Mode: v.Mode, Finding: diagnose.NotObservable, Since: -1, Because: because}
+		}
+		if v.Finding == diagnose.Present {
+			mode = cmp.Or(mode, string(v.Mode))
+		}
 		m := newModeReport(v, d.Evidence)
 		for _, series := range v.Missing {
 			m.Remedies = append(m.Remedies, fmt.Sprintf("%s: %s", series, s.remedy(series)))
 		}
 		r.Modes = append(r.Modes, m)
 	}
+	r.Leading = cmp.Or(leading, mode, string(diagnose.None))
 	r.Paper.Leading = paper.Mode
 	for _, e := range paper.Evidence {
 		r.Paper.Evidence = append(r.Paper.Evidence, newEvidenceReport(e))
 	}
 	return r
+}
+
+// misattributed says why a verdict would take the effect of a finding for a mode; "" if it
+// does not. stops is a finding because of which no update trains in any row, nil if there is
+// none. Groups of completions that are all cut have equal rewards for that reason.
+func misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings.Finding) string {
+	if stops != nil {
+		return fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
+	}
+	for _, f := range found {
+		if v.Mode == diagnose.AdvantageDegeneracy && v.Finding == diagnose.Present && f.Kind == findings.Truncation && f.Level == findings.Failure && f.Since <= v.Since {
+			return "groups have equal rewards because completions are cut (truncation)"
+		}
+	}
+	return ""
 }
 
 // newModeReport returns a verdict with the evidence that is about its mode.
@@ -246,7 +348,66 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	if again {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s (%s)\n\n", r.File, r.About)
+	name := logs.Log{File: r.File, Run: r.Run}
+	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
+		if f.Next != "" {
+			fmt.Fprintf(w, "  next: %s.\n", f.Next)
+		}
+	}
+	if len(r.Findings) > 0 {
+		fmt.Fprintln(w)
+	}
+	if because := r.unobservable(); because != "" {
+		fmt.Fprintf(w, "failure modes of the dynamics: not observable: %s\n", because)
+	} else if err := r.printModes(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nleading: %s\n", r.Leading)
+	if r.unobservable() == "" {
+		r.printDetails(w)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+	return nil
+}
+
+// printDetails prints how missing series are logged, and the paper's diagnosis.
+func (r *runReport) printDetails(w io.Writer) {
+	for _, m := range r.Modes {
+		for _, remedy := range m.Remedies {
+			fmt.Fprintf(w, "to observe %s: %s\n", m.Mode, remedy)
+		}
+	}
+	var signs []string
+	for _, e := range r.Paper.Evidence {
+		if e.Sign {
+			signs = append(signs, e.text())
+		}
+	}
+	fmt.Fprintf(w, "the paper's diagnostics: %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
+}
+
+// unobservable says why none of the modes is observable, if that is for one reason: there are
+// fewer rows than any of them needs, or no row is evidence. It is "" otherwise.
+func (r *runReport) unobservable() string {
+	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Verdict != diagnose.NotObservable }) {
+		return ""
+	}
+	because := r.Modes[0].Because
+	if r.rows < firstLook {
+		return fmt.Sprintf("fewer than 8 values in the last half of the run: they need %d rows, and there are %d", firstLook, r.rows)
+	}
+	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Because != because }) {
+		return ""
+	}
+	return because
+}
+
+// printModes prints the table of the modes.
+func (r *runReport) printModes(w io.Writer) error {
 	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
 	for _, m := range r.Modes {
 		since := "–"
@@ -255,26 +416,7 @@ func (r *runReport) print(w io.Writer, again bool) error {
 		}
 		rows = append(rows, []string{string(m.Mode), string(m.Verdict), since, m.text()})
 	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nleading: %s\n", r.Leading)
-	for _, m := range r.Modes {
-		for _, remedy := range m.Remedies {
-			fmt.Fprintf(w, "to observe %s: %s\n", m.Mode, remedy)
-		}
-	}
-	var paper []string
-	for _, e := range r.Paper.Evidence {
-		if e.Sign {
-			paper = append(paper, e.text())
-		}
-	}
-	fmt.Fprintf(w, "the paper's diagnostics: %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(paper, "; "), "none"))
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", note)
-	}
-	return nil
+	return printTable(w, rows)
 }
 
 // text lists what was measured, signs first; of a mode that is not observable first why.

@@ -24,6 +24,7 @@ type fitOptions struct {
 	origins       []float64
 	siblings      []string
 	figures       string
+	how           logs.Options
 }
 
 func newFit(stdout, stderr io.Writer) *cobra.Command {
@@ -31,8 +32,10 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit LOG…",
 		Short: "Fit growth laws to the reward of a training log, and forecast it",
-		Long: `Reads training logs (TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime, prime-rl, W&B, CSV;
-docs/logs.md), fits laws of growth to the reward, and says what the log identifies:
+		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
+trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
+MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for standard input; of
+several runs each, or the one that --run names), fits laws of growth to the reward, and says what the log identifies:
 
   exponential    the overdamped limit of the model: a rise that slows from the start
   inertial       the damped oscillator from rest, in all regimes
@@ -73,23 +76,31 @@ Exit codes: 0 fitted; 3 flat or not identified, in one of the logs at least;
 			}
 			var siblings []fit.Curve
 			for _, file := range o.siblings {
-				log, err := openLog(stderr, file)
+				runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
 				if err != nil {
 					return err
 				}
-				curve, err := rewardCurve(log, "")
-				if err != nil {
-					return err
+				for _, log := range runs {
+					curve, err := rewardCurve(log, "")
+					if err != nil {
+						return err
+					}
+					siblings = append(siblings, curve)
 				}
-				siblings = append(siblings, curve)
 			}
 			var fits []*logFit
 			for _, file := range args {
-				f, err := fitLog(stderr, file, siblings, &o)
+				runs, err := openLogs(stderr, file, o.how)
 				if err != nil {
 					return err
 				}
-				fits = append(fits, f)
+				for _, log := range runs {
+					f, err := fitLog(log, siblings, &o)
+					if err != nil {
+						return err
+					}
+					fits = append(fits, f)
+				}
 			}
 			return writeFits(stdout, stderr, fits, &o)
 		},
@@ -101,6 +112,8 @@ Exit codes: 0 fitted; 3 flat or not identified, in one of the logs at least;
 	f.Float64Var(&o.total, "total", 0, "`steps` of the whole run; the forecast goes as far")
 	f.Float64SliceVar(&o.origins, "forecast-from", []float64{0.3, 0.5}, "`shares` of the log from which forecasts are tried on the rest")
 	f.StringArrayVar(&o.siblings, "sibling", nil, "`log` of an earlier run of the same recipe, on which the forecast is built; repeatable")
+	addRun(c, &o.how)
+	addPercent(c, &o.how)
 	f.StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
 	return c
 }
@@ -142,11 +155,7 @@ type triedForecast struct {
 // forecasterName names the forecast that users should trust.
 const forecasterName = "forecaster"
 
-func fitLog(stderr io.Writer, file string, siblings []fit.Curve, o *fitOptions) (*logFit, error) {
-	log, err := openLog(stderr, file)
-	if err != nil {
-		return nil, err
-	}
+func fitLog(log *logs.Log, siblings []fit.Curve, o *fitOptions) (*logFit, error) {
 	steps, err := rewardCurve(log, "")
 	if err != nil {
 		return nil, err
@@ -232,6 +241,7 @@ func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 // fitOutput is what fit prints of a log as JSON.
 type fitOutput struct {
 	File        string           `json:"file"`
+	Run         string           `json:"run,omitempty"`
 	Format      string           `json:"format"`
 	Points      int              `json:"points"`
 	Time        string           `json:"time"`
@@ -321,7 +331,7 @@ type aheadOutput struct {
 func (f *logFit) output() fitOutput {
 	r := &f.result
 	out := fitOutput{
-		File: f.log.File, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.lawTime(),
+		File: f.log.File, Run: f.log.Run, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.lawTime(),
 		Notes: append([]string{}, f.log.Notes...), Best: r.Best, Regime: r.Regime, Direction: r.Direction,
 		Oscillation: store.Number(r.Evidence), Correlation: store.Number(r.Correlation), Independent: store.Number(r.Independent),
 	}
@@ -441,7 +451,7 @@ func (f *logFit) print(w io.Writer) error {
 	r := &f.result
 	best := r.Model(r.Best)
 	steps := f.steps.Time
-	fmt.Fprintf(w, "%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.File, f.log.Format, len(steps), steps[0], steps[len(steps)-1])
+	fmt.Fprintf(w, "%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
 	fmt.Fprintf(w, "time of the laws: %s\n", f.lawTime())
 	fmt.Fprintf(w, "regime: %s; %s\n", r.Regime, meaning(r, f.time))
 	fmt.Fprintf(w, "residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -32,16 +34,53 @@ func isLog(path string) bool {
 	return err == nil && (!info.IsDir() || logs.IsOutput(path))
 }
 
-// openLog reads a log and prints its notes.
-func openLog(stderr io.Writer, file string) (*logs.Log, error) {
-	l, err := logs.Open(file, logs.Options{})
+// addRun adds the flag that chooses a run of a log.
+func addRun(c *cobra.Command, how *logs.Options) {
+	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds several: a chart of W&B, a folder with event files")
+}
+
+// addPercent adds the flag that says which shares of a log are in per cent.
+func addPercent(c *cobra.Command, how *logs.Options) {
+	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` of the log whose values are shares in per cent")
+}
+
+// stdin is the argument that stands for a log on standard input.
+const stdin = "-"
+
+// readLogs reads the runs of a log.
+func readLogs(file string, how logs.Options) ([]*logs.Log, error) {
+	if file == stdin {
+		return logs.ReadAll(os.Stdin, "standard input", how)
+	}
+	return logs.OpenAll(file, how)
+}
+
+// openLogs reads the runs of a log and prints their notes.
+func openLogs(stderr io.Writer, file string, how logs.Options) ([]*logs.Log, error) {
+	all, err := readLogs(file, how)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	for _, note := range l.Notes {
-		printLines(stderr, file+": "+note)
+	for _, l := range all {
+		printNotes(stderr, l)
 	}
+	return all, nil
+}
+
+// openLog reads a log of a single run and prints its notes.
+func openLog(stderr io.Writer, file string, how logs.Options) (*logs.Log, error) {
+	l, err := logs.Open(file, how)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	printNotes(stderr, l)
 	return l, nil
+}
+
+func printNotes(stderr io.Writer, l *logs.Log) {
+	for _, note := range l.Notes {
+		printLines(stderr, l.Name()+": "+note)
+	}
 }
 
 // badInput makes the errors of a log's content, and of a path that is none, errors of

@@ -11,6 +11,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/training/fit"
+	"grposim/training/logs"
 )
 
 // withoutInertia are the laws of growth that start with a slope, or whose slow start is no
@@ -21,7 +22,7 @@ var withoutInertia = []fit.Name{fit.Exponential, fit.Logistic, fit.ScalingLaw}
 // does.
 func publicFit(t *testing.T, file string) sweeps.PublicFit {
 	t.Helper()
-	log, err := openLog(io.Discard, file)
+	log, err := openLog(io.Discard, file, logs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

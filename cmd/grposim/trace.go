@@ -12,15 +12,18 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
+	"grposim/training/findings"
 	"grposim/training/logs"
 )
 
 // source is a training run to be diagnosed, and where it was read.
 type source struct {
 	file    string         // as the user named it
+	run     string         // its name, where the file or folder names runs
 	about   string         // what was read
 	trainer logs.Trainer   // of a results folder grposim
 	trace   diagnose.Trace // its series
+	log     *logs.Log      // that they are of; nil of a results folder
 	notes   []string       // what a user should know of the series, one sentence each
 }
 
@@ -28,20 +31,32 @@ type source struct {
 type reading struct {
 	groupSize  int    // G; 0: not known
 	trueReward string // column that holds the true reward; "": the first score of evaluation
+	how        logs.Options
 }
 
-// sources reads a log, the output folder of a trainer, or a results folder with a source
+// sources reads a log or a folder with a source for every run, or a results folder with one
 // for every cell.
 func (r reading) sources(path string) ([]source, error) {
 	if _, err := os.Stat(filepath.Join(path, store.ManifestName)); err == nil {
 		return r.cells(path)
 	}
-	l, err := logs.Open(path, logs.Options{})
+	runs, err := readLogs(path, r.how)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.log(path, l)
-	return []source{s}, err
+	if path == stdin {
+		path = runs[0].File
+	}
+	var all []source
+	for _, l := range runs {
+		s, err := r.log(path, l)
+		if err != nil {
+			return nil, err
+		}
+		s.run = l.Run
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // cells returns the mean series of every cell of a results folder.
@@ -76,8 +91,11 @@ func (r reading) cells(dir string) ([]source, error) {
 
 // log translates the columns of a log into the series of the diagnostics.
 func (r reading) log(path string, l *logs.Log) (source, error) {
-	s := source{file: path, trainer: l.Format.Trainer, notes: slices.Clone(l.Notes)}
+	s := source{file: path, trainer: l.Format.Trainer, log: l, notes: slices.Clone(l.Notes)}
 	s.about = fmt.Sprintf("%s, %d rows, steps %d to %d", l.Format, len(l.Steps), l.Steps[0], l.Steps[len(l.Steps)-1])
+	if len(l.Steps) == 1 {
+		s.about = fmt.Sprintf("%s, 1 row, step %d", l.Format, l.Steps[0])
+	}
 	if l.Averaged > 1 {
 		s.about += fmt.Sprintf(", each the mean of %d", l.Averaged)
 	}
@@ -125,10 +143,9 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	*t = diagnose.Trace{
 		Origin: diagnose.Samples, Steps: steps, GroupSize: r.groupSize,
 		Reward: series(logs.Reward), Entropy: series(logs.Entropy), Collision: series(logs.Collision),
-		ZeroVariance: series(logs.FracZeroStd), KL: series(logs.KLRef), GradientNorm: series(logs.GradNorm),
+		KL: series(logs.KLRef), GradientNorm: series(logs.GradNorm),
 		RatioMax: series(logs.RatioMax), RatioMean: series(logs.RatioMean), KLOld: series(logs.KLOld),
 		ClipFraction: series(logs.ClipAny), RewardStd: series(logs.RewardStdWithin),
-		BatchStd: series(logs.RewardStdBatch, logs.RewardStdAmbiguous),
 	}
 	if l.Format.Trainer == logs.Grposim {
 		t.Origin, t.ClipFraction = diagnose.Expectations, nil
@@ -136,10 +153,20 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	if t.ClipFraction == nil {
 		t.ClipFraction = sum(series(logs.ClipLow), series(logs.ClipHigh))
 	}
-	if t.ZeroVariance == nil {
-		t.ZeroVariance = sum(series(logs.FracAll0), series(logs.FracAll1))
-		if t.ZeroVariance != nil && l.Format.Trainer == logs.NeMoRL {
+	if share, exact := findings.ZeroVariance(l); exact {
+		t.ZeroVariance = spread(l.Steps, share.Values)
+		_, deduced := l.Column(logs.FracZeroStd)
+		switch {
+		case l.Format.Trainer == logs.NeMoRL && !deduced:
 			s.notes = append(s.notes, "The share of zero-variance groups is pct_0 + pct_1, an upper bound of it with the leave-one-out baseline.")
+		case !deduced:
+			s.notes = append(s.notes, fmt.Sprintf("The share of zero-variance groups is deduced from %s.", share.Key))
+		}
+	}
+	if key, deviation := findings.NoDeviation(l); deviation != nil {
+		t.BatchStd = spread(l.Steps, deviation)
+		if t.ZeroVariance == nil && slices.Contains(deviation, 0) {
+			s.notes = append(s.notes, fmt.Sprintf("Rows in which all groups have equal rewards are deduced from %s.", key))
 		}
 	}
 	if truth != nil {

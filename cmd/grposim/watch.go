@@ -1,47 +1,58 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"grposim/sweeps/store"
 	"grposim/training/diagnose"
+	"grposim/training/findings"
+	"grposim/training/logs"
 )
 
 func newWatch(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		how          reading
-		modes        []string
-		every, until time.Duration
-		goOn         bool
+		how                     reading
+		modes                   []string
+		every, until, heartbeat time.Duration
+		goOn                    bool
 	)
 	c := &cobra.Command{
 		Use:   "watch LOG",
-		Short: "Follow the log of a training run and say when a failure mode appears",
-		Long: `Follows a log that grows, diagnoses it as the command diagnose does, and prints a line
-when the verdict on a failure mode changes: the step, the verdict, its numbers. It ends
-with exit code 1 as soon as a mode is present, so that the run can be stopped:
+		Short: "Follow the log of a training run and say when it fails",
+		Long: `Follows a log that grows. At every row it looks for what a log states outright (NaN, a
+gradient of 0, a reward that has collapsed …), and now and then it diagnoses the log as the
+command diagnose does. It prints a line when a failure is found, and when the verdict
+on a failure mode changes: the step, the verdict, its numbers. It ends with exit code 1 as
+soon as a failure is found or a mode is present, so that the run can be stopped:
 
   grposim watch LOG || kill PID
 
-The log is diagnosed at 16 rows and then whenever it has grown by a twentieth. A mode is
-present only if two diagnoses in a row find it. The lines depend on the log alone, not
-on when it is read.
+A failure is said when it has been there for ` + countRows(confirmation) + `; remarks are printed on stderr. The log is
+diagnosed at 16 rows and whenever it has grown by a twentieth, of more than 1000 rows by
+a tenth. A mode is present only if two diagnoses in a row find it. The lines depend on the log alone, not
+on when it is read, except that of rows read at once a failure that has gone again is left out.
 
-A LOG that does not exist yet is waited for. One that has become shorter, or whose
-rows have changed, is read anew. With --keep-going the command goes on when a mode is present;
-with --until-idle it ends when the log has not grown for that time, with a diagnosis of all of it
-and the exit code of diagnose.
+LOG is a file, or the output folder of a trainer, in which a new checkpoint is found. A LOG
+that does not exist yet is waited for. One that is replaced, rotated or truncated, so that
+the rows read before are no longer in it, is read anew, and that is said on stderr. With --keep-going the
+command goes on when a failure is found; with --until-idle it ends when the log has not grown
+for that time, with a diagnosis of all of it and the exit code of diagnose. With --mode
+the exit code is about these modes and findings only.
 
 Exit codes, the first that applies: 2 the command line is wrong; 130 interrupted; 75
-terminated; 1 a mode is present; then those of diagnose, when the log stands still.`,
+terminated; 1 a failure is found or a mode is present; then those of diagnose, when the log stands still.`,
 		Example: `  grposim watch log.jsonl --every 100ms --until-idle 1s   # ends: the log does not grow
   grposim watch log.jsonl --mode policy-concentration --until-idle 1s --every 100ms`,
 		Args: arguments(cobra.ExactArgs(1)),
@@ -50,68 +61,102 @@ terminated; 1 a mode is present; then those of diagnose, when the log stands sti
 			if err != nil {
 				return err
 			}
-			if every <= 0 || until < 0 {
-				return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, want 0 or more", every, until)}
+			if every <= 0 || until < 0 || heartbeat < 0 {
+				return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
+			}
+			if args[0] == stdin {
+				return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
+			}
+			if _, err := os.Stat(filepath.Join(args[0], store.ManifestName)); err == nil {
+				return usageError{fmt.Errorf("%s: got a results folder, want the log of a run; grposim diagnose reads folders", args[0])}
 			}
 			w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
-			return w.follow(c.Context(), every, until)
+			w.log = logs.Follow(args[0], how.how)
+			return w.follow(c.Context(), every, until, heartbeat)
 		},
 	}
 	c.Flags().DurationVar(&every, "every", 10*time.Second, "`time` between two looks at the file")
 	c.Flags().DurationVar(&until, "until-idle", 0, "end when the file has not grown for this `time`; 0: never")
-	c.Flags().BoolVar(&goOn, "keep-going", false, "do not end when a mode is present")
+	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute, "`time` between two lines on stderr that say where the run is; 0: none")
+	c.Flags().BoolVar(&goOn, "keep-going", false, "do not end when a failure is found")
 	addReading(c, &how, &modes)
 	return c
 }
 
+// confirmation is the number of rows since the one since which a failure is there, before
+// it is said: a single NaN, of a step that was skipped, is none.
+const confirmation = 5
+
 // firstLook is the number of rows of the first diagnosis: fewer have no verdict.
 const firstLook = 16
 
-// nextLook returns the number of rows of the diagnosis after that of n rows.
-func nextLook(n int) int { return max(n+1, int(math.Ceil(1.05*float64(n)))) }
+// nextLook returns the number of rows of the diagnosis after that of n rows. A diagnosis
+// takes a time that grows with the rows: those of a long log together take that of the
+// last twenty times at 1000 rows, eleven times at any number.
+func nextLook(n int) int {
+	if n < 1000 {
+		return n + max(1, (n+19)/20)
+	}
+	return n + (n+9)/10
+}
 
 // watcher follows one log.
 type watcher struct {
 	path           string
 	how            reading
-	asked          []diagnose.Mode
+	asked          question
 	goOn           bool
 	stdout, stderr io.Writer
+	log            *logs.Follower
 
 	rows      int // rows read last
 	last      row // the last of them
 	look      int // rows of the next diagnosis
 	told      map[diagnose.Mode]diagnose.Finding
 	suspected map[diagnose.Mode]bool // present in the last diagnosis
+	stands    map[statement]int      // number of rows since which each statement stands
+	stating   []statement            // those that have been told, in that order
 	said      string                 // last message about the file
 }
 
-// row is a row of a log with a reward: a row that is written in parts may lack it at first.
-type row struct {
-	index, step int
-	reward      float64
+// statement is a finding without its numbers.
+type statement struct {
+	kind  findings.Kind
+	level findings.Level
 }
 
-// lastRow returns the last row with a reward; its index is -1 if there is none.
-func lastRow(t *diagnose.Trace) row {
-	for i := len(t.Steps) - 1; i >= 0; i-- {
-		if !math.IsNaN(t.Reward[i]) {
-			return row{i, t.Steps[i], t.Reward[i]}
+// row is a row of a log with a reward, or with the log's first quantity if it has none: a row that is written
+// in parts may lack it at first.
+type row struct {
+	index, step int
+	quantity    logs.Quantity
+	value       float64
+}
+
+// lastRow returns the last row with that value; its index is -1 if there is none.
+func lastRow(l *logs.Log) row {
+	c, has := l.Column(logs.Reward)
+	if !has && len(l.Columns) > 0 {
+		c = l.Columns[0]
+	}
+	for i := len(c.Values) - 1; i >= 0; i-- {
+		if !math.IsNaN(c.Values[i]) {
+			return row{i, l.Steps[i], c.Quantity, c.Values[i]}
 		}
 	}
 	return row{index: -1}
 }
 
 // in reports whether a log still has the row.
-func (r row) in(t *diagnose.Trace) bool {
-	return r.index < 0 || r.index < len(t.Steps) && r == row{r.index, t.Steps[r.index], t.Reward[r.index]}
+func (r row) in(l *logs.Log) bool {
+	return r.index < 0 || r.index < len(l.Steps) && r == lastRow(l.Prefix(r.index+1))
 }
 
-// follow reads the log at intervals until a mode is present, the log stands still for a
+// follow reads the log at intervals until a failure is found, the log stands still for a
 // time, or ctx is done.
-func (w *watcher) follow(ctx context.Context, every, until time.Duration) error {
+func (w *watcher) follow(ctx context.Context, every, until, heartbeat time.Duration) error {
 	w.restart()
-	grown := time.Now()
+	grown, beat := time.Now(), time.Now()
 	for {
 		before := w.rows
 		found, err := w.read()
@@ -123,6 +168,10 @@ func (w *watcher) follow(ctx context.Context, every, until time.Duration) error 
 		}
 		if w.rows != before {
 			grown = time.Now()
+		}
+		if heartbeat > 0 && time.Since(beat) >= heartbeat {
+			beat = time.Now()
+			printLines(w.stderr, w.state())
 		}
 		if until > 0 && time.Since(grown) >= until {
 			return w.end()
@@ -138,10 +187,42 @@ func (w *watcher) follow(ctx context.Context, every, until time.Duration) error 
 	}
 }
 
+// state says where the run is and what has been found.
+func (w *watcher) state() string {
+	var found []string
+	for _, s := range w.stating {
+		if s.level == findings.Failure {
+			found = append(found, string(s.kind))
+		}
+	}
+	for _, m := range diagnose.Failures {
+		if w.told[m] == diagnose.Present {
+			found = append(found, string(m))
+		}
+	}
+	text := fmt.Sprintf("%s: %s", w.path, countRows(w.rows))
+	if w.last.index >= 0 {
+		text += fmt.Sprintf(", step %d, %s %.3g", w.last.step, w.last.quantity, w.last.value)
+	}
+	if len(found) == 0 {
+		return text + ": nothing found"
+	}
+	return text + ": found " + strings.Join(found, ", ")
+}
+
+// countRows writes a number of rows.
+func countRows(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
 // restart forgets what was read.
 func (w *watcher) restart() {
 	w.rows, w.last, w.look = 0, row{index: -1}, firstLook
 	w.told, w.suspected = make(map[diagnose.Mode]diagnose.Finding), make(map[diagnose.Mode]bool)
+	w.stands, w.stating = make(map[statement]int), nil
 	for _, m := range diagnose.Failures {
 		w.told[m] = diagnose.NotObservable
 	}
@@ -155,35 +236,134 @@ func (w *watcher) say(format string, args ...any) {
 	}
 }
 
-// read reads the log and diagnoses every number of rows that is due. found says that a
-// mode asked about is present.
+// read reads the log and judges what is new. found says that a failure that was asked
+// about is there.
 func (w *watcher) read() (found bool, err error) {
-	sources, err := w.how.sources(w.path)
-	var usage usageError
+	l, err := w.log.Read()
 	switch {
-	case errors.As(err, &usage):
-		return false, err
 	case errors.Is(err, os.ErrNotExist):
 		w.say("%s: waiting for the file", w.path)
 		return false, nil
 	case err != nil: // half written, perhaps
+		if all, _ := logs.OpenAll(w.path, w.how.how); len(all) > 1 {
+			return false, usageError{err}
+		}
 		w.say("%v: waiting for more", err)
 		return false, nil
-	case len(sources) > 1:
-		return false, usageError{fmt.Errorf("%s: got %d cells, want the log of one run", w.path, len(sources))}
 	}
-	t := sources[0].trace
-	if len(t.Steps) < w.rows || !w.last.in(&t) {
-		w.say("%s: the %d rows read before are no longer in it: read anew", w.path, w.rows)
+	if len(l.Steps) == 0 {
+		w.say("%s: no row of training yet: waiting for more", w.path)
+		return false, nil
+	}
+	if len(l.Steps) < w.rows || !w.last.in(l) {
+		w.said = ""
+		w.say("%s: the %s read before are no longer in it: read anew", w.path, countRows(w.rows))
 		w.restart()
 	}
-	w.rows, w.last = len(t.Steps), lastRow(&t)
-	for ; w.look <= w.rows; w.look = nextLook(w.look) {
-		if w.tell(diagnose.Name(t.Prefix(w.look)), t.Steps[w.look-1]) && !w.goOn {
-			return true, nil
+	return w.judge(l)
+}
+
+// judge judges the rows of a log that are new.
+func (w *watcher) judge(l *logs.Log) (found bool, err error) {
+	for w.rows < len(l.Steps) && (w.goOn || !found) {
+		from := w.rows
+		w.rows = min(w.look, len(l.Steps))
+		found = w.check(l, from) || found
+		if w.rows == w.look && (w.goOn || !found) {
+			s, err := w.how.log(w.path, l.Prefix(w.rows))
+			if err != nil {
+				return false, err
+			}
+			found = w.tell(diagnose.Name(s.trace), l.Steps[w.rows-1]) || found
+			w.look = nextLook(w.look)
 		}
 	}
-	return false, nil
+	w.last = lastRow(l.Prefix(w.rows))
+	return found, nil
+}
+
+// check prints what the log states that has not been told, of the rows after from, in the
+// order of the rows that confirm it, and returns whether a failure is among it. Rows that
+// were read at once are searched by halving for the first that states it, and where a
+// failure ends the watch, nothing later is told.
+func (w *watcher) check(l *logs.Log, from int) (found bool) {
+	now := statements(l.Prefix(w.rows))
+	for s := range w.stands {
+		if !now.has(s) && !slices.Contains(w.stating, s) {
+			delete(w.stands, s)
+		}
+	}
+	type news struct {
+		statement
+		findings.Finding
+		at int
+	}
+	var all []news
+	for _, s := range now.order {
+		if slices.Contains(w.stating, s) {
+			continue
+		}
+		first, known := w.stands[s]
+		if !known {
+			silent := from
+			for first = w.rows; first-silent > 1; {
+				if middle := (silent + first) / 2; statements(l.Prefix(middle)).has(s) {
+					first = middle
+				} else {
+					silent = middle
+				}
+			}
+			w.stands[s] = first
+		}
+		at, f := first, statements(l.Prefix(first)).of[s]
+		if s.level == findings.Failure {
+			since, _ := slices.BinarySearch(l.Steps, f.Since)
+			at = max(at, since+confirmation)
+		}
+		if at <= w.rows {
+			all = append(all, news{s, f, at})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b news) int { return cmp.Compare(a.at, b.at) })
+	ends := w.rows
+	for _, n := range all {
+		if n.at > ends {
+			break
+		}
+		w.stating = append(w.stating, n.statement)
+		text := fmt.Sprintf("step %d: %s: %s since step %d: %s", l.Steps[n.at-1], n.Kind, n.Level, n.Since, n.Text)
+		if n.Level != findings.Failure {
+			printLines(w.stderr, text)
+			continue
+		}
+		fmt.Fprintln(w.stdout, text)
+		if w.asked.asks(string(n.Kind)) {
+			found = true
+			if !w.goOn {
+				ends = n.at
+			}
+		}
+	}
+	return found
+}
+
+// stated holds the first finding of every kind and level, in the order of the table.
+type stated struct {
+	of    map[statement]findings.Finding
+	order []statement
+}
+
+func (s stated) has(one statement) bool { _, has := s.of[one]; return has }
+
+func statements(l *logs.Log) stated {
+	s := stated{of: make(map[statement]findings.Finding)}
+	for _, f := range findings.Of(l) {
+		one := statement{f.Kind, f.Level}
+		if !s.has(one) {
+			s.of[one], s.order = f, append(s.order, one)
+		}
+	}
+	return s
 }
 
 // tell prints a line for every verdict that has changed, and returns whether one of the
@@ -205,24 +385,34 @@ func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 			since = fmt.Sprintf(" since step %d", *m.Since)
 		}
 		fmt.Fprintf(w.stdout, "step %d: %s: %s%s: %s\n", step, v.Mode, now, since, m.text())
-		for _, asked := range w.asked {
-			found = found || asked == v.Mode && now == diagnose.Present
-		}
+		found = found || w.asked.asks(string(v.Mode)) && now == diagnose.Present
 	}
 	return found
 }
 
 // end diagnoses the whole log, prints the result in a line, and returns its exit code.
 func (w *watcher) end() error {
-	sources, err := w.how.sources(w.path)
+	l, err := logs.Open(w.path, w.how.how)
 	if err != nil {
 		return badInput(err)
 	}
-	r := sources[0].report()
+	if len(l.Steps) == 0 {
+		return usageError{fmt.Errorf("%s: got no row of training", w.path)}
+	}
+	s, err := w.how.log(w.path, l)
+	if err != nil {
+		return err
+	}
+	r := s.report()
 	var verdicts []string
+	for _, f := range r.Findings {
+		if f.Level == findings.Failure {
+			verdicts = append(verdicts, string(f.Kind))
+		}
+	}
 	for _, m := range r.Modes {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Verdict))
 	}
-	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, r.last, r.Leading, strings.Join(verdicts, ", "))
+	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.Leading, strings.Join(verdicts, ", "))
 	return diagnosisExit([]*runReport{r}, w.asked)
 }

@@ -36,7 +36,9 @@ func offPolicy(t *Trace) (clipped, moved, weights Evidence) {
 
 // lateLevel measures the late mean of a series that is a sign of instability from a
 // threshold on, or its minLate-th largest late value if that is smaller: a few outliers
-// are not enough. It is Undefined if every value is 0.
+// are not enough, and as many values past the threshold are, however they scatter: a run without the
+// sign has none. A level below the threshold is the absence of the sign only if it is clear of the noise. It is
+// Undefined if every value is 0.
 func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evidence {
 	r, o := t.rows(series)
 	if o != Observed {
@@ -45,8 +47,13 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 	if onlyZeros(series) {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
+	t.settle(&r, 0)
 	level := min(r.end()[0], nthLargest(r.columns[0][r.late:], minLate))
-	return observed(name, DynamicalInstability, level, AtLeast, threshold, r.onset(0, AtLeast, threshold))
+	wide := 0.0
+	if level < threshold {
+		wide = t.lateError(&r, 0)
+	}
+	return measured(name, DynamicalInstability, level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold))
 }
 
 // movedAtOnce measures how far the policy went within one lag: the second largest
@@ -84,7 +91,7 @@ func onlyZeros(x []float64) bool {
 const lostBatches = 2 * minLate
 
 // rewardLost measures the share of its rise that the reward has lost again: the highest
-// mean of a sixteenth of the rows minus that of the last quarter, over the highest minus
+// mean of a sixteenth of the rows minus that of the last quarter, of what follows it there, over the highest minus
 // the first sixteenth, or minus the last quarter if that is lower. The threshold is ½. A
 // stable linear mode that starts at rest overshoots its fixed point by less than its
 // distance from it, and so loses less than half of its largest rise when it settles.
@@ -112,11 +119,12 @@ func rewardLost(t *Trace) Evidence {
 	}
 	slices.Sort(steps)
 	top := slices.Index(batches, slices.Max(batches))
-	end := mean(batches[lostBatches*3/4:])
+	after := batches[min(max(lostBatches*3/4, top+1), lostBatches-1):] // a rise within the last quarter is no loss
+	end := mean(after)
 	bottom := min(batches[0], end)
 	between := steps[len(steps)/2] / distuv.UnitNormal.Quantile(0.75) / math.Sqrt2
 	noise := max(between, rowNoise(x)/math.Sqrt(float64(len(x)/lostBatches)))
-	error := distuv.UnitNormal.Quantile(1-falseAlarm/lostBatches) * noise * math.Sqrt(1+1.0/(lostBatches/4))
+	error := distuv.UnitNormal.Quantile(1-falseAlarm/lostBatches) * noise * math.Sqrt(1+1/float64(len(after)))
 	rise, loss := batches[top]-bottom, batches[top]-end
 	if !(rise > roundOff*math.Abs(batches[top])) {
 		return unobserved(name, DynamicalInstability, Undefined)
@@ -151,6 +159,7 @@ func gradientGrowth(t *Trace) Evidence {
 	first, last := gain(reward[:r.late]), gain(reward[r.late:])
 	scatter := standardErrors * rowNoise(reward[:r.late]) * 2 / math.Sqrt(float64(r.late))
 	early := mean(norm[:r.late])
+	t.settle(&r, 0)
 	growth := r.end()[0] / early
 	if !(first > scatter) || growth >= 1 && last >= growth*first {
 		return unobserved(name, DynamicalInstability, Undefined)

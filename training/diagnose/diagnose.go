@@ -149,6 +149,8 @@ type Evidence struct {
 	Says       Mode          // Of if Value is at or past Threshold by more than Error, else None
 	Since      int           // the step since which it says so, -1 if it does not
 	Observable Observability // whether the trace determines Value, or why not
+
+	hidden string // why the value may be past the threshold though it is not, if not by the noise
 }
 
 // Observability says whether a trace determines the value of a diagnostic, or why
@@ -158,6 +160,7 @@ type Observability string
 const (
 	Observed    Observability = "observed"     // the value is known
 	NotRecorded Observability = "not-recorded" // the trace lacks a series that the diagnostic needs
+	Ended       Observability = "ended"        // no value in the last eighth of the run; of Samples
 	TooShort    Observability = "too-short"    // fewer than eight values in the last half of the run
 	Undefined   Observability = "undefined"    // the diagnostic's formula has no finite value on this run
 )

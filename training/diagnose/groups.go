@@ -18,6 +18,7 @@ func zeroVarianceGroups(t *Trace) Evidence {
 	const name, threshold = "zero-variance groups", 0.5
 	r, o := t.rows(t.ZeroVariance)
 	if o == Observed {
+		t.settle(&r, 0)
 		return measured(name, AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), AtLeast, threshold, r.onset(0, AtLeast, threshold))
 	}
 	for _, std := range [][]float64{t.RewardStd, t.BatchStd} {
@@ -28,6 +29,7 @@ func zeroVarianceGroups(t *Trace) Evidence {
 					r.columns[0][i] = 1
 				}
 			}
+			t.settle(&r, 0)
 			bound := measured(name+", at least", AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), AtLeast, threshold, r.onset(0, AtLeast, threshold))
 			if bound.speaks() {
 				return bound
@@ -55,6 +57,7 @@ func unexplainedGroups(t *Trace) Evidence {
 	if t.GroupSize == 0 {
 		return unobserved(name, AdvantageDegeneracy, Undefined)
 	}
+	t.settle(&r, 0)
 	late := r.end()
 	expected := expectedGroups(late[1], late[2], t.GroupSize)
 	wide := t.lateError(&r, 0)

@@ -163,6 +163,7 @@ func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy fun
 	if !(start > max(roundOff, scatter)) {
 		return unobserved(diagnostic, PolicyConcentration, Undefined) // the run starts on a single arm
 	}
+	t.settle(&r, 0)
 	rest := r.end()[0] / start
 	wide := math.Hypot(t.lateError(&r, 0), rest*scatter) / start
 	return measured(diagnostic, PolicyConcentration, rest, wide, AtMost, 0.5, r.onset(0, AtMost, start/2))

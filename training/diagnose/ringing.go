@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -43,19 +44,16 @@ func rewardRinging(t *Trace) Evidence {
 	if o != Observed {
 		return unobserved(name, DynamicalInstability, o)
 	}
-	early := extent(r.columns[0][:r.late]) / 2
-	counted, fitted := sinusoidAmplitude(&r)
-	limit := 0.0
-	if t.Origin == Samples && counted == 0 {
-		limit = fitted / early
+	if t.Origin == Samples {
+		return sampledRinging(&r, name)
 	}
-	return measured(name, DynamicalInstability, counted/early, limit, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
+	early := extent(r.columns[0][:r.late]) / 2
+	return observed(name, DynamicalInstability, sinusoidAmplitude(&r)/early, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
 }
 
 // sinusoidAmplitude returns the amplitude of the best sinusoid in the last half of
-// the first column: fitted as it is, and counted as 0 if the sinusoid does not count (see
-// rewardRinging). An oscillation in the noise is not larger than fitted.
-func sinusoidAmplitude(r *run) (counted, fitted float64) {
+// the first column, 0 if the sinusoid does not count (see rewardRinging).
+func sinusoidAmplitude(r *run) float64 {
 	x := r.columns[0]
 	at, late := r.at[r.late:], x[r.late:]
 	n := float64(len(late))
@@ -66,7 +64,7 @@ func sinusoidAmplitude(r *run) (counted, fitted float64) {
 		scale = max(scale, math.Abs(v))
 	}
 	if !(math.Sqrt(total/n) > roundOff*scale) {
-		return 0, 0
+		return 0
 	}
 	span := at[len(at)-1] - at[0]
 	trials, best := 0.0, 0.0
@@ -79,11 +77,16 @@ func sinusoidAmplitude(r *run) (counted, fitted float64) {
 		c, s := detrended(at, cos), detrended(at, sin)
 		best = max(best, explained(rest, c, s))
 	}
-	share, fitted := best/total, math.Sqrt(2*best/n)
-	if chance := 1 - math.Pow(falseAlarm/trials, 2/(n-4)); !(share > max(chance, 0.5)) {
-		return 0, fitted
+	if !(best/total > chanceShare(trials, n)) {
+		return 0
 	}
-	return fitted, fitted
+	return math.Sqrt(2 * best / n)
+}
+
+// chanceShare is the share of the variance that the best of some trial frequencies must
+// exceed in n values to count (see rewardRinging).
+func chanceShare(trials, n float64) float64 {
+	return max(1-math.Pow(falseAlarm/trials, 2/(n-4)), 0.5)
 }
 
 // entropySwings counts how often the policy concentrates and spreads again in the
@@ -92,8 +95,8 @@ func sinusoidAmplitude(r *run) (counted, fitted float64) {
 // changes by at least the square root of its largest value, down and up again. An
 // instability far past its threshold is not regular, but grows until the softmax
 // saturates. The threshold is minCycles, as for an oscillation: noise may cause a
-// swing, but not so many. Of Samples it is Undefined if the noise of single rows makes
-// swings of that size.
+// swing, but not so many. Of Samples fewer leave the sign open, and it is Undefined if the
+// noise of single rows makes swings of that size.
 func entropySwings(t *Trace) Evidence {
 	const name = "entropy swings"
 	r, o := t.rows(t.Entropy)
@@ -119,7 +122,12 @@ func entropySwings(t *Trace) Evidence {
 			turn = min(turn, h)
 		}
 	}
-	return observed(name, DynamicalInstability, swings, AtLeast, minCycles, int(r.at[r.late]))
+	e := observed(name, DynamicalInstability, swings, AtLeast, minCycles, int(r.at[r.late]))
+	if t.Origin == Samples && swings > 0 && swings < minCycles {
+		e.Error = minCycles - swings
+		e.hidden = fmt.Sprintf("the entropy swings by half of its largest value, %g times in the last half of the run, and fewer than %d are not told from noise", swings, minCycles)
+	}
+	return e
 }
 
 // extent returns the range of x: its largest minus its smallest value.
@@ -139,8 +147,11 @@ func detrended(x, y []float64) []float64 {
 // explained returns the part of the sum of squares of y that the best linear
 // combination of u and v explains.
 func explained(y, u, v []float64) float64 {
-	uu, uv, vv := dot(u, u), dot(u, v), dot(v, v)
-	uy, vy := dot(u, y), dot(v, y)
+	return explainedBy(dot(u, u), dot(u, v), dot(v, v), dot(u, y), dot(v, y))
+}
+
+// explainedBy is explained by the products of y, u and v.
+func explainedBy(uu, uv, vv, uy, vy float64) float64 {
 	determinant := uu*vv - uv*uv
 	switch { // u and v are linearly dependent if every step has one of two phases
 	case determinant > roundOff*uu*vv:

@@ -135,6 +135,11 @@ func TestNotObservable(t *testing.T) {
 		{"reward alone", func(l *Trace) {
 			l.Entropy, l.KLOld, l.ClipFraction, l.RatioMean, l.GradientNorm = nil, nil, nil, nil, nil
 		}, DynamicalInstability, "not recorded: entropy", []Series{EntropySeries, KLOldSeries, ClipFractionSeries, GradientNormSeries}},
+		{"entropy ends", func(l *Trace) {
+			for i := 120; i < 200; i++ {
+				l.Entropy[i] = math.NaN()
+			}
+		}, PolicyConcentration, "ends before the last eighth", nil},
 		{"short", func(l *Trace) { *l = l.Prefix(12) }, DynamicalInstability, "fewer than 8 values", nil},
 	} {
 		run := logged(newRand(), 200)

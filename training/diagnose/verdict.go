@@ -139,6 +139,9 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 // a run too short, a diagnostic without a value; a series that is missing.
 func (d *Diagnosis) because(mode Mode, missing []Series) string {
 	for _, e := range d.Evidence {
+		if e.Of == mode && e.noisy() && e.hidden != "" {
+			return e.hidden
+		}
 		if e.Of == mode && e.noisy() && e.Diagnostic != "true reward over the whole rise" {
 			return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g", e.Threshold, e.Diagnostic, e.Value, e.Error)
 		}
@@ -146,6 +149,9 @@ func (d *Diagnosis) because(mode Mode, missing []Series) string {
 	for _, e := range d.Evidence {
 		if e.Of == mode && e.Observable == TooShort {
 			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
+		}
+		if e.Of == mode && e.Observable == Ended {
+			return fmt.Sprintf("%s: what it is read from ends before the last eighth of the run", e.Diagnostic)
 		}
 	}
 	if len(missing) > 0 {

@@ -5,12 +5,19 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/training/change"
 )
 
 // minLate is the number of values that the last half of a run must have. Among
 // eight groups, a share of one in ten appears as a majority less often than once in
 // a thousand times.
 const minLate = 8
+
+// endShare: a series of a log must have a value in the last eighth of the run, a quarter of
+// its last half, of which minLate values are two apart. Where the weights
+// become NaN, a series ends, and its last values are not those of the run.
+const endShare = 8
 
 // falseAlarm is the one-sided probability with which chance alone may pass as a
 // trend or an oscillation.
@@ -25,7 +32,8 @@ var standardErrors = distuv.UnitNormal.Quantile(1 - falseAlarm)
 type run struct {
 	at      []float64   // steps, strictly increasing
 	columns [][]float64 // in the order requested, one value per step
-	late    int         // first row of the last half of the steps
+	late    int         // first row of the last half of the steps; of Samples after settle, of those after a change of level
+	changed bool        // settle found a change of level at late
 }
 
 // rows returns the rows of a trace in which all the columns given have a number and
@@ -51,12 +59,20 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	if len(r.at) == 0 {
 		return run{}, TooShort
 	}
-	half := r.at[0] + (r.at[len(r.at)-1]-r.at[0])/2
-	r.late, _ = slices.BinarySearch(r.at, half)
+	r.late = r.half()
 	if len(r.at)-r.late < minLate {
 		return run{}, TooShort
 	}
+	if first, end := float64(t.Steps[0]), float64(slices.Max(t.Steps)); t.Origin == Samples && r.at[len(r.at)-1] < end-(end-first)/endShare {
+		return run{}, Ended
+	}
 	return r, Observed
+}
+
+// half returns the first row of the last half of the steps.
+func (r *run) half() int {
+	row, _ := slices.BinarySearch(r.at, r.at[0]+(r.at[len(r.at)-1]-r.at[0])/2)
+	return row
 }
 
 func isNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -96,6 +112,19 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
 }
 
+// settle moves the beginning of the late rows to a change of a column's level within them,
+// if noise shows one as clear less often than falseAlarm and minLate rows follow: the level after it is
+// the run's, and the change is no noise. Expectations stay as they are.
+func (t *Trace) settle(r *run, column int) {
+	late := r.columns[column][r.late:]
+	if t.Origin == Expectations {
+		return
+	}
+	if c, _ := change.Find(late, change.Either); c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
+		r.late, r.changed = r.late+c.Index, true
+	}
+}
+
 // rowNoise returns the standard deviation of single rows, from the differences of
 // neighbours: a slow change of the mean does not count.
 func rowNoise(x []float64) float64 {
@@ -110,7 +139,14 @@ func rowNoise(x []float64) float64 {
 // where the sum of its distances from the threshold turns (Page's cumulative sum). It is
 // the most likely step of one change in normal noise between levels at equal distances
 // from the threshold.
+//
+// Where settle found a change from the other side of the threshold, it is that.
 func (r *run) onset(column int, s Side, threshold float64) int {
+	if half := r.half(); r.changed {
+		if before := mean(r.columns[column][half:r.late]); (s == AtLeast) == (before < threshold) {
+			return int(r.at[r.late])
+		}
+	}
 	sum, least, first := 0.0, 0.0, 0
 	for i, x := range r.columns[column] {
 		d := x - threshold

@@ -7,7 +7,12 @@
 // No threshold is fitted to runs. Each check says where its own comes from.
 package findings
 
-import "grposim/training/logs"
+import (
+	"cmp"
+	"slices"
+
+	"grposim/training/logs"
+)
 
 // Finding is one thing that a log states.
 type Finding struct {
@@ -16,6 +21,9 @@ type Finding struct {
 	Since int    // the step of the first row that states it, or at which a level changed
 	Text  string // what the log shows, with its keys and numbers: one sentence without a full stop
 	Next  string // what to do, one sentence without a full stop; "" of a Remark that needs nothing
+	// Stops says that from Since to the end of the log no update trains the policy, so that
+	// later rows are no evidence about the dynamics of training.
+	Stops bool
 }
 
 // Level says how much a finding matters.
@@ -29,29 +37,110 @@ const (
 // Kind names what is found.
 type Kind string
 
-// check is a row of the table: what users see of a kind, what it is, and how it is found.
-type check struct {
-	kind Kind
-	see  string                    // what people see, for docs/diagnose.md
-	is   string                    // what it is
-	next string                    // what to do
-	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
+// The kinds, causes before their effects.
+const (
+	NumericalFailure Kind = "numerical-failure"
+	NoUpdate         Kind = "no-update"
+	ZeroLoss         Kind = "zero-loss"
+	GradientSpike    Kind = "gradient-spike"
+	Truncation       Kind = "truncation"
+	LengthChange     Kind = "length-change"
+	SamplerMismatch  Kind = "sampler-mismatch"
+	StaleSamples     Kind = "stale-samples"
+	KLBlowUp         Kind = "kl-blow-up"
+	EntropyGrowth    Kind = "entropy-growth"
+	ResumeJump       Kind = "resume-jump"
+	ComponentsApart  Kind = "components-apart"
+	NoSignal         Kind = "no-signal"
+	ConstantReward   Kind = "constant-reward"
+)
+
+// rank is small for what comes first.
+func (f Finding) rank() int {
+	switch {
+	case f.Level == Remark:
+		return 3
+	case f.Kind == NumericalFailure || f.Kind == NoUpdate:
+		return 0
+	case f.Kind == RewardCollapse || f.Kind == NoSignal || f.Kind == ConstantReward:
+		return 2
+	}
+	return 1
 }
 
-// checks is the table, causes before their effects.
-var checks []check
+// check is a row of the table: what users see of a kind, what it is, and how it is found.
+type check struct {
+	kind    Kind
+	see     string                    // what people see, for docs/diagnose.md
+	is      string                    // what it is
+	next    string                    // what to do
+	mild    bool                      // its remarks too say what to do
+	threads []string                  // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
+	from    []logs.Quantity           // quantities of which one at least must be recorded
+	find    func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
+}
 
-// Of returns what a log states, in the order of the table: a cause comes before its effects.
+// Of returns what a log states, failures before remarks: first those of the update itself;
+// then the earlier one, and of equals that which stands first in the table, since a cause is
+// not later than its effect; last what the reward does, which has a cause, and of which a
+// slow change has no sharp date.
+//
+// After a failure of the numbers the rows are its effects: the other checks see the rows
+// before it.
 func Of(l *logs.Log) []Finding {
+	if len(l.Steps) == 0 {
+		return nil
+	}
 	var all []Finding
 	for _, c := range checks {
 		for _, f := range c.find(l) {
 			f.Kind = c.kind
-			if f.Next == "" && f.Level == Failure {
+			if f.Next == "" && (f.Level == Failure || c.mild) {
 				f.Next = c.next
 			}
 			all = append(all, f)
+			if f.Kind == NumericalFailure && f.Stops && f.Since > l.Steps[0] {
+				n, _ := slices.BinarySearch(l.Steps, f.Since)
+				l = l.Prefix(n)
+			}
 		}
 	}
+	slices.SortStableFunc(all, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.Since, y.Since))
+	})
 	return all
+}
+
+// Row is a row of the table of findings as it is printed.
+type Row struct {
+	Kind    Kind
+	See     string   // what people see
+	Is      string   // what it is
+	Next    string   // what to do
+	Threads []string // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
+}
+
+// Table returns the table of findings, causes before their effects.
+func Table() (rows []Row) {
+	for _, c := range checks {
+		rows = append(rows, Row{c.kind, c.see, c.is, c.next, c.threads})
+	}
+	return rows
+}
+
+// Kinds lists the kinds of findings in the order of the table.
+func Kinds() (kinds []Kind) {
+	for _, c := range checks {
+		kinds = append(kinds, c.kind)
+	}
+	return kinds
+}
+
+// Observable reports whether a log has a column that can show a kind.
+func Observable(l *logs.Log, k Kind) bool {
+	return slices.ContainsFunc(checks, func(c check) bool {
+		return c.kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool {
+			return slices.ContainsFunc(c.from, func(q logs.Quantity) bool { return of(col, q) })
+		})
+	})
 }

@@ -16,29 +16,36 @@ func (c *collector) log() (*Log, error) {
 	}
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
-	reward := a.columns(training, Reward)
-	l := &Log{File: c.err.File, Format: Format{trainers[t].name, c.container}, Averaged: 1}
+	l := &Log{File: c.err.File, Run: c.run, Format: Format{trainers[t].name, c.container}, Averaged: 1}
+	a.fillCounts()
+	a.train = a.columns(training)
 	switch {
 	case c.container == TrainerState && len(c.rows) == 0:
 		c.err.add(0, "got a log_history without rows, want at least one")
-	case len(reward) == 0:
-		c.err.add(0, "got no key of the mean reward, want %s; %s", rewardKeys(), c.keysSeen())
+	case !slices.ContainsFunc(a.train, source.tells):
+		c.err.add(0, "got no key of training that is known, want reward, critic/score/mean or another of docs/logs.md; %s", c.keysSeen())
 	default:
-		l.Table = a.table(training, reward[0].of)
+		l.Table = a.table(training)
 		l.tellStd()
-		if e := a.table(evaluating, reward[0].of); len(e.Steps) > 0 && len(e.Columns) > 0 {
+		l.tellSolved()
+		if e := a.table(evaluating); len(e.Steps) > 0 && len(e.Columns) > 0 {
 			l.Evaluation = &e
 		}
-		if len(c.err.Problems) == 0 && len(l.Steps) == 0 {
+		switch {
+		case len(c.err.Problems) > 0:
+		case len(l.Steps) == 0:
 			c.err.add(0, "got no row of training with a step, want at least one")
+		case len(l.Columns) == 0:
+			c.err.add(0, "got no value in the rows of training, want at least one; %s", c.keysSeen())
 		}
 	}
 	if len(c.err.Problems) > 0 {
 		return nil, &c.err
 	}
+	l.Resumes = slices.DeleteFunc(c.resumes, func(step int) bool { return step <= l.Steps[0] }) // else it is another run
 	a.spacing(l)
 	a.remark(l)
-	l.Notes = slices.Concat(c.notes, a.notes)
+	l.Notes = slices.Concat(c.notes, a.notes, c.unread.notes())
 	return l, nil
 }
 
@@ -73,9 +80,9 @@ func (c *collector) hasKey(i int, key string) bool {
 
 // stepSeries returns the series of steps, nil if there is none.
 func (c *collector) stepSeries() *series {
-	for _, key := range stepKeys {
+	for _, key := range append(stepKeys, barKey) {
 		for _, s := range c.series {
-			if s.key == key && len(s.values) > 0 {
+			if s.name == key && len(s.values) > 0 {
 				return s
 			}
 		}
@@ -83,15 +90,20 @@ func (c *collector) stepSeries() *series {
 	return nil
 }
 
-// keysSeen lists keys of the file, those first that are like a reward's.
-func (c *collector) keysSeen() string {
-	var keys []string
+// keysByLikeness returns the keys of the file, those first that are like a reward's.
+func (c *collector) keysByLikeness() (keys []string) {
 	for _, s := range c.series {
 		keys = append(keys, s.key)
 	}
 	keys = append(keys, c.unknown...)
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(likeReward(b), likeReward(a)) })
+	return keys
+}
+
+// keysSeen lists keys of the file, those first that are like a reward's.
+func (c *collector) keysSeen() string {
 	const shown = 30
+	keys := c.keysByLikeness()
 	var list []string
 	for _, k := range keys[:min(len(keys), shown)] {
 		list = append(list, quote(k))
@@ -99,11 +111,18 @@ func (c *collector) keysSeen() string {
 	if more := len(keys) - shown; more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	text := "its keys are " + strings.Join(list, ", ")
-	if len(keys) > 0 && likeReward(keys[0]) > 0 {
-		text += fmt.Sprintf("; if %s is the mean reward, rename it to reward", list[0])
+	if len(keys) == 0 {
+		return "it has no keys"
 	}
-	return text
+	return "its keys are " + strings.Join(list, ", ") + renaming(keys[0])
+}
+
+// renaming says what to do with a key that could be the reward's.
+func renaming(key string) string {
+	if likeReward(key) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; if %s is the mean reward, rename it to reward", quote(key))
 }
 
 // likeReward is positive for a key that could be a reward's.
@@ -115,24 +134,12 @@ func likeReward(key string) int {
 	return 1 + slices.IndexFunc([]string{"acc", "return", "score", "reward"}, func(word string) bool { return strings.Contains(key, word) })
 }
 
-// rewardKeys lists the keys of the mean reward.
-func rewardKeys() string {
-	var keys []string
-	for _, t := range trainers {
-		for _, r := range t.rules {
-			if r.quantity == Reward && !slices.Contains(keys, r.key) {
-				keys = append(keys, r.key)
-			}
-		}
-	}
-	return strings.Join(keys[:len(keys)-1], ", ") + " or " + keys[len(keys)-1]
-}
-
 // assembly turns rows into tables.
 type assembly struct {
 	*collector
 	trainer int
-	steps   *series // nil: rows are numbered
+	steps   *series  // nil: rows are numbered
+	train   []source // of the table of training
 	notes   []string
 }
 
@@ -153,11 +160,14 @@ type source struct {
 	quantity Quantity
 	rule     *rule
 	of       *series
+	training bool // of the table of evaluation: a key of training in rows of evaluation
 }
 
-// columns returns the sources of the table of a part in the order of Quantities; of a
-// single quantity if one is given.
-func (a *assembly) columns(of part, only Quantity) []source {
+// tells reports whether a source is more than a learning rate.
+func (s source) tells() bool { return s.quantity != LR }
+
+// columns returns the sources of the table of a part in the order of Quantities.
+func (a *assembly) columns(of part) []source {
 	t := &trainers[a.trainer]
 	rules := t.rules
 	if of == evaluating {
@@ -165,9 +175,23 @@ func (a *assembly) columns(of part, only Quantity) []source {
 	}
 	var found []source
 	taken, used := make(map[Quantity]bool), make(map[*series]bool)
+	take := func(q Quantity, r *rule, s *series) bool {
+		if taken[q] || used[s] {
+			return false
+		}
+		taken[q], used[s] = true, true
+		found = append(found, source{quantity: q, rule: r, of: s})
+		return true
+	}
 	for i := range rules {
 		r := &rules[i]
 		if r.quantity == "" || !a.applies(r) {
+			continue
+		}
+		if r.key == countOfReward+"*" {
+			if s := a.zeroStd(); s != nil {
+				take(r.quantity, r, s)
+			}
 			continue
 		}
 		for _, s := range a.series {
@@ -175,13 +199,15 @@ func (a *assembly) columns(of part, only Quantity) []source {
 			if of == evaluating {
 				m = s.evaluated[a.trainer]
 			}
-			if m.rule == nil || m.rule.key != r.key {
-				continue
+			if m.rule != nil && m.rule.key == r.key {
+				take(Quantity(strings.Replace(string(r.quantity), "*", m.name, 1)), r, s)
 			}
-			q := Quantity(strings.Replace(string(r.quantity), "*", m.name, 1))
-			if !taken[q] && !used[s] && (only == "" || q == only) {
-				taken[q], used[s] = true, true
-				found = append(found, source{q, r, s})
+		}
+	}
+	if of == training {
+		for _, s := range a.general() {
+			if r := s.general.rule; take(r.quantity, r, s) {
+				a.note("%s is read as %s, by what its name says after the slash.", s.key, r.quantity)
 			}
 		}
 	}
@@ -189,54 +215,138 @@ func (a *assembly) columns(of part, only Quantity) []source {
 	return found
 }
 
+// general returns the series that only what stands after their first slash makes known,
+// where no other series of the kind says the same.
+func (a *assembly) general() []*series {
+	counts := make(map[Quantity]int)
+	for _, s := range a.series {
+		if s.general.rule != nil {
+			counts[s.general.rule.quantity]++
+		}
+	}
+	var single []*series
+	for _, s := range a.series {
+		if s.general.rule != nil && counts[s.general.rule.quantity] == 1 {
+			single = append(single, s)
+		}
+	}
+	return single
+}
+
+// zeroStd returns the sum of slime's numbers of groups with equal rewards, by value of the
+// reward; nil if the file has none.
+func (a *assembly) zeroStd() *series {
+	sum := &series{key: countOfReward + "*"}
+	for _, s := range a.series {
+		if strings.HasPrefix(s.name, countOfReward) {
+			for row, x := range s.values {
+				switch {
+				case !s.has(row):
+				case sum.has(row):
+					sum.values[row] += x
+				default:
+					sum.put(row, x)
+				}
+			}
+		}
+	}
+	if len(sum.values) == 0 {
+		return nil
+	}
+	sum.notFinite = nil
+	return sum
+}
+
+// fillCounts sets those numbers to 0 in rows that have the lengths, which slime writes
+// with them, and not the number.
+func (a *assembly) fillCounts() {
+	i := slices.IndexFunc(a.series, func(s *series) bool { return s.name == "rollout/response_len/mean" })
+	if i < 0 {
+		return
+	}
+	for _, s := range a.series {
+		for row := range a.rows {
+			if strings.HasPrefix(s.name, countOfReward) && a.series[i].has(row) && !s.has(row) {
+				s.put(row, 0)
+			}
+		}
+	}
+}
+
+// evaluation returns the sources of the table of evaluation. Trainers whose rows of
+// evaluation are apart write some keys of training there too.
+func (a *assembly) evaluation() []source {
+	sources := a.columns(evaluating)
+	if trainers[a.trainer].evaluation != evalOwns {
+		return sources
+	}
+	for _, s := range a.train {
+		s.training = true
+		if s.quantity == Reward {
+			s.quantity, s.rule = EvalScore, &rule{meaning: evalReward}
+		}
+		if !slices.ContainsFunc(sources, func(x source) bool { return x.quantity == s.quantity }) {
+			sources = append(sources, s)
+		}
+	}
+	slices.SortStableFunc(sources, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+	return sources
+}
+
 // applies reports whether the conditions of a rule hold for the file.
 func (a *assembly) applies(r *rule) bool {
 	if r.with != "" && !a.hasKey(a.trainer, r.with) {
 		return false
 	}
-	complete := a.container == TrainerState || a.container == Console
+	complete := a.container == TrainerState || a.container == Console || a.container == TensorBoard
 	return r.without == "" || complete && !a.hasKey(a.trainer, r.without)
 }
 
-// table makes the table of a part. The series of the reward in training is given: in a
-// file without steps, the rows that have it are numbered.
-func (a *assembly) table(of part, reward *series) Table {
+// counts returns the series of which a row of training has one, where rows are numbered:
+// the reward, or without any all but the learning rate.
+func (a *assembly) counts() (these []*series) {
+	for _, s := range a.train {
+		if s.quantity == Reward {
+			return []*series{s.of}
+		}
+		if s.tells() {
+			these = append(these, s.of)
+		}
+	}
+	return these
+}
+
+// table makes the table of a part.
+func (a *assembly) table(of part) Table {
 	own := trainers[a.trainer].evaluation == evalOwns
-	sources := a.columns(of, "")
-	steps := a.steps
+	sources, steps, counts := a.train, a.steps, a.counts()
 	var evalSteps *series
 	if of == evaluating {
+		sources = a.evaluation()
 		for _, s := range a.series {
-			if s.key == evalStepKey {
+			if s.name == evalStepKey {
 				evalSteps = s
 			}
 		}
-		if own { // keys without the prefix in rows of evaluation
-			for _, s := range a.columns(training, "") {
-				if s.quantity == Reward {
-					s.quantity, s.rule = EvalScore, &rule{meaning: evalReward}
-				}
-				if !slices.ContainsFunc(sources, func(x source) bool { return x.quantity == s.quantity }) {
-					sources = append(sources, s)
-				}
-			}
-			slices.SortStableFunc(sources, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
-		}
+	}
+	has := func(s source, row int) bool {
+		return s.of.has(row) && !(s.training && a.rows[row].updates)
 	}
 
 	var kept, at []int // rows, and their steps
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
-		isNumbered := reward.has(row) && !(own && info.ofEval) // a row with a reward, if there are no steps
+		evaluates := own && info.evaluates()
+		isNumbered := !evaluates && slices.ContainsFunc(counts, func(s *series) bool { return s.has(row) })
 		if isNumbered {
 			numbered++
 		}
 		switch {
-		case of == training && (!info.training || own && info.ofEval || steps == nil && !isNumbered):
+		case of == training && (!info.training || evaluates || steps == nil && !isNumbered):
 			continue
 		case of == evaluating && own && !info.ofEval:
 			continue
-		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) }):
+		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return has(s, row) }):
 			continue
 		}
 		x := steps.at(row)
@@ -249,7 +359,9 @@ func (a *assembly) table(of part, reward *series) Table {
 		const most = 1 << 53
 		switch {
 		case math.IsNaN(x):
-			lost++
+			if info.tells || of == evaluating {
+				lost++
+			}
 			continue
 		case x != math.Trunc(x) || x < 0 || x > most:
 			a.err.add(info.line, "%s: got %v, want an integer of 0 to %d", a.steps.key, x, most)
@@ -262,6 +374,9 @@ func (a *assembly) table(of part, reward *series) Table {
 		}
 		if n := len(at); n > 0 && at[n-1] > step {
 			back++
+		}
+		if n := len(at); of == training && n > 0 && at[n-1] >= step && !(at[n-1] == step && a.repeats(sources, kept[n-1], row)) {
+			a.resumed(step)
 		}
 		for n := len(at); n > 0 && at[n-1] >= step; n-- {
 			at, kept = at[:n-1], kept[:n-1]
@@ -283,16 +398,29 @@ func (a *assembly) table(of part, reward *series) Table {
 	for _, s := range sources {
 		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Values: make([]float64, len(kept))}
 		for i, row := range kept {
-			c.Values[i] = s.of.at(row) * cmp.Or(s.rule.scale, 1)
-			if _, broken := slices.BinarySearch(s.of.notFinite, row); broken {
+			c.Values[i] = math.NaN()
+			if has(s, row) {
+				c.Values[i] = s.of.at(row) * cmp.Or(s.rule.scale, 1)
+				if s.rule.rest {
+					c.Values[i] = 1 - c.Values[i]
+				}
+			}
+			if s.of.broken(row) {
 				c.NotFinite = append(c.NotFinite, i)
 			}
 		}
-		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(kept, s.of.has) {
+		a.believe(&c, at)
+		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) }) {
 			t.Columns = append(t.Columns, c)
 		}
 	}
 	return t
+}
+
+// repeats reports whether a row says nothing that one before it does not, as where every
+// process of a trainer prints it.
+func (a *assembly) repeats(sources []source, before, row int) bool {
+	return !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) && s.of.at(row) != s.of.at(before) })
 }
 
 // overlap reports whether two rows have a value of the same series.
@@ -303,8 +431,8 @@ func (a *assembly) overlap(sources []source, x, y int) bool {
 // merge moves the values of row from to row to: W&B and slime write a step in parts.
 func (a *assembly) merge(sources []source, to, from int) {
 	for _, s := range sources {
-		if x := s.of.at(from); !math.IsNaN(x) {
-			s.of.values[to] = x
+		if s.of.has(from) || s.of.broken(from) && !s.of.has(to) {
+			s.of.put(to, s.of.at(from))
 		}
 	}
 }
@@ -348,22 +476,33 @@ func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
 		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
-	case trainers[a.trainer].row != singleStep && (a.steps.key == "_step" || a.steps.key == "Step" && a.container == WandbChart):
+	case trainers[a.trainer].row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
 		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {
 		a.note("Evaluation, at %s, is in a table of its own.", countWords(len(l.Evaluation.Steps), "step"))
 	}
+	if !slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Quantity == Reward }) {
+		keys := a.keysByLikeness()
+		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
+	}
+	for _, key := range a.how.Percent {
+		if !slices.ContainsFunc(l.Columns, func(c Column) bool { return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share }) {
+			a.note("--percent %s: the log has no share of that name.", key)
+		}
+	}
 	var unclipped []string
 	for _, c := range l.Columns {
-		i := slices.IndexFunc(a.series, func(s *series) bool { return s.key == c.Key })
-		read := a.series[i]
+		i := slices.IndexFunc(a.train, func(s source) bool { return s.of.key == c.Key })
+		if i < 0 { // made of others
+			continue
+		}
+		read := a.train[i].of
 		if n := len(read.notFinite); n > 0 {
 			a.note("%s: %s not finite, read as missing.", c.Key, countWords(n, "value"))
 		}
 		for _, s := range a.series {
-			x, y := s.training[a.trainer], read.training[a.trainer]
-			if s != read && x.rule == y.rule && x.rule.quantity == c.Quantity {
+			if x := s.training[a.trainer].rule; s != read && x != nil && x == a.train[i].rule && x.quantity == c.Quantity {
 				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
 			}
 		}
@@ -384,6 +523,33 @@ func (a *assembly) remark(l *Log) {
 	if len(unclipped) > 0 {
 		a.note("0 throughout: %s. With one update per batch of rollouts the ratio is 1 and nothing can be clipped, so this does not show stability.", strings.Join(unclipped, ", "))
 	}
+}
+
+// tellSolved finds out whether rLLM's solve_none and solve_all are numbers of groups, as in
+// its first versions, or shares of them: versions that log the number of tasks log shares,
+// and a value that is not whole and none above 1 show shares. Where both readings remain
+// the columns stay numbers, which claim less.
+func (l *Log) tellSolved() {
+	var these []*Column
+	whole, largest := true, 0.0
+	for i := range l.Columns {
+		if c := &l.Columns[i]; strings.HasPrefix(strings.ToLower(c.Key), "batch/solve_") && (c.Quantity == CountAll0 || c.Quantity == CountAll1) {
+			these = append(these, c)
+			for _, x := range c.Values {
+				if !math.IsNaN(x) {
+					whole, largest = whole && x == math.Trunc(x), max(largest, x)
+				}
+			}
+		}
+	}
+	if _, tasks := l.Column(Groups); largest > 1 || whole && !tasks {
+		return
+	}
+	for _, c := range these {
+		c.Quantity = map[Quantity]Quantity{CountAll0: FracAll0, CountAll1: FracAll1}[c.Quantity]
+		c.Meaning = strings.Replace(c.Meaning, "Number of", "Share of", 1)
+	}
+	slices.SortStableFunc(l.Columns, func(x, y Column) int { return cmp.Compare(x.Quantity.rank(), y.Quantity.rank()) })
 }
 
 // tellStd finds out by the values what the file's keys leave open: whether reward_std is

@@ -1,7 +1,9 @@
 package logs
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,38 +15,50 @@ type collector struct {
 	container Container
 	err       Error
 	notes     []string
+	unread    unread       // lines that were not understood
+	resumes   []int        // steps from which a resumed run goes on, where the reader knows them
+	runs      []*collector // of a file with several runs; each is named
+	run       string       // name of the run
 
 	byKey   map[string]*series // by key as in the file; nil for a key that nobody knows
+	byName  map[string]*series // by key as it is compared
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
 	rows    []rowInfo
 	cells   []cell // of the row being read
 	bad     bool   // that row has a text where a number belongs; for console output only
+	tidy    []byte // a key that is being looked up
+	folded  []byte // that key in lower case
 }
 
 // series holds the values of one key.
 type series struct {
 	key       string
+	name      string    // the key as it is compared
 	values    []float64 // by row, as far as the last row with the key; NaN where missing
 	notFinite []int     // rows whose value is NaN or infinite, increasing
 	isStep    bool
-	trains    bool       // a trainer writes it in training
-	ofEval    bool       // its name begins with eval
-	training  []keyMatch // by trainer
-	evaluated []keyMatch // by trainer
-}
-
-// keyMatch is the rule for a key, nil if there is none, with the name for its *.
-type keyMatch struct {
-	rule *rule
-	name string
+	ends      bool    // only the line that a trainer writes after the last step has it
+	updates   bool    // only rows of training have it
+	trains    bool    // a trainer writes it in training
+	tells     bool    // and it is more than a learning rate
+	ofEval    bool    // its name begins with eval
+	training  []match // by trainer
+	evaluated []match // by trainer
+	general   match   // without what stands before its first slash, among the keys of any file
 }
 
 type rowInfo struct {
 	line     int
 	training bool // has a key of training, perhaps with a value that is not finite
+	tells    bool // has one that is more than a learning rate
 	ofEval   bool // has a key of evaluation
+	updates  bool // has a key that only rows of training have
 }
+
+// evaluates reports whether a row is one of evaluation alone, where such rows have some
+// keys of training too.
+func (r *rowInfo) evaluates() bool { return r.ofEval && !r.updates }
 
 // cell is a value of the row being read.
 type cell struct {
@@ -56,14 +70,14 @@ type cell struct {
 const mostKeys = 1000
 
 func newCollector(name string, how Options) *collector {
-	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series)}
+	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
 }
 
 // set adds a value to the row that is being read: a number, or the text of one. Empty
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
 	s, seen := c.byKey[string(key)]
-	if !seen {
+	if !seen && (len(c.unknown) < mostKeys || c.newSeries(key) != nil) {
 		s = c.addKey(line, string(key))
 	}
 	if s != nil {
@@ -85,7 +99,8 @@ func (c *collector) setSeries(line int, s *series, text []byte) {
 	}
 }
 
-// number reads a number as JSON, Python or a spreadsheet writes it.
+// number reads a number as JSON, Python or a spreadsheet writes it, or as a person does:
+// 1,568,987.96 and 12.5%.
 func number(text []byte) (x float64, has, ok bool) {
 	word := strings.TrimSpace(string(text))
 	switch word {
@@ -96,6 +111,14 @@ func number(text []byte) (x float64, has, ok bool) {
 	case "false", "False":
 		return 0, true, true
 	}
+	if x, err := strconv.ParseFloat(word, 64); err == nil || math.IsInf(x, 0) {
+		return x, true, true
+	}
+	return spelled(strings.Clone(word)) // a copy, so that most texts of numbers stay on the stack
+}
+
+// spelled reads a number in a form that is none of Go's.
+func spelled(word string) (x float64, has, ok bool) {
 	if _, inner, call := strings.Cut(word, "("); call { // tensor(0.5, device='cuda:0'), np.float64(0.5)
 		word = inner
 		if end := strings.IndexAny(word, ",)"); end >= 0 {
@@ -103,118 +126,156 @@ func number(text []byte) (x float64, has, ok bool) {
 		}
 	}
 	word, _, _ = strings.Cut(word, "/") // 5/100 of ms-swift
+	word, percent := strings.CutSuffix(word, "%")
+	if thousands(word) {
+		word = strings.ReplaceAll(word, ",", "")
+	}
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil && !math.IsInf(x, 0) {
 		return 0, false, false
 	}
+	if percent {
+		x /= 100
+	}
 	return x, true, true
+}
+
+// thousands reports whether a number is written with commas between groups of three digits.
+func thousands(word string) bool {
+	whole, _, _ := strings.Cut(strings.TrimLeft(word, "+-"), ".")
+	groups := strings.Split(whole, ",")
+	for i, g := range groups {
+		if i > 0 && len(g) != 3 || len(g) == 0 || len(g) > 3 {
+			return false
+		}
+	}
+	return len(groups) > 1
 }
 
 // addKey looks a new key up in the table.
 func (c *collector) addKey(line int, key string) *series {
-	s := newSeries(key)
+	s := c.newSeries([]byte(key))
 	switch {
-	case s == nil && len(c.unknown) < mostKeys:
-		c.unknown = append(c.unknown, key)
-	case s == nil:
+	case s == nil && len(c.unknown) == mostKeys:
 		return nil // not kept: a file can have any number of keys
+	case s == nil:
+		c.unknown = append(c.unknown, key)
+	case c.byName[s.name] != nil:
+		s = c.byName[s.name]
 	case len(c.series) == mostKeys:
 		c.err.add(line, "got more than %d keys that trainers write, want one run a file", mostKeys)
 		s = nil
 	default:
 		c.series = append(c.series, s)
+		c.byName[s.name] = s
 	}
 	c.byKey[key] = s
 	return s
 }
 
 // newSeries returns the empty series of a key; nil if the table does not have it.
-func newSeries(key string) *series {
-	name := strings.ReplaceAll(strings.TrimSpace(key), " / ", "/") // notebooks set spaces
-	s := &series{
-		key: name, ofEval: strings.HasPrefix(name, "eval_") && name != string(EvalScore) || strings.HasPrefix(name, "eval/"),
-		training: make([]keyMatch, len(trainers)), evaluated: make([]keyMatch, len(trainers)),
-	}
-	evaluates := s.ofEval
-	for _, k := range append(stepKeys, evalStepKey) {
-		if name == k {
-			s.isStep = true
-			return s
+func (c *collector) newSeries(key []byte) *series {
+	c.tidy = tidy(c.tidy[:0], key)
+	c.folded = lower(c.folded[:0], c.tidy)
+	name := c.folded
+	var s *series
+	known := func() *series {
+		if s == nil {
+			s = emptySeries(strings.ReplaceAll(strings.TrimSpace(string(key)), " / ", "/"), string(name))
+			s.ofEval = bytes.HasPrefix(name, []byte("eval_")) && s.name != string(EvalScore) || bytes.HasPrefix(name, []byte("eval/"))
+			s.updates = updateNames[s.name]
 		}
+		return s
 	}
-	for i, t := range trainers {
-		for _, prefix := range t.prefixes {
-			if s.training[i].rule == nil {
-				s.training[i] = find(t.rules, prefix, name)
+	switch {
+	case stepNames[string(name)]:
+		known().isStep = true
+		return s
+	case endNames[string(name)]:
+		known().ends = true
+		return s
+	}
+	rulesOf.find(c.tidy, name, func(at entry, star []byte) {
+		of := &known().training[at.trainer]
+		if at.eval {
+			of = &s.evaluated[at.trainer]
+		} else {
+			s.trains = true
+			s.tells = s.tells || at.rule.quantity != LR && at.rule.quantity != ""
+		}
+		if of.rule == nil || at.order < of.order {
+			*of = match{at.rule, string(star), at.order}
+		}
+	})
+	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !otherPrefixes[string(before)] {
+		rulesOf.find(after, after, func(at entry, star []byte) {
+			if trainers[at.trainer].name == Plain && !at.eval && star == nil {
+				known().general = match{rule: at.rule}
 			}
-		}
-		s.evaluated[i] = find(t.evalRules, "", name)
-		s.trains = s.trains || s.training[i].rule != nil
-		evaluates = evaluates || s.evaluated[i].rule != nil
-	}
-	if !s.trains && !evaluates {
-		return nil
+		})
 	}
 	return s
+}
+
+// emptySeries returns a series of a key that no trainer writes.
+func emptySeries(key, name string) *series {
+	return &series{key: key, name: name, training: make([]match, len(trainers)), evaluated: make([]match, len(trainers))}
 }
 
 // trained reports whether the series is that of a step or of training.
 func (s *series) trained() bool { return s != nil && (s.isStep || s.trains) }
 
-// find returns the first rule whose key, after the prefix, matches the name.
-func find(rules []rule, prefix, name string) keyMatch {
-	for i := range rules {
-		if star, ok := match(prefix+rules[i].key, name); ok {
-			return keyMatch{&rules[i], star}
-		}
-	}
-	return keyMatch{}
-}
-
-// match reports whether a name has the form of a pattern, in which one * stands for any
-// text but the empty one, which it returns.
-func match(pattern, name string) (star string, ok bool) {
-	before, after, has := strings.Cut(pattern, "*")
-	if !has {
-		return "", pattern == name
-	}
-	rest, ok := strings.CutPrefix(name, before)
-	if !ok {
-		return "", false
-	}
-	star, ok = strings.CutSuffix(rest, after)
-	return star, ok && star != ""
-}
-
 // endRow keeps the row that has been read, if it has a known key.
-func (c *collector) endRow(line int) {
-	if len(c.cells) == 0 {
+func (c *collector) endRow(line int) { c.keep(line, len(c.rows)) }
+
+// keep sets the values that have been read in a row: a new one, or one that lacks them.
+// The line that a trainer writes after the last step repeats means over the run and is no
+// row.
+func (c *collector) keep(line, row int) {
+	defer c.dropRow()
+	if len(c.cells) == 0 || slices.ContainsFunc(c.cells, func(cell cell) bool { return cell.of.ends }) {
 		return
 	}
-	row, info := len(c.rows), rowInfo{line: line}
-	for _, cell := range c.cells {
-		s, x := cell.of, cell.value
-		switch {
-		case s.ofEval:
-			info.ofEval = true
-		case s.trains:
-			info.training = true
-		}
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			s.notFinite = append(s.notFinite, row)
-			x = math.NaN()
-		}
-		for len(s.values) < row {
-			s.values = append(s.values, math.NaN())
-		}
-		s.values = append(s.values[:row], x)
+	if row == len(c.rows) {
+		c.rows = append(c.rows, rowInfo{line: line})
 	}
-	c.rows = append(c.rows, info)
-	c.dropRow()
+	info := &c.rows[row]
+	for _, cell := range c.cells {
+		s := cell.of
+		info.ofEval = info.ofEval || s.ofEval
+		info.training = info.training || s.trains && !s.ofEval
+		info.tells = info.tells || s.tells && !s.ofEval
+		info.updates = info.updates || s.updates
+		s.put(row, cell.value)
+	}
+}
+
+// put sets the value of a row.
+func (s *series) put(row int, x float64) {
+	for len(s.values) <= row {
+		s.values = append(s.values, math.NaN())
+	}
+	i, was := slices.BinarySearch(s.notFinite, row)
+	switch is := math.IsNaN(x) || math.IsInf(x, 0); {
+	case is && !was:
+		s.notFinite = slices.Insert(s.notFinite, i, row)
+	case was && !is:
+		s.notFinite = slices.Delete(s.notFinite, i, i+1)
+	}
+	if math.IsInf(x, 0) {
+		x = math.NaN()
+	}
+	s.values[row] = x
 }
 
 // dropRow forgets the row that has been read.
 func (c *collector) dropRow() { c.cells, c.bad = c.cells[:0], false }
+
+// broken reports whether the file has NaN or an infinite number in a row.
+func (s *series) broken(row int) bool {
+	_, is := slices.BinarySearch(s.notFinite, row)
+	return is
+}
 
 // at returns the value of a row, NaN if it has none.
 func (s *series) at(row int) float64 {
@@ -226,3 +287,31 @@ func (s *series) at(row int) float64 {
 
 // has reports whether a row has a value.
 func (s *series) has(row int) bool { return !math.IsNaN(s.at(row)) }
+
+// resumed says that a resumed run goes on from a step.
+func (c *collector) resumed(step int) {
+	for n := len(c.resumes); n > 0 && c.resumes[n-1] >= step; n-- {
+		c.resumes = c.resumes[:n-1]
+	}
+	c.resumes = append(c.resumes, step)
+}
+
+// wantValues reports a file in which nobody has written a value yet.
+func (c *collector) wantValues() {
+	if len(c.series)+len(c.unknown) > 0 || len(c.err.Problems) > 0 {
+		return
+	}
+	c.err.add(0, "got no values, want those of a run")
+	c.tellNotes()
+}
+
+// tellNotes adds the notes to the problems: they may say why there are no rows.
+func (c *collector) tellNotes() {
+	for _, note := range c.notes {
+		c.err.add(0, "%s", note)
+	}
+}
+
+func (c *collector) note(format string, args ...any) {
+	c.notes = append(c.notes, oneLine(format, args...))
+}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -14,12 +16,12 @@ const separators = ",\t;"
 
 // separator returns the separator of a header, 0 if the line has no step and no key of
 // training.
-func separator(line string) rune {
+func (c *collector) separator(line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
 		n := 0
 		for _, name := range strings.Split(line, string(by)) {
-			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); newSeries(key).trained() {
+			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); c.newSeries([]byte(key)).trained() {
 				n++
 			}
 		}
@@ -42,6 +44,152 @@ func chartColumn(name string) (run, key string, bound bool) {
 	return "", name, bound
 }
 
+// csvRun is a run in a CSV file with its columns.
+type csvRun struct {
+	*collector
+	columns []csvColumn
+}
+
+type csvColumn struct {
+	index  int
+	of     *series
+	shared bool // of a chart: belongs to no run, as the step does
+}
+
+// header looks up the names of columns. A chart of several runs has a collector for each.
+// W&B does not keep the names of runs apart: a column that repeats is of another run.
+func (c *collector) header(names []string) []*csvRun {
+	if isEventChart(names) {
+		return []*csvRun{{c, c.eventChart()}}
+	}
+	var runs []*csvRun
+	byName := make(map[string]*csvRun)
+	only := c.onlyReward(names)
+	add := func(r *csvRun, index int, key string, shared bool) bool {
+		if r.byKey[key] != nil {
+			return false
+		}
+		if key == only {
+			r.columns = append(r.columns, csvColumn{index, r.asReward(key), shared})
+		} else if s := r.addKey(1, key); s != nil {
+			r.columns = append(r.columns, csvColumn{index, s, shared})
+		}
+		return true
+	}
+	c.container = CSV
+	for i, name := range names {
+		run, key, bound := chartColumn(name)
+		if run != "" {
+			c.container = WandbChart
+		}
+		if key == "_runtime" || key == "_timestamp" {
+			c.container = WandbHistory
+		}
+		if run == "" || key == "" || bound {
+			continue
+		}
+		for again := 1; ; again++ {
+			name := run
+			if again > 1 {
+				name = fmt.Sprintf("%s (%d)", run, again)
+			}
+			if byName[name] == nil {
+				r := newCollector(c.err.File, c.how)
+				r.run = strings.Clone(name)
+				byName[r.run] = &csvRun{collector: r}
+				runs = append(runs, byName[r.run])
+			}
+			if add(byName[name], i, strings.Clone(key), false) {
+				break
+			}
+		}
+	}
+	if len(runs) <= 1 { // the file is the run's
+		one := &csvRun{collector: c}
+		for _, r := range runs {
+			c.run = r.run
+			for _, column := range r.columns {
+				add(one, column.index, column.of.key, false)
+			}
+		}
+		runs = []*csvRun{one}
+	} else {
+		for _, r := range runs {
+			r.container = c.container
+			c.runs = append(c.runs, r.collector)
+		}
+	}
+	for i, name := range names {
+		if run, key, bound := chartColumn(name); run == "" && key != "" && !bound {
+			for _, r := range runs {
+				if !add(r, i, strings.Clone(key), len(c.runs) > 0) {
+					c.err.add(1, "got two columns %s, want one", quote(key))
+				}
+			}
+		}
+	}
+	return runs
+}
+
+// onlyReward returns the key of a chart of W&B that has a single one, if no trainer is known
+// to write it and it is like a reward's; else "".
+func (c *collector) onlyReward(names []string) (only string) {
+	for _, name := range names {
+		run, key, bound := chartColumn(name)
+		switch {
+		case run == "" || bound || key == only:
+		case only != "" || c.newSeries([]byte(key)) != nil || likeReward(key) == 0:
+			return ""
+		default:
+			only = key
+		}
+	}
+	return only
+}
+
+// asReward returns the series of a column that is read as the reward, whatever its name.
+func (c *collector) asReward(key string) *series {
+	s := c.addKey(1, string(Reward))
+	s.key = key
+	c.byKey[key] = s
+	c.note("%s is the only series of the file and is read as the reward.", quote(key))
+	return s
+}
+
+// row adds a row of the file to the run. A run of a chart that has no value in it has no row.
+func (r *csvRun) row(line int, cells []string) {
+	empty := true
+	for _, column := range r.columns {
+		before := len(r.cells)
+		r.setSeries(line, column.of, []byte(cells[column.index]))
+		empty = empty && (column.shared || len(r.cells) == before)
+	}
+	if empty {
+		r.dropRow()
+	}
+	r.endRow(line)
+}
+
+// isEventChart reports whether a header is that of TensorBoard's download of a chart.
+func isEventChart(names []string) bool {
+	var plain []string
+	for _, name := range names {
+		plain = append(plain, strings.ToLower(strings.TrimSpace(name)))
+	}
+	return slices.Equal(plain, []string{"wall time", "step", "value"})
+}
+
+// eventChart returns the columns of TensorBoard's download of a chart. The file does not say
+// of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
+func (c *collector) eventChart() []csvColumn {
+	c.container = EventChart
+	step, value := c.addKey(1, "Step"), c.asReward("Value")
+	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
+		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
+	}
+	return []csvColumn{{1, step, false}, {2, value, false}}
+}
+
 // csv reads a file of a header and rows.
 func (c *collector) csv(from *bufio.Reader, by rune) error {
 	input := &bounded{from: from}
@@ -61,35 +209,11 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 		return cells, line, err
 	}
 
-	c.container = CSV
 	header, _, err := record()
 	if err != nil {
 		return err
 	}
-	columns := make([]*series, len(header))
-	var runs []string
-	for i, name := range header {
-		run, key, bound := chartColumn(name)
-		if run != "" {
-			c.container = WandbChart
-			if !bound && !slices.Contains(runs, run) {
-				runs = append(runs, strings.Clone(run))
-			}
-		}
-		if key == "_runtime" || key == "_timestamp" {
-			c.container = WandbHistory
-		}
-		if !bound && key != "" {
-			if columns[i] = c.byKey[key]; columns[i] == nil {
-				columns[i] = c.addKey(1, strings.Clone(key))
-			} else if run == "" {
-				c.err.add(1, "got two columns %s, want one", quote(key))
-			}
-		}
-	}
-	if len(runs) > 1 {
-		c.err.add(1, "got columns of %s (%s), want one run a file", countWords(len(runs), "run"), strings.Join(runs, ", "))
-	}
+	runs := c.header(header)
 
 	want, short, shortLine := len(header), -1, 0 // a row that is too short may be the last
 	flush := func() {
@@ -123,12 +247,9 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 			c.err.add(line, "got %d cells, want %d", len(cells), want)
 			continue
 		}
-		for i, s := range columns {
-			if s != nil {
-				c.setSeries(line, s, []byte(cells[i]))
-			}
+		for _, run := range runs {
+			run.row(line, cells)
 		}
-		c.endRow(line)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 )
 
@@ -13,20 +14,42 @@ var magics = []struct{ bytes, is string }{
 	{"\x1f\x8b", "a gzip file, want it unpacked"},
 	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
 	{"PK\x03\x04", "a zip file, want it unpacked"},
-	{"PAR1", "a Parquet file, want it as CSV"},
 	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
-	{"\xff\xfe", "UTF-16, want UTF-8"},
-	{"\xfe\xff", "UTF-16, want UTF-8"},
 }
 
 // knownFormats lists what Read reads, for messages.
-const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), or CSV (header step,reward,…; W&B exports)`
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
+
+// textForms is the table of the forms of a text: how one is recognised by its beginning,
+// and its reader. The first that is recognised counts; a console is any other text.
+var textForms = []struct {
+	container Container
+	is        func(c *collector, begin string) bool
+	read      func(c *collector, r *bufio.Reader, begin string) error
+}{
+	{JSONLines, (*collector).isJSON, func(c *collector, r *bufio.Reader, _ string) error {
+		return (&parser{collector: c, r: r, line: 1}).json()
+	}},
+	{CSV, (*collector).isCSV, func(c *collector, r *bufio.Reader, begin string) error {
+		return c.csv(r, c.separator(firstLine(begin)))
+	}},
+	{Pasted, (*collector).isPasted, func(c *collector, r *bufio.Reader, _ string) error {
+		return c.readPasted(&lines{r: r})
+	}},
+	{Console, func(*collector, string) bool { return true }, func(c *collector, r *bufio.Reader, begin string) error {
+		err := c.readConsole(&lines{r: r})
+		if err == nil && len(c.rows) == 0 {
+			c.err.add(1, "got %s, want %s", quote(firstLine(begin)), knownFormats)
+		}
+		return err
+	}},
+}
 
 // read recognises the container and reads the rows. Its errors are those of the reader;
 // problems of the content are left in c.err.
 func (c *collector) read(from io.Reader) error {
-	r := bufio.NewReaderSize(from, 1<<16)
-	head, err := r.Peek(1 << 16)
+	r := c.unpacked(from)
+	head, err := r.Peek(peeked)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -36,30 +59,58 @@ func (c *collector) read(from io.Reader) error {
 			return err
 		}
 	}
-	text := strings.TrimSpace(string(head))
-	switch is := binary(head); {
+	begin := strings.TrimSpace(string(head))
+	switch is := notText(head); {
+	case bytes.HasPrefix(head, []byte(parquetMagic)):
+		return c.parquet(r, from)
+	case bytes.HasPrefix(head, []byte(wandbMagic)):
+		return c.wandb(r)
+	case isEvents(head):
+		c.container = TensorBoard
+		return c.timeline(func(t *timeline) error { return t.events(r, filepath.Base(c.err.File)) })
 	case is != "":
 		c.err.add(0, "got %s", is)
 		return nil
-	case text == "" && err == io.EOF:
+	case begin == "" && err == io.EOF:
 		c.err.add(0, "got an empty file, want %s", knownFormats)
+		c.tellNotes()
 		return nil
 	}
-	p := &parser{collector: c, r: r, line: 1}
+	for _, form := range textForms {
+		if form.is(c, begin) {
+			c.container = form.container
+			return form.read(c, r, begin)
+		}
+	}
+	panic("logs: no form of a text")
+}
+
+// firstLine returns the first line of a text.
+func firstLine(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
-	switch squeezed := strings.Map(dropSpace, text[:min(len(text), 1000)]); {
-	case strings.HasPrefix(squeezed, `{"`), strings.HasPrefix(squeezed, `[{"`), squeezed == "{":
-		c.container = JSONLines
-		return p.json()
-	case separator(first) != 0 && !strings.HasPrefix(squeezed, "{"):
-		return c.csv(r, separator(first))
+	return first
+}
+
+// isJSON reports whether a text begins with an object or a list of objects.
+func (c *collector) isJSON(begin string) bool {
+	squeezed := strings.Map(dropSpace, begin[:min(len(begin), 1000)])
+	return strings.HasPrefix(squeezed, `{"`) || strings.HasPrefix(squeezed, `[{"`) || squeezed == "{"
+}
+
+// isCSV reports whether a text begins with a header.
+func (c *collector) isCSV(begin string) bool {
+	return !strings.HasPrefix(begin, "{") && c.separator(firstLine(begin)) != 0
+}
+
+// isPasted reports whether a text has the header of a pasted table, before any dict.
+func (c *collector) isPasted(begin string) bool {
+	begin, _, _ = strings.Cut(begin, "{'")
+	for _, text := range strings.Split(begin, "\n") {
+		if c.heads(text) != "" {
+			return true
+		}
 	}
-	c.container = Console
-	err = p.console()
-	if err == nil && len(c.rows) == 0 {
-		c.err.add(1, "got %s, want %s", quote(first), knownFormats)
-	}
-	return err
+	return false
 }
 
 func dropSpace(r rune) rune {
@@ -69,8 +120,8 @@ func dropSpace(r rune) rune {
 	return r
 }
 
-// binary says of bytes that are no text what they are, and what is wanted; "" for a text.
-func binary(head []byte) string {
+// notText says of bytes that are no text what they are, and what is wanted; "" for a text.
+func notText(head []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
 			return m.is

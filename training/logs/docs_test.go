@@ -2,6 +2,7 @@ package logs
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -24,18 +25,40 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 
 | file | how it is recognised |
 |---|---|
-| ` + "`trainer_state.json`" + ` of transformers | a JSON object with ` + "`log_history`" + `; of a trainer's output folder, its own or that of its newest checkpoint, whichever is longer |
+| TensorBoard event files | files ` + "`*tfevents*`" + `, or the folder with them: the scalars, of which the tags are the keys |
+| ` + "`trainer_state.json`" + ` of transformers | a JSON object with ` + "`log_history`" + `; of a trainer's output folder, its own or that of its newest checkpoint, whichever is longer; event files below the folder are read instead if they go as far |
 | JSON lines, or a JSON list | an object per row, flat or nested: keys of nested objects are joined by a slash, and verl's ` + "`{\"step\": N, \"data\": {…}}`" + ` has the keys of ` + "`data`" + ` |
-| console output | Python dicts (` + "`{'loss': 0.0, 'reward': 0.5, …}`" + `) and verl's lines ` + "`step:N - KEY:NUMBER - …`" + `, among any other text |
+| console output | lines of the forms below among any other text |
 | history of W&B as CSV | columns ` + "`_step`, `_runtime`" + ` and the keys |
-| a chart of W&B as CSV | columns ` + "`RUN - KEY`" + ` of one run; those that end in ` + "`__MIN` and `__MAX`" + ` are left out |
-| CSV | a header with known keys, with commas, semicolons or tabs; a table copied from a notebook too |
+| the file of a run of W&B | ` + "`run-ID.wandb`" + `, which W&B keeps in ` + "`wandb/run-DATE-ID`" + `, offline too; or the folder with it |
+| a chart of W&B as CSV | columns ` + "`RUN - KEY`" + ` of one or several runs; those that end in ` + "`__MIN` and `__MAX`" + ` are left out |
+| a chart of TensorBoard as CSV | columns ` + "`Wall time`, `Step`, `Value`" + `; read as the reward |
+| Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |
+| metrics of MLflow | folders ` + "`RUN/metrics`" + ` with a file for each key, of lines ` + "`TIME VALUE STEP`" + `, or a folder with such folders |
+| CSV | a header with known keys, with commas, semicolons or tabs |
+| a table of a notebook or of pandas, pasted | a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells ` + "`nan`, `No Log`, `-`" + ` and empty ones are missing |
 
-Steps are those of the first of these keys that the file has: ` + list(stepKeys) + `. Without any, rows are numbered.
+Any file may be packed with gzip, and text may be UTF-16. ` + "`-`" + ` is standard input, for diagnose and fit.
 
-- Rows of evaluation are a table of their own. TRL and Unsloth write some keys of evaluation without their prefix; a row with any key that begins with ` + "`eval_` or `eval/`" + ` is evaluation.
-- A resumed run repeats steps. Rows from its first step on are dropped, and the later ones count.
-- A last line that is not complete is left out, so the log of a running trainer can be read again at any time.
+A folder with event files is a run, named by its path in the folder that is opened; so is a folder of MLflow's metrics, and a RUN of a chart. Of several runs diagnose and fit treat each in turn, or the one that ` + "`--run`" + ` names; watch, compare and advise want one.
+
+The lines of a console have one of these forms. Those of the last three count only in a file without any of the others.
+
+`)
+	for _, f := range lineForms {
+		b.WriteString("- " + f.is + "\n")
+	}
+	b.WriteString(`
+Steps are those of the first of these keys that the file has: ` + list(stepKeys) + `. Without any, a console's progress bars give them, if one goes on from row to row; else rows are numbered.
+
+- Keys are compared whatever their case, with underscores for spaces. One that is known but for a prefix before its first slash is read by the rest, if no other says the same.
+- Rows of evaluation are a table of their own. TRL and Unsloth write some keys of evaluation without their prefix; a row with any key that begins with ` + "`eval_` or `eval/`" + ` is evaluation, unless it has one of ` + list(slices.Sorted(maps.Keys(updateNames))) + `: then it is one of both.
+- The line with ` + "`train_runtime`" + `, which transformers write after the last step, is no row.
+- Lines of one step are joined where their keys differ. Lines that look like metrics and are not understood are quoted.
+- A value outside the range of its quantity is said and left out. Of a share in per cent nothing is believed, unless ` + "`--percent KEY`" + ` says so.
+- A log without a mean reward can be diagnosed, and not be fitted.
+- A resumed run repeats steps. Rows from its first step on are dropped, and the later ones count. So do the later of several event files of a folder, from their first step on. Transformers gives a resumed run a new folder: a run that begins where an earlier one beside it has rows, and later than a new run would, goes on from that.
+- A last line or record that is not complete is left out, as are records of event files with a wrong checksum, so the log of a running trainer can be read again at any time.
 - TRL's rows are means over ` + "`logging_steps`" + `, so the variance of the logged reward is smaller by that factor. It is read from the differences of steps.
 - null, NaN and infinite numbers are missing. What a log does not hold is absent, never zero.
 
@@ -67,8 +90,9 @@ Each of these is noted where it happens. A file whose columns have other names c
 		}
 		b.WriteString("| quantity | key | what it means |\n|---|---|---|\n")
 		var rules []rule
-		for _, r := range t.rules[:len(t.rules)-len(names)] {
-			if t.name != Unsloth || !slices.Contains(trlRules, r) {
+		for _, r := range t.rules {
+			known := slices.Contains(names, r) || t.name != Plain && slices.Contains(general, r)
+			if !known && (t.name != Unsloth || !slices.Contains(trlRules, r)) {
 				rules = append(rules, r)
 			}
 		}

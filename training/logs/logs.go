@@ -1,8 +1,9 @@
 // Package logs reads what GRPO trainers record of a run.
 //
-// Read recognises the container (a trainer_state.json, JSON lines, lines printed to the
-// console, CSV) from the first bytes, and the trainer from the keys: the trainer of which
-// the file has the most keys. A table (trainers.go, written out in docs/logs.md) gives the
+// OpenAll reads the runs of a file or a folder. It recognises the container of a file (a
+// trainer_state.json, JSON lines, lines printed to the console, CSV, TensorBoard events,
+// Parquet) from the first bytes, and the trainer from the keys: the trainer of which the run
+// has the most keys. A table (trainers.go, written out in docs/logs.md) gives the
 // quantity that each key of a trainer holds, and what exactly the trainer means by it.
 //
 // A file is read once from front to back, in memory for the rows of the known columns
@@ -13,18 +14,12 @@
 // a value that a row lacks is NaN.
 package logs
 
-import (
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Log holds the rows that a file records of one training run.
 type Log struct {
-	File   string // name of the file
+	File   string // name of the file, or of the folder of event files
+	Run    string // name of the run, "" where none is given
 	Format Format // container and trainer recognised
 	// Table holds the training rows: Steps and Columns.
 	Table
@@ -38,6 +33,14 @@ type Log struct {
 	Resumes []int
 	// Notes say what a user should know of how the file was read, one sentence each.
 	Notes []string
+}
+
+// Name names the run for people: by the file, and by the run where the file names one.
+func (l *Log) Name() string {
+	if l.Run == "" {
+		return l.File
+	}
+	return l.File + ", run " + l.Run
 }
 
 // Table is a table of series over optimizer steps.
@@ -74,10 +77,16 @@ type Container string
 const (
 	TrainerState Container = "trainer_state.json" // of the transformers library
 	JSONLines    Container = "JSON lines"         // an object per row, flat or with nested objects
-	Console      Container = "console output"     // Python dicts among other text
+	Console      Container = "console output"     // lines of metrics among other text
+	Pasted       Container = "pasted table"       // a table of a notebook among other text
 	WandbHistory Container = "W&B history CSV"    // columns _step, _runtime, …
 	WandbChart   Container = "W&B chart CSV"      // columns "RUN - KEY"
+	WandbRun     Container = "W&B run file"       // run-ID.wandb
 	CSV          Container = "CSV"
+	TensorBoard  Container = "TensorBoard events"    // files *tfevents* of a folder
+	EventChart   Container = "TensorBoard chart CSV" // columns Wall time, Step, Value
+	MLflow       Container = "MLflow metrics"        // a file per key, with lines "time value step"
+	Parquet      Container = "Parquet"               // flat columns of numbers
 )
 
 // Column returns the column of a quantity, and whether there is one.
@@ -94,88 +103,4 @@ func (t *Table) Column(q Quantity) (Column, bool) {
 type Options struct {
 	Run     string   // of a file with several runs the name of the one to read; "": all of them
 	Percent []string // keys whose values are in per cent
-}
-
-// Open reads a file; or the trainer_state.json of a folder or, if that is longer, of
-// its newest checkpoint (the folder checkpoint-N with the largest N).
-func Open(path string, how Options) (*Log, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return openFile(path, how)
-	}
-	files, err := states(path)
-	if err != nil {
-		return nil, err
-	}
-	var longest *Log
-	for _, file := range files {
-		l, err := openFile(file, how)
-		if err != nil {
-			return nil, err
-		}
-		if longest == nil || l.Steps[len(l.Steps)-1] > longest.Steps[len(longest.Steps)-1] {
-			longest = l
-		}
-	}
-	if longest == nil {
-		wrong := &Error{File: path}
-		wrong.add(0, "got a folder without %s or checkpoint-*/%s, want a log or the output folder of a trainer", TrainerState, TrainerState)
-		return nil, wrong
-	}
-	return longest, nil
-}
-
-// IsOutput reports whether a folder is the output of a trainer, which Open reads.
-func IsOutput(dir string) bool {
-	files, _ := states(dir) // a folder that cannot be listed has none
-	return len(files) > 0
-}
-
-// states returns the trainer_state.json of a folder and that of its newest checkpoint, if
-// they exist.
-func states(dir string) (files []string, err error) {
-	entries, err := os.ReadDir(dir)
-	newest, last := -1, ""
-	for _, e := range entries {
-		text, is := strings.CutPrefix(e.Name(), "checkpoint-")
-		if n, err := strconv.Atoi(text); is && err == nil && n > newest {
-			if file := filepath.Join(dir, e.Name(), string(TrainerState)); exists(file) {
-				newest, last = n, file
-			}
-		}
-	}
-	if own := filepath.Join(dir, string(TrainerState)); exists(own) {
-		files = append(files, own)
-	}
-	if last != "" {
-		files = append(files, last)
-	}
-	return files, err
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
-func openFile(path string, how Options) (*Log, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return Read(f, path, how)
-}
-
-// Read reads a log. The name stands for the file in errors. An error about the content is
-// an *Error.
-func Read(r io.Reader, name string, how Options) (*Log, error) {
-	c := newCollector(name, how)
-	if err := c.read(r); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return c.log()
 }

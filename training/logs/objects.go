@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -13,13 +12,13 @@ import (
 // do: Python writes NaN and Infinity into JSON, and prints None, True and single quotes.
 type parser struct {
 	*collector
-	r    *bufio.Reader
+	r    io.ByteScanner
 	line int    // of the byte read last, from 1
 	path []byte // key of the value being read, with those of the objects around it
 	text []byte // of the value being read
 	last byte   // the byte read last
 
-	oneLine bool // the end of a line within an object is an error, as in console output
+	wrapped bool // lines are of a terminal, which ends them within keys and numbers too
 	depth   int  // of objects and lists around the value
 	lists   int  // of lists among them, whose values are skipped
 	history bool // the file has a log_history
@@ -58,14 +57,7 @@ func (p *parser) next() (byte, error) {
 		if err != nil {
 			return 0, err
 		}
-		switch b {
-		case '\n', '\r':
-			if p.oneLine {
-				p.back()
-				return 0, p.unexpected(b, "the rest of a dict")
-			}
-		case ' ', '\t':
-		default:
+		if strings.IndexByte(" \n\t\r", b) < 0 {
 			return b, nil
 		}
 	}
@@ -165,7 +157,16 @@ func (p *parser) value(b byte) (err error) {
 		case ')':
 			parentheses--
 		}
-		if b == '\n' || parentheses == 0 && strings.IndexByte(",:]} \t\r", b) >= 0 {
+		if b == '\n' && p.wrapped && parentheses == 0 {
+			if b, err = p.read(); err == nil && strings.IndexByte("0123456789.eE+-", b) < 0 {
+				p.back()
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if b == '\n' && !p.wrapped || parentheses == 0 && strings.IndexByte(",:]} \t\r", b) >= 0 {
 			p.back()
 			break
 		}
@@ -232,6 +233,8 @@ func (p *parser) quoted(to []byte, quote byte) ([]byte, error) {
 			return to, err
 		case b == quote:
 			return to, nil
+		case b == '\n' && p.wrapped:
+			continue
 		case b == '\n':
 			return to, p.unexpected(b, "a closing quote")
 		case b == '\\':
@@ -336,7 +339,7 @@ func (p *parser) json() error {
 			return nil
 		case errors.As(err, &wrong):
 			p.dropRow()
-			if next, _ := p.r.Peek(1); p.line > line && len(next) > 0 && next[0] == '{' && !p.history {
+			if p.line > line && p.upcoming() == '{' && !p.history {
 				p.err.add(line, "got a row without its end, want a closing brace")
 				continue
 			}
@@ -350,70 +353,14 @@ func (p *parser) json() error {
 	}
 }
 
-// console reads dicts, each a row, from among other text, and the lines of verl. A row
-// ends with its line.
-func (p *parser) console() error {
-	p.oneLine = true
-	broken := 0
-	for {
-		b, err := p.read()
-		if err == nil && b == '{' {
-			if peeked, _ := p.r.Peek(1); len(peeked) == 0 || peeked[0] != '\'' && peeked[0] != '"' {
-				continue
-			}
-			line := p.line
-			p.path, p.depth, p.lists = p.path[:0], 0, 0
-			err = p.object()
-			var wrong *syntax
-			switch {
-			case err == nil && !p.bad:
-				p.endRow(line)
-			case err == nil || errors.As(err, &wrong):
-				if len(p.cells) > 0 {
-					broken++
-				}
-				err = nil
-			case err == io.EOF && len(p.cells) > 0:
-				p.notes = append(p.notes, lastLine(line))
-			}
-			p.dropRow()
-		} else if err == nil && b == 's' {
-			err = p.verlLine()
-		}
-		if err != nil {
-			if broken > 0 {
-				p.notes = append(p.notes, fmt.Sprintf("%s with known keys left out: not complete, or mixed with other text.", countWords(broken, "dict")))
-			}
-			return unlessEnd(err)
-		}
+// upcoming returns the next byte without reading it, 0 at the end.
+func (p *parser) upcoming() byte {
+	b, err := p.r.ReadByte()
+	if err != nil {
+		return 0
 	}
-}
-
-// verlLine reads the rest of a line "step:1 - KEY:NUMBER - KEY:NUMBER …" after its s.
-func (p *parser) verlLine() error {
-	start, _ := p.r.Peek(len("tep:1"))
-	if len(start) < len("tep:1") || string(start[:4]) != "tep:" || start[4] < '0' || start[4] > '9' {
-		return nil
-	}
-	text, err := p.r.ReadSlice('\n')
-	if err == io.EOF {
-		p.notes = append(p.notes, lastLine(p.line))
-		return err
-	}
-	for _, pair := range strings.Split("s"+strings.TrimSpace(string(text)), " - ") {
-		if i := strings.LastIndexByte(pair, ':'); i > 0 {
-			p.set(p.line, []byte(pair[:i]), []byte(pair[i+1:]))
-		}
-	}
-	if !p.bad {
-		p.endRow(p.line)
-	}
-	p.dropRow()
-	if err == bufio.ErrBufferFull {
-		return nil
-	}
-	p.line++
-	return err
+	_ = p.r.UnreadByte() // of a byte just read
+	return b
 }
 
 // skipLine skips the rest of the line.
@@ -423,12 +370,4 @@ func (p *parser) skipLine() error {
 			return err
 		}
 	}
-}
-
-// unlessEnd returns an error other than the end of the file.
-func unlessEnd(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }

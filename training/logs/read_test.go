@@ -294,32 +294,38 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		check := func(table *Table, name string) {
-			for i, s := range table.Steps {
-				if s < 0 || i > 0 && s <= table.Steps[i-1] {
-					t.Errorf("%s: steps %v", name, table.Steps)
-				}
-			}
-			for i, c := range table.Columns {
-				if len(c.Values) != len(table.Steps) {
-					t.Errorf("%s: %s has %d values for %d steps", name, c.Quantity, len(c.Values), len(table.Steps))
-				}
-				if c.Meaning == "" || c.Key == "" || i > 0 && c.Quantity.rank() < table.Columns[i-1].Quantity.rank() {
-					t.Errorf("%s: column %d: %+v", name, i, c)
-				}
-				for _, x := range c.Values {
-					if math.IsInf(x, 0) {
-						t.Errorf("%s: %s: %v", name, c.Quantity, c.Values)
-					}
-				}
-			}
-		}
-		check(&l.Table, "training")
-		if len(l.Steps) == 0 || l.Averaged < 1 || l.Columns[0].Quantity != Reward {
-			t.Errorf("%+v", l)
-		}
-		if l.Evaluation != nil {
-			check(l.Evaluation, "evaluation")
-		}
+		checkLog(t, l)
 	})
+}
+
+// checkLog fails unless the rows and columns of a log fit.
+func checkLog(t *testing.T, l *Log) {
+	t.Helper()
+	check := func(table *Table, name string) {
+		for i, s := range table.Steps {
+			if s < 0 || i > 0 && s <= table.Steps[i-1] {
+				t.Errorf("%s: steps %v", name, table.Steps)
+			}
+		}
+		for i, c := range table.Columns {
+			if len(c.Values) != len(table.Steps) {
+				t.Errorf("%s: %s has %d values for %d steps", name, c.Quantity, len(c.Values), len(table.Steps))
+			}
+			if c.Meaning == "" || c.Key == "" || i > 0 && c.Quantity.rank() < table.Columns[i-1].Quantity.rank() {
+				t.Errorf("%s: column %d: %+v", name, i, c)
+			}
+			for _, x := range c.Values {
+				if math.IsInf(x, 0) {
+					t.Errorf("%s: %s: %v", name, c.Quantity, c.Values)
+				}
+			}
+		}
+	}
+	check(&l.Table, "training")
+	if len(l.Steps) == 0 || l.Averaged < 1 || len(l.Columns) == 0 {
+		t.Errorf("%+v", l)
+	}
+	if l.Evaluation != nil {
+		check(l.Evaluation, "evaluation")
+	}
 }

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/training/logs"
+)
+
+// healthyLog returns a log of a run that learns, in rows of 10 steps: its reward rises and
+// saturates, entropy falls by less than half, KL and length grow, with noise of a random
+// size and memory in every column. change may change a row.
+func healthyLog(rng *rand.Rand, rows int, largestNoise float64, change func(row int, values map[logs.Quantity]float64)) *logs.Log {
+	noise, memory := math.Exp(math.Log(0.02)+rng.Float64()*math.Log(largestNoise/0.02)), 0.7*rng.Float64()
+	start, rise, speed := 0.3+0.3*rng.Float64(), 0.4*rng.Float64(), 1+15*rng.Float64()
+	entropy, fall, kl, length := 0.2+rng.Float64(), 0.4*rng.Float64(), 0.2*rng.Float64(), 100+900*rng.Float64()
+	quantities := []logs.Quantity{logs.Reward, logs.RewardStdWithin, logs.FracZeroStd, logs.KLRef, logs.Entropy, logs.ClipAny, logs.GradNorm, logs.LenMean, logs.LenClipped}
+	l := &logs.Log{File: "log", Averaged: 10}
+	for _, q := range quantities {
+		l.Columns = append(l.Columns, logs.Column{Quantity: q, Key: string(q)})
+	}
+	l.Evaluation = &logs.Table{Columns: []logs.Column{{Quantity: logs.EvalScore, Key: "eval_reward"}}}
+	walk := make([]float64, len(quantities))
+	for i := range rows {
+		for k := range walk {
+			walk[k] = memory*walk[k] + math.Sqrt(1-memory*memory)*rng.NormFloat64()
+		}
+		s := 1 - math.Exp(-speed*float64(i)/float64(rows))
+		mean := start + rise*s
+		share := func(x float64) float64 { return min(max(x, 0), 1) }
+		values := map[logs.Quantity]float64{
+			logs.Reward: share(mean + noise*walk[0]), logs.RewardStdWithin: 0.8 * math.Sqrt(mean*(1-mean)) * math.Exp(noise*walk[1]),
+			logs.FracZeroStd: share(0.2 + 0.2*s + noise*walk[2]/2), logs.KLRef: kl * s * math.Exp(noise*walk[3]),
+			logs.Entropy: entropy * (1 - fall*s) * math.Exp(noise*walk[4]), logs.ClipAny: 0.01 * math.Exp(noise*walk[5]),
+			logs.GradNorm: 0.3 * math.Exp(2*noise*walk[6]), logs.LenMean: length * (1 + s/2) * math.Exp(noise*walk[7]),
+			logs.LenClipped: share(0.05 + noise*walk[8]/20),
+		}
+		if change != nil {
+			change(i, values)
+		}
+		l.Steps = append(l.Steps, 10*(i+1))
+		for k, q := range quantities {
+			c := &l.Columns[k]
+			if c.Values = append(c.Values, values[q]); math.IsNaN(values[q]) {
+				c.NotFinite = append(c.NotFinite, i)
+			}
+		}
+		if i%10 == 9 {
+			e := l.Evaluation
+			e.Steps, e.Columns[0].Values = append(e.Steps, 10*(i+1)), append(e.Columns[0].Values, values[logs.Reward]-0.05+0.01*rng.NormFloat64())
+		}
+	}
+	return l
+}
+
+// watched returns the lines that watch prints of a log, and whether it ends with a failure.
+func watched(t *testing.T, l *logs.Log) (lines []string, found bool) {
+	t.Helper()
+	var stdout bytes.Buffer
+	w := watcher{path: "log", stdout: &stdout, stderr: new(bytes.Buffer)}
+	w.restart()
+	found, err := w.judge(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(stdout.String()), "\n"), found
+}
+
+// stops watches healthy runs of 300 rows and fails if more of them are stopped than 2 %
+// explains, except with probability 1e-3.
+func stops(t *testing.T, runs int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(20261126, 3))
+	stopped := 0
+	for range runs {
+		if lines, found := watched(t, healthyLog(rng, 300, 0.3, nil)); found {
+			stopped++
+			t.Log(lines[len(lines)-1])
+		}
+	}
+	law := distuv.Binomial{N: float64(runs), P: 0.02}
+	t.Logf("%d of %d healthy runs are stopped", stopped, runs)
+	if 1-law.CDF(float64(stopped-1)) < 1e-3 {
+		t.Errorf("%d of %d healthy runs are stopped, want at most 2 %%", stopped, runs)
+	}
+}
+
+// Looking at every row does not stop more than one healthy run of fifty.
+func TestWatchLeavesHealthyRuns(t *testing.T) { stops(t, 40) }
+
+// A reward that collapses from 0.3 or more to nearly nothing, with noise of 0.02 to 0.06
+// that remembers up to 0.7 of its last value, is said within 8 rows in half of the cases,
+// within 12 in three quarters and within 24 in 95 %.
+func TestWatchIsEarly(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20261126, 4))
+	const runs = 100
+	within := make(map[int]int)
+	for range runs {
+		at := 60 + rng.IntN(80)
+		_, found := watched(t, healthyLog(rng, at, 0.06, nil))
+		if found {
+			continue // a false alarm
+		}
+		lines, found := watched(t, healthyLog(rng, at+24, 0.06, func(i int, values map[logs.Quantity]float64) {
+			if i >= at {
+				values[logs.Reward] = 0.02 * rng.Float64()
+			}
+		}))
+		var step int
+		if _, err := fmt.Sscanf(lines[len(lines)-1], "step %d:", &step); err != nil || !found {
+			continue
+		}
+		rows := step/10 - at
+		for _, most := range []int{8, 12, 24} {
+			if rows > 0 && rows <= most {
+				within[most]++
+			}
+		}
+	}
+	if within[8] < runs/2 || within[12] < runs*3/4 || within[24] < runs*95/100 {
+		t.Errorf("of %d collapses %d are said within 8 rows, %d within 12 and %d within 24, want %d, %d and %d", runs, within[8], within[12], within[24], runs/2, runs*3/4, runs*95/100)
+	}
+}
+
+// What a log states is said at the row that confirms it, whether rows come one by one or
+// all at once; a failure of fewer rows than confirmation is not said.
+func TestWatchConfirms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20261126, 5))
+	whole := healthyLog(rng, 160, 0.03, func(i int, values map[logs.Quantity]float64) {
+		if i >= 100 {
+			values[logs.Reward] = 0
+		}
+	})
+	atOnce, found := watched(t, whole)
+	if !found {
+		t.Fatal("a collapse is not found")
+	}
+	var stdout bytes.Buffer
+	w := watcher{path: "log", stdout: &stdout, stderr: new(bytes.Buffer)}
+	w.restart()
+	for rows := 1; ; rows++ {
+		found, err := w.judge(whole.Prefix(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found {
+			break
+		}
+	}
+	if oneByOne := strings.TrimSpace(stdout.String()); oneByOne != strings.Join(atOnce, "\n") {
+		t.Errorf("row by row\n%s\nat once\n%s", oneByOne, strings.Join(atOnce, "\n"))
+	}
+	if last := atOnce[len(atOnce)-1]; !strings.Contains(last, "since step 1010:") && !strings.Contains(last, "since step 1000:") {
+		t.Errorf("the collapse at step 1010 is said as %q", last)
+	}
+}
+
+// A failure is said when it has been there for five rows, also where the first four show it.
+func TestWatchWaitsForConfirmation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20261126, 6))
+	l := &logs.Log{Table: logs.Table{Columns: []logs.Column{{Quantity: logs.Reward, Key: "reward"}}}}
+	for i := range 130 {
+		x := 0.6 + 0.02*rng.NormFloat64()
+		if i >= 120 {
+			x = 0
+		}
+		l.Steps, l.Columns[0].Values = append(l.Steps, i+1), append(l.Columns[0].Values, x)
+	}
+	if statements(l.Prefix(124)).order == nil {
+		t.Fatal("four rows do not show the collapse")
+	}
+	lines, _ := watched(t, l)
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "step 125: reward-collapse: failure since step 121: ") {
+		t.Errorf("got %q, want the collapse at step 121 said at step 125", last)
+	}
+}
+
+// A file that is half written, truncated, copied and truncated, rotated or removed is
+// followed: rows are counted once, and what is gone is said.
+func TestWatchDisturbed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lines := func(from, to int) string { // of the rows after from up to to
+		var b strings.Builder
+		for line := range strings.Lines(trlLog(200, nil)) {
+			var values struct{ Step int }
+			if err := json.Unmarshal([]byte(line), &values); err != nil {
+				t.Fatal(err)
+			}
+			if values.Step > 10*from && values.Step <= 10*to {
+				b.WriteString(line)
+			}
+		}
+		return b.String()
+	}
+	var stderr bytes.Buffer
+	w := watcher{path: "log.jsonl", stdout: new(bytes.Buffer), stderr: &stderr, log: logs.Follow("log.jsonl", logs.Options{})}
+	w.restart()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	appendTo := func(text string) {
+		f, err := os.OpenFile("log.jsonl", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		must(err)
+		_, err = f.WriteString(text)
+		must(err)
+		must(f.Close())
+	}
+	look := func(about string, rows int, said string) {
+		t.Helper()
+		stderr.Reset()
+		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+			if found, err := w.read(); found || err != nil {
+				t.Fatalf("%s: found %v, %v", about, found, err)
+			}
+			if w.rows == rows && strings.Contains(stderr.String(), said) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %d rows and %q, want %d rows and %q", about, w.rows, &stderr, rows, said)
+			}
+		}
+	}
+	look("no file", 0, "waiting for the file")
+	half := lines(29, 30)[:20]
+	appendTo(lines(0, 29) + half)
+	look("half a line", 29, "")
+	appendTo(lines(29, 30)[20:])
+	look("the other half", 30, "")
+	must(os.Truncate("log.jsonl", int64(len(lines(0, 10)))))
+	look("truncated", 10, "the 30 rows read before are no longer in it: read anew")
+	appendTo(lines(10, 40))
+	look("grown again", 40, "")
+	must(os.Truncate("log.jsonl", 0)) // copytruncate
+	look("emptied", 40, "waiting for more")
+	appendTo(lines(40, 45))
+	look("after copytruncate", 5, "the 40 rows read before")
+	must(os.Rename("log.jsonl", "log.jsonl.1"))
+	look("moved away", 5, "waiting for the file")
+	appendTo(lines(45, 60))
+	look("rotated", 15, "the 5 rows read before")
+	must(os.WriteFile("next", []byte(lines(45, 70)), 0o644))
+	must(os.Rename("next", "log.jsonl"))
+	look("replaced by the same rows and more", 25, "")
+	if strings.Contains(stderr.String(), "anew") {
+		t.Errorf("a file with the same rows is said to be another: %q", &stderr)
+	}
+	must(os.Remove("log.jsonl"))
+	must(os.Mkdir("log.jsonl", 0o755))
+	for steps := 20; steps <= 40; steps += 10 {
+		dir := filepath.Join("log.jsonl", fmt.Sprint("checkpoint-", steps))
+		must(os.Mkdir(dir, 0o755))
+		text := strings.Join(strings.Split(strings.TrimSpace(lines(0, steps)), "\n"), ",")
+		must(os.WriteFile(filepath.Join(dir, "trainer_state.json"), []byte(`{"log_history": [`+text+`]}`), 0o644))
+		look("a new checkpoint", steps, "")
+	}
+}
+
+// The heartbeat says where the run is; a log without a reward has another value there.
+func TestHeartbeat(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "log.jsonl", trlLog(30, nil))
+	beat := func(args ...string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+		defer cancel()
+		var stdout, stderr bytes.Buffer
+		run(ctx, append([]string{"watch", "log.jsonl", "--every", "2ms"}, args...), &stdout, &stderr)
+		if strings.Contains(stdout.String(), "30 rows") {
+			t.Errorf("the heartbeat is on stdout: %s", &stdout)
+		}
+		return stderr.String()
+	}
+	if got := beat("--heartbeat", "10ms"); !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") || !strings.Contains(got, ": nothing found\n") {
+		t.Errorf("got %q, want where the run is", got)
+	}
+	if got := beat("--heartbeat", "0s"); strings.Contains(got, "30 rows") {
+		t.Errorf("got %q, want no heartbeat", got)
+	}
+	var stderr bytes.Buffer
+	if code := run(t.Context(), []string{"watch", "log.jsonl", "--heartbeat", "-1s"}, new(bytes.Buffer), &stderr); code != exitUsage {
+		t.Errorf("exit code %d, want 2: %s", code, &stderr)
+	}
+	l := healthyLog(rand.New(rand.NewPCG(1, 2)), 30, 0.1, nil)
+	l.Columns = l.Columns[1:]
+	if _, found := watched(t, l); found {
+		t.Error("a log without a reward is stopped")
+	}
+	if got := lastRow(l); got.index != 29 || got.value != l.Columns[0].Values[29] {
+		t.Errorf("the last row without a reward is %+v", got)
+	}
+	if got := lastRow(new(logs.Log)); got.index != -1 {
+		t.Errorf("the last row of nothing is %+v", got)
+	}
+}

@@ -1,0 +1,267 @@
+// Package change finds the most likely change of level in a series of noisy values, and
+// bounds the probability with which a series without a change shows one as clear.
+//
+// Find looks for one change of level between stretches of constant level, Late for one
+// towards the end of a series that has moved before, LateTrend for a slow move.
+//
+// The model of Find is x_i = a + d·[i ≥ k] + e_i, where the noise e may have any law and
+// neighbours may be correlated, e_i = ρ e_{i−1} + innovation with 0 ≤ ρ ≤ 0.99. Values
+// are replaced by the normal quantiles of their ranks first (van der Waerden's scores):
+// heavy tails and single outliers count no more than their ranks, and a logarithm or
+// another increasing change of the unit changes nothing but the levels.
+//
+// The statistic is the ratio Λ of the largest likelihoods with and without a change at k,
+// each at its own ρ; a slow wander is explained by a ρ near 1 without a change. Both
+// leave out the innovation at k itself, so that a single large one, from which noise with
+// memory returns slowly, is no change. At a known position of white noise, (n −
+// 5)(Λ^{2/(n−1)} − 1) is the square of Student's t with n − 5 degrees of freedom: n − 1
+// innovations less two levels, ρ and the innovation left out. Correlated noise has those
+// of its effective number of values, n(1−ρ)/(1+ρ) − 2 (Bayley and Hammersley, J. Roy.
+// Stat. Soc. Suppl. 8, 1946). The union bound over the positions makes a probability of
+// it. TestFalseAlarms checks that bound by simulation, for ρ up to 0.9 and innovations
+// down to Student's law with three degrees of freedom. A random walk has no level, and is
+// said to have changed.
+package change
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Change is a change of level of a series.
+type Change struct {
+	Index         int     // of the first value after the change
+	Before, After Level   // of the values before and from Index on
+	Correlation   float64 // ρ of successive values about the two levels, in [0, 0.99]
+	Chance        float64 // bound of the probability that a series without a change shows one as clear, in [0, 1]
+}
+
+// Level is a mean with its standard error.
+type Level struct{ Mean, Error float64 }
+
+// Direction says which changes are looked for.
+type Direction int
+
+const (
+	Either Direction = iota // rises and falls
+	Rises
+	Falls
+)
+
+// MinValues is the smallest number of values among which a change is looked for. Of 12
+// exchangeable values the first six are the largest once in 924 times, and of fewer no
+// order is rarer than once in 462 times: chance would explain any of them.
+const MinValues = 12
+
+// Find returns the most likely change among finite values. found is false if there are
+// fewer than MinValues, or no change has the direction; then Chance is 1. It takes n log
+// n steps.
+//
+// A level that moves by more than its noise has changed, and Index is a step on its way.
+// A series whose mean does not fall shows falls no more often than one of constant level:
+// at every ρ the estimate of d is a mean of the values after k less one of those before,
+// with positive weights.
+func Find(x []float64, of Direction) (c Change, found bool) { return find(x, of, scores) }
+
+// find is Find of values mapped by scale.
+func find(x []float64, of Direction, scale func([]float64) []float64) (c Change, found bool) {
+	n := len(x)
+	c.Chance = 1
+	if n < MinValues {
+		return c, false
+	}
+	s := scan{scores: scale(x), of: of, without: make([]float64, n), with: make([]float64, n), at: make([]float64, n)}
+	for i := range n {
+		s.without[i], s.with[i] = math.Inf(1), math.Inf(1)
+	}
+	for _, rho := range correlations {
+		s.try(rho)
+	}
+	ratio := 1.0 // Λ^{2/(n−1)}
+	for i := 1; i < n; i++ {
+		if r := s.without[i] / s.with[i]; r > ratio {
+			ratio, c.Index = r, i
+		}
+	}
+	if c.Index == 0 {
+		return c, false
+	}
+	c.Correlation = s.at[c.Index]
+	if before, after := mean(x[:c.Index]), mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
+		c.Index++ // the value left out is one of those before
+	}
+	values := float64(n)
+	freedom := max(1, min(values-5, values*(1-c.Correlation)/(1+c.Correlation)-2))
+	tail := distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(math.Sqrt((values - 5) * (ratio - 1)))
+	tail = max(tail, 1/choices(n, c.Index))
+	if of == Either {
+		tail *= 2
+	}
+	c.Chance = min(1, (values-1)*tail)
+	c.measure(x)
+	return c, true
+}
+
+// Late returns the change of the smallest Chance within the last n, n/√2, n/2, … values,
+// down to MinValues; a change after a rise that has ended is seen where the rise is left
+// out. Chance is that of Find times the number of these windows. Before is the level in
+// the window, and Index that in x.
+func Late(x []float64, of Direction) (c Change, found bool) { return late(x, of, scores) }
+
+// LateJump is Late by the values in the place of their ranks, cut at six deviations of the
+// noise of neighbours from the median. A change that is large against the noise, as a
+// collapse, is seen after four to eight values, where ranks need twice as many: the lowest
+// of 100 values is about as far from the median by its rank, whatever it is. Its bound
+// holds for ρ up to 0.6 and noise that is not strongly skewed.
+func LateJump(x []float64, of Direction) (c Change, found bool) { return late(x, of, cut) }
+
+// late is Late of values mapped by scale.
+func late(x []float64, of Direction, scale func([]float64) []float64) (c Change, found bool) {
+	c.Chance = 1
+	windows := 0
+	for last := len(x); last >= MinValues; last = int(float64(last) / math.Sqrt2) {
+		windows++
+		if w, is := find(x[len(x)-last:], of, scale); is && (!found || w.Chance < c.Chance) {
+			w.Index += len(x) - last
+			c, found = w, true
+		}
+	}
+	c.Chance = min(1, max(1, float64(windows))*c.Chance)
+	return c, found
+}
+
+// correlations are the trial values of ρ, with steps of about a quarter of 1 − ρ: between
+// two of them the likelihood of 100 values varies by less than its noise.
+var correlations = []float64{0, 0.15, 0.3, 0.4, 0.5, 0.6, 0.68, 0.75, 0.8, 0.85, 0.89, 0.92, 0.945, 0.965, 0.98, 0.99}
+
+// scan holds, at every position k, the smallest sums of squared innovations without and
+// with a change at k over the correlations tried, times (1−ρ²)^{−1/(n−1)}: the likelihood
+// is its power −(n−1)/2.
+type scan struct {
+	scores            []float64
+	of                Direction
+	without, with, at []float64 // at: ρ with the change
+}
+
+// roundOff is the share of a sum of squares below which a difference of sums is rounding.
+const roundOff = 1e-12
+
+// try adds one correlation. The innovations of a series y are √(1−ρ²) y_0 and y_i − ρ
+// y_{i−1}; those of a constant 1 are √(1−ρ²) and q = 1−ρ, and those of a step at k are q
+// after it, without the one at k.
+func (s *scan) try(rho float64) {
+	y, n, q := s.scores, len(s.scores), 1-rho
+	first := 1 - rho*rho
+	total, sum := first*y[0]*y[0], 0.0
+	for i := 1; i < n; i++ {
+		e := y[i] - rho*y[i-1]
+		total += e * e
+		sum += e
+	}
+	constant := first + float64(n-2)*q*q
+	scale, after := math.Pow(first, -1/float64(n-1)), 0.0
+	for i := n - 1; i > 0; i-- {
+		e := y[i] - rho*y[i-1]
+		product := first*y[0] + q*(sum-e)
+		left := total - e*e - product*product/constant
+		square := float64(n-1-i) * q * q // of the step, and its product with the constant
+		step := q*after - square*product/constant
+		after += e
+		gain := 0.0
+		if i < n-1 && (s.of == Either || (step > 0) == (s.of == Rises)) {
+			gain = step * step / (square - square*square/constant)
+		}
+		s.without[i] = min(s.without[i], scale*max(left, roundOff*total))
+		if with := scale * max(left-gain, roundOff*total); with < s.with[i] {
+			s.with[i], s.at[i] = with, rho
+		}
+	}
+}
+
+// measure sets the levels before and after the change, with the variance of values about
+// both and the error of correlated ones.
+func (c *Change) measure(x []float64) {
+	levels, sum := []*Level{&c.Before, &c.After}, 0.0
+	parts := [][]float64{x[:c.Index], x[c.Index:]}
+	for i, part := range parts {
+		levels[i].Mean = mean(part)
+		for _, v := range part {
+			sum += (v - levels[i].Mean) * (v - levels[i].Mean)
+		}
+	}
+	for i, part := range parts {
+		independent := max(1, float64(len(part))*(1-c.Correlation)/(1+c.Correlation))
+		levels[i].Error = math.Sqrt(sum / float64(len(x)-2) / independent)
+	}
+}
+
+// mean sums deviations from the first value, so that the mean of equal values is exact.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v - x[0]
+	}
+	return x[0] + sum/float64(len(x))
+}
+
+// scores returns the normal quantiles of ranks as shares, (rank − ½)/n.
+func scores(x []float64) []float64 {
+	y := ranks(x)
+	for i, rank := range y {
+		y[i] = distuv.UnitNormal.Quantile((rank - 0.5) / float64(len(x)))
+	}
+	return y
+}
+
+// cut returns values as multiples of the deviation of their noise from their median, cut at
+// ±6. The deviation is that of the median difference of neighbours, 0.954 deviations of normal
+// noise. Where most neighbours are equal it is 0, and values have their scores.
+func cut(x []float64) []float64 {
+	const most, medianDifference = 6, 0.954 // √2 times the upper quartile of the normal law
+	steps := make([]float64, 0, len(x))
+	for i := 1; i < len(x); i++ {
+		steps = append(steps, math.Abs(x[i]-x[i-1]))
+	}
+	slices.Sort(steps)
+	deviation := steps[len(steps)/2] / medianDifference
+	if deviation == 0 {
+		return scores(x)
+	}
+	y := slices.Sorted(slices.Values(x))
+	middle := y[len(y)/2]
+	for i, v := range x {
+		y[i] = min(max((v-middle)/deviation, -most), most)
+	}
+	return y
+}
+
+// ranks returns 1 for the smallest value; equal values have their mean rank.
+func ranks(x []float64) []float64 {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+	y := make([]float64, len(x))
+	for from := 0; from < len(x); {
+		to := from + 1
+		for to < len(x) && x[order[to]] == x[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			y[i] = float64(from+to+1) / 2
+		}
+		from = to
+	}
+	return y
+}
+
+// choices is the number of ways to choose k of n. No order of exchangeable values in
+// which k stand apart is rarer than one of them, however clear the likelihood says it is.
+func choices(n, k int) float64 {
+	log := func(m int) float64 { g, _ := math.Lgamma(float64(m + 1)); return g }
+	return math.Exp(log(n) - log(k) - log(n-k))
+}

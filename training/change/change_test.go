@@ -1,0 +1,309 @@
+package change
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(20261126, 1)) }
+
+// correlated returns n values of noise with variance 1, if that of the innovations is 1.
+func correlated(rng *rand.Rand, n int, rho float64, innovation func(*rand.Rand) float64) []float64 {
+	x, last := make([]float64, n), 0.0
+	const settled = 60 // 0.9^60 = 0.002
+	for i := -settled; i < n; i++ {
+		if last = rho*last + math.Sqrt(1-rho*rho)*innovation(rng); i >= 0 {
+			x[i] = last
+		}
+	}
+	return x
+}
+
+func normal(rng *rand.Rand) float64 { return rng.NormFloat64() }
+
+// heavy is Student's t with three degrees of freedom: its fourth moment is infinite.
+func heavy(rng *rand.Rand) float64 {
+	sum := 0.0
+	for range 3 {
+		z := rng.NormFloat64()
+		sum += z * z
+	}
+	return rng.NormFloat64() / math.Sqrt(sum)
+}
+
+// most is the number of successes that n trials of probability p exceed with probability
+// 1e-4.
+func most(n int, p float64) int {
+	law := distuv.Binomial{N: float64(n), P: p}
+	for k := 0; ; k++ {
+		if 1-law.CDF(float64(k)) < 1e-4 {
+			return k
+		}
+	}
+}
+
+// Series without a change show one of Chance ≤ 1 % in at most 1 % of the cases: white and
+// correlated noise, normal and with heavy tails, of any unit, and rises of any shape where falls
+// are looked for. A case fails by chance once in 10,000 times.
+func TestFalseAlarms(t *testing.T) {
+	const runs, chance = 300, 0.01
+	rng := newRand()
+	for _, law := range []struct {
+		name       string
+		innovation func(*rand.Rand) float64
+	}{{"normal", normal}, {"heavy", heavy}} {
+		for _, rho := range []float64{0, 0.3, 0.6, 0.9} {
+			for _, n := range []int{MinValues, 30, 120} {
+				level, late, jump, trend, fall, plunge, sag := 0, 0, 0, 0, 0, 0, 0
+				for range runs {
+					x := correlated(rng, n, rho, law.innovation)
+					if c, _ := Find(x, Either); c.Chance <= chance {
+						level++
+					}
+					if c, _ := Late(x, Falls); c.Chance <= chance {
+						late++
+					}
+					if c, _ := LateJump(x, Falls); c.Chance <= chance {
+						jump++
+					}
+					if c, _ := LateTrend(x, Either); c.Chance <= chance {
+						trend++
+					}
+					size, middle, width := 10*rng.Float64(), rng.Float64(), 0.5*rng.Float64()
+					for i := range x {
+						x[i] += size / (1 + math.Exp((middle-float64(i)/float64(n))/width))
+					}
+					if c, _ := Late(x, Falls); c.Chance <= chance {
+						fall++
+					}
+					if c, _ := LateJump(x, Falls); c.Chance <= chance {
+						plunge++
+					}
+					if c, _ := LateTrend(x, Falls); c.Chance <= chance {
+						sag++
+					}
+				}
+				want, trends := most(runs, chance), most(runs, chance)
+				if rho > 0.6 {
+					trends = most(runs, 5*chance)
+				}
+				if level > want || late > want || fall > want || trend > trends || sag > trends || jump > trends || plunge > trends {
+					t.Errorf("%s noise, ρ = %g, %d values, of %d: %d changes, %d late falls, %d falls of a rise, want at most %d; %d trends, %d falling of a rise, %d jumps, %d of a rise, want at most %d",
+						law.name, rho, n, runs, level, late, fall, want, trend, sag, jump, plunge, trends)
+				}
+			}
+		}
+	}
+}
+
+// The change of a known series: its position, its levels with their errors, and its
+// direction.
+func TestKnownChange(t *testing.T) {
+	rng := newRand()
+	const runs, n, at = 200, 120, 80
+	place, covered := 0, 0
+	for range runs {
+		x := correlated(rng, n, 0.3, normal)
+		for i := range x {
+			if i >= at {
+				x[i] -= 6
+			}
+		}
+		c, found := Late(x, Falls)
+		if !found || c.Chance > 1e-3 {
+			continue
+		}
+		if math.Abs(float64(c.Index-at)) <= 2 {
+			place++
+		}
+		if math.Abs(c.After.Mean+6) <= 2*c.After.Error {
+			covered++
+		}
+		if up, _ := Find(x, Rises); up.Chance < c.Chance {
+			t.Errorf("a fall is a rise of chance %g", up.Chance)
+		}
+	}
+	if place < 190 || covered < 170 { // 2 errors cover 95 %, those of an estimated ρ fewer
+		t.Errorf("of %d changes %d are found within 2 values, and %d levels within 2 errors; want 190 and 170", runs, place, covered)
+	}
+}
+
+// A fall by four deviations after a rise is found within 12 of 132 values, and one of a run
+// without a rise within 8.
+func TestPower(t *testing.T) {
+	rng := newRand()
+	const runs, before = 100, 120
+	for _, c := range []struct {
+		rise  float64
+		after int
+	}{{0, 8}, {10, 12}} {
+		found := 0
+		for range runs {
+			x := correlated(rng, before+c.after, 0, normal)
+			for i := range x {
+				x[i] -= c.rise * math.Exp(-6*float64(i)/before)
+				if i >= before {
+					x[i] -= 4
+				}
+			}
+			if c, _ := Late(x, Falls); c.Chance <= 1e-3 {
+				found++
+			}
+		}
+		if found < 90 {
+			t.Errorf("after a rise of %g, %d of %d falls are found within %d values, want 90", c.rise, found, runs, c.after)
+		}
+	}
+}
+
+// A fall by ten deviations is seen by its values within 6 of 106, also of correlated noise.
+func TestJumpIsEarly(t *testing.T) {
+	rng := newRand()
+	for rho, want := range map[float64]int{0: 98, 0.3: 95} {
+		found := 0
+		for range 100 {
+			x := correlated(rng, 106, rho, normal)
+			for i := 100; i < len(x); i++ {
+				x[i] -= 10
+			}
+			if c, _ := LateJump(x, Falls); c.Chance <= 1e-3 && c.Index == 100 {
+				found++
+			}
+		}
+		if found < want {
+			t.Errorf("ρ = %g: %d of 100 falls are found at their index, want %d", rho, found, want)
+		}
+	}
+	if c, _ := LateJump([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}, Falls); c.Index != 18 || c.Chance > 1e-2 {
+		t.Errorf("of two levels without noise: %+v", c)
+	}
+}
+
+// A slow decline by twice the noise, after a rise, is a trend whose line is near the level
+// before and after; a constant or an exact line is what it is.
+func TestTrend(t *testing.T) {
+	rng := newRand()
+	const runs, n, top = 100, 200, 6.0
+	found := 0
+	for range runs {
+		x := correlated(rng, n, 0, normal)
+		for i := range x {
+			s := float64(i) / n
+			x[i] += top*(1-math.Exp(-20*s)) - 2*max(0, s-0.4)/0.6
+		}
+		if c, _ := LateTrend(x, Falls); c.Chance <= 1e-3 {
+			found++
+			if math.Abs(c.Start-top) > 1 || math.Abs(c.End-(top-2)) > 1 {
+				t.Errorf("from %g to %g, want %g to %g within 1", c.Start, c.End, top, top-2)
+			}
+		}
+	}
+	if found < 95 {
+		t.Errorf("%d of %d declines are found, want 95", found, runs)
+	}
+	if c, found := LateTrend(make([]float64, 40), Either); found || c.Chance != 1 {
+		t.Errorf("a constant has the trend %+v", c)
+	}
+	exact := make([]float64, 40)
+	for i := range exact {
+		exact[i] = float64(7 - i)
+	}
+	if c, _ := LateTrend(exact, Falls); c.From != 0 || math.Abs(c.Start-7) > 1e-12 || math.Abs(c.End+32) > 1e-12 || c.Chance > 1e-6 {
+		t.Errorf("a line from 7 to −32 has the trend %+v", c)
+	}
+}
+
+// An increasing change of the unit changes neither position nor chance.
+func TestUnits(t *testing.T) {
+	x := correlated(newRand(), 60, 0.4, normal)
+	for i := range x {
+		if i > 45 {
+			x[i] += 2
+		}
+	}
+	y := make([]float64, len(x))
+	for i := range x {
+		y[i] = math.Exp(3 * x[i])
+	}
+	a, _ := Find(x, Either)
+	if b, _ := Find(y, Either); a.Index != b.Index || a.Chance != b.Chance || a.Chance > 1e-2 {
+		t.Errorf("index %d and chance %g, of the exponential %d and %g", a.Index, a.Chance, b.Index, b.Chance)
+	}
+}
+
+// The sums of a scan are those of least squares with a matrix, at every position.
+func TestScanAgainstLeastSquares(t *testing.T) {
+	rng := newRand()
+	const n = 30
+	for _, rho := range []float64{0, 0.5, 0.98} {
+		y := correlated(rng, n, 0.5, normal)
+		s := scan{scores: y, of: Either, without: make([]float64, n), with: make([]float64, n), at: make([]float64, n)}
+		for i := range n {
+			s.without[i], s.with[i] = math.Inf(1), math.Inf(1)
+		}
+		s.try(rho)
+		innovations := func(x []float64) []float64 {
+			e := []float64{math.Sqrt(1-rho*rho) * x[0]}
+			for i := 1; i < n; i++ {
+				e = append(e, x[i]-rho*x[i-1])
+			}
+			return e
+		}
+		for k := 1; k < n-1; k++ {
+			constant, step, pulse := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range n {
+				constant[i] = 1
+				if i >= k {
+					step[i] = 1
+				}
+			}
+			pulse[k] = 1
+			rest := func(columns ...[]float64) float64 {
+				design, of, left := mat.NewDense(n, len(columns), nil), mat.NewVecDense(n, innovations(y)), new(mat.VecDense)
+				for i, c := range columns {
+					design.SetCol(i, c)
+				}
+				var fit mat.VecDense
+				if err := fit.SolveVec(design, of); err != nil {
+					t.Fatal(err)
+				}
+				left.MulVec(design, &fit)
+				left.SubVec(of, left)
+				return mat.Dot(left, left) * math.Pow(1-rho*rho, -1.0/(n-1))
+			}
+			without, with := rest(innovations(constant), pulse), rest(innovations(constant), pulse, innovations(step))
+			if math.Abs(s.without[k]-without) > 1e-9*without || math.Abs(s.with[k]-with) > 1e-9*without {
+				t.Errorf("ρ = %g, position %d: sums %g and %g, want %g and %g", rho, k, s.without[k], s.with[k], without, with)
+			}
+		}
+	}
+}
+
+// Equal values have no change; two levels without noise have one, whose chance is not
+// smaller than that of an order of exchangeable values; a single outlier is none.
+func TestWithoutNoise(t *testing.T) {
+	levels := func(n, k int) []float64 {
+		x := make([]float64, n)
+		for i := k; i < n; i++ {
+			x[i] = -0.5
+		}
+		return x
+	}
+	for _, c := range []struct {
+		n, k  int
+		found bool
+		least float64 // Chance
+		most  float64
+	}{
+		{11, 5, false, 1, 1}, {50, 50, false, 1, 1}, {50, 49, true, 0.5, 1}, {50, 46, true, 48.9 / 230300.0, 49.1 / 230300.0}, {50, 25, true, 1e-14, 1e-8},
+	} {
+		got, found := Find(levels(c.n, c.k), Falls)
+		if found != c.found || got.Chance < c.least || got.Chance > c.most || got.Chance < 0.5 && (got.Index != c.k || got.Before != Level{0, 0} || got.After != Level{-0.5, 0}) {
+			t.Errorf("%d of %d values: %+v, %v", c.k, c.n, got, found)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package diagnose
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The sums of the periodogram are those of sinusoids less their lines, at uneven steps.
+func TestPeriodogramAgainstTheSlowWay(t *testing.T) {
+	rng := newRand()
+	for _, n := range []int{8, 60, 500} {
+		at, y, step := make([]float64, n), make([]float64, n), 0.0
+		for i := range at {
+			step += 1 + float64(rng.IntN(4))
+			at[i], y[i] = step, 100+0.1*step+rng.NormFloat64()
+		}
+		p := newPeriodogram(at, y)
+		for cycles := 0.5; cycles <= float64(n)/2; cycles += float64(n) / 16 {
+			cos, sin := make([]float64, n), make([]float64, n)
+			for i, t := range at {
+				sin[i], cos[i] = math.Sincos(2 * math.Pi * cycles * (t - at[0]) / p.span())
+			}
+			want := explained(p.y, detrended(at, cos), detrended(at, sin))
+			from := math.Mod(cycles, cycleStep) // the trial is reached by turning
+			got := p.best(cycles, cycles).explained
+			turned := p.best(from+cycleStep, cycles)
+			if math.Abs(got-want) > 1e-9*p.total || turned.explained < want-1e-9*p.total {
+				t.Errorf("%d values, %g cycles: explains %g, turned to %g, want %g", n, cycles, got, turned.explained, want)
+			}
+		}
+	}
+}
+
+// A regular oscillation is there, or not observable where the last half does not hold
+// enough of it or the noise hides it; never absent. Amplitude 0.4, period 40 rows.
+func TestOscillationIsNotAbsent(t *testing.T) {
+	for _, c := range []struct {
+		rows  int
+		noise float64
+		want  Finding
+	}{
+		{40, 0.03, NotObservable}, {60, 0.03, NotObservable}, {80, 0.03, NotObservable}, {100, 0.03, NotObservable}, {140, 0.03, NotObservable},
+		{200, 0.03, Present}, {320, 0.03, Present}, {800, 0.03, Present}, {5000, 0.03, Present},
+		{60, 0.3, NotObservable}, {120, 0.3, NotObservable}, {200, 0.3, NotObservable},
+	} {
+		rng := newRand()
+		l := logged(rng, c.rows)
+		for i := range l.Steps {
+			l.Reward[i] += 0.4*math.Sin(2*math.Pi*float64(i)/40) + c.noise*rng.NormFloat64()
+		}
+		d := Name(l)
+		if v := finding(d, DynamicalInstability); v.Finding != c.want {
+			t.Errorf("%d rows, noise %g: %+v, want %s\n%s", c.rows, c.noise, v, c.want, table(d))
+		}
+	}
+	l := logged(newRand(), 100)
+	for i := range l.Steps {
+		l.Reward[i] += 0.4 * math.Sin(2*math.Pi*float64(i)/40)
+	}
+	if v := finding(Name(l), DynamicalInstability); !strings.Contains(v.Because, "cycles of it, and fewer than 4") {
+		t.Errorf("two cycles and a half are not observable because %s", v.Because)
+	}
+}
+
+// In long logs fast and slow oscillations are found all the same, and none in noise.
+func TestLongLogs(t *testing.T) {
+	for _, c := range []struct {
+		period float64
+		want   Finding
+	}{{2.7, Present}, {5, Present}, {33, Present}, {700, Present}, {4000, Present}, {math.Inf(1), Absent}} {
+		rng := newRand()
+		l := logged(rng, 20_000)
+		for i := range l.Steps {
+			l.Reward[i] += 0.4 * math.Sin(2*math.Pi*float64(i)/c.period)
+		}
+		d := Name(l)
+		if v := finding(d, DynamicalInstability); v.Finding != c.want {
+			t.Errorf("period %g: %+v, want %s\n%s", c.period, v, c.want, table(d))
+		}
+	}
+}
+
+// Rises of any shape that never fall are no oscillation and no loss, and with little noise
+// most are told from one.
+func TestRisesDoNotRing(t *testing.T) {
+	rng := newRand()
+	const runs = 200
+	count := make(map[Finding]int)
+	for range runs {
+		l := logged(rng, 150)
+		width, middle := 0.2*rng.Float64(), rng.Float64()
+		for i := range l.Steps {
+			l.Reward[i] = 0.2 + 0.5/(1+math.Exp((middle-float64(i)/150)/width)) + 0.003*rng.NormFloat64()
+		}
+		count[finding(Name(l), DynamicalInstability).Finding]++
+	}
+	if count[Present] > declaredMost(runs, 10*falseAlarm) || count[Absent] < runs/2 {
+		t.Errorf("rises are unstable or not in %v, want hardly any present and at least half absent", count)
+	}
+}
+
+// A rise in the last rows has lost nothing: what follows the highest batch counts.
+func TestLateRiseLosesNothing(t *testing.T) {
+	l := logged(newRand(), 160)
+	for i := range l.Steps {
+		l.Reward[i] = 0.2 + 0.01*math.Sin(float64(7*i*i))
+		if i >= 152 {
+			l.Reward[i] += 0.5
+		}
+	}
+	if e := rewardLost(&l); e.Value != 0 || e.Says != None {
+		t.Errorf("a rise in the last 8 of 160 rows: %+v", e)
+	}
+}
+
+// Noise with any memory, random walks included, rings in samples no more often than twice
+// declared: the last half and the whole run are looked at.
+func TestRingingOfSampledNoise(t *testing.T) {
+	rng := newRand()
+	const runs = 400
+	for _, memory := range []float64{0, 0.5, 0.8, 0.95, 1} {
+		for _, rows := range []int{24, 100, 300} {
+			hits := 0
+			for range runs {
+				trace := Trace{Origin: Samples}
+				x := 0.0
+				for s := range rows {
+					x = memory*x + rng.NormFloat64()
+					trace.Steps = append(trace.Steps, s)
+					trace.Reward = append(trace.Reward, x)
+				}
+				if rewardRinging(&trace).Value > 0 {
+					hits++
+				}
+			}
+			if most := declaredMost(runs, 4*falseAlarm); hits > most {
+				t.Errorf("memory %g, %d rows: %d of %d runs of noise oscillate, want at most %d", memory, rows, hits, runs, most)
+			}
+		}
+	}
+}
+
+// The closest curve that never falls is that of all block averages, here by the min-max
+// formula: max over starts of min over ends of the means of rows around each.
+func TestAboutRise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([]float64, 30)
+	for i := range x {
+		x[i] = 0.05*float64(i) + rng.NormFloat64()
+	}
+	for i, rest := range aboutRise(x) {
+		best := math.Inf(-1)
+		for from := range i + 1 {
+			least := math.Inf(1)
+			for to := i + 1; to <= len(x); to++ {
+				least = min(least, mean(x[from:to]))
+			}
+			best = max(best, least)
+		}
+		if math.Abs(x[i]-rest-best) > 1e-12 {
+			t.Errorf("value %d: %g, want %g", i, x[i]-rest, best)
+		}
+	}
+}
+
+// A level that changes inside the late window is the level after it, since the change: a
+// share of groups that goes to 1, an entropy that falls, most tokens clipped.
+func TestChangeInsideTheLateWindow(t *testing.T) {
+	for _, c := range []struct {
+		mode   Mode
+		change func(l *Trace, i int)
+	}{
+		{AdvantageDegeneracy, func(l *Trace, i int) { l.ZeroVariance[i] = 1; l.Reward[i] = 0 }},
+		{PolicyConcentration, func(l *Trace, i int) { l.Entropy[i] = 0.02 }},
+		{DynamicalInstability, func(l *Trace, i int) { l.ClipFraction[i] += 0.6 }},
+	} {
+		for _, at := range []int{121, 160, 180} {
+			l := logged(newRand(), 200)
+			for i := at; i < 200; i++ {
+				c.change(&l, i)
+			}
+			d := Name(l)
+			if v := finding(d, c.mode); v.Finding != Present || v.Since < 10*at-10 || v.Since > 10*at+10 {
+				t.Errorf("%s from row %d on: %+v, want present since %d or a row beside it\n%s", c.mode, at, v, 10*at, table(d))
+			}
+		}
+	}
+}
+
+// What the noise hides is not absent: a clip fraction about the threshold, and a gradient.
+func TestHiddenIsNotAbsent(t *testing.T) {
+	l := logged(newRand(), 200)
+	for i := range l.ClipFraction {
+		l.ClipFraction[i] = 0
+		if i%40 < 19 && i > 40 {
+			l.ClipFraction[i] = 1
+		}
+	}
+	if v := finding(Name(l), DynamicalInstability); v.Finding != NotObservable || !strings.Contains(v.Because, "the noise hides") {
+		t.Errorf("a clip fraction of 0.475 ± 0.2: %+v", v)
+	}
+}
+
+// Two swings of the entropy are too few to be a sign, and too many to exclude it.
+func TestFewSwings(t *testing.T) {
+	l := logged(newRand(), 200)
+	for i := 110; i < 200; i++ {
+		l.Entropy[i] = 0.3 + 0.25*math.Cos(2*math.Pi*float64(i-110)/45)
+	}
+	if v := finding(Name(l), DynamicalInstability); v.Finding != NotObservable || !strings.Contains(v.Because, "swings by half") {
+		t.Errorf("two swings: %+v", v)
+	}
+}
+
+// A constant reward, or two values, is no oscillation and has no hidden one.
+func TestQuietRewards(t *testing.T) {
+	for _, x := range [][]float64{slices.Repeat([]float64{0.5}, 60), append(slices.Repeat([]float64{0}, 20), slices.Repeat([]float64{1}, 60)...)} {
+		trace := Trace{Origin: Samples, Reward: x, Steps: make([]int, len(x))}
+		for i := range x {
+			trace.Steps[i] = i
+		}
+		if e := rewardRinging(&trace); e.Says != None || e.noisy() {
+			t.Errorf("%g …: %+v", x[0], e)
+		}
+	}
+}

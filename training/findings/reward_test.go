@@ -1,0 +1,111 @@
+package findings
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"grposim/training/logs"
+)
+
+// rewards is a log of rewards at the steps 10, 20, …
+func rewards(x []float64) *logs.Log {
+	l := &logs.Log{Table: logs.Table{Columns: []logs.Column{{Quantity: logs.Reward, Key: "reward", Values: x}}}}
+	for i := range x {
+		l.Steps = append(l.Steps, 10*(i+1))
+	}
+	return l
+}
+
+// A reward that collapses, early, late or slowly, is a failure since its fall; one that loses little or
+// overshoots is a remark; one that rises, recovers or is missing is nothing.
+func TestRewardCollapse(t *testing.T) {
+	rise := func(i int) float64 { return 0.7 - 0.5*math.Exp(-float64(i)/20) }
+	fallen := func(at int, by float64) func(int) float64 {
+		return func(i int) float64 {
+			if i >= at {
+				return rise(i) - by
+			}
+			return rise(i)
+		}
+	}
+	for _, c := range []struct {
+		name        string
+		curve       func(int) float64
+		level       Level
+		since, last int // steps between which the fall begins
+	}{
+		{"rises", rise, "", 0, 0},
+		{"collapses", fallen(80, 0.6), Failure, 800, 820},
+		{"collapses in the last rows", fallen(190, 0.6), Failure, 1900, 1920},
+		{"loses a fifth", fallen(120, 0.1), Remark, 1190, 1230},
+		{"recovers", func(i int) float64 {
+			if i > 60 && i < 80 {
+				return 0.1
+			}
+			return rise(i)
+		}, "", 0, 0},
+		{"declines", func(i int) float64 { return rise(i) - 0.004*math.Max(0, float64(i-80)) }, Failure, 400, 1300},
+		{"declines without noise", func(i int) float64 { return 1e6 - float64(i) }, Failure, 10, 10},
+	} {
+		rng := rand.New(rand.NewPCG(3, 9))
+		x := make([]float64, 200)
+		for i := range x {
+			x[i] = c.curve(i) + 0.03*rng.NormFloat64()
+			if i%17 == 5 {
+				x[i] = math.NaN()
+			}
+		}
+		got := rewardCollapse(rewards(x))
+		switch {
+		case c.level == "" && len(got) > 0, c.level != "" && (len(got) != 1 || got[0].Level != c.level || got[0].Since < c.since || got[0].Since > c.last):
+			t.Errorf("%s: %+v, want %s since %d to %d", c.name, got, c.level, c.since, c.last)
+		}
+	}
+	if got := rewardCollapse(new(logs.Log)); got != nil {
+		t.Errorf("no reward: %+v", got)
+	}
+}
+
+// Of a few rows a drop is a remark, however clear.
+func TestRewardDrop(t *testing.T) {
+	for _, c := range []struct {
+		x     []float64
+		since int // 0: nothing
+	}{
+		{[]float64{0.725, 0.059, 0.051, 0.045}, 20},
+		{[]float64{0.7, 0.65, 0.75, 0.1, 0.05}, 40},
+		{[]float64{0.725, 0.059}, 0},
+		{[]float64{0.7, 0.3, 0.1, 0.05}, 0},
+		{[]float64{0.1, 0.3, 0.5}, 0},
+		{[]float64{0, 0, 0}, 0},
+		{[]float64{-0.1, -0.9, -0.9}, 0},
+		{nil, 0},
+	} {
+		got := rewardCollapse(rewards(c.x))
+		if len(got) > 0 != (c.since > 0) || len(got) > 0 && (got[0].Since != c.since || got[0].Level != Remark || !strings.Contains(got[0].Text, "too few")) {
+			t.Errorf("%v: %+v, want a remark since %d", c.x, got, c.since)
+		}
+	}
+}
+
+// Rewards that do not fall in the mean are said to fall in at most one of a thousand runs; of 500, 5 are
+// exceeded with probability 2e-5.
+func TestHealthyRewardsDoNotFall(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 10))
+	alarms := 0
+	for range 500 {
+		n, memory, walk := 12+rng.IntN(200), 0.6*rng.Float64(), 0.0
+		size, speed := rng.Float64(), 20*rng.Float64()
+		x := make([]float64, n)
+		for i := range x {
+			walk = memory*walk + rng.NormFloat64()
+			x[i] = size*(1-math.Exp(-speed*float64(i)/float64(n))) + 0.1*walk
+		}
+		alarms += len(rewardCollapse(rewards(x)))
+	}
+	if alarms > 5 {
+		t.Errorf("%d of 500 healthy rewards are said to fall, want at most 5", alarms)
+	}
+}

@@ -1,0 +1,308 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/training/change"
+	"grposim/training/logs"
+)
+
+// of reports whether a column is of a quantity, whatever the name after its slash.
+func of(c logs.Column, q logs.Quantity) bool {
+	family, _, _ := strings.Cut(string(c.Quantity), "/")
+	return family == string(q)
+}
+
+// series holds the rows of a column that have a number.
+type series struct {
+	key    string
+	steps  []int
+	values []float64
+}
+
+// numbers returns the numbers of a column that lie in [least, most]: what a quantity cannot
+// be is not believed.
+func numbers(l *logs.Log, c logs.Column, least, most float64) series {
+	s := series{key: c.Key}
+	for i, x := range c.Values {
+		if x >= least && x <= most {
+			s.steps, s.values = append(s.steps, l.Steps[i]), append(s.values, x)
+		}
+	}
+	return s
+}
+
+// read returns the numbers in [least, most] of the first of the quantities that has any.
+func read(l *logs.Log, least, most float64, quantities ...logs.Quantity) (s series, found bool) {
+	for _, q := range quantities {
+		if c, has := l.Column(q); has {
+			if s := numbers(l, c, least, most); len(s.values) > 0 {
+				return s, true
+			}
+		}
+	}
+	return series{}, false
+}
+
+// value returns the number of a quantity in a row, NaN if there is none.
+func value(l *logs.Log, q logs.Quantity, row int) float64 {
+	if c, has := l.Column(q); has {
+		return c.Values[row]
+	}
+	return math.NaN()
+}
+
+// stretch is the part of a log in which something holds in most rows: of all parts the one
+// with the largest excess of rows in which it holds over rows in which it does not.
+type stretch struct {
+	from, to    int  // steps of its first and last row
+	held, rows  int  // rows of it in which it holds, and all rows of it
+	first       int  // step of the first row of the log in which it holds
+	total, read int  // rows of the log in which it holds, and all in which it is known
+	atEnd       bool // too few rows follow to say that it has passed
+	begin, end  int  // indices of its rows among those read
+}
+
+// enough is the excess of rows from which a stretch is no accident: if something holds in a
+// tenth of the rows by chance, it holds in eight in a row with probability 1e-8.
+const enough = 8
+
+// longest returns the stretch in which something holds; steps are those of the rows in
+// which that is known.
+func longest(steps []int, holds func(i int) bool) (s stretch) {
+	sum, begin, best := 0, 0, 0
+	heldSince := 0 // rows that hold before begin
+	for i := range steps {
+		if sum <= 0 {
+			sum, begin, heldSince = 0, i, s.total
+		}
+		if !holds(i) {
+			sum--
+			continue
+		}
+		if s.total == 0 {
+			s.first = steps[i]
+		}
+		s.total++
+		if sum++; sum > best {
+			best = sum
+			s.begin, s.end, s.held = begin, i+1, s.total-heldSince
+		}
+	}
+	s.read, s.rows = len(steps), s.end-s.begin
+	if s.rows > 0 {
+		s.from, s.to, s.atEnd = steps[s.begin], steps[s.end-1], len(steps)-s.end < enough
+	}
+	return s
+}
+
+// past returns the stretch of rows with values from a threshold on.
+func (s series) past(threshold float64) stretch {
+	return longest(s.steps, func(i int) bool { return s.values[i] >= threshold })
+}
+
+func (s stretch) always() bool { return s.total > 0 && s.total == s.read }
+
+// certain reports whether it holds in every row, or in a stretch that is no accident.
+func (s stretch) certain() bool { return s.always() || 2*s.held-s.rows >= enough }
+
+// since is the step since which it holds: that of the stretch if it is certain, else the
+// first.
+func (s stretch) since() int {
+	if s.certain() {
+		return s.from
+	}
+	return s.first
+}
+
+// text says in which rows it holds.
+func (s stretch) text() string {
+	switch {
+	case s.always() && s.read == 1:
+		return fmt.Sprintf("at step %d, the only row", s.from)
+	case s.always():
+		return fmt.Sprintf("in all %d rows", s.read)
+	case s.certain() && s.atEnd:
+		return fmt.Sprintf("since step %d (%d of %d rows)", s.from, s.held, s.read)
+	case s.certain():
+		return fmt.Sprintf("from step %d to step %d (%d of %d rows)", s.from, s.to, s.held, s.read)
+	case s.total == 1:
+		return fmt.Sprintf("at step %d (1 of %d rows)", s.first, s.read)
+	}
+	return fmt.Sprintf("in %d of %d rows, first at step %d", s.total, s.read, s.first)
+}
+
+// within returns the numbers of a series in the rows of its stretch, or if that is not
+// certain in those that are past a threshold.
+func (s series) within(at stretch, threshold float64) []float64 {
+	if at.certain() {
+		return s.values[at.begin:at.end]
+	}
+	return slices.DeleteFunc(slices.Clone(s.values), func(x float64) bool { return x < threshold })
+}
+
+// span says which values a list holds: one, or from the smallest to the largest with the
+// median.
+func span(values []float64, number func(float64) string) string {
+	least, most := number(slices.Min(values)), number(slices.Max(values))
+	if least == most {
+		return most
+	}
+	return fmt.Sprintf("%s to %s, median %s", least, most, number(median(values)))
+}
+
+// plain prints a number with three digits, or all of those before the point.
+func plain(x float64) string {
+	if math.Abs(x) >= 1000 && math.Abs(x) < 1e7 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
+
+func median(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	return sorted[(len(sorted)-1)/2]/2 + sorted[len(sorted)/2]/2
+}
+
+// move is a change of level of a positive quantity.
+type move struct {
+	from, to float64 // levels before and after
+	since    int     // step
+}
+
+// factorChange returns a change of level by a factor of e at least, that from which an
+// amplitude counts as grown in package diagnose: between the first and the last quarter of
+// the rows (halves of fewer than sixteen), or near the end (change.Late).
+//
+// Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of
+// the other's; of fewer than ten, all. Of one level they do by chance in one case of (2n
+// choose n), n values each, and then not by a factor of e. The step is that since which
+// values are nearer to the second level, in logarithms, by Page's cumulative sum.
+func (s series) factorChange() (m move, found bool) {
+	n := len(s.values) / 4
+	if len(s.values) < 16 {
+		n = len(s.values) / 2
+	}
+	if n < 2 {
+		return move{}, false
+	}
+	early, late := slices.Sorted(slices.Values(s.values[:n])), slices.Sorted(slices.Values(s.values[len(s.values)-n:]))
+	m = move{from: median(early), to: median(late)}
+	low, high := early, late
+	if m.to < m.from {
+		low, high = late, early
+	}
+	if !m.large() || low[n-1-n/10] >= high[n/10] {
+		return s.lateChange()
+	}
+	limit, sum, least, first := math.Sqrt(m.from)*math.Sqrt(m.to), 0.0, 0.0, 0
+	for i, x := range s.values {
+		d := -1.0
+		if (x >= limit) == (m.to > m.from) {
+			d = 1
+		}
+		if sum += d; sum < least && i+1 < len(s.values) {
+			least, first = sum, i+1
+		}
+	}
+	m.since = s.steps[first]
+	return m, true
+}
+
+// lateChange returns a change near the end of a series.
+func (s series) lateChange() (m move, found bool) {
+	c, _ := change.Late(s.values, change.Either)
+	m = move{c.Before.Mean, c.After.Mean, s.steps[c.Index]}
+	return m, c.Chance <= falseAlarm && m.large()
+}
+
+// large reports whether a level has changed by a factor of e.
+func (m move) large() bool {
+	return m.from > 0 && m.to > 0 && math.Abs(math.Log(m.to)-math.Log(m.from)) >= 1
+}
+
+// factor says by which factor a level has changed.
+func (m move) factor() string {
+	if x := math.Exp(math.Abs(math.Log(m.to) - math.Log(m.from))); !math.IsInf(x, 0) {
+		return fmt.Sprintf("%.2g times", x)
+	}
+	return "beyond measure"
+}
+
+// falseAlarm is the one-sided probability with which chance alone may pass as a trend.
+const falseAlarm = 1e-3
+
+// batches is the number of batch means of which a trend is made, so that the noise of rows
+// may be correlated.
+const batches = 8
+
+// steep is the number of standard errors of a slope that batch means about a level exceed with
+// probability falseAlarm.
+var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - falseAlarm)
+
+// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain: of at
+// least eight rows by the slope of eight batch means, of three to seven if every row says
+// so.
+func (s series) trend() int {
+	n := len(s.values)
+	if n < 3 {
+		return 0
+	}
+	if n < batches {
+		signs := make([]int, n-1)
+		for i := range signs {
+			signs[i] = cmp.Compare(s.values[i+1], s.values[i])
+		}
+		if slices.Min(signs) == slices.Max(signs) {
+			return signs[0]
+		}
+		return 0
+	}
+	var xy, xx, yy, total float64
+	means := make([]float64, batches)
+	for i := range means {
+		part := s.values[i*n/batches : (i+1)*n/batches]
+		for _, x := range part {
+			means[i] += x / float64(len(part))
+		}
+		total += means[i] / batches
+	}
+	for i, m := range means {
+		x := float64(i) - (batches-1)/2.0
+		xy, xx, yy = xy+x*m, xx+x*x, yy+(m-total)*(m-total)
+	}
+	slope := xy / xx
+	if error := steep * math.Sqrt(max(yy-slope*xy, 0)/(batches-2)/xx); math.Abs(slope) <= error {
+		return 0
+	}
+	return cmp.Compare(slope, 0)
+}
+
+// ends says how a series went: its mean over the first and the last quarter, of at least
+// one row.
+func (s series) ends() string {
+	n := max(1, len(s.values)/4)
+	mean := func(part []float64) (m float64) {
+		for _, x := range part {
+			m += x / float64(len(part))
+		}
+		return m
+	}
+	return fmt.Sprintf("%s (%s to %s)", s.key, plain(mean(s.values[:n])), plain(mean(s.values[len(s.values)-n:])))
+}
+
+// join writes a list as a sentence has it.
+func join(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

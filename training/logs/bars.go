@@ -1,0 +1,120 @@
+package logs
+
+import (
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Trainers print rows without their step between progress bars: " 3%|▎ | 10/405 [01:10<…".
+// Programs show other bars too, of data sets and of generation. The bar of training is the
+// one, told by its total, that goes on from every row to the next. A program that redraws
+// it rarely prints several rows after a bar; then they are evenly spaced if that gives the
+// same whole number of steps between rows everywhere.
+
+// bars holds, by the total of a bar, where it was when each row was read.
+type bars struct {
+	now  map[float64]float64 // by total
+	rows map[float64]*series
+}
+
+// mostBars is the largest number of totals.
+const mostBars = 16
+
+var bar = regexp.MustCompile(`%\|[^|]*\| *(\d+)/(\d+)\b|(?:^|\s)(\d+)/(\d+) \[[\d:]+<`)
+
+// see takes note of the bars of a line.
+func (b *bars) see(text string) {
+	if !strings.Contains(text, "%|") && !strings.Contains(text, " [") {
+		return
+	}
+	for _, m := range bar.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.ParseFloat(m[1]+m[3], 64) // digits, of which at most one is not empty
+		total, _ := strconv.ParseFloat(m[2]+m[4], 64)
+		if _, seen := b.now[total]; seen || len(b.now) < mostBars {
+			if b.now == nil {
+				b.now, b.rows = make(map[float64]float64), make(map[float64]*series)
+			}
+			b.now[total] = n
+		}
+	}
+}
+
+// row takes note of where the bars are at a row.
+func (b *bars) row(row int) {
+	for total, n := range b.now {
+		if b.rows[total] == nil {
+			b.rows[total] = emptySeries(barKey, barKey)
+		}
+		b.rows[total].put(row, n)
+	}
+}
+
+// barKey stands for the key of steps that progress bars give.
+const barKey = "progress bar"
+
+// steps returns the steps of rows that count, nil if no bar gives them. Each says that
+// the steps between two bars are spaced evenly.
+func (b *bars) steps(counts []int) (steps *series, spaced bool) {
+	for _, total := range slices.Sorted(maps.Keys(b.rows)) { // the last of equals is the longest
+		s := b.rows[total]
+		if len(counts) == 0 || s.at(counts[0]) >= total { // of something that was done before
+			continue
+		}
+		if increases(s, counts) {
+			steps, spaced = s, false
+		} else if even := evenly(s, counts); even != nil && steps == nil {
+			steps, spaced = even, true
+		}
+	}
+	return steps, spaced
+}
+
+// increases reports whether a bar goes on between rows; a resumed run may go back, in at
+// most a tenth of them.
+func increases(s *series, rows []int) bool {
+	back := 0
+	for i, row := range rows {
+		switch {
+		case !s.has(row), i > 0 && s.at(row) == s.at(rows[i-1]):
+			return false
+		case i > 0 && s.at(row) < s.at(rows[i-1]):
+			back++
+		}
+	}
+	return 10*back <= len(rows)
+}
+
+// evenly returns steps between bars that are the same for several rows; nil if they are
+// not the same whole number of steps apart.
+func evenly(s *series, rows []int) *series {
+	even := emptySeries(barKey, barKey)
+	last, gap, jumps := 0.0, 0.0, 0
+	for i := 0; i < len(rows); {
+		n := 1
+		for i+n < len(rows) && s.at(rows[i+n]) == s.at(rows[i]) {
+			n++
+		}
+		if d := (s.at(rows[i]) - last) / float64(n); gap == 0 {
+			gap = d
+		} else if d != gap {
+			return nil
+		}
+		if !(gap >= 1) || gap != math.Trunc(gap) {
+			return nil
+		}
+		for k := range n {
+			even.put(rows[i+k], last+gap*float64(k+1))
+		}
+		last = s.at(rows[i])
+		i += n
+		jumps++
+	}
+	if jumps < 2 {
+		return nil
+	}
+	return even
+}

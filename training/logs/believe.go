@@ -1,0 +1,81 @@
+package logs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// believe takes the values out of a column that its quantity cannot have, and says so. A
+// share in per cent, of which most values are above 1, is not believed at all unless the
+// user says that it is one: its values below 1 would be read a hundred times too large.
+func (a *assembly) believe(c *Column, steps []int) {
+	within := c.Quantity.definition().within
+	if within == share && a.isPercent(c.Key) {
+		for i := range c.Values {
+			c.Values[i] /= 100
+		}
+	}
+	if c.Quantity == Entropy && strings.Contains(strings.ToLower(c.Key), "loss") && signed(c.Values) {
+		for i := range c.Values {
+			c.Values[i] = -c.Values[i]
+		}
+		a.note("%s is nowhere above 0: read as a loss, the entropy with the opposite sign.", c.Key)
+	}
+	const rounding = 1e-6 // of sums of float32
+	var wrong []int
+	above, fits := 0, true
+	for i, x := range c.Values {
+		if x < within.lo-rounding || x > within.hi+rounding {
+			wrong = append(wrong, i)
+		}
+		if x > 1 {
+			above++
+		} else if x != 0 && !math.IsNaN(x) {
+			above--
+		}
+		fits = fits && !(x < 0 || x > 100)
+	}
+	if len(wrong) == 0 {
+		return
+	}
+	first := wrong[0]
+	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key, countWords(len(wrong), "value"), within, c.Values[first], steps[first])
+	if within == share && fits && above > 0 {
+		wrong = wrong[:0]
+		for i := range c.Values {
+			wrong = append(wrong, i)
+		}
+		text = fmt.Sprintf("%s: not believed, because shares are in [0, 1] and it is %v at step %d; if it is in per cent, say --percent %s", c.Key, c.Values[first], steps[first], c.Key)
+	}
+	for _, i := range wrong {
+		c.Values[i] = math.NaN()
+	}
+	a.note("%s.", text)
+}
+
+// String writes the bounds as an interval.
+func (b bounds) String() string {
+	if math.IsInf(b.hi, 1) {
+		return fmt.Sprintf("[%v, ∞)", b.lo)
+	}
+	return fmt.Sprintf("[%v, %v]", b.lo, b.hi)
+}
+
+// isPercent reports whether the user says that a key is in per cent.
+func (a *assembly) isPercent(key string) bool {
+	return slices.ContainsFunc(a.how.Percent, func(p string) bool { return strings.EqualFold(p, key) })
+}
+
+// signed reports whether values are at most 0 and not all 0.
+func signed(values []float64) bool {
+	negative := false
+	for _, x := range values {
+		if x > 0 {
+			return false
+		}
+		negative = negative || x < 0
+	}
+	return negative
+}

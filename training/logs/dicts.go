@@ -1,0 +1,130 @@
+package logs
+
+import (
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Dicts of Python, as TRL, ms-swift, slime and SkyRL print them.
+
+// label names the step of the dict after it.
+var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+): *$`)
+
+// labelled is a row after a label.
+type labelled struct {
+	of    string
+	line  int
+	step  float64
+	cells []cell
+}
+
+// readLabelled reads the rows after labels. Slime counts rollouts, and steps of which a
+// rollout may have several: then a rollout stands at the first of its own.
+func (k *console) readLabelled() {
+	last := make(map[string]float64)
+	for _, l := range k.labels {
+		last[l.of] = max(last[l.of], l.step+1)
+	}
+	steps := 1.0
+	if last["rollout"] > 0 && last["step"] > 0 {
+		steps = max(1, math.Round(last["step"]/last["rollout"]))
+	}
+	if steps > 1 {
+		k.note("Steps are counted, of which a rollout has %v: it stands at its first.", steps)
+	}
+	for _, l := range k.labels {
+		if l.of != "step" {
+			l.step *= steps
+		}
+		k.cells = l.cells
+		k.endStep(l.line, l.step)
+	}
+}
+
+// dicts reads the dicts that begin in a line.
+func (k *console) dicts(l line) (any bool) {
+	text := l.text
+	for {
+		i := strings.Index(text, "{'")
+		if j := strings.Index(text, `{"`); i < 0 || j >= 0 && j < i {
+			i = j
+		}
+		if i < 0 {
+			return any
+		}
+		any = true
+		k.close()
+		step, named := math.NaN(), label.FindStringSubmatch(text[:i])
+		if named != nil {
+			step, _ = strconv.ParseFloat(named[2], 64) // digits
+		} else if k.headed == l.number-1 {
+			step = k.heading
+		}
+		from := &joined{text: text[i+1:], from: k.lines}
+		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
+		err := p.object()
+		switch {
+		case err == nil && !k.bad && named != nil:
+			k.labels = append(k.labels, labelled{strings.ToLower(named[1]), l.number, step, slices.Clone(k.cells)})
+		case err == nil && !k.bad:
+			k.endStep(l.number, step)
+		case len(k.cells) == 0 && !k.bad:
+		case err == nil:
+			k.unread.add(l.number, text[i:], "a text where a number belongs")
+		case err == io.EOF && from.end:
+			k.notes = append(k.notes, lastLine(l.number))
+		default:
+			k.unread.add(l.number, text[i:], "a dict that breaks off or is mixed with other text")
+		}
+		k.dropRow()
+		if text = text[i+2:]; err == nil {
+			k.skip(from.used)
+			text = from.text[from.at:]
+		}
+	}
+}
+
+// bare reads a dict without its braces, in as many lines as it takes.
+func (k *console) bare(l line) bool {
+	text := unprefixed(l.text)
+	if end := strings.Index(text, `':`); !strings.HasPrefix(text, "'") || end < 0 || strings.Contains(text, "{") {
+		return false
+	}
+	k.close()
+	const most = 50 // lines
+	used, read, known := -1, []cell(nil), false
+	for n := 0; n < most; n++ {
+		if n > 0 {
+			next, ok := k.peek(n - 1)
+			if !ok || strings.TrimSpace(next.text) == "" {
+				break
+			}
+			text += "\n" + unprefixed(next.text)
+		}
+		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number, wrapped: true}
+		err := p.object()
+		known = known || len(k.cells) > 0
+		whole := err == nil && !k.bad && len(k.cells) > 0
+		if whole {
+			used, read = n, slices.Clone(k.cells)
+		}
+		k.dropRow()
+		if goesOn := strings.HasSuffix(strings.TrimSpace(text), ","); whole && !goesOn || used >= 0 && !whole {
+			break
+		}
+	}
+	if used < 0 {
+		if known {
+			k.unread.add(l.number, l.text, "a dict without braces that breaks off")
+		}
+		return true
+	}
+	k.skip(used)
+	k.cells = read
+	k.endStep(l.number, math.NaN())
+	return true
+}

@@ -1,0 +1,281 @@
+package logs
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A folder of logs holds a trainer_state.json, its own or those of checkpoints, event files
+// of TensorBoard, metrics of MLflow, or several of these. As in TensorBoard, every folder
+// with event files is a run.
+
+// runFiles are the files of a run in a folder.
+type runFiles struct {
+	folder string // of the run in the one that was opened, with slashes; its name, as in TensorBoard
+	form   Container
+	files  []string
+}
+
+// Limits of the search for event files: a folder that holds more is no run's.
+const (
+	deepestFolder = 8
+	mostFiles     = 200_000
+)
+
+// IsOutput reports whether Open reads a folder: the output of a trainer, or one with logs.
+func IsOutput(dir string) bool {
+	files, _ := states(dir) // a folder that cannot be listed has none
+	if len(files) > 0 {
+		return true
+	}
+	runs, err := runsIn(dir)
+	return err == nil && len(runs) > 0
+}
+
+// openFolder reads the runs of a folder. Of a trainer_state.json and the run that was
+// written last it reads the one that goes on further; of equals the run, which has the
+// steps of a resume and, while a trainer writes, stays the one that is read. Other runs
+// beside a trainer_state.json are read only by name.
+func openFolder(dir string, how Options) ([]*Log, error) {
+	found, err := runsIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := newCollector(dir, how)
+	state, err := longestState(dir, how)
+	if err != nil && len(found) == 0 {
+		return nil, err
+	} else if err != nil { // half written, perhaps
+		c.note("%s", err)
+	}
+	if state == nil && len(found) == 0 {
+		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)
+		return nil, &c.err
+	}
+	newest, err := c.readRuns(dir, found)
+	if err != nil {
+		return nil, err
+	}
+	if state == nil || how.Run != "" {
+		return c.logs()
+	}
+	if newest != nil {
+		last, err := newest.log()
+		if err == nil && last.last() >= state.last() {
+			last.Notes = append(last.Notes, oneLine("The %s were read, and %s, which ends at step %d, was not.", newest.container, state.File, state.last()))
+			return []*Log{last}, nil
+		}
+		state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.", filepath.Base(state.File), newest.container, quote(newest.run)))
+	}
+	return []*Log{state}, nil
+}
+
+// last returns the last step.
+func (l *Log) last() int { return l.Steps[len(l.Steps)-1] }
+
+// longestState reads the trainer_state.json of a folder or, if that is longer, of its newest
+// checkpoint (the folder checkpoint-N with the largest N); nil if there is none.
+func longestState(dir string, how Options) (longest *Log, err error) {
+	how.Run = ""
+	files, err := states(dir)
+	for _, file := range files {
+		all, err := openFile(file, how)
+		if err != nil {
+			return nil, err
+		}
+		if l := all[0]; longest == nil || l.last() > longest.last() {
+			longest = l
+		}
+	}
+	return longest, err
+}
+
+// states returns the trainer_state.json of a folder and that of its newest checkpoint, if
+// they exist.
+func states(dir string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	newest, last := -1, ""
+	for _, e := range entries {
+		text, is := strings.CutPrefix(e.Name(), "checkpoint-")
+		if n, err := strconv.Atoi(text); is && err == nil && n > newest {
+			if file := filepath.Join(dir, e.Name(), string(TrainerState)); exists(file) {
+				newest, last = n, file
+			}
+		}
+	}
+	if own := filepath.Join(dir, string(TrainerState)); exists(own) {
+		files = append(files, own)
+	}
+	if last != "" {
+		files = append(files, last)
+	}
+	return files, err
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// runsIn finds the runs with event files or MLflow metrics in a folder, in the order of
+// their names.
+func runsIn(dir string) ([]runFiles, error) {
+	root := os.DirFS(dir)
+	byFolder := make(map[string]*runFiles)
+	seen := 0
+	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
+		if seen++; seen > mostFiles {
+			return fmt.Errorf("%s: got a folder of more than %d files, want that of a run", dir, mostFiles)
+		}
+		folder := path.Dir(name)
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil: // not readable
+			return fs.SkipDir
+		case e.IsDir() && strings.Count(name, "/") >= deepestFolder:
+			return fs.SkipDir
+		case e.IsDir() && e.Name() == "metrics", name == "." && filepath.Base(dir) == "metrics":
+			if files := metricFiles(root, name); files != nil {
+				byFolder[name] = &runFiles{folder, MLflow, files}
+				return fs.SkipDir
+			}
+		case e.IsDir() || !isFile(root, name):
+		case path.Ext(name) == ".wandb":
+			byFolder[name] = &runFiles{folder, WandbRun, []string{name}}
+		case strings.Contains(e.Name(), "tfevents"):
+			if byFolder[folder] == nil {
+				byFolder[folder] = &runFiles{folder: folder, form: TensorBoard}
+			}
+			byFolder[folder].files = append(byFolder[folder].files, name)
+		}
+		return nil
+	})
+	var runs []runFiles
+	for _, run := range byFolder {
+		runs = append(runs, *run)
+	}
+	slices.SortFunc(runs, func(x, y runFiles) int {
+		return cmp.Or(cmp.Compare(x.folder, y.folder), cmp.Compare(x.files[0], y.files[0]))
+	})
+	return runs, err
+}
+
+// readRuns reads runs into collectors of their own, and returns the one that was written
+// last. A run that goes on from the last steps of an earlier one beside it is one with it:
+// transformers gives a resumed run a new folder.
+func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, err error) {
+	read := func(run runFiles) (*timeline, error) {
+		own := newCollector(dir, c.how)
+		if own.run = run.folder; own.run == "." && len(runs) == 1 {
+			own.run = "" // the folder is the run
+		}
+		t := newTimeline(own)
+		own.container = run.form
+		if run.form == MLflow {
+			return t, t.metrics(dir, path.Join(run.folder, "metrics"), run.files)
+		}
+		for _, name := range run.files {
+			if err := t.file(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+				return nil, err
+			}
+		}
+		return t, nil
+	}
+	var timelines []*timeline
+	for i := range runs {
+		t, err := read(runs[i])
+		if err != nil {
+			return nil, err
+		}
+		timelines = append(timelines, t)
+	}
+	order := make([]int, len(runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(timelines[x].began, timelines[y].began) })
+	for n, i := range order {
+		for _, earlier := range slices.Backward(order[:n]) {
+			before := timelines[earlier]
+			if before != nil && before.container == TensorBoard && path.Dir(runs[i].folder) == path.Dir(runs[earlier].folder) && timelines[i].continues(before) {
+				runs[i].files = slices.Concat(runs[earlier].files, runs[i].files)
+				if timelines[i], err = read(runs[i]); err != nil {
+					return nil, err
+				}
+				timelines[i].note("%s goes on from %s, and both are one run.", quote(runs[i].folder), quote(runs[earlier].folder))
+				if c.how.Run != runs[earlier].folder {
+					timelines[earlier] = nil
+				}
+				break
+			}
+		}
+	}
+	for _, i := range order {
+		if t := timelines[i]; t != nil {
+			t.finish()
+			newest = t.collector
+		}
+	}
+	for _, t := range timelines {
+		if t != nil {
+			c.runs = append(c.runs, t.collector)
+		}
+	}
+	return newest, nil
+}
+
+// file reads a file of a run: of events, or of W&B.
+func (t *timeline) file(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, peeked)
+	if t.container == WandbRun {
+		err = t.wandb(r)
+	} else {
+		err = t.events(r, filepath.Base(name))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// continues reports whether a run goes on from the last steps of an earlier one: it begins
+// later than after the usual distance of rows, and where the earlier one has rows.
+func (t *timeline) continues(before *timeline) bool {
+	first, last, gap := before.extent()
+	own, _, ownGap := t.extent()
+	return t.began >= before.ended && own > first && own > max(gap, ownGap) && own <= last+gap
+}
+
+// extent returns the first and the last step of training, and the distance from the first
+// to the second.
+func (t *timeline) extent() (first, last, gap int64) {
+	var steps []int64
+	for _, row := range t.rows {
+		if !row.ofEval && !row.closing {
+			steps = append(steps, row.step)
+		}
+	}
+	slices.Sort(steps)
+	steps = slices.Compact(steps)
+	switch len(steps) {
+	case 0:
+		return 0, 0, 0
+	case 1:
+		return steps[0], steps[0], 0
+	}
+	return steps[0], steps[len(steps)-1], steps[1] - steps[0]
+}

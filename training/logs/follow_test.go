@@ -1,0 +1,161 @@
+package logs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// jsonLines returns rows of training, of evaluation, in two parts, and with a NaN.
+func jsonLines(from, rows int) string {
+	var b strings.Builder
+	for i := from; i < from+rows; i++ {
+		switch i % 5 {
+		case 3:
+			fmt.Fprintf(&b, `{"step": %d, "eval_reward": 0.%d}`+"\n", 10*i, i)
+		case 4:
+			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d}`+"\n"+`{"step": %d, "grad_norm": 2.%d, "entropy": NaN, "kl": {"x": 1}}`+"\n", 10*i, i, 10*i, i)
+		default:
+			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d, "grad_norm": 1.%d, "entropy": 0.5}`+"\n", 10*i, i, i)
+		}
+	}
+	return b.String()
+}
+
+// same fails if a follower and Open differ.
+func same(t *testing.T, about string, f *Follower, path string) {
+	t.Helper()
+	got, gotErr := f.Read()
+	want, wantErr := Open(path, Options{})
+	if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || text(got) != text(want) {
+		t.Errorf("%s: followed\n%s %v\nread at once\n%s %v", about, text(got), gotErr, text(want), wantErr)
+	}
+}
+
+// text writes all of a log; NaN equals NaN.
+func text(l *Log) string {
+	if l == nil || l.Evaluation == nil {
+		return fmt.Sprintf("%+v", l)
+	}
+	table, e := *l, *l.Evaluation
+	table.Evaluation = nil
+	return fmt.Sprintf("%+v, evaluation %+v", table, e)
+}
+
+// A file that grows by any number of bytes, also within a line, gives at every look what
+// reading all of it gives; so does one that is truncated, overwritten or replaced.
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	f := Follow(path, Options{})
+	same(t, "no file", f, path)
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(4, 2))
+	text := jsonLines(1, 60)
+	for n := len(jsonLines(1, 2)) + 7; ; n = min(n+1+rng.IntN(150), len(text)) {
+		write(text[:n])
+		same(t, fmt.Sprintf("%d bytes", n), f, path)
+		if n == len(text) {
+			break
+		}
+	}
+	if f.lines == nil || f.number != strings.Count(text, "\n") {
+		t.Errorf("the lines were not read one after another: %d of %d", f.number, strings.Count(text, "\n"))
+	}
+	for _, c := range []struct{ about, text string }{
+		{"overwritten by other rows of the same length, and more", strings.ReplaceAll(text, `"reward": 0.`, `"reward": 1.`) + jsonLines(61, 9)},
+		{"truncated", jsonLines(61, 3)},
+		{"longer than before, with other rows", jsonLines(100, 90)},
+		{"with a broken line", jsonLines(100, 90) + "{\"step\": x}\n"},
+		{"right again", jsonLines(100, 95)},
+		{"no rows", "{}\n"},
+	} {
+		f.rest = f.rest.AddDate(-1, 0, 0)
+		write(c.text)
+		same(t, c.about, f, path)
+	}
+	write(jsonLines(1, 40))
+	f.rest = f.rest.AddDate(-1, 0, 0)
+	same(t, "before the rename", f, path)
+	next := path + ".next"
+	if err := os.WriteFile(next, []byte(jsonLines(1, 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "another inode", f, path)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "removed", f, path)
+}
+
+// Other containers are read anew, and a folder when a checkpoint is added; not within
+// twenty times the time that reading took.
+func TestFollowAnew(t *testing.T) {
+	dir := t.TempDir()
+	add := func(steps int) {
+		var rows []string
+		for i := 1; i <= steps; i++ {
+			rows = append(rows, fmt.Sprintf(`{"step": %d, "reward": 0.%d}`, i, i))
+		}
+		sub := filepath.Join(dir, fmt.Sprint("checkpoint-", steps))
+		if err := os.Mkdir(sub, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"log_history": [%s]}`, strings.Join(rows, ",\n"))
+		if err := os.WriteFile(filepath.Join(sub, string(TrainerState)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(10)
+	f := Follow(dir, Options{})
+	same(t, "one checkpoint", f, dir)
+	add(20)
+	f.rest = f.rest.AddDate(1, 0, 0)
+	if l, err := f.Read(); err != nil || len(l.Steps) != 10 {
+		t.Errorf("within the rest: %v, %v", l, err)
+	}
+	f.rest = f.rest.AddDate(-2, 0, 0)
+	same(t, "two checkpoints", f, dir)
+}
+
+// The first rows of a log are the log of the first lines.
+func TestPrefix(t *testing.T) {
+	whole, err := Read(strings.NewReader(jsonLines(1, 30)), "log", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows := 4; rows <= len(whole.Steps); rows++ {
+		lines, step := "", whole.Steps[rows-1]
+		for line := range strings.Lines(jsonLines(1, 30)) {
+			var at int
+			if _, err := fmt.Sscanf(line, `{"step": %d,`, &at); err != nil {
+				t.Fatal(err)
+			}
+			if at <= step {
+				lines += line
+			}
+		}
+		want, err := Read(strings.NewReader(lines), "log", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := whole.Prefix(rows)
+		got.Notes, want.Notes, got.Resumes, want.Resumes = nil, nil, nil, nil
+		if text(got) != text(want) {
+			t.Errorf("%d rows:\n%s\nwant\n%s", rows, text(got), text(want))
+		}
+	}
+	if p := whole.Prefix(1); p.Evaluation != nil || len(p.Columns[0].Values) != 1 || !reflect.DeepEqual(p.Steps, whole.Steps[:1]) {
+		t.Errorf("the first row is %+v", p)
+	}
+}

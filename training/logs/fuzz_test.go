@@ -1,0 +1,80 @@
+package logs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Any bytes in place of the data of a record give rows or a note: the frame around them is
+// always right, so that the data are parsed.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte(event(1, 2, value("reward").float(2, 0.5))), []byte(event(1, 1, value("reward").float(2, 0.5), value("eval/reward").float(2, 0.5))), uint8(0))
+	f.Add([]byte(event(1, 2, value("reward").bytes(8, message(nil).varint(1, 1).bytes(5, []byte{0, 0, 0, 0}).bytes(9, message(nil).bytes(1, nil))))), []byte{}, uint8(3))
+	f.Fuzz(func(t *testing.T, first, second []byte, cut uint8) {
+		file := append(record(event(1, 1, value("reward").float(2, 0.5))), record(first)...)
+		file = append(file, record(second)...)
+		checkRead(t, file[:len(file)-int(cut)%len(file)])
+	})
+}
+
+// Any bytes in place of a message of W&B give rows, or none.
+func FuzzWandb(f *testing.F) {
+	f.Add([]byte(historyRecord(2, "reward", "0.5", "train/kl", "null")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkRead(t, wandbFile(historyRecord(1, "reward", "0.5"), data))
+	})
+}
+
+// Any bytes give a log or an *Error: of event files, files of W&B, Parquet, gzip and UTF-16.
+func FuzzBinary(f *testing.F) {
+	f.Add(eventFile(1, "1 train/reward 0.5", "2 train/reward 0.75"))
+	f.Add(wandbFile(historyRecord(1, "reward", "0.5"), historyRecord(2, "train/reward", "NaN")))
+	f.Add(history(f))
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte("step,reward\n1,0.5\n")); err != nil {
+		f.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed.Bytes())
+	f.Add([]byte("\xff\xfes\x00t\x00e\x00p\x00,\x00r\x00e\x00w\x00a\x00r\x00d\x00\n\x001\x00,\x000\x00\n\x00"))
+	f.Fuzz(checkRead)
+}
+
+// Any text in the file of a metric of MLflow gives a log or an *Error.
+func FuzzMLflow(f *testing.F) {
+	f.Add("1000 0.5 1\n2000 nan 2\n1500 0.25 2\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		dir := t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "metrics"), 0o755),
+			os.WriteFile(filepath.Join(dir, "metrics", "reward"), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		checkLogs(t, func() ([]*Log, error) { return OpenAll(dir, Options{}) })
+	})
+}
+
+func checkRead(t *testing.T, data []byte) {
+	checkLogs(t, func() ([]*Log, error) { return ReadAll(bytes.NewReader(data), "f", Options{}) })
+}
+
+// checkLogs fails unless reading gives logs whose rows and columns fit, or an *Error.
+func checkLogs(t *testing.T, read func() ([]*Log, error)) {
+	all, err := read()
+	var wrong *Error
+	if err != nil && !errors.As(err, &wrong) && !errors.Is(err, errLongRecord) {
+		t.Fatalf("no problems: %v", err)
+	}
+	if err == nil && len(all) == 0 {
+		t.Fatal("neither log nor error")
+	}
+	for _, l := range all {
+		checkLog(t, l)
+	}
+}

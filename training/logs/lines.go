@@ -1,0 +1,175 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// line is a line of a text as a terminal shows it.
+type line struct {
+	text   string // without escape sequences
+	number int    // from 1
+	whole  bool   // its end was read
+}
+
+// lines reads a text line by line. A carriage return ends a line too: progress bars write
+// over themselves with it.
+type lines struct {
+	r      *bufio.Reader
+	number int    // of the line read last
+	ahead  []line // read and not yet taken
+	err    error  // of the reader, io.EOF at the end
+}
+
+// longLine is the largest number of bytes that are kept of a line.
+const longLine = 1 << 20
+
+// next takes the next line.
+func (l *lines) next() (line, bool) {
+	next, ok := l.peek(0)
+	l.skip(min(1, len(l.ahead)))
+	return next, ok
+}
+
+// skip takes n lines that have been looked at.
+func (l *lines) skip(n int) { l.ahead = l.ahead[n:] }
+
+// peek returns the line after n others without taking it.
+func (l *lines) peek(n int) (line, bool) {
+	for len(l.ahead) <= n && l.err == nil {
+		l.read()
+	}
+	if len(l.ahead) <= n {
+		return line{}, false
+	}
+	return l.ahead[n], true
+}
+
+// read reads up to the next line feed.
+func (l *lines) read() {
+	var text []byte
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		if text == nil && err == nil {
+			text = piece
+		} else if len(text) < longLine {
+			text = append(text, piece...)
+		}
+		if err != bufio.ErrBufferFull {
+			l.err = err
+			break
+		}
+	}
+	if len(text) == 0 {
+		return
+	}
+	l.number++
+	whole := text[len(text)-1] == '\n' || l.err == nil
+	shown := strings.TrimRight(visible(text), "\r\n")
+	for shown != "" {
+		var part string
+		part, shown, _ = strings.Cut(shown, "\r")
+		l.ahead = append(l.ahead, line{part, l.number, whole || shown != ""})
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		l.ahead = append(l.ahead, line{"", l.number, whole})
+	}
+}
+
+// colours are sequences that lost their escape on the way through a web page.
+var colours = regexp.MustCompile(`\x{FFFD}?\[(?:\d\d?)?(?:;\d+)*m`)
+
+// visible returns a text without the sequences that set colours, move the cursor or name
+// the window.
+func visible(text []byte) string {
+	const escape, bell = '\x1b', '\a'
+	if bytes.IndexByte(text, escape) < 0 {
+		if bytes.Contains(text, []byte("[0m")) {
+			return colours.ReplaceAllString(string(text), "")
+		}
+		return string(text)
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != escape || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch text[i] {
+		case '[': // CSI: parameters, then a byte of @ to ~
+			for i++; i < len(text) && (text[i] < '@' || text[i] > '~') && text[i] != '\n'; i++ {
+			}
+		case ']': // OSC: up to a bell or ESC \
+			for i++; i < len(text) && text[i] != bell && text[i] != '\n'; i++ {
+				if text[i] == escape && i+1 < len(text) && text[i+1] == '\\' {
+					i++
+					break
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// unprefixed returns a line without what Ray, loggers and quotations set before it:
+// (NAME pid=1), [TIME], >.
+func unprefixed(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t>")
+		switch end := 0; {
+		case strings.HasPrefix(text, "("):
+			if end = strings.IndexByte(text, ')'); end < 0 || !strings.Contains(text[:end], " pid=") {
+				return text
+			}
+			text = text[end+1:]
+		case strings.HasPrefix(text, "["):
+			if end = strings.IndexByte(text, ']'); end < 0 || end > 60 || strings.ContainsAny(text[:end], "'\"{") {
+				return text
+			}
+			text = text[end+1:]
+		default:
+			return text
+		}
+	}
+}
+
+// joined is a text that goes on in the next lines.
+type joined struct {
+	text string
+	at   int
+	from *lines
+	used int  // lines after the first
+	end  bool // the text ended before the limit
+}
+
+// A dict goes on in at most so many lines and bytes.
+const (
+	mostJoined = 400
+	longJoined = 1 << 18
+)
+
+func (j *joined) ReadByte() (byte, error) {
+	if j.at == len(j.text) {
+		next, ok := line{}, false
+		if j.used < mostJoined && len(j.text) < longJoined {
+			next, ok = j.from.peek(j.used)
+			j.end = !ok
+		}
+		if !ok {
+			return 0, io.EOF
+		}
+		j.used++
+		j.text += "\n" + unprefixed(next.text)
+	}
+	j.at++
+	return j.text[j.at-1], nil
+}
+
+func (j *joined) UnreadByte() error {
+	j.at--
+	return nil
+}

@@ -1,0 +1,291 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const parquetMagic = "PAR1"
+
+// Limits of Parquet files: of one that is no file of the disk, which is read into memory,
+// and of the footer, whose lists parquet-go reads into memory.
+const (
+	longParquet = 1 << 30
+	longFooter  = 8 << 20
+)
+
+// parquet reads the flat columns of numbers of a Parquet file, such as the history of a run
+// of W&B. from is what r reads.
+func (c *collector) parquet(r, from io.Reader) (err error) {
+	c.container = Parquet
+	defer func() { // parquet-go panics on some damaged files
+		if value := recover(); value != nil {
+			err = fmt.Errorf("damaged: %v", value)
+		}
+		if err != nil {
+			c.err.add(0, "got a Parquet file that cannot be read (%v), want a whole one", err)
+			err = nil
+		}
+	}()
+	file, size, err := randomAccess(r, from)
+	if err == nil {
+		err = checkFooter(file, size)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return err
+	}
+	known := make(map[int]*series) // by index of column
+	for _, path := range p.Schema().Columns() {
+		if leaf, ok := p.Schema().Lookup(path...); ok && leaf.MaxRepetitionLevel == 0 {
+			if s := c.addKey(0, strings.Join(path, "/")); s != nil {
+				known[leaf.ColumnIndex] = s
+			}
+		}
+	}
+	c.wantValues()
+	for _, group := range p.RowGroups() {
+		if err := c.rowGroup(group, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// randomAccess returns a file for reading at any place: from itself, if it is a Parquet file
+// on the disk, or what r reads.
+func randomAccess(r, from io.Reader) (io.ReaderAt, int64, error) {
+	magic := make([]byte, len(parquetMagic))
+	if f, is := from.(*os.File); is {
+		if _, err := f.ReadAt(magic, 0); err == nil && string(magic) == parquetMagic {
+			info, err := f.Stat()
+			if err != nil {
+				return nil, 0, err
+			}
+			return f, info.Size(), nil
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(r, longParquet+1))
+	if err == nil && len(data) > longParquet {
+		err = errors.New("more than 1 GiB and no file of the disk")
+	}
+	return bytes.NewReader(data), int64(len(data)), err
+}
+
+// rowGroup reads the rows of a group.
+func (c *collector) rowGroup(group parquet.RowGroup, known map[int]*series) error {
+	var columns []*parquetColumn
+	for i, chunk := range group.ColumnChunks() {
+		if s := known[i]; s != nil {
+			column := &parquetColumn{of: s, pages: chunk.Pages()}
+			defer column.pages.Close()
+			columns = append(columns, column)
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	for left := group.NumRows(); left > 0; {
+		n := min(left, parquetBatch)
+		for _, column := range columns {
+			if err := column.read(int(n)); err != nil {
+				return fmt.Errorf("column %s: %w", column.of.key, err)
+			}
+		}
+		for row := range n {
+			for _, column := range columns {
+				if x, has := parquetNumber(column.batch[row]); has {
+					c.cells = append(c.cells, cell{column.of, x})
+				}
+			}
+			c.endRow(0)
+		}
+		left -= n
+	}
+	return nil
+}
+
+const parquetBatch = 256 // rows read at once
+
+// parquetColumn reads the values of a column in a group of rows, one per row.
+type parquetColumn struct {
+	of     *series
+	pages  parquet.Pages
+	values parquet.ValueReader // of the page being read; nil: the next is to be read
+	batch  [parquetBatch]parquet.Value
+}
+
+// read reads the next n values into batch.
+func (p *parquetColumn) read(n int) error {
+	for filled := 0; filled < n; {
+		if p.values == nil {
+			page, err := p.pages.ReadPage()
+			if err == io.EOF {
+				return errors.New("fewer values than rows")
+			}
+			if err != nil {
+				return err
+			}
+			p.values = page.Values()
+		}
+		got, err := p.values.ReadValues(p.batch[filled:n])
+		filled += got
+		switch {
+		case err == io.EOF:
+			p.values = nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// parquetNumber returns the number of a value, if it has one. W&B writes NaN and Infinity as
+// text.
+func parquetNumber(v parquet.Value) (x float64, has bool) {
+	if v.IsNull() {
+		return 0, false
+	}
+	switch v.Kind() {
+	case parquet.Boolean:
+		if v.Boolean() {
+			return 1, true
+		}
+		return 0, true
+	case parquet.Int32:
+		return float64(v.Int32()), true
+	case parquet.Int64:
+		return float64(v.Int64()), true
+	case parquet.Float:
+		return float64(v.Float()), true
+	case parquet.Double:
+		return v.Double(), true
+	case parquet.ByteArray:
+		x, has, ok := number(v.ByteArray())
+		return x, has && ok
+	}
+	return 0, false
+}
+
+// checkFooter checks that the footer of a Parquet file is Thrift whose lists are no longer
+// than it is: parquet-go allocates as much as a list says that it holds.
+func checkFooter(file io.ReaderAt, size int64) error {
+	const tail = 4 + len(parquetMagic) // length of the footer, and the magic bytes again
+	end := make([]byte, tail)
+	if size < int64(len(parquetMagic)+tail) {
+		return errors.New("too short")
+	}
+	if _, err := file.ReadAt(end, size-int64(tail)); err != nil {
+		return err
+	}
+	length := int64(binary.LittleEndian.Uint32(end))
+	switch {
+	case string(end[4:]) != parquetMagic:
+		return errors.New("its end is missing: the writer has not finished it")
+	case length > size-int64(len(parquetMagic)+tail) || length > longFooter:
+		return fmt.Errorf("a footer of %d bytes", length)
+	}
+	footer := make([]byte, length)
+	if _, err := file.ReadAt(footer, size-int64(tail)-length); err != nil {
+		return err
+	}
+	t := thrift{left: footer}
+	if t.skip(thriftStruct, 0); t.wrong {
+		return errors.New("a damaged footer")
+	}
+	return nil
+}
+
+// thrift skips values of Thrift's compact protocol
+// (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md).
+type thrift struct {
+	left  []byte
+	wrong bool
+}
+
+const (
+	thriftStruct  = 12
+	thriftDeepest = 32 // levels of nesting; metadata of Parquet have fewer than 10
+)
+
+func (t *thrift) take(n uint64) []byte {
+	if n > uint64(len(t.left)) {
+		t.wrong, n = true, 0
+	}
+	taken := t.left[:n]
+	t.left = t.left[n:]
+	return taken
+}
+
+func (t *thrift) varint() uint64 {
+	x, n := binary.Uvarint(t.left)
+	if n <= 0 {
+		t.wrong, n = true, 0
+	}
+	t.left = t.left[n:]
+	return x
+}
+
+// next returns the next byte, 0 at the end.
+func (t *thrift) next() byte {
+	if b := t.take(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (t *thrift) skip(kind byte, depth int) {
+	if depth > thriftDeepest {
+		t.wrong = true
+	}
+	switch kind {
+	case 1, 2: // true, false
+	case 3:
+		t.take(1)
+	case 4, 5, 6:
+		t.varint()
+	case 7:
+		t.take(8)
+	case 8:
+		t.take(t.varint())
+	case 9, 10: // list, set: its size in four bits, or after the byte
+		head := t.next()
+		size := uint64(head >> 4)
+		if size == 15 {
+			size = t.varint()
+		}
+		if size > uint64(len(t.left)) {
+			t.wrong = true
+		}
+		for ; size > 0 && !t.wrong; size-- {
+			if kind := head & 15; kind <= 2 {
+				t.take(1)
+			} else {
+				t.skip(kind, depth+1)
+			}
+		}
+	case thriftStruct:
+		for !t.wrong {
+			head := t.next()
+			if head == 0 {
+				return
+			}
+			if head>>4 == 0 {
+				t.varint() // number of the field
+			}
+			t.skip(head&15, depth+1)
+		}
+	default: // maps too: metadata of Parquet have none
+		t.wrong = true
+	}
+}

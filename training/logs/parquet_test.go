@@ -1,0 +1,96 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// historyRow is a row of the history of a run of W&B.
+type historyRow struct {
+	Step   int64     `parquet:"_step"`
+	Reward *float64  `parquet:"train/reward,optional"`
+	Norm   string    `parquet:"train/grad_norm,dict"` // W&B writes NaN as text
+	Clip   float32   `parquet:"train/clip_ratio/region_mean"`
+	Beta   bool      `parquet:"beta"`
+	Tokens []float64 `parquet:"train/kl,list"` // a list holds no series
+	Text   string    `parquet:"train/completion"`
+}
+
+// history is a Parquet file of 700 rows in groups of 300, with a reward in every second.
+func history(t testing.TB) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w := parquet.NewGenericWriter[historyRow](&file, parquet.MaxRowsPerRowGroup(300), parquet.Compression(&parquet.Snappy))
+	for i := range 700 {
+		row := historyRow{Step: int64(i), Norm: "0.5", Clip: 0.25, Tokens: []float64{1, 2}, Text: "x"}
+		if i%2 == 0 {
+			reward := float64(i) / 700
+			row.Reward = &reward
+		}
+		if i == 6 {
+			row.Norm = "NaN"
+		}
+		if _, err := w.Write([]historyRow{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// The flat columns of a Parquet file are read, from the disk and from a pipe.
+func TestParquet(t *testing.T) {
+	data := history(t)
+	file := filepath.Join(t.TempDir(), "history.parquet")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := Open(file, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	piped, err := Read(bytes.NewReader(data), "f", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*Log{opened, piped} {
+		reward, _ := l.Column(Reward)
+		norm, _ := l.Column(GradNorm)
+		clip, _ := l.Column(ClipAny)
+		_, hasKL := l.Column(KLRef)
+		if len(l.Steps) != 700 || l.Steps[699] != 699 || reward.Values[698] != 698./700 || !math.IsNaN(reward.Values[699]) ||
+			!slices.Equal(norm.NotFinite, []int{6}) || norm.Values[699] != 0.5 || clip.Values[0] != 0.25 || hasKL || l.Format.Container != Parquet {
+			t.Errorf("got %s, %d steps, reward %v, norm %v, KL %v", l.Format, len(l.Steps), reward.Values[690:], norm.NotFinite, hasKL)
+		}
+	}
+}
+
+// A Parquet file that is cut or changed anywhere gives a log or an error.
+func TestDamagedParquet(t *testing.T) {
+	data := history(t)
+	for _, cut := range []int{4, 8, 11, 12, len(data) / 2, len(data) - 1} {
+		if _, err := Read(bytes.NewReader(data[:cut]), "f", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+	}
+	footer := len(data) - 1500
+	for i := range data {
+		if i > 64 && i < footer && i%997 != 0 {
+			continue
+		}
+		for _, bit := range []byte{0x80} {
+			changed := slices.Clone(data)
+			changed[i] ^= bit
+			_, _ = Read(bytes.NewReader(changed), "f", Options{}) // must return
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package logs
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Lines of several keys and numbers after a step.
+
+var (
+	pipeStart = regexp.MustCompile(`(?:^|\s)Step +(\d+) +\| `)
+	iterStart = regexp.MustCompile(`(?:^|\s)Iter (\d+): `)
+	// keyNumber is KEY NUMBER or KEY: NUMBER with a unit.
+	keyNumber = regexp.MustCompile(`^(\S.*?)(?::\s*|\s+)([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
+)
+
+// pipes reads a line "Step 1 | Time: 2.5s | Reward: 0.5 | …".
+func (k *console) pipes(l line) bool { return k.parts(l, pipeStart, "|") }
+
+// commas reads a line "Iter 1: Train loss 0.1, Total rewards mean 0.5, …".
+func (k *console) commas(l line) bool { return k.parts(l, iterStart, ", ") }
+
+// parts reads a line of parts KEY NUMBER after its step.
+func (k *console) parts(l line, start *regexp.Regexp, by string) bool {
+	at := start.FindStringSubmatchIndex(l.text)
+	if at == nil {
+		return false
+	}
+	k.close()
+	step, _ := strconv.ParseFloat(l.text[at[2]:at[3]], 64) // digits
+	for _, part := range strings.Split(l.text[at[1]:], by) {
+		if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
+			k.put(l, m[1], m[2])
+		}
+	}
+	k.endStep(l.number, step)
+	return true
+}
+
+var (
+	equals    = regexp.MustCompile(`([A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
+	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#]+(\d+)\b`)
+)
+
+// several reads a line with several of KEY=NUMBER or KEY: NUMBER.
+func (k *console) several(l line) bool {
+	if strings.Count(l.text, "=")+strings.Count(l.text, ":") < 2 && !stepWords.MatchString(l.text) {
+		return false
+	}
+	found := equals.FindAllStringSubmatch(l.text, -1)
+	step := math.NaN()
+	if m := stepWords.FindStringSubmatch(l.text); m != nil {
+		step, _ = strconv.ParseFloat(m[1], 64) // digits
+	}
+	known := 0
+	for _, m := range found {
+		if s := k.newSeries([]byte(m[1])); s != nil && !s.isStep {
+			known++
+		}
+	}
+	if known == 0 || known == 1 && math.IsNaN(step) {
+		return false
+	}
+	for _, m := range found {
+		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
+	}
+	k.endLater(weak{form: 0, line: l.number, step: step, cells: slices.Clone(k.cells)})
+	return true
+}

@@ -1,0 +1,389 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tests write event files with an encoder of their own.
+
+// message is a protobuf message being written.
+type message []byte
+
+func (m message) varint(field int, x uint64) message {
+	return binary.AppendUvarint(binary.AppendUvarint(m, uint64(field<<3)), x)
+}
+
+func (m message) double(field int, x float64) message {
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(m, uint64(field<<3|1)), math.Float64bits(x))
+}
+
+func (m message) bytes(field int, x []byte) message {
+	return append(binary.AppendUvarint(binary.AppendUvarint(m, uint64(field<<3|2)), uint64(len(x))), x...)
+}
+
+func (m message) float(field int, x float64) message {
+	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(m, uint64(field<<3|5)), math.Float32bits(float32(x)))
+}
+
+// value is a value of a summary with its tag.
+func value(tag string) message { return message(nil).bytes(1, []byte(tag)) }
+
+// event is an event at a time with the values of a summary.
+func event(time float64, step int, values ...message) message {
+	var summary message
+	for _, v := range values {
+		summary = summary.bytes(1, v)
+	}
+	return message(nil).double(1, time).varint(2, uint64(step)).bytes(5, summary)
+}
+
+// record frames the data of a record.
+func record(data []byte) []byte {
+	sum := func(b []byte) uint32 {
+		c := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
+		return ((c >> 15) | (c << 17)) + 0xa282ead8
+	}
+	out := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	out = binary.LittleEndian.AppendUint32(out, sum(out))
+	return binary.LittleEndian.AppendUint32(append(out, data...), sum(data))
+}
+
+// eventFile is a file with the version that TensorBoard's writers begin with, and an event
+// for each value, as transformers writes them. A row is "STEP KEY VALUE KEY VALUE …".
+func eventFile(start float64, rows ...string) []byte {
+	file := record(message(nil).double(1, start).bytes(3, []byte("brain.Event:2")))
+	for i, row := range rows {
+		words := strings.Fields(row)
+		var step int
+		fmt.Sscan(words[0], &step)
+		for k := 1; k < len(words); k += 2 {
+			var x float64
+			fmt.Sscan(words[k+1], &x)
+			file = append(file, record(event(start+float64(i+1), step, value(words[k]).float(2, x)))...)
+		}
+	}
+	return file
+}
+
+// The mask of TFRecord's checksum, over the check value of CRC-32C.
+func TestChecksum(t *testing.T) {
+	const check = 0xe3069283 // of "123456789"
+	if got, want := checksum([]byte("123456789")), uint32(check>>15|(check&0x7fff)<<17)+0xa282ead8; got != want {
+		t.Errorf("got %#x, want %#x", got, want)
+	}
+}
+
+// Every form in which writers record a scalar is read, and nothing else.
+func TestScalars(t *testing.T) {
+	const content, float, half = 4, 5, 13
+	tensor := func(kind uint64, fields ...func(message) message) message {
+		m := message(nil).varint(1, kind)
+		for _, f := range fields {
+			m = f(m)
+		}
+		return m
+	}
+	put := func(field int, b []byte) func(message) message {
+		return func(m message) message { return m.bytes(field, b) }
+	}
+	shape := func(sizes ...uint64) func(message) message {
+		var m message
+		for _, n := range sizes {
+			m = m.bytes(2, message(nil).varint(1, n))
+		}
+		return put(2, m)
+	}
+	plugin := func(name string) []byte { return message(nil).bytes(1, message(nil).bytes(1, []byte(name))) }
+	le32 := func(x float64) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x))) }
+	le64 := func(x float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)) }
+	of := func(tensor message) message { return value("reward").bytes(8, tensor) }
+	for _, tt := range []struct {
+		name string
+		v    message
+		want float64 // NaN: none
+	}{
+		{"simple", value("reward").float(2, 0.75), 0.75},
+		{"simple before its tag", append(message(nil).float(2, 0.75), value("reward")...), 0.75},
+		{"float", of(tensor(1, put(float, le32(0.75)))), 0.75},
+		{"float, not packed", of(tensor(1, func(m message) message { return m.float(float, 0.75) })), 0.75},
+		{"float in content", of(tensor(1, shape(), put(content, le32(0.75)))), 0.75},
+		{"double", of(tensor(2, put(6, le64(0.1)))), 0.1},
+		{"double in content", of(tensor(2, put(content, le64(0.1)))), 0.1},
+		{"a list of one", of(tensor(1, shape(1, 1), put(float, le32(0.75)))), 0.75},
+		{"half", of(tensor(19, put(half, binary.AppendUvarint(nil, 0x3a00)))), 0.75},
+		{"half in content", of(tensor(19, put(content, []byte{0x00, 0xba}))), -0.75},
+		{"smallest half", of(tensor(19, put(content, []byte{0x01, 0x00}))), 0x1p-24},
+		{"bfloat16", of(tensor(14, put(content, []byte{0x40, 0x3f}))), 0.75},
+		{"int32", of(tensor(3, func(m message) message { return m.varint(7, math.MaxUint64) })), -1},
+		{"int64", of(tensor(9, put(10, binary.AppendUvarint(nil, 12)))), 12},
+		{"zero without a value", of(tensor(1)), 0},
+		{"plugin of scalars", of(tensor(1, put(float, le32(0.75)))).bytes(9, plugin("scalars")), 0.75},
+		{"plugin of histograms", of(tensor(1, put(float, le32(0.75)))).bytes(9, plugin("histograms")), math.NaN()},
+		{"two numbers", of(tensor(1, shape(2), put(float, le32(0.75)))), math.NaN()},
+		{"text", of(tensor(7, put(8, []byte("0.75")))), math.NaN()},
+		{"histogram", value("reward").bytes(5, []byte{}), math.NaN()},
+		{"nothing", value("reward"), math.NaN()},
+	} {
+		file := append(record(event(1, 1, value("reward").float(2, 0.5))), record(event(2, 2, tt.v))...)
+		l, err := Read(bytes.NewReader(file), "f", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		reward, _ := l.Column(Reward)
+		want := []float64{0.5, tt.want}
+		if math.IsNaN(tt.want) {
+			want = want[:1]
+		}
+		if !slices.Equal(reward.Values, want) || len(l.Notes) > 0 {
+			t.Errorf("%s: got %v, want %v; notes %q", tt.name, reward.Values, want, l.Notes)
+		}
+	}
+}
+
+// A file of transformers: rows of evaluation have keys of training and the step of a row
+// of training; the closing row repeats keys and is none.
+func TestEventRows(t *testing.T) {
+	file := eventFile(100,
+		"1 train/loss 0 train/reward 0.25 train/completions/mean_length 9 train/epoch 0.1",
+		"2 train/loss 0 train/reward 0.5 train/completions/mean_length 8 train/epoch 0.2",
+		"2 eval/loss 0 eval/reward 0.125 train/completions/mean_length 7 train/epoch 0.2",
+		"3 train/loss 0 train/reward 0.75 train/completions/mean_length 6 train/epoch 0.3",
+		"3 train/train_runtime 60 train/total_flos 0 train/reward 0.5 train/epoch 0.3",
+		"3 eval/loss 0 eval/reward 0.375 eval/runtime 1")
+	l, err := Read(bytes.NewReader(file), "f", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(table *Table, q Quantity, values ...float64) {
+		t.Helper()
+		if c, _ := table.Column(q); !slices.Equal(c.Values, values) {
+			t.Errorf("%s: got %v, want %v", q, c.Values, values)
+		}
+	}
+	want(&l.Table, Reward, 0.25, 0.5, 0.75)
+	want(&l.Table, LenMean, 9, 8, 6)
+	if l.Evaluation == nil {
+		t.Fatal("no evaluation")
+	}
+	want(l.Evaluation, EvalScore, 0.125, 0.375)
+	if !slices.Equal(l.Steps, []int{1, 2, 3}) || !slices.Equal(l.Evaluation.Steps, []int{2, 3}) || l.Format.Trainer != TRL {
+		t.Errorf("got %s, steps %v, of evaluation %v", l.Format, l.Steps, l.Evaluation.Steps)
+	}
+}
+
+// Wherever a file is cut or a byte of it is changed, the rows that are whole are read, and a
+// note says what is missing.
+func TestDamagedEvents(t *testing.T) {
+	first := eventFile(100, "1 reward 0.25", "2 reward 0.5")
+	file := append(slices.Clip(first), eventFile(100, "3 reward 0.75")[len(eventFile(100)):]...)
+	read := func(data []byte) []int {
+		t.Helper()
+		l, err := Read(bytes.NewReader(data), "f", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole := len(data) == len(first) || bytes.Equal(data, file); whole != (len(l.Notes) == 0) {
+			t.Errorf("%d of %d bytes: notes %q", len(data), len(file), l.Notes)
+		}
+		return l.Steps
+	}
+	for cut := len(first); cut < len(file); cut++ {
+		if got := read(file[:cut]); !slices.Equal(got, []int{1, 2}) {
+			t.Errorf("cut at %d of %d: steps %v", cut, len(file), got)
+		}
+	}
+	for i := len(first); i < len(file); i++ {
+		changed := slices.Clone(file)
+		changed[i] ^= 0x10
+		if got := read(changed); !slices.Equal(got, []int{1, 2}) {
+			t.Errorf("byte %d changed: steps %v", i, got)
+		}
+	}
+	changed := slices.Clone(file)
+	changed[len(first)-30] ^= 0x10 // in the data of step 2
+	if got := read(changed); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("a record damaged: steps %v", got)
+	}
+	huge := binary.LittleEndian.AppendUint64(nil, 1<<60)
+	huge = binary.LittleEndian.AppendUint32(huge, checksum(huge))
+	if got := read(append(slices.Clip(first), huge...)); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("a record of 2^60 bytes: steps %v", got)
+	}
+	large := record(event(3, 3, value("image").bytes(4, make([]byte, 2*longEvent)), value("reward").float(2, 1)))
+	l, err := Read(bytes.NewReader(slices.Concat(first, large, file[len(first):])), "f", Options{})
+	if err != nil || !slices.Equal(l.Steps, []int{1, 2, 3}) || len(l.Notes) > 0 {
+		t.Errorf("after a large record: %v, %v", l, err)
+	}
+}
+
+// A file without values says so, and why.
+func TestNoEvents(t *testing.T) {
+	for _, tt := range []struct {
+		file []byte
+		want string
+	}{
+		{eventFile(1), "f: got no values, want those of a run"},
+		{eventFile(1)[:30], "f: got no values, want those of a run\nf: f: the last record is not complete and was left out."},
+		{append(eventFile(1), make([]byte, 100)...), "f: got no values, want those of a run\nf: f: damaged at byte 40, read as far as there."},
+		{eventFile(1, "1 train/learning_rate 0"), "f: got no key of training"},
+		{eventFile(1, "1 speed 0"), "f: got no key of training"},
+	} {
+		if _, err := Read(bytes.NewReader(tt.file), "f", Options{}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+	dir := writeFiles(t, map[string][]byte{"runs/A/events.out.tfevents.1": nil})
+	if _, err := Open(dir, Options{}); err == nil || err.Error() != dir+": got no values, want those of a run" {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+// writeFiles writes files, given as path and content in turn, into a new folder.
+func writeFiles(t *testing.T, files map[string][]byte) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, data := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// steps are rows of a reward from a step to another.
+func steps(from, to int, reward float64) (rows []string) {
+	for s := from; s <= to; s++ {
+		rows = append(rows, fmt.Sprintf("%d train/reward %g train/loss 0", s, reward))
+	}
+	return rows
+}
+
+// The files of a folder of events are one run, in which a later file takes over from its
+// first step; so are the folders of a resumed run of transformers. Others are runs.
+func TestEventFolders(t *testing.T) {
+	const events = "events.out.tfevents."
+	type run struct {
+		name    string
+		rewards []float64
+		resumes []int
+	}
+	state := func(last int) []byte {
+		return fmt.Appendf(nil, `{"log_history": [{"step": 1, "reward": 9}, {"step": %d, "reward": 9}]}`, last)
+	}
+	for _, tt := range []struct {
+		name  string
+		files map[string][]byte
+		run   string
+		want  []run
+		note  string
+	}{
+		{"a run", map[string][]byte{"runs/A/" + events + "1.host": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
+		{"resumed in a second file", map[string][]byte{
+			events + "1": eventFile(1, steps(1, 4, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...)}, "",
+			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
+		{"resumed after the last step", map[string][]byte{
+			events + "1": eventFile(1, steps(1, 2, 1)...), events + "2": eventFile(100, steps(3, 4, 2)...)}, "",
+			[]run{{"", []float64{1, 1, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
+		{"resumed twice, the second time from earlier", map[string][]byte{
+			events + "1": eventFile(1, steps(1, 5, 1)...), events + "2": eventFile(100, steps(4, 6, 2)...), events + "3": eventFile(200, steps(3, 4, 3)...)}, "",
+			[]run{{"", []float64{1, 1, 3, 3}, []int{3}}}, ""},
+		{"resumed twice", map[string][]byte{
+			events + "1": eventFile(1, steps(1, 3, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...), events + "3": eventFile(200, steps(5, 6, 3)...)}, "",
+			[]run{{"", []float64{1, 1, 2, 2, 3, 3}, []int{3, 5}}}, ""},
+		{"goes back within a file", map[string][]byte{
+			events + "1": eventFile(1, append(steps(1, 4, 1), steps(3, 5, 2)...)...)}, "",
+			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, ""},
+		{"started anew", map[string][]byte{
+			events + "1": eventFile(1, steps(1, 4, 1)...), events + "2": eventFile(100, steps(1, 2, 2)...)}, "",
+			[]run{{"", []float64{2, 2}, nil}}, "The run was started anew at step 1 (events.out.tfevents.2)."},
+		{"two processes with other keys", map[string][]byte{
+			events + "1": eventFile(1, "1 train/reward 1", "2 train/reward 1"), events + "2": eventFile(1, "1 train/kl 0", "2 train/kl 0")}, "",
+			[]run{{"", []float64{1, 1}, nil}}, ""},
+		{"two runs", map[string][]byte{
+			"runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...), "runs/B/" + events + "2": eventFile(100, steps(1, 2, 2)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}, {"runs/B", []float64{2, 2}, nil}}, ""},
+		{"one of two runs", map[string][]byte{
+			"runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...), "runs/B/" + events + "2": eventFile(100, steps(1, 2, 2)...)}, "B",
+			[]run{{"runs/B", []float64{2, 2}, nil}}, ""},
+		{"a resumed run in a folder of its own", map[string][]byte{
+			"runs/A/" + events + "1": eventFile(1, steps(1, 4, 1)...), "runs/B/" + events + "2": eventFile(100, steps(4, 5, 2)...)}, "",
+			[]run{{"runs/B", []float64{1, 1, 1, 2, 2}, []int{4}}}, `"runs/B" goes on from "runs/A", and both are one run.`},
+		{"the first part of a resumed run", map[string][]byte{
+			"runs/A/" + events + "1": eventFile(1, steps(1, 4, 1)...), "runs/B/" + events + "2": eventFile(100, steps(4, 5, 2)...)}, "runs/A",
+			[]run{{"runs/A", []float64{1, 1, 1, 1}, nil}}, ""},
+		{"another distance of rows is no resumed run", map[string][]byte{
+			"A/" + events + "1": eventFile(1, steps(1, 4, 1)...), "B/" + events + "2": eventFile(100, "2 reward 2", "4 reward 2")}, "",
+			[]run{{"A", []float64{1, 1, 1, 1}, nil}, {"B", []float64{2, 2}, nil}}, ""},
+		{"a run without reward", map[string][]byte{
+			"A/" + events + "1": eventFile(1, steps(1, 2, 1)...), "A/hparams/" + events + "2": eventFile(1, "0 hparam/score 1")}, "",
+			[]run{{"A", []float64{1, 1}, nil}}, `run "A/hparams" left out: got no key of training`},
+		{"a state as long as the events", map[string][]byte{
+			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 3, was not."},
+		{"a state that is longer", map[string][]byte{
+			"trainer_state.json": state(4), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"", []float64{9, 9}, nil}}, `trainer_state.json was read, and the TensorBoard events of "runs/A" were not.`},
+		{"a state that is being written", map[string][]byte{
+			"trainer_state.json": state(4)[:30], "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, `trainer_state.json:1: got`},
+		{"the events beside a state", map[string][]byte{
+			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "runs/A",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
+		{"events that go on after a checkpoint", map[string][]byte{
+			"checkpoint-2/trainer_state.json": state(2), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 2, was not."},
+		{"MLflow", map[string][]byte{
+			"0/abc/meta.yaml":                          nil,
+			"0/abc/metrics/reward":                     []byte("1000 0.5 1\n2000 0.75 2\n3000 0.25 2\n"),
+			"0/abc/metrics/rewards/f/mean":             []byte("1000 nan 1\n2000 0.75 2\n"),
+			"0/abc/metrics/train_runtime":              []byte("3000 60 2\n"),
+			"0/abc/metrics/system/cpu_utilization_pct": []byte("1000 broken\n"),
+			"0/def/metrics/reward":                     []byte("1000 0.125 1\n")}, "",
+			[]run{{"0/abc", []float64{0.5, 0.75}, nil}, {"0/def", []float64{0.125}, nil}}, ""},
+		{"MLflow, the folder of metrics", map[string][]byte{"reward": []byte("1000 0.5 1\n2000 0.75 2\n")}, "", nil, ""},
+	} {
+		dir := writeFiles(t, tt.files)
+		all, err := OpenAll(dir, Options{Run: tt.run})
+		if tt.want == nil { // not by that name
+			if err == nil {
+				t.Errorf("%s: accepted", tt.name)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if len(all) != len(tt.want) {
+			t.Errorf("%s: got %d runs, want %d", tt.name, len(all), len(tt.want))
+			continue
+		}
+		for i, l := range all {
+			reward, _ := l.Column(Reward)
+			if want := tt.want[i]; l.Run != want.name || !slices.Equal(reward.Values, want.rewards) || !slices.Equal(l.Resumes, want.resumes) {
+				t.Errorf("%s: got %s %v %v, want %v; notes %q", tt.name, l.Run, reward.Values, l.Resumes, want, l.Notes)
+			}
+		}
+		if notes := strings.Join(all[0].Notes, "\n"); !strings.Contains(notes, tt.note) {
+			t.Errorf("%s: got notes %q, want %q", tt.name, notes, tt.note)
+		}
+		if !IsOutput(dir) {
+			t.Errorf("%s: no output", tt.name)
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rowsOf writes the steps and rewards of a log.
+func rowsOf(l *Log) string {
+	reward, _ := l.Column(Reward)
+	return fmt.Sprint(l.Steps, reward.Values)
+}
+
+// Forms in which consoles, terminals and people break the same two rows.
+func TestTextForms(t *testing.T) {
+	const want = "[1 2] [0.5 0.75]"
+	for name, text := range map[string]string{
+		"a dict over several lines": "{'reward': 0.5,\n 'step': 1}\n{'step': 2,\n 'reward':\n 0.75}\n",
+		"Ray before every line":     "(T pid=1) {'reward': 0.5,\n(T pid=1)  'step': 1}\n(T pid=2, ip=10.0.0.1) {'step': 2, 'reward': 0.75}\n",
+		"cut within a key":          "{'step': 1, 'rew\nard': 0.5, 'a': [1,\n2]}\n{'step': 2, 'reward': 0.75}\n",
+		"cut within a number":       "{'step': 1, 'reward': 0.\n5}\n{'step': 2, 'reward': 7.5e\n-1}\n",
+		"a dict that breaks off":    "{'step': 9, 'reward': 0.1, 'kl': 0.\n{'step': 1, 'reward': 0.5}\n{'step': 9, 'rew\n{'step': 2, 'reward': 0.75}\n",
+		"colours":                   "\x1b[1m{'step'\x1b[0m: \x1b[36m1\x1b[0m, 'reward': 0.5}\n\x1b]0;title\a{'step': 2, 'reward': 0.75}\n",
+		"colours of a web page":     "> \ufffd[36m(T pid=1)\ufffd[0m │ ppo_actor/task_reward/avg │ 0.5 │\n> [36m(T pid=1)[0m │ ppo_actor/task_reward/avg │ 0.75 │\n",
+		"without braces":            "'step': 1, 'reward': 0.5\n'step': 2, 'rew\nard': 0.75\n",
+		"without braces, by line":   "'step': 1,\n'reward': 0.5\n'step': 2,\n'reward': 0.75\n",
+		"verl, cut before a dash":   "step:1 - a/b:1\n - critic/score/mean:0.5\nstep:2 - critic/score/\nmean:0.75\n",
+		"verl, cut after a dash":    "step:1 - a/b:1 -\ncritic/score/mean:0.5 - c/d:1\nstep:2 - critic/score/mean:0.7\n5\n(R pid=3) step of 5\n",
+		"verl, then other text":     "step:1 - critic/score/mean:0.5\nwandb: Synced\nstep:2 - critic/score/mean:0.75\n10.0.0.1:8265\n",
+		"a configuration before":    "{'learning_rate': 1e-06}\nStep 1/9\n• Avg Reward: 0.5\nStep 2/9\n• Avg Reward: 0.75\n",
+		"labels":                    "x rollout 1: {'rollout/raw_reward': 0.5}\nx rollout 2: {'rollout/raw_reward': 0.75}\nx step 1: {'train/loss': 0.1}\n",
+		"headings":                  "Step 1/9\n• Avg Reward: 0.5\nvalidation of 3: 4\nStep 2/9\n• Avg Reward: 0.75\n",
+		"equal signs":               "step=1 reward=0.5\nstep=2 reward=0.75\n",
+		"per cent":                  "Step 1 | Reward 50% | x\nStep 2 | Reward: 75.0% | x\n",
+		"carriage returns":          "  1%|  | 1/99 [00:01<01:00]\r{'reward': 0.5}\r  2%|  | 2/99 [00:01<01:00]{'reward': 0.75}\r\n",
+		"a bar without a picture":   "1/99 [00:01<01:00]\n{'reward': 0.5}\n2/99 [00:01<01:00]\n{'reward': 0.75}\n",
+		"a table":                   "text | with bars\n\nStep | reward\n:-: | -\n1 | 0.5\n2 | 0.75\n\nmore",
+		"two tables":                "|Step|reward|\n|-|-|\n|1|0.5|\n\nthen\n|reward|step|\n|-|-|\n|0.75|2|\n",
+		"tabs":                      "a table:\nStep\treward\tf\n1\t0.5\t\n2\t0.75\t—\n",
+		"pandas":                    "df\n   step  reward      kl\n0     1    0.50   1e-05\n1     2    0.75 -0.0001\nthat is all of it\n",
+		"columns of text":           "Step  Training Loss  reward\n1  0.0  0.5\n2  0.0  0.75\n",
+		"only a closing brace":      "'reward': 0.5, 'step': 1}\n'reward': 0.75, 'step': 2}\n",
+		"other cases":               `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
+	} {
+		l, err := Read(strings.NewReader(text), "f", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := rowsOf(l); got != want {
+			t.Errorf("%s: got %s, notes %q", name, got, l.Notes)
+		}
+	}
+}
+
+// Slime counts steps and rollouts, of which each may have several steps.
+func TestStepsOfRollouts(t *testing.T) {
+	l := readText(t, "rollout 0: {'rollout/raw_reward': 0.5}\nstep 0: {'train/loss': 0}\nstep 1: {'train/loss': 0.1}\n"+
+		"rollout 1: {'rollout/raw_reward': 0.75}\nstep 2: {'train/loss': 0.2}\nstep 3: {'train/loss': 0.3}\n")
+	loss, _ := l.Column(Loss)
+	if got, want := rowsOf(l)+fmt.Sprint(loss.Values), "[0 1 2 3] [0.5 NaN 0.75 NaN][0 0.1 0.2 0.3]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if want := "Steps are counted, of which a rollout has 2: it stands at its first."; !slices.Contains(l.Notes, want) {
+		t.Errorf("got notes %q", l.Notes)
+	}
+}
+
+// The line that transformers write after the last step is no row, wherever it stands.
+func TestClosingLine(t *testing.T) {
+	const closing = `"train_runtime": 60.1, "train_loss": 0.1, "reward": 9, "step": 2}`
+	for _, text := range []string{
+		`{"reward": 0.5, "step": 1}{"reward": 0.75, "step": 2}{` + closing,
+		`{"log_history": [{"reward": 0.5, "step": 1}, {"reward": 0.75, "step": 2}, {` + closing + `]}`,
+		"{'reward': 0.5, 'step': 1}\n{'reward': 0.75, 'step': 2}\n{" + strings.ReplaceAll(closing, `"`, "'") + "\n",
+		"step,reward,train/train_runtime\n1,0.5,\n2,0.75,\n2,9,60.1\n",
+	} {
+		if got := rowsOf(readText(t, text)); got != "[1 2] [0.5 0.75]" {
+			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
+
+// A row with a key that only rows of training have is one of both; other rows with a key of
+// evaluation are of evaluation alone, with the keys that they write without the prefix.
+func TestRowOfBoth(t *testing.T) {
+	l := readText(t, `{"step": 1, "reward": 0.5, "learning_rate": 1e-6, "completions/mean_length": 100, "rewards/f/mean": 0.5, "eval_reward": 0.25}
+{"step": 2, "reward": 0.75, "completions/mean_length": 90, "rewards/f/mean": 0.5, "eval_loss": 0.1}
+{"step": 3, "reward": 1, "loss": 0.1, "completions/mean_length": 80, "rewards/f/mean": 0.5}
+`)
+	if got := rowsOf(l); got != "[1 3] [0.5 1]" {
+		t.Errorf("training: got %s", got)
+	}
+	score, _ := l.Evaluation.Column(EvalScore)
+	length, _ := l.Evaluation.Column(LenMean)
+	if got, want := fmt.Sprint(l.Evaluation.Steps, score.Values, length.Values), "[1 2] [0.25 NaN] [NaN 90]"; got != want {
+		t.Errorf("evaluation: got %s, want %s", got, want)
+	}
+}
+
+// Values that a quantity cannot have are said and missing.
+func TestImplausible(t *testing.T) {
+	column := func(key string, values ...float64) string {
+		var b strings.Builder
+		for i, x := range values {
+			fmt.Fprintf(&b, `{"step": %d, "reward": 0, %q: %v}`+"\n", i+5, key, x)
+		}
+		return b.String()
+	}
+	for _, tt := range []struct {
+		text    string
+		percent []string
+		of      Quantity // "": there is no column
+		values  string
+		note    string
+	}{
+		{column("entropy", 1, -5, -6), nil, Entropy, "[1 NaN NaN]", "entropy: 2 values outside of [0, ∞) left out, the first -5 at step 6."},
+		{column("grad_norm", 1, -1), nil, GradNorm, "[1 NaN]", "grad_norm: 1 value outside of [0, ∞) left out, the first -1 at step 6."},
+		{column("staleness", -2, 1), nil, Staleness, "[NaN 1]", "staleness: 1 value outside of [0, ∞) left out, the first -2 at step 5."},
+		{column("kl", -0.003, 0.001), nil, KLRef, "[-0.003 0.001]", ""}, // a k1 estimate can be negative
+		{column("clip_any", 0, 1.0000001, -1e-9), nil, ClipAny, "[0 1.0000001 -1e-09]", ""},
+		{column("frac_zero_std", 0.5, 0.25, 200), nil, FracZeroStd, "[0.5 0.25 NaN]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 200 at step 7."},
+		{column("frac_zero_std", 0.5, 1.5, 0.25), nil, FracZeroStd, "[0.5 NaN 0.25]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 1.5 at step 6."},
+		{column("Frac_Zero_Std", 0, 12.5, 0.5, 25), nil, "", "", "Frac_Zero_Std: not believed, because shares are in [0, 1] and it is 12.5 at step 6; if it is in per cent, say --percent Frac_Zero_Std."},
+		{column("frac_zero_std", 0, 12.5, 0.5, 25), []string{"FRAC_zero_std"}, FracZeroStd, "[0 0.125 0.005 0.25]", ""},
+		{column("frac_zero_std", 0, 0.5), []string{"len_clipped"}, FracZeroStd, "[0 0.5]", "--percent len_clipped: the log has no share of that name."},
+		{column("actor/entropy_loss", -0.5, 0, -0.25) + `{"critic/score/mean": 1, "actor/lr": 0}`, nil, Entropy, "[0.5 -0 0.25]", "actor/entropy_loss is nowhere above 0: read as a loss, the entropy with the opposite sign."},
+		{column("actor/entropy_loss", -0.5, 0.5) + `{"critic/score/mean": 1, "actor/lr": 0}`, nil, Entropy, "[NaN 0.5]", "actor/entropy_loss: 1 value outside of [0, ∞) left out, the first -0.5 at step 5."},
+	} {
+		l, err := Read(strings.NewReader(tt.text), "f", Options{Percent: tt.percent})
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		c, has := l.Column(cmp.Or(tt.of, FracZeroStd))
+		if has != (tt.of != "") || has && fmt.Sprint(c.Values) != tt.values {
+			t.Errorf("%s: got %v, want %s", tt.text, c.Values, tt.values)
+		}
+		if tt.note != "" && !slices.Contains(l.Notes, tt.note) || tt.note == "" && len(l.Notes) > 0 {
+			t.Errorf("%s: got notes %q, want %q", tt.text, l.Notes, tt.note)
+		}
+	}
+}
+
+// What looks like metrics and is not understood is quoted with its line, the first few.
+func TestUnread(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("{'step': 1, 'reward': 0.5}\n")
+	for i := range 5 {
+		fmt.Fprintf(&b, "{'reward': 0.%d, 'kl': oops}\n", i)
+	}
+	l := readText(t, b.String())
+	want := []string{
+		`Line 2, "{'reward': 0.0, 'kl': oops}", was not understood: a dict that breaks off or is mixed with other text.`,
+		`Line 3, "{'reward': 0.1, 'kl': oops}", was not understood: a dict that breaks off or is mixed with other text.`,
+		`Line 4, "{'reward': 0.2, 'kl': oops}", was not understood: a dict that breaks off or is mixed with other text.`,
+		"2 more were not understood.",
+	}
+	if got := l.Notes; !slices.Equal(got, want) {
+		t.Errorf("got notes %q", got)
+	}
+}
+
+// A log without a reward is a log; one without a known quantity is none.
+func TestNoReward(t *testing.T) {
+	l := readText(t, `{"step": 1, "grad_norm": 0.5, "my_score": 1}`)
+	if _, has := l.Column(Reward); has || !slices.Equal(l.Steps, []int{1}) {
+		t.Errorf("got %+v", l)
+	}
+	if want := `The log has no mean reward of training; if "my_score" is the mean reward, rename it to reward.`; !slices.Contains(l.Notes, want) {
+		t.Errorf("got notes %q", l.Notes)
+	}
+	l = readText(t, "{\"lr\": 1}\n{\"kl\": 1}\n{\"entropy\": 1}\n") // rows without steps are numbered, of a learning rate alone not
+	if !slices.Equal(l.Steps, []int{1, 2}) {
+		t.Errorf("got steps %v", l.Steps)
+	}
+	_, err := Read(strings.NewReader(`{"step": 1, "lr": 1, "my_score": 1}`), "f", Options{})
+	if want := `f: got no key of training that is known, want reward, critic/score/mean or another of docs/logs.md; its keys are "my_score", "step", "lr"; if "my_score" is the mean reward, rename it to reward`; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Bars of other things than training give no steps.
+func TestBars(t *testing.T) {
+	bars := func(at ...string) string {
+		var b strings.Builder
+		for _, bar := range at {
+			fmt.Fprintf(&b, "x: 10%%|█   | %s [00:01<00:02]\n", bar)
+		}
+		return b.String() + "{'reward': 0.5}\n"
+	}
+	for _, tt := range []struct {
+		text, steps string
+	}{
+		{bars("5/99") + bars("10/99") + bars("20/99"), "[5 10 20]"},
+		{bars("9/9", "5/99", "1/8") + bars("7/7", "10/99", "1/8"), "[5 10]"},
+		{bars("9/9") + bars("9/9"), "[1 2]"},
+		{bars("3/9") + bars("3/9"), "[1 2]"},
+		{bars() + bars("10/99"), "[1 2]"},
+		{bars("20/99") + bars("20/99") + bars("40/99") + bars("40/99"), "[10 20 30 40]"},
+		{bars("20/99") + bars("20/99") + bars("50/99") + bars("50/99"), "[1 2 3 4]"},
+	} {
+		if l := readText(t, tt.text); fmt.Sprint(l.Steps) != tt.steps {
+			t.Errorf("%s: got steps %v, want %s", tt.text, l.Steps, tt.steps)
+		}
+	}
+}
+
+// The index finds the rule that a search of the whole table in its order finds.
+func TestIndex(t *testing.T) {
+	type flat struct {
+		before, after string
+		star          bool
+		rule          *rule
+	}
+	normal := func(key string) string { return string(lower(nil, tidy(nil, []byte(key)))) }
+	var keys []string
+	inOrder := func(prefixes []string, rules []rule) (all []flat) {
+		for _, prefix := range prefixes {
+			for i := range rules {
+				key := prefix + rules[i].key
+				f := flat{rule: &rules[i]}
+				f.before, f.after, f.star = strings.Cut(normal(key), "*")
+				all = append(all, f)
+				keys = append(keys, strings.Replace(key, "*", "Name", 1), strings.Replace(key, "*", "", 1), key+"x")
+			}
+		}
+		return all
+	}
+	search := func(all []flat, name string) *rule {
+		for _, f := range all {
+			if !f.star && name == f.before || f.star && len(name) > len(f.before)+len(f.after) && strings.HasPrefix(name, f.before) && strings.HasSuffix(name, f.after) {
+				return f.rule
+			}
+		}
+		return nil
+	}
+	var training, evaluated [][]flat
+	for _, tr := range trainers {
+		training = append(training, inOrder(tr.prefixes, tr.rules))
+		evaluated = append(evaluated, inOrder([]string{""}, tr.evalRules))
+	}
+	slices.Sort(keys)
+	c := newCollector("f", Options{})
+	for _, key := range slices.Compact(keys) {
+		s := c.newSeries([]byte(key))
+		if s == nil {
+			s = emptySeries("", "")
+		}
+		for i, tr := range trainers {
+			if s.isStep || s.ends {
+				continue
+			}
+			if want := search(training[i], normal(key)); s.training[i].rule != want {
+				t.Fatalf("%s of %s: got %+v, want %+v", key, tr.name, s.training[i].rule, want)
+			}
+			if want := search(evaluated[i], normal(key)); s.evaluated[i].rule != want {
+				t.Fatalf("%s of %s in evaluation: got %+v, want %+v", key, tr.name, s.evaluated[i].rule, want)
+			}
+		}
+	}
+}
+
+// Unknown keys, of which a row may have any number, allocate nothing.
+func TestUnknownKeys(t *testing.T) {
+	const rows, keys = 20, 10_000
+	var b bytes.Buffer
+	for i := range rows {
+		fmt.Fprintf(&b, `{"step": %d, "reward": 0.5`, i)
+		for k := range keys {
+			fmt.Fprintf(&b, `, "perf/some_other_timer_of_many_%d": 0.5`, k)
+		}
+		b.WriteString("}\n")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l, err := Read(&b, "f", Options{})
+	if err != nil || len(l.Steps) != rows {
+		t.Fatal(l, err)
+	}
+	runtime.ReadMemStats(&after)
+	// The names of the first mostKeys are kept, once.
+	if got := after.Mallocs - before.Mallocs; got > 10*mostKeys {
+		t.Errorf("%d allocations for %d unknown keys, want at most %d", got, rows*keys, 10*mostKeys)
+	}
+}

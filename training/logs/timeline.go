@@ -1,0 +1,192 @@
+package logs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// timeline makes rows of values that were recorded one by one, each with its step and in
+// the order in which they were written: TensorBoard events, MLflow metrics.
+type timeline struct {
+	*collector
+	parts []timelinePart
+	rows  []timelineRow
+	cells []cell // of all rows
+	seen  map[*series]place
+	backs int // how often a series goes back within a file
+
+	began, ended float64 // first and last time of the clock, in seconds
+}
+
+// timelinePart is what one process wrote. A resumed run has several.
+type timelinePart struct {
+	name string
+	row  int // the first
+	// from is the first step of a series of training that an earlier part has too: the
+	// part takes the place of earlier rows from there on. Without one it is noStep.
+	from int64
+}
+
+const noStep = math.MaxInt64
+
+// runTime ends the key, one of endNames, with which the closing row of transformers begins.
+const runTime = "train_runtime"
+
+// timelineRow holds values that were written together.
+type timelineRow struct {
+	step    int64
+	cell    int  // the first
+	ofEval  bool // has a key of evaluation
+	closing bool // is about the run as a whole
+}
+
+// place is where a series has its last value.
+type place struct {
+	row, part int
+	step      int64
+}
+
+func newTimeline(c *collector) *timeline {
+	return &timeline{collector: c, seen: make(map[*series]place)}
+}
+
+// begin says that another process wrote what follows.
+func (t *timeline) begin(name string) {
+	t.parts = append(t.parts, timelinePart{name, len(t.rows), noStep})
+}
+
+// clock says when what follows was written, in seconds.
+func (t *timeline) clock(now float64) {
+	if t.began == 0 {
+		t.began = now
+	}
+	t.ended = now
+}
+
+// add adds the value of a key at a step, which begin has been called before.
+//
+// A row ends where the step changes or a series repeats. It ends before the first key of
+// evaluation too, since some trainers write keys of training in rows of evaluation, and
+// before the run time, which begins the closing row of transformers.
+func (t *timeline) add(step int64, key []byte, x float64) {
+	s, known := t.byKey[string(key)]
+	if !known {
+		s = t.addKey(0, string(key))
+	}
+	closing := s != nil && s.ends
+	if !closing && (s == nil || s.isStep) {
+		return
+	}
+	part := len(t.parts) - 1
+	own := &t.parts[part]
+	row := len(t.rows) - 1
+	before, repeats := t.seen[s]
+	if row < own.row || t.rows[row].step != step || closing || repeats && before.row == row || s.ofEval && !t.rows[row].ofEval {
+		t.rows = append(t.rows, timelineRow{step, len(t.cells), !closing && s.ofEval, closing})
+		row++
+	}
+	if closing {
+		return
+	}
+	if now := t.rows[row]; repeats && s.trains && !now.ofEval && !now.closing {
+		if before.part < part {
+			own.from = min(own.from, step)
+		} else if before.step > step {
+			t.backs++
+			t.parts = append(t.parts, timelinePart{own.name, row, step})
+			part++
+		}
+	}
+	t.cells = append(t.cells, cell{s, x})
+	t.seen[s] = place{row, part, step}
+}
+
+// finish hands the rows to the collector in the order of their steps, one of training and
+// one of evaluation for each. Of several values of a step the last counts.
+func (t *timeline) finish() {
+	t.wantValues()
+	kept := t.kept()
+	slices.SortStableFunc(kept, func(x, y int) int { return cmp.Compare(t.rows[x].step, t.rows[y].step) })
+	if len(kept) == 0 {
+		return
+	}
+	steps := t.addKey(0, "step")
+	for len(kept) > 0 {
+		n := 1
+		for n < len(kept) && t.rows[kept[n]].step == t.rows[kept[0]].step {
+			n++
+		}
+		for _, ofEval := range []bool{false, true} {
+			for _, i := range kept[:n] {
+				if row := t.rows[i]; row.ofEval == ofEval {
+					end := len(t.cells)
+					if i+1 < len(t.rows) {
+						end = t.rows[i+1].cell
+					}
+					t.collector.cells = append(t.collector.cells, t.cells[row.cell:end]...)
+				}
+			}
+			if len(t.collector.cells) > 0 {
+				t.collector.cells = append(t.collector.cells, cell{steps, float64(t.rows[kept[0]].step)})
+				t.endRow(0)
+			}
+		}
+		kept = kept[n:]
+	}
+}
+
+// kept returns the rows that no later part has taken the place of, in the order of the
+// files, and notes where the run was resumed. If steps go back in more than half of the
+// rows, nothing was resumed, and all are kept.
+func (t *timeline) kept() []int {
+	var kept []int // from the last
+	var took []timelinePart
+	from, dropped := int64(noStep), 0
+	shuffled := 2*t.backs > len(t.rows)
+	if shuffled {
+		t.note("Steps go back %d times in %s, which were put in order.", t.backs, countWords(len(t.rows), "row"))
+	}
+	part := len(t.parts) - 1
+	for i := len(t.rows) - 1; i >= 0; i-- {
+		for ; i < t.parts[part].row; part-- {
+			if p := t.parts[part]; p.from < from && !shuffled {
+				from, took = p.from, append(took, p)
+			}
+		}
+		switch row := t.rows[i]; {
+		case row.closing:
+		case row.step < from:
+			kept = append(kept, i)
+		default:
+			dropped++
+		}
+	}
+	slices.Reverse(kept)
+	first := int64(noStep)
+	for _, i := range kept {
+		first = min(first, t.rows[i].step)
+	}
+	for _, p := range slices.Backward(took) {
+		if p.from > first {
+			t.resumed(int(p.from))
+			t.note("The run was resumed from step %d (%s).", p.from, p.name)
+		} else {
+			t.note("The run was started anew at step %d (%s).", p.from, p.name)
+		}
+	}
+	if dropped > 0 {
+		t.note("%s dropped, because a later start of the run wrote the steps again.", countWords(dropped, "row"))
+	}
+	return kept
+}
+
+// timeline reads the values of a single file.
+func (c *collector) timeline(read func(*timeline) error) error {
+	t := newTimeline(c)
+	if err := read(t); err != nil {
+		return err
+	}
+	t.finish()
+	return nil
+}
