@@ -11,21 +11,30 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
+	"grposim/training/logs"
 )
 
 // residualsOf ends the name of the figure of residuals.
 const residualsOf = "-residuals"
 
 // figureName returns a name for the figures of a log that none of those taken has, and takes
-// it: that of the file without its extension, preceded by as many of its folders as it
-// needs, and by "again" where a log is named twice.
-func figureName(file string, taken map[string]bool) string {
-	path := strings.TrimSuffix(file, filepath.Ext(file))
+// it: that of the file without its extension, and of the run where the file holds several,
+// preceded by as many of its folders as it needs, and by "again" where a log is named twice.
+func figureName(l *logs.Log, taken map[string]bool) string {
+	path := strings.TrimSuffix(l.File, filepath.Ext(l.File))
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole
 	}
 	folder, name := filepath.Split(path)
-	name = escape(name, "")
+	if l.Run != "" {
+		name += "-" + strings.ReplaceAll(l.Run, "/", "-")
+	}
+	const most = 50 // characters; a file system has 255 bytes, with folders and the rest
+	if runes := []rune(escape(name, "")); len(runes) > most {
+		name = string(runes[:most])
+	} else {
+		name = string(runes)
+	}
 	for {
 		if !taken[name] && !taken[name+residualsOf] {
 			taken[name], taken[name+residualsOf] = true, true
