@@ -99,7 +99,7 @@ func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
 	var c fit.Curve
 	reward, has := l.Column(logs.Reward)
 	if !has {
-		return c, usageError{fmt.Errorf("%s: got no reward of training, want the log of a run", l.File)}
+		return c, usageError{fmt.Errorf("%s: got no reward of training, want the log of a run", l.Name())}
 	}
 	times := make([]float64, len(l.Steps))
 	for i, step := range l.Steps {
@@ -108,7 +108,7 @@ func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
 	if schedule != "" {
 		var err error
 		if times, err = intrinsicTime(l, times, schedule); err != nil {
-			return c, usageError{fmt.Errorf("%s: --schedule %s: %w", l.File, schedule, err)}
+			return c, usageError{fmt.Errorf("%s: --schedule %s: %w", l.Name(), schedule, err)}
 		}
 	}
 	for i, y := range reward.Values {
@@ -117,7 +117,7 @@ func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
 		}
 	}
 	if len(c.Time) < fit.MinRows {
-		return c, usageError{fmt.Errorf("%s: got %d rows with a reward, want at least %d", l.File, len(c.Time), fit.MinRows)}
+		return c, usageError{fmt.Errorf("%s: got %d rows with a reward, want at least %d", l.Name(), len(c.Time), fit.MinRows)}
 	}
 	return c, nil
 }
