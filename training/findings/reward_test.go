@@ -48,6 +48,7 @@ func TestRewardCollapse(t *testing.T) {
 			return rise(i)
 		}, "", 0, 0},
 		{"declines", func(i int) float64 { return rise(i) - 0.004*math.Max(0, float64(i-80)) }, Failure, 400, 1300},
+		{"oscillates", func(i int) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*float64(i)/80) }, Remark, 1700, 1900},
 		{"declines without noise", func(i int) float64 { return 1e6 - float64(i) }, Failure, 10, 10},
 	} {
 		rng := rand.New(rand.NewPCG(3, 9))
