@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -91,26 +90,25 @@ Exit codes: 0 fitted; 3 flat or not identified, in one of the logs at least;
 				}
 			}
 			var fits []*logFit
-			var problems []error // of single runs: the others are fitted
 			for _, file := range args {
 				runs, err := openLogs(stderr, file, o.how)
 				if err != nil {
 					return err
 				}
+				before := len(fits)
 				for _, log := range runs {
-					f, err := fitLog(log, siblings, &o)
-					if err != nil {
-						problems = append(problems, err)
-						continue
+					f, failed := fitLog(log, siblings, &o)
+					if failed == nil {
+						fits = append(fits, f)
+					} else if err = failed; len(runs) > 1 {
+						printLines(stderr, err.Error()+": left out")
 					}
-					fits = append(fits, f)
+				}
+				if len(fits) == before {
+					return err
 				}
 			}
-			err := writeFits(stdout, stderr, fits, &o)
-			if len(problems) > 0 {
-				return errors.Join(problems...)
-			}
-			return err
+			return writeFits(stdout, stderr, fits, &o)
 		},
 	}
 	f := c.Flags()

@@ -224,6 +224,7 @@ var remedies = map[diagnose.Series]map[logs.Trainer]string{
 		logs.PrimeRL:  "solved_none and solved_all",
 		"":            "log the fraction of groups with equal rewards as frac_zero_std",
 	},
+	diagnose.RewardSeries:    {"": "log the mean reward as reward"},
 	diagnose.GroupSizeSeries: {"": "--group-size G"},
 	diagnose.RewardStdSeries: {
 		logs.TRL: "TRL logs the deviation within a group up to v0.26, as reward_std",

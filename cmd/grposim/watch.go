@@ -32,27 +32,29 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "watch LOG",
 		Short: "Follow the log of a training run and say when it fails",
 		Long: `Follows a log that grows. At every row it looks for what a log states outright (NaN, a
-gradient of 0, a reward that has collapsed …), and now and then it diagnoses the log as the
-command diagnose does. It prints a line when a failure is found, and when the verdict
+gradient of 0, a reward that has collapsed …), and now and then it diagnoses the log as
+the command diagnose does. It prints a line when a failure is found, and when the verdict
 on a failure mode changes: the step, the verdict, its numbers. It ends with exit code 1 as
 soon as a failure is found or a mode is present, so that the run can be stopped:
 
   grposim watch LOG || kill PID
 
-A failure is said when it has been there for ` + countRows(confirmation) + `; remarks are printed on stderr. The log is
-diagnosed at 16 rows and whenever it has grown by a twentieth, of more than 1000 rows by
-a tenth. A mode is present only if two diagnoses in a row find it. The lines depend on the log alone, not
-on when it is read, except that of rows read at once a failure that has gone again is left out.
+A failure is said when it has been there for ` + countRows(confirmation) + `; remarks are printed on stderr.
+The log is diagnosed at 16 rows and whenever it has grown by a twentieth, of more than
+1000 rows by a tenth. A mode is present only if two diagnoses in a row find it. The lines
+depend on the log alone, not on when it is read, except that of rows read at once a
+failure that has gone again is left out.
 
-LOG is a file, or the output folder of a trainer, in which a new checkpoint is found. A LOG
-that does not exist yet is waited for. One that is replaced, rotated or truncated, so that
-the rows read before are no longer in it, is read anew, and that is said on stderr. With --keep-going the
-command goes on when a failure is found; with --until-idle it ends when the log has not grown
-for that time, with a diagnosis of all of it and the exit code of diagnose. With --mode
-the exit code is about these modes and findings only.
+LOG is a file, or the output folder of a trainer, in which a new checkpoint is found. A
+LOG that does not exist yet is waited for. One that is replaced, rotated or truncated, so
+that the rows read before are no longer in it, is read anew, and that is said on stderr.
+With --keep-going the command goes on when a failure is found; with --until-idle it ends
+when the log has not grown for that time, with a diagnosis of all of it and the exit code
+of diagnose. With --mode the exit code is about these modes and findings only.
 
 Exit codes, the first that applies: 2 the command line is wrong; 130 interrupted; 75
-terminated; 1 a failure is found or a mode is present; then those of diagnose, when the log stands still.`,
+terminated; 1 a failure is found or a mode is present; then those of diagnose, when the
+log stands still.`,
 		Example: `  grposim watch log.jsonl --every 100ms --until-idle 1s   # ends: the log does not grow
   grposim watch log.jsonl --mode policy-concentration --until-idle 1s --every 100ms`,
 		Args: arguments(cobra.ExactArgs(1)),
@@ -90,9 +92,9 @@ const confirmation = 5
 // firstLook is the number of rows of the first diagnosis: fewer have no verdict.
 const firstLook = 16
 
-// nextLook returns the number of rows of the diagnosis after that of n rows. A diagnosis
-// takes a time that grows with the rows: those of a long log together take that of the
-// last twenty times at 1000 rows, eleven times at any number.
+// nextLook returns the number of rows of the diagnosis after that of n rows: a twentieth
+// more, of 1000 rows on a tenth, so that all diagnoses of a long log take as long as eleven
+// of the whole.
 func nextLook(n int) int {
 	if n < 1000 {
 		return n + max(1, (n+19)/20)
@@ -125,8 +127,8 @@ type statement struct {
 	level findings.Level
 }
 
-// row is a row of a log with a reward, or with the log's first quantity if it has none: a row that is written
-// in parts may lack it at first.
+// row is a row of a log with a reward, or with the log's first quantity if it has none: a
+// row that is written in parts may lack it at first.
 type row struct {
 	index, step int
 	quantity    logs.Quantity
@@ -305,23 +307,22 @@ func (w *watcher) check(l *logs.Log, from int) (found bool) {
 		}
 		first, known := w.stands[s]
 		if !known {
-			silent := from
-			for first = w.rows; first-silent > 1; {
-				if middle := (silent + first) / 2; statements(l.Prefix(middle)).has(s) {
-					first = middle
-				} else {
-					silent = middle
-				}
+			first = firstStated(l, s, from, w.rows)
+		}
+		for {
+			at := first
+			if s.level == findings.Failure {
+				since, _ := slices.BinarySearch(l.Steps, statements(l.Prefix(first)).of[s].Since)
+				at = max(at, since+confirmation)
 			}
-			w.stands[s] = first
-		}
-		at, f := first, statements(l.Prefix(first)).of[s]
-		if s.level == findings.Failure {
-			since, _ := slices.BinarySearch(l.Steps, f.Since)
-			at = max(at, since+confirmation)
-		}
-		if at <= w.rows {
-			all = append(all, news{s, f, at})
+			if w.stands[s] = first; at > w.rows {
+				break
+			}
+			if confirmed := statements(l.Prefix(at)); confirmed.has(s) {
+				all = append(all, news{s, confirmed.of[s], at})
+				break
+			}
+			first = firstStated(l, s, at, w.rows)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b news) int { return cmp.Compare(a.at, b.at) })
@@ -345,6 +346,19 @@ func (w *watcher) check(l *logs.Log, from int) (found bool) {
 		}
 	}
 	return found
+}
+
+// firstStated returns the first number of rows, above one that does not state something and
+// up to one that does, that states it; by halving.
+func firstStated(l *logs.Log, s statement, silent, stating int) int {
+	for stating-silent > 1 {
+		if middle := (silent + stating) / 2; statements(l.Prefix(middle)).has(s) {
+			stating = middle
+		} else {
+			silent = middle
+		}
+	}
+	return stating
 }
 
 // stated holds the first finding of every kind and level, in the order of the table.

@@ -9,12 +9,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"grposim/training/diagnose"
+	"grposim/training/findings"
 	"grposim/training/logs"
 )
 
@@ -93,6 +96,31 @@ func stops(t *testing.T, runs int) {
 	t.Logf("%d of %d healthy runs are stopped", stopped, runs)
 	if 1-law.CDF(float64(stopped-1)) < 1e-3 {
 		t.Errorf("%d of %d healthy runs are stopped, want at most 2 %%", stopped, runs)
+	}
+}
+
+// Of 500 healthy runs of 20 to 400 rows at most 2 % are said to have a failure mode, and at
+// most as many a failure that the log states.
+func TestHealthyRunsAreHealthy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20261126, 7))
+	const runs, most = 500, 10
+	modes, stated := 0, 0
+	for range runs {
+		l := healthyLog(rng, 20+rng.IntN(380), 0.3, nil)
+		s, err := reading{}.log("log", l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := diagnose.Name(s.trace); d.Mode != diagnose.None {
+			modes++
+		}
+		if slices.ContainsFunc(findings.Of(l), func(f findings.Finding) bool { return f.Level == findings.Failure }) {
+			stated++
+		}
+	}
+	t.Logf("of %d runs %d have a mode, %d a failure that is stated", runs, modes, stated)
+	if modes > most || stated > most {
+		t.Errorf("of %d healthy runs %d have a mode, %d a failure that is stated, want at most %d", runs, modes, stated, most)
 	}
 }
 

@@ -236,7 +236,7 @@ var commandMutants = []mutant{
 	{id: "cmd/grposim/watch-unconfirmed", fault: "a failure is said at its first row", file: "cmd/grposim/watch.go",
 		before: "at = max(at, since+confirmation)", after: "at = max(at, since+1)"},
 	{id: "cmd/grposim/watch-halving", fault: "of rows read at once a failure is said at the last", file: "cmd/grposim/watch.go",
-		before: "for first = w.rows; first-silent > 1; {", after: "for first = w.rows; first-silent > 1 && w.rows < 0; {"},
+		before: "for stating-silent > 1 {", after: "for stating < silent {"},
 	{id: "cmd/grposim/true-reward-key", fault: "a column of the true reward is not found by its key", file: "cmd/grposim/trace.go",
 		before: "(r.trueReward == c.Key || r.trueReward == string(c.Quantity))", after: "r.trueReward == string(c.Quantity)"},
 	{id: "cmd/grposim/folder-exits-4", fault: "a folder that holds no results exits 4", file: "cmd/grposim/run.go",

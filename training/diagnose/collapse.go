@@ -36,9 +36,9 @@ func offPolicy(t *Trace) (clipped, moved, weights Evidence) {
 
 // lateLevel measures the late mean of a series that is a sign of instability from a
 // threshold on, or its minLate-th largest late value if that is smaller: a few outliers
-// are not enough, and as many values past the threshold are, however they scatter: a run without the
-// sign has none. A level below the threshold is the absence of the sign only if it is clear of the noise. It is
-// Undefined if every value is 0.
+// are not enough, and as many values past the threshold are, however they scatter: a run
+// without the sign has none. A level below the threshold is the absence of the sign only
+// if it is clear of the noise. It is Undefined if every value is 0.
 func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evidence {
 	r, o := t.rows(series)
 	if o != Observed {
@@ -91,10 +91,11 @@ func onlyZeros(x []float64) bool {
 const lostBatches = 2 * minLate
 
 // rewardLost measures the share of its rise that the reward has lost again: the highest
-// mean of a sixteenth of the rows minus that of the last quarter, of what follows it there, over the highest minus
-// the first sixteenth, or minus the last quarter if that is lower. The threshold is ½. A
-// stable linear mode that starts at rest overshoots its fixed point by less than its
-// distance from it, and so loses less than half of its largest rise when it settles.
+// mean of a sixteenth of the rows minus that of the last quarter, of what follows it
+// there, over the highest minus the first sixteenth, or minus the last quarter if that is
+// lower. The threshold is ½. A stable linear mode that starts at rest overshoots its
+// fixed point by less than its distance from it, and so loses less than half of its
+// largest rise when it settles.
 //
 // The error is that of batch means, by the noise of rows or of neighbouring batches,
 // whichever is larger, so that the highest of all batches is chosen by chance with

@@ -128,6 +128,7 @@ const (
 type Series string
 
 const (
+	RewardSeries       Series = "reward"
 	TrueRewardSeries   Series = "true reward"
 	EntropySeries      Series = "entropy"
 	ZeroVarianceSeries Series = "share of zero-variance groups"

@@ -105,7 +105,7 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 	last := r.at[to-1]
 	window := couplingWindow * (last - r.at[0])
 	stride := 1
-	if t.Origin == Samples { // of a long log, windows that begin in every 512th part: a line through each takes its length
+	if t.Origin == Samples { // of a long log mostRows windows: a line through one takes as long as its rows
 		stride = max(1, to/mostRows)
 	}
 	for from := to - 1; from >= 0 && math.IsNaN(rho); from -= stride {

@@ -112,6 +112,8 @@ func TestNotObservable(t *testing.T) {
 		missing []Series
 	}{
 		{"no evaluation", func(l *Trace) { l.TrueReward = nil }, RewardHacking, "not recorded: true reward", []Series{TrueRewardSeries}},
+		{"no reward", func(l *Trace) { l.Reward = nil }, DynamicalInstability, "not recorded: reward", []Series{RewardSeries}},
+		{"no reward to follow", func(l *Trace) { l.Reward = nil }, RewardHacking, "not recorded: reward", []Series{RewardSeries}},
 		{"noisy evaluation", func(l *Trace) {
 			for i := range l.TrueReward {
 				l.TrueReward[i] += 0.5 * math.Sin(float64(7*i*i))

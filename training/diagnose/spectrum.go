@@ -35,8 +35,12 @@ func sampledRinging(r *run, name string) Evidence {
 	if regular == 0 {
 		regular = slowRinging(newPeriodogram(r.at, x).coarse(), coarse)
 	}
-	if regular > 0 {
+	noise := rowNoise(first)
+	curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
+	if ratio := regular / early; ratio >= minAmplitudeRatio {
 		return say(regular, 0)
+	} else if regular > 0 {
+		return say(regular, regular/curve-ratio)
 	}
 	slow := coarse.best(cycleStep, minCycles-cycleStep)
 	hidden, bends := max(largest, coarse.amplitude(slow)), coarse.closer(slow)
@@ -46,8 +50,6 @@ func sampledRinging(r *run, name string) Evidence {
 		flat = flat.coarse()
 		hidden = max(hidden, flat.amplitude(flat.best(cycleStep, minCycles-cycleStep)))
 	}
-	noise := rowNoise(first)
-	curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
 	e := say(0, hidden/curve)
 	if slow.explained > coarse.total/2 && bends {
 		e.hidden = fmt.Sprintf("the reward may oscillate: the last half of the run has %.2g cycles of it, and fewer than %d are not told from noise", slow.cycles, minCycles)
@@ -69,10 +71,10 @@ func slowRinging(whole, late *periodogram) float64 {
 	return 0
 }
 
-// mostRows is the largest number of rows of a periodogram, whose time grows with the square of
-// it. Of more rows, blocks are searched for slow oscillations, and the last mostRows rows
-// for fast ones. A block of two rows reads the fastest oscillation that is sought in it, of four blocks a period, by
-// sin(π/4)/(π/4), 10 %, too low.
+// mostRows is the largest number of rows of a periodogram, whose time grows with the
+// square of it. Of more rows, blocks are searched for slow oscillations, and the last
+// mostRows rows for fast ones. A block of two rows reads the fastest oscillation that is
+// sought in it, of four blocks a period, by sin(π/4)/(π/4), 10 %, too low.
 const mostRows = 512
 
 // periodogram fits sinusoids to values about a straight line.

@@ -56,7 +56,15 @@ func TestOscillationIsNotAbsent(t *testing.T) {
 			t.Errorf("%d rows, noise %g: %+v, want %s\n%s", c.rows, c.noise, v, c.want, table(d))
 		}
 	}
-	l := logged(newRand(), 100)
+	rng := newRand() // seen, but the noise widens the range to which it is compared
+	l := logged(rng, 200)
+	for i := range l.Steps {
+		l.Reward[i] += 0.16*math.Sin(2*math.Pi*float64(i)/8) + 0.1*rng.NormFloat64()
+	}
+	if e := find(t, Name(l), "reward ringing"); e.Value == 0 || e.Value > minAmplitudeRatio || !e.noisy() {
+		t.Errorf("amplitude 0.16 in noise of 0.1: %+v", e)
+	}
+	l = logged(newRand(), 100)
 	for i := range l.Steps {
 		l.Reward[i] += 0.4 * math.Sin(2*math.Pi*float64(i)/40)
 	}

@@ -111,6 +111,8 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 		of     Mode
 		values []float64
 	}{
+		{RewardSeries, RewardHacking, t.Reward},
+		{RewardSeries, DynamicalInstability, t.Reward},
 		{TrueRewardSeries, RewardHacking, t.TrueReward},
 		{ZeroVarianceSeries, AdvantageDegeneracy, t.ZeroVariance},
 		{EntropySeries, PolicyConcentration, slices.Concat(t.Entropy, t.Collision)},

@@ -112,9 +112,10 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
 }
 
-// settle moves the beginning of the late rows to a change of a column's level within them,
-// if noise shows one as clear less often than falseAlarm and minLate rows follow: the level after it is
-// the run's, and the change is no noise. Expectations stay as they are.
+// settle moves the beginning of the late rows to a change of a column's level within
+// them, if noise shows one as clear less often than falseAlarm and minLate rows follow:
+// the level after it is the run's, and the change is no noise. Expectations stay as they
+// are.
 func (t *Trace) settle(r *run, column int) {
 	late := r.columns[column][r.late:]
 	if t.Origin == Expectations {

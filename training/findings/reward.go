@@ -64,14 +64,46 @@ func rewardCollapse(l *logs.Log) []Finding {
 	}
 	noise := math.Sqrt(squares / 2 / float64(len(x)-1))
 	found := Finding{Level: Remark, Since: steps[since], Text: fmt.Sprintf(text, c.Key, from, to, steps[since])}
-	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
+	// Half of this fall, and four standard errors of a difference of two levels, is no noise.
+	switch {
+	case recovered(x[:since], max(lostReward*(from-to), 4*noise*math.Sqrt(2*levels/float64(since+1)))):
+		found.Text += "; it has fallen as far before and come back, so it may oscillate"
+	case from-to >= max(lostReward*(from-min(start, to)), 2*noise):
 		found.Level = Failure
 	}
 	return []Finding{found}
 }
 
+// levels is the number of means by which recovered sees the course of a series.
+const levels = 16
+
+// recovered reports whether the level of x has fallen by at least a distance and risen
+// again as far.
+func recovered(x []float64, distance float64) bool {
+	top, bottom := math.Inf(-1), math.Inf(1) // bottom: the least since the top
+	for i := range levels {
+		values := x[i*len(x)/levels : (i+1)*len(x)/levels]
+		if len(values) == 0 {
+			continue
+		}
+		level := 0.0
+		for _, v := range values {
+			level += v / float64(len(values))
+		}
+		if top-bottom >= distance && level-bottom >= distance {
+			return true
+		}
+		if level > top {
+			top, bottom = level, math.Inf(1)
+		}
+		bottom = min(bottom, level)
+	}
+	return false
+}
+
 // rewardDrop remarks that the last of a few rows, at least two, have at most half the
-// reward of every row before, and differ less among themselves than from those: too few to exclude chance.
+// reward of every row before, and differ less among themselves than from those: too few
+// to exclude chance.
 func rewardDrop(key string, steps []int, x []float64) []Finding {
 	for k := 1; k+2 <= len(x); k++ {
 		lowest, highest := slices.Min(x[:k]), slices.Max(x[k:])

@@ -18,8 +18,9 @@ func rewards(x []float64) *logs.Log {
 	return l
 }
 
-// A reward that collapses, early, late or slowly, is a failure since its fall; one that loses little or
-// overshoots is a remark; one that rises, recovers or is missing is nothing.
+// A reward that collapses, early, late or slowly, is a failure since its fall; one that
+// loses little or overshoots is a remark; one that rises, recovers or is missing is
+// nothing.
 func TestRewardCollapse(t *testing.T) {
 	rise := func(i int) float64 { return 0.7 - 0.5*math.Exp(-float64(i)/20) }
 	fallen := func(at int, by float64) func(int) float64 {
@@ -47,6 +48,7 @@ func TestRewardCollapse(t *testing.T) {
 			return rise(i)
 		}, "", 0, 0},
 		{"declines", func(i int) float64 { return rise(i) - 0.004*math.Max(0, float64(i-80)) }, Failure, 400, 1300},
+		{"oscillates", func(i int) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*float64(i)/80) }, Remark, 1700, 1900},
 		{"declines without noise", func(i int) float64 { return 1e6 - float64(i) }, Failure, 10, 10},
 	} {
 		rng := rand.New(rand.NewPCG(3, 9))
@@ -90,8 +92,8 @@ func TestRewardDrop(t *testing.T) {
 	}
 }
 
-// Rewards that do not fall in the mean are said to fall in at most one of a thousand runs; of 500, 5 are
-// exceeded with probability 2e-5.
+// Rewards that do not fall in the mean are said to fall in at most one of a thousand
+// runs; of 500, 5 are exceeded with probability 2e-5.
 func TestHealthyRewardsDoNotFall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 10))
 	alarms := 0

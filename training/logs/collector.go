@@ -230,10 +230,14 @@ func (c *collector) endRow(line int) { c.keep(line, len(c.rows)) }
 
 // keep sets the values that have been read in a row: a new one, or one that lacks them.
 // The line that a trainer writes after the last step repeats means over the run and is no
-// row.
+// row; a table can have it in the row of the last step.
 func (c *collector) keep(line, row int) {
 	defer c.dropRow()
-	if len(c.cells) == 0 || slices.ContainsFunc(c.cells, func(cell cell) bool { return cell.of.ends }) {
+	ends, updates := false, false
+	for _, cell := range c.cells {
+		ends, updates = ends || cell.of.ends, updates || cell.of.updates
+	}
+	if len(c.cells) == 0 || ends && !updates {
 		return
 	}
 	if row == len(c.rows) {

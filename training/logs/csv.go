@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -51,9 +49,8 @@ type csvRun struct {
 }
 
 type csvColumn struct {
-	index  int
-	of     *series
-	shared bool // of a chart: belongs to no run, as the step does
+	index int
+	of    *series
 }
 
 // header looks up the names of columns. A chart of several runs has a collector for each.
@@ -63,16 +60,16 @@ func (c *collector) header(names []string) []*csvRun {
 		return []*csvRun{{c, c.eventChart()}}
 	}
 	var runs []*csvRun
-	byName := make(map[string]*csvRun)
+	byName, times := make(map[string]*csvRun), make(map[string]int)
 	only := c.onlyReward(names)
-	add := func(r *csvRun, index int, key string, shared bool) bool {
+	add := func(r *csvRun, index int, key string) bool {
 		if r.byKey[key] != nil {
 			return false
 		}
 		if key == only {
-			r.columns = append(r.columns, csvColumn{index, r.asReward(key), shared})
+			r.columns = append(r.columns, csvColumn{index, r.asReward(key)})
 		} else if s := r.addKey(1, key); s != nil {
-			r.columns = append(r.columns, csvColumn{index, s, shared})
+			r.columns = append(r.columns, csvColumn{index, s})
 		}
 		return true
 	}
@@ -88,28 +85,23 @@ func (c *collector) header(names []string) []*csvRun {
 		if run == "" || key == "" || bound {
 			continue
 		}
-		for again := 1; ; again++ {
-			name := run
-			if again > 1 {
-				name = fmt.Sprintf("%s (%d)", run, again)
-			}
-			if byName[name] == nil {
-				r := newCollector(c.err.File, c.how)
-				r.run = strings.Clone(name)
-				byName[r.run] = &csvRun{collector: r}
-				runs = append(runs, byName[r.run])
-			}
-			if add(byName[name], i, strings.Clone(key), false) {
-				break
-			}
+		if times[name]++; times[name] > 1 {
+			run = fmt.Sprintf("%s (%d)", run, times[name])
 		}
+		if byName[run] == nil {
+			r := newCollector(c.err.File, c.how)
+			r.run = strings.Clone(run)
+			byName[r.run] = &csvRun{collector: r}
+			runs = append(runs, byName[r.run])
+		}
+		add(byName[run], i, strings.Clone(key))
 	}
 	if len(runs) <= 1 { // the file is the run's
 		one := &csvRun{collector: c}
 		for _, r := range runs {
 			c.run = r.run
 			for _, column := range r.columns {
-				add(one, column.index, column.of.key, false)
+				add(one, column.index, column.of.key)
 			}
 		}
 		runs = []*csvRun{one}
@@ -122,7 +114,7 @@ func (c *collector) header(names []string) []*csvRun {
 	for i, name := range names {
 		if run, key, bound := chartColumn(name); run == "" && key != "" && !bound {
 			for _, r := range runs {
-				if !add(r, i, strings.Clone(key), len(c.runs) > 0) {
+				if !add(r, i, strings.Clone(key)) {
 					c.err.add(1, "got two columns %s, want one", quote(key))
 				}
 			}
@@ -156,38 +148,12 @@ func (c *collector) asReward(key string) *series {
 	return s
 }
 
-// row adds a row of the file to the run. A run of a chart that has no value in it has no row.
+// row adds a row of the file to the run.
 func (r *csvRun) row(line int, cells []string) {
-	empty := true
 	for _, column := range r.columns {
-		before := len(r.cells)
 		r.setSeries(line, column.of, []byte(cells[column.index]))
-		empty = empty && (column.shared || len(r.cells) == before)
-	}
-	if empty {
-		r.dropRow()
 	}
 	r.endRow(line)
-}
-
-// isEventChart reports whether a header is that of TensorBoard's download of a chart.
-func isEventChart(names []string) bool {
-	var plain []string
-	for _, name := range names {
-		plain = append(plain, strings.ToLower(strings.TrimSpace(name)))
-	}
-	return slices.Equal(plain, []string{"wall time", "step", "value"})
-}
-
-// eventChart returns the columns of TensorBoard's download of a chart. The file does not say
-// of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
-func (c *collector) eventChart() []csvColumn {
-	c.container = EventChart
-	step, value := c.addKey(1, "Step"), c.asReward("Value")
-	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
-		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
-	}
-	return []csvColumn{{1, step, false}, {2, value, false}}
 }
 
 // csv reads a file of a header and rows.

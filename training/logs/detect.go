@@ -30,6 +30,7 @@ var textForms = []struct {
 	{JSONLines, (*collector).isJSON, func(c *collector, r *bufio.Reader, _ string) error {
 		return (&parser{collector: c, r: r, line: 1}).json()
 	}},
+	{EventChart, (*collector).isEventJSON, func(c *collector, r *bufio.Reader, _ string) error { return c.eventJSON(r) }},
 	{CSV, (*collector).isCSV, func(c *collector, r *bufio.Reader, begin string) error {
 		return c.csv(r, c.separator(firstLine(begin)))
 	}},

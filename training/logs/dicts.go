@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"regexp"
@@ -64,7 +65,7 @@ func (k *console) dicts(l line) (any bool) {
 		} else if k.headed == l.number-1 {
 			step = k.heading
 		}
-		from := &joined{text: text[i+1:], from: k.lines}
+		from := &joined{text: []byte(text[i+1:]), from: k.lines}
 		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
 		err := p.object()
 		switch {
@@ -75,15 +76,18 @@ func (k *console) dicts(l line) (any bool) {
 		case len(k.cells) == 0 && !k.bad:
 		case err == nil:
 			k.unread.add(l.number, text[i:], "a text where a number belongs")
-		case err == io.EOF && from.end:
+		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")): // it is being written
 			k.notes = append(k.notes, lastLine(l.number))
+			k.skip(from.used)
+			k.dropRow()
+			return true
 		default:
 			k.unread.add(l.number, text[i:], "a dict that breaks off or is mixed with other text")
 		}
 		k.dropRow()
 		if text = text[i+2:]; err == nil {
 			k.skip(from.used)
-			text = from.text[from.at:]
+			text = string(from.text[from.at:])
 		}
 	}
 }

@@ -32,7 +32,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | history of W&B as CSV | columns ` + "`_step`, `_runtime`" + ` and the keys |
 | the file of a run of W&B | ` + "`run-ID.wandb`" + `, which W&B keeps in ` + "`wandb/run-DATE-ID`" + `, offline too; or the folder with it |
 | a chart of W&B as CSV | columns ` + "`RUN - KEY`" + ` of one or several runs; those that end in ` + "`__MIN` and `__MAX`" + ` are left out |
-| a chart of TensorBoard as CSV | columns ` + "`Wall time`, `Step`, `Value`" + `; read as the reward |
+| a chart of TensorBoard, downloaded | CSV with columns ` + "`Wall time`, `Step`, `Value`" + `, or a JSON list of rows ` + "`[WALL TIME, STEP, VALUE]`" + `; read as the reward |
 | Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |
 | metrics of MLflow | folders ` + "`RUN/metrics`" + ` with a file for each key, of lines ` + "`TIME VALUE STEP`" + `, or a folder with such folders |
 | CSV | a header with known keys, with commas, semicolons or tabs |

@@ -14,8 +14,8 @@ import (
 )
 
 // A folder of logs holds a trainer_state.json, its own or those of checkpoints, event files
-// of TensorBoard, metrics of MLflow, or several of these. As in TensorBoard, every folder
-// with event files is a run.
+// of TensorBoard, metrics of MLflow, files of W&B, or several of these. As in TensorBoard,
+// every folder with event files is a run.
 
 // runFiles are the files of a run in a folder.
 type runFiles struct {
@@ -40,8 +40,8 @@ func IsOutput(dir string) bool {
 	return err == nil && len(runs) > 0
 }
 
-// openFolder reads the runs of a folder. Of a trainer_state.json and the run that was
-// written last it reads the one that goes on further; of equals the run, which has the
+// openFolder reads the runs of a folder. Of a trainer_state.json and the run that
+// began last it reads the one that goes on further; of equals the run, which has the
 // steps of a resume and, while a trainer writes, stays the one that is read. Other runs
 // beside a trainer_state.json are read only by name.
 func openFolder(dir string, how Options) ([]*Log, error) {
@@ -141,8 +141,8 @@ func runsIn(dir string) ([]runFiles, error) {
 			return err
 		case err != nil: // not readable
 			return fs.SkipDir
-		case e.IsDir() && strings.Count(name, "/") >= deepestFolder:
-			return fs.SkipDir
+		case e.IsDir() && (strings.Count(name, "/") >= deepestFolder || name != "." && e.Name()[0] == '.'):
+			return fs.SkipDir // hidden folders hold copies, or what MLflow has thrown away
 		case e.IsDir() && e.Name() == "metrics", name == "." && filepath.Base(dir) == "metrics":
 			if files := metricFiles(root, name); files != nil {
 				byFolder[name] = &runFiles{folder, MLflow, files}
@@ -169,8 +169,8 @@ func runsIn(dir string) ([]runFiles, error) {
 	return runs, err
 }
 
-// readRuns reads runs into collectors of their own, and returns the one that was written
-// last. A run that goes on from the last steps of an earlier one beside it is one with it:
+// readRuns reads runs into collectors of their own, and returns the one that began last.
+// A run that goes on from the last steps of an earlier one beside it is one with it:
 // transformers gives a resumed run a new folder.
 func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, err error) {
 	read := func(run runFiles) (*timeline, error) {
@@ -188,6 +188,7 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 				return nil, err
 			}
 		}
+		t.measure()
 		return t, nil
 	}
 	var timelines []*timeline
@@ -206,7 +207,8 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 	for n, i := range order {
 		for _, earlier := range slices.Backward(order[:n]) {
 			before := timelines[earlier]
-			if before != nil && before.container == TensorBoard && path.Dir(runs[i].folder) == path.Dir(runs[earlier].folder) && timelines[i].continues(before) {
+			beside := path.Dir(runs[i].folder) == path.Dir(runs[earlier].folder)
+			if before != nil && runs[i].form == TensorBoard && runs[earlier].form == TensorBoard && beside && timelines[i].continues(before) {
 				runs[i].files = slices.Concat(runs[earlier].files, runs[i].files)
 				if timelines[i], err = read(runs[i]); err != nil {
 					return nil, err
@@ -255,14 +257,12 @@ func (t *timeline) file(name string) error {
 // continues reports whether a run goes on from the last steps of an earlier one: it begins
 // later than after the usual distance of rows, and where the earlier one has rows.
 func (t *timeline) continues(before *timeline) bool {
-	first, last, gap := before.extent()
-	own, _, ownGap := t.extent()
-	return t.began >= before.ended && own > first && own > max(gap, ownGap) && own <= last+gap
+	return t.began >= before.ended && t.first > before.first && t.first > max(before.gap, t.gap) && t.first <= before.last+before.gap
 }
 
-// extent returns the first and the last step of training, and the distance from the first
-// to the second.
-func (t *timeline) extent() (first, last, gap int64) {
+// measure finds the first and the last step of training, and the distance from the first to
+// the second, 0 if there is none.
+func (t *timeline) measure() {
 	var steps []int64
 	for _, row := range t.rows {
 		if !row.ofEval && !row.closing {
@@ -271,11 +271,8 @@ func (t *timeline) extent() (first, last, gap int64) {
 	}
 	slices.Sort(steps)
 	steps = slices.Compact(steps)
-	switch len(steps) {
-	case 0:
-		return 0, 0, 0
-	case 1:
-		return steps[0], steps[0], 0
+	if len(steps) > 0 {
+		t.first, t.last = steps[0], steps[len(steps)-1]
+		t.gap = steps[min(1, len(steps)-1)] - t.first
 	}
-	return steps[0], steps[len(steps)-1], steps[1] - steps[0]
 }

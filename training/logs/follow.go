@@ -164,7 +164,7 @@ func (c *collector) objects(from io.Reader, after int) error {
 // clone returns a copy to read on or to make a log of, which merges rows.
 func (c *collector) clone() *collector {
 	other := *c
-	other.byKey, other.series = make(map[string]*series, len(c.byKey)), nil
+	other.byKey, other.byName, other.series = make(map[string]*series, len(c.byKey)), make(map[string]*series, len(c.byName)), nil
 	copies := make(map[*series]*series, len(c.series))
 	for _, s := range c.series {
 		t := *s
@@ -175,6 +175,11 @@ func (c *collector) clone() *collector {
 	for key, s := range c.byKey {
 		other.byKey[key] = copies[s]
 	}
+	for name, s := range c.byName {
+		other.byName[name] = copies[s]
+	}
+	other.tidy, other.folded = nil, nil
+	other.resumes, other.unread.first = slices.Clone(c.resumes), slices.Clone(c.unread.first)
 	other.rows, other.unknown, other.notes = slices.Clone(c.rows), slices.Clone(c.unknown), slices.Clone(c.notes)
 	other.err.Problems, other.cells = slices.Clone(c.err.Problems), nil
 	return &other

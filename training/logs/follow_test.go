@@ -19,6 +19,8 @@ func jsonLines(from, rows int) string {
 			fmt.Fprintf(&b, `{"step": %d, "eval_reward": 0.%d}`+"\n", 10*i, i)
 		case 4:
 			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d}`+"\n"+`{"step": %d, "grad_norm": 2.%d, "entropy": NaN, "kl": {"x": 1}}`+"\n", 10*i, i, 10*i, i)
+		case 2:
+			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d, "length%d": 5, "completion_length": 1%d, "grad_norm": 1.%d}`+"\n", 10*i, i, i, i, i)
 		default:
 			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d, "grad_norm": 1.%d, "entropy": 0.5}`+"\n", 10*i, i, i)
 		}
@@ -66,8 +68,13 @@ func TestFollow(t *testing.T) {
 			break
 		}
 	}
-	if f.lines == nil || f.number != strings.Count(text, "\n") {
-		t.Errorf("the lines were not read one after another: %d of %d", f.number, strings.Count(text, "\n"))
+	half := `{"step": 610, "reward": 0.5, "kl": 0.1, "entr`
+	write(text + half)
+	same(t, "a key that is new in half a row", f, path)
+	write(text + half + `opy": 0.2}` + "\n" + strings.ReplaceAll(half, "610", "620") + `opy": 0.2}` + "\n")
+	same(t, "the other half", f, path)
+	if f.lines == nil || f.number-2 != strings.Count(text, "\n") {
+		t.Errorf("the lines were not read one after another: %d of 2 and %d", f.number, strings.Count(text, "\n"))
 	}
 	for _, c := range []struct{ about, text string }{
 		{"overwritten by other rows of the same length, and more", strings.ReplaceAll(text, `"reward": 0.`, `"reward": 1.`) + jsonLines(61, 9)},

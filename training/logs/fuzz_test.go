@@ -33,6 +33,7 @@ func FuzzWandb(f *testing.F) {
 func FuzzBinary(f *testing.F) {
 	f.Add(eventFile(1, "1 train/reward 0.5", "2 train/reward 0.75"))
 	f.Add(wandbFile(historyRecord(1, "reward", "0.5"), historyRecord(2, "train/reward", "NaN")))
+	f.Add([]byte("[[1700000000.5, 1, 0.25], [1700000001.5, 2, \"NaN\"]]"))
 	f.Add(history(f))
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -139,16 +139,17 @@ func unprefixed(text string) string {
 
 // joined is a text that goes on in the next lines.
 type joined struct {
-	text string
+	text []byte
 	at   int
 	from *lines
 	used int  // lines after the first
 	end  bool // the text ended before the limit
 }
 
-// A dict goes on in at most so many lines and bytes.
+// A dict goes on in at most so many lines and bytes. A configuration that verl prints has
+// hundreds of lines.
 const (
-	mostJoined = 400
+	mostJoined = 2000
 	longJoined = 1 << 18
 )
 
@@ -163,7 +164,7 @@ func (j *joined) ReadByte() (byte, error) {
 			return 0, io.EOF
 		}
 		j.used++
-		j.text += "\n" + unprefixed(next.text)
+		j.text = append(append(j.text, '\n'), unprefixed(next.text)...)
 	}
 	j.at++
 	return j.text[j.at-1], nil

@@ -83,10 +83,10 @@ const (
 	WandbChart   Container = "W&B chart CSV"      // columns "RUN - KEY"
 	WandbRun     Container = "W&B run file"       // run-ID.wandb
 	CSV          Container = "CSV"
-	TensorBoard  Container = "TensorBoard events"    // files *tfevents* of a folder
-	EventChart   Container = "TensorBoard chart CSV" // columns Wall time, Step, Value
-	MLflow       Container = "MLflow metrics"        // a file per key, with lines "time value step"
-	Parquet      Container = "Parquet"               // flat columns of numbers
+	TensorBoard  Container = "TensorBoard events" // files *tfevents* of a folder
+	EventChart   Container = "TensorBoard chart"  // CSV with columns Wall time, Step, Value, or a JSON list of such rows
+	MLflow       Container = "MLflow metrics"     // a file per key, with lines "time value step"
+	Parquet      Container = "Parquet"            // flat columns of numbers
 )
 
 // Column returns the column of a quantity, and whether there is one.

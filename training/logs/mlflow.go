@@ -58,7 +58,7 @@ type metric struct {
 
 func newMetric(line string) (m metric, err error) {
 	words := strings.Fields(line)
-	if len(words) != 3 {
+	if len(words) < 3 { // MLflow 3 adds a data set and a model
 		return m, errors.New("got " + quote(line) + ", want a time, a value and a step")
 	}
 	var errs [3]error

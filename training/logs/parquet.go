@@ -177,8 +177,8 @@ func parquetNumber(v parquet.Value) (x float64, has bool) {
 	return 0, false
 }
 
-// checkFooter checks that the footer of a Parquet file is Thrift whose lists are no longer
-// than it is: parquet-go allocates as much as a list says that it holds.
+// checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many
+// values as they say: parquet-go allocates so much before it reads them.
 func checkFooter(file io.ReaderAt, size int64) error {
 	const tail = 4 + len(parquetMagic) // length of the footer, and the magic bytes again
 	end := make([]byte, tail)
@@ -263,9 +263,6 @@ func (t *thrift) skip(kind byte, depth int) {
 		size := uint64(head >> 4)
 		if size == 15 {
 			size = t.varint()
-		}
-		if size > uint64(len(t.left)) {
-			t.wrong = true
 		}
 		for ; size > 0 && !t.wrong; size-- {
 			if kind := head & 15; kind <= 2 {

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"os"
 	"path/filepath"
@@ -81,6 +82,11 @@ func TestDamagedParquet(t *testing.T) {
 		if _, err := Read(bytes.NewReader(data[:cut]), "f", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
+	}
+	list := binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1) // field 2, a list of structures, and their number
+	short := binary.LittleEndian.AppendUint32(append([]byte("PAR1"), list...), uint32(len(list)))
+	if _, err := Read(bytes.NewReader(append(short, "PAR1"...)), "f", Options{}); err == nil || !strings.Contains(err.Error(), "a damaged footer") {
+		t.Errorf("a list of 2^31 structures: %v", err)
 	}
 	footer := len(data) - 1500
 	for i := range data {

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -99,7 +100,7 @@ func (c *collector) readPasted(l *lines) error {
 		cells := table.row(next.text)
 		switch {
 		case strings.TrimSpace(next.text) == "":
-		case len(cells) == 1, table.by == spaces && len(cells) != len(table.columns):
+		case len(cells) == 1, table.by == spaces && !slices.ContainsFunc(cells, isNumber):
 			table = nil
 		case len(cells) != len(table.columns) && !next.whole:
 			c.notes = append(c.notes, lastLine(next.number))
@@ -114,6 +115,12 @@ func (c *collector) readPasted(l *lines) error {
 			c.endRow(next.number)
 		}
 	}
+}
+
+// isNumber reports whether a word is a number.
+func isNumber(word string) bool {
+	_, has, ok := number([]byte(word))
+	return has && ok
 }
 
 // setCell sets a cell; one that is not understood is noted.

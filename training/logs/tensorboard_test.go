@@ -181,6 +181,32 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
+// The closing line of transformers is no row, and takes none with it where a table has it in
+// the row of the last step, as tables that are made of events do.
+func TestClosingRowOfTable(t *testing.T) {
+	l := readText(t, "step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,60\n")
+	if reward, _ := l.Column(Reward); !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
+		t.Errorf("got %v", reward.Values)
+	}
+	l = readText(t, "step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,\n2,,0.625,60\n")
+	if reward, _ := l.Column(Reward); !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
+		t.Errorf("in a row of its own: got %v", reward.Values)
+	}
+}
+
+// Of two values of a step the later counts, whether it is finite or not.
+func TestRepeatedEvent(t *testing.T) {
+	l, err := Read(bytes.NewReader(eventFile(1, "1 reward NaN kl 1", "1 reward 0.5 loss 0", "2 reward 0.5", "2 reward NaN")), "f", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reward, _ := l.Column(Reward)
+	kl, _ := l.Column(KLRef)
+	if reward.Values[0] != 0.5 || !math.IsNaN(reward.Values[1]) || !slices.Equal(reward.NotFinite, []int{1}) || kl.Values[0] != 1 || len(l.Resumes) > 0 {
+		t.Errorf("got %v, not finite %v, KL %v, resumes %v", reward.Values, reward.NotFinite, kl.Values, l.Resumes)
+	}
+}
+
 // Wherever a file is cut or a byte of it is changed, the rows that are whole are read, and a
 // note says what is missing.
 func TestDamagedEvents(t *testing.T) {
@@ -305,6 +331,10 @@ func TestEventFolders(t *testing.T) {
 		{"resumed twice", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 3, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...), events + "3": eventFile(200, steps(5, 6, 3)...)}, "",
 			[]run{{"", []float64{1, 1, 2, 2, 3, 3}, []int{3, 5}}}, ""},
+		{"what the earlier file has of the first step of the later one", map[string][]byte{
+			events + "1": eventFile(1, append(steps(1, 1, 1), "2 train/reward 1 train/kl 9", "3 train/kl 9")...), events + "2": eventFile(100, steps(2, 2, 2)...),
+			events + "3": eventFile(200, append(steps(2, 2, 3), "3 train/reward 3 train/kl 0")...)}, "",
+			[]run{{"", []float64{1, 3, 3}, []int{2}}}, ""},
 		{"goes back within a file", map[string][]byte{
 			events + "1": eventFile(1, append(steps(1, 4, 1), steps(3, 5, 2)...)...)}, "",
 			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, ""},
@@ -349,7 +379,8 @@ func TestEventFolders(t *testing.T) {
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 2, was not."},
 		{"MLflow", map[string][]byte{
 			"0/abc/meta.yaml":                          nil,
-			"0/abc/metrics/reward":                     []byte("1000 0.5 1\n2000 0.75 2\n3000 0.25 2\n"),
+			".trash/1/abc/metrics/reward":              []byte("1000 0.5 1\n"),
+			"0/abc/metrics/reward":                     []byte("1000 0.5 1 data 12ab\n2000 0.75 2\n3000 0.25 2\n"),
 			"0/abc/metrics/rewards/f/mean":             []byte("1000 nan 1\n2000 0.75 2\n"),
 			"0/abc/metrics/train_runtime":              []byte("3000 60 2\n"),
 			"0/abc/metrics/system/cpu_utilization_pct": []byte("1000 broken\n"),
@@ -375,6 +406,9 @@ func TestEventFolders(t *testing.T) {
 		}
 		for i, l := range all {
 			reward, _ := l.Column(Reward)
+			if kl, _ := l.Column(KLRef); slices.Contains(kl.Values, 9) {
+				t.Errorf("%s: a value that was taken over is left: %v", tt.name, kl.Values)
+			}
 			if want := tt.want[i]; l.Run != want.name || !slices.Equal(reward.Values, want.rewards) || !slices.Equal(l.Resumes, want.resumes) {
 				t.Errorf("%s: got %s %v %v, want %v; notes %q", tt.name, l.Run, reward.Values, l.Resumes, want, l.Notes)
 			}

@@ -33,6 +33,8 @@ func TestTextForms(t *testing.T) {
 		"verl, cut after a dash":    "step:1 - a/b:1 -\ncritic/score/mean:0.5 - c/d:1\nstep:2 - critic/score/mean:0.7\n5\n(R pid=3) step of 5\n",
 		"verl, then other text":     "step:1 - critic/score/mean:0.5\nwandb: Synced\nstep:2 - critic/score/mean:0.75\n10.0.0.1:8265\n",
 		"a configuration before":    "{'learning_rate': 1e-06}\nStep 1/9\n• Avg Reward: 0.5\nStep 2/9\n• Avg Reward: 0.75\n",
+		"a dict being written":      "{'step': 1,\n 'reward': 0.5}\n{'step': 2,\n 'reward': 0.75}\n{'step': 3,\n 'reward': 1,\n 'kl': 0.1",
+		"a quote that stays open":   "{'reward': 0.1, 'text': \"it\n{'step': 1, 'reward': 0.5}\n{'step': 2, 'reward': 0.75}\n",
 		"labels":                    "x rollout 1: {'rollout/raw_reward': 0.5}\nx rollout 2: {'rollout/raw_reward': 0.75}\nx step 1: {'train/loss': 0.1}\n",
 		"headings":                  "Step 1/9\n• Avg Reward: 0.5\nvalidation of 3: 4\nStep 2/9\n• Avg Reward: 0.75\n",
 		"equal signs":               "step=1 reward=0.5\nstep=2 reward=0.75\n",
@@ -153,6 +155,11 @@ func TestUnread(t *testing.T) {
 	b.WriteString("{'step': 1, 'reward': 0.5}\n")
 	for i := range 5 {
 		fmt.Fprintf(&b, "{'reward': 0.%d, 'kl': oops}\n", i)
+	}
+	table := readText(t, "Step  kl  reward\n1  0.1  0.5\n2  0.5\n3  high  0.75\nthat is all\n")
+	if got, want := rowsOf(table)+fmt.Sprint(table.Notes), `[1 3] [0.5 0.75][Rows are 2 steps apart and taken for means over 2 steps; if rows were left out instead, each is a single step. `+
+		`Line 3, "2  0.5", was not understood: it has 2 cells, the table 3 columns. Line 4, "kl: high", was not understood: want a number.]`; got != want {
+		t.Errorf("got %s", got)
 	}
 	l := readText(t, b.String())
 	want := []string{

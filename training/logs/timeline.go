@@ -16,7 +16,8 @@ type timeline struct {
 	seen  map[*series]place
 	backs int // how often a series goes back within a file
 
-	began, ended float64 // first and last time of the clock, in seconds
+	began, ended     float64 // first and last time of the clock, in seconds
+	first, last, gap int64   // of measure
 }
 
 // timelinePart is what one process wrote. A resumed run has several.
@@ -124,7 +125,7 @@ func (t *timeline) finish() {
 					if i+1 < len(t.rows) {
 						end = t.rows[i+1].cell
 					}
-					t.collector.cells = append(t.collector.cells, t.cells[row.cell:end]...)
+					t.collector.cells = replaced(t.collector.cells, t.cells[row.cell:end])
 				}
 			}
 			if len(t.collector.cells) > 0 {
@@ -189,4 +190,17 @@ func (c *collector) timeline(read func(*timeline) error) error {
 	}
 	t.finish()
 	return nil
+}
+
+// replaced appends cells to others, or puts them in the place of those of their series.
+func replaced(all, later []cell) []cell {
+	before := all
+	for _, c := range later {
+		if i := slices.IndexFunc(before, func(old cell) bool { return old.of == c.of }); i >= 0 {
+			all[i] = c
+		} else {
+			all = append(all, c)
+		}
+	}
+	return all
 }

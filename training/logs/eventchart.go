@@ -1,0 +1,76 @@
+package logs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// TensorBoard downloads a chart as CSV, with a header, or as a JSON list of rows
+// [WALL TIME, STEP, VALUE].
+
+// isEventChart reports whether a header is that of TensorBoard's download of a chart.
+func isEventChart(names []string) bool {
+	var plain []string
+	for _, name := range names {
+		plain = append(plain, strings.ToLower(strings.TrimSpace(name)))
+	}
+	return slices.Equal(plain, []string{"wall time", "step", "value"})
+}
+
+// eventChart returns the columns of TensorBoard's download of a chart. The file does not say
+// of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
+func (c *collector) eventChart() []csvColumn {
+	c.container = EventChart
+	step, value := c.addKey(1, "Step"), c.asReward("Value")
+	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
+		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
+	}
+	return []csvColumn{{1, step}, {2, value}}
+}
+
+// isEventJSON reports whether a text begins with a list of lists.
+func (c *collector) isEventJSON(begin string) bool {
+	return strings.HasPrefix(strings.Map(dropSpace, begin[:min(len(begin), 1000)]), "[[")
+}
+
+// eventJSON reads TensorBoard's download of a chart as JSON.
+func (c *collector) eventJSON(r io.Reader) error {
+	run := csvRun{c, c.eventChart()}
+	var row []string
+	depth := 0
+	for tokens := json.NewDecoder(r); ; {
+		token, err := tokens.Token()
+		var wrong *json.SyntaxError
+		switch {
+		case err == io.EOF && depth > 0, errors.Is(err, io.ErrUnexpectedEOF):
+			c.note("The last row is not complete and was left out.")
+			return nil
+		case errors.As(err, &wrong):
+			c.err.add(0, "got %s at byte %d, want rows [WALL TIME, STEP, VALUE]", wrong, wrong.Offset)
+			return nil
+		case err != nil:
+			return unlessEnd(err)
+		}
+		switch token {
+		case json.Delim('['):
+			if depth++; depth > 2 {
+				c.err.add(0, "got a list in a row, want rows [WALL TIME, STEP, VALUE]")
+				return nil
+			}
+			row = row[:0]
+		case json.Delim(']'):
+			if depth--; depth == 1 && len(row) == 3 {
+				run.row(0, row)
+			}
+		default:
+			if len(row) < 4 {
+				row = append(row, fmt.Sprint(token))
+			}
+		}
+	}
+}
