@@ -34,8 +34,9 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Fit growth laws to the reward of a training log, and forecast it",
 		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
 trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for standard input; of
-several runs each, or the one that --run names), fits laws of growth to the reward, and says what the log identifies:
+MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for
+standard input; of several runs each, or the one that --run names), fits laws of growth
+to the reward, and says what the log identifies:
 
   exponential    the overdamped limit of the model: a rise that slows from the start
   inertial       the damped oscillator from rest, in all regimes
@@ -44,15 +45,15 @@ several runs each, or the one that --run names), fits laws of growth to the rewa
   constant, logistic, scaling-curve   rivals without inertia; the last is a sigmoid in
                  log compute, R0 + (A − R0)/(1 + (C_mid/C)^B)
 
-It prints parameters with 90 % intervals; the law with the lowest BIC; the regime:
-underdamped only if an oscillator beats every law without oscillation, overdamped,
-monotone where the damping ratio is not identified; oscillating where the reward swings
-three times or more about a level or about growth; flat where nothing beats a constant
-and no oscillation is seen; not identified where the level moves and may be a slow
-oscillation; whether the reward rises or falls; and how well each law and the forecaster would have predicted the rest of the run from
-30 % and 50 % of it, next to persistence (the mean of the last 5 %) and exponential
-smoothing (weight 0.2). Least squares of one law are a bad forecast; the forecaster
-averages many laws and a damped trend.
+It prints whether the reward rises or falls; the regime: underdamped only if an
+oscillator beats every law without oscillation, overdamped, monotone where the damping
+ratio is not identified, oscillating where the reward swings three times or more about a
+level or about growth, flat where nothing beats a constant and no oscillation is seen,
+not identified where the level moves and may be a slow oscillation; the best law's
+parameters with 90 % intervals; and how well each law and the forecaster would have
+predicted the rest of the run from 30 % and 50 % of it, next to persistence (the mean of
+the last 5 %) and exponential smoothing (weight 0.2). Least squares of one law are a bad
+forecast; the forecaster averages many laws and a damped trend.
 
 Laws are fitted over intrinsic time, the integral of the learning rate in steps at its
 peak, if it is known: from --schedule, or from the learning rate in the log. Without
@@ -228,7 +229,7 @@ func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 			err = f.print(stdout)
 		}
 		if err == nil && o.figures != "" {
-			err = f.draw(stderr, o.figures, figureName(f.log.File, taken))
+			err = f.draw(stderr, o.figures, figureName(f.log, taken))
 		}
 		if err != nil {
 			return err

@@ -11,21 +11,30 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
+	"grposim/training/logs"
 )
 
 // residualsOf ends the name of the figure of residuals.
 const residualsOf = "-residuals"
 
 // figureName returns a name for the figures of a log that none of those taken has, and takes
-// it: that of the file without its extension, preceded by as many of its folders as it
-// needs, and by "again" where a log is named twice.
-func figureName(file string, taken map[string]bool) string {
-	path := strings.TrimSuffix(file, filepath.Ext(file))
+// it: that of the file without its extension, and of the run where the file holds several,
+// preceded by as many of its folders as it needs, and by "again" where a log is named twice.
+func figureName(l *logs.Log, taken map[string]bool) string {
+	path := strings.TrimSuffix(l.File, filepath.Ext(l.File))
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole
 	}
 	folder, name := filepath.Split(path)
-	name = escape(name, "")
+	if l.Run != "" {
+		name += "-" + strings.ReplaceAll(l.Run, "/", "-")
+	}
+	const most = 50 // characters; a file system has 255 bytes, with folders and the rest
+	if runes := []rune(escape(name, "")); len(runes) > most {
+		name = string(runes[:most])
+	} else {
+		name = string(runes)
+	}
 	for {
 		if !taken[name] && !taken[name+residualsOf] {
 			taken[name], taken[name+residualsOf] = true, true
@@ -46,17 +55,18 @@ const mostPoints = 2000
 // draw writes two figures of a fit, of the curve and of its residuals, to a folder.
 func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	best := f.result.Model(f.result.Best)
-	drawn, over, caption := f.steps, f.curve.Time, "Each point is a row of the log. The line is the law with the lowest BIC."
+	drawn, over, logged, point := f.steps, f.curve.Time, "logged reward", "a row"
 	if len(drawn.Time) > mostPoints {
 		var count int
 		drawn, count = f.steps.Thin()
 		means, _ := f.curve.Thin()
-		over, caption = means.Time, fmt.Sprintf("Each point is the mean of %d rows of the log. The line is the law with the lowest BIC.", count)
+		point = fmt.Sprintf("the mean of %d rows", count)
+		over, logged = means.Time, fmt.Sprintf("logged reward, means of %d rows", count)
 	}
 	fitted := best.Predict(over)
-	rows := sweeps.FigureSeries{Name: "logged reward", Group: "log", Mark: sweeps.Measured}
+	rows := sweeps.FigureSeries{Name: logged, Group: "log", Mark: sweeps.Measured}
 	line := sweeps.FigureSeries{Name: string(best.Name) + " law", Group: "law", Mark: sweeps.Reference}
-	residuals := sweeps.FigureSeries{Name: "logged reward − " + string(best.Name) + " law", Group: "log", Mark: sweeps.Measured}
+	residuals := sweeps.FigureSeries{Name: logged + " − " + string(best.Name) + " law", Group: "log", Mark: sweeps.Measured}
 	for i, step := range drawn.Time {
 		rows.Points = append(rows.Points, sweeps.BarePoint(step, drawn.Reward[i]))
 		line.Points = append(line.Points, sweeps.BarePoint(step, fitted[i]))
@@ -72,7 +82,7 @@ func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	}
 	for _, figure := range []sweeps.Figure{
 		{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
-			Caption: caption},
+			Caption: "Each point is " + point + " of the log. The line is the law with the lowest BIC."},
 		{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
 			Caption: "Where the law holds the points scatter about 0 without a trend."},
 	} {

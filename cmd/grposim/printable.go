@@ -41,6 +41,9 @@ func (p *printable) Write(text []byte) (int, error) {
 
 // Close writes what is left of a character that has no end.
 func (p *printable) Close() error {
+	if len(p.rest) == 0 {
+		return nil
+	}
 	_, err := io.WriteString(p.bare, escape(string(p.rest), ""))
 	p.rest = nil
 	return err

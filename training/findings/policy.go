@@ -153,11 +153,11 @@ func klBlowUp(l *logs.Log) []Finding {
 		return nil
 	}
 	largest := slices.Max(size.within(at, klPerToken))
-	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s, %s)", plain(largest), at.text(), kl.key, estimator(l, c))}
+	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s, %s)", plain(largest), at.text(), kl.key, estimator(c))}
 	if !at.certain() {
 		return []Finding{f}
 	}
-	f.Text = fmt.Sprintf("the divergence from the reference policy blows up %s: %s is %s nats a token (%s)", at.text(), kl.key, span(kl.values[at.begin:at.end], plain), estimator(l, c))
+	f.Text = fmt.Sprintf("the divergence from the reference policy blows up %s: %s is %s nats a token (%s)", at.text(), kl.key, span(kl.values[at.begin:at.end], plain), estimator(c))
 	if first := size.values[0]; first < klPerToken && first > 0 {
 		f.Text += fmt.Sprintf(", %s at the start", plain(first))
 	}
@@ -178,19 +178,14 @@ func klBlowUp(l *logs.Log) []Finding {
 }
 
 // estimator says by which estimate of the divergence a column was made.
-func estimator(l *logs.Log, c logs.Column) string {
-	for _, k := range []string{"k1", "k2", "k3"} {
-		if strings.Contains(c.Meaning, k) {
-			return "the " + k + " estimate"
-		}
-	}
-	switch {
-	case l.Format.Trainer == logs.NeMoRL:
-		return "the k3 estimate"
-	case strings.Contains(c.Meaning, "config") || l.Format.Trainer == logs.Verl || l.Format.Trainer == logs.Slime:
+func estimator(c logs.Column) string {
+	switch c.Estimator {
+	case "":
+		return "an estimate"
+	case logs.Configured:
 		return "the estimate that is configured"
 	}
-	return "an estimate"
+	return fmt.Sprintf("the %s estimate", c.Estimator)
 }
 
 // entropyGrowth finds an entropy that grows by a factor of e (factorChange). It is a

@@ -205,8 +205,9 @@ func (c Curve) average() blocks {
 	return b
 }
 
-// length is the time from the first row to the last, at most ten times what the median
-// distance of rows gives: a log whose steps jump far tells nothing of the time between.
+// length is the time from the first row to the last, at most ten times what it would be with
+// the distance of rows that nine tenths of them do not exceed: a log whose steps jump far
+// tells nothing of the time between. Most rows may be close, at a learning rate near 0.
 func (b blocks) length() float64 {
 	n := len(b.time) - 1
 	gaps := make([]float64, n)
@@ -214,7 +215,7 @@ func (b blocks) length() float64 {
 		gaps[i] = b.time[i+1] - b.time[i]
 	}
 	slices.Sort(gaps)
-	return min(b.time[n]-b.time[0], 10*gaps[n/2]*float64(n))
+	return min(b.time[n]-b.time[0], 10*gaps[9*n/10]*float64(n))
 }
 
 func square(x float64) float64 { return x * x }

@@ -116,11 +116,17 @@ func TestRegimesOfHostileCurves(t *testing.T) {
 		regimes   regimes
 		direction Direction
 	}{
-		"rises":               {rise, grows, Rises},
-		"falls":               {with(rise, func(c *Curve) { c.Reward = times(c.Reward, -1, 1) }), grows, Falls},
-		"falls at once":       {of(func(i int) float64 { return 0.024 * float64(max(0, 1-i)) }), grows, Falls},
-		"begins late":         {moved(5000), grows, Rises},
-		"begins at 2^53":      {moved(1<<53 - 100), grows, Rises},
+		"rises":          {rise, grows, Rises},
+		"falls":          {with(rise, func(c *Curve) { c.Reward = times(c.Reward, -1, 1) }), grows, Falls},
+		"falls at once":  {of(func(i int) float64 { return 0.024 * float64(max(0, 1-i)) }), grows, Falls},
+		"begins late":    {moved(5000), grows, Rises},
+		"begins at 2^53": {moved(1<<53 - 100), grows, Rises},
+		"rate is soon 0": {with(rise, func(c *Curve) {
+			for i := range c.Time {
+				c.Time[i] = float64(min(i, 25)) + 1 + 1e-9*float64(max(0, i-25))
+				c.Reward[i] = -math.Expm1(-c.Time[i]/8) + 0.02*rng.NormFloat64()
+			}
+		}), grows, Rises},
 		"last step is 2^53":   {with(rise, func(c *Curve) { c.Time[59] = 1 << 53 }), grows, Rises},
 		"zeros":               {of(func(int) float64 { return 0 }), regimes{Flat}, NoDirection},
 		"equal":               {of(func(int) float64 { return 0.3 }), regimes{Flat}, NoDirection},

@@ -423,7 +423,7 @@ func (a *assembly) table(of part) Table {
 
 	t := Table{Steps: at}
 	for _, s := range sources {
-		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Values: make([]float64, len(kept))}
+		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Estimator: s.rule.estimator, Values: make([]float64, len(kept))}
 		for i, row := range kept {
 			c.Values[i] = math.NaN()
 			if has(s, row) {

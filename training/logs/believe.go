@@ -12,6 +12,10 @@ import (
 // user says that it is one: its values below 1 would be read a hundred times too large.
 func (a *assembly) believe(c *Column, steps []int) {
 	within := c.Quantity.definition().within
+	rounding := 1e-6 // of sums of float32
+	if c.Estimator == K2 || c.Estimator == K3 {
+		within, rounding = notBelow0, roundedKL
+	}
 	if within == share && a.isPercent(c.Key) {
 		for i := range c.Values {
 			c.Values[i] /= 100
@@ -23,7 +27,6 @@ func (a *assembly) believe(c *Column, steps []int) {
 		}
 		a.note("%s is nowhere above 0: read as a loss, the entropy with the opposite sign.", c.Key)
 	}
-	const rounding = 1e-6 // of sums of float32
 	var wrong []int
 	above, fits := 0, true
 	for i, x := range c.Values {
@@ -54,6 +57,10 @@ func (a *assembly) believe(c *Column, steps []int) {
 	}
 	a.note("%s.", text)
 }
+
+// roundedKL is how far below 0 an estimate that cannot be negative may be by rounding: the
+// log probabilities of bfloat16 models have eight bits.
+const roundedKL = 1.0 / 256
 
 // String writes the bounds as an interval.
 func (b bounds) String() string {

@@ -132,3 +132,14 @@ func (q Quantity) definition() Definition { return Quantities[q.rank()] }
 func (q Quantity) rank() int {
 	return slices.IndexFunc(Quantities, func(d Definition) bool { return d.Quantity == q.family() })
 }
+
+// Estimator is an estimate of the divergence KL(π‖π') of a sampled token by x = log π'/π
+// (Schulman, Approximating KL divergence, 2020).
+type Estimator string
+
+const (
+	K1         Estimator = "k1"         // −x, of either sign
+	K2         Estimator = "k2"         // x²/2
+	K3         Estimator = "k3"         // e^x − x − 1, never negative
+	Configured Estimator = "configured" // the user chose one of them
+)

@@ -134,6 +134,7 @@ func TestImplausible(t *testing.T) {
 		{column("grad_norm", 1, -1), nil, GradNorm, "[1 NaN]", "grad_norm: 1 value outside of [0, ∞) left out, the first -1 at step 6."},
 		{column("staleness", -2, 1), nil, Staleness, "[NaN 1]", "staleness: 1 value outside of [0, ∞) left out, the first -2 at step 5."},
 		{column("kl", -0.003, 0.001), nil, KLRef, "[-0.003 0.001]", ""}, // a k1 estimate can be negative
+		{column("grpo_loss/kl_divergence_mean", -0.003, -0.1, 2), nil, KLRef, "[-0.003 NaN 2]", "grpo_loss/kl_divergence_mean: 1 value outside of [0, ∞) left out, the first -0.1 at step 6."},
 		{column("clip_any", 0, 1.0000001, -1e-9), nil, ClipAny, "[0 1.0000001 -1e-09]", ""},
 		{column("frac_zero_std", 0.5, 0.25, 200), nil, FracZeroStd, "[0.5 0.25 NaN]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 200 at step 7."},
 		{column("frac_zero_std", 0.5, 1.5, 0.25), nil, FracZeroStd, "[0.5 NaN 0.25]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 1.5 at step 6."},

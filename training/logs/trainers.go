@@ -56,13 +56,14 @@ const (
 
 // rule gives the quantity of a key.
 type rule struct {
-	key      string   // without the prefix, whatever its case; a * stands for any name
-	quantity Quantity // a * is replaced by that name; "" for a key that only tells trainer or version
-	meaning  string
-	scale    float64 // factor to the unit of the quantity; 0 stands for 1
-	rest     bool    // the quantity is what the value lacks to 1
-	with     string  // the rule applies only to files with this key, if one is given
-	without  string  // only to files without this key, in a container that has every key the trainer writes
+	key       string   // without the prefix, whatever its case; a * stands for any name
+	quantity  Quantity // a * is replaced by that name; "" for a key that only tells trainer or version
+	meaning   string
+	estimator Estimator // of a divergence
+	scale     float64   // factor to the unit of the quantity; 0 stands for 1
+	rest      bool      // the quantity is what the value lacks to 1
+	with      string    // the rule applies only to files with this key, if one is given
+	without   string    // only to files without this key, in a container that has every key the trainer writes
 }
 
 // trainers is the table, in the order of precedence among trainers of which a file has
@@ -84,7 +85,7 @@ var trainers = withNames([]trainer{
 		name: Unsloth, prefixes: []string{"", "train/"}, evaluation: evalOwns, row: stepAverage,
 		needs: []string{"completion_length", "completions/mean_length"}, containers: []Container{TrainerState},
 		rules: slices.Concat([]rule{
-			{key: "kl", quantity: KLRef, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref). Unsloth logs it with beta = 0 too, so its presence does not show that there is a penalty."},
+			{key: "kl", quantity: KLRef, estimator: K3, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref). Unsloth logs it with beta = 0 too, so its presence does not show that there is a penalty."},
 		}, trlRules),
 		evalRules: evaluated(trlRules), unobserved: trlUnobserved + " Entropy is often not logged.",
 	},
@@ -104,16 +105,16 @@ var trainers = withNames([]trainer{
 			{key: "critic/group_reward/std_mean", quantity: RewardStdWithin, meaning: "Standard deviation within a group, mean over groups; of a proposed change, not of stock verl."},
 			{key: "grpo/reward_group_std/mean", quantity: RewardStdWithin, meaning: "Standard deviation within a group, mean over groups; oumi adds it to verl."},
 			{key: "grpo/frac_reward_zero_std", quantity: FracZeroStd, meaning: "Fraction of groups with equal rewards; oumi adds it to verl."},
-			{key: "actor/kl_loss", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref) before its coefficient, of the type kl_loss_type; logged with use_kl_loss only."},
-			{key: "actor/reward_kl_penalty", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref) that is subtracted from the reward, before its coefficient; logged with use_kl_in_reward only."},
+			{key: "actor/kl_loss", quantity: KLRef, estimator: Configured, meaning: "Mean estimate of KL(π‖π_ref) before its coefficient, of the type kl_loss_type; logged with use_kl_loss only."},
+			{key: "actor/reward_kl_penalty", quantity: KLRef, estimator: Configured, meaning: "Mean estimate of KL(π‖π_ref) that is subtracted from the reward, before its coefficient; logged with use_kl_in_reward only."},
 			{key: "actor/ppo_kl", quantity: KLOld, meaning: "Mean of log π_old − log π over tokens and the updates of a batch: 0 in the first update of each."},
 			{key: "actor/entropy", quantity: Entropy, meaning: "Mean entropy of the policy per token when the batch was sampled."},
 			{key: "actor/entropy_loss", quantity: Entropy, meaning: "Mean entropy per token, not a loss in spite of its name; in old versions, or where the entropy is part of the loss."},
 			{key: "actor/pg_clipfrac", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together; 0 with one update a batch, where the ratio is 1."},
 			{key: "rollout_corr/rollout_is_mean", quantity: ISRatioMean, meaning: "Mean importance weight of the trainer's policy over the sampling engine's, per token or sequence by the configuration."},
 			{key: "rollout_corr/rollout_is_max", quantity: ISRatioMax, meaning: "Largest such weight of the batch."},
-			{key: "rollout_corr/kl", quantity: MismatchKL, meaning: "Mean of log π_sampling − log π_trainer over tokens: an estimate of the KL divergence between engine and trainer, in nats."},
-			{key: "rollout_corr/k3_kl", quantity: MismatchKL, meaning: "The k3 estimate of the same divergence, never negative."},
+			{key: "rollout_corr/kl", quantity: MismatchKL, estimator: K1, meaning: "Mean of log π_sampling − log π_trainer over tokens: an estimate of the KL divergence between engine and trainer, in nats."},
+			{key: "rollout_corr/k3_kl", quantity: MismatchKL, estimator: K3, meaning: "The k3 estimate of the same divergence, never negative."},
 			{key: "training/off_policy/trajectory_staleness/mean", quantity: Staleness, meaning: "Number of policy versions between the newest version that sampled a trajectory and the trained one, mean over trajectories."},
 			{key: "training/off_policy/trajectory_staleness/max", quantity: StalenessMax, meaning: "Largest such number."},
 			{key: "training/rollout_probs_diff_mean", quantity: ProbMismatch, meaning: "Mean absolute difference of probabilities, not of their logarithms."},
@@ -145,12 +146,12 @@ var trainers = withNames([]trainer{
 			{key: "rollout/reward_mean", quantity: Reward, meaning: "Mean reward of the step's rollouts."},
 			{key: "group_reward_std", quantity: RewardStdWithin, meaning: "Standard deviation within a group (divisor G − 1), mean over groups."},
 			{key: "rollout/reward_std", quantity: RewardStdBatch, meaning: "Standard deviation of the rewards over all rollouts of the step."},
-			{key: "kl", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref), of the configured type."},
+			{key: "kl", quantity: KLRef, estimator: Configured, meaning: "Mean estimate of KL(π‖π_ref), of the configured type."},
 			{key: "ppo_kl", quantity: KLOld, meaning: "Mean of log π_old − log π over tokens."},
 			{key: "entropy_loss", quantity: Entropy, meaning: "Mean entropy per token, not a loss in spite of its name."},
 			{key: "ppo_clip_ratio", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together; 0 with one update a batch, where the ratio is 1."},
 			{key: "vllm_kl", quantity: MismatchKL, meaning: "Estimate of the KL divergence between vLLM and the trainer, in nats."},
-			{key: "logprobs_diff", quantity: KLRef, meaning: "Mean of log π − log π_ref over tokens, the k1 estimate of KL(π‖π_ref); it can be negative."},
+			{key: "logprobs_diff", quantity: KLRef, estimator: K1, meaning: "Mean of log π − log π_ref over tokens, the k1 estimate of KL(π‖π_ref); it can be negative."},
 			{key: "actor_grad_norm", quantity: GradNorm, meaning: "Gradient norm of the actor before clipping."},
 			{key: "policy_loss", quantity: Loss, meaning: "Policy-gradient loss."},
 			{key: "actor_lr", quantity: LR, meaning: "Learning rate of the actor."},
@@ -175,7 +176,7 @@ var trainers = withNames([]trainer{
 			{key: "Avg Filtered Reward", quantity: Reward, meaning: "Mean reward of the samples that dynamic sampling keeps, as the console has it."},
 			{key: "baseline_reward/pct_0", quantity: FracAll0, scale: 0.01, meaning: "Share of samples whose baseline is exactly 0, logged in percent. The leave-one-out baseline (the default) is also 0 for the only success of a group, so this is not less than the fraction of groups. For rewards 0 and 1 only."},
 			{key: "baseline_reward/pct_1", quantity: FracAll1, scale: 0.01, meaning: "Share of samples whose baseline is exactly 1, logged in percent. The leave-one-out baseline (the default) is also 1 for the only failure of a group, so this is not less than the fraction of groups. For rewards 0 and 1 only."},
-			{key: "kl_penalty", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref); whether its coefficient is in it depends on the version."},
+			{key: "kl_penalty", quantity: KLRef, estimator: K3, meaning: "Mean estimate of KL(π‖π_ref); whether its coefficient is in it depends on the version."},
 			{key: "approx_entropy", quantity: Entropy, meaning: "Estimate of the entropy per token from the log probabilities of the sampled tokens."},
 			{key: "probs_ratio", quantity: RatioMean, meaning: "Mean ratio π/π_old over tokens, before clipping."},
 			{key: "probs_ratio_max", quantity: RatioMax, meaning: "Largest ratio π/π_old of a token, before clipping."},
@@ -210,7 +211,7 @@ var trainers = withNames([]trainer{
 			{key: "zero_std/all_zero_ratio", quantity: FracAll0, meaning: "Fraction of groups whose rewards are all 0; miles logs it."},
 			{key: "rollout/zero_std/all_one_ratio", quantity: FracAll1, meaning: "Fraction of groups whose rewards are all 1; miles logs it."},
 			{key: "zero_std/all_one_ratio", quantity: FracAll1, meaning: "Fraction of groups whose rewards are all 1; miles logs it."},
-			{key: "train/kl_loss", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref) before its coefficient; logged with use_kl_loss only."},
+			{key: "train/kl_loss", quantity: KLRef, estimator: Configured, meaning: "Mean estimate of KL(π‖π_ref) before its coefficient; logged with use_kl_loss only."},
 			{key: "train/ppo_kl", quantity: KLOld, meaning: "Mean of log π_old − log π over tokens."},
 			{key: "train/entropy_loss", quantity: Entropy, meaning: "Mean entropy per token, not a loss in spite of its name."},
 			{key: "train/pg_clipfrac", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together; 0 with one update a batch, where the ratio is 1."},
@@ -240,8 +241,8 @@ var trainers = withNames([]trainer{
 			{key: "reward/max", quantity: RewardMax, meaning: "Largest reward of a rollout."},
 			{key: "batch/solve_none", quantity: FracAll0, meaning: "Fraction of groups in which no rollout is solved; in versions of 2025."},
 			{key: "batch/solve_all", quantity: FracAll1, meaning: "Fraction of groups in which every rollout is solved; in versions of 2025."},
-			{key: "mismatch_kl/mean", quantity: MismatchKL, meaning: "Mean k3 estimate of the KL divergence between inference engine and trainer, in nats; in versions of 2025."},
-			{key: "Mismatch KL", quantity: MismatchKL, meaning: "Mean k3 estimate of the KL divergence between inference engine and trainer, in nats, as the console has it."},
+			{key: "mismatch_kl/mean", quantity: MismatchKL, estimator: K3, meaning: "Mean k3 estimate of the KL divergence between inference engine and trainer, in nats; in versions of 2025."},
+			{key: "Mismatch KL", quantity: MismatchKL, estimator: K3, meaning: "Mean k3 estimate of the KL divergence between inference engine and trainer, in nats, as the console has it."},
 			{key: "entropy/mean", quantity: Entropy, meaning: "Mean entropy per token; in versions of 2025."},
 			{key: "batch/off_policy_level/mean", quantity: Staleness, meaning: "Mean number of policy versions by which the rollouts are behind; in versions of 2025."},
 			{key: "batch/off_policy_level/max", quantity: StalenessMax, meaning: "Largest number of policy versions by which a rollout is behind; in versions of 2025."},
@@ -273,9 +274,9 @@ var trainers = withNames([]trainer{
 			{key: "env/all/format", quantity: RewardComponent + "/format", meaning: "Share of answers in the right form, of environments that log it."},
 			{key: "env/all/by_group/frac_all_bad", quantity: FracAll0, meaning: "Fraction of groups with equal rewards below 0.5."},
 			{key: "env/all/by_group/frac_all_good", quantity: FracAll1, meaning: "Fraction of groups with equal rewards of 0.5 or more."},
-			{key: "optim/kl_sample_train_v1", quantity: MismatchKL, meaning: "Mean of log π_sampling − log π_trainer over tokens, the k1 estimate of the KL divergence between sampler and trainer; it can be negative. Samples of older policies count too."},
-			{key: "optim/kl_sample_train_v2", quantity: MismatchKL, meaning: "Half the mean square of that difference, the k2 estimate."},
-			{key: "kl_policy_base", quantity: KLRef, meaning: "Mean of log π − log π_ref over tokens, the k1 estimate of KL(π‖π_ref); it can be negative."},
+			{key: "optim/kl_sample_train_v1", quantity: MismatchKL, estimator: K1, meaning: "Mean of log π_sampling − log π_trainer over tokens, the k1 estimate of the KL divergence between sampler and trainer; it can be negative. Samples of older policies count too."},
+			{key: "optim/kl_sample_train_v2", quantity: MismatchKL, estimator: K2, meaning: "Half the mean square of that difference, the k2 estimate."},
+			{key: "kl_policy_base", quantity: KLRef, estimator: K1, meaning: "Mean of log π − log π_ref over tokens, the k1 estimate of KL(π‖π_ref); it can be negative."},
 			{key: "optim/entropy", quantity: Entropy, meaning: "Mean of −log π_sampling over the sampled tokens: an estimate of the entropy per token."},
 			{key: "optim/grad_norm", quantity: GradNorm, meaning: "Gradient norm."},
 			{key: "optim/lr", quantity: LR, meaning: "Learning rate."},
@@ -295,7 +296,7 @@ var trainers = withNames([]trainer{
 			{key: "reward/min", quantity: RewardMin, meaning: "Smallest reward of a trajectory."},
 			{key: "reward/max", quantity: RewardMax, meaning: "Largest reward of a trajectory."},
 			{key: "reward/num_zero_variance_filtered", quantity: CountZeroStd, meaning: "Number of groups with equal rewards, which the filter removes."},
-			{key: "policy/policy_kl", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref) before its coefficient, of the configured type."},
+			{key: "policy/policy_kl", quantity: KLRef, estimator: Configured, meaning: "Mean estimate of KL(π‖π_ref) before its coefficient, of the configured type."},
 			{key: "loss/avg_kl", quantity: KLRef, meaning: "Mean estimate of KL(π‖π_ref) in the reward, before its coefficient."},
 			{key: "policy/policy_entropy", quantity: Entropy, meaning: "Mean entropy per token."},
 			{key: "policy/ppo_clip_ratio", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together."},
@@ -323,9 +324,9 @@ var trainers = withNames([]trainer{
 			{key: "objective/*_reward", quantity: RewardComponent + "/*", meaning: "Mean reward of this verifier."},
 			{key: "objective/verifiable_correct_rate", quantity: RewardComponent + "/verifiable_correct_rate", meaning: "Share of responses with a verifiable reward above 0."},
 			{key: "val/format_scores", quantity: RewardComponent + "/format_scores", meaning: "Mean reward for the format."},
-			{key: "objective/kl2_avg", quantity: KLRef, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref)."},
+			{key: "objective/kl2_avg", quantity: KLRef, estimator: K3, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref)."},
 			{key: "objective/kl_avg", quantity: KLRef, meaning: "Mean over tokens of an estimate of KL(π‖π_ref), in old versions."},
-			{key: "objective/kl0_avg", quantity: KLRef, meaning: "Mean over tokens of log π − log π_ref, the k1 estimate of KL(π‖π_ref); it can be negative."},
+			{key: "objective/kl0_avg", quantity: KLRef, estimator: K1, meaning: "Mean over tokens of log π − log π_ref, the k1 estimate of KL(π‖π_ref); it can be negative."},
 			{key: "policy/approxkl_avg", quantity: KLOld, meaning: "Mean estimate of the KL divergence between the policy and that at the start of the step."},
 			{key: "policy/entropy_avg", quantity: Entropy, meaning: "Mean entropy per token."},
 			{key: "policy/clipfrac_avg", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together."},
@@ -351,8 +352,8 @@ var trainers = withNames([]trainer{
 			{key: "reward/evaluate_response/avg_total_reward", quantity: Reward, meaning: "Mean reward of the step's responses."},
 			{key: "reward/evaluate_response/avg_*_reward", quantity: RewardComponent + "/*", meaning: "Mean of this reward function."},
 			{key: "reward/evaluate_response/std_*_reward", quantity: RewardComponentStd + "/*", meaning: "Standard deviation of this reward function over all responses."},
-			{key: "grpo_loss/kl_divergence_mean", quantity: KLRef, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref)."},
-			{key: "rl_trainer/step/avg_kl_divergence", quantity: KLRef, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref)."},
+			{key: "grpo_loss/kl_divergence_mean", quantity: KLRef, estimator: K3, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref)."},
+			{key: "rl_trainer/step/avg_kl_divergence", quantity: KLRef, estimator: K3, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref)."},
 			{key: "rl_trainer/step/avg_policy_entropy", quantity: Entropy, meaning: "Mean entropy per token."},
 			{key: "buffer/sample/avg_sampled_policy_age", quantity: Staleness, meaning: "Mean number of policy versions by which the episodes are behind."},
 			{key: "buffer/sample/max_sampled_policy_age", quantity: StalenessMax, meaning: "Largest number of policy versions by which an episode is behind."},
@@ -471,7 +472,7 @@ var trlRules = []rule{
 	{key: "rewards/*/std", quantity: RewardComponentStd + "/*", meaning: "Standard deviation of this reward function over the whole batch, in every version."},
 	{key: "rewards/*", quantity: RewardComponent + "/*", meaning: "Mean of this reward function over the batch, before its weight (key of versions up to v0.16)."},
 	{key: "frac_reward_zero_std", quantity: FracZeroStd, meaning: "Fraction of groups with equal rewards; with scale_rewards = batch or multi_objective_aggregation = normalize_then_sum 0 or 1 for the batch as a whole."},
-	{key: "kl", quantity: KLRef, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref); logged with beta ≠ 0 only."},
+	{key: "kl", quantity: KLRef, estimator: K3, meaning: "Mean over tokens of the k3 estimate of KL(π‖π_ref); logged with beta ≠ 0 only."},
 	{key: "entropy", quantity: Entropy, meaning: "Mean entropy per token of the completions."},
 	{key: "clip_ratio/low_mean", quantity: ClipLow, meaning: "Fraction of tokens clipped at the lower bound; 0 with num_iterations = 1 and one generation per update, where the ratio is 1."},
 	{key: "clip_ratio/high_mean", quantity: ClipHigh, meaning: "Fraction of tokens clipped at the upper bound; 0 with num_iterations = 1 and one generation per update, where the ratio is 1."},
