@@ -98,6 +98,9 @@ var trainers = withNames([]trainer{
 		rules: []rule{
 			{key: "critic/score/mean", quantity: Reward, meaning: "Mean score of the reward function, before any KL penalty in the reward."},
 			{key: "critic/rewards/mean", quantity: Reward, meaning: "Mean reward less the KL penalty in the reward (use_kl_in_reward); the score itself is not in the file."},
+			{key: "reward/overall", quantity: Reward, meaning: "Mean score of the reward function, of EasyR1."},
+			{key: "reward/format", quantity: RewardComponent + "/format", meaning: "Mean score of the format, of EasyR1."},
+			{key: "reward/accuracy", quantity: RewardComponent + "/accuracy", meaning: "Mean score of the answer, of EasyR1."},
 			{key: "critic/*_score/mean", quantity: RewardComponent + "/*", meaning: "Mean of one part of the score, of forks that log it."},
 			{key: "batch/solve_none", quantity: CountAll0, meaning: solvedCount("no response is right")},
 			{key: "batch/solve_all", quantity: CountAll1, meaning: solvedCount("every response is right")},
