@@ -198,6 +198,19 @@ func TestChangeInsideTheLateWindow(t *testing.T) {
 	}
 }
 
+// An entropy that falls slowly has no constant level before it falls at once.
+func TestChangeAfterASlowFall(t *testing.T) {
+	l := logged(newRand(), 200)
+	for i := range l.Entropy {
+		if l.Entropy[i] -= 0.001 * float64(i); i >= 180 {
+			l.Entropy[i] = 0.02
+		}
+	}
+	if v := finding(Name(l), PolicyConcentration); v.Finding != Present || v.Since != 1800 {
+		t.Errorf("got %+v, want present since 1800", v)
+	}
+}
+
 // What the noise hides is not absent: a clip fraction about the threshold, and a gradient.
 func TestHiddenIsNotAbsent(t *testing.T) {
 	l := logged(newRand(), 200)

@@ -114,16 +114,29 @@ func (t *Trace) lateError(r *run, column int) float64 {
 
 // settle moves the beginning of the late rows to a change of a column's level within
 // them, if noise shows one as clear less often than falseAlarm and minLate rows follow:
-// the level after it is the run's, and the change is no noise. Expectations stay as they
-// are.
+// the level after it is the run's, and the change is no noise. Late rows that move before
+// they change, as an entropy that falls slowly and then at once, have no constant level
+// before it: then the change counts that change.Late finds, if no value before it is among
+// those after it. Expectations stay as they are.
 func (t *Trace) settle(r *run, column int) {
 	late := r.columns[column][r.late:]
 	if t.Origin == Expectations {
 		return
 	}
-	if c, _ := change.Find(late, change.Either); c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
+	c, _ := change.Find(late, change.Either)
+	if c.Chance > falseAlarm {
+		if c, _ = change.Late(late, change.Either); overlap(late[:c.Index], late[c.Index:]) {
+			return
+		}
+	}
+	if c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
 		r.late, r.changed = r.late+c.Index, true
 	}
+}
+
+// overlap reports whether the ranges of two lists have values in common, or one is empty.
+func overlap(x, y []float64) bool {
+	return len(x) == 0 || len(y) == 0 || slices.Max(x) >= slices.Min(y) && slices.Max(y) >= slices.Min(x)
 }
 
 // rowNoise returns the standard deviation of single rows, from the differences of
