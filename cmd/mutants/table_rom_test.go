@@ -393,7 +393,7 @@ var diagnoseMutants = []mutant{
 	{id: "training/diagnose/missing-swapped", fault: "the evaluation is named as the missing series of concentration", file: "training/diagnose/verdict.go",
 		before: "{EntropySeries, PolicyConcentration,", after: "{TrueRewardSeries, PolicyConcentration,"},
 	{id: "training/diagnose/excuse", fault: "most groups without variance are no degeneracy if the spread of difficulties explains them, although nothing rises", file: "training/diagnose/verdict.go",
-		before: "case !(rising.Observable == Observed && rising.Value >= rising.Threshold && rising.Value > rising.Error), unexplained.speaks():", after: "case unexplained.speaks():"},
+		before: "case rising.Observable != Observed, rising.Value+rising.Error < rising.Threshold, unexplained.speaks():", after: "case unexplained.speaks():"},
 	{id: "training/diagnose/difficulty-std", fault: "the deviation within a group has the divisor G", file: "training/diagnose/groups.go",
 		before: "(n-float64(k))/(n*(n-1))", after: "(n-float64(k))/(n*n)"},
 	{id: "training/diagnose/difficulty-one-end", fault: "groups that are all wrong do not count", file: "training/diagnose/groups.go",

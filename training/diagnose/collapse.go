@@ -133,7 +133,7 @@ func rewardLost(t *Trace) Evidence {
 	if loss <= error {
 		return measured(name, DynamicalInstability, 0, 0, AtLeast, 0.5, 0)
 	}
-	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, int(r.at[(top+1)*len(x)/lostBatches-1]))
+	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, r.onset(0, AtMost, batches[top]-loss/2))
 }
 
 // gradientGrowth measures the mean gradient norm of the last half of the run over that of

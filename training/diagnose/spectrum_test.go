@@ -124,6 +124,37 @@ func TestLateRiseLosesNothing(t *testing.T) {
 	}
 }
 
+// A reward that stays at its height and then falls has lost its rise since it fell, not since
+// it came there.
+func TestRewardLostSinceTheFall(t *testing.T) {
+	l := logged(newRand(), 200)
+	for i := 150; i < 200; i++ {
+		l.Reward[i] -= 0.5
+	}
+	if e := rewardLost(&l); e.Says != DynamicalInstability || e.Since != 1500 {
+		t.Errorf("got %s since %d, want a sign since 1500", e.Says, e.Since)
+	}
+}
+
+// Groups without variance while the noise hides whether the reward still rises are not
+// observable: of two samples a group most have equal rewards in a healthy run.
+func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
+	for _, c := range []struct {
+		late, noise float64 // rise over the last half as a share of that over the first, noise of rows
+		want        Finding
+	}{{0.15, 0.1, NotObservable}, {0.15, 0.005, Present}, {0, 0.005, Present}} {
+		rng := newRand()
+		l := logged(rng, 200)
+		for i := range l.Reward {
+			l.ZeroVariance[i] += 0.6
+			l.Reward[i] = 0.2 + 0.5*math.Min(float64(i)/100, 1) + c.late*0.5*math.Max(float64(i)/100-1, 0) + c.noise*rng.NormFloat64()
+		}
+		if v := finding(Name(l), AdvantageDegeneracy); v.Finding != c.want {
+			t.Errorf("late rise %g, noise %g: %+v, want %s", c.late, c.noise, v, c.want)
+		}
+	}
+}
+
 // Noise with any memory, random walks included, rings in samples no more often than twice
 // declared: the last half and the whole run are looked at.
 func TestRingingOfSampledNoise(t *testing.T) {
