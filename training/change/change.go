@@ -198,6 +198,27 @@ func (c *Change) measure(x []float64) {
 	}
 }
 
+// leastKept is the number of values before and after a step that Kept needs: of fewer, one
+// value decides.
+const leastKept = 3
+
+// Kept reports whether the values from a step on, at least leastKept, are on average no less
+// than as many before it. NaN is no value.
+func Kept(steps []int, x []float64, step int) bool {
+	var before, after []float64
+	for i, v := range x {
+		switch {
+		case math.IsNaN(v):
+		case steps[i] < step:
+			before = append(before, v)
+		default:
+			after = append(after, v)
+		}
+	}
+	n := min(len(before), len(after))
+	return n >= leastKept && mean(after) >= mean(before[len(before)-n:])
+}
+
 // mean sums deviations from the first value, so that the mean of equal values is exact.
 func mean(x []float64) float64 {
 	sum := 0.0

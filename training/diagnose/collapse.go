@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/training/change"
 )
 
 // offPolicy measures in three ways, over the last half of the run, how far the policy
@@ -100,7 +102,8 @@ const lostBatches = 2 * minLate
 // The error is that of batch means, by the noise of rows or of neighbouring batches,
 // whichever is larger, so that the highest of all batches is chosen by chance with
 // probability falseAlarm. A loss within the error is none. It is Undefined for
-// Expectations, which need no such sign, and if the highest is the start.
+// Expectations, which need no such sign, if the highest is the start, and if the true reward
+// does not fall with it: then the data may have become harder.
 func rewardLost(t *Trace) Evidence {
 	const name = "lost share of the reward's rise"
 	r, o := t.rows(t.Reward)
@@ -133,7 +136,11 @@ func rewardLost(t *Trace) Evidence {
 	if loss <= error {
 		return measured(name, DynamicalInstability, 0, 0, AtLeast, 0.5, 0)
 	}
-	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, r.onset(0, AtMost, batches[top]-loss/2))
+	since := r.onset(0, AtMost, batches[top]-loss/2)
+	if change.Kept(t.Steps, t.TrueReward, since) {
+		return unobserved(name, DynamicalInstability, Undefined)
+	}
+	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, since)
 }
 
 // gradientGrowth measures the mean gradient norm of the last half of the run over that of

@@ -130,9 +130,16 @@ func TestRewardLostSinceTheFall(t *testing.T) {
 	l := logged(newRand(), 200)
 	for i := 150; i < 200; i++ {
 		l.Reward[i] -= 0.5
+		l.TrueReward[i] -= 0.5
 	}
 	if e := rewardLost(&l); e.Says != DynamicalInstability || e.Since != 1500 {
 		t.Errorf("got %s since %d, want a sign since 1500", e.Says, e.Since)
+	}
+	for i := 150; i < 200; i++ {
+		l.TrueReward[i] += 0.7
+	}
+	if e := rewardLost(&l); e.Observable != Undefined {
+		t.Errorf("the true reward rises when the reward falls: %+v, want undefined", e)
 	}
 }
 

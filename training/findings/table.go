@@ -91,7 +91,7 @@ var checks = []check{
 		kind: RewardCollapse, find: rewardCollapse,
 		see:     "the reward rises, then drops and stays low, or sags slowly",
 		is:      "the policy has got worse at what it is trained on: an update was too large, or samples, reward or data have changed",
-		next:    "go back to a checkpoint before that step; lower the learning rate, or look at what the findings above say of the same steps",
+		next:    "see by a score of evaluation whether the data have only become harder; else go back to a checkpoint before that step and lower the learning rate, or look at what the other findings say of the same steps",
 		threads: []string{"PeterGriffinJin/Search-R1#88", "PrimeIntellect-ai/prime-rl#964"},
 		from:    []logs.Quantity{logs.Reward},
 	},
