@@ -83,7 +83,7 @@ func numericalFailure(l *logs.Log) []Finding {
 	}
 	before := func() string {
 		if earlier := in.total - (len(lost) - end); earlier > 0 {
-			return fmt.Sprintf("; so are %d rows before, first at step %d", earlier, in.first)
+			return fmt.Sprintf("; rows before have it too (%d, first at step %d)", earlier, in.first)
 		}
 		return ""
 	}
@@ -107,7 +107,8 @@ func numericalFailure(l *logs.Log) []Finding {
 // noUpdate finds updates that do not move the weights: a gradient of exactly 0 though rewards
 // within groups differ, or a learning rate of 0.
 //
-// Without a signal in any group a gradient of 0 is right, and noSignal says so. A gradient
+// Without a signal in any group a gradient of 0 is right, and noSignal says so; where only
+// the mean reward is recorded, it may be right at its extremes (extremeRewards). A gradient
 // of 0 in single rows of many may come from a step without signal, of which the row has the
 // gradient but not the rewards (logging_steps of TRL): a remark, as one that has passed is.
 func noUpdate(l *logs.Log) (found []Finding) {
@@ -120,11 +121,14 @@ func noUpdate(l *logs.Log) (found []Finding) {
 			row, _ := slices.BinarySearch(l.Steps, norm.steps[i])
 			return norm.values[i] == 0 && differ[row] >= 0
 		})
-		because := "though rewards within groups differ (" + known + ")"
+		because, alike := "though rewards within groups differ ("+known+")", false
 		if known == "" {
-			because = "and no column says whether rewards within groups differ"
+			because, alike = "and no column says whether rewards within groups differ", extremeRewards(l, norm)
+			if alike {
+				because = "in rows of the smallest or the largest mean reward, where all rewards may be equal"
+			}
 			if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); has {
-				because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
+				because, alike = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0])), false
 			}
 		}
 		f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
@@ -133,7 +137,7 @@ func noUpdate(l *logs.Log) (found []Finding) {
 		}
 		switch {
 		case at.total == 0:
-		case at.certain() && at.atEnd && (known != "" || at.read > 1):
+		case at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike:
 			f.Level, f.Stops = Failure, at.end == at.read
 			f.Text += ": the weights do not move"
 			found = append(found, f)
@@ -153,6 +157,20 @@ func noUpdate(l *logs.Log) (found []Finding) {
 			Next: "check the schedule: its total number of steps, the warm-up, and the state that a resumed run loads"})
 	}
 	return found
+}
+
+// extremeRewards reports whether the mean reward is the smallest or the largest of the log in
+// every row with a gradient of 0, as where all samples fail or all succeed. Mean rewards of
+// groups that differ lie between in some row.
+func extremeRewards(l *logs.Log, norm series) bool {
+	smallest, largest := extremes(l)
+	for i, step := range norm.steps {
+		row, _ := slices.BinarySearch(l.Steps, step)
+		if reward := value(l, logs.Reward, row); norm.values[i] == 0 && reward != smallest && reward != largest {
+			return false
+		}
+	}
+	return true
 }
 
 // printed is the last digit of a loss that TRL prints.
