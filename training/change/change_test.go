@@ -307,3 +307,22 @@ func TestWithoutNoise(t *testing.T) {
 		}
 	}
 }
+
+// Three values from a step on are kept if they are on average no less than as many before.
+func TestKept(t *testing.T) {
+	steps, nan := []int{10, 20, 30, 40, 50, 60, 70}, math.NaN()
+	for _, c := range []struct {
+		x    []float64
+		want bool
+	}{
+		{[]float64{9, 1, 2, 3, 2, 2, 2}, true},
+		{[]float64{0, 1, 2, 3, 1, 2, 2}, false},
+		{[]float64{0, 1, 2, 3, nan, 4, 4}, false}, // two values
+		{[]float64{0, nan, 1, 3, 2, 2, 2}, true},
+		{nil, false},
+	} {
+		if got := Kept(steps[:len(c.x)], c.x, 50); got != c.want {
+			t.Errorf("%v: %t, want %t", c.x, got, c.want)
+		}
+	}
+}

@@ -185,6 +185,25 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A gradient norm that ends while the reward goes on may be a NaN that was left out; one that
+// is logged now and then is none, nor one that ends with the log.
+func TestLeftOut(t *testing.T) {
+	for rows, want := range map[int]string{40: "remark", 33: ""} {
+		l := table(rows, columns{logs.Reward: rising(40, 0.1, 0.01), logs.GradNorm: from(30, 0.3, nan)})
+		l.Columns[slices.IndexFunc(l.Columns, func(c logs.Column) bool { return c.Quantity == logs.GradNorm })].NotFinite = nil
+		switch found := numericalFailure(l); {
+		case want == "" && len(found) > 0:
+			t.Errorf("%d rows: %+v, want nothing", rows, found)
+		case want != "" && (len(found) != 1 || found[0].Level != Remark || found[0].Since != 310 || found[0].Stops):
+			t.Errorf("%d rows: %+v, want a remark since 310", rows, found)
+		}
+		l.Columns[1].Values[3], l.Columns[0].Values[3] = nan, nan
+		if found := numericalFailure(l); len(found) > 0 {
+			t.Errorf("a gradient norm with a gap: %+v", found)
+		}
+	}
+}
+
 // The numbers of a console have four digits: a learning rate of 0.000 is any small number.
 func TestRounded(t *testing.T) {
 	l := table(20, columns{logs.Reward: {0.25, 0.5}, logs.LR: {0}, logs.GradNorm: {0}, logs.FracZeroStd: {0.5}})

@@ -37,7 +37,7 @@ func numericalFailure(l *logs.Log) []Finding {
 		}
 	}
 	if len(broken) == 0 {
-		return nil
+		return leftOut(l)
 	}
 	var rows []int  // those in which it is known whether the update is a number
 	var lost []bool // by row of rows
@@ -101,6 +101,38 @@ func numericalFailure(l *logs.Log) []Finding {
 		f.Level = Remark
 		f.Text = fmt.Sprintf("%s %s: those updates are skipped", name(0), in.text())
 	}
+	return []Finding{f}
+}
+
+// leftOut remarks that gradient norm or loss, in every row until then, has no number in the
+// rows of the reward that follow, at least enough: writers of JSON put null for a NaN.
+func leftOut(l *logs.Log) []Finding {
+	reward, _ := l.Column(logs.Reward)
+	var keys []string
+	f := Finding{Level: Remark, Since: math.MaxInt}
+	for _, q := range []logs.Quantity{logs.GradNorm, logs.Loss} {
+		c, has := l.Column(q)
+		if !has || reward.Values == nil {
+			continue
+		}
+		end := len(c.Values)
+		for end > 0 && math.IsNaN(c.Values[end-1]) {
+			end--
+		}
+		rest := 0
+		for _, x := range reward.Values[end:] {
+			if !math.IsNaN(x) {
+				rest++
+			}
+		}
+		if end > 0 && rest >= enough && !slices.ContainsFunc(c.Values[:end], math.IsNaN) {
+			keys, f.Since = append(keys, c.Key), min(f.Since, l.Steps[end])
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	f.Text = fmt.Sprintf("no number of %s since step %d, though the reward goes on: it may be NaN, for which some writers put nothing", join(keys), f.Since)
 	return []Finding{f}
 }
 
