@@ -90,7 +90,7 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 		return c, false
 	}
 	c.Correlation = s.at[c.Index]
-	if before, after := mean(x[:c.Index]), mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
+	if before, after := Mean(x[:c.Index]), Mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
 		c.Index++ // the value left out is one of those before
 	}
 	values := float64(n)
@@ -187,7 +187,7 @@ func (c *Change) measure(x []float64) {
 	levels, sum := []*Level{&c.Before, &c.After}, 0.0
 	parts := [][]float64{x[:c.Index], x[c.Index:]}
 	for i, part := range parts {
-		levels[i].Mean = mean(part)
+		levels[i].Mean = Mean(part)
 		for _, v := range part {
 			sum += (v - levels[i].Mean) * (v - levels[i].Mean)
 		}
@@ -216,11 +216,22 @@ func Kept(steps []int, x []float64, step int) bool {
 		}
 	}
 	n := min(len(before), len(after))
-	return n >= leastKept && mean(after) >= mean(before[len(before)-n:])
+	return n >= leastKept && Mean(after) >= Mean(before[len(before)-n:])
 }
 
-// mean sums deviations from the first value, so that the mean of equal values is exact.
-func mean(x []float64) float64 {
+// Noise returns the standard deviation of single values, from the differences of
+// neighbours: a slow change of the mean does not count.
+func Noise(x []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(x); i++ {
+		sum += (x[i] - x[i-1]) * (x[i] - x[i-1])
+	}
+	return math.Sqrt(sum / 2 / float64(max(len(x)-1, 1)))
+}
+
+// Mean sums deviations from the first value, so that the mean of equal values is exact. x has
+// at least one value.
+func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v - x[0]

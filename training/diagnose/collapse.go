@@ -116,7 +116,7 @@ func rewardLost(t *Trace) Evidence {
 	x := r.columns[0]
 	batches, steps := make([]float64, lostBatches), make([]float64, lostBatches-1)
 	for i := range batches {
-		batches[i] = mean(x[i*len(x)/lostBatches : (i+1)*len(x)/lostBatches])
+		batches[i] = change.Mean(x[i*len(x)/lostBatches : (i+1)*len(x)/lostBatches])
 		if i > 0 {
 			steps[i-1] = math.Abs(batches[i] - batches[i-1])
 		}
@@ -124,10 +124,10 @@ func rewardLost(t *Trace) Evidence {
 	slices.Sort(steps)
 	top := slices.Index(batches, slices.Max(batches))
 	after := batches[min(max(lostBatches*3/4, top+1), lostBatches-1):] // a rise within the last quarter is no loss
-	end := mean(after)
+	end := change.Mean(after)
 	bottom := min(batches[0], end)
 	between := steps[len(steps)/2] / distuv.UnitNormal.Quantile(0.75) / math.Sqrt2
-	noise := max(between, rowNoise(x)/math.Sqrt(float64(len(x)/lostBatches)))
+	noise := max(between, change.Noise(x)/math.Sqrt(float64(len(x)/lostBatches)))
 	error := distuv.UnitNormal.Quantile(1-falseAlarm/lostBatches) * noise * math.Sqrt(1+1/float64(len(after)))
 	rise, loss := batches[top]-bottom, batches[top]-end
 	if !(rise > roundOff*math.Abs(batches[top])) {
@@ -163,10 +163,10 @@ func gradientGrowth(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	reward, norm := r.columns[1], r.columns[0]
-	gain := func(rows []float64) float64 { return mean(rows[len(rows)/2:]) - mean(rows[:len(rows)/2]) }
+	gain := func(rows []float64) float64 { return change.Mean(rows[len(rows)/2:]) - change.Mean(rows[:len(rows)/2]) }
 	first, last := gain(reward[:r.late]), gain(reward[r.late:])
-	scatter := standardErrors * rowNoise(reward[:r.late]) * 2 / math.Sqrt(float64(r.late))
-	early := mean(norm[:r.late])
+	scatter := standardErrors * change.Noise(reward[:r.late]) * 2 / math.Sqrt(float64(r.late))
+	early := change.Mean(norm[:r.late])
 	t.settle(&r, 0)
 	growth := r.end()[0] / early
 	if !(first > scatter) || growth >= 1 && last >= growth*first {

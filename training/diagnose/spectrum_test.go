@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"grposim/training/change"
 )
 
 // The sums of the periodogram are those of sinusoids less their lines, at uneven steps.
@@ -202,7 +204,7 @@ func TestAboutRise(t *testing.T) {
 		for from := range i + 1 {
 			least := math.Inf(1)
 			for to := i + 1; to <= len(x); to++ {
-				least = min(least, mean(x[from:to]))
+				least = min(least, change.Mean(x[from:to]))
 			}
 			best = max(best, least)
 		}

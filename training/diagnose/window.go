@@ -86,7 +86,7 @@ func (r *run) end() []float64 { return r.means(r.late, len(r.at)) }
 func (r *run) means(from, to int) []float64 {
 	means := make([]float64, len(r.columns))
 	for n, c := range r.columns {
-		means[n] = mean(c[from:to])
+		means[n] = change.Mean(c[from:to])
 	}
 	return means
 }
@@ -106,7 +106,7 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	at, batches := make([]float64, minLate), make([]float64, minLate)
 	for i := range batches {
 		at[i] = float64(i)
-		batches[i] = mean(late[i*len(late)/minLate : (i+1)*len(late)/minLate])
+		batches[i] = change.Mean(late[i*len(late)/minLate : (i+1)*len(late)/minLate])
 	}
 	rest := detrended(at, batches)
 	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
@@ -139,16 +139,6 @@ func overlap(x, y []float64) bool {
 	return len(x) == 0 || len(y) == 0 || slices.Max(x) >= slices.Min(y) && slices.Max(y) >= slices.Min(x)
 }
 
-// rowNoise returns the standard deviation of single rows, from the differences of
-// neighbours: a slow change of the mean does not count.
-func rowNoise(x []float64) float64 {
-	sum := 0.0
-	for i := 1; i < len(x); i++ {
-		sum += (x[i] - x[i-1]) * (x[i] - x[i-1])
-	}
-	return math.Sqrt(sum / 2 / float64(max(len(x)-1, 1)))
-}
-
 // onset returns the step at which a column's level changed across a threshold for good:
 // where the sum of its distances from the threshold turns (Page's cumulative sum). It is
 // the most likely step of one change in normal noise between levels at equal distances
@@ -157,7 +147,7 @@ func rowNoise(x []float64) float64 {
 // Where settle found a change from the other side of the threshold, it is that.
 func (r *run) onset(column int, s Side, threshold float64) int {
 	if half := r.half(); r.changed {
-		if before := mean(r.columns[column][half:r.late]); (s == AtLeast) == (before < threshold) {
+		if before := change.Mean(r.columns[column][half:r.late]); (s == AtLeast) == (before < threshold) {
 			return int(r.at[r.late])
 		}
 	}
@@ -174,19 +164,9 @@ func (r *run) onset(column int, s Side, threshold float64) int {
 	return int(r.at[first])
 }
 
-// mean sums deviations from the first value, so that the mean of equal values is
-// exact.
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v - x[0]
-	}
-	return x[0] + sum/float64(len(x))
-}
-
 // deviation returns the sample standard deviation of at least two values.
 func deviation(x []float64) float64 {
-	m, sum := mean(x), 0.0
+	m, sum := change.Mean(x), 0.0
 	for _, v := range x {
 		sum += (v - m) * (v - m)
 	}
@@ -196,7 +176,7 @@ func deviation(x []float64) float64 {
 // line fits y = a + slope·x by least squares to at least three points and
 // returns the slope with its standard error.
 func line(x, y []float64) (slope, stdErr float64) {
-	mx, my := mean(x), mean(y)
+	mx, my := change.Mean(x), change.Mean(y)
 	var xx, xy, yy float64
 	for i := range x {
 		dx, dy := x[i]-mx, y[i]-my

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -48,11 +49,7 @@ func truncation(l *logs.Log) []Finding {
 		}
 		return []Finding{f}
 	}
-	mean := 0.0
-	for _, x := range share.values {
-		mean += x / float64(len(share.values))
-	}
-	if at := share.past(aQuarter); at.certain() || mean >= aQuarter {
+	if at := share.past(aQuarter); at.certain() || change.Mean(share.values) >= aQuarter {
 		values := share.values
 		if at.certain() {
 			values = share.within(at, aQuarter)

@@ -61,16 +61,7 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if rewardTests*slow.Chance <= limit && (rewardTests*sudden.Chance > limit || slow.Closer(x, sudden)) {
 		since, from, to, text = slow.From, slow.Start, slow.End, "%s falls slowly from %.3g to %.3g, from step %d on"
 	}
-	tenth, start, squares := max(1, len(x)/10), 0.0, 0.0
-	for i, v := range x {
-		if i < tenth {
-			start += v / float64(tenth)
-		}
-		if i > 0 {
-			squares += (v - x[i-1]) * (v - x[i-1])
-		}
-	}
-	noise := math.Sqrt(squares / 2 / float64(len(x)-1))
+	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	large := from-to >= max(lostReward*(from-min(start, to)), 2*noise)
 	found := Finding{Level: Remark, Since: steps[since], Text: fmt.Sprintf(text, c.Key, from, to, steps[since])}
 	if slices.Contains(l.Resumes, steps[since]) {
@@ -122,10 +113,7 @@ func recovered(x []float64, levels int, distance float64) bool {
 		if len(values) == 0 {
 			continue
 		}
-		level := 0.0
-		for _, v := range values {
-			level += v / float64(len(values))
-		}
+		level := change.Mean(values)
 		if top-bottom >= distance && level-bottom >= distance {
 			return true
 		}

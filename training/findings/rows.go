@@ -266,15 +266,12 @@ func (s series) trend() int {
 		}
 		return 0
 	}
-	var xy, xx, yy, total float64
 	means := make([]float64, batches)
 	for i := range means {
-		part := s.values[i*n/batches : (i+1)*n/batches]
-		for _, x := range part {
-			means[i] += x / float64(len(part))
-		}
-		total += means[i] / batches
+		means[i] = change.Mean(s.values[i*n/batches : (i+1)*n/batches])
 	}
+	var xy, xx, yy float64
+	total := change.Mean(means)
 	for i, m := range means {
 		x := float64(i) - (batches-1)/2.0
 		xy, xx, yy = xy+x*m, xx+x*x, yy+(m-total)*(m-total)
@@ -290,13 +287,7 @@ func (s series) trend() int {
 // one row.
 func (s series) ends() string {
 	n := max(1, len(s.values)/4)
-	mean := func(part []float64) (m float64) {
-		for _, x := range part {
-			m += x / float64(len(part))
-		}
-		return m
-	}
-	return fmt.Sprintf("%s (%s to %s)", s.key, plain(mean(s.values[:n])), plain(mean(s.values[len(s.values)-n:])))
+	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])), plain(change.Mean(s.values[len(s.values)-n:])))
 }
 
 // join writes a list as a sentence has it.
