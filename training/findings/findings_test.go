@@ -121,7 +121,7 @@ func TestOf(t *testing.T) {
 		"most cut, reward rises":           {table(40, healthy(columns{logs.LenClipped: {0.6}})), "remark truncation@10", "the reward rises meanwhile"},
 		"most cut at the start":            {table(40, healthy(columns{logs.LenClipped: from(12, 0.7, 0.1)})), "remark truncation@10", "from step 10 to step 120"},
 		"many cut in a few rows":           {table(4, healthy(columns{logs.LenClipped: {0.3, 0.5, 1, 0.4}})), "remark truncation@10", "30 % to 100 %"},
-		"length explodes":                  {table(40, healthy(columns{logs.LenMean: from(20, 300, 1500)})), "remark length-change@210", "grow 5 times, from 300 to 1500"},
+		"length explodes":                  {table(40, healthy(columns{logs.LenMean: from(20, 300, 1500)})), "remark length-change@210", "grow 5 times, from 300 to 1500 tokens (len_mean), since about step 210; the reward rises meanwhile"},
 		"length shrinks, few rows":         {table(6, healthy(columns{logs.LenMean: {300, 290, 310, 90, 80, 85}})), "remark length-change@40", "shrink 3.5 times"},
 		"mismatch KL":                      {table(3, healthy(columns{logs.MismatchKL: {0.15, 1.75, 0.4}})), "failure sampler-mismatch@10", "mismatch_kl is 0.15 nats to 1.75 nats, median 0.4 nats in all 3 rows"},
 		"mismatch KL of either sign":       {table(3, healthy(columns{logs.MismatchKL: {-0.15, -0.2, -0.4}})), "failure sampler-mismatch@10", ""},

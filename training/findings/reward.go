@@ -9,9 +9,6 @@ import (
 	"grposim/training/logs"
 )
 
-// RewardCollapse: the training reward is lower at the end than it has been.
-const RewardCollapse Kind = "reward-collapse"
-
 // Probabilities with which noise alone, of a reward that does not fall in the mean, passes
 // as a fall, and as one that may be chance; each is divided among the tests.
 const (

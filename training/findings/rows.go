@@ -290,6 +290,15 @@ func (s series) ends() string {
 	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])), plain(change.Mean(s.values[len(s.values)-n:])))
 }
 
+// meanwhile says that the reward rises, "" if that is not certain.
+func meanwhile(l *logs.Log) string {
+	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	if reward.trend() <= 0 {
+		return ""
+	}
+	return "; the reward rises meanwhile: " + reward.ends()
+}
+
 // join writes a list as a sentence has it.
 func join(words []string) string {
 	if len(words) < 2 {
