@@ -42,7 +42,7 @@ var checks = []check{
 		kind: Truncation, find: truncation,
 		see:     "`clipped_ratio` near 1; mean length at the limit; reward 0",
 		is:      "completions are cut before they end, so that the reward cannot see an answer",
-		next:    "raise the length limit until most completions end (reasoning about a word problem takes several hundred tokens); check the chat template and the end-of-sequence token; leave cut completions out of the loss",
+		next:    "raise the length limit (max_completion_length of TRL, 256 by default; data.max_response_length of verl) until most completions end: reasoning about a word problem takes several hundred tokens; check the chat template and the end-of-sequence token; leave cut completions out of the loss (mask_truncated_completions of TRL)",
 		threads: []string{"huggingface/trl#5697", "huggingface/trl#6263"},
 		from:    []logs.Quantity{logs.LenClipped, logs.LenMax, logs.LenMean},
 	},
