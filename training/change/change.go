@@ -109,23 +109,40 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 // down to MinValues; a change after a rise that has ended is seen where the rise is left
 // out. Chance is that of Find times the number of these windows. Before is the level in
 // the window, and Index that in x.
-func Late(x []float64, of Direction) (c Change, found bool) { return late(x, of, scores) }
+func Late(x []float64, of Direction) (c Change, found bool) {
+	return late(x, of, scores, func(Change) bool { return true })
+}
+
+// LateIf returns the clearer one of Late and LateJump among the changes that are accepted,
+// with twice its Chance: a series that moves slowly all the time has clearer changes than
+// the jump near its end.
+func LateIf(x []float64, of Direction, accept func(Change) bool) (c Change, found bool) {
+	c, found = late(x, of, scores, accept)
+	if jump, is := late(x, of, cut, accept); is && jump.Chance < c.Chance {
+		c, found = jump, true
+	}
+	c.Chance = min(1, 2*c.Chance)
+	return c, found
+}
 
 // LateJump is Late by the values in the place of their ranks, cut at six deviations of the
 // noise of neighbours from the median. A change that is large against the noise, as a
 // collapse, is seen after four to eight values, where ranks need twice as many: the lowest
 // of 100 values is about as far from the median by its rank, whatever it is. Its bound
 // holds for ρ up to 0.6 and noise that is not strongly skewed.
-func LateJump(x []float64, of Direction) (c Change, found bool) { return late(x, of, cut) }
+func LateJump(x []float64, of Direction) (c Change, found bool) {
+	return late(x, of, cut, func(Change) bool { return true })
+}
 
-// late is Late of values mapped by scale.
-func late(x []float64, of Direction, scale func([]float64) []float64) (c Change, found bool) {
+// late is LateIf of values mapped by scale.
+func late(x []float64, of Direction, scale func([]float64) []float64, accept func(Change) bool) (c Change, found bool) {
 	c.Chance = 1
 	windows := 0
 	for last := len(x); last >= MinValues; last = int(float64(last) / math.Sqrt2) {
 		windows++
-		if w, is := find(x[len(x)-last:], of, scale); is && (!found || w.Chance < c.Chance) {
-			w.Index += len(x) - last
+		w, is := find(x[len(x)-last:], of, scale)
+		w.Index += len(x) - last
+		if is && (!found || w.Chance < c.Chance) && accept(w) {
 			c, found = w, true
 		}
 	}

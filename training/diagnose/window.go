@@ -125,18 +125,16 @@ func (t *Trace) settle(r *run, column int) {
 	}
 	c, _ := change.Find(late, change.Either)
 	if c.Chance > falseAlarm {
-		if c, _ = change.Late(late, change.Either); overlap(late[:c.Index], late[c.Index:]) {
-			return
-		}
+		c, _ = change.LateIf(late, change.Either, func(c change.Change) bool { return apart(late[:c.Index], late[c.Index:]) })
 	}
 	if c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
 		r.late, r.changed = r.late+c.Index, true
 	}
 }
 
-// overlap reports whether the ranges of two lists have values in common, or one is empty.
-func overlap(x, y []float64) bool {
-	return len(x) == 0 || len(y) == 0 || slices.Max(x) >= slices.Min(y) && slices.Max(y) >= slices.Min(x)
+// apart reports whether the ranges of two lists have no value in common.
+func apart(x, y []float64) bool {
+	return slices.Max(x) < slices.Min(y) || slices.Max(y) < slices.Min(x)
 }
 
 // onset returns the step at which a column's level changed across a threshold for good:

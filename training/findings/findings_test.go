@@ -143,6 +143,7 @@ func TestOf(t *testing.T) {
 		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@220", "the reward does not rise"},
 		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure entropy-growth@310 failure reward-collapse@110", ""},
 		"entropy grows, reward rises":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2)})), "remark entropy-growth@210", ""},
+		"entropy falls, then explodes":     {table(300, healthy(columns{logs.Entropy: append(rising(280, 0.6, -0.001), 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@2810", ""},
 		"entropy falls":                    {table(40, healthy(columns{logs.Entropy: from(20, 1.2, 0.3)})), "", ""},
 		"entropy then truncation":          {table(80, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.LenClipped: from(50, 0.1, 0.8), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@310 failure truncation@510", ""},
 		"components apart":                 {table(3, healthy(columns{"reward_component/format": {0.4, 0.5, 0.8}, "reward_component/accuracy": {0.3, 0.2, 0.1}})), "remark components-apart@10", "reward_component/format (0.4 to 0.8) rises while reward_component/accuracy (0.3 to 0.1) falls, in every one of 3 rows (of two series of chance 1 in 18 does so)"},

@@ -217,11 +217,11 @@ func (s series) factorChange() (m move, found bool) {
 	return m, true
 }
 
-// lateChange returns a change near the end of a series.
+// lateChange returns a change of that size near the end of a series.
 func (s series) lateChange() (m move, found bool) {
-	c, _ := change.Late(s.values, change.Either)
-	m = move{c.Before.Mean, c.After.Mean, s.steps[c.Index]}
-	return m, c.Chance <= falseAlarm && m.large()
+	levels := func(c change.Change) move { return move{c.Before.Mean, c.After.Mean, s.steps[c.Index]} }
+	c, found := change.LateIf(s.values, change.Either, func(c change.Change) bool { return levels(c).large() })
+	return levels(c), found && c.Chance <= falseAlarm
 }
 
 // large reports whether a level has changed by a factor of e.
