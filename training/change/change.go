@@ -90,7 +90,7 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 		return c, false
 	}
 	c.Correlation = s.at[c.Index]
-	if before, after := mean(x[:c.Index]), mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
+	if before, after := Mean(x[:c.Index]), Mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
 		c.Index++ // the value left out is one of those before
 	}
 	values := float64(n)
@@ -109,23 +109,40 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 // down to MinValues; a change after a rise that has ended is seen where the rise is left
 // out. Chance is that of Find times the number of these windows. Before is the level in
 // the window, and Index that in x.
-func Late(x []float64, of Direction) (c Change, found bool) { return late(x, of, scores) }
+func Late(x []float64, of Direction) (c Change, found bool) {
+	return late(x, of, scores, func(Change) bool { return true })
+}
+
+// LateIf returns the clearer one of Late and LateJump among the changes that are accepted,
+// with twice its Chance: a series that moves slowly all the time has clearer changes than
+// the jump near its end.
+func LateIf(x []float64, of Direction, accept func(Change) bool) (c Change, found bool) {
+	c, found = late(x, of, scores, accept)
+	if jump, is := late(x, of, cut, accept); is && jump.Chance < c.Chance {
+		c, found = jump, true
+	}
+	c.Chance = min(1, 2*c.Chance)
+	return c, found
+}
 
 // LateJump is Late by the values in the place of their ranks, cut at six deviations of the
 // noise of neighbours from the median. A change that is large against the noise, as a
 // collapse, is seen after four to eight values, where ranks need twice as many: the lowest
 // of 100 values is about as far from the median by its rank, whatever it is. Its bound
 // holds for ρ up to 0.6 and noise that is not strongly skewed.
-func LateJump(x []float64, of Direction) (c Change, found bool) { return late(x, of, cut) }
+func LateJump(x []float64, of Direction) (c Change, found bool) {
+	return late(x, of, cut, func(Change) bool { return true })
+}
 
-// late is Late of values mapped by scale.
-func late(x []float64, of Direction, scale func([]float64) []float64) (c Change, found bool) {
+// late is LateIf of values mapped by scale.
+func late(x []float64, of Direction, scale func([]float64) []float64, accept func(Change) bool) (c Change, found bool) {
 	c.Chance = 1
 	windows := 0
 	for last := len(x); last >= MinValues; last = int(float64(last) / math.Sqrt2) {
 		windows++
-		if w, is := find(x[len(x)-last:], of, scale); is && (!found || w.Chance < c.Chance) {
-			w.Index += len(x) - last
+		w, is := find(x[len(x)-last:], of, scale)
+		w.Index += len(x) - last
+		if is && (!found || w.Chance < c.Chance) && accept(w) {
 			c, found = w, true
 		}
 	}
@@ -187,7 +204,7 @@ func (c *Change) measure(x []float64) {
 	levels, sum := []*Level{&c.Before, &c.After}, 0.0
 	parts := [][]float64{x[:c.Index], x[c.Index:]}
 	for i, part := range parts {
-		levels[i].Mean = mean(part)
+		levels[i].Mean = Mean(part)
 		for _, v := range part {
 			sum += (v - levels[i].Mean) * (v - levels[i].Mean)
 		}
@@ -198,8 +215,40 @@ func (c *Change) measure(x []float64) {
 	}
 }
 
-// mean sums deviations from the first value, so that the mean of equal values is exact.
-func mean(x []float64) float64 {
+// leastKept is the number of values before and after a step that Kept needs: of fewer, one
+// value decides.
+const leastKept = 3
+
+// Kept reports whether the values from a step on, at least leastKept, are on average no less
+// than as many before it. NaN is no value.
+func Kept(steps []int, x []float64, step int) bool {
+	var before, after []float64
+	for i, v := range x {
+		switch {
+		case math.IsNaN(v):
+		case steps[i] < step:
+			before = append(before, v)
+		default:
+			after = append(after, v)
+		}
+	}
+	n := min(len(before), len(after))
+	return n >= leastKept && Mean(after) >= Mean(before[len(before)-n:])
+}
+
+// Noise returns the standard deviation of single values, from the differences of
+// neighbours: a slow change of the mean does not count.
+func Noise(x []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(x); i++ {
+		sum += (x[i] - x[i-1]) * (x[i] - x[i-1])
+	}
+	return math.Sqrt(sum / 2 / float64(max(len(x)-1, 1)))
+}
+
+// Mean sums deviations from the first value, so that the mean of equal values is exact. x has
+// at least one value.
+func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v - x[0]

@@ -307,3 +307,43 @@ func TestWithoutNoise(t *testing.T) {
 		}
 	}
 }
+
+// Three values from a step on are kept if they are on average no less than as many before.
+func TestKept(t *testing.T) {
+	steps, nan := []int{10, 20, 30, 40, 50, 60, 70}, math.NaN()
+	for _, c := range []struct {
+		x    []float64
+		want bool
+	}{
+		{[]float64{9, 1, 2, 3, 2, 2, 2}, true},
+		{[]float64{0, 1, 2, 3, 1, 2, 2}, false},
+		{[]float64{0, 1, 2, 3, nan, 4, 4}, false}, // two values
+		{[]float64{0, nan, 1, 3, 2, 2, 2}, true},
+		{nil, false},
+	} {
+		if got := Kept(steps[:len(c.x)], c.x, 50); got != c.want {
+			t.Errorf("%v: %t, want %t", c.x, got, c.want)
+		}
+	}
+}
+
+// Of a series that falls slowly and jumps in its last twelve rows, the jump is found where it
+// is asked for; the slow fall has a clearer change elsewhere.
+func TestLateIf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	for _, n := range []int{60, 2000} {
+		x := make([]float64, n)
+		for i := range x {
+			if x[i] = 0.6 - 0.2*float64(i)/float64(n) + 0.02*rng.NormFloat64(); i >= n-12 {
+				x[i] = 3 + 0.2*rng.NormFloat64()
+			}
+		}
+		jump := func(c Change) bool { return c.After.Mean > 2*c.Before.Mean }
+		if c, found := LateIf(x, Either, jump); !found || c.Index != n-12 || c.Chance > 1e-3 {
+			t.Errorf("%d values: %+v, want the jump at %d", n, c, n-12)
+		}
+	}
+	if c, found := LateIf(make([]float64, 60), Either, func(Change) bool { return true }); found || c.Chance != 1 {
+		t.Errorf("constant values change: %+v", c)
+	}
+}

@@ -71,7 +71,7 @@ func line(x []float64, of Direction) (t Trend, found bool) {
 	if of == Either {
 		t.Chance *= 2
 	}
-	m, product := mean(x), 0.0
+	m, product := Mean(x), 0.0
 	for i, v := range x {
 		product += (float64(i) - (n-1)/2) * (v - m)
 	}
@@ -94,7 +94,7 @@ func (t Trend) Closer(x []float64, c Change) bool {
 	if k < 1 || k >= len(last) {
 		return true
 	}
-	before, after := mean(last[:k]), mean(last[k:])
+	before, after := Mean(last[:k]), Mean(last[k:])
 	line, levels := 0.0, 0.0
 	for i, v := range last {
 		d := v - t.Start - (t.End-t.Start)*float64(i)/float64(len(last)-1)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/training/change"
 )
 
 // offPolicy measures in three ways, over the last half of the run, how far the policy
@@ -100,7 +102,8 @@ const lostBatches = 2 * minLate
 // The error is that of batch means, by the noise of rows or of neighbouring batches,
 // whichever is larger, so that the highest of all batches is chosen by chance with
 // probability falseAlarm. A loss within the error is none. It is Undefined for
-// Expectations, which need no such sign, and if the highest is the start.
+// Expectations, which need no such sign, if the highest is the start, and if the true reward
+// does not fall with it: then the data may have become harder.
 func rewardLost(t *Trace) Evidence {
 	const name = "lost share of the reward's rise"
 	r, o := t.rows(t.Reward)
@@ -113,7 +116,7 @@ func rewardLost(t *Trace) Evidence {
 	x := r.columns[0]
 	batches, steps := make([]float64, lostBatches), make([]float64, lostBatches-1)
 	for i := range batches {
-		batches[i] = mean(x[i*len(x)/lostBatches : (i+1)*len(x)/lostBatches])
+		batches[i] = change.Mean(x[i*len(x)/lostBatches : (i+1)*len(x)/lostBatches])
 		if i > 0 {
 			steps[i-1] = math.Abs(batches[i] - batches[i-1])
 		}
@@ -121,10 +124,10 @@ func rewardLost(t *Trace) Evidence {
 	slices.Sort(steps)
 	top := slices.Index(batches, slices.Max(batches))
 	after := batches[min(max(lostBatches*3/4, top+1), lostBatches-1):] // a rise within the last quarter is no loss
-	end := mean(after)
+	end := change.Mean(after)
 	bottom := min(batches[0], end)
 	between := steps[len(steps)/2] / distuv.UnitNormal.Quantile(0.75) / math.Sqrt2
-	noise := max(between, rowNoise(x)/math.Sqrt(float64(len(x)/lostBatches)))
+	noise := max(between, change.Noise(x)/math.Sqrt(float64(len(x)/lostBatches)))
 	error := distuv.UnitNormal.Quantile(1-falseAlarm/lostBatches) * noise * math.Sqrt(1+1/float64(len(after)))
 	rise, loss := batches[top]-bottom, batches[top]-end
 	if !(rise > roundOff*math.Abs(batches[top])) {
@@ -133,7 +136,11 @@ func rewardLost(t *Trace) Evidence {
 	if loss <= error {
 		return measured(name, DynamicalInstability, 0, 0, AtLeast, 0.5, 0)
 	}
-	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, int(r.at[(top+1)*len(x)/lostBatches-1]))
+	since := r.onset(0, AtMost, batches[top]-loss/2)
+	if change.Kept(t.Steps, t.TrueReward, since) {
+		return unobserved(name, DynamicalInstability, Undefined)
+	}
+	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, since)
 }
 
 // gradientGrowth measures the mean gradient norm of the last half of the run over that of
@@ -156,10 +163,10 @@ func gradientGrowth(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	reward, norm := r.columns[1], r.columns[0]
-	gain := func(rows []float64) float64 { return mean(rows[len(rows)/2:]) - mean(rows[:len(rows)/2]) }
+	gain := func(rows []float64) float64 { return change.Mean(rows[len(rows)/2:]) - change.Mean(rows[:len(rows)/2]) }
 	first, last := gain(reward[:r.late]), gain(reward[r.late:])
-	scatter := standardErrors * rowNoise(reward[:r.late]) * 2 / math.Sqrt(float64(r.late))
-	early := mean(norm[:r.late])
+	scatter := standardErrors * change.Noise(reward[:r.late]) * 2 / math.Sqrt(float64(r.late))
+	early := change.Mean(norm[:r.late])
 	t.settle(&r, 0)
 	growth := r.end()[0] / early
 	if !(first > scatter) || growth >= 1 && last >= growth*first {

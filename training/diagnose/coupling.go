@@ -1,6 +1,10 @@
 package diagnose
 
-import "math"
+import (
+	"math"
+
+	"grposim/training/change"
+)
 
 // rewardCoupling measures whether the true reward T rises with the proxy R (the
 // reward that the run is trained on): the slope ΔT/ΔR of their increments over the
@@ -154,7 +158,7 @@ func (t *Trace) betweenEvaluations() (reward, truth []float64) {
 		case math.IsNaN(last):
 			last, since = t.TrueReward[i], nil
 		case len(since) > 0:
-			reward[i], truth[i] = mean(since), (last+t.TrueReward[i])/2
+			reward[i], truth[i] = change.Mean(since), (last+t.TrueReward[i])/2
 			last, since = t.TrueReward[i], nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/rom/fp"
+	"grposim/training/change"
 )
 
 // zeroVarianceGroups measures the mean share of groups with equal rewards over the
@@ -148,8 +149,8 @@ func remainingRise(t *Trace) Evidence {
 	slope, stdErr := line(at, late)
 	span := at[len(at)-1] - at[0]
 	start := r.start()[0]
-	rise := mean(late) + slope*span/2 - start
-	scatter := standardErrors * rowNoise(r.columns[0]) / math.Sqrt(float64(max(1, len(r.at)/10)))
+	rise := change.Mean(late) + slope*span/2 - start
+	scatter := standardErrors * change.Noise(r.columns[0]) / math.Sqrt(float64(max(1, len(r.at)/10)))
 	if !(rise > max(scatter, roundOff*math.Abs(start))) {
 		return unobserved(name, AdvantageDegeneracy, Undefined)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/rom/fp"
+	"grposim/training/change"
 )
 
 // Name names the failure mode of a run by this project's diagnostics. It panics if
@@ -158,7 +159,7 @@ func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy fun
 	if t.Origin == Samples {
 		early := r.columns[0][:r.late]
 		start = r.start()[0]
-		scatter = standardErrors * rowNoise(early) / math.Sqrt(float64(max(1, len(r.at)/10)))
+		scatter = standardErrors * change.Noise(early) / math.Sqrt(float64(max(1, len(r.at)/10)))
 	}
 	if !(start > max(roundOff, scatter)) {
 		return unobserved(diagnostic, PolicyConcentration, Undefined) // the run starts on a single arm

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"grposim/training/change"
 )
 
 // minCycles is the smallest number of cycles in the last half of a run that counts
@@ -104,7 +106,7 @@ func entropySwings(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, o)
 	}
 	half := slices.Max(r.columns[0]) / 2
-	hidden := t.Origin == Samples && half < standardErrors*math.Sqrt2*rowNoise(r.columns[0][r.late:])
+	hidden := t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(r.columns[0][r.late:])
 	if !(half > 0) || hidden {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
@@ -136,7 +138,7 @@ func extent(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 // detrended returns y minus its least-squares line in x.
 func detrended(x, y []float64) []float64 {
 	slope, _ := line(x, y)
-	mx, my := mean(x), mean(y)
+	mx, my := change.Mean(x), change.Mean(y)
 	rest := make([]float64, len(y))
 	for i := range y {
 		rest[i] = y[i] - my - slope*(x[i]-mx)

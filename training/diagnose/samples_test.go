@@ -64,8 +64,15 @@ func TestSigns(t *testing.T) {
 		{"the reward collapses", func(l *Trace, i int) {
 			if i >= 120 {
 				l.Reward[i] -= 0.4
+				l.TrueReward[i] -= 0.4
 			}
 		}, DynamicalInstability},
+		{"the data become harder", func(l *Trace, i int) {
+			if i >= 120 {
+				l.Reward[i] -= 0.4
+				l.TrueReward[i] += 0.05
+			}
+		}, None},
 		{"the reward sags", func(l *Trace, i int) {
 			if i >= 120 {
 				l.Reward[i] -= 0.15

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/training/change"
 )
 
 // sampledRinging is rewardRinging for Samples, whose runs can be long, noisy, and shorter
@@ -35,7 +37,7 @@ func sampledRinging(r *run, name string) Evidence {
 	if regular == 0 {
 		regular = slowRinging(newPeriodogram(r.at, x).coarse(), coarse)
 	}
-	noise := rowNoise(first)
+	noise := change.Noise(first)
 	curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
 	if ratio := regular / early; ratio >= minAmplitudeRatio {
 		return say(regular, 0)
@@ -175,7 +177,7 @@ func (p *periodogram) coarse() *periodogram {
 // sums over rows; from one trial to the next each row's phase turns by the same angle.
 func (p *periodogram) best(from, to float64) (found sinusoid) {
 	n, span := float64(len(p.y)), p.span()
-	middle := mean(p.at)
+	middle := change.Mean(p.at)
 	type row struct{ cos, sin, turnCos, turnSin, time, value float64 }
 	rows, times := make([]row, len(p.y)), 0.0
 	for i, t := range p.at {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"grposim/training/change"
 )
 
 // The sums of the periodogram are those of sinusoids less their lines, at uneven steps.
@@ -124,6 +126,44 @@ func TestLateRiseLosesNothing(t *testing.T) {
 	}
 }
 
+// A reward that stays at its height and then falls has lost its rise since it fell, not since
+// it came there.
+func TestRewardLostSinceTheFall(t *testing.T) {
+	l := logged(newRand(), 200)
+	for i := 150; i < 200; i++ {
+		l.Reward[i] -= 0.5
+		l.TrueReward[i] -= 0.5
+	}
+	if e := rewardLost(&l); e.Says != DynamicalInstability || e.Since != 1500 {
+		t.Errorf("got %s since %d, want a sign since 1500", e.Says, e.Since)
+	}
+	for i := 150; i < 200; i++ {
+		l.TrueReward[i] += 0.7
+	}
+	if e := rewardLost(&l); e.Observable != Undefined {
+		t.Errorf("the true reward rises when the reward falls: %+v, want undefined", e)
+	}
+}
+
+// Groups without variance while the noise hides whether the reward still rises are not
+// observable: of two samples a group most have equal rewards in a healthy run.
+func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
+	for _, c := range []struct {
+		late, noise float64 // rise over the last half as a share of that over the first, noise of rows
+		want        Finding
+	}{{0.15, 0.1, NotObservable}, {0.15, 0.005, Present}, {0, 0.005, Present}} {
+		rng := newRand()
+		l := logged(rng, 200)
+		for i := range l.Reward {
+			l.ZeroVariance[i] += 0.6
+			l.Reward[i] = 0.2 + 0.5*math.Min(float64(i)/100, 1) + c.late*0.5*math.Max(float64(i)/100-1, 0) + c.noise*rng.NormFloat64()
+		}
+		if v := finding(Name(l), AdvantageDegeneracy); v.Finding != c.want {
+			t.Errorf("late rise %g, noise %g: %+v, want %s", c.late, c.noise, v, c.want)
+		}
+	}
+}
+
 // Noise with any memory, random walks included, rings in samples no more often than twice
 // declared: the last half and the whole run are looked at.
 func TestRingingOfSampledNoise(t *testing.T) {
@@ -164,7 +204,7 @@ func TestAboutRise(t *testing.T) {
 		for from := range i + 1 {
 			least := math.Inf(1)
 			for to := i + 1; to <= len(x); to++ {
-				least = min(least, mean(x[from:to]))
+				least = min(least, change.Mean(x[from:to]))
 			}
 			best = max(best, least)
 		}
@@ -195,6 +235,19 @@ func TestChangeInsideTheLateWindow(t *testing.T) {
 				t.Errorf("%s from row %d on: %+v, want present since %d or a row beside it\n%s", c.mode, at, v, 10*at, table(d))
 			}
 		}
+	}
+}
+
+// An entropy that falls slowly has no constant level before it falls at once.
+func TestChangeAfterASlowFall(t *testing.T) {
+	l := logged(newRand(), 200)
+	for i := range l.Entropy {
+		if l.Entropy[i] -= 0.001 * float64(i); i >= 180 {
+			l.Entropy[i] = 0.02
+		}
+	}
+	if v := finding(Name(l), PolicyConcentration); v.Finding != Present || v.Since != 1800 {
+		t.Errorf("got %+v, want present since 1800", v)
 	}
 }
 

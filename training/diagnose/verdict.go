@@ -71,12 +71,12 @@ func allObserved(evidence ...Evidence) sign {
 
 // excused is the verdict on a run most of whose groups have no variance: that is no
 // degeneracy if the spread of difficulties explains it and the reward still rises, and
-// not known if it rises and no spread can be fitted.
+// not known if it rises and no spread can be fitted, or the noise hides whether it rises.
 func excused(unexplained, rising Evidence) sign {
 	switch {
-	case !(rising.Observable == Observed && rising.Value >= rising.Threshold && rising.Value > rising.Error), unexplained.speaks():
+	case rising.Observable != Observed, rising.Value+rising.Error < rising.Threshold, unexplained.speaks():
 		return yes
-	case unexplained.Observable == Observed:
+	case unexplained.Observable == Observed && rising.Value >= rising.Threshold && rising.Value > rising.Error:
 		return no
 	}
 	return unknown

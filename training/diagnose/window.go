@@ -86,7 +86,7 @@ func (r *run) end() []float64 { return r.means(r.late, len(r.at)) }
 func (r *run) means(from, to int) []float64 {
 	means := make([]float64, len(r.columns))
 	for n, c := range r.columns {
-		means[n] = mean(c[from:to])
+		means[n] = change.Mean(c[from:to])
 	}
 	return means
 }
@@ -106,7 +106,7 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	at, batches := make([]float64, minLate), make([]float64, minLate)
 	for i := range batches {
 		at[i] = float64(i)
-		batches[i] = mean(late[i*len(late)/minLate : (i+1)*len(late)/minLate])
+		batches[i] = change.Mean(late[i*len(late)/minLate : (i+1)*len(late)/minLate])
 	}
 	rest := detrended(at, batches)
 	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
@@ -114,26 +114,27 @@ func (t *Trace) lateError(r *run, column int) float64 {
 
 // settle moves the beginning of the late rows to a change of a column's level within
 // them, if noise shows one as clear less often than falseAlarm and minLate rows follow:
-// the level after it is the run's, and the change is no noise. Expectations stay as they
-// are.
+// the level after it is the run's, and the change is no noise. Late rows that move before
+// they change, as an entropy that falls slowly and then at once, have no constant level
+// before it: then the change counts that change.Late finds, if no value before it is among
+// those after it. Expectations stay as they are.
 func (t *Trace) settle(r *run, column int) {
 	late := r.columns[column][r.late:]
 	if t.Origin == Expectations {
 		return
 	}
-	if c, _ := change.Find(late, change.Either); c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
+	c, _ := change.Find(late, change.Either)
+	if c.Chance > falseAlarm {
+		c, _ = change.LateIf(late, change.Either, func(c change.Change) bool { return apart(late[:c.Index], late[c.Index:]) })
+	}
+	if c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
 		r.late, r.changed = r.late+c.Index, true
 	}
 }
 
-// rowNoise returns the standard deviation of single rows, from the differences of
-// neighbours: a slow change of the mean does not count.
-func rowNoise(x []float64) float64 {
-	sum := 0.0
-	for i := 1; i < len(x); i++ {
-		sum += (x[i] - x[i-1]) * (x[i] - x[i-1])
-	}
-	return math.Sqrt(sum / 2 / float64(max(len(x)-1, 1)))
+// apart reports whether the ranges of two lists have no value in common.
+func apart(x, y []float64) bool {
+	return slices.Max(x) < slices.Min(y) || slices.Max(y) < slices.Min(x)
 }
 
 // onset returns the step at which a column's level changed across a threshold for good:
@@ -144,7 +145,7 @@ func rowNoise(x []float64) float64 {
 // Where settle found a change from the other side of the threshold, it is that.
 func (r *run) onset(column int, s Side, threshold float64) int {
 	if half := r.half(); r.changed {
-		if before := mean(r.columns[column][half:r.late]); (s == AtLeast) == (before < threshold) {
+		if before := change.Mean(r.columns[column][half:r.late]); (s == AtLeast) == (before < threshold) {
 			return int(r.at[r.late])
 		}
 	}
@@ -161,19 +162,9 @@ func (r *run) onset(column int, s Side, threshold float64) int {
 	return int(r.at[first])
 }
 
-// mean sums deviations from the first value, so that the mean of equal values is
-// exact.
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v - x[0]
-	}
-	return x[0] + sum/float64(len(x))
-}
-
 // deviation returns the sample standard deviation of at least two values.
 func deviation(x []float64) float64 {
-	m, sum := mean(x), 0.0
+	m, sum := change.Mean(x), 0.0
 	for _, v := range x {
 		sum += (v - m) * (v - m)
 	}
@@ -183,7 +174,7 @@ func deviation(x []float64) float64 {
 // line fits y = a + slope·x by least squares to at least three points and
 // returns the slope with its standard error.
 func line(x, y []float64) (slope, stdErr float64) {
-	mx, my := mean(x), mean(y)
+	mx, my := change.Mean(x), change.Mean(y)
 	var xx, xy, yy float64
 	for i := range x {
 		dx, dy := x[i]-mx, y[i]-my

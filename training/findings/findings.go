@@ -49,6 +49,7 @@ const (
 	StaleSamples     Kind = "stale-samples"
 	KLBlowUp         Kind = "kl-blow-up"
 	EntropyGrowth    Kind = "entropy-growth"
+	RewardCollapse   Kind = "reward-collapse"
 	ResumeJump       Kind = "resume-jump"
 	ComponentsApart  Kind = "components-apart"
 	NoSignal         Kind = "no-signal"

@@ -101,6 +101,10 @@ func TestOf(t *testing.T) {
 		"gradients lost since":             {table(40, healthy(columns{logs.GradNorm: from(20, 0.3, 0)})), "failure no-update@210", ""},
 		"one gradient of 0":                {table(40, healthy(columns{logs.GradNorm: {0.3, 0, 0.3}})), "remark no-update@20", "at step 20 (1 of 40 rows)"},
 		"a gradient of 0 without signal":   {table(20, healthy(columns{logs.GradNorm: {0}, logs.FracZeroStd: {1}, logs.Reward: {0}})), "failure no-signal@10 failure constant-reward@10", "all groups fail"},
+		"a gradient of 0 while all fail":   {table(40, columns{logs.GradNorm: from(20, 0, 0.3), logs.Reward: append(from(19, 0, 0), rising(20, 0, 0.01)...)}), "remark no-update@10", "where all rewards may be equal"},
+		"a gradient of 0, all solved":      {table(20, columns{logs.GradNorm: {0}, logs.Reward: {1}}), "failure constant-reward@10 remark no-update@10", ""},
+		"a gradient of 0, rewards vary":    {table(20, columns{logs.GradNorm: {0}, logs.Reward: {0.2, 0.3, 0.4, 0.3}}), "failure no-update@10", "no column says"},
+		"a gradient of 0, rewards deviate": {table(2, columns{logs.GradNorm: {0}, logs.Reward: {0.2, 0.3}, logs.RewardStdBatch: {0.4}}), "failure no-update@10", "though rewards differ"},
 		"learning rate 0":                  {table(20, healthy(columns{logs.LR: {0}})), "failure no-update@10", "lr is 0 in all 20 rows"},
 		"warm-up from 0":                   {table(20, healthy(columns{logs.LR: {0, 1e-7, 2e-7}})), "", ""},
 		"loss 0":                           {table(20, healthy(columns{logs.Loss: {0, 1e-4}})), "remark zero-loss@10", "loss is 0 to four digits in all 20 rows, which is normal, and the gradient is not 0 (grad_norm 0.3)"},
@@ -117,7 +121,7 @@ func TestOf(t *testing.T) {
 		"most cut, reward rises":           {table(40, healthy(columns{logs.LenClipped: {0.6}})), "remark truncation@10", "the reward rises meanwhile"},
 		"most cut at the start":            {table(40, healthy(columns{logs.LenClipped: from(12, 0.7, 0.1)})), "remark truncation@10", "from step 10 to step 120"},
 		"many cut in a few rows":           {table(4, healthy(columns{logs.LenClipped: {0.3, 0.5, 1, 0.4}})), "remark truncation@10", "30 % to 100 %"},
-		"length explodes":                  {table(40, healthy(columns{logs.LenMean: from(20, 300, 1500)})), "remark length-change@210", "grow 5 times, from 300 to 1500"},
+		"length explodes":                  {table(40, healthy(columns{logs.LenMean: from(20, 300, 1500)})), "remark length-change@210", "grow 5 times, from 300 to 1500 tokens (len_mean), since about step 210; the reward rises meanwhile"},
 		"length shrinks, few rows":         {table(6, healthy(columns{logs.LenMean: {300, 290, 310, 90, 80, 85}})), "remark length-change@40", "shrink 3.5 times"},
 		"mismatch KL":                      {table(3, healthy(columns{logs.MismatchKL: {0.15, 1.75, 0.4}})), "failure sampler-mismatch@10", "mismatch_kl is 0.15 nats to 1.75 nats, median 0.4 nats in all 3 rows"},
 		"mismatch KL of either sign":       {table(3, healthy(columns{logs.MismatchKL: {-0.15, -0.2, -0.4}})), "failure sampler-mismatch@10", ""},
@@ -139,6 +143,7 @@ func TestOf(t *testing.T) {
 		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@220", "the reward does not rise"},
 		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure entropy-growth@310 failure reward-collapse@110", ""},
 		"entropy grows, reward rises":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2)})), "remark entropy-growth@210", ""},
+		"entropy falls, then explodes":     {table(300, healthy(columns{logs.Entropy: append(rising(280, 0.6, -0.001), 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@2810", ""},
 		"entropy falls":                    {table(40, healthy(columns{logs.Entropy: from(20, 1.2, 0.3)})), "", ""},
 		"entropy then truncation":          {table(80, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.LenClipped: from(50, 0.1, 0.8), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@310 failure truncation@510", ""},
 		"components apart":                 {table(3, healthy(columns{"reward_component/format": {0.4, 0.5, 0.8}, "reward_component/accuracy": {0.3, 0.2, 0.1}})), "remark components-apart@10", "reward_component/format (0.4 to 0.8) rises while reward_component/accuracy (0.3 to 0.1) falls, in every one of 3 rows (of two series of chance 1 in 18 does so)"},
@@ -177,6 +182,25 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		} else if c.text != "" && !strings.Contains(found[0].Text, c.text) {
 			t.Errorf("%s: no %q in\n%s", name, c.text, found[0].Text)
+		}
+	}
+}
+
+// A gradient norm that ends while the reward goes on may be a NaN that was left out; one that
+// is logged now and then is none, nor one that ends with the log.
+func TestLeftOut(t *testing.T) {
+	for rows, want := range map[int]string{40: "remark", 33: ""} {
+		l := table(rows, columns{logs.Reward: rising(40, 0.1, 0.01), logs.GradNorm: from(30, 0.3, nan)})
+		l.Columns[slices.IndexFunc(l.Columns, func(c logs.Column) bool { return c.Quantity == logs.GradNorm })].NotFinite = nil
+		switch found := numericalFailure(l); {
+		case want == "" && len(found) > 0:
+			t.Errorf("%d rows: %+v, want nothing", rows, found)
+		case want != "" && (len(found) != 1 || found[0].Level != Remark || found[0].Since != 310 || found[0].Stops):
+			t.Errorf("%d rows: %+v, want a remark since 310", rows, found)
+		}
+		l.Columns[1].Values[3], l.Columns[0].Values[3] = nan, nan
+		if found := numericalFailure(l); len(found) > 0 {
+			t.Errorf("a gradient norm with a gap: %+v", found)
 		}
 	}
 }

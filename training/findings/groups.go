@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -186,10 +187,7 @@ func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 		}
 		return []Finding{f}
 	}
-	mean := 0.0
-	for _, x := range s.values {
-		mean += x / float64(len(s.values))
-	}
+	mean := change.Mean(s.values)
 	if !exact || mean < aQuarter {
 		return nil
 	}

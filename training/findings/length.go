@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -38,21 +39,16 @@ func truncation(l *logs.Log) []Finding {
 			f.Text = "every completion is"
 		}
 		f.Text += fmt.Sprintf(" cut at the length limit %s: %s %s%s", at.text(), share.key, span(values, percent), long())
-		reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
-		switch {
+		switch rises := meanwhile(l); {
 		case !at.atEnd:
 			f.Level = Remark // it has passed
-		case !every && reward.trend() > 0:
+		case !every && rises != "":
 			f.Level = Remark
-			f.Text += "; the reward rises meanwhile: " + reward.ends()
+			f.Text += rises
 		}
 		return []Finding{f}
 	}
-	mean := 0.0
-	for _, x := range share.values {
-		mean += x / float64(len(share.values))
-	}
-	if at := share.past(aQuarter); at.certain() || mean >= aQuarter {
+	if at := share.past(aQuarter); at.certain() || change.Mean(share.values) >= aQuarter {
 		values := share.values
 		if at.certain() {
 			values = share.within(at, aQuarter)
@@ -112,14 +108,13 @@ func lengthChange(l *logs.Log) []Finding {
 	if !found {
 		return nil
 	}
-	f := Finding{Level: Remark, Since: c.since}
+	verb, cut := "shrink", ""
 	if c.to > c.from {
-		f.Text = fmt.Sprintf("completions grow %s, from %s to %s tokens (%s), since about step %d", c.factor(), plain(c.from), plain(c.to), length.key, c.since)
+		verb = "grow"
 		if share, has := read(l, 0, 1, logs.LenClipped); has && share.trend() > 0 {
-			f.Text += fmt.Sprintf("; more are cut: %s", share.ends())
+			cut = "; more are cut: " + share.ends()
 		}
-		return []Finding{f}
 	}
-	f.Text = fmt.Sprintf("completions shrink %s, from %s to %s tokens (%s), since about step %d", c.factor(), plain(c.from), plain(c.to), length.key, c.since)
-	return []Finding{f}
+	return []Finding{{Level: Remark, Since: c.since, Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), since about step %d%s%s",
+		verb, c.factor(), plain(c.from), plain(c.to), length.key, c.since, cut, meanwhile(l))}}
 }

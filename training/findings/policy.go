@@ -161,14 +161,13 @@ func klBlowUp(l *logs.Log) []Finding {
 	if first := size.values[0]; first < klPerToken && first > 0 {
 		f.Text += fmt.Sprintf(", %s at the start", plain(first))
 	}
-	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
-	switch {
+	switch rises := meanwhile(l); {
 	case largest >= vocabulary:
 		f.Level = Failure
 		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, it is carried by a few tokens that were sampled though the policy gives them almost no probability", vocabulary)
 		f.Next = "look for constrained decoding, a mask of logits, or an engine that samples other tokens than the trainer scores; then lower the learning rate or the gradient clip"
-	case reward.trend() > 0:
-		f.Text += "; the reward rises meanwhile: " + reward.ends()
+	case rises != "":
+		f.Text += rises
 	case at.atEnd:
 		f.Level = Failure
 	default:
@@ -205,7 +204,7 @@ func entropyGrowth(l *logs.Log) []Finding {
 	case !has:
 	case reward.trend() > 0:
 		f.Level = Remark
-		f.Text += "; the reward rises meanwhile: " + reward.ends()
+		f.Text += meanwhile(l)
 	case reward.trend() < 0:
 		f.Text += "; the reward falls meanwhile: " + reward.ends()
 	default:

@@ -9,14 +9,12 @@ import (
 	"grposim/training/logs"
 )
 
-// RewardCollapse: the training reward is lower at the end than it has been.
-const RewardCollapse Kind = "reward-collapse"
-
-// rewardFalseAlarm is the probability with which noise alone, of a reward that does not
-// fall in the mean, passes as a fall.
+// Probabilities with which noise alone, of a reward that does not fall in the mean, passes
+// as a fall, and as one that may be chance; each is divided among the tests.
 const (
 	rewardFalseAlarm = 1e-3
-	rewardTests      = 3 // among which it is divided
+	rewardPerhaps    = 0.05
+	rewardTests      = 3
 )
 
 // lostReward is the share of its rise from which a lost reward is a failure: a stable
@@ -26,7 +24,9 @@ const lostReward = 0.5
 
 // rewardCollapse finds that the reward has fallen and not recovered, at once or slowly.
 // It is a failure if at least half of the rise is lost and the fall is at least two
-// deviations of single rows, so that rows before and after hardly overlap; else a remark.
+// deviations of single rows, so that rows before and after hardly overlap, and no score of
+// evaluation contradicts it; else a remark. So is a fall of that size which chance may have
+// made (rewardPerhaps), as of the few rows that people paste.
 func rewardCollapse(l *logs.Log) []Finding {
 	c, has := l.Column(logs.Reward)
 	if !has {
@@ -47,49 +47,70 @@ func rewardCollapse(l *logs.Log) []Finding {
 		sudden = jump
 	}
 	slow, _ := change.LateTrend(x, change.Falls)
-	since, from, to, text := sudden.Index, sudden.Before.Mean, sudden.After.Mean, "%s falls from %.3g to %.3g at step %d"
-	if slow.Chance <= rewardFalseAlarm/rewardTests && (sudden.Chance > rewardFalseAlarm/rewardTests || slow.Closer(x, sudden)) {
-		since, from, to, text = slow.From, slow.Start, slow.End, "%s falls slowly from %.3g to %.3g, from step %d on"
-	} else if sudden.Chance > rewardFalseAlarm/rewardTests {
+	limit, chance := rewardFalseAlarm, rewardTests*min(sudden.Chance, slow.Chance)
+	if chance > limit {
+		limit = rewardPerhaps
+	}
+	if chance > limit {
 		return nil
 	}
-	tenth, start, squares := max(1, len(x)/10), 0.0, 0.0
-	for i, v := range x {
-		if i < tenth {
-			start += v / float64(tenth)
-		}
-		if i > 0 {
-			squares += (v - x[i-1]) * (v - x[i-1])
-		}
+	since, from, to, text := sudden.Index, sudden.Before.Mean, sudden.After.Mean, "%s falls from %.3g to %.3g at step %d"
+	if rewardTests*slow.Chance <= limit && (rewardTests*sudden.Chance > limit || slow.Closer(x, sudden)) {
+		since, from, to, text = slow.From, slow.Start, slow.End, "%s falls slowly from %.3g to %.3g, from step %d on"
 	}
-	noise := math.Sqrt(squares / 2 / float64(len(x)-1))
+	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
+	large := from-to >= max(lostReward*(from-min(start, to)), 2*noise)
 	found := Finding{Level: Remark, Since: steps[since], Text: fmt.Sprintf(text, c.Key, from, to, steps[since])}
+	if slices.Contains(l.Resumes, steps[since]) {
+		found.Text += ", where the run was resumed"
+	}
 	// Half of this fall, and four standard errors of a difference of two levels, is no noise.
+	// Means of a quarter of the rows since the fall, at least four, see one as short as it.
+	levels := max(16, min(4*since/(len(x)-since), since/4))
+	back := recovered(x[:since], levels, max(lostReward*(from-to), 4*noise*math.Sqrt(2*float64(levels)/float64(since+1))))
 	switch {
-	case recovered(x[:since], max(lostReward*(from-to), 4*noise*math.Sqrt(2*levels/float64(since+1)))):
+	case chance > rewardFalseAlarm && (back || !large):
+		return nil
+	case chance > rewardFalseAlarm:
+		found.Text += fmt.Sprintf("; chance alone shows one as clear in at most 1 of %.0f logs of %d rows", 1/chance, len(x))
+	case back:
 		found.Text += "; it has fallen as far before and come back, so it may oscillate"
-	case from-to >= max(lostReward*(from-min(start, to)), 2*noise):
+	case large:
 		found.Level = Failure
+	}
+	if kept := scoreKept(l, steps[since]); kept != "" {
+		found.Level = Remark
+		found.Text += fmt.Sprintf("; %s does not fall, so that the data may have become harder", kept)
 	}
 	return []Finding{found}
 }
 
-// levels is the number of means by which recovered sees the course of a series.
-const levels = 16
+// scoreKept returns the key of a score of evaluation that does not fall at a step, "" if
+// there is none.
+func scoreKept(l *logs.Log, step int) string {
+	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
+		if t == nil {
+			continue
+		}
+		for _, c := range t.Columns {
+			if of(c, logs.EvalScore) && change.Kept(t.Steps, c.Values, step) {
+				return c.Key
+			}
+		}
+	}
+	return ""
+}
 
-// recovered reports whether the level of x has fallen by at least a distance and risen
-// again as far.
-func recovered(x []float64, distance float64) bool {
+// recovered reports whether the level of x, seen by a number of means, has fallen by at least
+// a distance and risen again as far.
+func recovered(x []float64, levels int, distance float64) bool {
 	top, bottom := math.Inf(-1), math.Inf(1) // bottom: the least since the top
 	for i := range levels {
 		values := x[i*len(x)/levels : (i+1)*len(x)/levels]
 		if len(values) == 0 {
 			continue
 		}
-		level := 0.0
-		for _, v := range values {
-			level += v / float64(len(values))
-		}
+		level := change.Mean(values)
 		if top-bottom >= distance && level-bottom >= distance {
 			return true
 		}

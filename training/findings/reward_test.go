@@ -70,6 +70,65 @@ func TestRewardCollapse(t *testing.T) {
 	}
 }
 
+// A score of evaluation that does not fall makes a fall of the reward a remark, one that falls
+// too or that has too few values does not; and a fall where the run was resumed says so.
+func TestRewardFallsAlone(t *testing.T) {
+	for _, c := range []struct {
+		scores []float64 // at the steps 110, 410, …
+		want   Level
+	}{
+		{[]float64{0.3, 0.4, 0.5, 0.5, 0.6, 0.6}, Remark},
+		{[]float64{0.3, 0.4, 0.5, 0.4, 0.3, 0.3}, Failure},
+		{[]float64{0.3, math.NaN(), 0.5, 0.5, 0.6, math.NaN()}, Failure},
+	} {
+		x := make([]float64, 200)
+		rng := rand.New(rand.NewPCG(3, 11))
+		for i := range x {
+			if x[i] = 0.7 + 0.03*rng.NormFloat64(); i >= 100 {
+				x[i] -= 0.3
+			}
+		}
+		l := rewards(x)
+		l.Resumes = []int{1010}
+		l.Evaluation = &logs.Table{Columns: []logs.Column{{Quantity: logs.EvalScore, Key: "eval_reward", Values: c.scores}}}
+		for i := range c.scores {
+			l.Evaluation.Steps = append(l.Evaluation.Steps, 110+300*i)
+		}
+		got := rewardCollapse(l)
+		if len(got) != 1 || got[0].Level != c.want || got[0].Since != 1010 || !strings.Contains(got[0].Text, "where the run was resumed") || strings.Contains(got[0].Text, "eval_reward does not fall") != (c.want == Remark) {
+			t.Errorf("%v: %+v, want a %s since the resume at 1010", c.scores, got, c.want)
+		}
+	}
+}
+
+// A large fall of fifteen rows is clear, but chance may have made it: a remark with the odds.
+func TestRewardPerhapsFalls(t *testing.T) {
+	got := rewardCollapse(rewards([]float64{0.74, 0.6, 0.52, 0.48, 0.31, 0.19, 0.27, 0.2, 0.18, 0.12, 0.17, 0.16, 0.23, 0.1, 0.14}))
+	if len(got) != 1 || got[0].Level != Remark || !strings.Contains(got[0].Text, "logs of 15 rows") {
+		t.Errorf("got %+v, want a remark with its odds", got)
+	}
+}
+
+// Rewards that fall with the data in every epoch, and come back, are no collapse.
+func TestEpochsAreNoCollapse(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 12))
+	failures := 0
+	for range 100 {
+		x := make([]float64, 400)
+		for i := range x {
+			x[i] = 0.6 - 0.2*float64(i%50)/50 + 0.06*rng.NormFloat64()
+		}
+		for _, f := range rewardCollapse(rewards(x)) {
+			if f.Level == Failure {
+				failures++
+			}
+		}
+	}
+	if failures > 5 {
+		t.Errorf("%d of 100 runs of eight epochs fail, want at most 5", failures)
+	}
+}
+
 // Of a few rows a drop is a remark, however clear.
 func TestRewardDrop(t *testing.T) {
 	for _, c := range []struct {
@@ -96,7 +155,7 @@ func TestRewardDrop(t *testing.T) {
 // runs; of 500, 5 are exceeded with probability 2e-5.
 func TestHealthyRewardsDoNotFall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 10))
-	alarms := 0
+	alarms, perhaps := 0, 0
 	for range 500 {
 		n, memory, walk := 12+rng.IntN(200), 0.6*rng.Float64(), 0.0
 		size, speed := rng.Float64(), 20*rng.Float64()
@@ -105,9 +164,18 @@ func TestHealthyRewardsDoNotFall(t *testing.T) {
 			walk = memory*walk + rng.NormFloat64()
 			x[i] = size*(1-math.Exp(-speed*float64(i)/float64(n))) + 0.1*walk
 		}
-		alarms += len(rewardCollapse(rewards(x)))
+		for _, f := range rewardCollapse(rewards(x)) {
+			if strings.Contains(f.Text, "chance alone") {
+				perhaps++
+			} else {
+				alarms++
+			}
+		}
 	}
 	if alarms > 5 {
 		t.Errorf("%d of 500 healthy rewards are said to fall, want at most 5", alarms)
+	}
+	if perhaps > 25 {
+		t.Errorf("%d of 500 healthy rewards are said to fall perhaps, want at most a share of %g", perhaps, rewardPerhaps)
 	}
 }

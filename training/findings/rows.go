@@ -233,11 +233,11 @@ func (s series) factorChange() (m move, found bool) {
 	return m, true
 }
 
-// lateChange returns a change near the end of a series.
+// lateChange returns a change of that size near the end of a series.
 func (s series) lateChange() (m move, found bool) {
-	c, _ := change.Late(s.values, change.Either)
-	m = move{c.Before.Mean, c.After.Mean, s.steps[c.Index]}
-	return m, c.Chance <= falseAlarm && m.large()
+	levels := func(c change.Change) move { return move{c.Before.Mean, c.After.Mean, s.steps[c.Index]} }
+	c, found := change.LateIf(s.values, change.Either, func(c change.Change) bool { return levels(c).large() })
+	return levels(c), found && c.Chance <= falseAlarm
 }
 
 // large reports whether a level has changed by a factor of e.
@@ -282,15 +282,12 @@ func (s series) trend() int {
 		}
 		return 0
 	}
-	var xy, xx, yy, total float64
 	means := make([]float64, batches)
 	for i := range means {
-		part := s.values[i*n/batches : (i+1)*n/batches]
-		for _, x := range part {
-			means[i] += x / float64(len(part))
-		}
-		total += means[i] / batches
+		means[i] = change.Mean(s.values[i*n/batches : (i+1)*n/batches])
 	}
+	var xy, xx, yy float64
+	total := change.Mean(means)
 	for i, m := range means {
 		x := float64(i) - (batches-1)/2.0
 		xy, xx, yy = xy+x*m, xx+x*x, yy+(m-total)*(m-total)
@@ -306,13 +303,16 @@ func (s series) trend() int {
 // one row.
 func (s series) ends() string {
 	n := max(1, len(s.values)/4)
-	mean := func(part []float64) (m float64) {
-		for _, x := range part {
-			m += x / float64(len(part))
-		}
-		return m
+	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])), plain(change.Mean(s.values[len(s.values)-n:])))
+}
+
+// meanwhile says that the reward rises, "" if that is not certain.
+func meanwhile(l *logs.Log) string {
+	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	if reward.trend() <= 0 {
+		return ""
 	}
-	return fmt.Sprintf("%s (%s to %s)", s.key, plain(mean(s.values[:n])), plain(mean(s.values[len(s.values)-n:])))
+	return "; the reward rises meanwhile: " + reward.ends()
 }
 
 // join writes a list as a sentence has it.

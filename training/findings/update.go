@@ -37,7 +37,7 @@ func numericalFailure(l *logs.Log) []Finding {
 		}
 	}
 	if len(broken) == 0 {
-		return nil
+		return leftOut(l)
 	}
 	var rows []int  // those in which it is known whether the update is a number
 	var lost []bool // by row of rows
@@ -104,10 +104,43 @@ func numericalFailure(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
+// leftOut remarks that gradient norm or loss, in every row until then, has no number in the
+// rows of the reward that follow, at least enough: writers of JSON put null for a NaN.
+func leftOut(l *logs.Log) []Finding {
+	reward, _ := l.Column(logs.Reward)
+	var keys []string
+	f := Finding{Level: Remark, Since: math.MaxInt}
+	for _, q := range []logs.Quantity{logs.GradNorm, logs.Loss} {
+		c, has := l.Column(q)
+		if !has || reward.Values == nil {
+			continue
+		}
+		end := len(c.Values)
+		for end > 0 && math.IsNaN(c.Values[end-1]) {
+			end--
+		}
+		rest := 0
+		for _, x := range reward.Values[end:] {
+			if !math.IsNaN(x) {
+				rest++
+			}
+		}
+		if end > 0 && rest >= enough && !slices.ContainsFunc(c.Values[:end], math.IsNaN) {
+			keys, f.Since = append(keys, c.Key), min(f.Since, l.Steps[end])
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	f.Text = fmt.Sprintf("no number of %s since step %d, though the reward goes on: it may be NaN, for which some writers put nothing", join(keys), f.Since)
+	return []Finding{f}
+}
+
 // noUpdate finds updates that do not move the weights: a gradient of exactly 0 though rewards
 // within groups differ, or a learning rate of 0.
 //
-// Without a signal in any group a gradient of 0 is right, and noSignal says so. A gradient
+// Without a signal in any group a gradient of 0 is right, and noSignal says so; where only
+// the mean reward is recorded, it may be right at its extremes (extremeRewards). A gradient
 // of 0 in single rows of many may come from a step without signal, of which the row has the
 // gradient but not the rewards (logging_steps of TRL): a remark, as one that has passed is.
 func noUpdate(l *logs.Log) (found []Finding) {
@@ -120,11 +153,14 @@ func noUpdate(l *logs.Log) (found []Finding) {
 			row, _ := slices.BinarySearch(l.Steps, norm.steps[i])
 			return norm.values[i] == 0 && differ[row] >= 0
 		})
-		because := "though rewards within groups differ (" + known + ")"
+		because, alike := "though rewards within groups differ ("+known+")", false
 		if known == "" {
-			because = "and no column says whether rewards within groups differ"
+			because, alike = "and no column says whether rewards within groups differ", extremeRewards(l, norm)
+			if alike {
+				because = "in rows of the smallest or the largest mean reward, where all rewards may be equal"
+			}
 			if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); has {
-				because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
+				because, alike = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0])), false
 			}
 		}
 		f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
@@ -133,7 +169,7 @@ func noUpdate(l *logs.Log) (found []Finding) {
 		}
 		switch {
 		case at.total == 0:
-		case at.certain() && at.atEnd && (known != "" || at.read > 1):
+		case at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike:
 			f.Level, f.Stops = Failure, at.end == at.read
 			f.Text += ": the weights do not move"
 			found = append(found, f)
@@ -153,6 +189,20 @@ func noUpdate(l *logs.Log) (found []Finding) {
 			Next: "check the schedule: its total number of steps, the warm-up, and the state that a resumed run loads"})
 	}
 	return found
+}
+
+// extremeRewards reports whether the mean reward is the smallest or the largest of the log in
+// every row with a gradient of 0, as where all samples fail or all succeed. Mean rewards of
+// groups that differ lie between in some row.
+func extremeRewards(l *logs.Log, norm series) bool {
+	smallest, largest := extremes(l)
+	for i, step := range norm.steps {
+		row, _ := slices.BinarySearch(l.Steps, step)
+		if reward := value(l, logs.Reward, row); norm.values[i] == 0 && reward != smallest && reward != largest {
+			return false
+		}
+	}
+	return true
 }
 
 // printed is the last digit of a loss that TRL prints.
