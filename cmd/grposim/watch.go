@@ -40,10 +40,11 @@ soon as a failure is found or a mode is present, so that the run can be stopped:
   grposim watch LOG || kill PID
 
 A failure is said when it has been there for ` + countRows(confirmation) + `; remarks are printed on stderr.
-The log is diagnosed at 16 rows and whenever it has grown by a twentieth, of more than
-1000 rows by a tenth. A mode is present only if two diagnoses in a row find it. The lines
-depend on the log alone, not on when it is read, except that of rows read at once a
-failure that has gone again is left out.
+Groups without signal, which destroy nothing and may end by themselves, are a failure
+after ` + countRows(patience) + `. The log is diagnosed at 16 rows and whenever it has grown
+by a twentieth, of more than 1000 rows by a tenth. A mode is present only if two
+diagnoses in a row find it. The lines depend on the log alone, not on when it is read,
+except that of rows read at once a failure that has gone again is left out.
 
 LOG is a file, or the output folder of a trainer, in which a new checkpoint is found. A
 LOG that does not exist yet is waited for. One that is replaced, rotated or truncated, so
@@ -89,6 +90,22 @@ log stands still.`,
 // it is said: a single NaN, of a step that was skipped, is none.
 const confirmation = 5
 
+// patience is that number for groups without signal and a constant reward, which destroy
+// nothing and may end by themselves: a run that starts at reward 0 may find its first
+// success, and noise hides a slow rise at first. Where none of 100 rows has a signal, at
+// most 3 % of rows have one, with 95 % confidence.
+const patience = 100
+
+// confirm returns the number of rows that a failure or a mode stands before it is said:
+// patience for those above, usual for others.
+func confirm(name string, usual int) int {
+	switch name {
+	case string(findings.NoSignal), string(findings.ConstantReward), string(diagnose.AdvantageDegeneracy):
+		return patience
+	}
+	return usual
+}
+
 // firstLook is the number of rows of the first diagnosis: fewer have no verdict.
 const firstLook = 16
 
@@ -115,10 +132,10 @@ type watcher struct {
 	last      row // the last of them
 	look      int // rows of the next diagnosis
 	told      map[diagnose.Mode]diagnose.Finding
-	suspected map[diagnose.Mode]bool // present in the last diagnosis
-	stands    map[statement]int      // number of rows since which each statement stands
-	stating   []statement            // those that have been told, in that order
-	said      string                 // last message about the file
+	suspected map[diagnose.Mode]int // rows of the first of the last diagnoses in a row that found it; 0: the last did not
+	stands    map[statement]int     // number of rows since which each statement stands
+	stating   []statement           // those that have been told, in that order
+	said      string                // last message about the file
 }
 
 // statement is a finding without its numbers.
@@ -223,7 +240,7 @@ func countRows(n int) string {
 // restart forgets what was read.
 func (w *watcher) restart() {
 	w.rows, w.last, w.look = 0, row{index: -1}, firstLook
-	w.told, w.suspected = make(map[diagnose.Mode]diagnose.Finding), make(map[diagnose.Mode]bool)
+	w.told, w.suspected = make(map[diagnose.Mode]diagnose.Finding), make(map[diagnose.Mode]int)
 	w.stands, w.stating = make(map[statement]int), nil
 	for _, m := range diagnose.Failures {
 		w.told[m] = diagnose.NotObservable
@@ -313,7 +330,7 @@ func (w *watcher) check(l *logs.Log, from int) (found bool) {
 			at := first
 			if s.level == findings.Failure {
 				since, _ := slices.BinarySearch(l.Steps, statements(l.Prefix(first)).of[s].Since)
-				at = max(at, since+confirmation)
+				at = max(at, since+confirm(string(s.kind), confirmation))
 			}
 			if w.stands[s] = first; at > w.rows {
 				break
@@ -385,10 +402,14 @@ func statements(l *logs.Log) stated {
 func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 	for _, v := range d.Verdicts {
 		now := v.Finding
-		if now == diagnose.Present && !w.suspected[v.Mode] {
-			now = w.told[v.Mode] // until the next diagnosis confirms it
+		if now != diagnose.Present {
+			w.suspected[v.Mode] = 0
+		} else {
+			w.suspected[v.Mode] = cmp.Or(w.suspected[v.Mode], w.rows)
+			if w.rows < w.suspected[v.Mode]+confirm(string(v.Mode), 1) {
+				now = w.told[v.Mode] // until later diagnoses confirm it
+			}
 		}
-		w.suspected[v.Mode] = v.Finding == diagnose.Present
 		if now == w.told[v.Mode] {
 			continue
 		}

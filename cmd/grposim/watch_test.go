@@ -194,6 +194,40 @@ func TestWatchConfirms(t *testing.T) {
 	}
 }
 
+// Groups without signal are said when they have been there for 100 rows, as a finding and
+// as a mode: a run that finds its first success before is not stopped.
+func TestWatchIsPatient(t *testing.T) {
+	noise := rand.New(rand.NewPCG(20261126, 8))
+	silent := func(rows int) func(i int, values map[logs.Quantity]float64) {
+		return func(i int, values map[logs.Quantity]float64) {
+			if i < rows {
+				values[logs.Reward], values[logs.FracZeroStd] = 0.1+0.02*noise.NormFloat64(), 0.9
+			}
+		}
+	}
+	for _, c := range []struct {
+		rows  int
+		found bool
+	}{{90, false}, {160, true}} {
+		rng := rand.New(rand.NewPCG(20261126, 7))
+		lines, found := watched(t, healthyLog(rng, 160, 0.03, silent(c.rows)))
+		said := slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "advantage-degeneracy: present") })
+		if said != c.found || found != c.found {
+			t.Errorf("%d rows with silent groups: said %t, found %t\n%s", c.rows, said, found, strings.Join(lines, "\n"))
+		}
+	}
+	l := &logs.Log{Table: logs.Table{Columns: []logs.Column{{Quantity: logs.Reward, Key: "reward"}, {Quantity: logs.RewardStdWithin, Key: "std"}}}}
+	for i := range 120 {
+		l.Steps = append(l.Steps, i+1)
+		for k := range l.Columns {
+			l.Columns[k].Values = append(l.Columns[k].Values, 0)
+		}
+	}
+	if lines, found := watched(t, l); !found || !strings.HasPrefix(lines[0], "step 100: no-signal: failure since step 1: ") {
+		t.Errorf("got %q, want no-signal at step 100", lines)
+	}
+}
+
 // A failure is said when it has been there for five rows, also where the first four show it.
 func TestWatchWaitsForConfirmation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20261126, 6))
