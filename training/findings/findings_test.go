@@ -92,6 +92,7 @@ func TestOf(t *testing.T) {
 		"NaN in most rows":                 {table(5, healthy(columns{logs.GradNorm: {0.3, nan, nan, nan, 0.3}})), "failure numerical-failure@20", "most updates"},
 		"KL is not computed":               {table(50, healthy(columns{logs.KLRef: {nan}})), "", ""},
 		"KL in single rows":                {table(50, healthy(columns{logs.KLRef: {0.1, nan, 0.1, nan, 0.1}})), "", ""},
+		"KL from a step on":                {table(50, healthy(columns{logs.KLRef: from(30, 0.1, nan)})), "remark numerical-failure@310", "kl_ref is NaN or infinite since step 310 to the end (20 of 50 rows), beside updates that are numbers"},
 		"KL where nothing else tells":      {table(50, columns{logs.Reward: {0.1, 0.2}, logs.KLRef: from(9, 0.1, nan)}), "failure numerical-failure@100", ""},
 		"NaN is the word for missing":      {table(50, healthy(columns{logs.LR: {1e-6, nan, 1e-6}, logs.GradNorm: {0.3, nan, 0.3}})), "", ""},
 		"rows of two loggers":              {table(4, columns{logs.Reward: {0.1, nan, 0.2, nan}, logs.GradNorm: {nan, 0.3, nan, 0.3}}), "", ""},

@@ -60,7 +60,7 @@ func numericalFailure(l *logs.Log) []Finding {
 	}
 	in := longest(steps, func(i int) bool { return lost[i] })
 	if in.total == 0 {
-		return nil
+		return notReached(l, broken)
 	}
 	end := len(lost) // the first row from which every update is lost
 	for end > 0 && lost[end-1] {
@@ -102,6 +102,19 @@ func numericalFailure(l *logs.Log) []Finding {
 		f.Text = fmt.Sprintf("%s %s: those updates are skipped", name(0), in.text())
 	}
 	return []Finding{f}
+}
+
+// notReached remarks that KL or entropy is NaN from a step on, beside updates that are
+// numbers, after rows in which it was one.
+func notReached(l *logs.Log, broken []logs.Column) (found []Finding) {
+	for _, c := range broken {
+		begin := len(l.Steps) - len(c.NotFinite)
+		if c.Quantity != logs.Reward && begin > 0 && c.NotFinite[0] == begin {
+			found = append(found, Finding{Level: Remark, Since: l.Steps[begin],
+				Text: fmt.Sprintf("%s is NaN or infinite since step %d to the end (%d of %d rows), beside updates that are numbers: it has not reached them", c.Key, l.Steps[begin], len(c.NotFinite), len(l.Steps))})
+		}
+	}
+	return found
 }
 
 // leftOut remarks that gradient norm or loss, in every row until then, has no number in the
