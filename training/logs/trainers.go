@@ -1,6 +1,9 @@
 package logs
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Trainer is a program that trains, or Plain.
 type Trainer string
@@ -266,6 +269,7 @@ var trainers = withNames([]trainer{
 			{key: "num_output_tokens/mean", quantity: LenMean, meaning: "Mean number of generated tokens of a rollout."},
 			{key: "is_truncated/mean", quantity: LenClipped, meaning: "Fraction of rollouts cut at the length limit."},
 		},
+		evalRules:  primeEvaluation(),
 		unobserved: "The standard deviation within a group. The share clipped at each bound. The divergence from a reference policy.",
 	},
 	{
@@ -541,6 +545,15 @@ const countOfReward = "rollout/zero_std/count_"
 // solvedCount is what rLLM means by batch/solve_none and batch/solve_all.
 func solvedCount(when string) string {
 	return "Number of groups in which " + when + "; rLLM on verl logs it."
+}
+
+// primeEvaluation returns the rules for prime-rl's mean reward of K rollouts of an example,
+// eval/ENVIRONMENT/avg@K, for the K that are in use.
+func primeEvaluation() (rules []rule) {
+	for k := 1; k <= 64; k *= 2 {
+		rules = append(rules, rule{key: fmt.Sprintf("eval/*/avg@%d", k), quantity: EvalScore + "/*", meaning: fmt.Sprintf("Mean reward of %d rollouts of each example of this environment.", k)})
+	}
+	return rules
 }
 
 // stepKeys are the keys of the step, the first of which a file has counts. Those of
