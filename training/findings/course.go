@@ -102,7 +102,7 @@ func rest(y []float64) []float64 {
 }
 
 // componentsApart finds components of the reward that move in opposite directions, each
-// beyond its noise (trend). In a log of three to seven rows every row must say so, which
+// beyond its noise (went). In a log of three to seven rows every row must say so, which
 // any two series do by chance in one case of ½ (n!)², said with the finding.
 func componentsApart(l *logs.Log) []Finding {
 	var up, down []string
@@ -112,7 +112,7 @@ func componentsApart(l *logs.Log) []Finding {
 			continue
 		}
 		s := numbers(l, c, math.Inf(-1), math.Inf(1))
-		switch s.trend() {
+		switch s.went() {
 		case 1:
 			up = append(up, s.ends())
 		case -1:
