@@ -355,6 +355,11 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	}
 	name := logs.Log{File: r.File, Run: r.Run}
 	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
+	for _, m := range r.Modes {
+		if r.logged && string(m.Mode) == r.Leading {
+			fmt.Fprintf(w, "mode: %s since step %d: %s.\n", m.Mode, *m.Since, m.text())
+		}
+	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
 		if f.Next != "" {

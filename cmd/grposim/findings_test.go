@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,25 @@ func TestNothingFound(t *testing.T) {
 		}
 		if len(r.Hidden) != c.hidden || r.Rows == 0 || r.Last == 0 {
 			t.Errorf("%s: not observable %v, %d rows, last step %d", c.file, r.Hidden, r.Rows, r.Last)
+		}
+	}
+}
+
+// A mode that leads is what the report says first, before remarks, or that there are none.
+func TestModeSaidFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	collapses := func(i int, values map[string]float64) { values["entropy"] = 0.6*math.Exp(-0.07*float64(i)) + 0.004 }
+	write(t, "bare.jsonl", trlLog(120, func(i int, values map[string]float64) {
+		collapses(i, values)
+		values["completions/mean_length"] = 200 + float64(i%7)
+	}))
+	write(t, "remark.jsonl", trlLog(120, collapses)) // its length is that of a limit
+	for file, next := range map[string]string{"bare.jsonl": "no findings: ", "remark.jsonl": "remark: truncation "} {
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), []string{"diagnose", file}, &stdout, &stderr)
+		lines := strings.Split(stdout.String(), "\n")
+		if len(lines) < 4 || !strings.HasPrefix(lines[2], "mode: policy-concentration since step ") || !strings.Contains(lines[2], ": remaining entropy ") || !strings.HasPrefix(lines[3], next) {
+			t.Errorf("%s: no mode first, then %q, in\n%s%s", file, next, &stdout, &stderr)
 		}
 	}
 }
