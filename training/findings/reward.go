@@ -56,7 +56,9 @@ func rewardCollapse(l *logs.Log) []Finding {
 	}
 	since, from, to, text := sudden.Index, sudden.Before.Mean, sudden.After.Mean, "%s falls from %.3g to %.3g at step %d"
 	if rewardTests*slow.Chance <= limit && (rewardTests*sudden.Chance > limit || slow.Closer(x, sudden)) {
-		since, from, to, text = slow.From, slow.Start, slow.End, "%s falls slowly from %.3g to %.3g, from step %d on"
+		// A line through a fall that has ended leaves the range of the values, as below 0.
+		fallen := x[slow.From:]
+		since, from, to, text = slow.From, min(slow.Start, slices.Max(fallen)), max(slow.End, slices.Min(fallen)), "%s falls slowly from %.3g to %.3g, from step %d on"
 	}
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	large := from-to >= max(lostReward*(from-min(start, to)), 2*noise)

@@ -1,8 +1,10 @@
 package findings
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +69,29 @@ func TestRewardCollapse(t *testing.T) {
 	}
 	if got := rewardCollapse(new(logs.Log)); got != nil {
 		t.Errorf("no reward: %+v", got)
+	}
+}
+
+// A slow fall that has ended goes between rewards that the log has, though the line through
+// it leaves their range on both sides.
+func TestSlowFallStaysInRange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	x := make([]float64, 300)
+	for i := range x {
+		rise := 0.2 + 0.5/(1+math.Exp((75-float64(i))/24))
+		fall := 0.66 * min(1, max(0, float64(i-195)/40))
+		x[i] = max(0.02, rise-fall) + 0.02*rng.NormFloat64()
+	}
+	found := rewardCollapse(rewards(x))
+	if len(found) != 1 || found[0].Level != Failure {
+		t.Fatalf("found %v, want one failure", found)
+	}
+	var from, to float64
+	if _, err := fmt.Sscanf(found[0].Text, "reward falls slowly from %g to %g,", &from, &to); err != nil {
+		t.Fatalf("%q: %v", found[0].Text, err)
+	}
+	if lowest, highest := slices.Min(x), slices.Max(x); from > highest+0.001 || to < lowest-0.001 {
+		t.Errorf("%q, of rewards between %.3g and %.3g", found[0].Text, lowest, highest)
 	}
 }
 
