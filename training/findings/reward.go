@@ -58,7 +58,7 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if rewardTests*slow.Chance <= limit && (rewardTests*sudden.Chance > limit || slow.Closer(x, sudden)) {
 		// A line through a fall that has ended leaves the range of the values, as below 0.
 		fallen := x[slow.From:]
-		since, from, to, text = slow.From, min(slow.Start, slices.Max(fallen)), max(slow.End, slices.Min(fallen)), "%s falls slowly from %.3g to %.3g, from step %d on"
+		since, from, to, text = slow.From+bend(fallen), min(slow.Start, slices.Max(fallen)), max(slow.End, slices.Min(fallen)), "%s falls slowly from %.3g to %.3g, from step %d on"
 	}
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	large := from-to >= max(lostReward*(from-min(start, to)), 2*noise)
@@ -85,6 +85,24 @@ func rewardCollapse(l *logs.Log) []Finding {
 		found.Text += fmt.Sprintf("; %s does not fall, so that the data may have become harder", kept)
 	}
 	return []Finding{found}
+}
+
+// bend returns the index from which a falling series falls: of the least-squares fits of
+// y = a − b·max(0, i − k), the k of the best, where the covariance of y with that regressor
+// explains most.
+func bend(y []float64) int {
+	n, mean, best, at := float64(len(y)), change.Mean(y), 0.0, 0
+	var sum, products float64 // of the residuals after k, and of them with i − k
+	for k := len(y) - 2; k >= 0; k-- {
+		sum += y[k+1] - mean
+		products += sum
+		m := n - 1 - float64(k) // values after k
+		ramp, squares := m*(m+1)/2, m*(m+1)*(2*m+1)/6
+		if gain := products * products / (squares - ramp*ramp/n); products < 0 && gain > best {
+			best, at = gain, k
+		}
+	}
+	return at
 }
 
 // scoreKept returns the key of a score of evaluation that does not fall at a step, "" if

@@ -72,6 +72,29 @@ func TestRewardCollapse(t *testing.T) {
 	}
 }
 
+// The bend of an exact one is found wherever it is, and that of one with noise of half
+// the fall of ten rows within 15 rows; a line falls from its start, what rises does not fall.
+func TestBend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for k := range 99 {
+		exact, noisy, rising := make([]float64, 100), make([]float64, 100), make([]float64, 100)
+		for i := range exact {
+			exact[i] = 0.7 - 0.01*max(0, float64(i-k))
+			noisy[i] = exact[i] + 0.05*rng.NormFloat64()
+			rising[i] = -exact[i]
+		}
+		if got := bend(exact); got != k {
+			t.Errorf("bend at %d, want %d", got, k)
+		}
+		if got := bend(noisy); k < 70 && (got < k-15 || got > k+15) {
+			t.Errorf("bend of noise at %d, want about %d", got, k)
+		}
+		if got := bend(rising); got != 0 {
+			t.Errorf("what rises falls from %d", got)
+		}
+	}
+}
+
 // A slow fall that has ended goes between rewards that the log has, though the line through
 // it leaves their range on both sides.
 func TestSlowFallStaysInRange(t *testing.T) {
