@@ -120,7 +120,7 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// A mode that leads is what the report says first, before remarks, or that there are none.
+// The report says the mode that leads first, before remarks or the sentence that there are none.
 func TestModeSaidFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
 	collapses := func(i int, values map[string]float64) { values["entropy"] = 0.6*math.Exp(-0.07*float64(i)) + 0.004 }

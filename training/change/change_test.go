@@ -184,7 +184,7 @@ func TestJumpIsEarly(t *testing.T) {
 }
 
 // A slow decline by twice the noise, after a rise, is a trend whose line is near the level
-// before and after; a constant or an exact line is what it is.
+// before and after; a constant or an exact line is found exactly.
 func TestTrend(t *testing.T) {
 	rng := newRand()
 	const runs, n, top = 100, 200, 6.0

@@ -2,8 +2,8 @@ package findings
 
 import "grposim/training/logs"
 
-// checks is the table, causes before their effects. What to do is what the maintainers of
-// trainers answered to those who reported it.
+// checks is the table, causes before their effects. The maintainers of trainers gave the
+// advice of its column next to those who reported it.
 var checks = []check{
 	{
 		kind: NumericalFailure, find: numericalFailure,

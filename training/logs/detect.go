@@ -52,7 +52,7 @@ var textForms = []struct {
 	}},
 }
 
-// namedNumber is what a line of metrics has: a number after a name.
+// namedNumber matches a number after a name, which a line of metrics has.
 var namedNumber = regexp.MustCompile(`[A-Za-z_)\]'"][:=]\s*[-+]?\d`)
 
 // telling returns the line of a text that is most like one of metrics, with its number: the

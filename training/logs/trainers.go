@@ -64,7 +64,7 @@ type rule struct {
 	meaning   string
 	estimator Estimator // of a divergence
 	scale     float64   // factor to the unit of the quantity; 0 stands for 1
-	rest      bool      // the quantity is what the value lacks to 1
+	rest      bool      // the quantity is 1 minus the value
 	with      string    // the rule applies only to files with this key, if one is given
 	without   string    // only to files without this key, in a container that has every key the trainer writes
 }
