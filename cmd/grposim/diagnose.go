@@ -292,7 +292,7 @@ func (s *source) report() *runReport {
 	if stops != nil {
 		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
 			trace = trace.Prefix(n)
-			r.Notes = append(r.Notes, fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).", countRows(n), stops.Since, stops.Kind))
+			r.Notes = append(r.Notes, fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).", logs.CountWords(n, "row"), stops.Since, stops.Kind))
 			stops = nil
 		}
 	}
@@ -433,7 +433,7 @@ func (r *runReport) unobservable() string {
 	}
 	because := r.Modes[0].Because
 	if r.Rows < firstLook {
-		return fmt.Sprintf("the log has %s, and they need %d", countRows(r.Rows), firstLook)
+		return fmt.Sprintf("the log has %s, and they need %d", logs.CountWords(r.Rows, "row"), firstLook)
 	}
 	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Because != because }) {
 		return ""

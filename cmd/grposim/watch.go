@@ -39,9 +39,9 @@ soon as a failure is found or a mode is present, so that the run can be stopped:
 
   grposim watch LOG || kill PID
 
-A failure is said when it has been there for ` + countRows(confirmation) + `; remarks are printed on stderr.
+A failure is said when it has been there for ` + logs.CountWords(confirmation, "row") + `; remarks are printed on stderr.
 Groups without signal, which destroy nothing and may end by themselves, are a failure
-after ` + countRows(patience) + `. The log is diagnosed at 16 rows and whenever it has grown
+after ` + logs.CountWords(patience, "row") + `. The log is diagnosed at 16 rows and whenever it has grown
 by a twentieth, of more than 1000 rows by a tenth. A mode is present only if two
 diagnoses in a row find it. The lines depend on the log alone, not on when it is read,
 except that of rows read at once a failure that has gone again is left out.
@@ -219,7 +219,7 @@ func (w *watcher) state() string {
 			found = append(found, string(m))
 		}
 	}
-	text := fmt.Sprintf("%s: %s", w.path, countRows(w.rows))
+	text := fmt.Sprintf("%s: %s", w.path, logs.CountWords(w.rows, "row"))
 	if w.last.index >= 0 {
 		text += fmt.Sprintf(", step %d, %s %.3g", w.last.step, w.last.quantity, w.last.value)
 	}
@@ -227,14 +227,6 @@ func (w *watcher) state() string {
 		return text + ": nothing found"
 	}
 	return text + ": found " + strings.Join(found, ", ")
-}
-
-// countRows writes a number of rows.
-func countRows(n int) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return fmt.Sprintf("%d rows", n)
 }
 
 // restart forgets what was read.
@@ -276,7 +268,7 @@ func (w *watcher) read() (found bool, err error) {
 	}
 	if len(l.Steps) < w.rows || !w.last.in(l) {
 		w.said = ""
-		w.say("%s: the %s read before are no longer in it: read anew", w.path, countRows(w.rows))
+		w.say("%s: the %s read before are no longer in it: read anew", w.path, logs.CountWords(w.rows, "row"))
 		w.restart()
 	}
 	return w.judge(l)

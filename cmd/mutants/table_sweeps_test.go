@@ -232,7 +232,7 @@ var commandMutants = []mutant{
 	{id: "cmd/grposim/watch-first-sign", fault: "a mode is reported at the first diagnosis that finds it", file: "cmd/grposim/watch.go",
 		before: "confirm(string(v.Mode), 1)", after: "confirm(string(v.Mode), 0)"},
 	{id: "cmd/grposim/watch-replaced", fault: "a file that was replaced is not read anew", file: "cmd/grposim/watch.go",
-		before: "countRows(w.rows))\n\t\tw.restart()", after: "countRows(w.rows))"},
+		before: "logs.CountWords(w.rows, \"row\"))\n\t\tw.restart()", after: "logs.CountWords(w.rows, \"row\"))"},
 	{id: "cmd/grposim/watch-unconfirmed", fault: "a failure is said at its first row", file: "cmd/grposim/watch.go",
 		before: "confirm(string(s.kind), confirmation)", after: "confirm(string(s.kind), 1)"},
 	{id: "cmd/grposim/watch-impatient", fault: "a run whose groups are silent at first is stopped", file: "cmd/grposim/watch.go",

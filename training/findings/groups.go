@@ -192,7 +192,7 @@ func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 		return nil
 	}
 	return []Finding{{Level: Remark, Since: s.steps[0],
-		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), countRows(len(s.values))),
+		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
 		Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}}
 }
 

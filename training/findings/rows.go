@@ -138,14 +138,6 @@ func (s stretch) text() string {
 	return fmt.Sprintf("in %d of %d rows, first at step %d", s.total, s.read, s.first)
 }
 
-// countRows writes a number of rows.
-func countRows(n int) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return fmt.Sprintf("%d rows", n)
-}
-
 // inAll says that something holds in all of several rows.
 func inAll(rows int) string {
 	if rows == 2 {

@@ -83,7 +83,7 @@ func numericalFailure(l *logs.Log) []Finding {
 	}
 	before := func() string {
 		if earlier := in.total - (len(lost) - end); earlier > 0 {
-			return fmt.Sprintf("; so it was in %s before that, first at step %d", countRows(earlier), in.first)
+			return fmt.Sprintf("; so it was in %s before that, first at step %d", logs.CountWords(earlier, "row"), in.first)
 		}
 		return ""
 	}

@@ -41,7 +41,7 @@ func (c *collector) log() (*Log, error) {
 		case len(l.Columns) == 0:
 			c.err.add(0, "got no value in the rows of training, want at least one; %s", c.keysSeen())
 		case a.steps == nil && l.ofSamples():
-			c.err.add(0, "got %s without a step, each with a reward of 0 or 1 and nothing else: they are single samples, want the means of steps", countWords(len(l.Steps), "row"))
+			c.err.add(0, "got %s without a step, each with a reward of 0 or 1 and nothing else: they are single samples, want the means of steps", CountWords(len(l.Steps), "row"))
 		}
 	}
 	if len(c.err.Problems) > 0 {
@@ -412,13 +412,13 @@ func (a *assembly) table(of part) Table {
 		at, kept = append(at, step), append(kept, row)
 	}
 	if lost > 0 {
-		a.note("%s of %s without %s left out.", countWords(lost, "row"), of, steps.key)
+		a.note("%s of %s without %s left out.", CountWords(lost, "row"), of, steps.key)
 	}
 	if again > 0 {
-		a.note("%s of %s dropped, because a later row has the same step or an earlier one: the run was resumed from an earlier step.", countWords(again, "row"), of)
+		a.note("%s of %s dropped, because a later row has the same step or an earlier one: the run was resumed from an earlier step.", CountWords(again, "row"), of)
 	}
 	if back > 1 && 2*back > len(at)+again {
-		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run", steps.key, back, countWords(len(at)+again, "row"))
+		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run", steps.key, back, CountWords(len(at)+again, "row"))
 	}
 
 	t := Table{Steps: at}
@@ -514,7 +514,7 @@ func (a *assembly) remark(l *Log) {
 		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {
-		a.note("Evaluation, at %s, is in a table of its own.", countWords(len(l.Evaluation.Steps), "step"))
+		a.note("Evaluation, at %s, is in a table of its own.", CountWords(len(l.Evaluation.Steps), "step"))
 	}
 	other, shown := a.other()
 	if shown != "" {
@@ -541,7 +541,7 @@ func (a *assembly) remark(l *Log) {
 		}
 		read := a.train[i].of
 		if n := len(read.notFinite); n > 0 {
-			a.note("%s: %s not finite, read as missing.", c.Key, countWords(n, "value"))
+			a.note("%s: %s not finite, read as missing.", c.Key, CountWords(n, "value"))
 		}
 		for _, s := range a.series {
 			if x := s.training[a.trainer].rule; s != read && x != nil && x == a.train[i].rule && x.quantity == c.Quantity {

@@ -44,7 +44,7 @@ func (a *assembly) believe(c *Column, steps []int) {
 		return
 	}
 	first := wrong[0]
-	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key, countWords(len(wrong), "value"), within, c.Values[first], steps[first])
+	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key, CountWords(len(wrong), "value"), within, c.Values[first], steps[first])
 	if within == share && fits && above > 0 {
 		wrong = wrong[:0]
 		for i := range c.Values {

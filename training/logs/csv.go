@@ -184,7 +184,7 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 	want, short, shortLine := len(header), -1, 0 // a row that is too short may be the last
 	flush := func() {
 		if short >= 0 {
-			c.err.add(shortLine, "got %s, want %d", countWords(short, "cell"), want)
+			c.err.add(shortLine, "got %s, want %d", CountWords(short, "cell"), want)
 			short = -1
 		}
 	}

@@ -144,7 +144,7 @@ func (c *collector) readPasted(l *lines) error {
 		case len(cells) != len(table.columns) && !next.whole:
 			c.notes = append(c.notes, lastLine(next.number))
 		case len(cells) != len(table.columns):
-			c.unread.add(next.number, next.text, "it has "+countWords(len(cells), "cell")+", the table "+countWords(len(table.columns), "column"))
+			c.unread.add(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.columns), "column"))
 		default:
 			for i, s := range table.columns {
 				if s != nil && !missing(cells[i]) {

@@ -66,8 +66,8 @@ func quote(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// countWords writes a count: 1 row, 2 rows.
-func countWords(n int, noun string) string {
+// CountWords writes a count of a noun with a plural in s: 1 row, 2 rows.
+func CountWords(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

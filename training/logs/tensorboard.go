@@ -44,7 +44,7 @@ func (t *timeline) events(r *bufio.Reader, name string) error {
 	damaged := 0
 	defer func() {
 		if damaged > 0 {
-			t.note("%s: %s with a wrong checksum left out.", name, countWords(damaged, "record"))
+			t.note("%s: %s with a wrong checksum left out.", name, CountWords(damaged, "record"))
 		}
 	}()
 	for at := uint64(0); ; {

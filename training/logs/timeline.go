@@ -146,7 +146,7 @@ func (t *timeline) kept() []int {
 	from, dropped := int64(noStep), 0
 	shuffled := 2*t.backs > len(t.rows)
 	if shuffled {
-		t.note("Steps go back %d times in %s, which were put in order.", t.backs, countWords(len(t.rows), "row"))
+		t.note("Steps go back %d times in %s, which were put in order.", t.backs, CountWords(len(t.rows), "row"))
 	}
 	part := len(t.parts) - 1
 	for i := len(t.rows) - 1; i >= 0; i-- {
@@ -177,7 +177,7 @@ func (t *timeline) kept() []int {
 		}
 	}
 	if dropped > 0 {
-		t.note("%s dropped, because a later start of the run wrote the steps again.", countWords(dropped, "row"))
+		t.note("%s dropped, because a later start of the run wrote the steps again.", CountWords(dropped, "row"))
 	}
 	return kept
 }
