@@ -42,6 +42,23 @@ type End struct {
 	Logits     []float64 // after the last step; nil if it diverged, or where prompts have a policy each
 }
 
+// Ends runs the replicas first, first + 1, … of a cell on this goroutine, count of them, and
+// returns how each ended: the same as Simulate with Cell.Ends, without averages over replicas. It
+// panics if the cell is invalid or does not have these replicas.
+func Ends(cell Cell, first, count int) []End {
+	cell.check()
+	if first < 0 || count < 1 || first+count > cell.Replicas() {
+		panic(fmt.Sprintf("sim: Ends: got %d replicas from %d on, want some of the cell's %d", count, first, cell.Replicas()))
+	}
+	c := cell.complete()
+	b := newBatch(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), new(memoryPools), count)
+	var ends []End
+	for _, r := range b.run(context.Background(), first, count) {
+		ends = append(ends, r.end(r.finish()))
+	}
+	return ends
+}
+
 // Names of the estimates of the stationary state: averages over the steps after
 // burn-in. They are measured if Run.BurnIn > 0.
 const (
