@@ -150,6 +150,7 @@ function makeControls() {
   byId("groups").append(...groups.values());
   for (const axis of ["x", "y"]) {
     byId(`axis-${axis}`).append(...controls.filter(control => control.stops).map(({ key, label }) => html("option", { value: key }, label)));
+    byId(`axis-${axis}`).value = "";
     byId(`axis-${axis}`).addEventListener("change", chooseAxes);
   }
   byId("controls").addEventListener("submit", event => event.preventDefault());
@@ -164,13 +165,19 @@ function showSetting() {
     control.show(valueOf(control.key));
     control.element.classList.toggle("changed", control.key in setting.set);
   }
-  for (const group of byId("groups").children) { // a folded group shows its values
-    group.querySelector(".now").textContent = controls.filter(({ element }) => group.contains(element)).map(({ key }) => valueOf(key)).join(" · ");
-  }
+  showFolded();
   const others = Object.keys(setting.set).filter(key => !controlOf.has(key));
   byId("others").hidden = others.length === 0;
   byId("other-keys").replaceChildren(...others.map(key => html("li", {}, html("code", {}, `${key}=${setting.set[key]}`), " ",
     html("button", { type: "button", "aria-label": `Remove ${key}`, onclick: () => change(key, undefined) }, "Remove"))));
+}
+
+// A folded group shows the values that have effect.
+function showFolded() {
+  for (const group of byId("groups").children) {
+    group.querySelector(".now").textContent = controls.filter(({ element }) => group.contains(element) && !element.hasAttribute("data-idle"))
+      .map(({ key, symbol }) => `${symbol ?? ""} ${valueOf(key)}`.trim()).join(" · ");
+  }
 }
 
 // A control without effect is disabled and says why, but not while it has the focus:
@@ -182,6 +189,7 @@ function showIdle(idle) {
     control.hint.textContent = why ?? control.doc;
     for (const input of control.shown) input.disabled = why !== undefined && input !== document.activeElement;
   }
+  showFolded();
 }
 
 function choose(name) {
@@ -349,6 +357,7 @@ function summarize(tone, long, short = long) {
   bar.querySelector(".mark").textContent = marks[tone];
   bar.querySelector(".long").textContent = long;
   bar.querySelector(".short").textContent = short;
+  document.documentElement.style.setProperty("--bar", `${byId("bar").offsetHeight}px`); // the controls stand below it
   say(long);
 }
 
@@ -498,7 +507,7 @@ function drawPath() {
   const band = deviation?.some(value => value != null);
   const edge = sign => reward.map((value, i) => value == null || deviation[i] == null ? null : Math.min(1, Math.max(0, value + sign * NORMAL_95 * deviation[i])));
   const [bottom, top] = band ? [edge(-1), edge(1)] : [[], []];
-  const seen = runs && spread(runs);
+  const seen = runs && spread(runs), many = runs?.total > 1; // with the expected gradient there is one run
   const singles = runs ? runs.runs.slice(0, 4) : [];
   const values = [...reward, ...bottom, ...top, fixed_point, ...(seen ? [...seen.low, ...seen.high, ...singles.flat()] : [])].filter(value => value != null);
   const times = [...steps, ...(runs?.steps ?? [])];
@@ -513,8 +522,8 @@ function drawPath() {
   const add = (name, d) => layers.append(svg("path", { class: name, d }));
   if (band) add("theory-band", outline(steps, bottom, top, px, py));
   if (seen) {
-    add("runs-band", outline(runs.steps, seen.low, seen.high, px, py));
-    for (const run of singles) add("run", curve(runs.steps.map((step, i) => [step, run[i]]), px, py));
+    if (many) add("runs-band", outline(runs.steps, seen.low, seen.high, px, py));
+    if (many) for (const run of singles) add("run", curve(runs.steps.map((step, i) => [step, run[i]]), px, py));
   }
   if (fixed_point != null) {
     add("rest", curve([[0, fixed_point], [times.at(-1), fixed_point]], px, py));
@@ -522,11 +531,11 @@ function drawPath() {
   }
   if (reward.length > 0) {
     add("theory", curve(steps.map((step, i) => [step, reward[i]]), px, py));
-    entries.unshift([band ? "predicted, with 5–95 % of runs" : "predicted", ...(band ? ["theory-band"] : []), "theory"]);
+    entries.unshift([band ? "predicted, with 5–95 % of runs (normal law)" : "predicted", ...(band ? ["theory-band"] : []), "theory"]);
   }
   if (seen) {
     add("runs", curve(runs.steps.map((step, i) => [step, seen.mean[i]]), px, py));
-    entries.push(["simulated mean, with 5–95 % of runs", "runs-band", "runs"], ["single runs", "run"]);
+    entries.push(...(many ? [["simulated mean, with 5–95 % of runs", "runs-band", "runs"], ["single runs", "run"]] : [["simulated", "runs"]]));
   }
   legend(figure, entries);
 
@@ -537,7 +546,10 @@ function drawPath() {
     if (last(path.neglected ?? []) != null) said.push(`What it neglects is about ${digits(Math.max(...path.neglected.filter(value => value != null)), 2)} at most.`);
   }
   if (path.scope) said.push(`${reward.length > 0 ? "The theory does not claim this curve" : "The theory has no curve here, and the simulated runs are shown alone"}: ${path.scope}.`);
-  if (seen) said.push(`Simulated: ${runs.runs.length} of ${runs.total} runs, at the end a mean of ${digits(last(seen.mean), 4)}, 5–95 % of them within ${digits(last(seen.low), 4)} and ${digits(last(seen.high), 4)}${runs.diverged > 0 ? `; ${runs.diverged} diverged` : ""}.`);
+  if (seen && last(seen.mean) != null) said.push(many ?
+    `Simulated: ${runs.runs.length} of ${runs.total} runs, at the end a mean of ${digits(last(seen.mean), 4)}, 5–95 % of them within ${digits(last(seen.low), 4)} and ${digits(last(seen.high), 4)}.` :
+    `Simulated: one run, which ends at ${digits(last(seen.mean), 4)}.`);
+  if (runs?.diverged > 0) said.push(`${runs.diverged} of ${runs.runs.length} runs diverged.`);
   byId("path-words").textContent = said.join(" ");
 
   const every = Math.max(1, Math.ceil(steps.length / 24)), simulated = new Map(runs?.steps.map((step, i) => [step, i]));
@@ -548,6 +560,9 @@ function drawPath() {
       return [digits(step), show(reward[i]), show(bottom[i]), show(top[i]), ...(j === undefined ? [null, null, null] : [seen.mean[j], seen.low[j], seen.high[j]].map(show))];
     }));
 }
+
+// A modulus; one that is close to 1 is told by its distance.
+const nearOne = x => Math.abs(x - 1) >= 1e-3 || x === 1 ? digits(x, 4) : `1 ${x < 1 ? "−" : "+"} ${digits(Math.abs(x - 1), 2)}`;
 
 function drawMultipliers() {
   const figure = byId("multipliers"), { per, list } = answer.multipliers;
@@ -560,11 +575,12 @@ function drawMultipliers() {
   layers.append(svg("path", { class: "edge", d: curve([[-reach, 0], [reach, 0], null, [0, -reach], [0, reach]], px, py) }),
     svg("path", { class: "exact", d: curve(ring, px, py) }));
   list.forEach(({ re, im }, i) => layers.append(svg("circle", { class: moduli[i] > 1 ? "multiplier outside" : "multiplier", cx: px(re), cy: py(im), r: 6 })));
-  legend(figure, [["|λ| = 1: outside, deviations grow", "exact"], ["multiplier λ", "multiplier"]]);
+  legend(figure, [["|λ| = 1: outside, deviations grow", "exact"], ["multiplier λ", "multiplier"],
+    ...(moduli.some(modulus => modulus > 1) ? [["multiplier outside", "multiplier outside"]] : [])]);
 
   const rows = list.map(({ re, im, mode }, i) => {
     const angle = Math.abs(Math.atan2(im, re));
-    return [i, [digits(re, 4), digits(im, 4), digits(moduli[i], 5), angle > 0 ? `${digits(2 * Math.PI / angle)}` : null, mode]];
+    return [i, [digits(re, 4), digits(im, 4), nearOne(moduli[i]), angle > 0 ? `${digits(2 * Math.PI / angle)}` : null, mode]];
   }).sort(([a], [b]) => moduli[b] - moduli[a]).map(([, row]) => row);
   byId("multipliers-words").textContent = list.length === 0 ? "The theory has no multipliers here." :
     `A deviation from the fixed point is multiplied by these per ${per}. The largest has |λ| = ${rows[0][2]}${rows[0][3] ? `, and turns once in ${rows[0][3]} of them` : ""}.`;
