@@ -17,9 +17,13 @@ type Path struct {
 	Reward []float64 // E J; NaN where the spread of runs has no finite prediction
 	Field  []float64 // J on the mean field; nil for prompts with a policy each
 
-	// Deviation is the standard deviation of J over runs: of the normal law of their logits, to second
-	// order in J. It is 0 at G = ∞, NaN where the spread of runs has no finite prediction, and nil where
-	// that is not followed.
+	// Deviation is the standard deviation of J over runs, to second order in the noise: with
+	// the axes i of the covariance of the logits, of variances V_i, and the derivatives of J along them
+	//
+	//	Var J = Σ_i (J_i′² V_i + ½ J_i″² V_i²)
+	//
+	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 at G = ∞, NaN where Reward is,
+	// and nil for prompts with a policy each, of which it is not derived.
 	Deviation []float64
 
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
@@ -162,14 +166,12 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
 		path.Scope = Scope{Because: because}
 	}
+	path.Deviation = make([]float64, len(at))
 	if shares != nil {
-		path.Deviation = make([]float64, len(at))
 		for n := range at {
 			path.Reward[n] += run.noisy[n][0].shift
 			path.Deviation[n] = run.noisy[n][0].deviation
 		}
-	} else if p.GroupSize == Infinite {
-		path.Deviation = make([]float64, len(at))
 	}
 	if !path.Scope.In || !neglected {
 		return path
@@ -260,7 +262,7 @@ type followed struct {
 }
 
 // shifted is the change of an observable's mean by the noise at one step, the largest variance
-// of a logit there and the observable's standard deviation: see spread.shift.
+// of a logit there, and the standard deviation of the observable over runs: see spread.shift.
 type shifted struct{ shift, variance, deviation float64 }
 
 // follow is that of J.
@@ -729,11 +731,7 @@ func (s *spread) oldSlot(t int) int {
 }
 
 // shift returns by how much the mean of an observable before step t differs from that of the mean field, which has its
-// policy at theta, the largest variance of a logit, and the standard deviation of the observable, whose square is
-//
-//	Σ_i σ_i² O_i² + ½ Σ_i (σ_i² O_ii)²,
-//
-// O_i and O_ii the derivatives along the axes of the covariance. All are NaN if the spread is too large to be followed.
+// policy at theta, the largest variance of a logit, and the standard deviation of the observable; NaN if the spread is too large to be followed.
 func (s *spread) shift(o observable, t int, theta []float64) shifted {
 	slot := s.slot(t)
 	if o.old {
@@ -744,16 +742,16 @@ func (s *spread) shift(o observable, t int, theta []float64) shifted {
 		return shifted{math.NaN(), math.NaN(), math.NaN()}
 	}
 	at := func(x []float64) float64 { return o.of(s.model, s.moved(theta, x)) }
-	shift, variance, square, j0 := -o.of(s.model, theta), 0.0, 0.0, 0.0
+	shift, variance, of, j0 := -o.of(s.model, theta), 0.0, 0.0, 0.0
 	sigmaPoints(mean, cov, 1e-3, func(x []float64) {
 		j0 = at(x)
 		shift += j0
 	}, func(up, down, _ []float64, r, v float64) {
-		above, below := at(up), at(down)
-		slope, bend := (above-below)/(2*r), v/(r*r)*(above+below-2*j0)
-		shift += 0.5 * bend
+		high, low := at(up), at(down)
+		slope, bend := (high-low)/(2*r), (high+low-2*j0)/(r*r)
+		shift += 0.5 * v / (r * r) * (high + low - 2*j0)
 		variance = max(variance, 2*v)
-		square += v*slope*slope + 0.5*bend*bend
+		of += slope*slope*v + 0.5*bend*bend*v*v
 	})
-	return shifted{shift, variance, math.Sqrt(square)}
+	return shifted{shift, variance, math.Sqrt(of)}
 }

@@ -12,6 +12,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // A predicted curve holds the recorded and the fitted steps only, so that its size does
@@ -29,7 +30,7 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	if len(cv.reward) > 600 {
 		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.reward), steps)
 	}
-	params := Params(&c.Settings, rom.Unit)
+	params := theory.Params(&c.Settings, rom.Unit)
 	compared := sim.RecordedSteps(steps, c.Settings.Lag)
 	compared = append(compared, sim.FitSteps(sim.SaturationFit, steps)...)
 	compared = append(compared, sim.FitSteps(sim.EarlySlopeFit, steps)...)
@@ -122,7 +123,7 @@ run: {steps: 300}
 checks:
   - {claim: model-amplitude, absolute_margin: 0.25, control: {scale: {stiffness: 0.001}}}
 `)
-	p := rom.Predict(Params(&plan.Cells[0].Settings, rom.Unit))
+	p := rom.Predict(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
 	model := rom.PaperCurve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
 	for share, want := range map[float64]Ruling{0.5: Agree, 2: Disagree} {
