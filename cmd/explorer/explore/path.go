@@ -1,0 +1,106 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+)
+
+// Path is the predicted mean reward along a run from its start, at the recorded steps.
+type Path struct {
+	Steps      []int         `json:"steps"`
+	Reward     theory.Series `json:"reward"`    // E J; null where not known
+	Deviation  theory.Series `json:"deviation"` // standard deviation of J over runs; null where not known
+	Neglected  theory.Series `json:"neglected"` // size of what Reward leaves out; null where not known
+	Kind       string        `json:"kind"`
+	Scope      *string       `json:"scope"`       // why there is no prediction, and what would change that
+	FixedPoint *float64      `json:"fixed_point"` // J*; null: there is none
+	Words      []Word        `json:"words"`
+}
+
+// Path returns the predicted path of the runs of a state.
+func (e *Explorer) Path(state State) (*Path, error) {
+	c, err := e.cell(state)
+	if err != nil {
+		return nil, err
+	}
+	path := e.cache.Path(c.settings)
+	p := &Path{Kind: kinds[path.Kind], Words: []Word{}}
+	params := theory.Params(c.settings, rom.Unit)
+	target := rom.BestReward(params)
+	if point, ok := e.cache.Equilibrium(params).Reached(); ok {
+		p.FixedPoint, target = &point.Reward, point.Reward
+	}
+	if !path.Scope.In {
+		because := path.Scope.Because
+		if cure := e.cure(c.settings, func(s *config.Settings) bool {
+			return rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
+		}); c.start != nil && cure != "" {
+			because += "; it is predicted with " + cure
+		}
+		p.Scope = &because
+		return p, nil
+	}
+	for _, step := range sim.RecordedSteps(c.settings.Run.Steps, c.settings.Lag) {
+		i, _ := slices.BinarySearch(path.Steps, step)
+		p.Steps, p.Reward = append(p.Steps, step), append(p.Reward, path.Reward[i])
+		p.Deviation, p.Neglected = append(p.Deviation, path.Deviation[i]), append(p.Neglected, path.Neglected[i])
+	}
+	p.Words = append(p.Words, p.rise(target))
+	if c.settings.Estimator.GroupSize != grpo.Infinite {
+		p.Words = append(p.Words, p.spread(reach(c.settings)))
+	}
+	return p, nil
+}
+
+// known reports whether the theory has a number.
+func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// rise says when J has gone 95 % of its way to the target, and stays there.
+func (p *Path) rise(target float64) Word {
+	w := Word{Question: "How long from this start?", Tone: None}
+	n := len(p.Reward) - 1
+	if !known(p.Reward[n]) {
+		w.Answer = "Not known: runs leave the range in which the theory follows them"
+		return w
+	}
+	way := target - p.Reward[0]
+	if math.Abs(way) < 1e-9 {
+		w.Tone, w.Answer = Good, "It starts where it ends"
+		return w
+	}
+	last := -1 // the last record outside
+	for i, x := range p.Reward {
+		if !known(x) || math.Abs(x-target) > 0.05*math.Abs(way) {
+			last = i
+		}
+	}
+	if last < n {
+		w.Tone, w.Answer = Good, fmt.Sprintf("From step %d on J is within 5 %% of its way to %s", p.Steps[last+1], digits(target))
+		return w
+	}
+	w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent((p.Reward[n]-p.Reward[0])/way), digits(target))
+	return w
+}
+
+// spread says how far apart runs are at the end; reach is the range of rewards.
+func (p *Path) spread(reach float64) Word {
+	w := Word{Question: "How far apart are runs at the end?", Tone: None}
+	n := len(p.Steps) - 1
+	deviation := p.Deviation[n]
+	if !known(deviation) {
+		w.Answer = "Not known: runs leave the range in which the theory follows them"
+		return w
+	}
+	w.Tone, w.Answer = Good, fmt.Sprintf("J differs by ± %s (s.d. over runs at step %d)", digits(deviation), p.Steps[n])
+	if deviation > reach/10 {
+		w.Tone = Warn
+	}
+	return w
+}
