@@ -244,7 +244,7 @@ async function start() {
     desks = { answers: new Desk(program, source), runs: new Desk(program, source), map: new Desk(program, source) };
     solve();
   } catch (error) {
-    stop(`The program did not start: ${error.message}.`);
+    stop(`The program did not start: ${error.message}`);
   }
 }
 
@@ -260,7 +260,10 @@ async function solve() {
   clearTimeout(resting);
   clearTimeout(slow);
   byId("answer").setAttribute("aria-busy", "true");
-  slow = setTimeout(() => document.body.classList.add("stale"), 150);
+  slow = setTimeout(() => {
+    document.body.classList.add("stale");
+    byId("path-words").textContent = "The path is being computed.";
+  }, 150);
   const given = await desks.answers.ask("answer", asked);
   if (mine !== turn) return;
   if (given.problems) {
@@ -270,20 +273,24 @@ async function solve() {
   }
   answer = given;
   path = runs = undefined;
+  ensemble = { mine, asked, total: 1, steps: [], runs: [], diverged: 0, goes: false };
   showAnswer();
   byId("map").classList.toggle("stale", map?.held !== heldBy(asked));
   drawMap();
-  resting = setTimeout(() => { simulate(mine, asked); chart(mine, asked); }, 250);
+  resting = setTimeout(async () => {
+    simulate(ensemble);
+    await chart(mine, asked);
+    const noise = await desks.map.ask("noise", asked);
+    if (mine !== turn) return;
+    showWords(noise.words ?? []);
+    forgetWords();
+  }, 250);
   const curve = await desks.answers.ask("path", asked);
   if (mine !== turn) return;
   path = curve.problems ? { steps: [], reward: [], scope: curve.problems.join("; ") } : curve;
   drawPath();
   showWords(path.words ?? []);
   rest();
-  const noise = await desks.answers.ask("noise", asked);
-  if (mine !== turn) return;
-  showWords(noise.words ?? []);
-  forgetWords();
 }
 
 function rest() {
@@ -292,29 +299,30 @@ function rest() {
   byId("answer").setAttribute("aria-busy", "false");
 }
 
-let paused = false;
-async function simulate(mine, asked) {
-  const gathered = { total: 1, steps: [], runs: [], diverged: 0 };
+let paused = false, ensemble;
+async function simulate(more) {
   let drawn = 0;
-  while (mine === turn && !paused && gathered.runs.length < gathered.total) {
-    const part = await desks.runs.ask("ensemble", { state: asked, from: gathered.runs.length, replicas: 16 });
-    if (mine !== turn) return;
+  more.goes = true;
+  while (more.mine === turn && !paused && more.runs.length < more.total) {
+    const part = await desks.runs.ask("ensemble", { state: more.asked, from: more.runs.length, replicas: 16 });
+    if (more.mine !== turn) return;
     if (part.problems || part.runs.length === 0) {
       byId("count").textContent = (part.problems ?? ["no runs"]).join("; ");
       return;
     }
-    gathered.total = part.total;
-    gathered.steps = part.steps;
-    gathered.runs.push(...part.runs);
-    gathered.diverged += part.diverged;
-    const done = gathered.runs.length >= gathered.total, now = performance.now();
-    byId("count").textContent = `${gathered.runs.length} of ${gathered.total} runs`;
-    if (done || (!still.matches && now - drawn > 250)) {
+    more.total = part.total;
+    more.steps = part.steps;
+    more.runs.push(...part.runs);
+    more.diverged += part.diverged;
+    const done = more.runs.length >= more.total, now = performance.now();
+    byId("count").textContent = `${more.runs.length} of ${more.total} runs`;
+    if (done || paused || (!still.matches && now - drawn > 250)) {
       drawn = now;
-      runs = gathered;
+      runs = more;
       if (path) drawPath();
     }
   }
+  more.goes = false;
 }
 
 const heldBy = asked => { // all that the map depends on: the point itself may move on it
@@ -327,6 +335,7 @@ async function chart(mine, asked) {
   const [x, y] = axes ?? [answer.map_axes.x, answer.map_axes.y], held = heldBy(asked);
   if (map?.held === held && map.done) return;
   byId("map").classList.add("stale");
+  byId("map-words").textContent = "The map is being computed.";
   for (let part = 0, parts = 1; part < parts; part++) {
     const given = await desks.map.ask("map", { state: asked, x, y, part });
     if (mine !== turn) return;
@@ -363,6 +372,7 @@ function summarize(tone, long, short = long) {
 
 function stop(text) {
   turn++;
+  byId("answer").hidden = answer === undefined;
   summarize("bad", text);
 }
 
@@ -400,6 +410,8 @@ function showAnswer() {
   showIdle(answer.idle ?? {});
   byId("command").textContent = answer.command;
   byId("yaml").textContent = answer.yaml;
+  byId("save").download = answer.file;
+  byId("save").textContent = `Save it as ${answer.file}`;
   byId("save").href = `data:text/yaml;charset=utf-8,${encodeURIComponent(answer.yaml)}`;
   byId("sweep").textContent = answer.sweep;
   byId("numbers").textContent = JSON.stringify(answer.prediction, null, 1);
@@ -428,7 +440,7 @@ function ticksOf({ min, max, scale }, n) {
 // A drawing with axes; axis.scale is "log" or linear. px and py turn values into pixels,
 // layers is where curves go.
 function frame(figure, width, height, x, y) {
-  const left = 56, right = 12, top = 8, bottom = 44, floor = height - bottom;
+  const left = 56, right = 22, top = 8, bottom = 44, floor = height - bottom;
   const along = (axis, from, to) => {
     const f = axis.scale === "log" ? Math.log : Number, low = f(axis.min), high = f(axis.max);
     return value => from + (to - from) * (f(value) - low) / (high - low);
@@ -447,12 +459,18 @@ function frame(figure, width, height, x, y) {
     svg("path", { class: "edge", d: `M${left} ${top}V${floor}H${width - right}` }),
     svg("text", { class: "title", x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, x.label),
     svg("text", { class: "title", x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, y.label));
-  figure.querySelector(".picture").replaceChildren(drawing);
+  showPicture(figure, drawing);
   return { drawing, layers, px, py, width, height, left, right, top, bottom };
 }
 
+// A figure that has nothing to show keeps its title and its words.
+function showPicture(figure, ...drawings) {
+  figure.querySelector(".picture").replaceChildren(...drawings);
+  for (const part of figure.querySelectorAll(".picture, .legend, details")) part.hidden = drawings.length === 0;
+}
+
 // The width that a drawing may have.
-const roomIn = figure => Math.max(240, figure.querySelector(".picture").clientWidth - 14);
+const roomIn = figure => Math.max(240, figure.clientWidth - 16);
 
 // The path of a curve; where a value is null it has a gap.
 function curve(points, px, py) {
@@ -566,6 +584,11 @@ const nearOne = x => Math.abs(x - 1) >= 1e-3 || x === 1 ? digits(x, 4) : `1 ${x 
 
 function drawMultipliers() {
   const figure = byId("multipliers"), { per, list } = answer.multipliers;
+  if (list.length === 0) {
+    showPicture(figure);
+    byId("multipliers-words").textContent = "The theory has no multipliers here.";
+    return;
+  }
   const moduli = list.map(({ re, im }) => Math.hypot(re, im));
   const reach = Math.min(3, 1.12 * Math.max(1.05, ...moduli)), axis = label => ({ min: -reach, max: reach, label });
   const width = Math.min(roomIn(figure), 460);
@@ -582,7 +605,7 @@ function drawMultipliers() {
     const angle = Math.abs(Math.atan2(im, re));
     return [i, [digits(re, 4), digits(im, 4), nearOne(moduli[i]), angle > 0 ? `${digits(2 * Math.PI / angle)}` : null, mode]];
   }).sort(([a], [b]) => moduli[b] - moduli[a]).map(([, row]) => row);
-  byId("multipliers-words").textContent = list.length === 0 ? "The theory has no multipliers here." :
+  byId("multipliers-words").textContent =
     `A deviation from the fixed point is multiplied by these per ${per}. The largest has |λ| = ${rows[0][2]}${rows[0][3] ? `, and turns once in ${rows[0][3]} of them` : ""}.`;
   fillTable(figure.querySelector("table"), ["real part", "imaginary part", "|λ|", `period, in units of one ${per}`, "mode"], rows);
 }
@@ -611,8 +634,7 @@ function drawMap() {
   if (!map) return;
   if (map.problems) {
     plot = undefined;
-    figure.querySelector(".picture").replaceChildren();
-    legend(figure, []);
+    showPicture(figure);
     byId("map-words").textContent = `There is no map over these two: ${map.problems.join("; ")}`;
     return;
   }
@@ -631,7 +653,7 @@ function drawMap() {
   }
   legend(figure, [...map.regions.filter(({ polygons }) => polygons.length > 0).map(({ name, tone }) => [name, `region ${tone}`]),
     ...map.lines.map(({ label, kind }, i) => [label, `${kind} line-${i}`])]);
-  byId("map-words").textContent = (inside("x") && inside("y") ? `You are at ${x.label} ${digits(here.x)}, ${y.label} ${digits(here.y)}. ` : "The setting lies outside this map. ") +
+  byId("map-words").textContent = (inside("x") && inside("y") ? `You are at ${controlOf.get(x.key).label} ${digits(here.x)}, ${controlOf.get(y.key).label} ${digits(here.y)}. ` : "The setting lies outside this map. ") +
     map.lines.map(({ label, meaning }) => `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}.`).join(" ") + " A click or the arrow keys move the setting." + (map.done ? "" : " The map is being computed.");
   fillTable(figure.querySelector("table"), ["line", x.label, y.label], map.lines.flatMap(({ label, points }) => {
     const real = points.filter(point => point), every = Math.max(1, Math.ceil(real.length / 10));
@@ -695,7 +717,7 @@ byId("reset").addEventListener("click", () => choose(setting.preset));
 byId("pause").addEventListener("click", event => {
   paused = !paused;
   event.target.textContent = paused ? "Go on" : "Pause";
-  if (!paused) solve();
+  if (!paused && ensemble && !ensemble.goes) simulate(ensemble);
 });
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", () => copy(byId(button.dataset.copy).textContent, button));
@@ -721,4 +743,5 @@ new ResizeObserver(() => {
 
 makeControls();
 load();
-requestAnimationFrame(() => setTimeout(start)); // after the first picture of the page
+// The program is the last and largest part of the page: by then the rest has been drawn.
+addEventListener("DOMContentLoaded", () => requestAnimationFrame(() => setTimeout(start)));
