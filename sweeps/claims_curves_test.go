@@ -41,6 +41,36 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	})
 }
 
+// The path that `predict --path` shows is the curve by which the claim trajectory judges, also
+// where runs come to rest after a spread without finite prediction.
+func TestPathIsTheJudgedCurve(t *testing.T) {
+	completed := 0
+	for _, text := range []string{small, kicked} {
+		plan := planText(t, text)
+		j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
+		for i := range plan.Cells {
+			c := &plan.Cells[i]
+			path := plan.Path(c)
+			cv, of := j.curve(c)
+			if !path.Scope.In || of.outOfScope != "" {
+				t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.outOfScope)
+			}
+			params := theory.Params(&c.Settings, rom.Unit)
+			if raw := rom.MeanReward(params, c.start, path.Steps); !slices.Equal(raw.Neglected, []float64(path.Neglected)) {
+				completed++
+			}
+			for n, step := range path.Steps {
+				if got, want := path.Reward[n], cv.at(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {
+					t.Fatalf("%s, step %d: J = %v, judged by %v", c.Label(), step, got, want)
+				}
+			}
+		}
+	}
+	if completed != 1 {
+		t.Errorf("%d paths come to rest, want that of the kicked runs", completed)
+	}
+}
+
 // A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083
 // from these logits), and not at all where its learning rate ends before it arrives. The mean path is
 // judged wherever it leads. At this confidence one seed in 10,000 gives another verdict.

@@ -21,6 +21,7 @@ type Prediction struct {
 	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
 	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
+	Path           *Path              `json:"path,omitempty"`           // of predict --path: the expected reward over optimizer steps
 	rom.Prediction                    // everything else
 }
 
