@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,34 +61,65 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Any replicas that are run alone end as they do among all of the cell, in vectors or not.
-func TestEndsAlone(t *testing.T) {
+// Replicas that are run alone have the rewards that they have among all of the cell, in vectors
+// or not, at the recorded steps and at others.
+func TestRewardsOfReplicasAlone(t *testing.T) {
 	for name, arms := range map[string][]grpo.Arm{
 		"two arms":    {{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
 		"normal arms": {{Reward: grpo.Normal, Mean: 1, Std: 0.5}, {Reward: grpo.Normal, Std: 0.5}, {Reward: grpo.Normal, Mean: 0.3, Std: 0.5}},
 	} {
 		c := endingCell()
-		c.Bandit.Arms, c.Init, c.Optimizer.LearningRate, c.Ends = arms, nil, 0.3, 20
-		var all []End
-		if err := Simulate(t.Context(), []Cell{c}, 1, func(_ int, r Result) error { all = r.Ends; return nil }); err != nil {
+		c.Bandit.Arms, c.Init, c.Optimizer.LearningRate, c.Ends, c.Lag.Interval = arms, nil, 0.3, 20, 4
+		var all Result
+		if err := Simulate(t.Context(), []Cell{c}, 1, func(_ int, r Result) error { all = r; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if reflect.DeepEqual(all[0], all[1]) {
-			t.Errorf("%s: two replicas are the same: %+v", name, all[0])
+		if slices.Equal(all.Ends[0].Rewards, all.Ends[1].Rewards) {
+			t.Errorf("%s: two replicas are the same: %+v", name, all.Ends[0])
 		}
 		for _, part := range [][2]int{{0, 1}, {3, 2}, {7, 13}} {
-			if got, want := Ends(c, part[0], part[1]), all[part[0]:part[0]+part[1]]; !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %d replicas from %d on: got %+v, want %+v", name, part[1], part[0], got, want)
+			for i, got := range Rewards(c, all.Steps, part[0], part[1]) {
+				if want := all.Ends[part[0]+i].Rewards; !slices.Equal(got, want) {
+					t.Errorf("%s: replica %d of %d from %d on: got %v, want %v", name, i, part[1], part[0], got, want)
+				}
+			}
+			every := make([]int, c.Run.Steps+1)
+			for step := range every {
+				every[step] = step
+			}
+			for i, got := range Rewards(c, every, part[0], part[1]) {
+				for n, step := range all.Steps {
+					if want := all.Ends[part[0]+i].Rewards[n]; got[step] != want {
+						t.Errorf("%s: replica %d of %d from %d on: got %g at step %d, want %g", name, i, part[1], part[0], got[step], step, want)
+					}
+				}
 			}
 		}
-		if c.Estimator.GroupSize = grpo.Infinite; len(Ends(c, 0, 1)) != 1 {
+		if c.Estimator.GroupSize = grpo.Infinite; len(Rewards(c, all.Steps, 0, 1)) != 1 {
 			t.Errorf("%s: G = ∞ has one replica", name)
 		}
 	}
-	defer func() {
-		if message := fmt.Sprint(recover()); !strings.Contains(message, "got 2 replicas from 19 on, want some of the cell's 20") {
-			t.Errorf("got the panic %q", message)
-		}
-	}()
-	Ends(endingCell(), 19, 2)
+}
+
+func TestRewardsWantsReplicasAndSteps(t *testing.T) {
+	for _, c := range []struct {
+		steps        []int
+		first, count int
+		want         string
+	}{
+		{[]int{0, 40}, 19, 2, "got 2 replicas from 19 on, want some of the cell's 20"},
+		{[]int{0, 40}, 0, 0, "got 0 replicas"},
+		{[]int{0, 39}, 0, 1, "got steps [0 39], want ascending ones to 40"},
+		{[]int{10, 0, 40}, 0, 1, "want ascending"},
+		{nil, 0, 1, "got steps []"},
+	} {
+		func() {
+			defer func() {
+				if message := fmt.Sprint(recover()); !strings.Contains(message, c.want) {
+					t.Errorf("got the panic %q, want %q", message, c.want)
+				}
+			}()
+			Rewards(endingCell(), c.steps, c.first, c.count)
+		}()
+	}
 }

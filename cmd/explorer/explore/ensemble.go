@@ -36,7 +36,7 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Ensemble{From: r.From, Steps: sim.RecordedSteps(c.settings.Run.Steps, c.settings.Lag), Runs: []theory.Series{}}
+	out := &Ensemble{From: r.From, Steps: c.steps(), Runs: []theory.Series{}}
 	if c.start == nil {
 		return out, nil
 	}
@@ -45,15 +45,14 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	last := min(r.From+r.Replicas, out.Total)
 	for begin, together := time.Now(), 1; r.From+len(out.Runs) < last && time.Since(begin) < pause; together = min(2*together, mostTogether) {
 		next := r.From + len(out.Runs)
-		for _, end := range sim.Ends(simulated, next, min(together, last-next)) {
-			run := theory.Series(end.Rewards)
-			for len(run) < len(out.Steps) {
-				run = append(run, math.NaN())
-			}
-			if end.DivergedAt >= 0 {
+		for _, rewards := range sim.Rewards(simulated, out.Steps, next, min(together, last-next)) {
+			if len(rewards) < len(out.Steps) {
 				out.Diverged++
 			}
-			out.Runs = append(out.Runs, run)
+			for len(rewards) < len(out.Steps) {
+				rewards = append(rewards, math.NaN())
+			}
+			out.Runs = append(out.Runs, rewards)
 		}
 	}
 	return out, nil

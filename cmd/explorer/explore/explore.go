@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"grposim/configs"
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -143,4 +144,20 @@ func (e *Explorer) cell(s State) (*cell, error) {
 		return nil, err
 	}
 	return &cell{spec: spec, settings: &spec.Base, set: set, start: e.cache.Start(&spec.Base), id: theory.ID(&spec.Base, nil)}, nil
+}
+
+// mostSteps is the number of steps that a curve has at most, and about half of it if the run
+// has as many.
+const mostSteps = 400
+
+// steps returns the steps at which curves of the cell have a point, evenly spaced from 0 on: a
+// multiple of the refresh period apart, so that the point is always at the same place in a block.
+func (c *cell) steps() []int {
+	period, last := sim.RefreshPeriod(c.settings.Lag), c.settings.Run.Steps
+	apart := period * (1 + last/(mostSteps*period))
+	var steps []int
+	for t := 0; t < last; t += apart {
+		steps = append(steps, t)
+	}
+	return append(steps, last)
 }

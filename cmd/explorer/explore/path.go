@@ -3,16 +3,14 @@ package explore
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"grposim/grpo"
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
 
-// Path is the predicted mean reward along a run from its start, at the recorded steps.
+// Path is the predicted mean reward along a run from its start.
 type Path struct {
 	Steps      []int         `json:"steps"`
 	Reward     theory.Series `json:"reward"`    // E J; null where not known
@@ -30,8 +28,8 @@ func (e *Explorer) Path(state State) (*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := e.cache.Path(c.settings)
-	p := &Path{Kind: kinds[path.Kind], Words: []Word{}}
+	path := e.cache.PathAt(c.settings, c.steps())
+	p := &Path{Steps: []int{}, Kind: kinds[path.Kind], Words: []Word{}}
 	params := theory.Params(c.settings, rom.Unit)
 	target := rom.BestReward(params)
 	if point, ok := e.cache.Equilibrium(params).Reached(); ok {
@@ -47,11 +45,7 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		p.Scope = &because
 		return p, nil
 	}
-	for _, step := range sim.RecordedSteps(c.settings.Run.Steps, c.settings.Lag) {
-		i, _ := slices.BinarySearch(path.Steps, step)
-		p.Steps, p.Reward = append(p.Steps, step), append(p.Reward, path.Reward[i])
-		p.Deviation, p.Neglected = append(p.Deviation, path.Deviation[i]), append(p.Neglected, path.Neglected[i])
-	}
+	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
 	p.Words = append(p.Words, p.rise(target))
 	if c.settings.Estimator.GroupSize != grpo.Infinite {
 		p.Words = append(p.Words, p.spread(reach(c.settings)))
@@ -81,11 +75,19 @@ func (p *Path) rise(target float64) Word {
 			last = i
 		}
 	}
-	if last < n {
+	gone := (p.Reward[n] - p.Reward[0]) / way
+	switch {
+	case last < n:
 		w.Tone, w.Answer = Good, fmt.Sprintf("From step %d on J is within 5 %% of its way to %s", p.Steps[last+1], digits(target))
-		return w
+	case 0 <= gone && gone < 0.95:
+		w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent(gone), digits(target))
+	default:
+		w.Tone, w.Answer = Warn, fmt.Sprintf("It does not stay near %s: at step %d J is %s", digits(target), p.Steps[n], digits(p.Reward[n]))
 	}
-	w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent((p.Reward[n]-p.Reward[0])/way), digits(target))
+	if size := p.Neglected[n]; !known(size) || size > 0.05*math.Abs(way) {
+		w.Tone = Warn
+		w.Answer += "; the theory is uncertain here, see the runs"
+	}
 	return w
 }
 

@@ -115,7 +115,11 @@ func (e *Explorer) newPlane(r MapRequest) error {
 		return config.Problems{{Source: "the map", Text: fmt.Sprintf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)}}
 	}
 	for _, control := range []*Control{x, y} {
-		if because := control.idle(c.settings); because != "" {
+		because := control.idle(c.settings)
+		if because == "" && control.text(c.settings) == "inf" {
+			because = "got inf, want a number: it has no place on an axis"
+		}
+		if because != "" {
 			return config.Problems{{Source: "the map", Key: control.Key, Text: because}}
 		}
 	}
@@ -195,12 +199,14 @@ func polygons(areas [][]theory.Spot) [][][2]float64 {
 }
 
 // mapAxes returns the axes of the first map of a cell: the learning rate and what says how
-// old samples are, else the momentum or the penalty.
+// old samples are; without a penalty, where there is nothing to see, the penalty.
 func mapAxes(s *config.Settings) Axes {
-	for _, path := range []string{config.LagIntervalKey, agesToKey, config.MomentumKey} {
-		if c := numericControl(path); c.idle(s) == "" {
-			return Axes{config.LearningRateKey, path}
-		}
+	y := config.LagIntervalKey
+	switch {
+	case s.Estimator.KL.Coefficient == 0:
+		y = strengthKey
+	case numericControl(y).idle(s) != "":
+		y = agesToKey
 	}
-	return Axes{config.LearningRateKey, strengthKey}
+	return Axes{config.LearningRateKey, y}
 }

@@ -99,7 +99,7 @@ func (r *reader) oscillation() Word {
 	w := Word{Question: "Does it oscillate?", Tone: None}
 	d, known := linearOf(r.p)
 	if !known {
-		w.Answer = "Not known: there is no dynamics about a fixed point. The simulated runs show it."
+		w.Answer = "Not known without a fixed point; see the simulated runs"
 		return w
 	}
 	period, left, swings := swing(r.c.settings, d)
@@ -131,7 +131,7 @@ func (r *reader) settling() Word {
 	d, known := linearOf(r.p)
 	switch {
 	case !known:
-		w.Answer = "Not known near a fixed point; see the path from this start"
+		w.Answer = "Not known without a fixed point; see the simulated runs"
 	case *d.SpectralRadius >= 1:
 		w.Tone, w.Answer = Bad, "It does not settle"
 	case d.RelaxationRate == nil || !(*d.RelaxationRate > 0):
@@ -160,7 +160,7 @@ func (r *reader) noise() Word {
 	case !r.p.Scope.In || variance == nil || *variance < 0:
 		w.Answer = "Not known: " + r.p.Scope.Because
 		if cure := r.e.cure(r.c.settings, func(s *config.Settings) bool { _, known := r.e.variance(s); return known }); cure != "" {
-			w.Answer += "; known with " + cure
+			w.Answer += "; it is known with " + cure
 		}
 		if variance != nil && *variance < 0 {
 			w.Answer = "Too noisy for this theory; the simulated runs show it"
@@ -266,13 +266,13 @@ func (r *reader) unknown() string {
 	if because == "" {
 		because = d.Scope.Because
 	}
-	text := "The theory has no answer: " + because
+	text := "No answer from theory: " + because
 	if cure := r.e.cure(r.c.settings, func(s *config.Settings) bool {
 		p := r.e.cache.PredictRegime(s)
 		d, _ := p.Linear()
 		return p.FixedPoint != nil && d.Scope.In && d.SpectralRadius != nil
 	}); cure != "" {
-		text += ". It has one with " + cure
+		text += "; there is one with " + cure
 	}
 	return text + "."
 }
@@ -286,6 +286,7 @@ type change struct {
 // changes are tried in this order.
 var changes = []change{
 	{"β = 0.04", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.04) }},
+	{"β = 0.4", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.4) }},
 	{"a constant learning rate", func(s *config.Settings) { s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate} }},
 	{"heavy-ball in the place of Adam", func(s *config.Settings) { s.Optimizer.Kind = grpo.HeavyBall }},
 	{"the exact KL gradient", func(s *config.Settings) { s.Estimator.KL.Gradient = grpo.ExactKL }},
