@@ -306,8 +306,8 @@ async function simulate(more) {
   while (more.mine === turn && !paused && more.runs.length < more.total) {
     const part = await desks.runs.ask("ensemble", { state: more.asked, from: more.runs.length, replicas: 16 });
     if (more.mine !== turn) return;
-    if (part.problems || part.runs.length === 0) {
-      byId("count").textContent = (part.problems ?? ["no runs"]).join("; ");
+    if (part.problems) {
+      byId("count").textContent = part.problems.join("; ");
       return;
     }
     more.total = part.total;
@@ -315,7 +315,7 @@ async function simulate(more) {
     more.runs.push(...part.runs);
     more.diverged += part.diverged;
     const done = more.runs.length >= more.total, now = performance.now();
-    byId("count").textContent = `${more.runs.length} of ${more.total} runs`;
+    byId("count").textContent = more.total > 0 ? `${more.runs.length} of ${more.total} runs` : "No run has a start";
     if (done || paused || (!still.matches && now - drawn > 250)) {
       drawn = now;
       runs = more;
@@ -333,7 +333,7 @@ const heldBy = asked => { // all that the map depends on: the point itself may m
 
 async function chart(mine, asked) {
   const [x, y] = axes ?? [answer.map_axes.x, answer.map_axes.y], held = heldBy(asked);
-  if (map?.held === held && map.done) return;
+  if (map?.held === held) return;
   byId("map").classList.add("stale");
   byId("map-words").textContent = "The map is being computed.";
   for (let part = 0, parts = 1; part < parts; part++) {
@@ -344,9 +344,8 @@ async function chart(mine, asked) {
       break;
     }
     parts = given.parts;
-    map = { ...given, held, done: part === parts - 1 };
-    byId("map").classList.remove("stale");
-    drawMap();
+    if (part < parts - 1) byId("map-words").textContent = `The map is being computed: ${part + 1} of ${parts} parts.`;
+    else map = { ...given, held };
   }
   byId("map").classList.remove("stale");
   drawMap();
@@ -383,7 +382,7 @@ function showProblems(problems) {
   byId("problem-list").replaceChildren(...problems.map(problem => html("li", {}, problem)));
   for (const control of controls) {
     const wrong = problems.some(problem => problem.includes(control.key));
-    for (const input of control.shown) if (wrong) input.setAttribute("aria-invalid", "true");
+    for (const input of control.shown) if (wrong && !/range|button/.test(input.type)) input.setAttribute("aria-invalid", "true");
   }
 }
 
@@ -559,7 +558,7 @@ function drawPath() {
 
   const said = [];
   if (reward.length > 0) {
-    said.push(`The theory${path.kind ? ` (${path.kind})` : ""} takes J from ${digits(reward[0], 4)} to ${digits(last(reward), 4)} in ${digits(last(steps))} steps` +
+    said.push(`Predicted (${path.kind}): J goes from ${digits(reward[0], 4)} to ${digits(last(reward), 4)} in ${digits(last(steps))} steps` +
       (band ? `, and 5–95 % of the runs end within ${digits(last(bottom), 4)} and ${digits(last(top), 4)}.` : "."));
     if (last(path.neglected ?? []) != null) said.push(`What it neglects is about ${digits(Math.max(...path.neglected.filter(value => value != null)), 2)} at most.`);
   }
@@ -654,7 +653,7 @@ function drawMap() {
   legend(figure, [...map.regions.filter(({ polygons }) => polygons.length > 0).map(({ name, tone }) => [name, `region ${tone}`]),
     ...map.lines.map(({ label, kind }, i) => [label, `${kind} line-${i}`])]);
   byId("map-words").textContent = (inside("x") && inside("y") ? `You are at ${controlOf.get(x.key).label} ${digits(here.x)}, ${controlOf.get(y.key).label} ${digits(here.y)}. ` : "The setting lies outside this map. ") +
-    map.lines.map(({ label, meaning }) => `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}.`).join(" ") + " A click or the arrow keys move the setting." + (map.done ? "" : " The map is being computed.");
+    map.lines.map(({ label, meaning }) => `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}.`).join(" ") + " A click or the arrow keys move the setting.";
   fillTable(figure.querySelector("table"), ["line", x.label, y.label], map.lines.flatMap(({ label, points }) => {
     const real = points.filter(point => point), every = Math.max(1, Math.ceil(real.length / 10));
     return real.filter((_, i) => i % every === 0).map(point => [label, digits(point[0]), digits(point[1])]);
