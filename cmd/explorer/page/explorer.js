@@ -465,7 +465,7 @@ function frame(figure, width, height, x, y) {
 // A figure that has nothing to show keeps its title and its words.
 function showPicture(figure, ...drawings) {
   figure.querySelector(".picture").replaceChildren(...drawings);
-  for (const part of figure.querySelectorAll(".picture, .legend, details")) part.hidden = drawings.length === 0;
+  for (const part of figure.querySelectorAll(".picture, .legend, .hint, details")) part.hidden = drawings.length === 0;
 }
 
 // The width that a drawing may have.
@@ -653,7 +653,7 @@ function drawMap() {
   legend(figure, [...map.regions.filter(({ polygons }) => polygons.length > 0).map(({ name, tone }) => [name, `region ${tone}`]),
     ...map.lines.map(({ label, kind }, i) => [label, `${kind} line-${i}`])]);
   byId("map-words").textContent = (inside("x") && inside("y") ? `You are at ${controlOf.get(x.key).label} ${digits(here.x)}, ${controlOf.get(y.key).label} ${digits(here.y)}. ` : "The setting lies outside this map. ") +
-    map.lines.map(({ label, meaning }) => `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}.`).join(" ") + " A click or the arrow keys move the setting.";
+    map.lines.map(({ label, meaning }) => `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}.`).join(" ");
   fillTable(figure.querySelector("table"), ["line", x.label, y.label], map.lines.flatMap(({ label, points }) => {
     const real = points.filter(point => point), every = Math.max(1, Math.ceil(real.length / 10));
     return real.filter((_, i) => i % every === 0).map(point => [label, digits(point[0]), digits(point[1])]);
