@@ -189,7 +189,8 @@ func Describe() (*Description, error) {
 func share(logits []float64) float64 { return grpo.NewPolicy(logits).Probs[0] }
 
 // overrides returns the state as overrides `key=value` of its preset, in the order of
-// config.Keys. The controls without a key of their own become the keys that they change.
+// config.Keys. The controls without a key of their own become the keys that they change. A lag that
+// becomes random gets ages, and a run that becomes short half of its steps as burn-in, if none are given.
 func (s State) overrides() (set []string, err error) {
 	spec, err := load(s.Preset)
 	if err != nil {
@@ -219,6 +220,9 @@ func (s State) overrides() (set []string, err error) {
 	}
 	if base.Lag.Kind != grpo.Random && given[lagKindKey] == string(grpo.Random) && given[agesToKey] == "" {
 		given[agesToKey] = firstAges
+	}
+	if steps, err := strconv.Atoi(given[config.StepsKey]); err == nil && steps <= base.Run.BurnIn && given[config.BurnInKey] == "" {
+		given[config.BurnInKey] = config.Format(steps / 2)
 	}
 	place := func(key string) int {
 		return slices.IndexFunc(config.Keys, func(k config.Key) bool { return k.Path == key })

@@ -143,6 +143,9 @@ func (e *Explorer) cell(s State) (*cell, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := spec.Size(); n != 1 {
+		return nil, config.Problems{{Source: "the page", Text: fmt.Sprintf("got lists that make %d cells, want one value for each key", n)}}
+	}
 	return &cell{spec: spec, settings: &spec.Base, set: set, start: e.cache.Start(&spec.Base), id: theory.ID(&spec.Base, nil)}, nil
 }
 
