@@ -65,9 +65,12 @@ function writeFragment() {
   writing = setTimeout(() => history.replaceState(null, "", fragment()), 200);
 }
 
-function change(key, text) {
-  if (text === presetOf(setting.preset).values[key]) delete setting.set[key];
-  else setting.set[key] = text;
+// Each change is a key and its text; a key without text goes back to the preset's.
+function change(...changes) {
+  for (const [key, text] of changes) {
+    if (text === undefined || text === presetOf(setting.preset).values[key]) delete setting.set[key];
+    else setting.set[key] = text;
+  }
   writeFragment();
   showSetting();
   solve();
@@ -105,7 +108,7 @@ const nameOf = ({ label, unit }) => [label, unit ? html("span", { class: "unit" 
 function makeControl(control, i) {
   const id = `control-${i}`, { key } = control, shown = control.shown = [];
   const hint = control.hint = html("p", { class: "hint", id: `${id}-hint` }, control.doc);
-  const set = event => change(key, event.target.value.trim());
+  const set = event => change([key, event.target.value.trim()]);
   let name = html("label", { for: id, id: `${id}-name` }, nameOf(control)), row;
   if (control.kind === "word" && control.words.length <= 3) {
     name = html("span", { class: "name", id: `${id}-name` }, nameOf(control));
@@ -122,10 +125,10 @@ function makeControl(control, i) {
   } else {
     control.stops = stopsOf(control);
     const range = html("input", { type: "range", min: 0, max: control.stops.length - 1, step: 1, "aria-labelledby": `${id}-name`, "aria-describedby": hint.id,
-      oninput: () => change(key, String(control.stops[range.value])) });
+      oninput: () => change([key, String(control.stops[range.value])]) });
     const box = html("input", { type: "text", id, inputmode: "decimal", "aria-describedby": hint.id, onchange: set });
     const words = (control.also ?? []).map(word => html("button", { type: "button", "aria-label": word === "inf" ? "infinite" : null,
-      onclick: event => change(key, event.currentTarget.getAttribute("aria-pressed") === "true" ? String(control.stops[range.value]) : word) }, word === "inf" ? "∞" : word));
+      onclick: event => change([key, event.currentTarget.getAttribute("aria-pressed") === "true" ? String(control.stops[range.value]) : word]) }, word === "inf" ? "∞" : word));
     row = html("div", { class: "row" }, range, box, words);
     control.show = text => {
       if (text !== "" && Number.isFinite(Number(text))) range.value = placeOf(control, Number(text));
@@ -169,7 +172,7 @@ function showSetting() {
   const others = Object.keys(setting.set).filter(key => !controlOf.has(key));
   byId("others").hidden = others.length === 0;
   byId("other-keys").replaceChildren(...others.map(key => html("li", {}, html("code", {}, `${key}=${setting.set[key]}`), " ",
-    html("button", { type: "button", "aria-label": `Remove ${key}`, onclick: () => change(key, undefined) }, "Remove"))));
+    html("button", { type: "button", "aria-label": `Remove ${key}`, onclick: () => change([key]) }, "Remove"))));
 }
 
 // A folded group shows the values that have effect.
@@ -371,7 +374,6 @@ function summarize(tone, long, short = long) {
 
 function stop(text) {
   turn++;
-  byId("answer").hidden = answer === undefined;
   summarize("bad", text);
 }
 
@@ -401,6 +403,7 @@ function forgetWords() {
 }
 
 function showAnswer() {
+  byId("answer").hidden = false;
   byId("problems").hidden = true;
   for (const control of controls) for (const input of control.shown) input.removeAttribute("aria-invalid");
   const { tone, text, short } = answer.summary;
@@ -519,63 +522,72 @@ function spread({ steps, runs }) {
 
 const last = list => list.findLast(value => value != null);
 
-function drawPath() {
-  const figure = byId("path"), { steps, reward, deviation, fixed_point } = path;
-  const band = deviation?.some(value => value != null);
-  const edge = sign => reward.map((value, i) => value == null || deviation[i] == null ? null : Math.min(1, Math.max(0, value + sign * NORMAL_95 * deviation[i])));
-  const [bottom, top] = band ? [edge(-1), edge(1)] : [[], []];
-  const seen = runs && spread(runs), many = runs?.total > 1; // with the expected gradient there is one run
-  const singles = runs ? runs.runs.slice(0, 4) : [];
-  const values = [...reward, ...bottom, ...top, fixed_point, ...(seen ? [...seen.low, ...seen.high, ...singles.flat()] : [])].filter(value => value != null);
-  const times = [...steps, ...(runs?.steps ?? [])];
-  if (values.length === 0) values.push(0, 1);
-  if (times.length === 0) times.push(0, 1);
-  let low = values.reduce((a, b) => Math.min(a, b)), high = values.reduce((a, b) => Math.max(a, b));
+// The edges of the predicted band; null where the theory has no deviation.
+function edges({ reward, deviation }) {
+  if (!deviation?.some(value => value != null)) return null;
+  const at = sign => reward.map((value, i) => value == null || deviation[i] == null ? null : value + sign * NORMAL_95 * deviation[i]);
+  return { low: at(-1), high: at(1) };
+}
+
+// The least and the largest of the numbers in some lists, and a little room.
+function rangeOf(...lists) {
+  let low = Infinity, high = -Infinity;
+  for (const value of lists.flat()) if (value != null) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  if (low > high) return { min: 0, max: 1 };
   const room = Math.max(0.06 * (high - low), 1e-4);
-  [low, high] = [low - room, high + room];
-  const { layers, px, py } = frame(figure, roomIn(figure), innerWidth < 640 ? 280 : 360,
-    { min: 0, max: times.reduce((a, b) => Math.max(a, b)), label: "step" }, { min: low, max: high, label: "expected reward J" });
-  const entries = [];
+  return { min: low - room, max: high + room };
+}
+
+function drawPath() {
+  const figure = byId("path"), { steps, reward, fixed_point } = path, band = edges(path), seen = runs && spread(runs);
+  const many = runs?.total > 1, singles = many ? runs.runs.slice(0, 4) : []; // with the expected gradient there is one run
+  const end = Math.max(1, steps.at(-1) ?? 0, runs?.steps.at(-1) ?? 0);
+  const { layers, px, py } = frame(figure, roomIn(figure), innerWidth < 640 ? 280 : 360, { min: 0, max: end, label: "optimizer step" },
+    { ...rangeOf(reward, band?.low, band?.high, fixed_point, seen?.low, seen?.high, ...singles), label: "expected reward J" });
   const add = (name, d) => layers.append(svg("path", { class: name, d }));
-  if (band) add("theory-band", outline(steps, bottom, top, px, py));
-  if (seen) {
-    if (many) add("runs-band", outline(runs.steps, seen.low, seen.high, px, py));
-    if (many) for (const run of singles) add("run", curve(runs.steps.map((step, i) => [step, run[i]]), px, py));
+  const line = (name, at, values) => add(name, curve(at.map((step, i) => [step, values[i]]), px, py));
+  const entries = [];
+  if (band) add("theory-band", outline(steps, band.low, band.high, px, py));
+  if (many) add("runs-band", outline(runs.steps, seen.low, seen.high, px, py));
+  for (const run of singles) line("run", runs.steps, run);
+  if (reward.length > 0) {
+    line("theory", steps, reward);
+    entries.push(band ? ["predicted, with 5–95 % of runs (normal law)", "theory-band", "theory"] : ["predicted", "theory"]);
   }
   if (fixed_point != null) {
-    add("rest", curve([[0, fixed_point], [times.at(-1), fixed_point]], px, py));
+    line("rest", [0, end], [fixed_point, fixed_point]);
     entries.push([`fixed point J* = ${digits(fixed_point, 4)}`, "rest"]);
   }
-  if (reward.length > 0) {
-    add("theory", curve(steps.map((step, i) => [step, reward[i]]), px, py));
-    entries.unshift([band ? "predicted, with 5–95 % of runs (normal law)" : "predicted", ...(band ? ["theory-band"] : []), "theory"]);
-  }
   if (seen) {
-    add("runs", curve(runs.steps.map((step, i) => [step, seen.mean[i]]), px, py));
+    line("runs", runs.steps, seen.mean);
     entries.push(...(many ? [["simulated mean, with 5–95 % of runs", "runs-band", "runs"], ["single runs", "run"]] : [["simulated", "runs"]]));
   }
   legend(figure, entries);
+  byId("path-words").textContent = pathWords(band, seen).join(" ");
+  fillTable(figure.querySelector("table"), ["step", "predicted J", "5 %", "95 %", "simulated mean", "5 %", "95 %"], pathRows(band, seen));
+}
 
-  const said = [];
+function pathWords(band, seen) {
+  const { steps, reward, neglected, kind, scope } = path, said = [], show = list => digits(last(list), 4);
   if (reward.length > 0) {
-    said.push(`Predicted (${path.kind}): J goes from ${digits(reward[0], 4)} to ${digits(last(reward), 4)} in ${digits(last(steps))} steps` +
-      (band ? `, and 5–95 % of the runs end within ${digits(last(bottom), 4)} and ${digits(last(top), 4)}.` : "."));
-    if (last(path.neglected ?? []) != null) said.push(`What it neglects is about ${digits(Math.max(...path.neglected.filter(value => value != null)), 2)} at most.`);
+    said.push(`Predicted (${kind}): J goes from ${digits(reward[0], 4)} to ${show(reward)} in ${digits(last(steps))} steps` +
+      (band ? `, and 5–95 % of the runs end within ${show(band.low)} and ${show(band.high)}.` : "."));
+    if (last(neglected ?? []) != null) said.push(`What the theory neglects is about ${digits(Math.max(...neglected.filter(value => value != null)), 2)} at most.`);
   }
-  if (path.scope) said.push(`${reward.length > 0 ? "The theory does not claim this curve" : "The theory has no curve here, and the simulated runs are shown alone"}: ${path.scope}.`);
-  if (seen && last(seen.mean) != null) said.push(many ?
-    `Simulated: ${runs.runs.length} of ${runs.total} runs, at the end a mean of ${digits(last(seen.mean), 4)}, 5–95 % of them within ${digits(last(seen.low), 4)} and ${digits(last(seen.high), 4)}.` :
-    `Simulated: one run, which ends at ${digits(last(seen.mean), 4)}.`);
+  if (scope) said.push(`${reward.length > 0 ? "The theory does not claim this curve" : "The theory has no curve here, and the simulated runs are shown alone"}: ${scope}.`);
+  if (seen && last(seen.mean) != null) said.push(runs.total > 1 ?
+    `Simulated: ${runs.runs.length} of ${runs.total} runs, at the end a mean of ${show(seen.mean)}, 5–95 % of them within ${show(seen.low)} and ${show(seen.high)}.` :
+    `Simulated: one run, which ends at ${show(seen.mean)}.`);
   if (runs?.diverged > 0) said.push(`${runs.diverged} of ${runs.runs.length} runs diverged.`);
-  byId("path-words").textContent = said.join(" ");
+  return said;
+}
 
-  const every = Math.max(1, Math.ceil(steps.length / 24)), simulated = new Map(runs?.steps.map((step, i) => [step, i]));
-  const own = steps.length > 0 ? steps : runs?.steps ?? [];
-  fillTable(figure.querySelector("table"), ["step", "predicted J", "5 %", "95 %", "simulated mean", "5 %", "95 %"],
-    own.map((step, i) => [step, i]).filter(([, i]) => i % every === 0 || i === own.length - 1).map(([step, i]) => {
-      const j = simulated.get(step), show = value => value == null ? null : digits(value, 4);
-      return [digits(step), show(reward[i]), show(bottom[i]), show(top[i]), ...(j === undefined ? [null, null, null] : [seen.mean[j], seen.low[j], seen.high[j]].map(show))];
-    }));
+// About two dozen rows. Theory and simulation have the same steps where both are there.
+function pathRows(band, seen) {
+  const steps = path.steps.length > 0 ? path.steps : runs?.steps ?? [], every = Math.max(1, Math.ceil(steps.length / 24));
+  const columns = [path.reward, band?.low, band?.high, seen?.mean, seen?.low, seen?.high];
+  return steps.map((step, i) => [digits(step), ...columns.map(column => column?.[i] == null ? null : digits(column[i], 4))])
+    .filter((_, i) => i % every === 0 || i === steps.length - 1);
 }
 
 // A modulus; one that is close to 1 is told by its distance.
@@ -667,11 +679,6 @@ function move(axis, value, by = 0) {
   return [key, String(stop)];
 }
 
-function moveBoth(...moves) {
-  for (const [key, text] of moves.slice(0, -1)) setting.set[key] = text;
-  change(...moves.at(-1));
-}
-
 byId("map").querySelector(".picture").addEventListener("click", event => {
   if (!plot) return;
   const box = plot.drawing.getBoundingClientRect(), ratio = plot.width / box.width;
@@ -679,7 +686,7 @@ byId("map").querySelector(".picture").addEventListener("click", event => {
   const across = ((event.clientX - box.left) * ratio - plot.left) / (plot.width - plot.left - plot.right);
   const up = 1 - ((event.clientY - box.top) * ratio - plot.top) / (plot.height - plot.top - plot.bottom);
   if (across < 0 || across > 1 || up < 0 || up > 1) return;
-  moveBoth(move("x", value(map.x, across)), move("y", value(map.y, up)));
+  change(move("x", value(map.x, across)), move("y", value(map.y, up)));
 });
 
 byId("map").querySelector(".picture").addEventListener("keydown", event => {
@@ -687,7 +694,7 @@ byId("map").querySelector(".picture").addEventListener("keydown", event => {
   if (!arrow || !plot || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   const [axis, by] = arrow;
-  change(...move(axis, Number(valueOf(map[axis].key)), event.shiftKey ? 5 * by : by));
+  change(move(axis, Number(valueOf(map[axis].key)), event.shiftKey ? 5 * by : by));
 });
 
 // ---- Buttons and the window.
@@ -723,6 +730,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 function load() {
+  clearTimeout(writing);
   const note = readFragment();
   byId("note").textContent = note;
   byId("note").hidden = note === "";
