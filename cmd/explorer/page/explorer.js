@@ -78,22 +78,29 @@ function change(...changes) {
 
 // ---- Controls.
 
+// Scales of sliders and axes: what is even on them, and its inverse.
+const scales = {
+  linear: [x => x, u => u],
+  log: [Math.log, Math.exp],
+  logit: [p => Math.log(p / (1 - p)), u => 1 / (1 + Math.exp(-u))],
+};
+function between({ scale, min, max }, share) {
+  const [even, back] = scales[scale];
+  return back(even(min) + share * (even(max) - even(min)));
+}
+
 // The values at which a slider stops: whole numbers and powers of two, or about a hundred
-// values with two digits.
-function stopsOf({ kind, min, max, scale, step, zero }) {
-  const whole = kind === "integer", stops = new Set(zero ? [0] : []);
-  if (scale !== "log") {
-    const by = step ?? (whole ? Math.max(1, Math.round((max - min) / 200)) : (max - min) / 100);
-    for (let i = 0; min + i * by <= max + by / 2; i++) stops.add(Number((min + i * by).toPrecision(6)));
-  } else {
-    for (let i = 0; i <= 120; i++) {
-      const x = min * (max / min) ** (i / 120);
-      stops.add(whole && x < 100 ? Math.round(x) : Number(x.toPrecision(2)));
-    }
-    if (whole) for (let x = 1; x <= max; x *= 2) if (x >= min) stops.add(x);
-    stops.add(max);
+// values of few digits.
+function stopsOf(control) {
+  const { kind, min, max, scale, step, zero } = control, whole = kind === "integer", stops = new Set(zero ? [0, max] : [max]);
+  const count = scale === "linear" && step ? Math.round((max - min) / step) : 120;
+  for (let i = 0; i <= count; i++) {
+    const x = between(control, i / count), least = Math.min(x, scale === "logit" ? 1 - x : x);
+    const places = scale === "linear" ? 6 : 1 - Math.floor(Math.log10(least)); // two digits of x, or of its distance from 1
+    stops.add(whole && x < 100 ? Math.round(x) : whole ? Number(x.toPrecision(2)) : Number(x.toFixed(Math.max(0, places))));
   }
-  return [...stops].sort((a, b) => a - b);
+  if (whole) for (let x = 1; x <= max; x *= 2) if (x >= min) stops.add(x);
+  return [...stops].filter(stop => stop <= max).sort((a, b) => a - b);
 }
 
 // The place of a value among the stops; between two of them the nearer one.
@@ -127,7 +134,7 @@ function makeControl(control, i) {
     const range = html("input", { type: "range", min: 0, max: control.stops.length - 1, step: 1, "aria-labelledby": `${id}-name`, "aria-describedby": hint.id,
       oninput: () => change([key, String(control.stops[range.value])]) });
     const box = html("input", { type: "text", id, inputmode: "decimal", "aria-describedby": hint.id, onchange: set });
-    const words = (control.also ?? []).map(word => html("button", { type: "button", "aria-label": word === "inf" ? "infinite" : null,
+    const words = (control.also ?? []).map(word => html("button", { type: "button",
       onclick: event => change([key, event.currentTarget.getAttribute("aria-pressed") === "true" ? String(control.stops[range.value]) : word]) }, word === "inf" ? "∞" : word));
     row = html("div", { class: "row" }, range, box, words);
     control.show = text => {
@@ -232,7 +239,7 @@ class Desk {
   }
 }
 
-let desks;
+let desks, newDesk;
 async function start() {
   const lacks = ["WebAssembly", "DecompressionStream", "Worker"].filter(name => !(name in globalThis));
   if (lacks.length > 0) {
@@ -244,7 +251,8 @@ async function start() {
     const unpacked = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
     const program = await WebAssembly.compile(await unpacked.arrayBuffer());
     const source = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
-    desks = { answers: new Desk(program, source), runs: new Desk(program, source), map: new Desk(program, source) };
+    newDesk = () => new Desk(program, source);
+    desks = { answers: newDesk() }; // the others when the first answer is there
     solve();
   } catch (error) {
     stop(`The program did not start: ${error.message}`);
@@ -281,6 +289,8 @@ async function solve() {
   byId("map").classList.toggle("stale", map?.held !== heldBy(asked));
   drawMap();
   resting = setTimeout(async () => {
+    desks.runs ??= newDesk();
+    desks.map ??= newDesk();
     simulate(ensemble);
     await chart(mine, asked);
     const noise = await desks.map.ask("noise", asked);
@@ -307,7 +317,7 @@ async function simulate(more) {
   let drawn = 0;
   more.goes = true;
   while (more.mine === turn && !paused && more.runs.length < more.total) {
-    const part = await desks.runs.ask("ensemble", { state: more.asked, from: more.runs.length, replicas: 16 });
+    const part = await desks.runs.ask("ensemble", { state: more.asked, from: more.runs.length, replicas: 16, counted: more.counted });
     if (more.mine !== turn) return;
     if (part.problems) {
       byId("count").textContent = part.problems.join("; ");
@@ -317,7 +327,12 @@ async function simulate(more) {
     more.steps = part.steps;
     more.runs.push(...part.runs);
     more.diverged += part.diverged;
+    more.counted = part.counted;
     const done = more.runs.length >= more.total, now = performance.now();
+    if (part.summary && (done || more.runs.length >= 64)) { // what the runs did belongs to the answer
+      summarize(part.summary);
+      showWords(part.words);
+    }
     byId("count").textContent = more.total > 0 ? `${more.runs.length} of ${more.total} runs` : "No run has a start";
     if (done || paused || (!still.matches && now - drawn > 250)) {
       drawn = now;
@@ -362,24 +377,24 @@ function say(text) {
   speaking = setTimeout(() => (byId("said").textContent = text), 800);
 }
 
-function summarize(tone, long, short = long) {
+function summarize({ tone, text, short }) {
   const bar = byId("summary");
   bar.className = `state ${tone}`;
   bar.querySelector(".mark").textContent = marks[tone];
-  bar.querySelector(".long").textContent = long;
-  bar.querySelector(".short").textContent = short;
+  bar.querySelector(".long").textContent = text;
+  bar.querySelector(".short").textContent = short ?? text;
   document.documentElement.style.setProperty("--bar", `${byId("bar").offsetHeight}px`); // the controls stand below it
-  say(long);
+  say(text);
 }
 
 function stop(text) {
   turn++;
-  summarize("bad", text);
+  summarize({ tone: "bad", text });
 }
 
 function showProblems(problems) {
   document.body.classList.add("stale");
-  summarize("bad", "This setting cannot be computed: see what is wrong.", "Cannot be computed");
+  summarize({ tone: "bad", text: "This setting cannot be computed: see what is wrong.", short: "Cannot be computed" });
   byId("problems").hidden = false;
   byId("problem-list").replaceChildren(...problems.map(problem => html("li", {}, problem)));
   for (const control of controls) {
@@ -406,8 +421,7 @@ function showAnswer() {
   byId("answer").hidden = false;
   byId("problems").hidden = true;
   for (const control of controls) for (const input of control.shown) input.removeAttribute("aria-invalid");
-  const { tone, text, short } = answer.summary;
-  summarize(tone, text, short);
+  summarize(answer.summary);
   showWords(answer.words);
   showIdle(answer.idle ?? {});
   byId("command").textContent = answer.command;
@@ -431,6 +445,8 @@ function ticksOf({ min, max, scale }, n) {
     const sets = [[1, 2, 5], [1, 3], [1]], every = Math.max(1, Math.ceil((last - first) / n));
     const leads = sets.find(set => Math.log10(max / min) * set.length <= n) ?? [1];
     for (let e = first; e <= last; e += every) for (const lead of leads) ticks.push(Number(`${lead}e${e}`));
+  } else if (scale === "logit") {
+    ticks.push(0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999);
   } else {
     const raw = (max - min) / n, power = 10 ** Math.floor(Math.log10(raw));
     const by = power * [1, 2, 5, 10].find(lead => lead * power >= raw);
@@ -439,13 +455,13 @@ function ticksOf({ min, max, scale }, n) {
   return ticks.filter(tick => tick >= min * (1 - 1e-9) - 1e-300 && tick <= max * (1 + 1e-9) + 1e-300 || tick === 0 && min <= 0 && max >= 0);
 }
 
-// A drawing with axes; axis.scale is "log" or linear. px and py turn values into pixels,
+// A drawing with axes. px and py turn values into pixels,
 // layers is where curves go.
 function frame(figure, width, height, x, y) {
   const left = 56, right = 22, top = 8, bottom = 44, floor = height - bottom;
   const along = (axis, from, to) => {
-    const f = axis.scale === "log" ? Math.log : Number, low = f(axis.min), high = f(axis.max);
-    return value => from + (to - from) * (f(value) - low) / (high - low);
+    const [even] = scales[axis.scale], low = even(axis.min), high = even(axis.max);
+    return value => from + (to - from) * (even(value) - low) / (high - low);
   };
   const px = along(x, left, width - right), py = along(y, floor, top), middle = (top + floor) / 2;
   const layers = svg("g", { "clip-path": `url(#${figure.id}-clip)` });
@@ -542,8 +558,8 @@ function drawPath() {
   const figure = byId("path"), { steps, reward, fixed_point } = path, band = edges(path), seen = runs && spread(runs);
   const many = runs?.total > 1, singles = many ? runs.runs.slice(0, 4) : []; // with the expected gradient there is one run
   const end = Math.max(1, steps.at(-1) ?? 0, runs?.steps.at(-1) ?? 0);
-  const { layers, px, py } = frame(figure, roomIn(figure), innerWidth < 640 ? 280 : 360, { min: 0, max: end, label: "optimizer step" },
-    { ...rangeOf(reward, band?.low, band?.high, fixed_point, seen?.low, seen?.high, ...singles), label: "expected reward J" });
+  const { layers, px, py } = frame(figure, roomIn(figure), innerWidth < 640 ? 280 : 360, { scale: "linear", min: 0, max: end, label: "optimizer step" },
+    { scale: "linear", ...rangeOf(reward, band?.low, band?.high, fixed_point, seen?.low, seen?.high, ...singles), label: "expected reward J" });
   const add = (name, d) => layers.append(svg("path", { class: name, d }));
   const line = (name, at, values) => add(name, curve(at.map((step, i) => [step, values[i]]), px, py));
   const entries = [];
@@ -601,7 +617,7 @@ function drawMultipliers() {
     return;
   }
   const moduli = list.map(({ re, im }) => Math.hypot(re, im));
-  const reach = Math.min(3, 1.12 * Math.max(1.05, ...moduli)), axis = label => ({ min: -reach, max: reach, label });
+  const reach = Math.min(3, 1.12 * Math.max(1.05, ...moduli)), axis = label => ({ scale: "linear", min: -reach, max: reach, label });
   const width = Math.min(roomIn(figure), 460);
   const { layers, px, py } = frame(figure, width, width - 16, axis("real part"), axis("imaginary part")); // a square
   const ring = [];
@@ -682,11 +698,10 @@ function move(axis, value, by = 0) {
 byId("map").querySelector(".picture").addEventListener("click", event => {
   if (!plot) return;
   const box = plot.drawing.getBoundingClientRect(), ratio = plot.width / box.width;
-  const value = (axis, share) => axis.scale === "log" ? axis.min * (axis.max / axis.min) ** share : axis.min + (axis.max - axis.min) * share;
   const across = ((event.clientX - box.left) * ratio - plot.left) / (plot.width - plot.left - plot.right);
   const up = 1 - ((event.clientY - box.top) * ratio - plot.top) / (plot.height - plot.top - plot.bottom);
   if (across < 0 || across > 1 || up < 0 || up > 1) return;
-  change(move("x", value(map.x, across)), move("y", value(map.y, up)));
+  change(move("x", between(map.x, across)), move("y", between(map.y, up)));
 });
 
 byId("map").querySelector(".picture").addEventListener("keydown", event => {

@@ -18,7 +18,7 @@ const say = problem => {
 };
 
 // These run in the page.
-const drawn = () => document.querySelector("main").getAttribute("aria-busy") === "false";
+const drawn = () => document.getElementById("answer").getAttribute("aria-busy") === "false";
 const complete = () => /^(\d+) of \1 runs$/.test(document.getElementById("count").textContent) && document.querySelector(".stale") === null;
 const shown = () => document.getElementById("numbers").textContent;
 const problems = () => [...document.querySelectorAll("#problem-list li")].map(line => line.textContent);
@@ -43,7 +43,7 @@ const times = async () => {
     observer.disconnect();
     requestAnimationFrame(() => resolve(performance.now()));
   }).observe(element, options));
-  const main = document.querySelector("main"), taken = { words: [], path: [] };
+  const main = document.getElementById("answer"), taken = { words: [], path: [] };
   for (const range of document.querySelectorAll("#groups input[type=range]:enabled")) {
     const place = Number(range.value), by = place > range.max / 2 ? -1 : 1;
     let words = Infinity, path = Infinity;
