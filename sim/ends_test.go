@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,9 +62,9 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Replicas that are run alone have the rewards that they have among all of the cell, in vectors
-// or not, at the recorded steps and at others.
-func TestRewardsOfReplicasAlone(t *testing.T) {
+// Replicas that are run alone end as they do among all of the cell, in vectors or not, and have the
+// same rewards at the recorded steps and at others.
+func TestEndsOfReplicasAlone(t *testing.T) {
 	for name, arms := range map[string][]grpo.Arm{
 		"two arms":    {{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
 		"normal arms": {{Reward: grpo.Normal, Mean: 1, Std: 0.5}, {Reward: grpo.Normal, Std: 0.5}, {Reward: grpo.Normal, Mean: 0.3, Std: 0.5}},
@@ -78,30 +79,28 @@ func TestRewardsOfReplicasAlone(t *testing.T) {
 			t.Errorf("%s: two replicas are the same: %+v", name, all.Ends[0])
 		}
 		for _, part := range [][2]int{{0, 1}, {3, 2}, {7, 13}} {
-			for i, got := range Rewards(c, all.Steps, part[0], part[1]) {
-				if want := all.Ends[part[0]+i].Rewards; !slices.Equal(got, want) {
-					t.Errorf("%s: replica %d of %d from %d on: got %v, want %v", name, i, part[1], part[0], got, want)
-				}
+			if got, want := Ends(c, all.Steps, part[0], part[1]), all.Ends[part[0]:part[0]+part[1]]; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %d replicas from %d on: got %+v, want %+v", name, part[1], part[0], got, want)
 			}
 			every := make([]int, c.Run.Steps+1)
 			for step := range every {
 				every[step] = step
 			}
-			for i, got := range Rewards(c, every, part[0], part[1]) {
+			for i, got := range Ends(c, every, part[0], part[1]) {
 				for n, step := range all.Steps {
-					if want := all.Ends[part[0]+i].Rewards[n]; got[step] != want {
-						t.Errorf("%s: replica %d of %d from %d on: got %g at step %d, want %g", name, i, part[1], part[0], got[step], step, want)
+					if want := all.Ends[part[0]+i].Rewards[n]; got.Rewards[step] != want {
+						t.Errorf("%s: replica %d of %d from %d on: got %g at step %d, want %g", name, i, part[1], part[0], got.Rewards[step], step, want)
 					}
 				}
 			}
 		}
-		if c.Estimator.GroupSize = grpo.Infinite; len(Rewards(c, all.Steps, 0, 1)) != 1 {
+		if c.Estimator.GroupSize = grpo.Infinite; len(Ends(c, all.Steps, 0, 1)) != 1 {
 			t.Errorf("%s: G = ∞ has one replica", name)
 		}
 	}
 }
 
-func TestRewardsWantsReplicasAndSteps(t *testing.T) {
+func TestEndsWantsReplicasAndSteps(t *testing.T) {
 	for _, c := range []struct {
 		steps        []int
 		first, count int
@@ -119,7 +118,7 @@ func TestRewardsWantsReplicasAndSteps(t *testing.T) {
 					t.Errorf("got the panic %q, want %q", message, c.want)
 				}
 			}()
-			Rewards(endingCell(), c.steps, c.first, c.count)
+			Ends(endingCell(), c.steps, c.first, c.count)
 		}()
 	}
 }
