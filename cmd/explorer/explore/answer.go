@@ -20,6 +20,7 @@ type Answer struct {
 	Words       []Word             `json:"words"`
 	Multipliers Multipliers        `json:"multipliers"`
 	YAML        string             `json:"yaml"`    // the cell as a configuration file
+	File        string             `json:"file"`    // the name of that file in Sweep
 	Command     string             `json:"command"` // that prints Prediction
 	Sweep       string             `json:"sweep"`   // that simulates the configuration file
 	MapAxes     Axes               `json:"map_axes"`
@@ -49,12 +50,13 @@ func (e *Explorer) Answer(state State) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := theory.Predict(c.id, c.settings)
+	p := e.predict(c)
 	a := &Answer{
 		Values: values(c.settings), Idle: make(map[string]string), Prediction: p,
 		Multipliers: multipliers(c.settings, p),
 		YAML:        document(c.spec.Name, c.settings),
 		Command:     command("predict", c.spec.Name, c.set),
+		File:        c.spec.Name + ".yaml",
 		Sweep:       command("sweep", c.spec.Name+".yaml", nil),
 		MapAxes:     mapAxes(c.settings),
 	}
@@ -64,9 +66,17 @@ func (e *Explorer) Answer(state State) (*Answer, error) {
 		}
 	}
 	r := reader{e, c, p}
-	a.Words = []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
+	a.Words = r.words()
 	a.Summary = r.summary(a.Words)
 	return a, nil
+}
+
+// predict returns the prediction of a cell, the last one from memory.
+func (e *Explorer) predict(c *cell) *theory.Prediction {
+	if e.last == nil || e.last.Cell != c.id {
+		e.last = theory.Predict(c.id, c.settings)
+	}
+	return e.last
 }
 
 // span returns the number of steps that one multiplier spans.

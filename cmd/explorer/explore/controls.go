@@ -17,25 +17,27 @@ import (
 // Control is one thing that the page lets its reader change: a key of the configuration, or
 // one of the controls without a key of their own, which changes several.
 type Control struct {
-	Key   string   `json:"key"`
-	Label string   `json:"label"`
-	Doc   string   `json:"doc"`  // one line
-	Kind  string   `json:"kind"` // number, integer or word
-	Group string   `json:"group"`
-	Words []string `json:"words,omitempty"` // of a word, in the order of the configuration
-	Also  []string `json:"also,omitempty"`  // words that stand beside a number
-	Min   float64  `json:"min"`             // range of the slider; the key itself can allow more
-	Max   float64  `json:"max"`
-	Step  float64  `json:"step,omitempty"` // on a linear scale
-	Scale string   `json:"scale,omitempty"`
-	Zero  bool     `json:"zero,omitempty"` // on a logarithmic scale the lower end is exactly 0
-	Unit  string   `json:"unit,omitempty"`
+	Key    string   `json:"key"`
+	Label  string   `json:"label"`
+	Symbol string   `json:"symbol,omitempty"`
+	Doc    string   `json:"doc"`  // one line
+	Kind   string   `json:"kind"` // number, integer or word
+	Group  string   `json:"group"`
+	Words  []string `json:"words,omitempty"` // of a word, in the order of the configuration
+	Also   []string `json:"also,omitempty"`  // words that stand beside a number
+	Min    float64  `json:"min"`             // range of the slider; the key itself can allow more
+	Max    float64  `json:"max"`
+	Step   float64  `json:"step,omitempty"` // on a linear scale
+	Scale  string   `json:"scale,omitempty"`
+	Zero   bool     `json:"zero,omitempty"` // on a logarithmic scale the lower end is exactly 0
+	Unit   string   `json:"unit,omitempty"`
 }
 
 // Scales of sliders.
 const (
 	logarithmic = "log"
 	linear      = "linear"
+	logit       = "logit" // even in log(p/(1−p))
 )
 
 // The controls without a key of their own.
@@ -58,7 +60,7 @@ const (
 var controls = []Control{
 	{Key: firstMean, Label: "reward of the first answer", Group: "Task", Doc: "Chance that the first answer is rewarded; 1 for a right answer and a verifier without errors.", Max: 1, Step: 0.01, Scale: linear},
 	{Key: secondMean, Label: "reward of the second answer", Group: "Task", Doc: "Chance that the second answer is rewarded; 0 for a wrong answer.", Max: 1, Step: 0.01, Scale: linear},
-	{Key: passRate, Label: "first answer at the start", Group: "Task", Doc: "Probability of the first answer at the start, and in the reference policy: the pass rate if it is the right one.", Min: 0.001, Max: 0.999, Scale: logarithmic},
+	{Key: passRate, Label: "first answer at the start", Group: "Task", Doc: "Probability of the first answer at the start, and in the reference policy: the pass rate if it is the right one.", Min: 0.001, Max: 0.999, Scale: logit},
 
 	{Key: config.GroupSizeKey, Group: "Sampling", Doc: "Samples of a prompt in a step: num_generations of TRL, rollout.n of verl. inf follows the expected update without noise.", Min: 2, Max: 1024, Scale: logarithmic, Also: []string{"inf"}},
 	{Key: "grpo.groups_per_step", Group: "Sampling", Doc: "Groups, or prompts, that are averaged in a step.", Min: 1, Max: 1024, Scale: logarithmic},
@@ -106,7 +108,7 @@ func (c Control) described() Control {
 	if c.Label == "" {
 		c.Label = key.Noun + " " + key.Symbol
 	}
-	c.Unit = key.Unit
+	c.Symbol, c.Unit = key.Symbol, key.Unit
 	return c
 }
 
@@ -162,11 +164,10 @@ type Description struct {
 	Version  string    `json:"version"` // of the simulator's streams
 }
 
-// titles of the presets.
+// titles of the presets, short enough for a row of buttons.
 var titles = map[string]string{
-	"two-arms": "Two answers, as in the paper's experiments", "six-arms": "Six answers of graded reward",
-	"trl-penalty": "TRL with a penalty, settled by theory", "as-trl": "TRL as it comes: Adam, no penalty",
-	"asynchronous": "Samples of random ages", "no-penalty": "No penalty (β = 0)", "unstable": "Unstable: old samples, large steps",
+	"two-arms": "Two answers", "six-arms": "Six answers", "trl-penalty": "TRL, with penalty", "as-trl": "TRL as it comes",
+	"asynchronous": "Random ages", "no-penalty": "β = 0", "unstable": "Unstable",
 }
 
 // Describe returns the controls and the presets.

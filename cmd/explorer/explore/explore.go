@@ -31,7 +31,8 @@ type State struct {
 // It is for one goroutine.
 type Explorer struct {
 	cache *theory.Cache
-	plane plane // of the last map asked for
+	plane plane              // of the last map asked for
+	last  *theory.Prediction // nil: none yet
 }
 
 // New returns an Explorer without predictions.

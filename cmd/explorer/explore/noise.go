@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -28,9 +29,20 @@ func (e *Explorer) Noise(state State) (*Noise, error) {
 	if !known || c.settings.Estimator.GroupSize == grpo.Infinite {
 		return n, nil
 	}
-	w := Word{Question: "What halves the noise?", Tone: Good, Answer: "4 times as many groups a step"}
+	w := Word{Question: "What halves the noise?", Tone: Good}
 	if size, found := e.quieter(c.settings, now/4); found {
-		w.Answer = fmt.Sprintf("G = %d in the place of %d, or about 4 times as many groups a step", size, c.settings.Estimator.GroupSize)
+		w.Answer = fmt.Sprintf("G = %d in the place of %d", size, c.settings.Estimator.GroupSize)
+	}
+	more := *c.settings
+	more.Estimator.GroupsPerStep *= 4
+	if v, known := e.variance(&more); known {
+		if w.Answer != "" {
+			w.Answer += "; "
+		}
+		w.Answer += fmt.Sprintf("4 times the groups a step leave %s of it", percent(math.Sqrt(v/now)))
+	}
+	if w.Answer == "" {
+		return n, nil
 	}
 	n.Words = append(n.Words, w)
 	return n, nil

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -36,7 +37,7 @@ type Axis struct {
 	Max   float64 `json:"max"`
 }
 
-// Region is an area of a map.
+// Region is an area of a map; later ones lie on top.
 type Region struct {
 	Name     string         `json:"name"`
 	Tone     Tone           `json:"tone"`
@@ -84,7 +85,7 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		return &p.Map, nil
 	}
 	lines, unstable := p.grid.Boundaries(kinds[p.kind])
-	p.Regions = []Region{{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)}}
+	p.Regions = []Region{{Name: "stable", Tone: Good, Polygons: polygons(p.grid.Known())}}
 	p.Lines = nil
 	for _, b := range lines {
 		line := Line{Name: b.Name, Label: b.Label, Meaning: b.Meaning, Kind: "exact", Points: []*[2]float64{}}
@@ -100,7 +101,11 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 			}
 		}
 		p.Lines = append(p.Lines, line)
+		if b.Beyond != nil {
+			p.Regions = append(p.Regions, Region{Name: theory.Oscillatory, Tone: Warn, Polygons: polygons(b.Beyond)})
+		}
 	}
+	p.Regions = append(p.Regions, Region{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)})
 	return &p.Map, nil
 }
 
@@ -112,7 +117,7 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	x, y := numericControl(r.X), numericControl(r.Y)
 	if x == nil || y == nil || r.X == r.Y {
-		return config.Problems{{Source: "the map", Text: fmt.Sprintf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)}}
+		return config.Problems{{Source: "axes", Text: fmt.Sprintf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)}}
 	}
 	for _, control := range []*Control{x, y} {
 		because := control.idle(c.settings)
@@ -120,14 +125,14 @@ func (e *Explorer) newPlane(r MapRequest) error {
 			because = "got inf, want a number: it has no place on an axis"
 		}
 		if because != "" {
-			return config.Problems{{Source: "the map", Key: control.Key, Text: because}}
+			return config.Problems{{Source: control.Key, Text: because}}
 		}
 	}
 	xKey, _ := config.LookupKey(x.Key)
 	yKey, _ := config.LookupKey(y.Key)
 	prediction := e.cache.PredictRegime(c.settings)
 	if prediction.FixedPoint == nil && x.Key != strengthKey && y.Key != strengthKey {
-		return config.Problems{{Source: "the map", Text: theory.MissingFixedPoint(prediction)}}
+		return errors.New(theory.MissingFixedPoint(prediction))
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
 	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())

@@ -43,6 +43,11 @@ type reader struct {
 	p *theory.Prediction
 }
 
+// words returns the answers to all questions about the state at rest.
+func (r reader) words() []Word {
+	return []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
+}
+
 // The gain margin that is customary in control engineering: closer to a threshold than this
 // factor is worth a remark.
 const gainMargin = 2
@@ -51,7 +56,7 @@ const gainMargin = 2
 const lockedFrom = 0.99
 
 // stability says whether the fixed point is stable, and how far the thresholds are.
-func (r *reader) stability() Word {
+func (r reader) stability() Word {
 	w := Word{Question: "Is it stable?", Tone: None}
 	d, known := linearOf(r.p)
 	if !known {
@@ -67,8 +72,8 @@ func (r *reader) stability() Word {
 		return w
 	}
 	w.Tone, w.Answer = Good, "Yes; no larger η or K that was searched is unstable"
-	if limits := r.limits(d, ", "); limits != "" {
-		w.Answer = "Yes, below " + limits
+	if limits := r.limits(d, ", or at "); limits != "" {
+		w.Answer = "Yes; it would become unstable at " + limits
 	}
 	if critical := d.CriticalLearningRate; critical != nil && rate*gainMargin > *critical {
 		w.Tone = Warn
@@ -83,19 +88,19 @@ func (r *reader) stability() Word {
 }
 
 // limits names the thresholds of stability and the present values, with a word between them.
-func (r *reader) limits(d *rom.Dynamics, between string) string {
+func (r reader) limits(d *rom.Dynamics, between string) string {
 	var limits []string
 	if x := d.CriticalLearningRate; x != nil && *x > 0 {
-		limits = append(limits, fmt.Sprintf("η = %s (it is %s)", digits(*x), digits(r.c.settings.Optimizer.LearningRate)))
+		limits = append(limits, fmt.Sprintf("η = %s (now %s)", digits(*x), digits(r.c.settings.Optimizer.LearningRate)))
 	}
 	if x := d.CriticalRefreshInterval; x != nil && *x > 1 {
-		limits = append(limits, fmt.Sprintf("K = %.0f (it is %d)", *x, r.c.settings.Lag.Interval))
+		limits = append(limits, fmt.Sprintf("K = %.0f (now %d)", *x, r.c.settings.Lag.Interval))
 	}
 	return strings.Join(limits, between)
 }
 
 // oscillation says whether the way to the fixed point swings.
-func (r *reader) oscillation() Word {
+func (r reader) oscillation() Word {
 	w := Word{Question: "Does it oscillate?", Tone: None}
 	d, known := linearOf(r.p)
 	if !known {
@@ -126,7 +131,7 @@ func (r *reader) oscillation() Word {
 }
 
 // settling says how long a small displacement from the fixed point takes to decay.
-func (r *reader) settling() Word {
+func (r reader) settling() Word {
 	w := Word{Question: "How long to settle?", Tone: None}
 	d, known := linearOf(r.p)
 	switch {
@@ -148,7 +153,7 @@ func (r *reader) settling() Word {
 }
 
 // noise says how far J fluctuates at rest.
-func (r *reader) noise() Word {
+func (r reader) noise() Word {
 	w := Word{Question: "How noisy at rest?", Tone: None}
 	d, known := linearOf(r.p)
 	variance := r.p.Variance
@@ -185,7 +190,7 @@ func reach(s *config.Settings) float64 {
 }
 
 // end says where the policy ends.
-func (r *reader) end() Word {
+func (r reader) end() Word {
 	w := Word{Question: "Where does it end?", Tone: None}
 	best := rom.BestReward(theory.Params(r.c.settings, rom.Unit))
 	point := r.p.FixedPoint
@@ -213,7 +218,7 @@ func (r *reader) end() Word {
 }
 
 // summary is the answer in one sentence.
-func (r *reader) summary(words []Word) Summary {
+func (r reader) summary(words []Word) Summary {
 	d, known := linearOf(r.p)
 	if !known {
 		return Summary{Text: r.unknown(), Short: "no answer from theory: see the runs", Tone: None}
@@ -240,14 +245,14 @@ func (r *reader) summary(words []Word) Summary {
 		}
 		return s
 	}
-	s.Text, s.Short = fmt.Sprintf("Stable: it returns to J* = %s %s", digits(point.Reward), ringing), "stable, "+ringing
+	s.Text, s.Short = fmt.Sprintf("Stable at its fixed point J* = %s, %s", digits(point.Reward), ringing), "stable, "+ringing
 	if rate := d.RelaxationRate; rate != nil && *rate > 0 {
 		settled := steps(-math.Log(0.05) / *rate)
-		s.Text += ", to 95 % in " + settled
+		s.Text += "; near it 95 % settle in " + settled
 		s.Short += ", settles in " + settled
 	}
 	if v := r.p.Variance; v != nil && *v > 0 && r.p.Scope.In {
-		s.Text += ", and fluctuates by ± " + digits(math.Sqrt(*v))
+		s.Text += "; J fluctuates by ± " + digits(math.Sqrt(*v))
 	}
 	s.Text += "."
 	if _, kind := r.p.Linear(); kind != rom.Exact {
@@ -260,7 +265,7 @@ func (r *reader) summary(words []Word) Summary {
 var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G", rom.LeadingOrder: "theory to leading order"}
 
 // unknown says why there is no dynamics, and what would change that.
-func (r *reader) unknown() string {
+func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
 	if because == "" {
