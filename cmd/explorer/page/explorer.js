@@ -555,7 +555,7 @@ function rangeOf(...lists) {
 }
 
 function drawPath() {
-  const figure = byId("path"), { steps, reward, fixed_point } = path, band = edges(path), seen = runs && spread(runs);
+  const figure = byId("path"), { steps, reward, fixed_point, doubt } = path, band = edges(path), seen = runs && spread(runs);
   const many = runs?.total > 1, singles = many ? runs.runs.slice(0, 4) : []; // with the expected gradient there is one run
   const end = Math.max(1, steps.at(-1) ?? 0, runs?.steps.at(-1) ?? 0);
   const { layers, px, py } = frame(figure, roomIn(figure), innerWidth < 640 ? 280 : 360, { scale: "linear", min: 0, max: end, label: "optimizer step" },
@@ -567,8 +567,9 @@ function drawPath() {
   if (many) add("runs-band", outline(runs.steps, seen.low, seen.high, px, py));
   for (const run of singles) line("run", runs.steps, run);
   if (reward.length > 0) {
-    line("theory", steps, reward);
-    entries.push(band ? ["predicted, with 5–95 % of runs (normal law)", "theory-band", "theory"] : ["predicted", "theory"]);
+    const style = doubt ? "theory doubtful" : "theory";
+    line(style, steps, reward);
+    entries.push([`predicted${doubt ? ", uncertain here" : ""}${band ? ", with 5–95 % of runs (normal law)" : ""}`, ...(band ? ["theory-band"] : []), style]);
   }
   if (fixed_point != null) {
     line("rest", [0, end], [fixed_point, fixed_point]);
@@ -584,12 +585,13 @@ function drawPath() {
 }
 
 function pathWords(band, seen) {
-  const { steps, reward, neglected, kind, scope } = path, said = [], show = list => digits(last(list), 4);
+  const { steps, reward, neglected, kind, scope, doubt } = path, said = [], show = list => digits(last(list), 4);
   if (reward.length > 0) {
     said.push(`Predicted (${kind}): J goes from ${digits(reward[0], 4)} to ${show(reward)} in ${digits(last(steps))} steps` +
       (band ? `, and 5–95 % of the runs end within ${show(band.low)} and ${show(band.high)}.` : "."));
     if (last(neglected ?? []) != null) said.push(`What the theory neglects is about ${digits(Math.max(...neglected.filter(value => value != null)), 2)} at most.`);
   }
+  if (doubt) said.push(`This is uncertain: ${doubt}.`);
   if (scope) said.push(`${reward.length > 0 ? "The theory does not claim this curve" : "The theory has no curve here, and the simulated runs are shown alone"}: ${scope}.`);
   if (seen && last(seen.mean) != null) said.push(runs.total > 1 ?
     `Simulated: ${runs.runs.length} of ${runs.total} runs, at the end a mean of ${show(seen.mean)}, 5–95 % of them within ${show(seen.low)} and ${show(seen.high)}.` :
@@ -675,7 +677,8 @@ function drawMap() {
   const inside = axis => here[axis] >= map[axis].min && here[axis] <= map[axis].max;
   if (inside("x") && inside("y")) {
     const cx = px(here.x), cy = py(here.y), toLeft = cx > plot.width / 2;
-    layers.append(svg("path", { class: "here", d: `M${plot.left} ${cy}H${plot.width}M${cx} 0V${plot.height}` }), svg("circle", { class: "spot", cx, cy, r: 7 }),
+    layers.append(svg("path", { class: "here", d: `M${plot.left} ${cy}H${plot.width}M${cx} 0V${plot.height}` }));
+    plot.drawing.append(svg("circle", { class: "spot", cx, cy, r: 7 }),
       svg("text", { class: "name", x: cx + (toLeft ? -12 : 12), y: cy < 40 ? cy + 22 : cy - 10, "text-anchor": toLeft ? "end" : "start" }, "you are here"));
   }
   legend(figure, [...map.regions.filter(({ polygons }) => polygons.length > 0).map(({ name, tone }) => [name, `region ${tone}`]),
