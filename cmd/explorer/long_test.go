@@ -69,7 +69,10 @@ func TestLongExplorerInBrowser(t *testing.T) {
 		}
 		compare(t, command, a, b, 0)
 	}
-	t.Log(shown.Text()) // times of the page
+	if !shown.Scan() {
+		t.Fatal("the page was not timed")
+	}
+	t.Log(shown.Text())
 }
 
 // commandOf returns the command that the page shows for a fragment.

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -16,6 +17,7 @@ type Path struct {
 	Reward     theory.Series `json:"reward"`    // E J; null where not known
 	Deviation  theory.Series `json:"deviation"` // standard deviation of J over runs; null where not known
 	Neglected  theory.Series `json:"neglected"` // size of what Reward leaves out; null where not known
+	Doubt      *string       `json:"doubt"`     // why the prediction may be far off; null: it is not
 	Kind       string        `json:"kind"`
 	Scope      *string       `json:"scope"`       // why there is no prediction, and what would change that
 	FixedPoint *float64      `json:"fixed_point"` // J*; null: there is none
@@ -46,6 +48,13 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		return p, nil
 	}
 	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
+	if size := slices.Max(path.Neglected); !(size <= doubtful*reach(c.settings)) { // not known: NaN or +Inf
+		doubt := fmt.Sprintf("what the theory leaves out can be as large as %s, %s of the range of rewards: single runs lock on an answer, or lag far behind", digits(size), percent(size/reach(c.settings)))
+		if !known(size) {
+			doubt = "single runs leave the range in which the theory follows them"
+		}
+		p.Doubt = &doubt
+	}
 	p.Words = append(p.Words, p.rise(target))
 	if c.settings.Estimator.GroupSize != grpo.Infinite {
 		p.Words = append(p.Words, p.spread(reach(c.settings)))
@@ -84,9 +93,18 @@ func (p *Path) rise(target float64) Word {
 	default:
 		w.Tone, w.Answer = Warn, fmt.Sprintf("It does not stay near %s: at step %d J is %s", digits(target), p.Steps[n], digits(p.Reward[n]))
 	}
-	if size := p.Neglected[n]; !known(size) || size > 0.05*math.Abs(way) {
-		w.Tone = Warn
-		w.Answer += "; the theory is uncertain here, see the runs"
+	return p.doubted(w)
+}
+
+// doubtful is the size of what a path leaves out, as a share of the range of rewards, beyond which it
+// may be far off.
+const doubtful = 0.05
+
+// doubted takes the tone from a word about a path that may be far off.
+func (p *Path) doubted(w Word) Word {
+	if p.Doubt != nil && w.Tone != None {
+		w.Tone = None
+		w.Answer += "; but the theory is uncertain here, see the runs"
 	}
 	return w
 }
@@ -104,5 +122,5 @@ func (p *Path) spread(reach float64) Word {
 	if deviation > reach/10 {
 		w.Tone = Warn
 	}
-	return w
+	return p.doubted(w)
 }
