@@ -66,7 +66,7 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		{"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
 	} {
 		if part.text != "" {
-			line("\n*%s*: %s", part.name, part.text)
+			line("\n*%s*: %s", part.name, strings.ReplaceAll(part.text, "](", `]\(`)) // E[R](t) is no link
 		}
 	}
 	if f := t.SmallestFault; f != nil {
