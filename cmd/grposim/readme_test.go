@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,7 +92,8 @@ func TestReadmePicture(t *testing.T) {
 	if picture == nil {
 		t.Fatal("README.md has no picture")
 	}
-	if !bytes.Equal(readDocument(t, drawn[0]), readDocument(t, root, picture[1])) {
+	// Elsewhere the last digits of derived numbers may differ.
+	if runtime.GOARCH == "amd64" && !bytes.Equal(readDocument(t, drawn[0]), readDocument(t, root, picture[1])) {
 		t.Errorf("%s is not what the command draws", picture[1])
 	}
 }
