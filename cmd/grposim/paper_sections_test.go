@@ -49,21 +49,10 @@ func experimentSection(t *testing.T, root string, statements []sweeps.JudgedStat
 		"| experiment | claims | facts about statements |\n|---|---|---|\n" + rows.String()
 }
 
-// figureSection shows the frontier of Figure 7 and two figures beside it.
-func figureSection(verdicts []sweeps.Verdict) string {
-	return `## Three figures
-
-![Visible oscillation over the learning rate, with the paper's line, for the update as written](../results/paper/paper-figure-7/figures/visible-frontier-frontier-as-written-refresh-interval.svg)
-
-The frontier of the paper's Figure 7: the refresh interval from which on a run visibly oscillates, at each learning rate, with the paper's line Kη·K_ref = 1 − μ at its own stiffness. The rewards and the threshold of visibility are ours. ` + frontierSentence(verdicts) + `
-![Relaxation rate over the refresh interval: only K = 4 grows](../results/paper/stability-threshold/figures/relaxation-windows.svg)
-
-Instability occurs in windows: with importance ratios and the penalty at the snapshot, of the refresh intervals from 1 to 12 only 4 is unstable.
-
-![Mean reward at group sizes from 2 to 1024 with the std scale, on the predicted curves](../results/paper/group-size-invariance/figures/trajectory-std.svg)
-
-With the std scale each group size has its own curve, and theory predicts all of them. With no scale and a leave-one-out baseline the curves coincide.
-`
+// frontierSection says where the frontier of Figure 7 lies.
+func frontierSection(verdicts []sweeps.Verdict) string {
+	return "## The frontier of Figure 7\n\n" +
+		"It is the refresh interval from which on a run visibly oscillates, at each learning rate; the paper's line is Kη·K_ref = 1 − μ at its own stiffness. [The gallery](gallery.md#the-papers-figure-7) draws both. " + frontierSentence(verdicts)
 }
 
 // undecidedFrontier is the multiple of the line, as written at η = 0.02 and a visibility of 1 %:

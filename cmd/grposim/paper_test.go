@@ -38,7 +38,7 @@ func TestPaperDocument(t *testing.T) {
 	verdicts := committedVerdicts(t, root)
 	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
 	want := strings.Join([]string{
-		string(sweeps.PaperDoc(statements, summary)), experimentSection(t, root, statements), figureSection(verdicts),
+		string(sweeps.PaperDoc(statements, summary)), experimentSection(t, root, statements), frontierSection(verdicts),
 		"## What the paper's numbers about language models show\n", benchmarkSection(), fitsSection(), inertiaSection(t),
 	}, "\n")
 	path := filepath.Join(root, "docs", "paper.md")
