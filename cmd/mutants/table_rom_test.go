@@ -580,6 +580,6 @@ var logsMutants = []mutant{
 		before: "if !isSquarable(force) {", after: "if !isFinite(force) {"},
 	{id: "rom/jumping-weights", fault: "the jump of a weight on the way to the fixed point is nothing that is neglected", file: "rom/pathnoise.go",
 		before: "jump = 2 * math.Abs(", after: "jump = 0 * math.Abs("},
-	{id: "rom/path-deviation", fault: "runs stray from a path as if the reward were linear in the logits", file: "rom/pathnoise.go",
-		before: "of += slope*slope*v + 0.5*bend*bend*v*v", after: "of += slope * slope * v * (1 + 0.5*math.Sqrt(v))"},
+	{id: "rom/path-deviation", fault: "runs stray from a path a fifth too far", file: "rom/pathnoise.go",
+		before: "of += slope * slope * v", after: "of += 1.44 * slope * slope * v"},
 }
