@@ -69,6 +69,7 @@ func compile() ([]byte, error) {
 // contents are what the template takes.
 type contents struct {
 	CSS, JS, Worker, WasmExec string
+	Colours                   string // those of reports
 	Wasm                      string // the program, compressed, in base64
 	Describe                  string // what explore.Describe returns, in JSON
 	Digest                    string // the sha256 of JS in base64, by which the page allows that script alone
@@ -85,15 +86,20 @@ func assemble(program []byte) (html []byte, packed int, err error) {
 	if err := errors.Join(writing, w.Close()); err != nil {
 		return nil, 0, err
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	places, err := exec.Command("go", "env", "GOROOT", "GOMOD").Output()
 	if err != nil {
 		return nil, 0, err
 	}
-	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	root, module, _ := strings.Cut(strings.TrimSpace(string(places)), "\n")
+	support, err := os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
 		return nil, 0, err
 	}
-	c := contents{WasmExec: string(support), Wasm: base64.StdEncoding.EncodeToString(compressed.Bytes()), Describe: string(explore.New().Call("describe", nil))}
+	colours, err := os.ReadFile(filepath.Join(filepath.Dir(module), "sweeps", "report", "colours.css"))
+	if err != nil {
+		return nil, 0, err
+	}
+	c := contents{Colours: string(colours), WasmExec: string(support), Wasm: base64.StdEncoding.EncodeToString(compressed.Bytes()), Describe: string(explore.New().Call("describe", nil))}
 	for name, text := range map[string]*string{"explorer.css": &c.CSS, "explorer.js": &c.JS, "worker.js": &c.Worker} {
 		data, err := page.ReadFile("page/" + name)
 		if err != nil {

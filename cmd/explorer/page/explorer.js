@@ -383,7 +383,7 @@ function summarize({ tone, text, short }) {
   bar.querySelector(".mark").textContent = marks[tone];
   bar.querySelector(".long").textContent = text;
   bar.querySelector(".short").textContent = short ?? text;
-  document.documentElement.style.setProperty("--bar", `${byId("bar").offsetHeight}px`); // the controls stand below it
+  document.documentElement.style.setProperty("--height-of-bar", `${byId("bar").offsetHeight}px`); // the controls stand below it
   say(text);
 }
 
