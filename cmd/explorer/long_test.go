@@ -75,6 +75,23 @@ func TestLongExplorerInBrowser(t *testing.T) {
 	t.Log(shown.Text())
 }
 
+// As WebAssembly, and so in the page, the runs have the same bits as everywhere.
+func TestLongExplorerRuns(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("needs node (Debian: nodejs)")
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := exec.CommandContext(t.Context(), "go", "test", "-count", "1", "-exec", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"),
+		"-run", "TestRunsAreTheSameEverywhere", "grposim/cmd/explorer/explore")
+	test.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=")
+	if out, err := test.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // commandOf returns the command that the page shows for a fragment.
 func commandOf(t *testing.T, fragment string) string {
 	t.Helper()

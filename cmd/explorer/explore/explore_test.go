@@ -1,3 +1,7 @@
+// Package sweeps, with which these tests compare, has files and does not compile for a browser.
+
+//go:build !js
+
 package explore
 
 import (
