@@ -207,7 +207,7 @@ func addWorkers(c *cobra.Command, workers *int) {
 
 // addSet adds the flag --set of the commands that read a configuration.
 func addSet(c *cobra.Command, set *[]string) {
-	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list sweeps it, in the place of the values of its axis if it has one; one value replaces the axis; repeatable")
+	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file in every cell, `key=value`; a list, as [a,b], makes an axis over the key; repeatable")
 	keys := []string{"name=", "confidence="}
 	for _, k := range config.Keys {
 		keys = append(keys, k.Path+"=")

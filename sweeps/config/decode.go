@@ -18,7 +18,7 @@ type loader struct {
 	at       map[string]place // places of the given sections and keys of the base
 	bad      map[string]bool  // keys with a reported value: rules about them are not applied
 	lists    map[string]*node // overrides with the values of an axis, by key
-	swept    map[string]bool  // keys that an axis varies alone
+	notes    Problems         // on overrides that the file agrees with in part
 	cells    int              // number of cells in the grids decoded so far, at most maxCells+1
 	sweepAt  []axisPlaces     // places of Spec.Sweep
 	variants []variantPlaces  // places of Spec.Variants
@@ -51,7 +51,7 @@ type checkPlaces struct {
 func newLoader(problems Problems) *loader {
 	return &loader{
 		problems: problems, spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]place{}, bad: map[string]bool{}, lists: map[string]*node{}, swept: map[string]bool{}, reported: map[Problem]bool{},
+		at: map[string]place{}, bad: map[string]bool{}, lists: map[string]*node{}, reported: map[Problem]bool{},
 	}
 }
 

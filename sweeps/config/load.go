@@ -144,7 +144,7 @@ func (l *loader) load(root *node, set []string) {
 	if len(l.spec.Variants) == 0 {
 		l.count(l.spec.Sweep, l.at[""])
 	}
-	l.listAxes()
+	l.overrideGrids()
 	before := len(l.problems)
 	l.require()
 	l.atExtends(before)

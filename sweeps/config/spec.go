@@ -19,7 +19,7 @@ type Spec struct {
 	Checks     []Check
 	Confidence float64   // family-wise confidence level of all verdicts of the file, in (0, 1)
 	Looks      []float64 // shares of run.replicas at which the checks are judged, ascending and > 0; nil: once, with all replicas
-	Notes      []string  // on given keys that have no effect in any cell: file:line:column: text
+	Notes      []string  // on overrides that meet variants, and on given keys that have no effect in any cell: file:line:column: text
 
 	given draft // the base as the file gives it, before defaults; nil: Base itself
 }

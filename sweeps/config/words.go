@@ -23,11 +23,14 @@ func quoteText(text string) string {
 }
 
 // listWords joins alternatives: a, b or c.
-func listWords(words []string) string {
+func listWords(words []string) string { return joinWords(words, "or") }
+
+// joinWords joins words with commas, the last two with a conjunction.
+func joinWords(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + " " + conjunction + " " + words[len(words)-1]
 }
 
 // didYouMean ends a message about an unknown word: it suggests a known word, and is ""
