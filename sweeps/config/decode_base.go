@@ -62,6 +62,9 @@ func (l *loader) give(i int, n *node, path string) {
 	l.given[i] = v
 }
 
+// SetKeys returns the keys that --set takes.
+func SetKeys() []string { return append(keyPaths(), "name", "confidence") }
+
 // overrides applies key=value arguments to the base, and keeps lists of values for grid
 // and overrideGrids.
 func (l *loader) overrides(set []string) {
@@ -75,8 +78,7 @@ func (l *loader) overrides(set []string) {
 			l.problem(at, "", "got %s, want key=value", quoteText(argument))
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
-			known := append(keyPaths(), "name", "confidence")
-			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", l.keyHint("", key, known))
+			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", l.keyHint("", key, SetKeys()))
 			continue
 		case seen[key]:
 			l.problem(at, key, "got the key again, want it once")
