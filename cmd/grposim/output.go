@@ -330,11 +330,19 @@ func checkFolder(ctx context.Context, dir string, display *progress, judge func(
 	for _, d := range folders {
 		e, err := judge(ctx, d, display)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, badFolder(d, err)
 		}
 		experiments = append(experiments, e)
 	}
 	return folders, experiments, nil
+}
+
+// badFolder returns the error of a results folder: if it is none, what it is instead.
+func badFolder(dir string, err error) error {
+	if holdsManifest(dir) {
+		return err
+	}
+	return aFolder.refuse(dir, err)
 }
 
 // holdsManifest reports whether dir is a results folder.

@@ -65,7 +65,7 @@ all of them.
 			slices.Sort(names)
 			for _, name := range slices.Compact(names) {
 				if !slices.Contains(known, name) {
-					return usageError{fmt.Errorf("no experiment %q in the suite %s: want one of %s", name, suite, strings.Join(known, ", "))}
+					return unknownExperiment(name, suite)
 				}
 				spec, err := embeddedSpec(config.ToJudge, name)
 				if err != nil {
@@ -103,6 +103,20 @@ all of them.
 		panic(err) // the flag is defined above, once
 	}
 	return c
+}
+
+// unknownExperiment returns the error of a name that is no experiment of a suite.
+func unknownExperiment(name, suite string) error {
+	known := experimentNames(suite)
+	hint := "want one of " + strings.Join(known, ", ")
+	if other := suiteOf(name); other != "" {
+		hint = "it is in the suite " + other + ": --suite " + other
+	} else if near := config.Meant(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	} else if instead := (&input{name: "an experiment"}).instead(name); instead != "" {
+		hint = instead
+	}
+	return usageError{fmt.Errorf("no experiment %q in the suite %s: %s", name, suite, hint)}
 }
 
 // describeSuites returns the experiments of each suite, as text.
@@ -187,19 +201,13 @@ func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*swe
 
 // readSpec reads a configuration file, or a built-in configuration, and prints its notes.
 func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*config.Spec, error) {
-	info, err := os.Stat(file)
-	missing := errors.Is(err, fs.ErrNotExist)
-	var spec *config.Spec
-	switch {
-	case (missing || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file):
-		spec, err = embeddedSpec(aim, file, set...)
-	case missing && !strings.ContainsAny(file, "./"+string(filepath.Separator)):
-		return nil, usageError{fmt.Errorf("%s: got no such file, want a configuration, or the name of one that is built in: %s", file, strings.Join(builtInNames(), ", "))}
-	default:
-		spec, err = aim.ReadFile(file, set...)
+	read := aim.ReadFile
+	if info, err := os.Stat(file); (errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file) {
+		read = func(name string, set ...string) (*config.Spec, error) { return embeddedSpec(aim, name, set...) }
 	}
+	spec, err := read(file, set...)
 	if err != nil {
-		return nil, err
+		return nil, aConfiguration.refuse(file, err)
 	}
 	for _, note := range spec.Notes {
 		printLines(stderr, "note: "+note)

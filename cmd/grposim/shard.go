@@ -66,6 +66,11 @@ is missing, damaged, or of another configuration or version, and names that shar
 				return err
 			}
 			run.Draw = drawIn(c.Context(), args[0], display)
+			for _, dir := range args[1:] {
+				if other := badFolder(dir, nil); other != nil {
+					return other
+				}
+			}
 			experiment, err := run.Merge(c.Context(), args[0], args[1:])
 			if err != nil {
 				return err

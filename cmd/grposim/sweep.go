@@ -45,8 +45,8 @@ adds those that it simulates. Sweeps, shards and users can share DIR, on a file 
 they trust; it may be read-only. Entries that are damaged are computed again.
 
 Built-in configurations: ` + strings.Join(builtInNames(), ", "),
-		Example: `  grposim sweep configs/smoke.yaml --dry-run
-  grposim sweep smoke
+		Example: `  grposim sweep smoke
+  grposim sweep configs/smoke.yaml --dry-run
   grposim sweep smoke --set seed=2 --out results/local/smoke-2
   grposim sweep smoke --set grpo.group_size=[8,32] --dry-run`,
 		ValidArgsFunction: completeConfiguration,
