@@ -81,7 +81,7 @@
 //   - verdicts.md and verdicts.json hold the verdicts.
 //   - cells.csv holds one row for each cell, with all its parameters and the estimates
 //     with confidence intervals, predictions.csv the predictions, trajectories.parquet
-//     the recorded steps.
+//     the recorded steps, which "grposim report DIR --trajectories FILE" writes as CSV.
 //   - figures holds the figures as SVG and PNG.
 //   - cells.jsonl is the journal: one line for each simulated cell. All files above
 //     are computed from it.
