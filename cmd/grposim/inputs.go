@@ -104,8 +104,8 @@ func (in *input) nearest(path string) string {
 	return ""
 }
 
-// instead says what is at a path where another kind of input was wanted, and which command reads
-// it: "got X: Y"; "" where no command reads it.
+// instead says what is at a path where this kind of input was wanted, and which command reads it;
+// "" where none does.
 func (want *input) instead(path string) string {
 	for _, in := range inputs {
 		if in != want && in.is(path) {
@@ -115,9 +115,9 @@ func (want *input) instead(path string) string {
 	return ""
 }
 
-// refuse returns the error of a path at which a command did not find the wanted kind of input,
-// but err: that there is nothing, with a name that is near, or that another command
-// reads what is there; else err itself.
+// refuse returns the error of a path at which a command did not find the wanted kind of input but
+// met err. It says that there is nothing, with a name that is near, or which other command
+// reads what is there; else it is err.
 func (want *input) refuse(path string, err error) error {
 	text := ""
 	_, missing := os.Stat(path)

@@ -96,10 +96,13 @@ func printNotes(stderr io.Writer, l *logs.Log) {
 // the user's input.
 func badInput(path string, err error) error {
 	var content *logs.Error
-	if errors.As(err, &content) || errors.Is(err, os.ErrNotExist) {
-		return aLog.refuse(path, usageError{err})
+	switch {
+	case !errors.As(err, &content) && !errors.Is(err, os.ErrNotExist):
+		return err
+	case path == stdin:
+		return usageError{err}
 	}
-	return err
+	return aLog.refuse(path, usageError{err})
 }
 
 // rewardCurve returns the reward of a log over optimizer steps, or over the intrinsic time

@@ -211,6 +211,9 @@ programs that do not read Parquet. FILE - is stdout.`,
 // writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and prints
 // its path; the file "-" is stdout. It writes nothing into dir.
 func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string) error {
+	if several := resultsIn(dir); len(several) > 0 && !holdsManifest(dir) {
+		return usageError{fmt.Errorf("%s: got a folder of results folders, want one of them: %s", dir, strings.Join(several, ", "))}
+	}
 	write := func(w io.Writer) error { return sweeps.TrajectoriesCSV(ctx, w, dir) }
 	if file == "-" {
 		return badFolder(dir, write(stdout))
