@@ -24,6 +24,9 @@ import (
 //go:embed page.tmpl.html
 var pageTemplate string
 
+//go:embed colours.css
+var coloursCSS string
+
 //go:embed page.css
 var pageCSS string
 
@@ -52,7 +55,7 @@ func Page(w io.Writer, title string, parts []Part) error {
 		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
-	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
+	p := page{Title: title, CSS: template.CSS(coloursCSS + pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
 	var failures []func() error
 	for i, part := range parts {

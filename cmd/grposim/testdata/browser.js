@@ -11,7 +11,7 @@ const openAll = () => document.querySelectorAll("details").forEach(fold => (fold
 
 // Problems of accessibility, and whether the page is wider than the window.
 const look = async () => {
-  const found = await axe.run();
+  const found = await axe.run({ preload: false }); // preloading reads style sheets anew, which a page from a file cannot
   const problems = found.violations.filter(v => ["serious", "critical"].includes(v.impact))
     .map(v => `${v.impact}: ${v.id}: ${v.nodes.length} × ${v.nodes[0].html.slice(0, 200)}`);
   const wide = document.documentElement.scrollWidth - innerWidth;
@@ -26,7 +26,7 @@ const paper = () => {
   const problems = [];
   const report = (elements, what) => { if (elements.length > 0) problems.push(`${elements.length} ${what}`); };
   report(rows.filter(row => !printed(row)), "rows of tables are not printed");
-  report([...document.querySelectorAll("details > :not(summary)")].filter(part => !printed(part)), "folded parts are not printed");
+  report([...document.querySelectorAll("details:not(nav *) > :not(summary)")].filter(part => !printed(part)), "folded parts are not printed");
   report([...document.querySelectorAll("form, .up")].filter(printed), "parts that only a screen can use are printed");
   report(figures.filter(figure => !printed(figure)), "figures are not printed");
   const sheet = 186 * 96 / 25.4;
@@ -61,7 +61,7 @@ const paper = () => {
     for (const href of await page.evaluate(() => [...document.querySelectorAll("a[download]")].map(a => a.href))) {
       if (href.startsWith("file:") && !fs.existsSync(new URL(href))) say(`the link to ${href} has no file`);
     }
-    await page.fill("#find", "no row holds this text"); // hides every row on the screen
+    if (await page.$("#find")) await page.fill("#find", "no row holds this text"); // hides every row on the screen
     await page.emulateMedia({ media: "print" });
     const result = await page.evaluate(paper);
     result.problems.forEach(say);
