@@ -42,6 +42,12 @@ func TestPaperDocument(t *testing.T) {
 	verdicts := committedVerdicts(t, root)
 	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
 
+	for _, s := range statements {
+		if fails := s.Outcome == sweeps.StatementFails; fails != (s.Statement.Instead != "") {
+			t.Errorf("%s %s: configs/statements.yaml says what was found instead: %q", s.ID, s.Outcome, s.Statement.Instead)
+		}
+	}
+
 	readme := string(readDocument(t, root, "README.md"))
 	for name, content := range map[string]func(old string) string{
 		"statements":  func(string) string { return string(sweeps.StatementSummary(statements, summary)) },
