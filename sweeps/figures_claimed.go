@@ -63,7 +63,7 @@ func (j *judgement) drawHypothesis(d *figureSource) Figure {
 // claimedSeries returns the series of a hypothesis about a quantity, "" for that of the axis,
 // with a margin, without points.
 func claimedSeries(quantity string, h *config.Hypothesis, margin float64) FigureSeries {
-	name := "claimed by the file: " + quantity + strings.ReplaceAll(h.String(), "-", "−")
+	name := "claimed: " + quantity + strings.ReplaceAll(h.String(), "-", "−")
 	if margin > 0 {
 		name += fmt.Sprintf(" ± %.2g", margin)
 	}

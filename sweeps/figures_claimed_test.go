@@ -27,7 +27,7 @@ checks:
 `, t.TempDir(), 2)
 	inf := math.Inf(1)
 	want := []struct{ name, claimed string }{
-		{"fluctuation-scaling", "claimed by the file: slope ≤ −0.9"}, {"fixed-point-expected", "claimed by the file: 0.5 ± 0.05"}, {"fixed-point-at-least", "claimed by the file: ≥ 0.2"},
+		{"fluctuation-scaling", "claimed: slope ≤ −0.9"}, {"fixed-point-expected", "claimed: 0.5 ± 0.05"}, {"fixed-point-at-least", "claimed: ≥ 0.2"},
 	}
 	if len(e.Figures) != len(want) {
 		t.Fatalf("%d figures, want %d", len(e.Figures), len(want))

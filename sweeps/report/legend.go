@@ -28,7 +28,7 @@ type entry struct {
 var markNames = [...]string{
 	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
 	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
-	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share", sweeps.Claimed: "claimed by the file",
+	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share", sweeps.Claimed: "claimed",
 }
 
 // byGroup reports whether several groups have series of the same mark. Then colours
