@@ -17,6 +17,15 @@ type Path struct {
 	Reward []float64 // E J; NaN where the spread of runs has no finite prediction
 	Field  []float64 // J on the mean field; nil for prompts with a policy each
 
+	// Deviation is the standard deviation of J over runs, to second order in the noise: with
+	// the axes i of the covariance of the logits, of variances V_i, and the derivatives of J along them
+	//
+	//	Var J = Σ_i (J_i′² V_i + ½ J_i″² V_i²)
+	//
+	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 at G = ∞, NaN where Reward is,
+	// and nil for prompts with a policy each, of which it is not derived.
+	Deviation []float64
+
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
 	// reward: the largest up to each step, since a run that lags behind does so for long.
 	// It is +Inf where the spread of runs has no finite prediction. It is nil, as is
@@ -157,9 +166,11 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
 		path.Scope = Scope{Because: because}
 	}
+	path.Deviation = make([]float64, len(at))
 	if shares != nil {
 		for n := range at {
 			path.Reward[n] += run.noisy[n][0].shift
+			path.Deviation[n] = run.noisy[n][0].deviation
 		}
 	}
 	if !path.Scope.In || !neglected {
@@ -250,9 +261,9 @@ type followed struct {
 	scope  Scope
 }
 
-// shifted is the change of an observable's mean by the noise at one step, and the largest variance
-// of a logit there: see spread.shift.
-type shifted struct{ shift, variance float64 }
+// shifted is the change of an observable's mean by the noise at one step, the largest variance
+// of a logit there, and the standard deviation of the observable over runs: see spread.shift.
+type shifted struct{ shift, variance, deviation float64 }
 
 // follow is that of J.
 func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) followed {
@@ -720,7 +731,7 @@ func (s *spread) oldSlot(t int) int {
 }
 
 // shift returns by how much the mean of an observable before step t differs from that of the mean field, which has its
-// policy at theta, and the largest variance of a logit; NaN if the spread is too large to be followed.
+// policy at theta, the largest variance of a logit, and the standard deviation of the observable; NaN if the spread is too large to be followed.
 func (s *spread) shift(o observable, t int, theta []float64) shifted {
 	slot := s.slot(t)
 	if o.old {
@@ -728,16 +739,19 @@ func (s *spread) shift(o observable, t int, theta []float64) shifted {
 	}
 	mean, cov, ok := s.of([]int{slot})
 	if s.lost || !ok {
-		return shifted{math.NaN(), math.NaN()}
+		return shifted{math.NaN(), math.NaN(), math.NaN()}
 	}
 	at := func(x []float64) float64 { return o.of(s.model, s.moved(theta, x)) }
-	shift, variance, j0 := -o.of(s.model, theta), 0.0, 0.0
+	shift, variance, of, j0 := -o.of(s.model, theta), 0.0, 0.0, 0.0
 	sigmaPoints(mean, cov, 1e-3, func(x []float64) {
 		j0 = at(x)
 		shift += j0
 	}, func(up, down, _ []float64, r, v float64) {
-		shift += 0.5 * v / (r * r) * (at(up) + at(down) - 2*j0)
+		high, low := at(up), at(down)
+		slope, bend := (high-low)/(2*r), (high+low-2*j0)/(r*r)
+		shift += 0.5 * v / (r * r) * (high + low - 2*j0)
 		variance = max(variance, 2*v)
+		of += slope*slope*v + 0.5*bend*bend*v*v
 	})
-	return shifted{shift, variance}
+	return shifted{shift, variance, math.Sqrt(of)}
 }

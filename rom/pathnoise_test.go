@@ -61,30 +61,32 @@ func newGapChain(p Params, low, high, h float64) *gapChain {
 	return c
 }
 
-// rewards returns E J at t = 0 … steps from the gap z.
-func (c *gapChain) rewards(p Params, z float64, steps int) []float64 {
+// rewards returns E J and the standard deviation of J at t = 0 … steps from the gap z.
+func (c *gapChain) rewards(p Params, z float64, steps int) (mean, deviation []float64) {
 	law := make([]float64, len(c.moves))
 	at := (z - c.low) / c.h
 	law[int(at)], law[int(at)+1] = 1-(at-math.Floor(at)), at-math.Floor(at)
-	var out []float64
 	for range steps + 1 {
-		j, next := 0.0, make([]float64, len(law))
+		j, square, next := 0.0, 0.0, make([]float64, len(law))
 		for i, x := range law {
 			q := 1 / (1 + math.Exp(-c.low-float64(i)*c.h))
-			j += x * (q*p.Arms[0].Mean + (1-q)*p.Arms[1].Mean)
+			of := q*p.Arms[0].Mean + (1-q)*p.Arms[1].Mean
+			j += x * of
+			square += x * of * of
 			for _, m := range c.moves[i] {
 				next[m.to] += x * m.chance
 			}
 		}
-		out = append(out, j)
+		mean, deviation = append(mean, j), append(deviation, math.Sqrt(max(square-j*j, 0)))
 		law = next
 	}
-	return out
+	return mean, deviation
 }
 
 // The shift by noise takes away most of the error of the mean field, and what is left is
 // of the predicted size, to a factor of two, from runs with little noise to runs that
 // leave a plateau one by one, where the prediction has to say that it is useless. The
+// deviation of J over runs errs by a share of the order of the variance of z, here up to 0.15. The
 // grid adds at most h²/4 to the variance of z in each of 150 steps and J″ ≤ Δ/10, which
 // moves E J by less than 8e-4 at h = 0.01 and, where the noise is larger, 3e-3 at 0.02.
 func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
@@ -112,7 +114,7 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		if c.p.Optimizer.Rate > 0.5 {
 			h = 0.02
 		}
-		exact := newGapChain(c.p, -15, 15, h).rewards(c.p, c.start, steps)
+		exact, deviation := newGapChain(c.p, -15, 15, h).rewards(c.p, c.start, steps)
 		at := make([]int, steps+1)
 		for i := range at {
 			at[i] = i
@@ -131,6 +133,13 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 				t.Errorf("%s, step %d: E J = %.5f, exactly %.5f, neglected %.2g", c.name, i, got[i], exact[i], neglected[i])
 				break
 			}
+		}
+		worst := 0.0
+		for i := 1; i <= steps; i++ {
+			worst = max(worst, math.Abs(predicted.Deviation[i]/deviation[i]-1))
+		}
+		if worst > 0.15 && !c.useless {
+			t.Errorf("%s: the deviation of J is wrong by %.3g", c.name, worst)
 		}
 		last := neglected[steps]
 		if without < c.least || with*c.factor > without || (last > 0.1) != c.useless {
@@ -154,18 +163,20 @@ func TestSpreadBecomesStationary(t *testing.T) {
 				init, period := want.FixedPoint.Logits, lag.Age+1
 				const steps = 400
 				s := newSpread(p.checked(), init, steps, 1)
-				variance, shift := 0.0, 0.0
+				variance, shift, deviation := 0.0, 0.0, 0.0
 				for i := range steps {
 					if i >= steps-period*4*5 { // whole periods
-						dj := s.rewardShift(i, init).shift
+						dj := s.rewardShift(i, init)
 						_, cov, _ := s.of([]int{s.slot(i)})
-						shift += dj / float64(period*4*5)
+						shift += dj.shift / float64(period*4*5)
+						deviation += dj.deviation / float64(period*4*5)
 						variance += 2 * cov[0][0] / float64(period*4*5)
 					}
 					s.step(i, init)
 				}
 				name := fmt.Sprintf("method %d, lag %+v, weighting %d: ", method, lag, weighting)
 				near(t, name+"Var z", variance, *want.Exact.StationaryVariance.LogitGap, 0.02)
+				near(t, name+"deviation of J", deviation, math.Sqrt(*want.Exact.StationaryVariance.ExpectedReward), 0.01)
 				near(t, name+"shift of J", shift, *want.Moments.RewardShift, 0.03)
 			}
 		}

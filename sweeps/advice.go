@@ -10,6 +10,7 @@ import (
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Advice answers what a user of a cell's settings may choose.
@@ -24,7 +25,7 @@ type Advice struct {
 	Why   string   `json:"why"`   // why they do not arrive, in words; "" if they do
 	Cures []*Trial `json:"cures"` // the changes that were tried if they do not
 
-	cache *predictionCache // of Advise
+	cache *theory.Cache // of Advise
 }
 
 // AdviceLine is one answer. Value is empty (NaN) where Says gives no number.
@@ -86,10 +87,10 @@ const (
 // the wanted standard deviation of J; 0: none is wanted.
 func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 	return func(yield func(*Cell, Advice) bool) {
-		cache := newPredictionCache()
+		cache := theory.NewCache()
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
-			a := &adviser{cache: cache, settings: c.Settings, p: cache.predict(&c.Settings, rom.Unit)}
+			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
 			a.advise(noise)
 			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}) {
 				return
@@ -100,7 +101,7 @@ func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 
 // adviser collects the advice for one cell.
 type adviser struct {
-	cache    *predictionCache
+	cache    *theory.Cache
 	settings config.Settings
 	p        *rom.Prediction
 	lines    []AdviceLine
@@ -125,7 +126,7 @@ func (a *adviser) unknown(asked, because string) {
 // advise adds all lines.
 func (a *adviser) advise(noise float64) {
 	if a.p.FixedPoint == nil {
-		a.unknown("stationary state", missingFixedPoint(a.p))
+		a.unknown("stationary state", theory.MissingFixedPoint(a.p))
 		return
 	}
 	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
@@ -167,7 +168,7 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 			says = "growing"
 		case *z < 1:
 			says = "oscillatory"
-		case newRegime(&a.settings, a.p).name() == oscillatory:
+		case theory.NewRegime(&a.settings, a.p).Name() == theory.Oscillatory:
 			says = "oscillatory in a faster mode"
 		}
 		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate in the row "+oscillationFree+" on")
@@ -383,12 +384,12 @@ type deviationOfReward struct {
 
 // deviation returns √Var J of settings.
 func (a *adviser) deviation(s config.Settings) deviationOfReward {
-	p := a.cache.predict(&s, rom.Unit)
-	if because := stationaryScope(&s, p); because != "" {
+	p := a.cache.Predict(&s, rom.Unit)
+	if because := theory.StationaryScope(&s, p); because != "" {
 		return deviationOfReward{because: because}
 	}
-	kind := stationaryKind(&s, p)
-	_, variance := ownVariance(kind, p)
+	kind := theory.StationaryKind(&s, p)
+	_, variance := theory.Variance(kind, p)
 	switch {
 	case variance == nil:
 		return deviationOfReward{because: "there is no noise"}

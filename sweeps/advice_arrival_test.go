@@ -14,6 +14,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // arrivalOf simulates 200 runs of settings with another seed, and returns the share of those of
@@ -30,7 +31,7 @@ func arrivalOf(t *testing.T, s config.Settings) float64 {
 	}
 	span := slices.Max(means) - slices.Min(means)
 	goal, front = slices.Max(means), slices.Max(means)
-	if point, ok := rom.Reached(Params(&s, rom.Unit)); ok {
+	if point, ok := rom.Reached(theory.Params(&s, rom.Unit)); ok {
 		goal, front = point.Reward, means[slices.Index(point.Policy, slices.Max(point.Policy))]
 		if slices.Max(point.Policy) < 0.6 {
 			front = math.NaN() // any arm may lead

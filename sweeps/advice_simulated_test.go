@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/sweeps/theory"
 )
 
 // The reference bandit without momentum: in a block with a frozen force a displacement is multiplied
@@ -19,7 +20,7 @@ func TestLocateLimits(t *testing.T) {
 	if err != nil || len(lines) != 2 || lines[0].Kind != Simulated {
 		t.Fatalf("%+v, %v", lines, err)
 	}
-	prediction := rom.Predict(Params(&trials.cell.Settings, rom.Unit))
+	prediction := rom.Predict(theory.Params(&trials.cell.Settings, rom.Unit))
 	exact := math.Ceil(*prediction.Exact.CriticalRefreshInterval) - 1
 	if found := float64(lines[0].Value); found > 1.5*exact || found < exact-1 || !strings.HasPrefix(lines[0].Says, "up to") {
 		t.Errorf("%s, want %g to half as much again", lines[0].Says, exact)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/sweeps/theory"
 )
 
 // answers returns the advice for the one cell of a plan, by what is asked and the kind.
@@ -69,7 +70,7 @@ func TestAdvisedGroupSize(t *testing.T) {
 	plan := planText(t, advisedBandit)
 	line := answers(t, plan, 0.01)["smallest group size for √Var J ≤ 0.01 exact"]
 	size := int(line.Value)
-	a := &adviser{cache: newPredictionCache()}
+	a := &adviser{cache: theory.NewCache()}
 	of := func(size int) deviationOfReward {
 		s := plan.Cells[0].Settings
 		s.Estimator.GroupSize = size
@@ -83,7 +84,7 @@ func TestAdvisedGroupSize(t *testing.T) {
 // A threshold so small that half of it is 0, as that of Adam where the noise of the logits all but
 // vanishes, is no limit.
 func TestTinyThreshold(t *testing.T) {
-	a := &adviser{cache: newPredictionCache(), settings: planText(t, advisedBandit).Cells[0].Settings}
+	a := &adviser{cache: theory.NewCache(), settings: planText(t, advisedBandit).Cells[0].Settings}
 	tiny := math.SmallestNonzeroFloat64
 	a.limit(ofRate, "rates", &tiny, 0, func(x float64) (float64, string) { return x, "" }, setRate, rom.LeadingOrder, "")
 	if l := a.lines[0]; !strings.Contains(l.Says, "range of floating point") || l.bounds != ofNeither {

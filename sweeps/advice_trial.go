@@ -14,6 +14,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Simulated is the kind of advice that comes from simulation.
@@ -110,9 +111,9 @@ type target struct {
 // newTarget returns the target of settings whose runs start at the given logits and of which p is
 // the prediction.
 func newTarget(s *config.Settings, start []float64, p *rom.Prediction) target {
-	prompts := promptsOf(s)
+	prompts := theory.Prompts(s)
 	g := target{held: 1, first: slices.Index(start, slices.Max(start))}
-	for _, arm := range meanArms(s, prompts) {
+	for _, arm := range theory.Params(s, rom.Unit).Arms {
 		g.means = append(g.means, arm.Mean)
 	}
 	g.front = slices.Max(g.means)
@@ -206,7 +207,7 @@ type Trials struct {
 	Slow    func(what string, seconds float64) // is told what takes more than a second, before most of it, and about how long; nil: nobody is
 
 	cell   *Cell
-	cache  *predictionCache
+	cache  *theory.Cache
 	known  map[string]*Trial
 	perRun float64 // seconds of a run of the cell as it stands
 }
@@ -217,7 +218,7 @@ func NewTrials(cell *Cell, advice *Advice, workers int, slow func(what string, s
 }
 
 // noStart is the reason why settings are not simulated.
-const noStart = noFixedPoint + " to start from"
+const noStart = theory.NoFixedPoint + " to start from"
 
 // Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive. The trial is
 // nil if it has no start.
@@ -293,7 +294,7 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	in := c.Sim()
 	in.Run.Replicas, in.Ends = runs, runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
-	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, c.start, t.cache.predict(&s, rom.Unit))}
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, c.start, t.cache.Predict(&s, rom.Unit))}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
 		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
 		return nil

@@ -12,6 +12,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // The claims about the mean reward, or the logits, along a run.
@@ -194,7 +195,7 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	}
 	if j.kind == rom.RuleAtStiffness {
 		p := j.prediction(c)
-		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.RuleAtStiffness, outOfScope: missingFixedPoint(p)}
+		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.RuleAtStiffness, outOfScope: theory.MissingFixedPoint(p)}
 		return f
 	}
 	curve, theory := j.curve(c)
@@ -262,16 +263,6 @@ func (c *curve) neglect(p *predicted, size float64) {
 	}
 }
 
-// comparedSteps returns the recorded and the fitted steps of a run, ascending.
-func comparedSteps(s *config.Settings) []int {
-	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
-	for _, fit := range []sim.CurveFit{sim.SaturationFit, sim.EarlySlopeFit} {
-		steps = append(steps, sim.FitSteps(fit, s.Run.Steps)...)
-	}
-	slices.Sort(steps)
-	return slices.Compact(steps)
-}
-
 // sample returns the given steps and the curve at them.
 func (c *curve) sample(steps []int) ([]int, []float64) {
 	reward := make([]float64, len(steps))
@@ -306,78 +297,60 @@ func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 // The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where the flow reaches
 // none, as at β = 0, the rise is that to the best arm, the largest there can be. With a planted fault what it
 // neglects is not known: a fault changes no scope of this kind.
-func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
+func (j *judgement) curve(c *Cell) (cv curve, p predicted) {
 	params := j.params(c)
 	if j.kind == rom.PaperRule {
 		params.GroupSize = rom.Infinite
 	}
-	theory.kind = j.kind
+	p.kind = j.kind
 	if c.start == nil {
-		theory.outOfScope = noFixedPoint
-		return curve{}, theory
+		p.outOfScope = theory.NoFixedPoint
+		return curve{}, p
 	}
 	start := rom.ExpectedReward(params, c.start)
-	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
+	point, ok := j.cache.Equilibrium(params).Reached()
 	if byFormula := j.kind == rom.LeadingOrder || j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite; !ok && byFormula {
-		theory.outOfScope = noFixedPoint
-		return curve{}, theory
+		p.outOfScope = theory.NoFixedPoint
+		return curve{}, p
 	}
 	if !ok {
 		point.Reward = rom.BestReward(params)
 	}
 	cv.rise = point.Reward - start
 	if math.Abs(cv.rise) < 1e-9 {
-		theory.outOfScope = "the run starts at the reward where it ends: there is no rise to compare"
-		return curve{}, theory
+		p.outOfScope = "the run starts at the reward where it ends: there is no rise to compare"
+		return curve{}, p
 	}
-	if !c.deterministic() && params.GroupSize != rom.Infinite {
-		few := func(logits []float64) string {
-			return rareSamples(rom.Informed(params, logits)*float64(c.Settings.Run.Steps*c.Settings.Run.Replicas), "mean reward")
-		}
-		if because := few(c.start); because != "" && (!ok || few(point.Logits) != "") {
-			theory.outOfScope = because
-			return curve{}, theory
-		}
+	if because := theory.FewKicks(params, &c.Settings, c.start, point, ok); because != "" {
+		p.outOfScope = because
+		return curve{}, p
 	}
 	if j.kind == rom.LeadingOrder {
 		form, scope := rom.ClosedForm(params, c.start)
-		cv.form, theory.outOfScope = form, scope.Because
-		return cv, theory
+		cv.form, p.outOfScope = form, scope.Because
+		return cv, p
 	}
 	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
 		s := j.settings(c)
 		stiffness, scope := j.paperStiffness(c)
-		theory.outOfScope = scope.Because
+		p.outOfScope = scope.Because
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
-		return cv, theory
+		return cv, p
 	}
-	cv.steps = comparedSteps(&c.Settings)
-	r := j.cache.meanReward(params, c, cv.steps, j.faulty())
+	cv.steps = theory.ComparedSteps(&c.Settings)
+	size := theory.Sized
+	if j.faulty() {
+		size = theory.Unsized
+	}
+	r := j.cache.MeanReward(params, &c.Settings, c.start, cv.steps, size)
+	if theory.Unbounded(r) {
+		s := j.settings(c)
+		r = theory.ComeToRest(r, &s, j.prediction(c), j.settled(&s))
+	}
 	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
-	if cv.neglected != nil && r.Field != nil && math.IsInf(cv.neglected[len(cv.neglected)-1], 1) {
-		j.comeToRest(c, &cv, r.Field)
-	}
-	theory.kind = cmp.Or(theory.kind, r.Kind)
-	theory.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
-	return cv, theory
-}
-
-// comeToRest completes a curve whose spread of runs has no finite prediction from some step on, given J on the mean
-// field: where the mean field has come to rest, the runs are predicted to be in the stationary state. That
-// neglects what the prediction of the stationary mean does, its whole shift by the noise, and what the mean field still moves.
-func (j *judgement) comeToRest(c *Cell, cv *curve, field []float64) {
-	s, p := j.settings(c), j.prediction(c)
-	if stationaryScope(&s, p) != "" || p.Moments.RewardShift == nil || j.settled(&s).Escape != "" {
-		return
-	}
-	cv.reward, cv.neglected = slices.Clone(cv.reward), slices.Clone(cv.neglected)
-	left, shift := 0.0, *p.Moments.RewardShift
-	for i := len(field) - 1; i >= 0 && math.IsInf(cv.neglected[i], 1); i-- {
-		if left = max(left, math.Abs(field[i]-p.FixedPoint.Reward)); math.IsNaN(field[i]) {
-			return
-		}
-		cv.reward[i], cv.neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
-	}
+	p.kind = cmp.Or(p.kind, r.Kind)
+	p.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
+	return cv, p
 }
 
 // maxCurves is the largest number of cells whose curves a picture shows.

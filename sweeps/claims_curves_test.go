@@ -12,6 +12,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // A predicted curve holds the recorded and the fitted steps only, so that its size does
@@ -29,7 +30,7 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	if len(cv.reward) > 600 {
 		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.reward), steps)
 	}
-	params := Params(&c.Settings, rom.Unit)
+	params := theory.Params(&c.Settings, rom.Unit)
 	compared := sim.RecordedSteps(steps, c.Settings.Lag)
 	compared = append(compared, sim.FitSteps(sim.SaturationFit, steps)...)
 	compared = append(compared, sim.FitSteps(sim.EarlySlopeFit, steps)...)
@@ -38,6 +39,36 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 			t.Fatalf("step %d: J = %g, want %g", at, cv.at(at), want)
 		}
 	})
+}
+
+// The path that `predict --path` shows is the curve by which the claim trajectory judges, also
+// where runs come to rest after a spread without finite prediction.
+func TestPathIsTheJudgedCurve(t *testing.T) {
+	completed := 0
+	for _, text := range []string{small, kicked} {
+		plan := planText(t, text)
+		j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
+		for i := range plan.Cells {
+			c := &plan.Cells[i]
+			path := plan.Path(c)
+			cv, of := j.curve(c)
+			if !path.Scope.In || of.outOfScope != "" {
+				t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.outOfScope)
+			}
+			params := theory.Params(&c.Settings, rom.Unit)
+			if raw := rom.MeanReward(params, c.start, path.Steps); !slices.Equal(raw.Neglected, []float64(path.Neglected)) {
+				completed++
+			}
+			for n, step := range path.Steps {
+				if got, want := path.Reward[n], cv.at(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {
+					t.Fatalf("%s, step %d: J = %v, judged by %v", c.Label(), step, got, want)
+				}
+			}
+		}
+	}
+	if completed != 1 {
+		t.Errorf("%d paths come to rest, want that of the kicked runs", completed)
+	}
 }
 
 // A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083
@@ -122,7 +153,7 @@ run: {steps: 300}
 checks:
   - {claim: model-amplitude, absolute_margin: 0.25, control: {scale: {stiffness: 0.001}}}
 `)
-	p := rom.Predict(Params(&plan.Cells[0].Settings, rom.Unit))
+	p := rom.Predict(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
 	model := rom.PaperCurve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
 	for share, want := range map[float64]Ruling{0.5: Agree, 2: Disagree} {

@@ -8,6 +8,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // cycling is a configuration of one cell that flips about its fixed point from block to block, to
@@ -32,7 +33,7 @@ func judgeCycle(t *testing.T, check string, gap func(step int, z float64) float6
 	c := &plan.Cells[0]
 	o := &store.Outcome{ID: c.ID, Status: store.CellOK}
 	gaps := make(map[int]float64)
-	rom.MeanField(Params(&c.Settings, rom.Unit), c.start, c.Settings.Run.Steps, func(step int, theta []float64) {
+	rom.MeanField(theory.Params(&c.Settings, rom.Unit), c.start, c.Settings.Run.Steps, func(step int, theta []float64) {
 		gaps[step] = gap(step, theta[0]-theta[1])
 	})
 	o.SetTrajectory(noiselessSeries(c, sim.LogitGap, func(step int) float64 { return gaps[step] }))

@@ -11,6 +11,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -29,8 +30,8 @@ func (j *judgement) ofStationaryState(c *Cell, o *store.Outcome, name string) (f
 	f := j.ofRun(c, o, name)
 	p := j.prediction(c)
 	s := j.settings(c)
-	f.predicted.kind = stationaryKind(&s, p)
-	f.predicted.outOfScope = cmp.Or(stationaryScope(&s, p), j.missingExact(f.predicted.kind))
+	f.predicted.kind = theory.StationaryKind(&s, p)
+	f.predicted.outOfScope = cmp.Or(theory.StationaryScope(&s, p), j.missingExact(f.predicted.kind))
 	return f, p
 }
 
@@ -53,7 +54,7 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 			s.Estimator.GroupSize = grpo.Infinite
 			limit := j.predictSettings(&s)
 			if limit.FixedPoint == nil {
-				f.predicted.outOfScope = noFixedPoint
+				f.predicted.outOfScope = theory.NoFixedPoint
 				return f
 			}
 			f.predicted.value = limit.FixedPoint.Reward
@@ -155,61 +156,16 @@ func (j *judgement) missingExact(kind rom.Kind) string {
 	return ""
 }
 
-// stationaryScope returns the reason why the theory predicts no stationary state for the
-// settings; "" where it does.
-func stationaryScope(s *config.Settings, p *rom.Prediction) string {
-	switch {
-	case p.FixedPoint == nil:
-		return missingFixedPoint(p)
-	case s.Estimator.GroupSize == grpo.Infinite:
-		switch r := p.Exact.SpectralRadius; {
-		case r != nil && *r >= 1:
-			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
-		case r == nil && p.Exact.Scope.In:
-			return "the multipliers of the linear map are not known"
-		}
-		return ""
-	case !p.Noise.In:
-		return p.Noise.Because
-	case s.Optimizer.Schedule.Warmup > s.Run.BurnIn:
-		return "the learning rate still rises after burn-in"
-	}
-	return ""
-}
-
-// stationaryKind returns the kind of the theory's prediction of a stationary state:
-// leading order with Adam, else that of the mean force.
-func stationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
-	if s.Optimizer.Kind == grpo.Adam {
-		return rom.LeadingOrder
-	}
-	return p.ForceKind
-}
-
-// ownVariance returns the stationary Var J of a prediction of its own kind: of the linear
-// law, and to second order in the noise or, where that is not computed, linear too; nil
-// where there is none.
-func ownVariance(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
-	linear = p.Exact.StationaryVariance.ExpectedReward
-	if own != rom.Exact {
-		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
-	}
-	if best = p.Moments.RewardVariance; best == nil {
-		best = linear
-	}
-	return linear, best
-}
-
 // rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
 // replicas that start at the fixed point.
 func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	p := j.predictSettings(s)
-	own := stationaryKind(s, p)
-	variance := predicted{kind: cmp.Or(j.kind, own), outOfScope: stationaryScope(s, p)}
+	own := theory.StationaryKind(s, p)
+	variance := predicted{kind: cmp.Or(j.kind, own), outOfScope: theory.StationaryScope(s, p)}
 	if variance.outOfScope != "" {
 		return variance
 	}
-	linear, best := ownVariance(own, p)
+	linear, best := theory.Variance(own, p)
 	if s.Estimator.GroupSize == grpo.Infinite {
 		if best == nil {
 			variance.outOfScope = "the theory has no variance here"
@@ -246,7 +202,7 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		return variance
 	}
 	kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas)
-	if variance.outOfScope = rareSamples(kicks, "variance"); variance.outOfScope != "" {
+	if variance.outOfScope = theory.RareSamples(kicks, "variance"); variance.outOfScope != "" {
 		return variance
 	}
 	variance.value = share * *v
@@ -256,18 +212,6 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
 	}
 	return variance
-}
-
-// fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
-// each step of all replicas, from which the scatter of the replicas tells the error of a number.
-const fewestKicks = 100
-
-// rareSamples returns why so few independent forces decide no number of the given name; "" where they do.
-func rareSamples(kicks float64, name string) string {
-	if !(kicks >= fewestKicks) {
-		return fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", kicks, fewestKicks, name)
-	}
-	return ""
 }
 
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
@@ -289,25 +233,12 @@ func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
 // see rom.Settled. During a warm-up, which ends before the burn-in, the variance rises to
 // between 0 and the stationary one.
 func (j *judgement) settled(s *config.Settings) rom.Settled {
-	settled := j.cache.settled(s, j.fault.Scale)
+	settled := j.cache.Settled(s, j.fault.Scale)
 	settled.Unknown *= settled.Reward
 	if s.Optimizer.Schedule.Warmup > 0 {
 		settled.Unknown += math.Abs(1 - settled.Reward)
 	}
 	return settled
-}
-
-// noFixedPoint is the reason for being out of scope where the theory finds no fixed
-// point and gives no reason of its own.
-const noFixedPoint = "the theory finds no fixed point"
-
-// missingFixedPoint returns the theory's own reason for a prediction without fixed point,
-// else "".
-func missingFixedPoint(p *rom.Prediction) string {
-	if p.FixedPoint == nil {
-		return p.Exact.Scope.Because
-	}
-	return ""
 }
 
 // missingStiffness returns the theory's own reason for a prediction without stiffness, else "".

@@ -10,6 +10,7 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // frontiers is a configuration of three bandits whose visible frontier is located.
@@ -39,7 +40,7 @@ func judgeFrontiers(t *testing.T, claim, check string, multiples [3]float64) []V
 	outcomes := make(map[string]*store.Outcome)
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		p := rom.Predict(Params(&c.Settings, rom.Unit))
+		p := rom.Predict(theory.Params(&c.Settings, rom.Unit))
 		line := *p.PaperRule.CriticalRefreshInterval
 		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
 		add := func(name string, x float64) {
@@ -127,7 +128,7 @@ func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v V
 	outcomes := make(map[string]*store.Outcome)
 	for i := range plan.Cells {
 		cell := &plan.Cells[i]
-		p := rom.Predict(Params(&cell.Settings, rom.Unit))
+		p := rom.Predict(theory.Params(&cell.Settings, rom.Unit))
 		o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
 		for name, x := range map[string]float64{
 			stiffnessFresh: 0, stiffnessTotal: p.Stiffness.Total, stiffnessStale: p.Stiffness.Total,

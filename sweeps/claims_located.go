@@ -14,6 +14,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // The claims about the smallest learning rate or refresh interval at which the dynamics
@@ -187,7 +188,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 // G = ∞, "" where it is: the largest norm may clip the force ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖ of the
 // largest deviations x that it follows.
 func (j *judgement) clippedSearch(c *Cell) string {
-	params, in := Params(&c.Settings, rom.Unit), c.Sim()
+	params, in := theory.Params(&c.Settings, rom.Unit), c.Sim()
 	at := j.prediction(c).FixedPoint
 	if params.Optimizer.MaxNorm == 0 || at == nil || in.Location == nil {
 		return ""
@@ -253,7 +254,7 @@ func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	if inInterval {
 		of = rom.CriticalInterval
 	}
-	p := j.cache.at(&s, j.fault.Scale, stiffness, j.extent(of))
+	p := j.cache.At(&s, j.fault.Scale, stiffness, j.extent(of))
 	if rule := j.formulas(p); rule != nil {
 		threshold := rule.CriticalLearningRate
 		if inInterval {
@@ -302,7 +303,7 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 // paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
 // formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
 func (j *judgement) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, rom.RulesAlone)
+	p := j.cache.At(s, j.fault.Scale, stiffness, rom.RulesAlone)
 	rule := j.formulas(p)
 	at := j.paperLocated(p, rule, rule.CriticalRefreshInterval)
 	if at.outOfScope != "" {
@@ -323,7 +324,7 @@ const (
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, j.extent(rom.Onset))
+	p := j.cache.At(s, j.fault.Scale, stiffness, j.extent(rom.Onset))
 	if rule := j.formulas(p); rule != nil {
 		return j.paperLocated(p, rule, rule.OscillationLearningRate)
 	}
@@ -387,7 +388,7 @@ func missingFormula(p *rom.Prediction, rule *rom.Rule, x *float64) string {
 	if x != nil {
 		return ""
 	}
-	return cmp.Or(missingFixedPoint(p), rule.Because, "the rule gives no number here")
+	return cmp.Or(theory.MissingFixedPoint(p), rule.Because, "the rule gives no number here")
 }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is

@@ -13,6 +13,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // The claims about how a small deviation from the fixed point decays or grows.
@@ -206,17 +207,17 @@ func (j *judgement) numberOfDynamics(s *config.Settings, number func(*rom.Predic
 // dynamics returns the linear dynamics that is judged, of the full map or to leading
 // order, and its kind and scope, without a value.
 func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (*rom.Dynamics, predicted) {
-	kind := stationaryKind(s, p)
-	theory := predicted{kind: cmp.Or(j.kind, kind)}
+	kind := theory.StationaryKind(s, p)
+	number := predicted{kind: cmp.Or(j.kind, kind)}
 	d := &p.Exact
-	if theory.kind == rom.LeadingOrder {
+	if number.kind == rom.LeadingOrder {
 		d = &p.LeadingOrder
 	}
-	theory.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(kind))
-	if theory.outOfScope == "" && !d.Scope.In {
-		theory.outOfScope = d.Scope.Because
+	number.outOfScope = cmp.Or(theory.MissingFixedPoint(p), j.missingExact(kind))
+	if number.outOfScope == "" && !d.Scope.In {
+		number.outOfScope = d.Scope.Because
 	}
-	return d, theory
+	return d, number
 }
 
 // paperAge returns the age of the snapshot in the paper's formulas, in steps: K_ref, and

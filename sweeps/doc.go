@@ -1,7 +1,6 @@
 // Package sweeps plans sweeps, runs them, judges what they measured, and pictures
-// the verdicts. It is the only package that sees both the simulator ([sim]) and the
-// theory ([rom]): it simulates cells with the one, predicts them with the other, and
-// compares the two by margins that the configuration fixes beforehand.
+// the verdicts. It simulates cells with package sim, predicts them with package
+// sweeps/theory, and compares the two by margins that the configuration fixes beforehand.
 //
 // A sweep goes through these steps:
 //

@@ -11,6 +11,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Mistake returns the fault that a mistake in the theory amounts to, for a check and
@@ -35,7 +36,7 @@ type Shift struct {
 // of scope.
 func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	shifts := make([][]Shift, len(mistakes))
-	cache := newPredictionCache()
+	cache := theory.NewCache()
 	for _, planned := range plan.Checks {
 		check := planned.Check
 		for _, set := range firstAndLast(planned.Sets) {

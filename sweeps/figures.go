@@ -11,6 +11,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // Figure is the data of one figure: measured values against predicted ones. Package
@@ -41,22 +42,9 @@ const (
 	LogAxis                     // logarithmic, to base 10
 )
 
-// spacing returns the scale on which sorted distinct values are spaced more evenly, as
-// measured by the ratio of the largest gap to the smallest. It is LinearAxis for fewer
-// than three values, or if one is ≤ 0.
+// spacing returns the scale on which sorted distinct values are spaced more evenly.
 func spacing(values []float64) AxisScale {
-	if len(values) < 3 || values[0] <= 0 {
-		return LinearAxis
-	}
-	uneven := func(of func(float64) float64) float64 {
-		least, most := math.Inf(1), 0.0
-		for i, v := range values[1:] {
-			gap := of(v) - of(values[i])
-			least, most = min(least, gap), max(most, gap)
-		}
-		return most / least
-	}
-	if uneven(math.Log) < uneven(func(x float64) float64 { return x }) {
+	if theory.LogSpaced(values) {
 		return LogAxis
 	}
 	return LinearAxis

@@ -16,6 +16,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Forecast estimates the cost of a sweep; `grposim sweep --dry-run` prints it.
@@ -144,7 +145,7 @@ func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecas
 	w := workload{spec: spec}
 	planner, order, across := newPlanner(spec), sampled(spec.Size()), make(map[string]bool)
 	w.sample, w.checks = make([]Cell, len(order)), make([][]int, len(order))
-	cache, began := newPredictionCache(), time.Now()
+	cache, began := theory.NewCache(), time.Now()
 	for point := range spec.EachPoint {
 		if w.cells%1000 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -322,7 +323,7 @@ func (c *Cell) memory() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
 	}
-	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: promptsOf(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
 	return in.Memory()
 }
 
@@ -365,7 +366,7 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 		}
 		plan.Checks = append(plan.Checks, planned)
 	}
-	kept, written := make(map[predictionKey]bool), make(map[string]*store.Outcome)
+	kept, written := make(map[theory.Key]bool), make(map[string]*store.Outcome)
 	for i := range w.sample {
 		c := &w.sample[i]
 		if o, known := outcomes[c.ID]; known {
@@ -373,8 +374,8 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 				written[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
 			}
 			plan.Cells = append(plan.Cells, *c)
-			params := Params(&c.Settings, rom.Unit)
-			kept[predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}] = true
+			params := theory.Params(&c.Settings, rom.Unit)
+			kept[theory.KeyOf(params, rom.Everything)] = true
 		}
 	}
 	seconds := func(do func()) float64 {
@@ -385,7 +386,7 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 	e := &Experiment{Plan: plan, Outcomes: written, evidence: newEvidence(outcomes)}
 	predict := func() {
 		for i := range plan.Cells {
-			e.evidence.cache.predict(&plan.Cells[i].Settings, rom.Unit)
+			e.evidence.cache.Predict(&plan.Cells[i].Settings, rom.Unit)
 		}
 	}
 	predicting := seconds(predict)
@@ -405,7 +406,7 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 	})
 	all, sampled := distinct(w.spec), float64(len(plan.Cells))
 	different := float64(all) / float64(len(kept)) * (predicting + max(first-judging, 0))
-	if all > maxPredictions { // they are computed again for the table
+	if all > theory.MaxPredictions { // they are computed again for the table
 		different += float64(all) / float64(len(kept)) * predicting
 	}
 	each := 0.0

@@ -5,6 +5,7 @@ import (
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,10 +156,10 @@ func TestDistinctPredictions(t *testing.T) {
 		minimal + axes + "variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}]\n": 12,
 	} {
 		plan := planText(t, text)
-		known := make(map[predictionKey]bool)
+		known := make(map[theory.Key]bool)
 		for i := range plan.Cells {
-			params := Params(&plan.Cells[i].Settings, rom.Unit)
-			known[predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}] = true
+			params := theory.Params(&plan.Cells[i].Settings, rom.Unit)
+			known[theory.KeyOf(params, rom.Everything)] = true
 		}
 		if got := distinct(plan.Spec); got != want || len(known) != want {
 			t.Errorf("got %d, and %d keys, want %d", got, len(known), want)

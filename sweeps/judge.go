@@ -11,6 +11,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // judgement is one check applied to one theory: the theory as derived, or one with a
@@ -27,14 +28,14 @@ type judgement struct {
 // evidence is shared by all judgements of an experiment.
 type evidence struct {
 	outcomes map[string]*store.Outcome // what was measured, by cell id
-	cache    *predictionCache
+	cache    *theory.Cache
 	failure  error              // the first error in reading a trajectory, or of the context; nil: none
 	part     func() (more bool) // called before each set of cells is judged; false: stop
 	workers  int                // number of goroutines that judge, at least 1
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {
-	return &evidence{outcomes: outcomes, cache: newPredictionCache(), part: always, workers: 1}
+	return &evidence{outcomes: outcomes, cache: theory.NewCache(), part: always, workers: 1}
 }
 
 // outcome returns the outcome of a cell.
@@ -186,7 +187,7 @@ func (j *judgement) find(set CellSet) []finding {
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
-			findings[i].predicted.outOfScope = noFixedPoint + " to start from"
+			findings[i].predicted.outOfScope = theory.NoFixedPoint + " to start from"
 		}
 	} else {
 		findings = l.find(j, set)
@@ -370,7 +371,7 @@ func (j *judgement) settings(c *Cell) config.Settings {
 // params returns the parameters of the theory for a cell, fault included.
 func (j *judgement) params(c *Cell) rom.Params {
 	s := j.settings(c)
-	return Params(&s, j.fault.Scale)
+	return theory.Params(&s, j.fault.Scale)
 }
 
 // prediction returns the prediction for a cell at its fixed point, fault included.
@@ -389,7 +390,7 @@ func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
 	if j.faulty() {
 		of = rom.Multipliers | rom.StationaryLaw
 	}
-	return j.cache.at(s, j.fault.Scale, nil, of)
+	return j.cache.At(s, j.fault.Scale, nil, of)
 }
 
 // ofEstimate returns a finding with the named estimate of a cell and its interval,

@@ -13,6 +13,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // student returns the two-sided quantile of Student's t by its definition.
@@ -93,7 +94,7 @@ func TestBandHoldsAtAllSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	series := recorded.Series(sim.ExpectedReward)
-	point, _ := rom.Reached(Params(&plan.Cells[0].Settings, rom.Unit))
+	point, _ := rom.Reached(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	rise := point.Reward - (0.9+0.2)/2
 	for i, at := range recorded.Steps {
 		if at != step {

@@ -14,6 +14,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // resting is a configuration of one cell that starts at its fixed point, to be completed
@@ -130,7 +131,7 @@ func TestJudgeFixedPoint(t *testing.T) {
 
 // By the paper's rule the fixed point is that of G = ∞, 1.3 % above that of groups of 16.
 func TestJudgePaperFixedPoint(t *testing.T) {
-	params := Params(&planText(t, resting+"  - {claim: fixed-point, margin: 0.1}\n").Cells[0].Settings, rom.Unit)
+	params := theory.Params(&planText(t, resting+"  - {claim: fixed-point, margin: 0.1}\n").Cells[0].Settings, rom.Unit)
 	params.GroupSize = rom.Infinite
 	limit := rom.Predict(params).FixedPoint.Reward
 	for check, want := range map[string][2]Ruling{ // at the fixed point of G = ∞ and at that of G = 16

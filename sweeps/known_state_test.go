@@ -7,10 +7,11 @@ import (
 
 	"grposim/sim"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // predictionOf returns the line of `grposim predict` of a plan of one cell.
-func predictionOf(plan *Plan) (line *PredictionLine) {
+func predictionOf(plan *Plan) (line *theory.Prediction) {
 	for _, p := range Predictions(plan) {
 		line = p
 	}
@@ -62,7 +63,7 @@ optimizer: {learning_rate: 0.05}
 run: {steps: 400, burn_in: 200, replicas: 4}
 checks: [{claim: fixed-point, margin: 0.01}]
 `)
-	if p := predictionOf(plan); p.Regime != overdamped || p.Exact.Neutral != 1 {
+	if p := predictionOf(plan); p.Regime != theory.Overdamped || p.Exact.Neutral != 1 {
 		t.Errorf("regime %q with %d neutral directions, want overdamped with 1", p.Regime, p.Exact.Neutral)
 	}
 	got := answers(t, plan, 0)

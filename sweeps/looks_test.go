@@ -14,6 +14,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // looked is a sweep in which cells stop at each of three looks; replicas of the first are few.
@@ -195,7 +196,7 @@ func binomialLimit(n int, p, tail float64) int {
 // standard errors, and by 0.02 because Student's intervals are wider.
 func TestLooksKeepTheErrorProbability(t *testing.T) {
 	const many = 40_000
-	var cache *predictionCache
+	var cache *theory.Cache
 	simulated := func(seed int, confidence float64, replicas int, value, margin float64, looks string) (*Plan, map[string]*store.Outcome) {
 		plan := planText(t, strings.Replace(fmt.Sprintf(hypothesis, seed, confidence, replicas, value, margin), "looks:", looks, 1))
 		if cache == nil {

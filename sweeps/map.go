@@ -16,6 +16,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // RegimeMap shows the classes of simulated cells and the boundaries that theory predicts,
@@ -24,9 +25,9 @@ type RegimeMap struct {
 	panel
 	kind   rom.Kind   // whether the linear dynamics is exact or to leading order
 	points []mapPoint // one per cell
-	curves []mapCurve // one for each of boundaries
-	area   [][]spot   // polygons in which the linear dynamics is unstable
-	colour string     // the quantity that colours the cells; "": their class does
+	curves []theory.Boundary
+	area   [][]theory.Spot // polygons in which the linear dynamics is unstable
+	colour string          // the quantity that colours the cells; "": their class does
 }
 
 // mapPoint is a simulated cell at its parameters x and y.
@@ -35,81 +36,7 @@ type mapPoint struct {
 	cell  *Cell
 	class Class
 	value float64 // of the quantity that colours the cells; NaN: none
-	regime
-}
-
-// mapCurve is a predicted boundary as it is drawn. Over an integer parameter its lines are
-// steps halfway between integers.
-type mapCurve struct {
-	name, label, meaning string
-	lines                [][]spot
-}
-
-// regime holds the predictions for one point of a map; each is NaN where the theory does
-// not apply.
-type regime struct {
-	radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a delay
-	margin  float64 // a function that is 0 where stability changes and positive where the linear dynamics is unstable
-	rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
-	damping float64 // ζ of the reduced-order model
-	rate    float64 // η, never NaN
-	onset   float64 // the smallest η at which multipliers are complex
-}
-
-// boundaries lists the curves of a map: each is the line on which a function of the
-// regime is 0.
-var boundaries = []struct {
-	name, label string // %s stands for the kind of the linear dynamics
-	meaning     string // in the caption
-	zero        func(r regime) float64
-}{
-	{"stability", "stability boundary (%s)", "the largest multiplier of the linear dynamics at the fixed point has modulus 1", func(r regime) float64 { return r.margin }},
-	{"onset", "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate", func(r regime) float64 { return math.Log(r.rate / r.onset) }},
-	{"rule", "paper’s rule ηλK = 1 − μ", "the paper’s bound on stability, at the stiffness λ of the stiffest mode", func(r regime) float64 { return math.Log(r.rule) }},
-	{"damping-ratio", "reduced-order model, ζ = 1", "the paper’s onset of oscillation: critical damping", func(r regime) float64 { return 1 - r.damping }},
-}
-
-// Regimes of the linear dynamics.
-const (
-	overdamped  = "overdamped"
-	oscillatory = "oscillatory"
-	unstable    = "unstable"
-)
-
-// name returns the name of the regime by the linear dynamics, "" where that is not known.
-func (r regime) name() string {
-	switch {
-	case r.radius >= 1:
-		return unstable
-	case r.rate >= r.onset:
-		return oscillatory
-	case r.radius < 1 && r.rate < r.onset:
-		return overdamped
-	}
-	return ""
-}
-
-// newRegime returns the regime of settings with the given prediction.
-func newRegime(s *config.Settings, p *rom.Prediction) regime {
-	value := func(x *float64) float64 {
-		if x == nil {
-			return math.NaN()
-		}
-		return *x
-	}
-	nan := math.NaN()
-	r := regime{radius: nan, margin: nan, rule: nan, damping: nan, rate: s.Optimizer.LearningRate, onset: nan}
-	if p.FixedPoint == nil {
-		return r
-	}
-	linear, _ := p.Linear()
-	r.radius, r.onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
-	if r.margin = min(r.radius, 2) - 1; linear.StabilityMargin != nil {
-		r.margin = *linear.StabilityMargin
-	}
-	r.rule = r.rate / value(p.RuleAtStiffness.CriticalLearningRate)
-	r.damping = p.Oscillator.DampingRatio
-	return r
+	theory.Regime
 }
 
 // mapValue returns the value by which a cell is coloured, NaN where there is none: the mean
@@ -186,34 +113,16 @@ func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
 	kinds := make([]rom.Kind, len(p.cells))
 	e.inParallel(len(p.cells), always, func(e *evidence, i int) {
 		c := p.cells[i]
-		prediction, class := e.cache.predictRegime(&c.Settings), e.class(c)
-		kinds[i] = stationaryKind(&c.Settings, prediction)
+		prediction, class := e.cache.PredictRegime(&c.Settings), e.class(c)
+		kinds[i] = theory.StationaryKind(&c.Settings, prediction)
 		m.points[i] = mapPoint{
 			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
-			cell: c, class: class, value: e.mapValue(c, class, colour), regime: newRegime(&c.Settings, prediction),
+			cell: c, class: class, value: e.mapValue(c, class, colour), Regime: theory.NewRegime(&c.Settings, prediction),
 		}
 	})
 	m.kind = cmp.Or(kinds...)
-	x, y := newNodes(p.x, p.values(p.x)), newNodes(p.y, p.values(p.y))
-	known := make(map[spot]regime)
-	at := func(x, y float64) regime {
-		r, done := known[spot{x, y}]
-		if !done {
-			s := p.cells[0].Settings
-			p.x.SetNumber(&s, x)
-			p.y.SetNumber(&s, y)
-			r = newRegime(&s, e.cache.predictBoundaries(&s))
-			known[spot{x, y}] = r
-		}
-		return r
-	}
-	for _, b := range boundaries {
-		f := newField(x, y, func(x, y float64) float64 { return b.zero(at(x, y)) })
-		m.curves = append(m.curves, mapCurve{b.name, strings.Replace(b.label, "%s", kindWords[m.kind], 1), b.meaning, f.zeros()})
-		if b.name == "stability" {
-			m.area = f.positive()
-		}
-	}
+	plane := e.cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y))
+	m.curves, m.area = plane.Boundaries(kindWords[m.kind])
 	return m
 }
 
@@ -225,32 +134,6 @@ func (p *panel) values(k config.Key) []float64 {
 	}
 	slices.Sort(values)
 	return slices.Compact(values)
-}
-
-// newNodes returns the nodes of a parameter between the first and the last of its sorted
-// values. A parameter of at most 64 integers has two nodes for each of them; any other
-// has 61 nodes, evenly spaced on the scale of the values.
-func newNodes(k config.Key, values []float64) nodes {
-	const count, mostIntegers = 61, 64
-	low, high := values[0], values[len(values)-1]
-	var s nodes
-	if k.Kind == config.IntegerValue && high-low < mostIntegers {
-		for v := low; v <= high; v++ {
-			s.value = append(s.value, v, v)
-			s.place = append(s.place, v-0.5, v+0.5)
-		}
-		return s
-	}
-	for i := range count {
-		share := float64(i) / (count - 1)
-		v := low + share*(high-low)
-		if spacing(values) == LogAxis {
-			v = low * math.Pow(high/low, share)
-		}
-		s.value = append(s.value, min(max(v, low), high))
-	}
-	s.place = s.value
-	return s
 }
 
 // moves reports whether any cell of the map has a class other than AtRest and Unresolved.
@@ -283,12 +166,12 @@ func (m *RegimeMap) Counts() []ClassCount {
 				continue
 			}
 			n.Cells++
-			switch p.name() {
-			case overdamped:
+			switch p.Name() {
+			case theory.Overdamped:
 				n.Overdamped++
-			case oscillatory:
+			case theory.Oscillatory:
 				n.Oscillatory++
-			case unstable:
+			case theory.Unstable:
 				n.Unstable++
 			}
 		}
@@ -371,10 +254,10 @@ func (m *RegimeMap) Figure() Figure {
 		f.Name += "-" + m.variant
 		f.Title = m.variant + ": " + f.Title
 	}
-	chain := func(s *FigureSeries, lines [][]spot) {
+	chain := func(s *FigureSeries, lines [][]theory.Spot) {
 		for _, line := range lines {
 			for _, p := range line {
-				s.Points = append(s.Points, BarePoint(p.x, p.y))
+				s.Points = append(s.Points, BarePoint(p.X, p.Y))
 			}
 			s.Points = append(s.Points, BarePoint(math.NaN(), math.NaN()))
 		}
@@ -393,8 +276,8 @@ func (m *RegimeMap) Figure() Figure {
 	chain(&area, m.area)
 	f.Series = append(f.Series, area)
 	for _, c := range m.curves {
-		s := FigureSeries{Name: c.label, Mark: Boundary}
-		chain(&s, c.lines)
+		s := FigureSeries{Name: c.Label, Mark: Boundary}
+		chain(&s, c.Lines)
 		f.Series = append(f.Series, s)
 	}
 	return f
@@ -416,8 +299,8 @@ func (m *RegimeMap) caption() string {
 		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.Class, n.Cells, meanings[n.Class]))
 	}
 	for _, c := range m.curves {
-		if len(c.lines) > 0 {
-			curves = append(curves, c.label+": "+c.meaning)
+		if len(c.Lines) > 0 {
+			curves = append(curves, c.Label+": "+c.Meaning)
 		}
 	}
 	sentences := []string{
@@ -466,12 +349,12 @@ func MapCSV(maps []RegimeMap) ([]byte, error) {
 	for _, m := range maps {
 		for _, p := range m.points {
 			rows = append(rows, []string{"cell", m.variant, number(&p.x), number(&p.y), p.cell.ID, string(p.class),
-				p.name(), number(&p.radius), number(&p.rule), number(&p.damping), number(&p.onset), number(&p.value), "", ""})
+				p.Name(), number(&p.Radius), number(&p.Rule), number(&p.Damping), number(&p.Onset), number(&p.value), "", ""})
 		}
 		for _, c := range m.curves {
-			for n, line := range c.lines {
+			for n, line := range c.Lines {
 				for _, p := range line {
-					rows = append(rows, []string{"boundary", m.variant, number(&p.x), number(&p.y), "", "", "", "", "", "", "", "", c.name, strconv.Itoa(n + 1)})
+					rows = append(rows, []string{"boundary", m.variant, number(&p.X), number(&p.Y), "", "", "", "", "", "", "", "", c.Name, strconv.Itoa(n + 1)})
 				}
 			}
 		}

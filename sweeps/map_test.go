@@ -13,6 +13,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // regimes is a grid over learning rate and refresh interval at G = ∞, started far from
@@ -75,11 +76,17 @@ func checkCurves(t *testing.T, e *Experiment) {
 		"onset":     func(k int) float64 { return rom.BlockOnset(mu, k) },
 		"damping-ratio": func(k int) float64 { // the κ at which 4mκ = γ²
 			n := float64(k)
-			return root(func(kappa float64) float64 {
+			low, high := 1e-3, 1.0
+			for range 60 {
+				kappa := (low + high) / 2
 				gamma := 1 - mu - kappa*(n-1)/2
-				mass := (1+mu)/2 + kappa*(n-1)*(2*n-1)/12
-				return 4*mass*kappa - gamma*gamma
-			}, 1e-3, 1, -1, 1)
+				if mass := (1+mu)/2 + kappa*(n-1)*(2*n-1)/12; 4*mass*kappa > gamma*gamma {
+					high = kappa
+				} else {
+					low = kappa
+				}
+			}
+			return low
 		},
 	}
 	curves := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0].curves
@@ -87,20 +94,20 @@ func checkCurves(t *testing.T, e *Experiment) {
 		t.Errorf("%d curves", len(curves))
 	}
 	for _, c := range curves {
-		if len(c.lines) != 1 {
-			t.Errorf("%s: %d lines", c.name, len(c.lines))
+		if len(c.Lines) != 1 {
+			t.Errorf("%s: %d lines", c.Name, len(c.Lines))
 		}
 		for k := 1; k <= 8; k++ {
-			want := closed[c.name](k) / lambda
+			want := closed[c.Name](k) / lambda
 			for _, y := range []float64{float64(k) - 0.5, float64(k) + 0.5} {
 				nearest := math.Inf(1)
-				for _, p := range c.lines[0] {
-					if p.y == y {
-						nearest = min(nearest, math.Abs(p.x/want-1))
+				for _, p := range c.Lines[0] {
+					if p.Y == y {
+						nearest = min(nearest, math.Abs(p.X/want-1))
 					}
 				}
 				if nearest > 1e-4 {
-					t.Errorf("%s, K = %d: no corner within 1e-4 of η = %g: %g", c.name, k, want, nearest)
+					t.Errorf("%s, K = %d: no corner within 1e-4 of η = %g: %g", c.Name, k, want, nearest)
 				}
 			}
 		}
@@ -125,17 +132,17 @@ sweep:
 `, t.TempDir(), 1)
 	m := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)[0]
 	for _, p := range m.points {
-		if p.y == 3.9071138 && (p.name() == unstable) != (p.x == 4) {
-			t.Errorf("K = %g is %s, radius %g", p.x, p.name(), p.radius)
+		if p.y == 3.9071138 && (p.Name() == theory.Unstable) != (p.x == 4) {
+			t.Errorf("K = %g is %s, radius %g", p.x, p.Name(), p.Radius)
 		}
-		if p.name() == unstable && p.class != Sustained {
+		if p.Name() == theory.Unstable && p.class != Sustained {
 			t.Errorf("K = %g, η = %g is unstable and %s", p.x, p.y, p.class)
 		}
 	}
 	for _, polygon := range m.area {
 		for _, p := range polygon {
-			if p.x < 3.5 || p.x > 4.5 {
-				t.Errorf("unstable at K = %g, η = %g", p.x, p.y)
+			if p.X < 3.5 || p.X > 4.5 {
+				t.Errorf("unstable at K = %g, η = %g", p.X, p.Y)
 			}
 		}
 	}
@@ -167,13 +174,13 @@ sweep:
 	e := newEvidence(nil)
 	m := e.regimeMap(view.panels[0], "")
 	points := 0
-	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c mapCurve) bool { return c.name == "stability" })].lines {
+	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c theory.Boundary) bool { return c.Name == "stability" })].Lines {
 		for _, p := range line {
 			s := plan.Cells[0].Settings
-			s.Optimizer.LearningRate = p.x
-			for _, interval := range []float64{p.y - 0.5, p.y + 0.5} { // one of the two is the step's own
+			s.Optimizer.LearningRate = p.X
+			for _, interval := range []float64{p.Y - 0.5, p.Y + 0.5} { // one of the two is the step's own
 				s.Lag.Interval = int(interval)
-				linear, _ := e.cache.predict(&s, rom.Unit).Linear()
+				linear, _ := e.cache.Predict(&s, rom.Unit).Linear()
 				if size := *linear.SpectralRadius; math.Abs(size-1) < 1e-6 {
 					points++
 					break
@@ -185,8 +192,8 @@ sweep:
 		t.Errorf("%d points of the boundary have a spectral radius of 1, want two for each delay", points)
 	}
 	for _, p := range m.points {
-		if margin := newRegime(&p.cell.Settings, e.cache.predictBoundaries(&p.cell.Settings)).margin; (p.radius >= 1) != (margin > 0) {
-			t.Errorf("η = %g, τ = %g: radius %g, margin %g", p.x, p.y, p.radius, margin)
+		if margin := theory.NewRegime(&p.cell.Settings, e.cache.PredictBoundaries(&p.cell.Settings)).Margin; (p.Radius >= 1) != (margin > 0) {
+			t.Errorf("η = %g, τ = %g: radius %g, margin %g", p.x, p.y, p.Radius, margin)
 		}
 	}
 }
@@ -200,11 +207,11 @@ func checkClasses(t *testing.T, e *Experiment) {
 	}
 	for _, p := range m.points {
 		settles := p.class == Monotone || p.class == Overshooting || p.class == Oscillatory
-		if (p.radius > 1.05 && settles) || (p.radius < 0.95 && !settles) {
-			t.Errorf("η = %g, K = %g: %s at radius %g", p.x, p.y, p.class, p.radius)
+		if (p.Radius > 1.05 && settles) || (p.Radius < 0.95 && !settles) {
+			t.Errorf("η = %g, K = %g: %s at radius %g", p.x, p.y, p.class, p.Radius)
 		}
-		if p.rate < 0.9*p.onset && p.class != Monotone {
-			t.Errorf("η = %g, K = %g: %s at %g times the onset", p.x, p.y, p.class, p.rate/p.onset)
+		if p.Rate < 0.9*p.Onset && p.class != Monotone {
+			t.Errorf("η = %g, K = %g: %s at %g times the onset", p.x, p.y, p.class, p.Rate/p.Onset)
 		}
 	}
 	total := 0
@@ -456,13 +463,6 @@ func TestMapScales(t *testing.T) {
 		if got := spacing(c.values); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.values, got, c.want)
 		}
-	}
-	k, _ := config.LookupKey(config.LagIntervalKey)
-	if s := newNodes(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
-		t.Errorf("few integers: %+v", s)
-	}
-	if s := newNodes(k, []float64{1, 10, 100, 1000}); s.value[0] != 1 || s.value[len(s.value)-1] != 1000 || math.Abs(s.value[30]-math.Sqrt(1000)) > 1e-9 {
-		t.Errorf("many integers: %+v", s)
 	}
 }
 

@@ -2,10 +2,7 @@ package sweeps
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +10,7 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // measures lists what the checks of one cell measure in addition to its run. It is part
@@ -76,7 +74,7 @@ func (m *measures) addTo(content map[string]any) {
 // place adds the probes about a fixed point, given by its logits, to the simulator's
 // input.
 func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
-	e := config.RoundAll(direction(len(point), c.Seed))
+	e := config.RoundAll(theory.Direction(len(point), c.Seed))
 	if m.stiffness != nil {
 		c.Stiffness = stiffnessProbes(params, point, m.stiffness)
 	}
@@ -96,43 +94,6 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 		Point: point, Direction: e, Offset: m.location.Displacement,
 		Visibility: cmp.Or(l.Visibility, measure.VisibleShare),
 	}
-}
-
-// displace returns logits + x·e, with e = direction(len(logits), seed).
-func displace(logits []float64, x float64, seed uint64) []float64 {
-	moved := append([]float64(nil), logits...)
-	if x == 0 {
-		return moved
-	}
-	for a, e := range direction(len(logits), seed) {
-		moved[a] += x * e
-	}
-	return moved
-}
-
-// direction returns the direction e in which logits are moved off a fixed point, with
-// Σ_a e_a = 0. For two arms it is (½, −½): an offset x changes the logit gap by x. For
-// more it is generic, drawn from the seed, with max_a |e_a| = 1.
-func direction(arms int, seed uint64) []float64 {
-	if arms == 2 {
-		return []float64{0.5, -0.5}
-	}
-	e := make([]float64, arms)
-	mean := 0.0
-	for a := range e {
-		digest := sha256.Sum256(fmt.Appendf(nil, "grposim direction 1\n%d\n%d\n", seed, a))
-		e[a] = float64(binary.BigEndian.Uint64(digest[:8])) / (1 << 63)
-		mean += e[a] / float64(len(e))
-	}
-	largest := 0.0
-	for a := range e {
-		e[a] -= mean
-		largest = max(largest, math.Abs(e[a]))
-	}
-	for a := range e {
-		e[a] /= largest
-	}
-	return e
 }
 
 // stiffnessProbes returns the probes of the stiffness of the stiffest mode, in total and

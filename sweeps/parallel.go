@@ -69,7 +69,7 @@ func (e *evidence) inParallel(n int, part func() (more bool), do func(e *evidenc
 	for w := range own {
 		own[w] = &evidence{outcomes: e.outcomes, cache: e.cache}
 		if w > 0 { // equilibria are for one goroutine
-			own[w].cache = e.cache.sharingPredictions(e.workers)
+			own[w].cache = e.cache.Sharing(e.workers)
 		}
 	}
 	var failed atomic.Bool

@@ -1,8 +1,6 @@
 package sweeps
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Plan is a configuration resolved into numbers: the cells to simulate, and the checks
@@ -30,7 +29,7 @@ type Plan struct {
 	// probability 1 − Spec.Confidence is divided among them: see IntervalConfidence.
 	Verdicts int
 
-	cache *predictionCache // with the equilibria that cells start from or are measured at; nil: none is needed
+	cache *theory.Cache // with the equilibria that cells start from or are measured at; nil: none is needed
 }
 
 // Units says what a reader has to know of the unit of the learning rates, by the first cell
@@ -74,16 +73,7 @@ func (c *Cell) Sim() sim.Cell {
 	case c.probed != nil:
 		return *c.probed
 	default:
-		in := sim.Cell{
-			ID: c.ID, Seed: s.Seed,
-			Bandit: s.Bandit, Prompts: promptsOf(s), Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
-			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
-			ReferenceUpdate: s.Policy.ReferenceUpdate,
-		}
-		if in.Prompts != nil {
-			in.Bandit.TrueMeans = nil // those of the prompts
-		}
-		return in
+		return theory.Simulation(s, c.ID, c.start)
 	}
 }
 
@@ -215,7 +205,7 @@ func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measur
 
 // NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan {
-	plan := &Plan{Spec: spec, cache: newPredictionCache(), Cells: make([]Cell, 0, spec.Size())}
+	plan := &Plan{Spec: spec, cache: theory.NewCache(), Cells: make([]Cell, 0, spec.Size())}
 	judged := make([][]*Cell, len(spec.Checks))
 	newPlanner(spec).each(spec, func(_ int, c *Cell, m *measures) {
 		c.ID = cellID(&c.Settings, m)
@@ -241,23 +231,22 @@ func NewPlan(spec *config.Spec) *Plan {
 }
 
 // resolve sets the cell's status, its start, and what the checks measure, as numbers.
-func (c *Cell) resolve(m *measures, cache *predictionCache) {
+func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 	s := &c.Settings
-	c.start = s.Policy.Init.Logits
+	if c.start = cache.Start(s); c.start == nil {
+		c.Status = store.NoFixedPoint
+		return
+	}
 	in := c.Sim()
 	if in.Fits = m.fits; m.modes {
 		in.Traces = s.Run.Replicas
 	}
-	if s.Policy.Init.Kind == config.AtFixedPoint || m.atFixedPoint() {
-		params := Params(s, rom.Unit)
-		point, ok := cache.equilibrium(newEquilibriumKey(&params), params).Reached()
-		if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
+	if m.atFixedPoint() {
+		params := theory.Params(s, rom.Unit)
+		point, ok := cache.Equilibrium(params).Reached()
+		if !ok && m.location != nil {
 			c.Status, c.start = store.NoFixedPoint, nil
 			return
-		}
-		if s.Policy.Init.Kind == config.AtFixedPoint {
-			c.start = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, s.Seed))
-			in.Init = c.start
 		}
 		if ok {
 			m.place(&in, params, config.RoundAll(point.Logits))
@@ -268,17 +257,11 @@ func (c *Cell) resolve(m *measures, cache *predictionCache) {
 	}
 }
 
-// cellID returns the sha256, in hexadecimal, of the canonical JSON of everything that
-// decides what a cell measures. Margins and prose are not part of it.
+// cellID returns the id of a cell that measures m.
 func cellID(s *config.Settings, m *measures) string {
-	content := map[string]any{"seed": s.Seed, "settings": json.RawMessage(config.Canonical(*s, config.SeedKey))}
-	m.addTo(content)
-	data, err := json.Marshal(content) // sorts keys
-	if err != nil {
-		panic(err) // settings are finite numbers and plain strings
-	}
-	digest := sha256.Sum256(data)
-	return hex.EncodeToString(digest[:])
+	measured := make(map[string]any)
+	m.addTo(measured)
+	return theory.ID(s, measured)
 }
 
 // Label returns a short name of the cell for people: its variant and its values of the

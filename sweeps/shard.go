@@ -13,6 +13,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // NewPart returns the plan of one of the shards into which a sweep is divided for several
@@ -22,7 +23,7 @@ import (
 func NewPart(spec *config.Spec, shard store.Shard) *Plan {
 	part := &Plan{Spec: spec, Shard: &shard}
 	mine := divide(spec, shard.Of)[shard.Index-1].cells // in order
-	cache := newPredictionCache()
+	cache := theory.NewCache()
 	isMine := func(i int) bool {
 		_, found := slices.BinarySearch(mine, i)
 		return found
@@ -65,7 +66,7 @@ func divide(spec *config.Spec, n int) []load {
 	known := make(map[string]bool) // by id: cells of two variants can be the same
 	work := make([]float64, spec.Size())
 	var order []int // by decreasing work
-	cache := newPredictionCache()
+	cache := theory.NewCache()
 	newPlanner(spec).each(spec, func(i int, c *Cell, m *measures) {
 		if variants {
 			c.ID = cellID(&c.Settings, m)

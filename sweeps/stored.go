@@ -12,6 +12,7 @@ import (
 
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Stored returns the experiment in a results folder if the same program has simulated, judged and
@@ -59,7 +60,7 @@ func (m Runner) Stored(ctx context.Context, spec *config.Spec, dir string, cells
 // firstCells returns the plan of the first cells of a configuration, at most so many, without
 // its checks.
 func firstCells(spec *config.Spec, cells int) *Plan {
-	plan, planner, cache := &Plan{Spec: spec}, newPlanner(spec), newPredictionCache()
+	plan, planner, cache := &Plan{Spec: spec}, newPlanner(spec), theory.NewCache()
 	for point := range spec.EachPoint {
 		if len(plan.Cells) == cells {
 			break

@@ -188,15 +188,3 @@ func TestMemoryOfAPlan(t *testing.T) {
 		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
 	}
 }
-
-// A prediction cache keeps at most maxPredictions, and goroutines share them.
-func TestPredictionsAreBounded(t *testing.T) {
-	cache := newPredictionCache()
-	shared := cache.sharingPredictions(2)
-	for i := range maxPredictions + 10 {
-		shared.predictions.put(predictionKey{extent: 1, equilibriumKey: equilibriumKey{groups: i}}, nil)
-	}
-	if n := len(cache.predictions.known); n != 10 {
-		t.Errorf("%d predictions are kept, want 10", n)
-	}
-}

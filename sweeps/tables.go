@@ -15,6 +15,7 @@ import (
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // VerdictsJSON writes the content of verdicts.json: the name of the experiment or suite,
@@ -192,7 +193,7 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 		columns = append(columns, c.Name)
 	}
 	return e.cellTable(w, columns, e.evidence.part, func(evidence *evidence, c *Cell) []string {
-		p := prediction{Prediction: evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
+		p := prediction{Prediction: evidence.cache.Predict(&c.Settings, rom.Unit), settings: &c.Settings}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
@@ -282,37 +283,11 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 	return b.Bytes(), w.Error()
 }
 
-// PredictionLine is the prediction for one cell, one line of `grposim predict --json`.
-// Its pointers shadow the fields of Prediction in JSON; they are nil, and null, for a
-// cell without a fixed point.
-type PredictionLine struct {
-	Cell           string             `json:"cell"`                     // cell id
-	Parameters     json.RawMessage    `json:"parameters"`               // the cell's settings, those at their default left out
-	FixedPoint     *rom.FixedPoint    `json:"fixed_point"`              // the fixed point
-	Stiffness      *rom.ModeStiffness `json:"stiffness"`                // stiffness of the stiffest and the slowest mode
-	Gradient       *float64           `json:"gradient_variance"`        // variance of one step's gradient in the stiffest mode
-	Oscillator     *rom.Oscillator    `json:"rom"`                      // constants of the reduced-order model
-	Regime         string             `json:"regime"`                   // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
-	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
-	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
-	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
-	rom.Prediction                    // everything else
-}
-
 // Predictions yields each cell of a plan with its prediction, in the order of the plan.
-func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
-	return func(yield func(*Cell, *PredictionLine) bool) {
+func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
+	return func(yield func(*Cell, *theory.Prediction) bool) {
 		for i := range plan.Cells {
-			c := &plan.Cells[i]
-			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Units: c.Settings.Units(), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
-			line.Scope.Because = stationaryScope(&c.Settings, &line.Prediction)
-			line.Scope.In = line.Scope.Because == ""
-			line.Regime = newRegime(&c.Settings, &line.Prediction).name()
-			if p := &line.Prediction; p.FixedPoint != nil {
-				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
-				_, line.Variance = ownVariance(stationaryKind(&c.Settings, p), p)
-			}
-			if !yield(c, line) {
+			if c := &plan.Cells[i]; !yield(c, theory.Predict(c.ID, &c.Settings)) {
 				return
 			}
 		}

@@ -12,6 +12,8 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 	"grposim/training/diagnose"
 )
 
@@ -35,23 +37,14 @@ type design struct {
 	period    int // steps from one evaluation to the next
 }
 
-// theory returns the design as the theory has it.
-func (d *design) theory() rom.Params {
-	e := &d.estimator
-	p := rom.Params{
-		GroupSize: e.GroupSize, Groups: e.GroupsPerStep, Deviation: translate(e.Advantage.Std, deviations),
-		Baseline: translate(e.Advantage.Baseline, baselines), Scale: translate(e.Advantage.Scale, scales),
-		Weighting: translate(e.Importance.Mode, weightings), ClipLow: e.Importance.ClipLow, ClipHigh: e.Importance.ClipHigh,
-		Strength: e.KL.Coefficient, KLEstimator: translate(e.KL.Gradient, estimates), Anchor: translate(e.KL.At, anchors),
-		Lag: rom.Lag{Kind: translate(d.lag.Kind, lags), Age: d.lag.Interval},
-		Optimizer: rom.Optimizer{Method: translate(d.optimizer.Kind, methods), Rate: d.optimizer.LearningRate, Momentum: d.optimizer.Momentum,
-			Decay: translate(grpo.ConstantRate, decays)},
-		Reference: make([]float64, len(d.init)),
-	}
-	for _, arm := range d.bandit.Arms {
-		p.Arms = append(p.Arms, rom.Arm{Law: rom.Bernoulli, Mean: arm.Mean})
-	}
-	return p
+// params returns the parameters of the theory of the design.
+func (d *design) params() rom.Params {
+	s := config.Settings{Bandit: d.bandit, Estimator: d.estimator, Lag: d.lag, Optimizer: d.optimizer}
+	s.Estimator.Filter, s.Estimator.KL.In, s.Estimator.Samples = grpo.KeepAll, grpo.InLoss, grpo.Fresh
+	s.Lag.Ages.Law, s.Lag.Ages.Drawn = grpo.UniformAges, grpo.AgePerGroup
+	s.Optimizer.Schedule.Kind = grpo.ConstantRate
+	s.Policy.Reference = make([]float64, len(d.init))
+	return theory.Params(&s, rom.Unit)
 }
 
 // draw designs a run of a mode at random. What decides the mode is drawn on one side of
@@ -119,7 +112,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 		d.bandit.TrueMeans = append(d.bandit.TrueMeans, intended)
 	}
 
-	p := d.theory()
+	p := d.params()
 	fixed, found := rom.Reached(p)
 	if !found {
 		return d, false

@@ -16,6 +16,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Each claim is either calibrated or exempt, and each file belongs to a claim.
@@ -269,7 +270,7 @@ func TestBandOfTrajectoryClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	params := sweeps.Params(&plan.Cells[0].Settings, rom.Unit)
+	params := theory.Params(&plan.Cells[0].Settings, rom.Unit)
 	point, _ := rom.Reached(params)
 	rise := point.Reward - (0.9+0.2)/2 // from the uniform policy
 	v := &trial.verdicts[0]

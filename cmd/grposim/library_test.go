@@ -36,7 +36,7 @@ func main() {
 		log.Fatal(err)
 	}
 	cell := &plan.Cells[0]
-	p := rom.Predict(sweeps.Params(&cell.Settings, rom.Unit))
+	p := rom.Predict(theory.Params(&cell.Settings, rom.Unit))
 	e, _ := outcomes[cell.ID].Estimate("expected_reward_variance")
 	fmt.Printf("measured %.2g, predicted %.2g\n", e.Mean, *p.Exact.StationaryVariance.ExpectedReward)
 }

@@ -3,8 +3,12 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -12,12 +16,16 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/report"
+	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 func newPredict(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		asJSON bool
-		set    []string
+		asJSON, path bool
+		figures      string
+		set          []string
 	)
 	c := &cobra.Command{
 		Use:   "predict FILE|NAME",
@@ -30,9 +38,16 @@ learning rate and refresh interval of the mean dynamics, the paper's critical le
 and the stationary variance of the expected reward with the predicted size of what it
 neglects. A dash means that the theory predicts no value. The last column says whether
 the theory of the stationary state holds for the cell, or why not. With --json every
-prediction is printed.`,
+prediction is printed.
+
+With --path prints the predicted path of every cell from its start: the expected reward over
+optimizer steps, by which the claim trajectory judges runs, the standard deviation over runs,
+and the predicted size of what the expected reward neglects. It needs no fixed point.
+--figures FOLDER draws it, with one standard deviation on either side. With --json the path
+at every recorded step joins the other predictions.`,
 		Example: `  grposim predict smoke
-  grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
+  grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json
+  grposim predict smoke --path --figures results/local/smoke-path`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,11 +55,25 @@ prediction is printed.`,
 			if err != nil {
 				return err
 			}
-			if !asJSON {
+			if figures != "" {
+				if !path {
+					return usageError{errors.New("--figures draws the path: use it with --path")}
+				}
+				if err := drawPaths(stderr, figures, plan); err != nil {
+					return err
+				}
+			}
+			switch {
+			case path && !asJSON:
+				return printPaths(stdout, plan)
+			case !asJSON:
 				return printPredictions(stdout, plan)
 			}
 			encoder := json.NewEncoder(stdout)
-			for _, line := range sweeps.Predictions(plan) {
+			for c, line := range sweeps.Predictions(plan) {
+				if path {
+					line.Path = plan.Path(c)
+				}
 				if err := encoder.Encode(line); err != nil {
 					return err
 				}
@@ -53,8 +82,62 @@ prediction is printed.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
+	c.Flags().BoolVar(&path, "path", false, "print the expected reward over optimizer steps instead")
+	c.Flags().StringVar(&figures, "figures", "", "`folder` to draw the path in, as SVG and PNG")
 	addSet(c, &set)
 	return c
+}
+
+// printedSteps is the number of steps of a path that a table has.
+const printedSteps = 12
+
+// printPaths prints the predicted path of every cell: the first and the last step, and some
+// between them, evenly spaced on a logarithmic scale.
+func printPaths(w io.Writer, plan *sweeps.Plan) error {
+	rows := [][]string{{"CELL", "STEP", "EXPECTED REWARD", "DEVIATION OVER RUNS", "NEGLECTED"}}
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		p, name := plan.Path(c), cmp.Or(c.Label(), plan.Spec.Name)
+		if !p.Scope.In {
+			rows = append(rows, []string{name, "–", p.Scope.Because, "–", "–"})
+			continue
+		}
+		number := func(s theory.Series, n int) string {
+			if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
+				return "–"
+			}
+			return digits(s[n])
+		}
+		last, shown := p.Steps[len(p.Steps)-1], -1
+		for i := range printedSteps {
+			step := 0
+			if i > 0 {
+				step = int(math.Pow(float64(last), float64(i)/(printedSteps-1)))
+			}
+			n, _ := slices.BinarySearch(p.Steps, step)
+			if n == shown {
+				continue
+			}
+			shown = n
+			rows = append(rows, []string{name, strconv.Itoa(p.Steps[n]), number(p.Reward, n), number(p.Deviation, n), number(p.Neglected, n)})
+		}
+	}
+	return printTable(w, rows)
+}
+
+// drawPaths draws the predicted paths of a plan to a folder.
+func drawPaths(stderr io.Writer, folder string, plan *sweeps.Plan) error {
+	figure := plan.PathFigure()
+	svg, png, err := report.Draw(figure)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(folder, figure.Name)
+	if err := errors.Join(os.MkdirAll(folder, 0o777), store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png)); err != nil {
+		return err
+	}
+	printLines(stderr, "figure: "+file+".svg")
+	return nil
 }
 
 // printPredictions prints a row of predictions for every cell: those of the exact

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"grposim/rom"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // presetCell is the cell at which docs/trainers.md compares the presets.
@@ -53,7 +53,7 @@ func presetTable(t *testing.T) string {
 			t.Fatal(err)
 		}
 		s := &spec.Base
-		params := sweeps.Params(s, rom.Unit)
+		params := theory.Params(s, rom.Unit)
 		p := rom.Predict(params)
 		variance, largest := "–", "–"
 		if v := p.Exact.StationaryVariance.ExpectedReward; v != nil && p.Exact.Scope.In {

@@ -82,7 +82,7 @@ var penaltyMutants = []mutant{
 		before: "			f.predicted.neglected += across\n", after: "			_ = across\n"},
 	{id: "sweeps/probe-underived", fault: "a stiffness of a clipped gradient whose mean is not known is judged", file: "sweeps/claims_equilibrium.go",
 		before: ", rom.KnownForce(j.params(c)).Because)", after: ")"},
-	{id: "sweeps/equilibrium-of-any-norm", fault: "cells that differ in the largest norm share an equilibrium", file: "sweeps/predictions.go",
+	{id: "sweeps/theory/equilibrium-of-any-norm", fault: "cells that differ in the largest norm share an equilibrium", file: "sweeps/theory/cache.go",
 		before: "maxNorm: p.Optimizer.MaxNorm,", after: ""},
 	{id: "sweeps/config/force-of-any-norm", fault: "cells that differ in the largest norm share a stiffness", file: "sweeps/config/canonical.go",
 		before: "	force.Optimizer.MaxNorm = s.Optimizer.MaxNorm\n", after: ""},

@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"crypto/sha256"
@@ -13,9 +13,9 @@ import (
 	"grposim/sweeps/config"
 )
 
-// promptsOf returns the prompts of a cell, as listed or with their laws drawn by the seed; nil for a
+// Prompts returns the prompts of a cell, as listed or with their laws drawn by the seed; nil for a
 // single bandit. All numbers are rounded to 12 digits.
-func promptsOf(s *config.Settings) *sim.Prompts {
+func Prompts(s *config.Settings) *sim.Prompts {
 	law := s.Prompts
 	if law.Count <= 1 {
 		return nil

@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"fmt"
@@ -76,7 +76,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	if init := s.Policy.Init; init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
 		p.Start = init.Logits
 	}
-	prompts := promptsOf(s)
+	prompts := Prompts(s)
 	p.Arms, p.Prompts = meanArms(s, prompts), theoryOf(prompts)
 	return p
 }

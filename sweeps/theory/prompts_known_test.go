@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"fmt"
@@ -64,16 +64,16 @@ func TestMixtureCurves(t *testing.T) {
 // another seed has others, the first prompts of more are those of fewer, and the mean of 4000
 // is that of the law.
 func TestPromptsAreDrawnByTheSeed(t *testing.T) {
-	s := planText(t, minimal).Spec.Points()[0].Settings
+	s := settingsOf(t, minimal)
 	s.Prompts = config.Prompts{Count: 4000, Parameters: sim.Tabular, Order: sim.Shuffled, Means: config.BetaLaw{Alpha: 2, Beta: 3}, Start: config.BetaLaw{Alpha: 0.3, Beta: 0.7}}
-	many := promptsOf(&s)
+	many := Prompts(&s)
 	s.Prompts.Count = 10
-	few := promptsOf(&s)
+	few := Prompts(&s)
 	if !slices.Equal(few.Means, many.Means[:10]) || !slices.Equal(few.Starts, many.Starts[:10]) {
 		t.Error("the first of many prompts are not those of few")
 	}
 	s.Seed++
-	if other := promptsOf(&s); other.Means[0] == few.Means[0] || other.Starts[0] == few.Starts[0] {
+	if other := Prompts(&s); other.Means[0] == few.Means[0] || other.Starts[0] == few.Starts[0] {
 		t.Error("another seed has the same prompts")
 	}
 	var mean [2]float64
@@ -89,7 +89,7 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 		}
 	}
 	s.Prompts.Means, s.Prompts.Start = config.BetaLaw{}, config.BetaLaw{}
-	if p := promptsOf(&s); p.Starts != nil || p.Means[3] != [2]float64{s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean} {
+	if p := Prompts(&s); p.Starts != nil || p.Means[3] != [2]float64{s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean} {
 		t.Errorf("without laws: got %+v", p)
 	}
 	if z := startGap(config.BetaLaw{Alpha: 0.01, Beta: 0.01}, 1-0x1p-53); !(z > 100) || math.IsInf(z, 0) {
@@ -99,10 +99,10 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 
 // Listed mean rewards are those of the prompts in the simulator and in the theory.
 func TestListedPromptMeans(t *testing.T) {
-	s := planText(t, minimal).Spec.Points()[0].Settings
+	s := settingsOf(t, minimal)
 	list := config.PromptMeans{{0.9, 0.2}, {1, 0}, {0.5, 0.4}}
 	s.Prompts = config.Prompts{Count: 3, Parameters: sim.Shared, Order: sim.Independent, List: &list}
-	if p := promptsOf(&s); !slices.Equal(p.Means, list) {
+	if p := Prompts(&s); !slices.Equal(p.Means, list) {
 		t.Errorf("means of the simulator %v, want %v", p.Means, list)
 	}
 	p := Params(&s, rom.Unit)

@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"slices"
@@ -48,7 +48,7 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			}
 		}
 		for _, state := range states {
-			s := planText(t, text).Cells[0].Settings
+			s := settingsOf(t, text)
 			if err := other.Set(&s, state); err != nil {
 				t.Fatal(err)
 			}
@@ -77,10 +77,7 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 				if err := k.Set(&changed, v); err != nil {
 					t.Fatal(err)
 				}
-				c := Cell{Settings: changed}
-				c.resolve(new(measures), newPredictionCache())
-				in := c.Sim()
-				in.ID = "the same random numbers"
+				in := Simulation(&changed, "the same random numbers", NewCache().Start(&changed))
 				err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error {
 					results = append(results, r)
 					return nil

@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"math"
@@ -34,8 +34,8 @@ func newField(x, y nodes, of func(x, y float64) float64) *field {
 	return f
 }
 
-// spot is a point in the plane of the axes.
-type spot struct{ x, y float64 }
+// Spot is a point in the plane of the axes.
+type Spot struct{ X, Y float64 }
 
 // edge is the connection of node (i, j) of a lattice with node (i, j+1) where up is true,
 // and with node (i+1, j) where it is false.
@@ -58,7 +58,7 @@ func sides(i, j int) [4]edge {
 // zeros returns the lines on which the field is 0, by marching squares. Each line is a
 // sequence of points; it is closed if the first and the last are equal. Cells with an
 // unknown corner have no lines.
-func (f *field) zeros() [][]spot {
+func (f *field) zeros() [][]Spot {
 	var segments [][2]edge
 	for i := range len(f.x.value) - 1 {
 		for j := range len(f.y.value) - 1 {
@@ -90,14 +90,14 @@ func (f *field) zeros() [][]spot {
 
 // chains joins segments that share an edge into lines: first the open lines, then the
 // closed ones. At most two segments share an edge.
-func (f *field) chains(segments [][2]edge) [][]spot {
+func (f *field) chains(segments [][2]edge) [][]Spot {
 	at := make(map[edge][]int) // indices of segments
 	for n, s := range segments {
 		at[s[0]], at[s[1]] = append(at[s[0]], n), append(at[s[1]], n)
 	}
 	used := make([]bool, len(segments))
-	follow := func(n int, from edge) []spot {
-		line := []spot{f.crossing(from)}
+	follow := func(n int, from edge) []Spot {
+		line := []Spot{f.crossing(from)}
 		for {
 			used[n] = true
 			to := segments[n][0]
@@ -112,7 +112,7 @@ func (f *field) chains(segments [][2]edge) [][]spot {
 			n, from = at[to][next], to
 		}
 	}
-	var lines [][]spot
+	var lines [][]Spot
 	for n, s := range segments {
 		for _, end := range s {
 			if !used[n] && len(at[end]) == 1 {
@@ -132,8 +132,8 @@ func (f *field) chains(segments [][2]edge) [][]spot {
 // counterclockwise. They are rectangles, each of adjacent whole cells of one column, and
 // the parts of cells that a line of zeros cuts off. Cells with an unknown corner are not
 // part of the area.
-func (f *field) positive() [][]spot {
-	var area [][]spot
+func (f *field) positive() [][]Spot {
+	var area [][]Spot
 	for i := range len(f.x.value) - 1 {
 		left, right := f.x.place[i], f.x.place[i+1]
 		if left == right {
@@ -143,7 +143,7 @@ func (f *field) positive() [][]spot {
 		closeAt := func(to int) {
 			if from >= 0 {
 				low, high := f.y.place[from], f.y.place[to]
-				area = append(area, []spot{{left, low}, {right, low}, {right, high}, {left, high}})
+				area = append(area, []Spot{{left, low}, {right, low}, {right, high}, {left, high}})
 				from = -1
 			}
 		}
@@ -166,11 +166,11 @@ func (f *field) positive() [][]spot {
 			if inside == 0 || f.y.place[j] == f.y.place[j+1] {
 				continue
 			}
-			var part []spot
+			var part []Spot
 			node, side := corners(i, j), sides(i, j)
 			for k := range 4 {
 				if value[k] >= 0 {
-					part = append(part, spot{f.x.place[node[k][0]], f.y.place[node[k][1]]})
+					part = append(part, Spot{f.x.place[node[k][0]], f.y.place[node[k][1]]})
 				}
 				if (value[k] < 0) != (value[(k+1)%4] < 0) {
 					part = append(part, f.crossing(side[k]))
@@ -196,15 +196,15 @@ func (f *field) corner(i, j int) (value [4]float64, known bool) {
 
 // crossing returns the point on an edge at which the field changes sign. Where both nodes
 // have the same place it is that place.
-func (f *field) crossing(e edge) spot {
+func (f *field) crossing(e edge) Spot {
 	x, y := f.x.value[e.i], f.y.value[e.j]
-	at := spot{f.x.place[e.i], f.y.place[e.j]}
+	at := Spot{f.x.place[e.i], f.y.place[e.j]}
 	if e.up {
-		if f.y.place[e.j+1] != at.y {
-			at.y = root(func(y float64) float64 { return f.of(x, y) }, y, f.y.value[e.j+1], f.at[e.i][e.j], f.at[e.i][e.j+1])
+		if f.y.place[e.j+1] != at.Y {
+			at.Y = root(func(y float64) float64 { return f.of(x, y) }, y, f.y.value[e.j+1], f.at[e.i][e.j], f.at[e.i][e.j+1])
 		}
-	} else if f.x.place[e.i+1] != at.x {
-		at.x = root(func(x float64) float64 { return f.of(x, y) }, x, f.x.value[e.i+1], f.at[e.i][e.j], f.at[e.i+1][e.j])
+	} else if f.x.place[e.i+1] != at.X {
+		at.X = root(func(x float64) float64 { return f.of(x, y) }, x, f.x.value[e.i+1], f.at[e.i][e.j], f.at[e.i+1][e.j])
 	}
 	return at
 }

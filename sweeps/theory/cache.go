@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"encoding/binary"
@@ -10,10 +10,10 @@ import (
 	"grposim/sweeps/config"
 )
 
-// predictionCache caches predictions by their parameters, equilibria by those parameters
+// Cache keeps predictions by their parameters, equilibria by those parameters
 // that equilibria depend on, and mean rewards by start, steps and parameters. Only its
-// method equilibrium is safe for concurrent use, and one equilibrium is not.
-type predictionCache struct {
+// method Equilibrium is safe for concurrent use, and one equilibrium is not.
+type Cache struct {
 	predictions *predictionTable
 	rewards     map[rewardKey]*rom.Path // at most maxCached
 
@@ -27,13 +27,13 @@ type predictionCache struct {
 // It is safe for concurrent use.
 type predictionTable struct {
 	mutex   sync.Mutex
-	known   map[predictionKey]*rom.Prediction // at most maxPredictions
-	settled map[settledKey]rom.Settled        // at most maxPredictions
+	known   map[Key]*rom.Prediction    // at most MaxPredictions
+	settled map[settledKey]rom.Settled // at most MaxPredictions
 }
 
 // settledKey holds everything that rom.Settled depends on.
 type settledKey struct {
-	predictionKey
+	Key
 	from, to int
 }
 
@@ -42,52 +42,58 @@ type settledKey struct {
 // the entries of all equilibria. Each counts as one matrix of arms by arms, of which it stores
 // tens, and as fewEntries.
 const (
-	maxPredictions = 1 << 13
+	MaxPredictions = 1 << 13
 	maxCached      = 64
 	maxEntries     = 4_000_000
 	fewEntries     = 1000
 )
 
-func newPredictionCache() *predictionCache {
-	return &predictionCache{
-		predictions: &predictionTable{known: make(map[predictionKey]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
+// NewCache returns an empty cache.
+func NewCache() *Cache {
+	return &Cache{
+		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		rewards:     make(map[rewardKey]*rom.Path),
 		most:        maxEntries,
 	}
 }
 
-// sharingPredictions returns a cache for one of several goroutines, which share predictions
+// Sharing returns a cache for one of several goroutines, which share predictions
 // and have equilibria of their own.
-func (cache *predictionCache) sharingPredictions(goroutines int) *predictionCache {
-	own := newPredictionCache()
+func (cache *Cache) Sharing(goroutines int) *Cache {
+	own := NewCache()
 	own.predictions, own.most = cache.predictions, maxEntries/goroutines
 	return own
 }
 
 // get returns a prediction; nil if it is not known.
-func (t *predictionTable) get(key predictionKey) *rom.Prediction {
+func (t *predictionTable) get(key Key) *rom.Prediction {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.known[key]
 }
 
 // put adds a prediction.
-func (t *predictionTable) put(key predictionKey, p *rom.Prediction) {
+func (t *predictionTable) put(key Key, p *rom.Prediction) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if len(t.known) == maxPredictions {
+	if len(t.known) == MaxPredictions {
 		clear(t.known)
 	}
 	t.known[key] = p
 }
 
-// predictionKey holds everything that a prediction depends on.
-type predictionKey struct {
+// Key is comparable. It holds everything that a prediction depends on.
+type Key struct {
 	equilibriumKey
 	optimizer rom.Optimizer
 	lag       rom.Lag
 	extent    rom.Extent
+}
+
+// KeyOf returns the key of an extent of the prediction for parameters.
+func KeyOf(p rom.Params, of rom.Extent) Key {
+	return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, of}
 }
 
 // equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
@@ -148,18 +154,18 @@ func bytesOf(numbers ...float64) string {
 	return string(bytes)
 }
 
-// predict returns the prediction for settings at their fixed point. Length and number of
+// Predict returns the prediction for settings at their fixed point. Length and number of
 // runs do not change it.
-func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
-	return cache.at(s, factors, nil, rom.Everything)
+func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
+	return cache.At(s, factors, nil, rom.Everything)
 }
 
-// at returns the prediction for settings at a measured stiffness; nil stands for the
+// At returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
-func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rom.Extent) *rom.Prediction {
+func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rom.Extent) *rom.Prediction {
 	params := Params(s, factors)
 	params.Measured = measured
-	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, of}
+	key := KeyOf(params, of)
 	p := cache.predictions.get(key)
 	if p == nil {
 		p = cache.compute(key, params)
@@ -168,28 +174,28 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 	return p
 }
 
-// predictRegime returns the prediction for settings of which a map shows the regime: all of it,
+// PredictRegime returns the prediction for settings of which a map shows the regime: all of it,
 // if it is known, else without what a map does not show.
-func (cache *predictionCache) predictRegime(s *config.Settings) *rom.Prediction {
+func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
-	if p := cache.predictions.get(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}); p != nil {
+	if p := cache.predictions.get(KeyOf(params, rom.Everything)); p != nil {
 		return p
 	}
-	return cache.at(s, rom.Unit, nil, rom.DynamicsAlone)
+	return cache.At(s, rom.Unit, nil, rom.DynamicsAlone)
 }
 
-// predictBoundaries returns the prediction of stability and onset alone for settings. It
+// PredictBoundaries returns the prediction of stability and onset alone for settings. It
 // does not cache it: a map needs the prediction of each of its points once.
-func (cache *predictionCache) predictBoundaries(s *config.Settings) *rom.Prediction {
+func (cache *Cache) PredictBoundaries(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
-	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.BoundariesAlone}, params)
+	return cache.compute(KeyOf(params, rom.BoundariesAlone), params)
 }
 
-// settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
+// Settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
 // the warm-up.
-func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) rom.Settled {
+func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rom.Settled {
 	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
-	key := settledKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.StationaryLaw}, max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
+	key := settledKey{KeyOf(params, rom.StationaryLaw), max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
 	t := cache.predictions
 	t.mutex.Lock()
 	settled, known := t.settled[key]
@@ -200,7 +206,7 @@ func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) r
 	settled = cache.equilibrium(key.equilibriumKey, params).Settled(params.Optimizer, params.Lag, key.from, key.to)
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if len(t.settled) == maxPredictions {
+	if len(t.settled) == MaxPredictions {
 		clear(t.settled)
 	}
 	t.settled[key] = settled
@@ -209,15 +215,20 @@ func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) r
 
 // compute computes the prediction for parameters and their key, from a cached
 // equilibrium if there is one.
-func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom.Prediction {
+func (cache *Cache) compute(key Key, params rom.Params) *rom.Prediction {
 	equilibrium := cache.equilibrium(key.equilibriumKey, params)
 	p := equilibrium.PredictPart(params.Optimizer, params.Lag, key.extent)
 	return &p
 }
 
-// equilibrium returns the equilibrium of parameters and their key. One with factors or at a
+// Equilibrium returns the equilibrium of parameters. One with factors or at a
 // measured stiffness comes from that of the theory as derived, which has the same fixed point.
-func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
+func (cache *Cache) Equilibrium(params rom.Params) *rom.Equilibrium {
+	return cache.equilibrium(newEquilibriumKey(&params), params)
+}
+
+// equilibrium is Equilibrium of parameters and their key.
+func (cache *Cache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
 	cache.mutex.Lock()
 	equilibrium, known := cache.equilibria[key]
 	cache.mutex.Unlock()
@@ -243,24 +254,32 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 
 // rewardKey holds everything that the predicted mean reward of a cell depends on.
 type rewardKey struct {
-	predictionKey
+	Key
 	start  string // the logits at step 0
-	alone  bool   // without what is neglected
-	period int    // of refreshes in the run, which with its length decides the steps
+	size   Size
+	period int // of refreshes in the run, which with its length decides the steps
 	length int
 }
 
-// meanReward returns the mean reward of a cell at the given steps, its comparedSteps,
-// alone without what the theory neglects.
-func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int, alone bool) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.start...), alone, sim.RefreshPeriod(c.Settings.Lag), c.Settings.Run.Steps}
+// Size says whether a path comes with the predicted size of what it neglects.
+type Size int
+
+const (
+	Sized   Size = iota
+	Unsized      // in half of the time
+)
+
+// MeanReward returns the mean reward of runs of a cell from the logits start, at the steps of
+// ComparedSteps. Nothing may write into it.
+func (cache *Cache) MeanReward(params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
+	key := rewardKey{KeyOf(params, rom.DynamicsAlone), bytesOf(start...), size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
 		predict := rom.MeanReward
-		if alone {
+		if size == Unsized {
 			predict = rom.MeanRewardAlone
 		}
-		computed := predict(params, c.start, steps)
+		computed := predict(params, start, steps)
 		path = &computed
 		if len(cache.rewards) == maxCached {
 			clear(cache.rewards)

@@ -1,4 +1,4 @@
-package sweeps
+package theory
 
 import (
 	"reflect"
@@ -25,7 +25,7 @@ var notOfTheory = map[string]string{
 // Every other key of the configuration changes the parameters of the theory, and every
 // value of an enumeration gives other parameters.
 func TestTranslationLeavesNothingOut(t *testing.T) {
-	base := planText(t, minimal).Spec.Points()[0].Settings
+	base := settingsOf(t, minimal)
 	base.Estimator.GroupsPerStep = 2 // so that ages by group are not those by step
 	for _, k := range config.Keys {
 		values := differentValues(t, k, &base)
@@ -93,7 +93,7 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 
 // Params fills in every field of rom.Params except Measured.
 func TestTranslationFillsEveryField(t *testing.T) {
-	s := planText(t, minimal).Spec.Points()[0].Settings
+	s := settingsOf(t, minimal)
 	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Value: 1, Rate: 1, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
@@ -130,14 +130,14 @@ func TestTranslationFillsEveryField(t *testing.T) {
 
 // A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
-	s := planText(t, minimal).Spec.Points()[0].Settings
+	s := settingsOf(t, minimal)
 	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
-	keyOf := func(p rom.Params) predictionKey {
-		return predictionKey{newEquilibriumKey(&p), p.Optimizer, p.Lag, rom.Everything}
+	keyOf := func(p rom.Params) Key {
+		return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, rom.Everything}
 	}
-	keys := map[predictionKey]string{keyOf(p): "unchanged"}
+	keys := map[Key]string{keyOf(p): "unchanged"}
 	var walk func(path string, v reflect.Value)
 	walk = func(path string, v reflect.Value) {
 		switch v.Kind() {
@@ -184,4 +184,24 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	if other.Optimizer.MaxNorm++; newEquilibriumKey(&other) == newEquilibriumKey(&p) {
 		t.Error("another largest norm has the same equilibrium")
 	}
+}
+
+// minimal is a configuration with the required keys only.
+const minimal = `
+name: minimal
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8}
+optimizer: {learning_rate: 0.1}
+run: {steps: 20}
+`
+
+// settingsOf returns the settings of the first cell of a configuration.
+func settingsOf(t *testing.T, text string) config.Settings {
+	t.Helper()
+	spec, err := config.Load(t.Name(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec.Points()[0].Settings
 }

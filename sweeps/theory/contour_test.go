@@ -1,6 +1,7 @@
-package sweeps
+package theory
 
 import (
+	"grposim/sweeps/config"
 	"math"
 	"testing"
 
@@ -19,12 +20,12 @@ func even(low, high float64, n int) nodes {
 
 // areaOf returns the sum of the polygons' areas by the shoelace formula. The area of a
 // polygon that runs clockwise is negative.
-func areaOf(polygons [][]spot) float64 {
+func areaOf(polygons [][]Spot) float64 {
 	sum := 0.0
 	for _, p := range polygons {
 		for i := range p {
 			a, b := p[i], p[(i+1)%len(p)]
-			sum += (a.x*b.y - b.x*a.y) / 2
+			sum += (a.X*b.Y - b.X*a.Y) / 2
 		}
 	}
 	return sum
@@ -42,8 +43,8 @@ func TestContourCircle(t *testing.T) {
 			t.Fatalf("%d lines", len(lines))
 		}
 		for _, p := range lines[0] {
-			if d := math.Hypot(p.x-cx, p.y-cy); math.Abs(d-radius) > 1e-4 {
-				t.Errorf("(%g, %g) is %g from the centre, want %g", p.x, p.y, d, radius)
+			if d := math.Hypot(p.X-cx, p.Y-cy); math.Abs(d-radius) > 1e-4 {
+				t.Errorf("(%g, %g) is %g from the centre, want %g", p.X, p.Y, d, radius)
 			}
 		}
 		// A polygon of chords of length c has 1 − c²/(6r²) of the disc's area.
@@ -69,7 +70,7 @@ func TestContourIsExactOnPowers(t *testing.T) {
 		t.Fatalf("%d lines", len(lines))
 	}
 	for _, p := range lines[0] {
-		if e := p.y * math.Pow(p.x, 0.7) / 2; math.Abs(e-1) > 1e-12 {
+		if e := p.Y * math.Pow(p.X, 0.7) / 2; math.Abs(e-1) > 1e-12 {
 			t.Errorf("off by %g at %v", e-1, p)
 		}
 	}
@@ -100,8 +101,8 @@ func TestContourSteps(t *testing.T) {
 	}
 	ends := 0
 	for _, p := range lines[0] {
-		onSide := (p.x == 2.5 || p.x == 3.5) && p.y > 0.249 && p.y < 0.751
-		onEnd := p.x >= 2.5 && p.x <= 3.5 && (math.Abs(p.y-0.25) < 1e-4 || math.Abs(p.y-0.75) < 1e-4)
+		onSide := (p.X == 2.5 || p.X == 3.5) && p.Y > 0.249 && p.Y < 0.751
+		onEnd := p.X >= 2.5 && p.X <= 3.5 && (math.Abs(p.Y-0.25) < 1e-4 || math.Abs(p.Y-0.75) < 1e-4)
 		if !onSide && !onEnd {
 			t.Errorf("%v is not on the box", p)
 		}
@@ -150,16 +151,16 @@ func TestContourAnything(t *testing.T) {
 		f := newField(x, x, at)
 		for _, line := range f.zeros() {
 			first, last := line[0], line[len(line)-1]
-			for _, p := range []spot{first, last} {
-				if rim := p.x == 0 || p.y == 0 || p.x == n-1 || p.y == n-1; first != last && !rim {
+			for _, p := range []Spot{first, last} {
+				if rim := p.X == 0 || p.Y == 0 || p.X == n-1 || p.Y == n-1; first != last && !rim {
 					t.Fatalf("a line ends at %v", p)
 				}
 			}
 			for _, p := range line {
-				if p.x != math.Trunc(p.x) && p.y != math.Trunc(p.y) {
+				if p.X != math.Trunc(p.X) && p.Y != math.Trunc(p.Y) {
 					t.Fatalf("%v is on no edge", p)
 				}
-				if z := at(p.x, p.y); math.Abs(z) > 1e-3 {
+				if z := at(p.X, p.Y); math.Abs(z) > 1e-3 {
 					t.Fatalf("%g at %v", z, p)
 				}
 			}
@@ -168,4 +169,15 @@ func TestContourAnything(t *testing.T) {
 			t.Fatalf("area %g", area)
 		}
 	})
+}
+
+// Nodes of few integers are their ends, those of many lie evenly on the scale of the values.
+func TestNodes(t *testing.T) {
+	k, _ := config.LookupKey(config.LagIntervalKey)
+	if s := newNodes(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
+		t.Errorf("few integers: %+v", s)
+	}
+	if s := newNodes(k, []float64{1, 10, 100, 1000}); s.value[0] != 1 || s.value[len(s.value)-1] != 1000 || math.Abs(s.value[30]-math.Sqrt(1000)) > 1e-9 {
+		t.Errorf("many integers: %+v", s)
+	}
 }

@@ -1,0 +1,123 @@
+package theory
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// Path is the predicted expected reward J of the runs of a cell over optimizer steps: the
+// curve by which the claim `trajectory` judges them.
+type Path struct {
+	Steps  []int  `json:"steps"`           // ascending, from 0 on: those of ComparedSteps
+	Reward Series `json:"expected_reward"` // mean of J over runs at each step
+
+	// Deviation is the standard deviation of J over runs, and Neglected the predicted size of
+	// what Reward leaves out, the largest up to each step, both in units of reward; empty: not
+	// known.
+	Deviation Series `json:"expected_reward_deviation"`
+	Neglected Series `json:"neglected"`
+
+	Kind  rom.Kind  `json:"kind"`  // exact, expansion or leading-order
+	Scope rom.Scope `json:"scope"` // out: the theory has no path, and the lists are empty
+}
+
+// Path returns the predicted path of the runs of a cell with these settings.
+func (cache *Cache) Path(s *config.Settings) Path {
+	start := cache.Start(s)
+	if start == nil {
+		return Path{Scope: rom.Scope{Because: NoFixedPoint + " to start from"}}
+	}
+	params := Params(s, rom.Unit)
+	point, reached := cache.Equilibrium(params).Reached()
+	path := Path{Steps: ComparedSteps(s)}
+	r := cache.MeanReward(params, s, start, path.Steps, Sized)
+	path.Kind = r.Kind
+	if because := cmp.Or(r.Scope.Because, FewKicks(params, s, start, point, reached)); because != "" {
+		return Path{Kind: r.Kind, Scope: rom.Scope{Because: because}}
+	}
+	if Unbounded(r) {
+		p := cache.Predict(s, rom.Unit)
+		r = ComeToRest(r, s, p, cache.Settled(s, rom.Unit))
+	}
+	path.Scope.In = true
+	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, r.Neglected
+	return path
+}
+
+// Series holds a number for each step of a path; NaN or infinite where the theory has none.
+type Series []float64
+
+// MarshalJSON writes null in the place of a number that is NaN or infinite.
+func (s Series) MarshalJSON() ([]byte, error) {
+	values := make([]*float64, len(s))
+	for i := range s {
+		if !math.IsNaN(s[i]) && !math.IsInf(s[i], 0) {
+			values[i] = &s[i]
+		}
+	}
+	return json.Marshal(values)
+}
+
+// ComparedSteps returns the recorded and the fitted steps of a run, ascending.
+func ComparedSteps(s *config.Settings) []int {
+	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
+	for _, fit := range []sim.CurveFit{sim.SaturationFit, sim.EarlySlopeFit} {
+		steps = append(steps, sim.FitSteps(fit, s.Run.Steps)...)
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// FewKicks returns why the noise of the runs of a cell is that of so few informative groups
+// that it decides no mean reward; "" where it does. The runs start at the logits start and
+// approach the fixed point, if it is reached; both must have few such groups.
+func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool) string {
+	if s.Estimator.GroupSize == grpo.Infinite || params.GroupSize == rom.Infinite {
+		return ""
+	}
+	few := func(logits []float64) string {
+		return RareSamples(rom.Informed(params, logits)*float64(s.Run.Steps*s.Run.Replicas), "mean reward")
+	}
+	because := few(start)
+	if because != "" && reached && few(point.Logits) == "" {
+		return ""
+	}
+	return because
+}
+
+// Unbounded reports whether the spread of runs on a path has no finite prediction from some step
+// on, while J on the mean field is known.
+func Unbounded(r *rom.Path) bool {
+	return r.Neglected != nil && r.Field != nil && math.IsInf(r.Neglected[len(r.Neglected)-1], 1)
+}
+
+// ComeToRest completes a path that is Unbounded: where the mean field has come to rest, the runs are
+// predicted to be in the stationary state of p. That neglects what the prediction of the
+// stationary mean does, its whole shift by the noise, and what the mean field still moves. It
+// returns the path itself where the stationary state is not known.
+func ComeToRest(r *rom.Path, s *config.Settings, p *rom.Prediction, settled rom.Settled) *rom.Path {
+	if StationaryScope(s, p) != "" || p.Moments.RewardShift == nil || settled.Escape != "" {
+		return r
+	}
+	rest := *r
+	rest.Reward, rest.Neglected, rest.Deviation = slices.Clone(r.Reward), slices.Clone(r.Neglected), slices.Clone(r.Deviation)
+	_, variance := Variance(StationaryKind(s, p), p)
+	left, shift := 0.0, *p.Moments.RewardShift
+	for i := len(r.Field) - 1; i >= 0 && math.IsInf(r.Neglected[i], 1); i-- {
+		if left = max(left, math.Abs(r.Field[i]-p.FixedPoint.Reward)); math.IsNaN(r.Field[i]) {
+			break
+		}
+		rest.Reward[i], rest.Neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
+		if variance != nil && rest.Deviation != nil {
+			rest.Deviation[i] = math.Sqrt(max(*variance, 0))
+		}
+	}
+	return &rest
+}

@@ -1,0 +1,133 @@
+package theory
+
+import (
+	"math"
+	"strings"
+
+	"grposim/sweeps/config"
+)
+
+// Plane is a map of the regimes of settings over two parameters. It computes the regime of a
+// point once, when it is first asked for. It is for one goroutine.
+type Plane struct {
+	cache        *Cache
+	base         config.Settings
+	xKey, yKey   config.Key
+	xNode, yNode nodes
+	known        map[Spot]Regime
+}
+
+// NewPlane returns the plane of a cell's settings over the keys x and y, between the first and
+// the last of the sorted distinct values of each, of which there are at least two.
+func (cache *Cache) NewPlane(s config.Settings, x, y config.Key, xValues, yValues []float64) *Plane {
+	return &Plane{
+		cache: cache, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
+		xNode: newNodes(x, xValues), yNode: newNodes(y, yValues),
+	}
+}
+
+// Regime returns the regime at a point of the plane.
+func (p *Plane) Regime(x, y float64) Regime {
+	r, done := p.known[Spot{x, y}]
+	if !done {
+		s := p.base
+		p.xKey.SetNumber(&s, x)
+		p.yKey.SetNumber(&s, y)
+		r = NewRegime(&s, p.cache.PredictBoundaries(&s))
+		p.known[Spot{x, y}] = r
+	}
+	return r
+}
+
+// Columns returns the number of columns of nodes that Boundaries asks for.
+func (p *Plane) Columns() int { return len(p.xNode.value) }
+
+// Compute computes the regimes of one column of nodes, so that a caller can divide the work of
+// Boundaries.
+func (p *Plane) Compute(column int) {
+	for _, y := range p.yNode.value {
+		p.Regime(p.xNode.value[column], y)
+	}
+}
+
+// Boundary is a predicted boundary as it is drawn. Over an integer parameter its lines are
+// steps halfway between integers.
+type Boundary struct {
+	Name    string   // a word for files
+	Label   string   // for people
+	Meaning string   // what holds on the line
+	Lines   [][]Spot // a line is closed if its first and its last point are equal
+}
+
+// Boundaries returns every predicted boundary, and the area in which the linear dynamics is
+// unstable, as closed polygons. kind says in labels whether that dynamics is exact or to leading order.
+func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
+	for _, b := range boundaries {
+		f := newField(p.xNode, p.yNode, func(x, y float64) float64 { return b.zero(p.Regime(x, y)) })
+		lines = append(lines, Boundary{b.name, strings.Replace(b.label, "%s", kind, 1), b.meaning, f.zeros()})
+		if b.name == stability {
+			unstable = f.positive()
+		}
+	}
+	return lines, unstable
+}
+
+// stability is the name of the boundary that surrounds the unstable area.
+const stability = "stability"
+
+// boundaries lists the curves of a map: each is the line on which a function of the
+// regime is 0.
+var boundaries = []struct {
+	name, label string // %s stands for the kind of the linear dynamics
+	meaning     string // in the caption
+	zero        func(r Regime) float64
+}{
+	{stability, "stability boundary (%s)", "the largest multiplier of the linear dynamics at the fixed point has modulus 1", func(r Regime) float64 { return r.Margin }},
+	{"onset", "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate", func(r Regime) float64 { return math.Log(r.Rate / r.Onset) }},
+	{"rule", "paper’s rule ηλK = 1 − μ", "the paper’s bound on stability, at the stiffness λ of the stiffest mode", func(r Regime) float64 { return math.Log(r.Rule) }},
+	{"damping-ratio", "reduced-order model, ζ = 1", "the paper’s onset of oscillation: critical damping", func(r Regime) float64 { return 1 - r.Damping }},
+}
+
+// newNodes returns the nodes of a parameter between the first and the last of its sorted
+// values. A parameter of at most 64 integers has two nodes for each of them; any other
+// has 61 nodes, evenly spaced on the scale of the values.
+func newNodes(k config.Key, values []float64) nodes {
+	const count, mostIntegers = 61, 64
+	low, high := values[0], values[len(values)-1]
+	var s nodes
+	if k.Kind == config.IntegerValue && high-low < mostIntegers {
+		for v := low; v <= high; v++ {
+			s.value = append(s.value, v, v)
+			s.place = append(s.place, v-0.5, v+0.5)
+		}
+		return s
+	}
+	for i := range count {
+		share := float64(i) / (count - 1)
+		v := low + share*(high-low)
+		if LogSpaced(values) {
+			v = low * math.Pow(high/low, share)
+		}
+		s.value = append(s.value, min(max(v, low), high))
+	}
+	s.place = s.value
+	return s
+}
+
+// LogSpaced reports whether sorted distinct values are spaced more evenly on a logarithmic
+// scale than on a linear one, as measured by the ratio of the largest gap to the smallest. It is
+// false for fewer than three values, or if one is ≤ 0.
+func LogSpaced(values []float64) bool {
+	if len(values) < 3 || values[0] <= 0 {
+		return false
+	}
+	uneven := func(of func(float64) float64) float64 {
+		least, most := math.Inf(1), 0.0
+		for i, v := range values[1:] {
+			gap := of(v) - of(values[i])
+			least, most = min(least, gap), max(most, gap)
+		}
+		return most / least
+	}
+	return uneven(math.Log) < uneven(func(x float64) float64 { return x })
+}

@@ -1,0 +1,40 @@
+package theory
+
+import (
+	"encoding/json"
+
+	"grposim/rom"
+	"grposim/sweeps/config"
+)
+
+// Prediction is everything that the theory says of one cell, a line of `grposim predict --json`.
+// Its pointers shadow the fields of Prediction in JSON; they are nil, and null, for a
+// cell without a fixed point.
+type Prediction struct {
+	Cell           string             `json:"cell"`                     // cell id
+	Parameters     json.RawMessage    `json:"parameters"`               // the cell's settings, those at their default left out
+	FixedPoint     *rom.FixedPoint    `json:"fixed_point"`              // the fixed point
+	Stiffness      *rom.ModeStiffness `json:"stiffness"`                // stiffness of the stiffest and the slowest mode
+	Gradient       *float64           `json:"gradient_variance"`        // variance of one step's gradient in the stiffest mode
+	Oscillator     *rom.Oscillator    `json:"rom"`                      // constants of the reduced-order model
+	Regime         string             `json:"regime"`                   // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
+	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
+	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
+	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
+	Path           *Path              `json:"path,omitempty"`           // of predict --path: the expected reward over optimizer steps
+	rom.Prediction                    // everything else
+}
+
+// Predict returns what the theory says of a cell with the given id and settings.
+func Predict(id string, s *config.Settings) *Prediction {
+	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Prediction: rom.Predict(Params(s, rom.Unit))}
+	p := &line.Prediction
+	line.Scope.Because = StationaryScope(s, p)
+	line.Scope.In = line.Scope.Because == ""
+	line.Regime = NewRegime(s, p).Name()
+	if p.FixedPoint != nil {
+		line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
+		_, line.Variance = Variance(StationaryKind(s, p), p)
+	}
+	return line
+}
