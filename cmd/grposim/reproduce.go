@@ -31,7 +31,11 @@ var suites = []struct {
 		Figure: "visible-frontier-frontier-as-written-refresh-interval", Experiment: "paper-figure-7",
 		Caption: "The frontier of the paper’s Figure 7: the refresh interval from which on a run visibly oscillates, over the learning rate, for the update as written, with rewards of ours; and the paper’s line K η K_ref = 1 − μ.",
 	}},
-	{"trainers", "what trainers add to GRPO (docs/trainers.md)", report.Heading{Title: "What trainers add to GRPO"}},
+	{"trainers", "what trainers add to GRPO (docs/trainers.md)", report.Heading{
+		Title:  "What trainers add to GRPO",
+		Figure: "trajectory-bounded", Experiment: "clip-reverses",
+		Caption: "The mean reward of two arms with six importance weights of trainers, on the way from the snapshot that draws the samples. Points are simulated, lines are exact theory.",
+	}},
 }
 
 // headingOf returns the heading of a page over parts: that of the suite if this is its name
