@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench
+.PHONY: help build reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -20,6 +20,10 @@ build: ## bin/grposim
 
 reproduce: build ## run every experiment on the paper's claims; exit 0 when all verdicts agree
 	bin/grposim reproduce
+
+site: reproduce explorer ## the documents as pages, with the explorer and the report of the paper, into results/local/site; every link checked
+	rm -rf results/local/site
+	$(GO) run ./cmd/site -o results/local/site
 
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
 	$(GO) run ./cmd/calibrate -o docs/calibration.md

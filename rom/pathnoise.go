@@ -17,10 +17,10 @@ type Path struct {
 	Reward []float64 // E J; NaN where the spread of runs has no finite prediction
 	Field  []float64 // J on the mean field; nil for prompts with a policy each
 
-	// Deviation is the standard deviation of J over runs, to second order in the noise: with
-	// the axes i of the covariance of the logits, of variances V_i, and the derivatives of J along them
+	// Deviation is the standard deviation of J over runs, to leading order in the noise: with
+	// the axes i of the covariance of the logits, of variances V_i, and the slopes of J along them
 	//
-	//	Var J = Σ_i (J_i′² V_i + ½ J_i″² V_i²)
+	//	Var J = Σ_i J_i′² V_i
 	//
 	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 at G = ∞, NaN where Reward is,
 	// and nil for prompts with a policy each, of which it is not derived.
@@ -748,10 +748,10 @@ func (s *spread) shift(o observable, t int, theta []float64) shifted {
 		shift += j0
 	}, func(up, down, _ []float64, r, v float64) {
 		high, low := at(up), at(down)
-		slope, bend := (high-low)/(2*r), (high+low-2*j0)/(r*r)
+		slope := (high - low) / (2 * r)
 		shift += 0.5 * v / (r * r) * (high + low - 2*j0)
 		variance = max(variance, 2*v)
-		of += slope*slope*v + 0.5*bend*bend*v*v
+		of += slope * slope * v
 	})
 	return shifted{shift, variance, math.Sqrt(of)}
 }

@@ -58,6 +58,10 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 			params := theory.Params(&c.Settings, rom.Unit)
 			if raw := rom.MeanReward(params, c.start, path.Steps); !slices.Equal(raw.Neglected, []float64(path.Neglected)) {
 				completed++
+				last, rest := len(path.Steps)-1, predictionOf(plan)
+				if got, want := path.Reward[last], rest.FixedPoint.Reward+*rest.Moments.RewardShift; got != want {
+					t.Errorf("at rest J = %v, want %v of the stationary state", got, want)
+				}
 			}
 			for n, step := range path.Steps {
 				if got, want := path.Reward[n], cv.at(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {

@@ -70,7 +70,7 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		{"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
 	} {
 		if part.text != "" {
-			line("\n*%s*: %s", part.name, part.text)
+			line("\n*%s*: %s", part.name, strings.ReplaceAll(part.text, "](", `]\(`)) // E[R](t) is no link
 		}
 	}
 	if f := t.SmallestFault; f != nil {
@@ -135,32 +135,8 @@ func (e *Evidence) words() string {
 	return fmt.Sprintf("%s (%d %s)", word, e.Measurements, noun)
 }
 
-// StatementSummary returns the outcomes in short, as in the README.
-func StatementSummary(statements []JudgedStatement, s Summary) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s.\n\n", Headline(statements))
-	for _, outcome := range StatementOutcomes {
-		var links, elsewhere []string
-		for _, t := range statements {
-			link := fmt.Sprintf("[%s](docs/paper.md#%s)", t.ID, t.ID)
-			switch {
-			case t.Outcome != outcome:
-			case t.On != "":
-				elsewhere = append(elsewhere, link+" ("+t.On.String()+")")
-			default:
-				links = append(links, link)
-			}
-		}
-		if all := append(links, elsewhere...); all != nil {
-			fmt.Fprintf(&b, "- *%s*: %s\n", outcome, strings.Join(all, ", "))
-		}
-	}
-	fmt.Fprintf(&b, "\nThey rest on %s (%d verdicts). %s\n", s.Measurements(), s.verdicts(), jointly)
-	return b.Bytes()
-}
-
 // ExperimentFacts counts the facts of an experiment by the statement of the paper that they
-// are about, with links, as in the README. "–": there are none.
+// are about, with links within docs/paper.md. "–": there are none.
 func ExperimentFacts(statements []JudgedStatement, experiment string) string {
 	var parts []string
 	for _, t := range statements {
@@ -178,7 +154,7 @@ func ExperimentFacts(statements []JudgedStatement, experiment string) string {
 			}
 		}
 		if counts := strings.TrimPrefix(facts.String()+overBandits, ", "); counts != "" {
-			parts = append(parts, fmt.Sprintf("[%s](docs/paper.md#%s) %s", t.ID, t.ID, counts))
+			parts = append(parts, fmt.Sprintf("[%s](#%s) %s", t.ID, t.ID, counts))
 		}
 	}
 	if parts == nil {

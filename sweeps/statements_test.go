@@ -175,7 +175,7 @@ func TestStatementEvidence(t *testing.T) {
 	if got, want := statement.Cells()[3], "whole-gradient holds: 2 for, 1 no evidence · block fails: 1 against"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
-	if got, want := ExperimentFacts(statements, "x"), "[damping-ratio](docs/paper.md#damping-ratio) 2 for, 1 against, 1 no evidence"; got != want {
+	if got, want := ExperimentFacts(statements, "x"), "[damping-ratio](#damping-ratio) 2 for, 1 against, 1 no evidence"; got != want {
 		t.Errorf("facts %q, want %q", got, want)
 	}
 	if got := ExperimentFacts(statements, "y"); got != "–" {

@@ -39,6 +39,7 @@ func TestArchitecture(t *testing.T) {
 		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
 		{"cmd/fuzz", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
 		{"cmd/bench", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"cmd/site", nil, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
 	} {
 		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
 			own, isOwn := strings.CutPrefix(dep, module)
@@ -73,6 +74,7 @@ func TestConfinedLibraries(t *testing.T) {
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},
 		{"github.com/google/pprof/profile", "grposim/cmd/bench"},
+		{"github.com/yuin/goldmark", "grposim/cmd/site"},
 	} {
 		if got := importers[row.library]; !slices.Equal(got, strings.Fields(row.only)) {
 			t.Errorf("%s is imported by %v, want %s alone", row.library, got, row.only)

@@ -3,10 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +11,7 @@ import (
 	"grposim/sweeps/config"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/paper.md, the README's statements and docs/third-party.txt")
+var update = flag.Bool("update", false, "rewrite docs/paper.md, the README's output and docs/third-party.txt")
 
 // committedVerdicts reads the verdicts of every experiment in results/paper.
 func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
@@ -34,115 +31,29 @@ func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
 	return all
 }
 
-// docs/paper.md and what the README says of the paper are computed from the committed
-// verdicts; the last sections of the former from the paper's table, from public logs and from
+// docs/paper.md is computed from the committed verdicts, the paper's table, public logs and
 // simulated curves.
 func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
 	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
-
 	for _, s := range statements {
 		if fails := s.Outcome == sweeps.StatementFails; fails != (s.Statement.Instead != "") {
 			t.Errorf("%s %s: configs/statements.yaml says what was found instead: %q", s.ID, s.Outcome, s.Statement.Instead)
 		}
 	}
 
-	readme := string(readDocument(t, root, "README.md"))
-	for name, content := range map[string]func(old string) string{
-		"statements":  func(string) string { return string(sweeps.StatementSummary(statements, summary)) },
-		"experiments": func(old string) string { return experimentRows(t, statements, old) },
-		"frontier":    func(string) string { return frontierSentence(verdicts) },
-	} {
-		begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
-		before, rest, found := strings.Cut(readme, begin)
-		old, after, closed := strings.Cut(rest, end)
-		if !found || !closed {
-			t.Fatalf("the README has no block %s… %s", begin, end)
-		}
-		readme = before + begin + content(old) + end + after
+	want := strings.Join([]string{
+		string(sweeps.PaperDoc(statements, summary)), experimentSection(t, root, statements), frontierSection(verdicts),
+		"## What the paper's numbers about language models show\n", benchmarkSection(), fitsSection(), inertiaSection(t),
+	}, "\n")
+	path := filepath.Join(root, "docs", "paper.md")
+	if *update {
+		write(t, path, want)
 	}
-	for name, want := range map[string]string{
-		"docs/paper.md": string(sweeps.PaperDoc(statements, summary)) + "\n## What the paper's numbers about language models show\n\n" +
-			benchmarkSection() + "\n" + fitsSection() + "\n" + inertiaSection(t),
-		"README.md": readme,
-	} {
-		path := filepath.Join(root, name)
-		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if string(readDocument(t, path)) != want {
-			t.Errorf("%s is not that of the committed verdicts (-update rewrites it)", name)
-		}
+	if string(readDocument(t, path)) != want {
+		t.Error("docs/paper.md is not that of the committed verdicts (-update rewrites it)")
 	}
-}
-
-// experimentRows returns the rows of the README's table of experiments with what each says
-// of the paper's statements in the last column. Every experiment has a row.
-func experimentRows(t *testing.T, statements []sweeps.JudgedStatement, old string) string {
-	t.Helper()
-	left := experimentNames(suites[0].name)
-	var rows strings.Builder
-	for line := range strings.Lines(old) {
-		cells := strings.SplitN(line, " | ", 3)
-		name, _, is := strings.Cut(strings.TrimPrefix(cells[0], "| ["), "]")
-		if i := slices.Index(left, name); is && i >= 0 && len(cells) == 3 {
-			left = slices.Delete(left, i, i+1)
-			line = strings.Join([]string{cells[0], cells[1], sweeps.ExperimentFacts(statements, name)}, " | ") + " |\n"
-		}
-		rows.WriteString(line)
-	}
-	if len(left) > 0 {
-		t.Errorf("the README's table of experiments has no row of %s", strings.Join(left, ", "))
-	}
-	return rows.String()
-}
-
-// undecidedFrontier is the multiple of the line, as written at η = 0.02 and a visibility of 1 %:
-// K_ref = 104 for the line's 83.16. It is on the edge of its margin, as a comment in
-// paper-figure-7.yaml says, so that no verdict has it.
-const undecidedFrontier = 104 / 83.16
-
-// frontierSentence says where Figure 7's frontier lies in the corner that the paper names, as
-// a multiple of its line, in each reading and by each threshold of visibility, and in how many
-// of all bandits it lies on the line.
-func frontierSentence(verdicts []sweeps.Verdict) string {
-	statement, _ := config.LookupStatement("figure-7-frontier")
-	visibility := map[string]string{"visible-1-permille": "0.1 %", "visible-3-permille": "0.3 %", "visible-10-permille": "1 %"}
-	var parts, counts []string
-	bandits := 0
-	for _, r := range statement.Readings {
-		var ranges []string
-		for i, c := range statement.Choices {
-			var ratios []float64
-			var on sweeps.Tally
-			for _, v := range verdicts {
-				want := config.About{Kind: config.AboutStatement, Statement: statement.ID, Reading: r.Name, Choice: c.Name, Regime: config.Limit}
-				switch {
-				case v.About == nil || *v.About != want:
-				case v.Bandits != nil:
-					on.Holds, on.Of = on.Holds+v.Bandits.Holds, on.Of+v.Bandits.Of
-				case v.Claim == "visible-frontier" && v.Experiment == "paper-figure-7":
-					ratios = append(ratios, float64(v.Measured/v.Predicted))
-				}
-			}
-			if r.Name == "as-written" && c.Name == "visible-10-permille" {
-				ratios = append(ratios, undecidedFrontier)
-			}
-			if ratios != nil {
-				ranges = append(ranges, fmt.Sprintf("%.2f to %.2f (%s)", slices.Min(ratios), slices.Max(ratios), visibility[c.Name]))
-			}
-			if i == 0 {
-				counts, bandits = append(counts, fmt.Sprintf("%d %s", on.Holds, r.Name)), on.Of
-			}
-		}
-		parts = append(parts, r.Name+" "+strings.Join(ranges, ", "))
-	}
-	return "In the corner that the paper names, small η and large K_ref, visible oscillation begins at these multiples of the line, by the threshold of visibility: " + strings.Join(parts, "; ") +
-		fmt.Sprintf(" (the %.2f, at η = 0.02, is on the edge of the margin and decides nothing). This is one bandit with rewards of ours. ", undecidedFrontier) +
-		fmt.Sprintf("Of %d with the paper's K, at η = 0.04 and a visibility of 0.1 %%, these are within a quarter of the line: %s.\n", bandits, strings.Join(counts, ", "))
 }
 
 // Every check of the built-in experiments says what it is about.

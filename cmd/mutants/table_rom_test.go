@@ -580,4 +580,6 @@ var logsMutants = []mutant{
 		before: "if !isSquarable(force) {", after: "if !isFinite(force) {"},
 	{id: "rom/jumping-weights", fault: "the jump of a weight on the way to the fixed point is nothing that is neglected", file: "rom/pathnoise.go",
 		before: "jump = 2 * math.Abs(", after: "jump = 0 * math.Abs("},
+	{id: "rom/path-deviation", fault: "runs stray from a path a fifth too far", file: "rom/pathnoise.go",
+		before: "of += slope * slope * v", after: "of += 1.44 * slope * slope * v"},
 }

@@ -317,4 +317,12 @@ var reportMutants = []mutant{
 		before: " || params.Placement == rom.InReward)", after: ")"},
 	{id: "sweeps/theory/rare-rise", fault: "a mean that rare groups move is judged whatever their number", file: "sweeps/theory/curve.go",
 		before: "because != \"\" && reached && few", after: "because == \"\" && reached && few"},
+	{id: "sweeps/theory/path-without-rest", fault: "a shown path ends where the spread of runs has no finite prediction", file: "sweeps/theory/curve.go",
+		before: "	if Unbounded(r) {\n", after: "	if Unbounded(r) && false {\n"},
+	{id: "sweeps/theory/rest-without-shift", fault: "runs that come to rest have the reward of the fixed point", file: "sweeps/theory/curve.go",
+		before: "p.FixedPoint.Reward+shift, p.Neglected", after: "p.FixedPoint.Reward, p.Neglected"},
+	{id: "sweeps/theory/start-without-offset", fault: "a start at the fixed point has no offset", file: "sweeps/theory/start.go",
+		before: "point.Logits, init.Offset, s.Seed", after: "point.Logits, 0, s.Seed"},
+	{id: "sweeps/theory/plane-column", fault: "a column of a map has the regimes of the first", file: "sweeps/theory/plane.go",
+		before: "p.xKey.SetNumber(&s, x)", after: "p.xKey.SetNumber(&s, p.xNode.value[0])"},
 }

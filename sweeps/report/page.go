@@ -24,6 +24,9 @@ import (
 //go:embed page.tmpl.html
 var pageTemplate string
 
+//go:embed colours.css
+var coloursCSS string
+
 //go:embed page.css
 var pageCSS string
 
@@ -63,7 +66,7 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
-	p := page{Heading: heading, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
+	p := page{Heading: heading, CSS: template.CSS(coloursCSS + pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
 	var failures []func() error
 	for i, part := range parts {

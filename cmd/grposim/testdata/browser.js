@@ -11,7 +11,7 @@ const openAll = () => document.querySelectorAll("details").forEach(fold => (fold
 
 // Problems of accessibility, and whether the page is wider than the window.
 const look = async () => {
-  const found = await axe.run();
+  const found = await axe.run({ preload: false }); // preloading reads style sheets anew, which a page from a file cannot
   const problems = found.violations.filter(v => ["serious", "critical"].includes(v.impact))
     .map(v => `${v.impact}: ${v.id}: ${v.nodes.length} × ${v.nodes[0].html.slice(0, 200)}`);
   const wide = document.documentElement.scrollWidth - innerWidth;
@@ -48,7 +48,7 @@ const paper = () => {
   const problems = [];
   const report = (elements, what) => { if (elements.length > 0) problems.push(`${elements.length} ${what}`); };
   report(rows.filter(row => !printed(row)), "rows of tables are not printed");
-  report([...document.querySelectorAll("details > :not(summary)")].filter(part => !printed(part)), "folded parts are not printed");
+  report([...document.querySelectorAll("details:not(nav *) > :not(summary)")].filter(part => !printed(part)), "folded parts are not printed");
   report([...document.querySelectorAll("form, .up")].filter(printed), "parts that only a screen can use are printed");
   report(figures.filter(figure => !printed(figure)), "figures are not printed");
   const sheet = 186 * 96 / 25.4;
