@@ -19,7 +19,7 @@ const look = async () => {
   return problems;
 };
 
-// What a phone shows badly: words broken in the middle, tables and figures wider than the
+// What a phone shows badly of a report: words broken in the middle, tables and figures wider than the
 // window. A word ends where a line may be broken.
 const phone = () => {
   const problems = [];
@@ -73,7 +73,7 @@ const paper = () => {
         await page.evaluate(source);
         await page.evaluate(openAll);
         (await page.evaluate(look)).forEach(say);
-        if (width === 390) (await page.evaluate(phone)).forEach(say);
+        if (width === 390 && await page.$("#find")) (await page.evaluate(phone)).forEach(say); // a report
         await context.close();
       }
     }
