@@ -283,9 +283,9 @@ func removeFigures(dir, figures string) error {
 	return err
 }
 
-// writePage writes a page into a file.
-func writePage(file, title string, parts []report.Part) error {
-	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, title, parts) })
+// writePage writes a page of that name into a file.
+func writePage(file, name string, parts []report.Part) error {
+	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, headingOf(name, parts), parts) })
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several

@@ -20,10 +20,34 @@ import (
 )
 
 // suites names the embedded experiments as wholes, each with what it is about: their
-// folder, and the summary of their verdicts. The first is the default.
-var suites = []struct{ name, about string }{
-	{"paper", "the paper's claims"},
-	{"trainers", "what trainers add to GRPO (docs/trainers.md)"},
+// folder, and the summary of their verdicts, with the heading of its page. The first is the
+// default.
+var suites = []struct {
+	name, about string
+	heading     report.Heading
+}{
+	{"paper", "the paper's claims", report.Heading{
+		Title: "“Predictable GRPO”: what holds, and what fails", Source: "arXiv:2606.30789", Link: "https://arxiv.org/abs/2606.30789",
+		Figure: "visible-frontier-frontier-as-written-refresh-interval", Experiment: "paper-figure-7",
+		Caption: "The frontier of the paper’s Figure 7: the refresh interval from which on a run visibly oscillates, over the learning rate, for the update as written, with rewards of ours; and the paper’s line K η K_ref = 1 − μ.",
+	}},
+	{"trainers", "what trainers add to GRPO (docs/trainers.md)", report.Heading{
+		Title:  "What trainers add to GRPO",
+		Figure: "trajectory-bounded", Experiment: "clip-reverses",
+		Caption: "The mean reward of two arms with six importance weights of trainers, on the way from the snapshot that draws the samples. Points are simulated, lines are exact theory.",
+	}},
+}
+
+// headingOf returns the heading of a page over parts: that of the suite if this is its name
+// and all of them are of it, else the name.
+func headingOf(name string, parts []report.Part) report.Heading {
+	for _, s := range suites {
+		other := func(part report.Part) bool { return suiteOf(part.Experiment.Plan.Spec.Name) != s.name }
+		if s.name == name && !slices.ContainsFunc(parts, other) {
+			return s.heading
+		}
+	}
+	return report.Heading{Title: name}
 }
 
 func newReproduce(stdout, stderr io.Writer) *cobra.Command {

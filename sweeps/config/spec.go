@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -96,6 +97,19 @@ var Relations = []Relation{Equals, AtMost, AtLeast}
 // String returns the claim, such as "-1" or "≤ 3".
 func (h *Hypothesis) String() string {
 	return map[Relation]string{AtMost: "≤ ", AtLeast: "≥ "}[h.Relation] + Format(h.Value)
+}
+
+// Allowed returns the ends of the values that the claim allows, within the margin about a
+// value; a bound has one end, the other is ±Inf.
+func (h *Hypothesis) Allowed(margin float64) (lo, hi float64) {
+	lo, hi = h.Value-margin, h.Value+margin
+	switch h.Relation {
+	case AtMost:
+		lo = math.Inf(-1)
+	case AtLeast:
+		hi = math.Inf(1)
+	}
+	return lo, hi
 }
 
 // Measuring holds the keys of a check that set how its claim is measured. A check
