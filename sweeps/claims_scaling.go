@@ -20,12 +20,12 @@ var (
 	fluctuationScaling = logic{
 		quantities: only("slope of log variance of expected reward"),
 		find:       varianceScaling.find,
-		picture:    picture{family: byOver, draw: varianceScaling.draw},
+		picture:    picture{family: byOver, draw: varianceScaling.draw, shows: predictionsAndHypotheses},
 	}
 	relaxationScaling = logic{
 		quantities: only("slope of log relaxation rate"),
 		find:       rateScaling.find,
-		picture:    picture{family: byOver, draw: rateScaling.draw},
+		picture:    picture{family: byOver, draw: rateScaling.draw, shows: predictionsAndHypotheses},
 	}
 )
 
@@ -207,6 +207,11 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 			}
 			if p := n.predictRun(j.by(""), c); p.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, p.value, nan, nan})
+			}
+		}
+		for _, v := range d.verdicts {
+			if v.Hypothesis != nil && v.Cell == set.Name && v.Variant == set.Cells[0].Variant {
+				f.Series = append(f.Series, claimedSlope(v, measured.Points))
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)

@@ -139,7 +139,7 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 		predicted = append(predicted, c.Column)
 	}
 	table(predicted...)
-	line("\n## trajectories.parquet\n\nRows are in the order of the sweep, then of the quantities, then of the steps. Cells that recorded nothing have none.")
+	line("\n## trajectories.parquet\n\nRows are in the order of the sweep, then of the quantities, then of the steps. Cells that recorded nothing have none. `grposim report DIR --trajectories FILE` writes the same columns and rows as CSV, cell by cell from the journal, for programs that do not read Parquet; a sweep does not, because the text is several times as large.")
 	table(store.TrajectoryColumns...)
 	line("\nThe quantities:")
 	table(QuantityColumns...)

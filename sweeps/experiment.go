@@ -63,9 +63,7 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	sources := figureSources(plan, verdicts)
 	names := namesOf(sources)
 	for i, source := range sources {
-		check := source.checks[0]
-		p, _ := pictureOf(check)
-		f := p.draw(newJudgement(check, plan.IntervalConfidence(), e), source)
+		f := source.picture.draw(newJudgement(source.checks[0], plan.IntervalConfidence(), e), source)
 		f.Name = names[i]
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title

@@ -62,6 +62,7 @@ const (
 	Boundary              // lines of a map, separated by points that are not finite
 	Region                // closed areas of a map, separated by points that are not finite
 	Share                 // a segment of a column over a category, from Lo to Hi
+	Claimed               // the file's own claim: a line, and from Lo to Hi the values it allows; ±Inf: to the end of the axis
 )
 
 // FigureSeries is one set of marks of the same kind.
@@ -84,6 +85,7 @@ func BarePoint(x, y float64) FigurePoint { return FigurePoint{x, y, math.NaN(), 
 
 // figureSource holds the checks that one figure shows, and their cells and verdicts.
 type figureSource struct {
+	picture  picture
 	variant  string // the only variant shown; "" if all are, or the file has none
 	checks   []*config.Check
 	sets     []CellSet
@@ -93,7 +95,8 @@ type figureSource struct {
 
 // namesOf returns the names of figures. Each is made of the claim of its first check,
 // the variant if all cells have the same, the parameter of the search if there is one,
-// and the prediction if all checks name the same. Repeated names get a number.
+// the prediction if all checks name the same, and of a hypothesis alone its relation.
+// Repeated names get a number.
 func namesOf(sources []*figureSource) []string {
 	var names []string
 	taken := make(map[string]int)
@@ -111,6 +114,9 @@ func namesOf(sources []*figureSource) []string {
 		if check.Prediction != "" && !slices.ContainsFunc(d.checks, different) {
 			name += "-" + string(check.Prediction)
 		}
+		if d.picture.shows == hypothesisAlone {
+			name += "-" + strings.ReplaceAll(string(check.Hypothesis.Relation), "_", "-")
+		}
 		if taken[name]++; taken[name] > 1 {
 			name += fmt.Sprintf("-%d", taken[name])
 		}
@@ -125,36 +131,38 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 	var sources []*figureSource
 	byID := make(map[string]*figureSource)
 	for _, planned := range plan.Checks {
-		if planned.Check.Hypothesis != nil && logics[planned.Check.Claim].picture.draw == nil {
-			continue // the deviation from a bound is no picture
-		}
-		p, family := pictureOf(planned.Check)
-		if family == "" {
-			family = fmt.Sprint(planned.Index)
-		}
-		variants, across := variantsOf(planned.Sets), p.spans == allVariants
-		if across && len(variants) > 0 {
-			variants = []string{""}
-		}
-		for _, variant := range variants {
-			id := family + " of " + variant
-			d := byID[id]
-			if d == nil {
-				d = &figureSource{variant: variant, places: make(map[[2]string]int)}
-				byID[id] = d
-				sources = append(sources, d)
+		for i, p := range picturesOf(planned.Check) {
+			family := ""
+			if p.family != nil {
+				family = p.family(planned.Check)
 			}
-			if !slices.Contains(d.checks, planned.Check) {
-				d.checks = append(d.checks, planned.Check)
+			if family == "" {
+				family, p.spans = fmt.Sprint(planned.Index, i), oneVariant
 			}
-			for _, set := range planned.Sets {
-				if across || set.Cells[0].Variant == variant {
-					d.add(set)
+			variants, across := variantsOf(planned.Sets), p.spans == allVariants
+			if across && len(variants) > 0 {
+				variants = []string{""}
+			}
+			for _, variant := range variants {
+				id := family + " of " + variant
+				d := byID[id]
+				if d == nil {
+					d = &figureSource{picture: p, variant: variant, places: make(map[[2]string]int)}
+					byID[id] = d
+					sources = append(sources, d)
 				}
-			}
-			for i := range verdicts {
-				if v := &verdicts[i]; v.Check == planned.Index && (across || v.Variant == variant) {
-					d.verdicts = append(d.verdicts, v)
+				if !slices.Contains(d.checks, planned.Check) {
+					d.checks = append(d.checks, planned.Check)
+				}
+				for _, set := range planned.Sets {
+					if across || set.Cells[0].Variant == variant {
+						d.add(set)
+					}
+				}
+				for i := range verdicts {
+					if v := &verdicts[i]; v.Check == planned.Index && (across || v.Variant == variant) {
+						d.verdicts = append(d.verdicts, v)
+					}
 				}
 			}
 		}
@@ -179,6 +187,7 @@ func (d *figureSource) add(set CellSet) {
 // picture describes the figures of the checks of a claim. The zero picture is replaced by
 // deviationPicture.
 type picture struct {
+	shows shown
 	// family returns the family of a check: checks of equal family share a figure. A
 	// check of family "" has a figure of its own; so has every check if family is nil.
 	family func(check *config.Check) string
@@ -187,6 +196,15 @@ type picture struct {
 	// judgement of the first of the checks.
 	draw func(j *judgement, d *figureSource) Figure
 }
+
+// shown is what of its checks a picture shows.
+type shown int
+
+const (
+	predictions              shown = iota // what was measured and predicted: a hypothesis has a picture of its own
+	predictionsAndHypotheses              // a hypothesis too
+	hypothesisAlone                       // what was measured, and a hypothesis about it
+)
 
 // span is the range of variants that one figure shows.
 type span int
@@ -215,19 +233,19 @@ var deviationPicture = picture{draw: (*judgement).drawDeviations, spans: allVari
 	return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
 }}
 
-// pictureOf returns the picture of a check and its family. A check of family "" gets a
-// figure per variant.
-func pictureOf(check *config.Check) (p picture, family string) {
-	if p = logics[check.Claim].picture; p.draw == nil {
-		p = deviationPicture
+// picturesOf returns the pictures of a check: that of its claim and, where it does not show
+// the check's hypothesis, one of that.
+func picturesOf(check *config.Check) []picture {
+	own := logics[check.Claim].picture
+	switch {
+	case check.Hypothesis == nil && own.draw == nil:
+		return []picture{deviationPicture}
+	case check.Hypothesis == nil || own.shows == predictionsAndHypotheses:
+		return []picture{own}
+	case own.draw == nil: // the deviation from a bound is no picture
+		return []picture{hypothesisPicture}
 	}
-	if p.family != nil {
-		family = p.family(check)
-	}
-	if family == "" {
-		p.spans = oneVariant
-	}
-	return p, family
+	return []picture{own, hypothesisPicture}
 }
 
 // failing says, for a title, which theories the checks expect to fail and whether the

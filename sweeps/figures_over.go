@@ -45,12 +45,22 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 			}
 		}
 	}
-	settings := &cells[0].Settings
-	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
 	values := j.valuesOf(cells, picture)
 	if picture.ratio != "" && values.divide() {
-		f.YLabel = picture.ratio
+		picture.label = picture.ratio
 	}
+	param := picture.over
+	if param == "" {
+		param, _ = abscissa(cells)
+	}
+	return j.drawValues(cells, values, param, picture)
+}
+
+// drawValues draws one value per cell, in the order of the cells, over a parameter or, if it
+// is "", side by side.
+func (j *judgement) drawValues(cells []*Cell, values overValues, param string, picture overPicture) Figure {
+	settings := &cells[0].Settings
+	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
 	found := "measured"
 	if l := j.check.Locate; l != nil {
 		found = "located"
@@ -59,10 +69,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 		f.Title += ", located in " + param.Title(settings)
 		f.YLabel = strings.Replace(f.YLabel, "%s", param.Title(settings), 1)
 	}
-	param, inLine := picture.over, picture.over != ""
-	if !inLine {
-		param, inLine = abscissa(cells)
-	}
+	inLine := param != ""
 	if inLine {
 		var places []float64
 		for _, c := range cells {

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -314,9 +315,6 @@ func (c *Cell) Work() float64 {
 // results folder, with the parameters of every cell and the data dictionary in its
 // metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
-	cell := func(i int) store.LabelledCell {
-		return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
-	}
 	asJSON := func(value any) func(io.Writer) error {
 		return func(w io.Writer) error {
 			text, err := json.Marshal(value)
@@ -324,10 +322,30 @@ func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
 			return errors.Join(err, writing)
 		}
 	}
-	return store.NewTrajectoryTable(dir, len(p.Cells), cell,
+	return store.NewTrajectoryTable(dir, len(p.Cells), p.labelled,
 		store.Metadata{Key: "grposim.cells", Write: p.describeCells},
 		store.Metadata{Key: "grposim.columns", Write: asJSON(store.TrajectoryColumns)},
 		store.Metadata{Key: "grposim.quantities", Write: asJSON(QuantityColumns)})
+}
+
+// labelled names cell i in a table of trajectories.
+func (p *Plan) labelled(i int) store.LabelledCell {
+	return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+}
+
+// TrajectoriesCSV writes the rows of trajectories.parquet of a finished results folder as CSV, from
+// its journal, and writes nothing into the folder. Its errors are those of Open, of w and of ctx.
+func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string) error {
+	plan, outcomes, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	table, err := store.NewTrajectoryCSV(w)
+	for i := 0; i < len(plan.Cells) && err == nil; i++ {
+		cell := plan.labelled(i)
+		err = errors.Join(ctx.Err(), table.Write(cell, outcomes[cell.ID]))
+	}
+	return errors.Join(err, table.Flush())
 }
 
 // describeCells writes a JSON list of the cells with their parameters.

@@ -29,6 +29,14 @@ const (
 // StatementOutcomes lists the outcomes in the order of reports.
 var StatementOutcomes = []StatementOutcome{StatementHolds, StatementLeadingOrder, StatementInAReading, StatementDepends, StatementFails, StatementNotTestable, StatementUndecided}
 
+// Words returns the outcome as the predicate of n statements, such as "fail" of two.
+func (o StatementOutcome) Words(n int) string {
+	if n == 1 {
+		return string(o)
+	}
+	return strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail").Replace(string(o))
+}
+
 // VerdictCounts counts the verdicts about a statement.
 type VerdictCounts struct {
 	Support      int `json:"support"`      // the prediction held
@@ -309,11 +317,7 @@ func Headline(statements []JudgedStatement) string {
 					n++
 				}
 			}
-			noun := string(s)
-			if n != 1 {
-				noun = strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail").Replace(noun)
-			}
-			counts = append(counts, counted{n, noun})
+			counts = append(counts, counted{n, s.Words(n)})
 		}
 		if line := joinCounts(counts); line != "" {
 			parts = append(parts, strings.TrimPrefix(ground.String()+" ", " ")+line)
@@ -332,8 +336,16 @@ var StatementColumns = []string{"statement", "where in the paper", "outcome", "f
 
 // Cells returns a statement as the columns of a table for people.
 func (t *JudgedStatement) Cells() []string {
-	readings := t.NotTestable
-	var parts []string
+	return []string{t.ID, t.Where, t.verdict(), cmp.Or(strings.Join(t.Facts(), " · "), "–")}
+}
+
+// Facts returns the facts about each reading in words, of a statement that no verdict is
+// about why it cannot be tested; nil where the table does not say either.
+func (t *JudgedStatement) Facts() []string {
+	if len(t.Readings) == 0 && t.NotTestable != "" {
+		return []string{t.NotTestable}
+	}
+	var facts []string
 	for _, r := range t.Readings {
 		part := r.LimitFacts.String()
 		if r.Bandits.Of > 0 {
@@ -359,13 +371,21 @@ func (t *JudgedStatement) Cells() []string {
 		default:
 			part = fmt.Sprintf("%s %s: %s", name, outcome, part)
 		}
-		parts = append(parts, part)
+		facts = append(facts, part)
 	}
-	if parts != nil {
-		readings = strings.Join(parts, " · ")
+	return facts
+}
+
+// Experiments returns the names of the experiments whose verdicts are about the statement,
+// each once, in the order of its readings.
+func (t *JudgedStatement) Experiments() []string {
+	var names []string
+	for _, r := range t.Readings {
+		for _, e := range r.Evidence {
+			if !slices.Contains(names, e.Experiment) {
+				names = append(names, e.Experiment)
+			}
+		}
 	}
-	if readings == "" {
-		readings = "–"
-	}
-	return []string{t.ID, t.Where, t.verdict(), readings}
+	return names
 }

@@ -61,8 +61,12 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	line("### %s", t.ID)
 	line("")
 	line("**%s.** %s (%s)", upperFirst(t.verdict()), t.Says, t.Where)
+	instead := t.Statement.Instead
+	if t.Outcome != StatementFails {
+		instead = ""
+	}
 	for _, part := range []struct{ name, text string }{
-		{"In the paper's letters", t.Statement.Symbols}, {"Tested", t.Statement.Tested},
+		{"Found instead", instead}, {"In the paper's letters", t.Statement.Symbols}, {"Tested", t.Statement.Tested},
 		{"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
 	} {
 		if part.text != "" {

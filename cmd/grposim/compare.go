@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -49,9 +50,6 @@ that are not the same in A and B follow.
 
 Of more than 40 quantities it prints those with a difference, and how many others
 there are; --all prints every one.
-
-Exit codes of folders: 0 compared, whatever was found; 2 the command line is wrong, or a
-folder holds no results; 4 results are damaged or incomplete.
 
 Training logs
 
@@ -109,8 +107,7 @@ The chance that any row without a difference is called different is at most 1 le
 confidence (Holm); that any row of a table, or a curve as a whole, is wrongly called the
 same at most half of that.
 
-Exit codes of logs and scores: 0 all the same, 1 one is different, 3 undecided, 2 the
-command line or a file is wrong, 4 a file cannot be read.`,
+Exit codes: grposim help exit-codes.`,
 		Example: `  grposim sweep configs/smoke.yaml
   grposim sweep configs/smoke.yaml --set optimizer.momentum=0.6 --out results/local/smoke-0.6
   grposim compare results/local/smoke results/local/smoke-0.6
@@ -119,7 +116,7 @@ command line or a file is wrong, 4 a file cannot be read.`,
   grposim compare configs/runs/a1.csv,configs/runs/a2.csv,configs/runs/a3.csv configs/runs/b1.csv,configs/runs/b2.csv,configs/runs/b3.csv   # two recipes: exit code 1
   grposim compare configs/benchmarks.csv --margin 5   # scores of a paper, two of which differ: exit code 1`,
 		Args: arguments(func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && isFile(args[0]) {
+			if len(args) == 1 && !isFolder(args[0]) {
 				return nil
 			}
 			return cobra.ExactArgs(2)(c, args)
@@ -141,6 +138,9 @@ command line or a file is wrong, 4 a file cannot be read.`,
 				comparison, err := sweeps.CompareFolders(pair[0], pair[1])
 				switch {
 				case err != nil:
+					if other := errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)); other != nil {
+						return other
+					}
 					return err
 				case o.json:
 					err = encoder.Encode(comparison)
@@ -207,6 +207,17 @@ func (o *equivalenceOptions) marginSource(byDefault string) string {
 // check returns whether the two arguments are training logs, and the error of flags and
 // arguments that do not go together.
 func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool, err error) {
+	var missing []error
+	for _, arg := range args {
+		for _, path := range separated(arg) {
+			if _, err := os.Stat(path); err != nil {
+				missing = append(missing, toCompare.refuse(path, usageError{err}))
+			}
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return false, err
+	}
 	flags := c.Flags()
 	if len(args) == 2 {
 		isLogs = logsOf(args[0]) != nil
@@ -219,12 +230,6 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 		}
 	}
 	ofLogs := []string{scheduleFlag, largestFlag, runFlag}
-	ofEquivalence := slices.ContainsFunc(append(ofLogs, marginFlag, confidenceFlag), flags.Changed)
-	for _, arg := range args {
-		if _, missing := os.Stat(arg); missing != nil && ofEquivalence && !isLogs {
-			return false, usageError{missing}
-		}
-	}
 	switch {
 	case len(args) == 2 && !isLogs && (flags.Changed(marginFlag) || flags.Changed(confidenceFlag)):
 		return false, usageError{fmt.Errorf("--%s and --%s are for training logs and scores; results folders have the confidence of their configurations", marginFlag, confidenceFlag)}
@@ -244,10 +249,10 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	return isLogs, nil
 }
 
-// isFile reports whether a path is that of a file.
-func isFile(path string) bool {
+// isFolder reports whether a path is that of a folder.
+func isFolder(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
+	return err == nil && info.IsDir()
 }
 
 // printComparison prints a comparison: the folders, what differs between them as a

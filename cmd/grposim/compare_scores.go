@@ -48,7 +48,7 @@ func compareScores(stdout, stderr io.Writer, file string, o equivalenceOptions) 
 	defer f.Close()
 	table, err := equivalence.ReadScores(f, file)
 	if bad, is := err.(*equivalence.BadScores); is {
-		return usageError{bad}
+		return someScores.refuse(file, usageError{bad})
 	} else if err != nil {
 		return err
 	}

@@ -58,11 +58,7 @@ Lines that look like metrics and are not understood are quoted. Of a log with se
 is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
 which every cell is diagnosed.
 
-Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot be
-understood; 4 a file cannot be read; 1 a failure is found or a mode is present; 3 neither, and some mode is not
-observable; 0 all are absent. Stock logs lack a column for some mode, so that 3 is their usual
-answer; --mode asks about some modes or findings only, and 3 then includes findings without
-a column that could show them.`,
+Exit codes: grposim help exit-codes.`,
 		Example: `  grposim diagnose log.jsonl --group-size 8
   grposim diagnose log.jsonl --json --mode advantage-degeneracy,policy-concentration
   grposim diagnose log.jsonl --mode numerical-failure
@@ -79,7 +75,7 @@ a column that could show them.`,
 			for _, path := range args {
 				sources, err := how.sources(path)
 				if err != nil {
-					problems = append(problems, badInput(err))
+					problems = append(problems, badInput(path, err))
 					continue
 				}
 				for i := range sources {

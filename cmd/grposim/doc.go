@@ -20,20 +20,8 @@
 // # Exit codes
 //
 // Results are printed on stdout, and everything else on stderr, in lines that begin
-// with "grposim: ". The exit code is the first of these that applies:
-//
-//   - 2: the command line or the configuration is wrong.
-//   - 130: interrupted (Ctrl-C). Finished cells are kept.
-//   - 75: try again. The command was terminated (SIGTERM), and finished cells are kept, or
-//     another grposim uses the results folder.
-//   - 4: results are damaged, a file cannot be read or written, or an internal error.
-//   - 1: a verdict is disagree, or runs or scores that are compared are different.
-//   - 3: a verdict is inconclusive, a control does not disagree, or there are verdicts
-//     and none is agree; runs or scores that are compared are undecided.
-//   - 0: otherwise.
-//
-// An internal error is a bug of grposim and is reported in one line. With the
-// environment variable GRPOSIM_TRACE=1 its stack follows.
+// with "grposim: ". "grposim help exit-codes" says what the exit codes mean. An internal error
+// is a bug of grposim and is reported in one line.
 //
 // # Further reading
 //

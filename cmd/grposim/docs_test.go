@@ -135,6 +135,7 @@ func TestCommandsInDocuments(t *testing.T) {
 			}
 		}
 	}
+	checkGallery(t, root)
 	for name, least := range map[string]int{filepath.Join(root, "README.md"): 7, filepath.Join(root, "docs", "sweeps.md"): 7, "doc.go": 1, "grposim sweep --help": 3} {
 		if ran[name] < least {
 			t.Errorf("%s: %d commands were found, want at least %d", name, ran[name], least)
@@ -142,8 +143,45 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
+var (
+	galleryImage = regexp.MustCompile(`(?m)^!\[[^\]]+\]\((\S+\.svg)\)$`)
+	galleryMade  = regexp.MustCompile(`# (results/local/\S+\.svg)`)
+)
+
+// checkGallery checks that every figure of docs/gallery.md is the file that its command, which
+// has been run in the current folder, says that it makes. What reproduce makes is in
+// results, which TestLongReproduce compares; -update rewrites the figures.
+func checkGallery(t *testing.T, root string) {
+	t.Helper()
+	sections := strings.Split(string(readDocument(t, root, "docs", "gallery.md")), "\n## ")[1:]
+	if len(sections) != 6 {
+		t.Errorf("the gallery has %d figures, want 6", len(sections))
+	}
+	for _, section := range sections {
+		image, made := submatches(galleryImage, section), submatches(galleryMade, section)
+		if len(image) != 1 || len(made) != 1 {
+			t.Errorf("the gallery has %v made as %v, want a figure and the file of it:\n%s", image, made, section)
+			continue
+		}
+		source := made[0]
+		if strings.Contains(section, "\ngrposim reproduce ") {
+			source = filepath.Join(root, strings.Replace(source, "/local", "", 1))
+		}
+		want := readDocument(t, source)
+		path := filepath.Join(root, "docs", image[0])
+		if *update {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(readDocument(t, path), want) {
+			t.Errorf("docs/%s is not what its command makes (-update rewrites it)", image[0])
+		}
+	}
+}
+
 // grposimArguments returns the arguments of a command line that runs grposim, and
-// whether it is run here: reproduce without a name is left to TestLongReproduce.
+// whether it is run here: reproduce, which can take minutes, is left to TestLongReproduce.
 func grposimArguments(words []string) (args []string, runs bool) {
 	switch {
 	case words[0] == "grposim" || words[0] == "bin/grposim":
@@ -151,7 +189,7 @@ func grposimArguments(words []string) (args []string, runs bool) {
 	case len(words) > 3 && slices.Equal(words[:3], []string{"go", "run", "./cmd/grposim"}):
 		args = words[3:]
 	}
-	return args, len(args) > 0 && !slices.Equal(args, []string{"reproduce"})
+	return args, len(args) > 0 && args[0] != "reproduce"
 }
 
 // checkNames returns an error if a command names a make target, a package, a test or a
@@ -168,8 +206,20 @@ func checkNames(root string, words []string) error {
 		main := newRoot(nil, nil)
 		main.InitDefaultHelpCmd()
 		main.InitDefaultCompletionCmd()
-		if c, _, err := main.Find(words[1:]); err != nil || c == main {
+		c, rest, err := main.Find(words[1:])
+		if err != nil || c == main {
 			return fmt.Errorf("grposim has no such command")
+		}
+		if c.Name() != "reproduce" || slices.Contains(rest, "--help") {
+			return nil
+		}
+		if err := c.ParseFlags(rest); err != nil {
+			return err
+		}
+		for _, name := range c.Flags().Args() {
+			if !slices.Contains(experimentNames(c.Flag("suite").Value.String()), name) && name != "NAME" {
+				return fmt.Errorf("there is no experiment %s", name)
+			}
 		}
 		return nil
 	case words[0] == "go" && len(words) > 2 && words[1] == "run":

@@ -66,8 +66,7 @@ A time of a law is in optimizer steps, or in intrinsic ones (steps at the peak r
 then the optimizer steps follow: at which that much intrinsic time has passed, for a
 frequency the time 1/frequency; of a width, those about the midpoint.
 
-Exit codes: 0 fitted; 3 flat or not identified, in one of the logs at least;
-2 the command line or a log is wrong.`,
+Exit codes: grposim help exit-codes.`,
 		Example: `  grposim fit docs/example/llama-3.1-8b-gsm8k.csv
   grposim fit docs/example/llama-3.1-8b-gsm8k.csv --schedule cosine --warmup 25 --total 250 --json`,
 		Args: arguments(cobra.MinimumNArgs(1)),

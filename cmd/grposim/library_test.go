@@ -20,6 +20,7 @@ import (
 	"grposim/rom"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 func main() {

@@ -22,10 +22,19 @@ func logsOf(arg string) []string {
 	if isLog(arg) {
 		return []string{arg}
 	}
-	if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ",") {
-		return strings.Split(arg, ",")
+	if several := separated(arg); len(several) > 1 {
+		return several
 	}
 	return nil
+}
+
+// separated returns the paths in an argument: several separated by commas, unless there is
+// something of that very name.
+func separated(arg string) []string {
+	if _, err := os.Stat(arg); err == nil {
+		return []string{arg}
+	}
+	return strings.Split(arg, ",")
 }
 
 // isLog reports whether a path is a file, or the output folder of a trainer.
@@ -59,7 +68,7 @@ func readLogs(file string, how logs.Options) ([]*logs.Log, error) {
 func openLogs(stderr io.Writer, file string, how logs.Options) ([]*logs.Log, error) {
 	all, err := readLogs(file, how)
 	if err != nil {
-		return nil, badInput(err)
+		return nil, badInput(file, err)
 	}
 	for _, l := range all {
 		printNotes(stderr, l)
@@ -71,7 +80,7 @@ func openLogs(stderr io.Writer, file string, how logs.Options) ([]*logs.Log, err
 func openLog(stderr io.Writer, file string, how logs.Options) (*logs.Log, error) {
 	l, err := logs.Open(file, how)
 	if err != nil {
-		return nil, badInput(err)
+		return nil, badInput(file, err)
 	}
 	printNotes(stderr, l)
 	return l, nil
@@ -85,12 +94,15 @@ func printNotes(stderr io.Writer, l *logs.Log) {
 
 // badInput makes the errors of a log's content, and of a path that is none, errors of
 // the user's input.
-func badInput(err error) error {
+func badInput(path string, err error) error {
 	var content *logs.Error
-	if errors.As(err, &content) || errors.Is(err, os.ErrNotExist) {
+	switch {
+	case !errors.As(err, &content) && !errors.Is(err, os.ErrNotExist):
+		return err
+	case path == stdin:
 		return usageError{err}
 	}
-	return err
+	return aLog.refuse(path, usageError{err})
 }
 
 // rewardCurve returns the reward of a log over optimizer steps, or over the intrinsic time

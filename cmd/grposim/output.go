@@ -283,9 +283,9 @@ func removeFigures(dir, figures string) error {
 	return err
 }
 
-// writePage writes a page into a file.
-func writePage(file, title string, parts []report.Part) error {
-	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, title, parts) })
+// writePage writes a page of that name into a file.
+func writePage(file, name string, parts []report.Part) error {
+	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, headingOf(name, parts), parts) })
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
@@ -330,11 +330,19 @@ func checkFolder(ctx context.Context, dir string, display *progress, judge func(
 	for _, d := range folders {
 		e, err := judge(ctx, d, display)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, badFolder(d, err)
 		}
 		experiments = append(experiments, e)
 	}
 	return folders, experiments, nil
+}
+
+// badFolder returns the error of a results folder: if it is none, what it is instead.
+func badFolder(dir string, err error) error {
+	if holdsManifest(dir) {
+		return err
+	}
+	return aFolder.refuse(dir, err)
 }
 
 // holdsManifest reports whether dir is a results folder.

@@ -37,6 +37,12 @@ func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
 	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
+	for _, s := range statements {
+		if fails := s.Outcome == sweeps.StatementFails; fails != (s.Statement.Instead != "") {
+			t.Errorf("%s %s: configs/statements.yaml says what was found instead: %q", s.ID, s.Outcome, s.Statement.Instead)
+		}
+	}
+
 	want := strings.Join([]string{
 		string(sweeps.PaperDoc(statements, summary)), experimentSection(t, root, statements), frontierSection(verdicts),
 		"## What the paper's numbers about language models show\n", benchmarkSection(), fitsSection(), inertiaSection(t),

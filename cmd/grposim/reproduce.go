@@ -20,10 +20,34 @@ import (
 )
 
 // suites names the embedded experiments as wholes, each with what it is about: their
-// folder, and the summary of their verdicts. The first is the default.
-var suites = []struct{ name, about string }{
-	{"paper", "the paper's claims"},
-	{"trainers", "what trainers add to GRPO (docs/trainers.md)"},
+// folder, and the summary of their verdicts, with the heading of its page. The first is the
+// default.
+var suites = []struct {
+	name, about string
+	heading     report.Heading
+}{
+	{"paper", "the paper's claims", report.Heading{
+		Title: "“Predictable GRPO”: what holds, and what fails", Source: "arXiv:2606.30789", Link: "https://arxiv.org/abs/2606.30789",
+		Figure: "visible-frontier-frontier-as-written-refresh-interval", Experiment: "paper-figure-7",
+		Caption: "The frontier of the paper’s Figure 7: the refresh interval from which on a run visibly oscillates, over the learning rate, for the update as written, with rewards of ours; and the paper’s line K η K_ref = 1 − μ.",
+	}},
+	{"trainers", "what trainers add to GRPO (docs/trainers.md)", report.Heading{
+		Title:  "What trainers add to GRPO",
+		Figure: "trajectory-bounded", Experiment: "clip-reverses",
+		Caption: "The mean reward of two arms with six importance weights of trainers, on the way from the snapshot that draws the samples. Points are simulated, lines are exact theory.",
+	}},
+}
+
+// headingOf returns the heading of a page over parts: that of the suite if this is its name
+// and all of them are of it, else the name.
+func headingOf(name string, parts []report.Part) report.Heading {
+	for _, s := range suites {
+		other := func(part report.Part) bool { return suiteOf(part.Experiment.Plan.Spec.Name) != s.name }
+		if s.name == name && !slices.ContainsFunc(parts, other) {
+			return s.heading
+		}
+	}
+	return report.Heading{Title: name}
 }
 
 func newReproduce(stdout, stderr io.Writer) *cobra.Command {
@@ -65,7 +89,7 @@ all of them.
 			slices.Sort(names)
 			for _, name := range slices.Compact(names) {
 				if !slices.Contains(known, name) {
-					return usageError{fmt.Errorf("no experiment %q in the suite %s: want one of %s", name, suite, strings.Join(known, ", "))}
+					return unknownExperiment(name, suite)
 				}
 				spec, err := embeddedSpec(config.ToJudge, name)
 				if err != nil {
@@ -103,6 +127,20 @@ all of them.
 		panic(err) // the flag is defined above, once
 	}
 	return c
+}
+
+// unknownExperiment returns the error of a name that is no experiment of a suite.
+func unknownExperiment(name, suite string) error {
+	known := experimentNames(suite)
+	hint := "want one of " + strings.Join(known, ", ")
+	if other := suiteOf(name); other != "" {
+		hint = "it is in the suite " + other + ": --suite " + other
+	} else if near := config.Meant(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	} else if instead := (&input{name: "an experiment"}).instead(name); instead != "" {
+		hint = instead
+	}
+	return usageError{fmt.Errorf("no experiment %q in the suite %s: %s", name, suite, hint)}
 }
 
 // describeSuites returns the experiments of each suite, as text.
@@ -194,19 +232,13 @@ func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*swe
 
 // readSpec reads a configuration file, or a built-in configuration, and prints its notes.
 func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*config.Spec, error) {
-	info, err := os.Stat(file)
-	missing := errors.Is(err, fs.ErrNotExist)
-	var spec *config.Spec
-	switch {
-	case (missing || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file):
-		spec, err = embeddedSpec(aim, file, set...)
-	case missing && !strings.ContainsAny(file, "./"+string(filepath.Separator)):
-		return nil, usageError{fmt.Errorf("%s: got no such file, want a configuration, or the name of one that is built in: %s", file, strings.Join(builtInNames(), ", "))}
-	default:
-		spec, err = aim.ReadFile(file, set...)
+	read := aim.ReadFile
+	if info, err := os.Stat(file); (errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file) {
+		read = func(name string, set ...string) (*config.Spec, error) { return embeddedSpec(aim, name, set...) }
 	}
+	spec, err := read(file, set...)
 	if err != nil {
-		return nil, err
+		return nil, aConfiguration.refuse(file, err)
 	}
 	for _, note := range spec.Notes {
 		printLines(stderr, "note: "+note)

@@ -17,16 +17,6 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Exit codes. The first that applies is returned, else 0.
-const (
-	exitUsage        = 2   // the command line or the configuration is wrong
-	exitInterrupted  = 130 // interrupted by Ctrl-C
-	exitTryAgain     = 75  // terminated by a scheduler (SIGTERM), or the results folder is in use: EX_TEMPFAIL
-	exitDamaged      = 4   // results are damaged, a file cannot be read or written, or an internal error
-	exitDisagree     = 1   // a verdict is disagree; compared runs or scores are different; a failure mode is present
-	exitInconclusive = 3   // a verdict is inconclusive, a control does not disagree, or there are verdicts and none is agree; compared runs or scores are undecided; no failure mode is present and one is not observable; a log is flat
-)
-
 // exitError is the exit code, other than 0, of a command that has printed everything it
 // has to print.
 type exitError int
@@ -53,6 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}()
 	root := newRoot(out, errs)
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err, args) })
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = errors.Join(err, context.Cause(ctx))
@@ -123,37 +114,18 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Simulate GRPO on softmax bandits and compare it with the theory of its dynamics",
 		Long: `grposim simulates GRPO (group relative policy optimization) on softmax bandits,
 computes the theory's predictions for the same cells, and decides for every claim
-whether measurement and prediction agree within a margin fixed before the run.
-
-Exit codes, the first that applies:
-  2    the command line or the configuration is wrong
-  130  interrupted (Ctrl-C); run the same command again to continue
-  75   try again: terminated (SIGTERM), or the results folder is in use
-  4    results are damaged, a file cannot be read or written, or an internal error
-  1    a verdict is disagree; compared runs or scores are different; a failure mode
-       is present
-  3    a verdict is inconclusive, a control does not disagree, or there are
-       verdicts and none is agree; compared runs or scores are undecided; no failure
-       mode is present and one is not observable; the reward of a log is flat
-  0    otherwise
-
-An internal error is reported in one line; with ` + traceVariable + `=1 in the environment its
-stack follows.`,
-		Example: `  grposim reproduce                     # all experiments on the paper's claims
+whether measurement and prediction agree within a margin fixed before the run.`,
+		Example: `  grposim sweep smoke                   # a first test: one sweep, its verdicts and its report
   grposim init my-first.yaml            # a configuration that explains its keys
-  grposim sweep smoke                   # one sweep, its verdicts and its report
-  grposim predict smoke                 # the theory's predictions, without simulating`,
-		Version:                    version(),
-		SuggestionsMinimumDistance: 2,
-		SilenceUsage:               true,
-		SilenceErrors:              true,
-		Args:                       knownCommand,
+  grposim predict smoke                 # the theory's predictions, without simulating
+  grposim reproduce                     # all experiments on the paper's claims`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w (see `%s --help`)", err, c.CommandPath())}
-	})
 	root.RunE = func(c *cobra.Command, _ []string) error {
 		if err := c.Help(); err != nil {
 			return err
@@ -163,7 +135,9 @@ stack follows.`,
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr),
 		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
-		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr))
+		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
+		exitCodesTopic())
+	refuseUnknownTopics(root)
 	return root
 }
 
@@ -178,28 +152,6 @@ func version() string {
 	return fmt.Sprintf("%s (%s %s/%s)", text, run.GoVersion, run.OS, run.Arch)
 }
 
-// knownCommand returns a usage error if the first argument is not a command.
-func knownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	message := fmt.Sprintf("unknown command %q", args[0])
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		message += fmt.Sprintf(": did you mean %q?", near[0])
-	}
-	return usageError{errors.New(message)}
-}
-
-// arguments turns the error of a check of positional arguments into a usage error.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usageError{fmt.Errorf("%w: usage: %s", err, c.UseLine())}
-		}
-		return nil
-	}
-}
-
 // addWorkers adds the flag --workers of the commands that simulate.
 func addWorkers(c *cobra.Command, workers *int) {
 	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate and judge, 1 to 4096; results do not depend on it")
@@ -207,10 +159,10 @@ func addWorkers(c *cobra.Command, workers *int) {
 
 // addSet adds the flag --set of the commands that read a configuration.
 func addSet(c *cobra.Command, set *[]string) {
-	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list sweeps it, in the place of the values of its axis if it has one; one value replaces the axis; repeatable")
-	keys := []string{"name=", "confidence="}
-	for _, k := range config.Keys {
-		keys = append(keys, k.Path+"=")
+	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file in every cell, `key=value`; a list, as [a,b], makes an axis over the key; repeatable")
+	keys := config.SetKeys()
+	for i := range keys {
+		keys[i] += "="
 	}
 	completion := cobra.FixedCompletions(keys, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp)
 	if err := c.RegisterFlagCompletionFunc("set", completion); err != nil {

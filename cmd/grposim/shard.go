@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -66,6 +67,13 @@ is missing, damaged, or of another configuration or version, and names that shar
 				return err
 			}
 			run.Draw = drawIn(c.Context(), args[0], display)
+			var others []error
+			for _, dir := range args[1:] {
+				others = append(others, badFolder(dir, nil))
+			}
+			if err := errors.Join(others...); err != nil {
+				return err
+			}
 			experiment, err := run.Merge(c.Context(), args[0], args[1:])
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -45,8 +46,8 @@ adds those that it simulates. Sweeps, shards and users can share DIR, on a file 
 they trust; it may be read-only. Entries that are damaged are computed again.
 
 Built-in configurations: ` + strings.Join(builtInNames(), ", "),
-		Example: `  grposim sweep configs/smoke.yaml --dry-run
-  grposim sweep smoke
+		Example: `  grposim sweep smoke
+  grposim sweep configs/smoke.yaml --dry-run
   grposim sweep smoke --set seed=2 --out results/local/smoke-2
   grposim sweep smoke --set grpo.group_size=[8,32] --dry-run`,
 		ValidArgsFunction: completeConfiguration,
@@ -159,20 +160,29 @@ DIR is read-only.`,
 }
 
 func newReport(stdout, stderr io.Writer) *cobra.Command {
-	var out string
+	var out, trajectories string
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Draw the figures and pages of stored results again, without simulating",
 		Long: `Does what check does with DIR, a results folder or a folder of them, draws the
 figures and writes report.html again, and prints the path of the page. With --out FILE it
-writes the page alone, into FILE: DIR can be read-only.`,
+writes the page alone, into FILE: DIR can be read-only.
+
+With --trajectories FILE it writes only the rows of trajectories.parquet, as CSV, into FILE: for
+programs that do not read Parquet. FILE - is stdout.`,
 		Example: `  grposim report results/local/smoke
-  grposim report results/local/smoke --out smoke.html`,
+  grposim report results/local/smoke --out smoke.html
+  grposim report results/local/smoke --trajectories smoke.csv`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			if out != "" {
+			switch {
+			case out != "" && trajectories != "":
+				return usageError{errors.New("--out and --trajectories: got both, want one: each writes one file alone")}
+			case out != "":
 				return writePageAlone(c.Context(), stdout, args[0], out, display)
+			case trajectories != "":
+				return writeTrajectories(c.Context(), stdout, args[0], trajectories)
 			}
 			folders, experiments, err := checkFolder(c.Context(), args[0], display, sweeps.JudgeFolder)
 			if err != nil {
@@ -194,7 +204,25 @@ writes the page alone, into FILE: DIR can be read-only.`,
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "write only the page, into this `file`")
+	c.Flags().StringVar(&trajectories, "trajectories", "", "write only the recorded trajectories, as CSV, into this `file`; - is stdout")
 	return c
+}
+
+// writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and prints
+// its path; the file "-" is stdout. It writes nothing into dir.
+func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string) error {
+	if several := resultsIn(dir); len(several) > 0 && !holdsManifest(dir) {
+		return usageError{fmt.Errorf("%s: got a folder of results folders, want one of them: %s", dir, strings.Join(several, ", "))}
+	}
+	write := func(w io.Writer) error { return sweeps.TrajectoriesCSV(ctx, w, dir) }
+	if file == "-" {
+		return badFolder(dir, write(stdout))
+	}
+	if err := store.ReplaceFile(file, write); err != nil {
+		return badFolder(dir, err)
+	}
+	_, err := fmt.Fprintln(stdout, file)
+	return err
 }
 
 // writePageAlone writes the page over the results in dir into a file, and prints its path. It

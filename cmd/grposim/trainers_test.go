@@ -26,14 +26,7 @@ run: {steps: 1000}
 // docs/trainers.md compares the presets by the theory.
 func TestPresetTable(t *testing.T) {
 	file := filepath.Join(moduleRoot(t), "docs", "trainers.md")
-	const begin, end = "<!-- presets -->\n", "<!-- /presets -->"
-	page := string(readDocument(t, file))
-	before, rest, found := strings.Cut(page, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s has no block %s… %s", file, begin, end)
-	}
-	want := before + begin + presetTable(t) + end + after
+	want := replaceBlock(t, string(readDocument(t, file)), "presets", presetTable(t))
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

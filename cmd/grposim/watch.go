@@ -8,14 +8,12 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"grposim/sweeps/store"
 	"grposim/training/diagnose"
 	"grposim/training/findings"
 	"grposim/training/logs"
@@ -53,9 +51,7 @@ With --keep-going the command goes on when a failure is found; with --until-idle
 when the log has not grown for that time, with a diagnosis of all of it and the exit code
 of diagnose. With --mode the exit code is about these modes and findings only.
 
-Exit codes, the first that applies: 2 the command line is wrong; 130 interrupted; 75
-terminated; 1 a failure is found or a mode is present; then those of diagnose, when the
-log stands still.`,
+Exit codes: grposim help exit-codes.`,
 		Example: `  grposim watch log.jsonl --every 100ms --until-idle 1s   # ends: the log does not grow
   grposim watch log.jsonl --mode policy-concentration --until-idle 1s --every 100ms`,
 		Args: arguments(cobra.ExactArgs(1)),
@@ -70,8 +66,8 @@ log stands still.`,
 			if args[0] == stdin {
 				return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
 			}
-			if _, err := os.Stat(filepath.Join(args[0], store.ManifestName)); err == nil {
-				return usageError{fmt.Errorf("%s: got a results folder, want the log of a run; grposim diagnose reads folders", args[0])}
+			if other := aLog.instead(args[0]); other != "" {
+				return usageError{fmt.Errorf("%s: %s", args[0], other)}
 			}
 			w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
 			w.log = logs.Follow(args[0], how.how)
@@ -421,7 +417,7 @@ func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 func (w *watcher) end() error {
 	l, err := logs.Open(w.path, w.how.how)
 	if err != nil {
-		return badInput(err)
+		return badInput(w.path, err)
 	}
 	if len(l.Steps) == 0 {
 		return usageError{fmt.Errorf("%s: got no row of training", w.path)}

@@ -18,7 +18,7 @@ type loader struct {
 	at       map[string]place // places of the given sections and keys of the base
 	bad      map[string]bool  // keys with a reported value: rules about them are not applied
 	lists    map[string]*node // overrides with the values of an axis, by key
-	swept    map[string]bool  // keys that an axis varies alone
+	notes    Problems         // on overrides that the file agrees with in part
 	cells    int              // number of cells in the grids decoded so far, at most maxCells+1
 	sweepAt  []axisPlaces     // places of Spec.Sweep
 	variants []variantPlaces  // places of Spec.Variants
@@ -51,7 +51,7 @@ type checkPlaces struct {
 func newLoader(problems Problems) *loader {
 	return &loader{
 		problems: problems, spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]place{}, bad: map[string]bool{}, lists: map[string]*node{}, swept: map[string]bool{}, reported: map[Problem]bool{},
+		at: map[string]place{}, bad: map[string]bool{}, lists: map[string]*node{}, reported: map[Problem]bool{},
 	}
 }
 
@@ -107,7 +107,7 @@ func (l *loader) keyHint(section, name string, known []string) string {
 // meantKey returns the known name that a reader means by an unknown one or, where there
 // is none, the key of the table that is meant by its last name; else "".
 func meantKey(name string, known []string) string {
-	if meant := meantWord(name, known); meant != "" {
+	if meant := Meant(name, known); meant != "" {
 		return meant
 	}
 	var last []string
@@ -115,7 +115,7 @@ func meantKey(name string, known []string) string {
 		last = append(last, lastName(k.Path))
 	}
 	name = lastName(name)
-	if meant := meantWord(name, keyPaths()); meant != "" {
+	if meant := Meant(name, keyPaths()); meant != "" {
 		return meant
 	}
 	if i := slices.IndexFunc(Keys, func(k Key) bool { return k.Symbol == name }); i >= 0 && name != "" {
@@ -123,6 +123,21 @@ func meantKey(name string, known []string) string {
 	}
 	if near := nearestWord(name, last); near != "" {
 		return Keys[slices.Index(last, near)].Path
+	}
+	return ""
+}
+
+// NamedKey returns the key of --set that a word of the command line names: by its path or its
+// last name but for a letter, by its symbol, or as trainers do; "" for any other word.
+func NamedKey(word string) string {
+	word = strings.ReplaceAll(word, "-", "_")
+	key := meantKey(word, SetKeys())
+	i := keyIndex(key)
+	switch {
+	case ofTrainers[word] == key, i >= 0 && Keys[i].Symbol == word:
+		return key
+	case key == word || min(editDistance(word, key), editDistance(lastName(word), lastName(key))) <= 1:
+		return key
 	}
 	return ""
 }

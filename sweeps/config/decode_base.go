@@ -62,8 +62,11 @@ func (l *loader) give(i int, n *node, path string) {
 	l.given[i] = v
 }
 
+// SetKeys returns the keys that --set takes.
+func SetKeys() []string { return append(keyPaths(), "name", "confidence") }
+
 // overrides applies key=value arguments to the base, and keeps lists of values for grid
-// and listAxes.
+// and overrideGrids.
 func (l *loader) overrides(set []string) {
 	seen := map[string]bool{}
 	at := place{source: override}
@@ -75,8 +78,7 @@ func (l *loader) overrides(set []string) {
 			l.problem(at, "", "got %s, want key=value", quoteText(argument))
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
-			known := append(keyPaths(), "name", "confidence")
-			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", l.keyHint("", key, known))
+			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", l.keyHint("", key, SetKeys()))
 			continue
 		case seen[key]:
 			l.problem(at, key, "got the key again, want it once")
@@ -94,6 +96,9 @@ func (l *loader) overrides(set []string) {
 			l.top(key, n)
 		case n.kind == list && len(n.items) > 0 && !isOneValue(Keys[i], n):
 			l.lists[key] = n
+		case Keys[i].Kind <= WordValue && (n.kind == mapping || n.kind == plain && strings.Contains(n.text, ",")):
+			l.bad[key] = true
+			l.want(n, key, Keys[i].Want()+"; several values in brackets, as [a, b]")
 		default:
 			l.give(i, n, key)
 		}
@@ -138,54 +143,64 @@ func (l *loader) require() {
 	}
 }
 
-// listAxes makes an axis of every override with a list of values whose key no axis varies
-// alone, the last and fastest of every grid but those in which a zip or the variant sets
-// the key.
-func (l *loader) listAxes() {
+// overrideGrids makes every override win over what the grids say of its key, except a zip, whose
+// keys belong together: a value that a variant sets gives way, and a list of values whose key
+// no axis of a grid varies becomes its last and fastest axis. Function grid has replaced
+// the axes over the key alone. A note says which variants lose a value, and which keep a zip.
+func (l *loader) overrideGrids() {
 	for _, k := range Keys {
-		n := l.lists[k.Path]
-		if n == nil || l.swept[k.Path] {
+		at, list := l.at[k.Path], l.lists[k.Path]
+		if list == nil && at.source != override {
 			continue
 		}
-		p := paramDraft{key: k, at: n.at}
-		if !l.axisValues(&p, n, k.Path) {
-			l.bad[k.Path] = true
-			continue
-		}
-		axis, where := l.makeAxis(axisDraft{at: n.at, path: k.Path, params: []paramDraft{p}})
-		var zip string // the keys of an axis that varies this one with others
-		made := false
-		add := func(sweep *[]Axis, places *[]axisPlaces, set []Assignment) {
-			for _, other := range *sweep {
-				if slices.Contains(other.Params, k.Path) {
-					zip = listWords(slices.DeleteFunc(slices.Clone(other.Params), func(param string) bool { return param == k.Path }))
-					return
-				}
+		var added []Axis // of a list: the axis
+		var places []axisPlaces
+		if list != nil {
+			at = list.at
+			p := paramDraft{key: k, at: at}
+			if !l.axisValues(&p, list, k.Path) {
+				l.bad[k.Path] = true
+				continue
 			}
-			if !slices.ContainsFunc(set, func(a Assignment) bool { return a.Param == k.Path }) {
-				*sweep, *places = append(slices.Clip(*sweep), axis), append(slices.Clip(*places), where)
-				made = true
+			axis, where := l.makeAxis(axisDraft{at: at, path: k.Path, params: []paramDraft{p}})
+			added, places = []Axis{axis}, []axisPlaces{where}
+		}
+		var with, keep, lose []string // the keys that a zip varies with this one; variants
+		win := func(sweep *[]Axis, at *[]axisPlaces) (zipped bool) {
+			i := slices.IndexFunc(*sweep, func(axis Axis) bool { return slices.Contains(axis.Params, k.Path) })
+			switch {
+			case i < 0:
+				*sweep, *at = append(slices.Clip(*sweep), added...), append(slices.Clip(*at), places...)
+			case len((*sweep)[i].Params) > 1:
+				with = slices.DeleteFunc(slices.Clone((*sweep)[i].Params), func(param string) bool { return param == k.Path })
+				return true
 			}
+			return false
 		}
-		if len(l.spec.Variants) == 0 {
-			add(&l.spec.Sweep, &l.sweepAt, nil)
-		}
+		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.sweepAt)
 		for i := range l.spec.Variants {
 			v := &l.spec.Variants[i]
-			add(&v.Sweep, &l.variants[i].sweep, v.Set)
-		}
-		switch {
-		case made:
-			l.swept[k.Path] = true
-			if l.cells <= maxCells {
-				if l.cells = min(l.spec.Size(), maxCells+1); l.cells > maxCells {
-					l.problem(n.at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(p.n, "value"), maxCells, maxCells)
-				}
+			if win(&v.Sweep, &l.variants[i].sweep) {
+				keep = append(keep, v.Name)
+			} else if j := slices.IndexFunc(v.Set, func(a Assignment) bool { return a.Param == k.Path }); j >= 0 {
+				v.Set = slices.Delete(v.Set, j, j+1)
+				delete(l.variants[i].set, k.Path)
+				lose = append(lose, v.Name)
 			}
-		case zip != "":
-			l.want(n, k.Path, fmt.Sprintf("a key that no zip varies: the file varies it together with %s, so that other values have to stand in its zip", zip))
-		default:
-			l.want(n, k.Path, "a key that not every variant sets")
+		}
+		note := func(format string, variants []string) {
+			if len(variants) > 0 {
+				l.notes = append(l.notes, Problem{Source: override, Key: k.Path, Text: fmt.Sprintf(format, joinWords(variants, "and"))})
+			}
+		}
+		if zipped || len(keep) > 0 && len(keep) == len(l.spec.Variants) {
+			l.problem(at, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", joinWords(with, "and"))
+			continue
+		}
+		note("takes the place of what is set in variant %s", lose)
+		note("has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
+		if l.cells = min(l.spec.Size(), maxCells+1); list != nil && l.cells > maxCells {
+			l.problem(at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(len(list.items), "value"), maxCells, maxCells)
 		}
 	}
 }

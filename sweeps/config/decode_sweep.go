@@ -88,7 +88,6 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 		}
 		if len(axis.params) == 1 {
 			key := axis.params[0].key
-			l.swept[key.Path] = true
 			if ok && l.at[key.Path].source == override {
 				continue
 			}

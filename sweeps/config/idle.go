@@ -46,10 +46,10 @@ func (idle idleKeys) cell(s *Settings) {
 	}
 }
 
-// notes returns a note on each key without effect, at the first place that gives it. A preset
-// may give keys that other settings make effective.
+// notes returns the notes of the loader and one on each key without effect, at the first
+// place that gives it. A preset may give keys that other settings make effective.
 func (idle idleKeys) notes(l *loader, grids []Grid) []string {
-	var notes Problems
+	notes := l.notes
 	for i, met := range idle {
 		key := Keys[i].Path
 		at, found := l.at[key]

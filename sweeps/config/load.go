@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -52,13 +53,16 @@ func readBytes(path string) (data []byte, problem string) {
 	if err != nil {
 		return nil, "cannot read: " + reason(err)
 	}
-	return data, tooLarge(data)
+	return data, unreadable(data)
 }
 
-// tooLarge returns the problem of a file that is too large, or "".
-func tooLarge(data []byte) string {
+// unreadable returns the problem of a file that is too large or no text, or "".
+func unreadable(data []byte) string {
 	if len(data) > maxFileBytes {
 		return fmt.Sprintf("got more than %d bytes, want at most %d", maxFileBytes, maxFileBytes)
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return fmt.Sprintf("got a binary file (byte %d is 0), want a configuration", i)
 	}
 	return ""
 }
@@ -81,7 +85,7 @@ func Load(file string, data []byte, set ...string) (*Spec, error) {
 
 // Load is the function Load for an aim.
 func (a Aim) Load(file string, data []byte, set ...string) (*Spec, error) {
-	if problem := tooLarge(data); problem != "" {
+	if problem := unreadable(data); problem != "" {
 		return nil, Problems{{Source: file, Text: problem}}
 	}
 	return a.restore(file, data, set, readNone)
@@ -144,7 +148,7 @@ func (l *loader) load(root *node, set []string) {
 	if len(l.spec.Variants) == 0 {
 		l.count(l.spec.Sweep, l.at[""])
 	}
-	l.listAxes()
+	l.overrideGrids()
 	before := len(l.problems)
 	l.require()
 	l.atExtends(before)

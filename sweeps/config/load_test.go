@@ -222,11 +222,13 @@ func TestSetRefuses(t *testing.T) {
 
 	swept := loadMinimal + "sweep: [{param: grpo.group_size, values: [2, 4]}]\n"
 	zipped := loadMinimal + "sweep: [{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, 2]}]}]\n"
-	const set = "variants: [{name: a, set: {grpo.group_size: 2}}]\n"
+	const inZip = "--set: grpo.group_size: got a key that the file varies together with lag.interval, want one that no zip varies: other values have to stand in its zip"
 	for _, tt := range []struct{ file, set, want string }{
-		{zipped, "grpo.group_size=8", "--set: grpo.group_size: got a value that the file replaces in every cell, want a key that no zip or variant sets"},
-		{zipped, "grpo.group_size=[8, 16]", "--set: grpo.group_size: got a list of 2 items, want a key that no zip varies: the file varies it together with lag.interval, so that other values have to stand in its zip"},
-		{loadMinimal + set, "grpo.group_size=[8, 16]", "--set: grpo.group_size: got a list of 2 items, want a key that not every variant sets"},
+		{zipped, "grpo.group_size=8", inZip},
+		{zipped, "grpo.group_size=[8, 16]", inZip},
+		{zipped + "variants: [{name: a}, {name: b}]\n", "grpo.group_size=[8, 16]", inZip},
+		{loadMinimal, "grpo.group_size=8,16", `--set: grpo.group_size: got "8,16", want an integer in [2, 2147483648], or inf; several values in brackets, as [a, b]`},
+		{loadMinimal, "lag.interval={from: 1, to: 4, step: 1}", "--set: lag.interval: got a mapping, want an integer ≥ 0; several values in brackets, as [a, b]"},
 		{loadMinimal, "grpo.group_size=[8, 1]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf"},
 		{loadMinimal, "run.burn_in=[1, 2000]", "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
 		{loadMinimal + "sweep: [{param: seed, range: {from: 1, to: 500000, step: 1}}]\n", "grpo.group_size=[2, 4, 8]", "--set: grpo.group_size: got 3 values, which make more than 1000000 cells, want at most 1000000"},
@@ -241,30 +243,37 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// An override wins over an axis over its key: a list gives the values of the axis, one
-// value takes the axis away, in every grid that has it. Where no axis varies the key alone,
-// a list makes one, in every grid but those that set the key.
+// An override wins over an axis over its key, and over the value that a variant sets: a list
+// gives the values of the axis, or makes one, and one value takes the axis away. A zip stays.
+// Notes say which variants lose a value and which keep a zip.
 func TestSetReplacesAnAxis(t *testing.T) {
 	const sweep = `sweep:
   - {param: grpo.group_size, values: [2, 4]}
   - {param: policy.reference, values: [[0, 0], [1, 0]]}
 `
 	const variants = "variants: [{name: a}, {name: b, sweep: [{param: grpo.group_size, log: {from: 2, to: 8, points: 3}}]}, {name: c, sweep: []}]\n"
+	const zip = "{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, 2]}]}"
+	const loses = "--set: grpo.group_size: takes the place of what is set in variant b"
+	const keeps = "--set: grpo.group_size: has no effect in variant b, whose zip varies it together with lag.interval"
 	for _, tt := range []struct {
 		file, set      string
 		sizes, entries []string // of each cell: group size, reference policy
+		notes          []string
 	}{
-		{sweep, "grpo.group_size=8", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}},
-		{sweep, "grpo.group_size=[8, inf]", []string{"8", "8", "inf", "inf"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[1, 0]"}},
-		{sweep, "grpo.group_size=[8]", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}},
-		{sweep, "policy.reference=[2, 0]", []string{"2", "4"}, []string{"[2, 0]", "[2, 0]"}},
-		{sweep, "policy.reference=[[2, 0], [3, 0]]", []string{"2", "2", "4", "4"}, []string{"[2, 0]", "[3, 0]", "[2, 0]", "[3, 0]"}},
-		{sweep + variants, "grpo.group_size=32", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}},
-		{"", "grpo.group_size=[8, inf]", []string{"8", "inf"}, []string{"[0, 0]", "[0, 0]"}},
-		{"", "policy.reference=[[2, 0], [3, 0]]", []string{"16", "16"}, []string{"[2, 0]", "[3, 0]"}},
+		{sweep, "grpo.group_size=8", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}, nil},
+		{sweep, "grpo.group_size=[8, inf]", []string{"8", "8", "inf", "inf"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[1, 0]"}, nil},
+		{sweep, "grpo.group_size=[8]", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}, nil},
+		{sweep, "policy.reference=[2, 0]", []string{"2", "4"}, []string{"[2, 0]", "[2, 0]"}, nil},
+		{sweep, "policy.reference=[[2, 0], [3, 0]]", []string{"2", "2", "4", "4"}, []string{"[2, 0]", "[3, 0]", "[2, 0]", "[3, 0]"}, nil},
+		{sweep + variants, "grpo.group_size=32", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}, nil},
+		{"", "grpo.group_size=[8, inf]", []string{"8", "inf"}, []string{"[0, 0]", "[0, 0]"}, nil},
+		{"", "policy.reference=[[2, 0], [3, 0]]", []string{"16", "16"}, []string{"[2, 0]", "[3, 0]"}, nil},
 		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, sweep: [{param: policy.reference, values: [[0, 0], [1, 0]]}]}]\n", "grpo.group_size=[2, 8]",
-			[]string{"2", "8", "16", "2", "8", "2", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[1, 0]", "[1, 0]"}},
-		{sweep + variants, "grpo.group_size=[32]", []string{"32", "32", "32", "16"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}},
+			[]string{"2", "8", "2", "8", "2", "8", "2", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[1, 0]", "[1, 0]"}, []string{loses}},
+		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, set: {grpo.group_size: 4}}]\n", "grpo.group_size=8", []string{"8", "8", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]"}, []string{loses + " and c"}},
+		{"variants: [{name: a}, {name: b, sweep: [" + zip + "]}]\n", "grpo.group_size=[8, inf]", []string{"8", "inf", "2", "4"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]"}, []string{keeps}},
+		{"variants: [{name: a}, {name: b, sweep: [" + zip + "]}]\n", "grpo.group_size=8", []string{"8", "2", "4"}, []string{"[0, 0]", "[0, 0]", "[0, 0]"}, []string{keeps}},
+		{sweep + variants, "grpo.group_size=[32]", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}, nil},
 	} {
 		spec, err := Load("f", []byte(loadMinimal+tt.file), tt.set)
 		if err != nil {
@@ -276,6 +285,9 @@ func TestSetReplacesAnAxis(t *testing.T) {
 		}
 		if got := axisOf(spec.Points(), referenceKey); !slices.Equal(got, tt.entries) {
 			t.Errorf("%s: references %v, want %v", tt.set, got, tt.entries)
+		}
+		if !slices.Equal(spec.Notes, tt.notes) {
+			t.Errorf("%s: notes %q, want %q", tt.set, spec.Notes, tt.notes)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func ReferenceDoc() []byte {
 	line("")
 	line("```yaml\n%s```", referenceExample)
 	line("")
-	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the keys of the base, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style. A list of values, as in `--set grpo.group_size=[4,16]`, sweeps the key: it takes the place of the values of an axis over the key alone, and where there is none it makes one, the last, in every grid. One value takes the place of such an axis. A zip and the `set` of a variant stay.")
+	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the keys of the base, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style. What it gives wins over the file, in every cell: over an axis over the key alone, and over what variants set. A list of values, as in `--set grpo.group_size=[4,16]` (in quotes for zsh), sweeps the key: it takes the place of the values of its axis, and where there is none it makes one, the last, in every grid. Several lists multiply. A zip stays, because its keys belong together: other values have to stand in the file. Notes on stderr say which variants lose a value or keep a zip.")
 	line("")
 	line("## The file")
 	line("")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type Spec struct {
 	Checks     []Check
 	Confidence float64   // family-wise confidence level of all verdicts of the file, in (0, 1)
 	Looks      []float64 // shares of run.replicas at which the checks are judged, ascending and > 0; nil: once, with all replicas
-	Notes      []string  // on given keys that have no effect in any cell: file:line:column: text
+	Notes      []string  // on overrides that meet variants, and on given keys that have no effect in any cell: file:line:column: text
 
 	given draft // the base as the file gives it, before defaults; nil: Base itself
 }
@@ -96,6 +97,19 @@ var Relations = []Relation{Equals, AtMost, AtLeast}
 // String returns the claim, such as "-1" or "≤ 3".
 func (h *Hypothesis) String() string {
 	return map[Relation]string{AtMost: "≤ ", AtLeast: "≥ "}[h.Relation] + Format(h.Value)
+}
+
+// Allowed returns the ends of the values that the claim allows, within the margin about a
+// value; a bound has one end, the other is ±Inf.
+func (h *Hypothesis) Allowed(margin float64) (lo, hi float64) {
+	lo, hi = h.Value-margin, h.Value+margin
+	switch h.Relation {
+	case AtMost:
+		lo = math.Inf(-1)
+	case AtLeast:
+		hi = math.Inf(1)
+	}
+	return lo, hi
 }
 
 // Measuring holds the keys of a check that set how its claim is measured. A check

@@ -16,6 +16,7 @@ type Statement struct {
 	Symbols     string    // its formula and definitions in the paper's letters; ""
 	On          Ground    // the data on which it is judged
 	Tested      string    // what is tested and how; "": nothing
+	Instead     string    // what was found where it fails, one sentence; ""
 	Readings    []Reading // how it can be read; empty: in one way
 	Beside      []Reading // what is judged beside it and is not the paper's; it does not enter the outcome
 	Choices     []Reading // values of a choice that the paper leaves open, each judged; empty: there is none
@@ -107,7 +108,7 @@ func statementIDs() []string {
 }
 
 // statementFields are the names in an entry of the table.
-var statementFields = []string{"id", "where", "says", "symbols", "on", "tested", "readings", "beside", "choices", "not_testable", "remark"}
+var statementFields = []string{"id", "where", "says", "symbols", "on", "tested", "instead", "readings", "beside", "choices", "not_testable", "remark"}
 
 // readStatements reads a table of statements. Each has an id of its own, where, says and
 // one of tested and not_testable.
@@ -132,7 +133,7 @@ func readStatements(data []byte) ([]Statement, Problems) {
 		}
 		s := Statement{
 			Where: text("where"), Says: text("says"), Symbols: text("symbols"), Tested: text("tested"),
-			NotTestable: text("not_testable"), Remark: text("remark"),
+			Instead: text("instead"), NotTestable: text("not_testable"), Remark: text("remark"),
 		}
 		if f := fields["id"]; f != nil {
 			s.ID, _ = l.name(f, path+".id")

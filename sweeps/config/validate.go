@@ -189,7 +189,6 @@ func onePerArm(v any, s *Settings, groups int) (got, want string) {
 // each check's requirements on the cells that it selects.
 func (l *loader) validate() {
 	grids := l.spec.Grids()
-	l.unusedOverrides(grids)
 	if l.cells > maxCells {
 		return
 	}
@@ -232,18 +231,6 @@ func (l *loader) validate() {
 	}
 	shared.finish(l)
 	l.spec.Notes = idle.notes(l, grids)
-}
-
-// unusedOverrides refuses an override that every grid replaces: it would have no effect.
-func (l *loader) unusedOverrides(grids []Grid) {
-	for _, k := range Keys {
-		if l.at[k.Path].source != override {
-			continue
-		}
-		if !slices.ContainsFunc(grids, func(g Grid) bool { return !l.replaces(g, k.Path) }) {
-			l.problem(l.at[k.Path], k.Path, "got a value that the file replaces in every cell, want a key that no zip or variant sets")
-		}
-	}
 }
 
 // replaces reports whether an axis of a grid, or its variant, gives the key a value.

@@ -23,16 +23,19 @@ func quoteText(text string) string {
 }
 
 // listWords joins alternatives: a, b or c.
-func listWords(words []string) string {
+func listWords(words []string) string { return joinWords(words, "or") }
+
+// joinWords joins words with commas, the last two with a conjunction.
+func joinWords(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + " " + conjunction + " " + words[len(words)-1]
 }
 
 // didYouMean ends a message about an unknown word: it suggests a known word, and is ""
 // where none is near.
-func didYouMean(word string, known []string) string { return didYou(meantWord(word, known)) }
+func didYouMean(word string, known []string) string { return didYou(Meant(word, known)) }
 
 // didYou ends a message with the word that is meant; "" where there is none.
 func didYou(meant string) string {
@@ -42,10 +45,10 @@ func didYou(meant string) string {
 	return fmt.Sprintf(", did you mean %q?", meant)
 }
 
-// meantWord returns the known word that a reader means by an unknown one, or "": a path
+// Meant returns the known word that a reader means by an unknown one, or "": a path
 // with the same last name, what trainers call so, the only one that the word begins, or
 // the nearest.
-func meantWord(word string, known []string) string {
+func Meant(word string, known []string) string {
 	if word == "" || len(word) > shownText {
 		return ""
 	}

@@ -25,7 +25,8 @@ import (
 //
 // Measured values are points with their intervals, predictions are lines (ticks over
 // categories) with their margins as bands, other theories are dashed lines, and the
-// spread of the replicas is a pale band. In a map, cells are points, regions are shaded,
+// spread of the replicas is a pale band. What the file claims is a green line with dashes,
+// beside it the values allowed as a band. In a map, cells are points, regions are shaded,
 // and boundaries are lines on top of both. A point that is not finite, or not positive
 // on a logarithmic axis, is left out; the legend counts the measured ones left out. An
 // interval that extends beyond the axis has an arrow at that end.
@@ -319,7 +320,7 @@ func (p *picture) axes() *plot.Plot {
 		plt.X.Tick.Marker, plt.Y.Tick.Marker = plot.ConstantTicks(nil), plot.ConstantTicks(nil)
 	}
 	plt.Add(layer(p.paintGrid))
-	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Share, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
+	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Share, sweeps.Claimed, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
 		var layers []plot.Plotter
 		for _, s := range p.f.Series {
 			if s.Mark == mark {
@@ -341,13 +342,14 @@ func (p *picture) isMap() bool {
 
 // numberTicks returns the ticks of an axis with numbers: at powers of two if all values
 // are powers of two, otherwise about as many as wanted, and only at whole numbers if all
-// values are whole. of returns the value of a point; in a map, only cells count.
+// values are whole. of returns the value of a point; in a map, only cells count, and nowhere
+// what the file claims.
 func (p *picture) numberTicks(s span, wanted int, of func(sweeps.FigurePoint) float64) []plot.Tick {
 	var values []float64
 	isMap := p.isMap()
 	for _, series := range p.f.Series {
 		for _, pt := range series.Points {
-			if (!isMap || series.Mark == sweeps.Marker) && p.drawable(series.Mark, pt) {
+			if (!isMap || series.Mark == sweeps.Marker) && series.Mark != sweeps.Claimed && p.drawable(series.Mark, pt) {
 				values = append(values, of(pt))
 			}
 		}
@@ -459,6 +461,9 @@ func (p *picture) shift(group string, slot vg.Length) vg.Length {
 
 // reach returns half the width of the tick that a line becomes over a category.
 func (p *picture) reach(s sweeps.FigureSeries, slot vg.Length) vg.Length {
+	if s.Mark == sweeps.Claimed { // holds for all categories
+		return 0.5 * slot
+	}
 	half := 0.35 * slot
 	if _, shared := p.slots[s.Group]; shared {
 		half /= vg.Length(len(p.slots))
@@ -486,6 +491,10 @@ func (p *picture) penOf(s sweeps.FigureSeries) pen {
 		return pn
 	case sweeps.Region:
 		pn.colour = regionInk
+		return pn
+	case sweeps.Claimed:
+		pn.colour = boundaryGreen
+		pn.line = draw.LineStyle{Color: pn.colour, Width: 1.1, Dashes: claimedDashes}
 		return pn
 	}
 	if s.Mark == sweeps.Reference {

@@ -25,7 +25,8 @@ var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 // Each kind of figure is drawn as in testdata. Look at the picture before -update.
 func TestDrawGolden(t *testing.T) {
-	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes(), shares(), thresholds()} {
+	bound, value := bounds()
+	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes(), shares(), thresholds(), bound, value} {
 		name := fmt.Sprintf("%s-%d.svg", f.Name, len(f.Series))
 		t.Run(name, func(t *testing.T) {
 			svg, raster, err := Draw(f)
@@ -103,7 +104,7 @@ func TestDrawAnything(t *testing.T) {
 			f.Series = append(f.Series, sweeps.FigureSeries{
 				Name: words.Draw(t, "name"), Group: words.Draw(t, "group"),
 				Mark: rapid.SampledFrom([]sweeps.Mark{
-					sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Marker, sweeps.Boundary, sweeps.Region,
+					sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Marker, sweeps.Boundary, sweeps.Region, sweeps.Claimed,
 				}).Draw(t, "mark"),
 				Points: rapid.SliceOfN(point, 0, 5).Draw(t, "points"),
 			})

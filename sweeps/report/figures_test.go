@@ -178,3 +178,21 @@ func thresholds() sweeps.Figure {
 	}
 	return f
 }
+
+// bounds returns values over categories with a bound that the file claims, and over a number
+// with a value.
+func bounds() (sides, line sweeps.Figure) {
+	claimed := sweeps.FigureSeries{Name: "claimed: ≤ 0.6", Mark: sweeps.Claimed}
+	measured := sweeps.FigureSeries{Name: "measured", Mark: sweeps.Measured}
+	for i := range 3 {
+		x := float64(i)
+		claimed.Points = append(claimed.Points, sweeps.FigurePoint{X: x, Y: 0.6, Lo: math.Inf(-1), Hi: 0.6})
+		measured.Points = append(measured.Points, sweeps.FigurePoint{X: x, Y: 0.5 + 0.1*x, Lo: 0.45 + 0.1*x, Hi: 0.55 + 0.1*x})
+	}
+	sides = sweeps.Figure{Name: "bound", Title: "A bound", YLabel: "value", Categories: []string{"a", "b", "c"}, Series: []sweeps.FigureSeries{claimed, measured}}
+	line = sweeps.Figure{Name: "slope", Title: "A value, within its margin", XLabel: "x", YLabel: "value", Series: []sweeps.FigureSeries{{Name: "claimed: 0.6 ± 0.1", Mark: sweeps.Claimed}, measured}}
+	for i := range 3 {
+		line.Series[0].Points = append(line.Series[0].Points, sweeps.FigurePoint{X: float64(i), Y: 0.6, Lo: 0.5, Hi: 0.7})
+	}
+	return sides, line
+}

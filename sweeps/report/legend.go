@@ -28,7 +28,7 @@ type entry struct {
 var markNames = [...]string{
 	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
 	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
-	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share",
+	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share", sweeps.Claimed: "claimed",
 }
 
 // byGroup reports whether several groups have series of the same mark. Then colours
@@ -36,7 +36,7 @@ var markNames = [...]string{
 func (p *picture) byGroup() bool {
 	first := make(map[sweeps.Mark]string)
 	for _, s := range p.f.Series {
-		if s.Mark == sweeps.Reference || s.Mark == sweeps.Marker || s.Mark == sweeps.Share {
+		if s.Mark == sweeps.Reference || s.Mark == sweeps.Marker || s.Mark >= sweeps.Share {
 			continue
 		}
 		if group, known := first[s.Mark]; known && group != s.Group {
@@ -129,7 +129,7 @@ func (p *picture) groupEntries() []entry {
 // have an entry each.
 func (p *picture) markEntries() []entry {
 	var entries []entry
-	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread} {
+	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Claimed} {
 		var names []string
 		seen := make(map[string]bool)
 		firsts := make(map[string]sweeps.FigureSeries)
@@ -282,7 +282,7 @@ func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
 	left, right := bar{at: vg.Point{X: at.X + 1, Y: at.Y}}, bar{at: vg.Point{X: at.X + thumbWidth - 3, Y: at.Y}}
 	for _, s := range e.series {
 		pn := p.penOf(s)
-		if e.plain {
+		if e.plain && s.Mark != sweeps.Claimed {
 			pn.colour, pn.glyph, pn.line.Color = grey, nil, grey
 		}
 		b := bar{at: vg.Point{X: (left.at.X + right.at.X) / 2, Y: at.Y}, lo: at.Y - 4, hi: at.Y + 4, capLo: true, capHi: true, known: p.interval(s)}

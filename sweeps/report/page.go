@@ -47,15 +47,26 @@ type Part struct {
 // experiment as it was run.
 func ConfigFile(experiment string) string { return experiment + ".json" }
 
+// Heading is what a page begins with.
+type Heading struct {
+	Title  string
+	Source string // name of the publication that the experiments are about; ""
+	Link   string // to the publication
+
+	Figure     string // name of the figure at the top; "": none
+	Experiment string // name of the experiment that has it
+	Caption    string // what the figure shows; its own caption follows
+}
+
 // Page writes one HTML page about finished experiments. It holds all that it shows, and
 // links to the files of the results folders. Equal arguments give equal bytes.
-func Page(w io.Writer, title string, parts []Part) error {
+func Page(w io.Writer, heading Heading, parts []Part) error {
 	tmpl, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
-	p := page{Title: title, CSS: template.CSS(coloursCSS + pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
+	p := page{Heading: heading, CSS: template.CSS(coloursCSS + pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
 	var failures []func() error
 	for i, part := range parts {
@@ -68,6 +79,7 @@ func Page(w io.Writer, title string, parts []Part) error {
 		}
 		p.Sections = append(p.Sections, s)
 	}
+	p.Judged = slices.ContainsFunc(parts, func(part Part) bool { return len(part.Experiment.Plan.Checks) > 0 }) || len(verdicts) > 0
 	total := sweeps.Summarize(verdicts)
 	p.Total, p.Measurements = total, total.Measurements()
 	own := 0
@@ -77,10 +89,20 @@ func Page(w io.Writer, title string, parts []Part) error {
 		}
 	}
 	p.State, p.Sentence = overall(total, own)
-	if p.Statements = sweeps.DecidedStatements(verdicts); p.Statements != nil {
-		p.Headline = sweeps.Headline(p.Statements)
-	}
 	p.Counts = counts(total)
+	p.Outcomes = outcomesOf(sweeps.DecidedStatements(verdicts), p.Sections)
+	for _, o := range p.Outcomes {
+		p.Statements += len(o.Statements)
+		if o.StatementOutcome == sweeps.StatementFails {
+			p.Failing = &o
+		}
+	}
+	if i := slices.IndexFunc(p.Sections, func(s section) bool { return s.experiment == heading.Experiment }); i >= 0 {
+		f := slices.IndexFunc(p.Sections[i].Figures, func(f figure) bool { return f.Name == heading.Figure })
+		if f >= 0 {
+			p.Lead, p.LeadSection = &p.Sections[i].Figures[f], &p.Sections[i]
+		}
+	}
 	err = tmpl.Execute(w, p)
 	for _, failure := range failures {
 		err = errors.Join(err, failure())
@@ -90,7 +112,7 @@ func Page(w io.Writer, title string, parts []Part) error {
 
 // page is the data of the template.
 type page struct {
-	Title    string
+	Heading
 	CSS      template.CSS
 	JS       template.JS
 	Digest   string  // sha256 of JS in base64: the only script that a browser runs on the page
@@ -100,9 +122,13 @@ type page struct {
 	Total    sweeps.Summary
 	Sections []section
 
-	Measurements string                   // the independent ones, in words
-	Headline     string                   // the statements of the paper by outcome
-	Statements   []sweeps.JudgedStatement // the statements; nil for a single experiment
+	Judged       bool      // whether there is anything to judge: a map alone has no checks
+	Measurements string    // the independent ones, in words
+	Outcomes     []outcome // the statements of the paper; nil for a single experiment
+	Statements   int       // their number
+	Failing      *outcome  // those that fail; nil: none
+	Lead         *figure   // the figure at the top; nil: none
+	LeadSection  *section  // where it is from
 }
 
 // count is the number of verdicts with a ruling.
@@ -201,6 +227,8 @@ type section struct {
 	Command  string             // that runs the experiment again
 	FromFile bool               // Command reads ConfigFile
 
+	experiment string // its name, without that of its folder
+
 	Config     string       // the configuration as run, JSON
 	ConfigFile string       // name of a file with it
 	ConfigData template.URL // its content
@@ -209,6 +237,7 @@ type section struct {
 
 // figure is a figure on the page.
 type figure struct {
+	Name    string
 	SVG     template.HTML
 	Caption string
 	Files   []link
@@ -258,7 +287,7 @@ func (part *Part) name() string {
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	s := section{
-		ID: fmt.Sprintf("experiment-%d", i+1), Name: part.name(), Claim: spec.Claim,
+		ID: fmt.Sprintf("experiment-%d", i+1), Name: part.name(), experiment: spec.Name, Claim: spec.Claim,
 		Facts: facts(part), Units: e.Plan.Units(), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
 		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
 	}
@@ -278,7 +307,7 @@ func newSection(i int, part Part) section {
 			if table := part.Tables[f.Name]; table != "" {
 				files = append(files, link{"CSV", folder + url.PathEscape(table)})
 			}
-			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, files})
+			s.Figures = append(s.Figures, figure{f.Name, inline(svg), f.Caption, files})
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")

@@ -24,14 +24,14 @@ import (
 	"grposim/sweeps/store"
 )
 
-// examplePage returns the page of the example experiments.
 // pageText returns what Page writes.
 func pageText(title string, parts []Part) ([]byte, error) {
 	var b bytes.Buffer
-	err := Page(&b, title, parts)
+	err := Page(&b, Heading{Title: title}, parts)
 	return b.Bytes(), err
 }
 
+// examplePage returns the page of the example experiments.
 func examplePage(t *testing.T) (string, []Part) {
 	t.Helper()
 	parts, err := examples()
@@ -267,7 +267,7 @@ func TestPageScales(t *testing.T) {
 	if open := strings.Count(page, `<details class="rows" open>`); open != 0 {
 		t.Errorf("%d long tables are open", open)
 	}
-	contents := page[strings.Index(page, `class="overview"`):strings.Index(page, "<main>")]
+	contents := page[strings.Index(page, `class="overview experiments"`):strings.Index(page, "<main>")]
 	for i, part := range all {
 		e := part.Experiment
 		s := sweeps.Summarize(e.Verdicts)
@@ -342,9 +342,9 @@ func TestOwnClaim(t *testing.T) {
 	}
 }
 
-// There is a page of a sweep without checks, with a figure that was not drawn, and of no
-// experiments at all.
-func TestEmptyPage(t *testing.T) {
+// The page of a sweep without checks, such as a map, says nothing of verdicts; there is a page
+// with a figure that was not drawn, and of no experiments at all.
+func TestPageWithoutChecks(t *testing.T) {
 	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, parts := range [][]Part{nil, {{Experiment: bare}}} {
 		data, err := pageText("", parts)
@@ -352,9 +352,78 @@ func TestEmptyPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		elements(t, string(data))
-		if !strings.Contains(string(data), "No verdicts.") {
-			t.Error("the page does not say that there are no verdicts")
+		for _, unwanted := range []string{`class="state`, `class="counts"`, "How to read this", "No verdicts"} {
+			if strings.Contains(string(data), unwanted) {
+				t.Errorf("%q on a page of %d experiments without checks", unwanted, len(parts))
+			}
 		}
+		if says := strings.Contains(string(data), "No experiments."); says != (parts == nil) {
+			t.Errorf("a page of %d experiments: no experiments: %v", len(parts), says)
+		}
+	}
+}
+
+// A page about the paper begins with its source, the verdicts, the outcomes of the statements
+// with their numbers, those that fail in words, and a figure. Every statement links to the
+// experiments that decide it.
+func TestPageOfStatements(t *testing.T) {
+	parts, err := examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		for i := range part.Experiment.Verdicts {
+			part.Experiment.Verdicts[i].Experiment = part.Experiment.Plan.Spec.Name
+		}
+	}
+	about := func(v *sweeps.Verdict, statement, reading string) {
+		v.About = &config.About{Kind: config.AboutStatement, Statement: statement, Reading: reading, Regime: config.Limit}
+	}
+	about(&parts[0].Experiment.Verdicts[3], "fixed-point-free-of-group-size", "")
+	about(&parts[0].Experiment.Verdicts[0], "plateau-is-fixed-point", "")
+	about(&parts[1].Experiment.Verdicts[3], "stability-threshold", "whole-gradient")
+	about(&parts[1].Experiment.Verdicts[4], "stability-threshold", "block")
+	var b bytes.Buffer
+	figure := parts[0].Experiment.Figures[1]
+	heading := Heading{
+		Title: "the <paper>", Source: "arXiv:1", Link: "https://arxiv.org/abs/1",
+		Figure: figure.Name, Experiment: parts[0].Experiment.Plan.Spec.Name, Caption: "what it shows",
+	}
+	if err := Page(&b, heading, parts); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	elements(t, page)
+	statement := func(id string) config.Statement {
+		s, known := config.LookupStatement(id)
+		if !known {
+			t.Fatal(id)
+		}
+		return s
+	}
+	failing := statement("fixed-point-free-of-group-size")
+	from := 0
+	for _, want := range []string{
+		`the &lt;paper&gt; <a class="source" href="https://arxiv.org/abs/1">arXiv:1</a>`,
+		`<span>2 verdicts disagree with the theory.</span>`,
+		`<span class="holds" style="flex-grow: 2">✓&nbsp;2</span>`, `<span class="in-a-reading" style="flex-grow: 2">◐&nbsp;2</span>`, `<span class="fails" style="flex-grow: 2">✗&nbsp;2</span>`,
+		`<a href="#fails"><span class="swatch fails" aria-hidden="true">✗</span> <span><b>2</b> fail</span></a>`,
+		failing.Says, failing.Instead, `<b>what it shows</b>`,
+		`<tbody id="holds">`, `<tr id="plateau-is-fixed-point">`, `<a href="#experiment-1">stationary-fluctuation</a>`,
+		`<tbody id="in-a-reading">`, `<tr id="stability-threshold">`, `<a href="#experiment-2">stability</a>`,
+		`<tbody id="fails">`, `<tr id="fixed-point-free-of-group-size">`, `<a href="#experiment-1">stationary-fluctuation</a>`, `<tr id="fit-training">`, "on other runs",
+	} {
+		i := strings.Index(page[from:], html.EscapeString(want))
+		if i < 0 {
+			i = strings.Index(page[from:], want)
+		}
+		if i < 0 {
+			t.Fatalf("no %q where it is wanted", want)
+		}
+		from += i
+	}
+	if n := strings.Count(page, string(inline(parts[0].SVGs[figure.Name]))); n != 2 {
+		t.Errorf("the figure at the top is on the page %d times, want twice", n)
 	}
 }
 

@@ -51,6 +51,9 @@ var (
 // referenceDashes are the dashes of the lines of other theories.
 var referenceDashes = [...][]vg.Length{{4, 3}, {1.2, 2.4}, {8, 3, 1.5, 3}}
 
+// claimedDashes are the dashes of the lines that the file claims.
+var claimedDashes = []vg.Length{5, 2}
+
 // markerColours are the colours of the classes of cells in a map, in the order of
 // sweeps.Classes: from convergence to divergence, then cells at rest and unresolved ones.
 var markerColours = [...]color.NRGBA{

@@ -93,7 +93,12 @@ func checkRegular(path string, stat func(string) (fs.FileInfo, error)) error {
 // pendingFile creates the temporary file that will replace the file at path. Both
 // are in the same folder, so replacing is a rename.
 func pendingFile(path string) (*renameio.PendingFile, error) {
-	return renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	var temporary *fs.PathError
+	if errors.As(err, &temporary) { // nobody knows its name
+		err = &fs.PathError{Op: "write", Path: path, Err: temporary.Err}
+	}
+	return file, err
 }
 
 // checksum returns the sha256 of data in hexadecimal digits.

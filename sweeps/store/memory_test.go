@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -256,6 +257,7 @@ func TestTrajectoryGroups(t *testing.T) {
 			t.Fatalf("row %d is %v, want %v", i, row, want)
 		}
 	}
+	sameAsCSV(t, rows, ids, j.Outcomes)
 	newTable(t, dir, ids) // and the program is killed
 	if err := NewManifest("x", []byte("{}")).Write(dir); err != nil {
 		t.Fatal(err)
@@ -269,5 +271,60 @@ func TestTrajectoryGroups(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("%d entries in the folder, want journal, table and manifest: %v", len(entries), err)
+	}
+}
+
+// sameAsCSV fails unless the CSV table of the outcomes has the columns and the rows of the Parquet
+// file.
+func sameAsCSV(t *testing.T, rows []trajectoryRow, ids []string, outcomes map[string]*Outcome) {
+	t.Helper()
+	var text bytes.Buffer
+	table, err := NewTrajectoryCSV(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if err := table.Write(LabelledCell{id, "label of " + id}, outcomes[id]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&text).ReadAll()
+	if err != nil || len(lines) != len(rows)+1 {
+		t.Fatalf("%d lines, want %d: %v", len(lines), len(rows)+1, err)
+	}
+	for i, line := range lines {
+		for c, got := range line {
+			field := reflect.TypeFor[trajectoryRow]().Field(c)
+			want, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+			if i > 0 {
+				value := reflect.ValueOf(rows[i-1]).Field(c)
+				if value.Kind() == reflect.Pointer && value.IsNil() {
+					want = ""
+				} else {
+					want = fmt.Sprint(reflect.Indirect(value).Interface())
+				}
+			}
+			if got != want {
+				t.Fatalf("line %d, %s: got %q, want %q", i+1, field.Name, got, want)
+			}
+		}
+	}
+}
+
+// What is not finite is an empty field, and a cell that recorded nothing has no row.
+func TestTrajectoryCSVOfMissingNumbers(t *testing.T) {
+	one, nan := []Number{1}, []Number{Number(math.NaN())}
+	recorded := &Trajectory{Steps: []int{7}, Quantities: []RecordedSeries{{Quantity: sim.Entropy, Mean: nan, StdErr: one, Quantiles: [][5]Number{{nan[0], 0.25, 1e-9, 3, nan[0]}}}}}
+	var text strings.Builder
+	table, err := NewTrajectoryCSV(&text)
+	if err := errors.Join(err, table.Write(LabelledCell{ID: "a", Label: `G=2, "x"`}, &Outcome{recorded: recorded}), table.Write(LabelledCell{ID: "b"}, &Outcome{}), table.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	want := "cell,label,step,quantity,mean,standard_error,q05,q25,q50,q75,q95\na,\"G=2, \"\"x\"\"\",7,entropy,,1,,0.25,1e-09,3,\n"
+	if text.String() != want {
+		t.Errorf("got\n%swant\n%s", &text, want)
 	}
 }

@@ -40,7 +40,7 @@ type Column struct {
 	Range string `json:"range,omitempty"` // the values that occur, in words; "": the Doc says it
 }
 
-// TrajectoryColumns describes the columns of trajectories.parquet.
+// TrajectoryColumns describes the columns of trajectories.parquet, and of its rows as CSV.
 var TrajectoryColumns = []Column{
 	{"cell", "Id of the cell, as in cells.csv.", "", ""},
 	{"label", "Label of the cell, as in cells.csv.", "", ""},
@@ -116,19 +116,24 @@ func (t *TrajectoryTable) write(cell LabelledCell, recorded *Trajectory) error {
 	if recorded == nil {
 		return nil
 	}
-	t.rows = t.rows[:0]
+	t.rows = appendRows(t.rows[:0], cell, recorded)
+	_, err := t.columns.Write(t.rows)
+	return err
+}
+
+// appendRows appends the rows of one cell.
+func appendRows(rows []trajectoryRow, cell LabelledCell, recorded *Trajectory) []trajectoryRow {
 	for _, s := range recorded.Quantities {
 		for n, step := range recorded.Steps {
 			q := &s.Quantiles[n]
-			t.rows = append(t.rows, trajectoryRow{
+			rows = append(rows, trajectoryRow{
 				Cell: cell.ID, Label: cell.Label, Step: int64(step), Quantity: string(s.Quantity),
 				Mean: finite(&s.Mean[n]), StandardError: finite(&s.StdErr[n]),
 				Q05: finite(&q[0]), Q25: finite(&q[1]), Q50: finite(&q[2]), Q75: finite(&q[3]), Q95: finite(&q[4]),
 			})
 		}
 	}
-	_, err := t.columns.Write(t.rows)
-	return err
+	return rows
 }
 
 // finite returns the number at x, nil where it is not finite.

@@ -109,6 +109,7 @@ func TestFollow(t *testing.T) {
 // twenty times the time that reading took.
 func TestFollowAnew(t *testing.T) {
 	dir := t.TempDir()
+	same(t, "an empty folder", Follow(dir, Options{}), dir)
 	add := func(steps int) {
 		var rows []string
 		for i := 1; i <= steps; i++ {

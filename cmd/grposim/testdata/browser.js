@@ -19,6 +19,28 @@ const look = async () => {
   return problems;
 };
 
+// What a phone shows badly of a report: words broken in the middle, tables and figures wider than the
+// window. A word ends where a line may be broken.
+const phone = () => {
+  const problems = [];
+  const broken = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+    if (!text.parentElement.checkVisibility() || text.parentElement.closest("pre, svg, script, style, legend")) continue;
+    for (const word of text.data.matchAll(/[^\s\-−\u2010/.,=|(]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(box => Math.round(box.bottom))).size > 1) broken.add(word[0]);
+    }
+  }
+  if (broken.size > 0) problems.push(`words are broken in the middle: ${[...broken].slice(0, 12).join(", ")}`);
+  for (const box of document.querySelectorAll(".scroll, .picture")) {
+    if (box.scrollWidth > box.clientWidth + 1) problems.push(`${box.className} ${box.firstElementChild.className.baseVal ?? box.firstElementChild.className} is ${box.scrollWidth - box.clientWidth} pixels wider than the window`);
+  }
+  return problems;
+};
+
 // What print leaves out, or cuts at the end of a sheet of A4 in landscape.
 const paper = () => {
   const printed = element => element.checkVisibility() && element.getBoundingClientRect().height > 0;
@@ -51,6 +73,7 @@ const paper = () => {
         await page.evaluate(source);
         await page.evaluate(openAll);
         (await page.evaluate(look)).forEach(say);
+        if (width === 390 && await page.$("#find")) (await page.evaluate(phone)).forEach(say); // a report
         await context.close();
       }
     }
@@ -61,7 +84,7 @@ const paper = () => {
     for (const href of await page.evaluate(() => [...document.querySelectorAll("a[download]")].map(a => a.href))) {
       if (href.startsWith("file:") && !fs.existsSync(new URL(href))) say(`the link to ${href} has no file`);
     }
-    if (await page.$("#find")) await page.fill("#find", "no row holds this text"); // hides every row on the screen
+    if (await page.isVisible("#find")) await page.fill("#find", "no row holds this text"); // hides every row on the screen
     await page.emulateMedia({ media: "print" });
     const result = await page.evaluate(paper);
     result.problems.forEach(say);

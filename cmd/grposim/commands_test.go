@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// docs/commands.md lists the commands as the program does, and holds the one table of exit codes.
+// To rewrite both: go test ./cmd/grposim -run TestCommandsDocument -update
+func TestCommandsDocument(t *testing.T) {
+	var commands, codes strings.Builder
+	commands.WriteString("| command | what it does |\n|---|---|\n")
+	for _, c := range newRoot(nil, nil).Commands() {
+		if c.Runnable() && c.Name() != "help" {
+			fmt.Fprintf(&commands, "| `%s` | %s |\n", "grposim "+strings.ReplaceAll(c.Use, "|", "\\|"), c.Short)
+		}
+	}
+	codes.WriteString("| code | when |\n|---:|---|\n")
+	for _, e := range exitCodes {
+		fmt.Fprintf(&codes, "| %d | %s |\n", e.code, strings.Join(e.means, "<br>"))
+	}
+	file := filepath.Join(moduleRoot(t), "docs", "commands.md")
+	want := replaceBlock(t, string(readDocument(t, file)), "commands", commands.String())
+	want = replaceBlock(t, want, "exit-codes", codes.String())
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(readDocument(t, file)) != want {
+		t.Errorf("%s is not that of the program (-update rewrites it)", file)
+	}
+}
+
+// replaceBlock replaces what a document has between its marks of a name.
+func replaceBlock(t *testing.T, document, name, content string) string {
+	t.Helper()
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	before, rest, found := strings.Cut(document, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("no block %s… %s", begin, end)
+	}
+	return before + begin + content + end + after
+}
+
+// The exit codes are explained in one place: the other help texts point there.
+func TestExitCodesAreExplainedOnce(t *testing.T) {
+	topic := 0
+	for _, c := range newRoot(nil, nil).Commands() {
+		if c.Name() == "exit-codes" {
+			topic++
+			continue
+		}
+		if strings.Contains(strings.ReplaceAll(c.Long, "Exit codes: grposim help exit-codes.", ""), "xit codes") {
+			t.Errorf("%s explains exit codes", c.CommandPath())
+		}
+	}
+	if topic != 1 {
+		t.Errorf("%d topics on exit codes", topic)
+	}
+}

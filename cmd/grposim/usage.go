@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"grposim/sweeps/config"
+)
+
+// knownCommand returns a usage error if the first argument is not a command.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return unknownCommand(c, "command", args[0])
+}
+
+// unknownCommand returns the error of a word that is no command: with the one that is near, or
+// the command that reads what the word names.
+func unknownCommand(root *cobra.Command, what, word string) error {
+	known := []string{"--version"}
+	for _, c := range root.Commands() {
+		known = append(known, c.Name())
+	}
+	text := fmt.Sprintf("unknown %s %q", what, word)
+	if near := config.Meant(strings.ToLower(word), known); near != "" {
+		text += fmt.Sprintf(": did you mean %q?", near)
+	} else if other := (&input{name: "a " + what}).instead(word); other != "" {
+		text += ": " + other
+	}
+	return usageError{errors.New(text)}
+}
+
+// arguments turns the error of a check of positional arguments into a usage error with an
+// example.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if check(c, args) == nil {
+			return nil
+		}
+		got := "no argument"
+		if len(args) > 0 {
+			got = strings.Join(args, " ")
+		}
+		_, example, _ := strings.Cut(c.Example, c.CommandPath()+" ")
+		example, _, _ = strings.Cut(example, "\n")
+		example, _, _ = strings.Cut(example, "   #")
+		text := fmt.Sprintf("got %s: usage: %s: for example `%s %s`", got, c.UseLine(), c.CommandPath(), example)
+		if strings.ContainsAny(got, "]}") {
+			text += ": a value with spaces needs quotes"
+		}
+		return usageError{errors.New(text)}
+	}
+}
+
+// flagError makes an error of the flags a usage error that says what is meant: a flag that is
+// near, or the key of the configuration that the flag names, which --set takes. args is the
+// command line.
+func flagError(c *cobra.Command, err error, args []string) error {
+	var (
+		unknown *pflag.NotExistError
+		invalid *pflag.InvalidValueError
+		text    = err.Error()
+	)
+	switch {
+	case errors.As(err, &invalid):
+		wants := map[string]string{"int": "an integer", "float64": "a number", "bool": "true or false", "duration": "a time such as 10s", "float64Slice": "numbers separated by commas"}
+		text = fmt.Sprintf("--%s: got %q, want %s", invalid.GetFlag().Name, invalid.GetValue(), wants[invalid.GetFlag().Value.Type()])
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if near := flagNear(c, name); near != "" {
+			text += fmt.Sprintf(": did you mean --%s?", near)
+		} else if key := config.NamedKey(name); key != "" && takesSet(c) {
+			text += fmt.Sprintf(": did you mean --set %s=%s?", key, flagValue(args, name))
+		}
+	}
+	return usageError{fmt.Errorf("%s (see `%s --help`)", text, c.CommandPath())}
+}
+
+// takesSet reports whether a command has the flag --set, or is the one that has commands.
+func takesSet(c *cobra.Command) bool { return c.Flags().Lookup("set") != nil || c.HasSubCommands() }
+
+// flagNear returns the flag of a command that is meant by an unknown one: the only one that
+// begins it or that it begins, or one that is near; "" if there is none.
+func flagNear(c *cobra.Command, name string) string {
+	var known, begun []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		known = append(known, f.Name)
+		if strings.HasPrefix(name, f.Name) || strings.HasPrefix(f.Name, name) {
+			begun = append(begun, f.Name)
+		}
+	})
+	if len(begun) == 1 {
+		return begun[0]
+	}
+	return config.Meant(name, known)
+}
+
+// flagValue returns the value that a command line gives to a flag: after = or as the next
+// argument; VALUE if there is none.
+func flagValue(args []string, name string) string {
+	for i, arg := range args {
+		if value, is := strings.CutPrefix(arg, "--"+name+"="); is {
+			return value
+		}
+		if arg == "--"+name && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+			return args[i+1]
+		}
+	}
+	return "VALUE"
+}

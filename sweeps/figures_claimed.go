@@ -1,0 +1,97 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grposim/sweeps/config"
+)
+
+// hypothesisPicture shows the quantity that a hypothesis is about.
+var hypothesisPicture = picture{draw: (*judgement).drawHypothesis, shows: hypothesisAlone}
+
+// drawHypothesis returns a picture of the measured values and the theory's against the
+// value or the bound that the file claims: over a swept parameter where the sets are single
+// cells on a line, else side by side.
+func (j *judgement) drawHypothesis(d *figureSource) Figure {
+	h := j.check.Hypothesis
+	var cells []*Cell
+	var values overValues
+	single := true
+	for i, v := range d.verdicts { // one a set
+		cells = append(cells, d.sets[i].Cells[0])
+		values = append(values, overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi), []float64{float64(v.Hypothesis.Predicted)}})
+		single = single && len(d.sets[i].Cells) == 1
+	}
+	param := ""
+	if single {
+		param, _ = abscissa(cells)
+	}
+	f := j.drawValues(cells, values, param, overPicture{
+		title: j.check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,
+		caption:  "The band holds the values that the file claims. The claim holds where the whole interval lies inside, and is refuted where it lies wholly outside.",
+		theories: []theoryLine{{"", "predicted by the theory"}},
+	})
+	if h.Value <= 0 {
+		f.YScale = LinearAxis
+	}
+	if !single {
+		f.Categories = nil
+		for _, set := range d.sets {
+			f.Categories = append(f.Categories, withoutVariant(set.Label, d.variant))
+		}
+	}
+	margin := float64(d.verdicts[0].Margin) // that of each
+	claimed := claimedSeries("", h, margin)
+	lo, hi := h.Allowed(margin)
+	var places []float64
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			places = append(places, p.X)
+		}
+	}
+	slices.Sort(places)
+	for _, x := range slices.Compact(places) {
+		claimed.Points = append(claimed.Points, FigurePoint{x, h.Value, lo, hi})
+	}
+	f.Series = append([]FigureSeries{claimed}, f.Series...)
+	return f
+}
+
+// claimedSeries returns the series of a hypothesis about a quantity, "" for that of the axis,
+// with a margin, without points.
+func claimedSeries(quantity string, h *config.Hypothesis, margin float64) FigureSeries {
+	name := "claimed: " + quantity + strings.ReplaceAll(h.String(), "-", "−")
+	if margin > 0 {
+		name += fmt.Sprintf(" ± %.2g", margin)
+	}
+	return FigureSeries{Name: name, Mark: Claimed}
+}
+
+// claimedSlope returns the line that a hypothesis about a slope claims on logarithmic axes,
+// through the mean of the measured points, with the slopes that it allows; without points
+// where nothing is measured.
+func claimedSlope(v *Verdict, measured []FigurePoint) FigureSeries {
+	margin := float64(v.Margin)
+	claimed := claimedSeries("slope ", &v.Hypothesis.Hypothesis, margin)
+	if measured == nil {
+		return claimed
+	}
+	var x, y float64
+	var places []float64
+	for _, p := range measured {
+		x, y = x+math.Log(p.X)/float64(len(measured)), y+math.Log(p.Y)/float64(len(measured))
+		places = append(places, p.X)
+	}
+	const near = 1e-9 // the allowed slopes change sides at the mean
+	places = append(places, math.Exp(x-near), math.Exp(x+near))
+	slices.Sort(places)
+	least, most := v.Hypothesis.Allowed(margin)
+	for _, place := range places {
+		at := func(slope float64) float64 { return math.Exp(y + slope*(math.Log(place)-x)) }
+		claimed.Points = append(claimed.Points, FigurePoint{place, at(v.Hypothesis.Value), min(at(least), at(most)), max(at(least), at(most))})
+	}
+	return claimed
+}
