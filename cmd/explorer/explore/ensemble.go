@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/theory"
 )
@@ -53,8 +52,8 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	for how, runs := range r.Counted {
 		out.Counted[how] = runs
 	}
-	prediction := e.cache.Predict(c.settings, rom.Unit)
-	target, samples := theory.NewTarget(c.settings, c.start, prediction), theory.Samples(c.settings)
+	prediction := e.predict(c)
+	target, samples := theory.NewTarget(c.settings, c.start, &prediction.Prediction), theory.Samples(c.settings)
 	simulated := theory.Simulation(c.settings, c.id, c.start)
 	simulated.Run.BurnIn = simulated.Run.Steps - max(simulated.Run.Steps/4, 1) // how a run ends is told from its last quarter
 	out.Total = simulated.Replicas()
@@ -79,7 +78,7 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	}
 	word := out.Counted.word(&target)
 	out.Words = []Word{word}
-	out.Summary = out.Counted.summary(reader{e, c, e.predict(c)}, word)
+	out.Summary = out.Counted.summary(reader{e, c, prediction}, word)
 	return out, nil
 }
 

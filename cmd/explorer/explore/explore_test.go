@@ -341,6 +341,18 @@ func TestPathIsDoubted(t *testing.T) {
 	}
 }
 
+// Where there is no fixed point to start from there is no path and no run, and a reason.
+func TestNothingToStartFrom(t *testing.T) {
+	e, s := New(), State{"no-penalty", map[string]string{config.InitKey: "fixed-point"}}
+	if p := must(t, e, (*Explorer).Path, s); p.Scope == nil || !strings.Contains(*p.Scope, "fixed point to start from") {
+		t.Errorf("got the path %+v", p)
+	}
+	runs := must(t, e, func(e *Explorer, s State) (*Ensemble, error) { return e.Ensemble(EnsembleRequest{s, 0, 1, nil}) }, s)
+	if runs.Total != 0 || len(runs.Runs) != 0 {
+		t.Errorf("got the runs %+v", runs)
+	}
+}
+
 // A map comes in parts; another map begins anew. Its stability boundary is where the answer has the
 // critical learning rate, and the state lies in the regime that the answer names.
 func TestMapInParts(t *testing.T) {

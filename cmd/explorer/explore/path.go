@@ -40,8 +40,8 @@ func (e *Explorer) Path(state State) (*Path, error) {
 	if !path.Scope.In {
 		because := path.Scope.Because
 		if cure := e.cure(c.settings, func(s *config.Settings) bool {
-			return rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
-		}); c.start != nil && cure != "" {
+			return c.start != nil && rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
+		}); cure != "" {
 			because += "; it is predicted with " + cure
 		}
 		p.Scope = &because
