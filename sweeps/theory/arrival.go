@@ -27,6 +27,7 @@ const (
 const (
 	NearInMean = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
 	NearAtEnd  = 0.1  // of J at the last step, which fluctuates
+	allowance  = 4    // standard deviations of J at rest, beyond which a run at rest hardly is at its last step
 	deeper     = 0.5  // share of the other arms' probability at rest
 	majority   = 2. / 3
 )
@@ -42,6 +43,8 @@ type Target struct {
 	Held   float64   // probability of the arms with this mean
 	Rare   float64   // probability of all arms but the most probable one
 	First  int       // the most probable arm of the start
+
+	Deviation float64 // standard deviation of J at rest, for which its last step makes allowance; 0: none
 }
 
 // NewTarget returns the target of settings whose runs start at the given logits and of which p is
@@ -111,7 +114,7 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 	within := func(reward float64) bool { return math.Abs(reward-g.Reward) <= NearInMean*g.Span+rounding }
 	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
 	been := slices.ContainsFunc(e.Rewards[:half], within)
-	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.Reward) <= NearAtEnd*g.Span+rounding
+	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.Reward) <= max(NearAtEnd*g.Span, allowance*g.Deviation)+rounding
 	if e.Logits == nil { // prompts have a policy each
 		switch {
 		case near && last:

@@ -54,6 +54,9 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	}
 	prediction := e.predict(c)
 	target, samples := theory.NewTarget(c.settings, c.start, &prediction.Prediction), theory.Samples(c.settings)
+	if v := prediction.Variance; v != nil && *v > 0 && prediction.Scope.In {
+		target.Deviation = math.Sqrt(*v)
+	}
 	simulated := theory.Simulation(c.settings, c.id, c.start)
 	simulated.Run.BurnIn = simulated.Run.Steps - max(simulated.Run.Steps/4, 1) // how a run ends is told from its last quarter
 	out.Total = simulated.Replicas()

@@ -569,6 +569,7 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		"locks":     {State{"two-arms", map[string]string{strengthKey: "0", config.LearningRateKey: "10", config.GroupSizeKey: "2", firstMean: "0.5", secondMean: "0.4", passRate: "0.1", "run.replicas": "64"}}, Warn, "Only "},
 		"arrives":   {State{"two-arms", map[string]string{"run.replicas": "64"}}, Good, "Stable at its fixed point"},
 		"no theory": {State{"no-penalty", map[string]string{"run.replicas": "64"}}, Good, "No answer from theory"},
+		"noisy":     {State{"two-arms", map[string]string{config.LearningRateKey: "0.5", "run.replicas": "64"}}, Good, "Stable at its fixed point"},
 		"unstable":  {State{"unstable", map[string]string{"run.replicas": "64"}}, Bad, "Only "},
 	} {
 		var got *Ensemble
