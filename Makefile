@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
+.PHONY: help build explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,6 +17,9 @@ help: ## list the targets
 
 build: ## bin/grposim
 	$(GO) build -trimpath -o bin/grposim ./cmd/grposim
+
+explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
+	$(GO) run ./cmd/explorer
 
 reproduce: build ## run every experiment on the paper's claims; exit 0 when all verdicts agree
 	bin/grposim reproduce
@@ -34,13 +37,13 @@ mutants: ## plant small faults in the code, one by one, and write which test fai
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser, suggestions of advice; every case of rom, more curves of training/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice; every case of rom, more curves of training/fit
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@$(GO) test -timeout 60m -tags long ./rom ./training/fit & rom=$$!; \
 		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
-		echo "without chromium, node and npm the reports are not tested in a browser"; \
+		echo "without chromium, node and npm no page is tested in a browser"; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
 		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim ./sweeps && wait $$rom
 

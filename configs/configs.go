@@ -5,9 +5,10 @@ import "embed"
 
 // Files holds NAME.yaml, small sweeps to begin with, paper/NAME.yaml, the controlled
 // experiments of arXiv:2606.30789, trainers/NAME.yaml, experiments on what trainers add to
-// GRPO, and presets/NAME.yaml, the defaults of the trainer of that name.
+// GRPO, presets/NAME.yaml, the defaults of the trainer of that name, and explorer/NAME.yaml,
+// where the interactive page begins.
 //
-//go:embed first.yaml map.yaml question.yaml smoke.yaml paper/*.yaml trainers/*.yaml presets/*.yaml
+//go:embed first.yaml map.yaml question.yaml smoke.yaml paper/*.yaml trainers/*.yaml presets/*.yaml explorer/*.yaml
 var Files embed.FS
 
 // First is first.yaml, a sweep that explains its keys.

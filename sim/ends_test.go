@@ -1,17 +1,19 @@
 package sim
 
 import (
+	"fmt"
 	"math"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"grposim/grpo"
 )
 
-// With constant rewards 1 and 0 and no learning to speak of, a replica ends where it began: J is
-// that of its start at every recorded step, and so are the logits. One that starts beyond the
-// range of floating point has no end.
-func TestEnds(t *testing.T) {
-	c := Cell{
+// endingCell returns a cell of 20 replicas with constant rewards 1 and 0 and no learning to speak of.
+func endingCell() Cell {
+	return Cell{
 		ID: "ends", Seed: 1,
 		Bandit:    grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Constant, Mean: 1}, {Reward: grpo.Constant}}},
 		Estimator: grpo.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale, Std: grpo.PopulationStd}, Importance: grpo.Importance{Mode: grpo.NoImportance}, KL: grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent}},
@@ -21,6 +23,13 @@ func TestEnds(t *testing.T) {
 		Run:       Run{Steps: 40, BurnIn: 30, Replicas: 20},
 		Ends:      18,
 	}
+}
+
+// With constant rewards 1 and 0 and no learning to speak of, a replica ends where it began: J is
+// that of its start at every recorded step, and so are the logits. One that starts beyond the
+// range of floating point has no end.
+func TestEnds(t *testing.T) {
+	c := endingCell()
 	diverging := c
 	diverging.Optimizer.LearningRate = 1e308
 	diverging.Optimizer.Momentum = 0.9
@@ -50,5 +59,66 @@ func TestEnds(t *testing.T) {
 	}
 	if lost == 0 {
 		t.Error("no replica diverged at a learning rate of 1e308")
+	}
+}
+
+// Replicas that are run alone end as they do among all of the cell, in vectors or not, and have the
+// same rewards at the recorded steps and at others.
+func TestEndsOfReplicasAlone(t *testing.T) {
+	for name, arms := range map[string][]grpo.Arm{
+		"two arms":    {{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
+		"normal arms": {{Reward: grpo.Normal, Mean: 1, Std: 0.5}, {Reward: grpo.Normal, Std: 0.5}, {Reward: grpo.Normal, Mean: 0.3, Std: 0.5}},
+	} {
+		c := endingCell()
+		c.Bandit.Arms, c.Init, c.Optimizer.LearningRate, c.Ends, c.Lag.Interval = arms, nil, 0.3, 20, 4
+		var all Result
+		if err := Simulate(t.Context(), []Cell{c}, 1, func(_ int, r Result) error { all = r; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Equal(all.Ends[0].Rewards, all.Ends[1].Rewards) {
+			t.Errorf("%s: two replicas are the same: %+v", name, all.Ends[0])
+		}
+		for _, part := range [][2]int{{0, 1}, {3, 2}, {7, 13}} {
+			if got, want := Ends(c, all.Steps, part[0], part[1]), all.Ends[part[0]:part[0]+part[1]]; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %d replicas from %d on: got %+v, want %+v", name, part[1], part[0], got, want)
+			}
+			every := make([]int, c.Run.Steps+1)
+			for step := range every {
+				every[step] = step
+			}
+			for i, got := range Ends(c, every, part[0], part[1]) {
+				for n, step := range all.Steps {
+					if want := all.Ends[part[0]+i].Rewards[n]; got.Rewards[step] != want {
+						t.Errorf("%s: replica %d of %d from %d on: got %g at step %d, want %g", name, i, part[1], part[0], got.Rewards[step], step, want)
+					}
+				}
+			}
+		}
+		if c.Estimator.GroupSize = grpo.Infinite; len(Ends(c, all.Steps, 0, 1)) != 1 {
+			t.Errorf("%s: G = ∞ has one replica", name)
+		}
+	}
+}
+
+func TestEndsWantsReplicasAndSteps(t *testing.T) {
+	for _, c := range []struct {
+		steps        []int
+		first, count int
+		want         string
+	}{
+		{[]int{0, 40}, 19, 2, "got 2 replicas from 19 on, want some of the cell's 20"},
+		{[]int{0, 40}, 0, 0, "got 0 replicas"},
+		{[]int{0, 39}, 0, 1, "got steps [0 39], want ascending ones to 40"},
+		{[]int{10, 0, 40}, 0, 1, "want ascending"},
+		{nil, 0, 1, "got steps []"},
+	} {
+		func() {
+			defer func() {
+				if message := fmt.Sprint(recover()); !strings.Contains(message, c.want) {
+					t.Errorf("got the panic %q, want %q", message, c.want)
+				}
+			}()
+			Ends(endingCell(), c.steps, c.first, c.count)
+		}()
 	}
 }

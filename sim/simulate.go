@@ -42,6 +42,27 @@ type End struct {
 	Logits     []float64 // after the last step; nil if it diverged, or where prompts have a policy each
 }
 
+// Ends runs the replicas first, first + 1, … of a cell, count of them, on this goroutine, and
+// returns how each ended, with J at the given steps, which ascend to Run.Steps, in the place of the
+// recorded ones. They are the replicas that Simulate averages over. It panics if the cell or
+// the steps are invalid, or the cell does not have these replicas.
+func Ends(cell Cell, steps []int, first, count int) []End {
+	cell.check()
+	if first < 0 || count < 1 || first+count > cell.Replicas() {
+		panic(fmt.Sprintf("sim: Ends: got %d replicas from %d on, want some of the cell's %d", count, first, cell.Replicas()))
+	}
+	if n := len(steps); n == 0 || steps[0] < 0 || steps[n-1] != cell.Run.Steps || !slices.IsSorted(steps) {
+		panic(fmt.Sprintf("sim: Ends: got steps %v, want ascending ones to %d", steps, cell.Run.Steps))
+	}
+	c := cell.complete()
+	b := newBatch(c, steps, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), count)
+	var ends []End
+	for _, r := range b.run(context.Background(), first, count) {
+		ends = append(ends, r.end(r.finish()))
+	}
+	return ends
+}
+
 // Names of the estimates of the stationary state: averages over the steps after
 // burn-in. They are measured if Run.BurnIn > 0.
 const (

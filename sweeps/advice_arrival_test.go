@@ -196,7 +196,7 @@ func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 			cures++
 			if share := arrivalOf(t, c.settings); share < 0.95 {
 				missed++
-				t.Logf("%s %s arrives, by %d of %d, but %.3f of other runs", text, c.Set, c.Count(AtTarget), c.Runs, share)
+				t.Logf("%s %s arrives, by %d of %d, but %.3f of other runs", text, c.Set, c.Count(theory.AtTarget), c.Runs, share)
 				if share < 0.92 {
 					t.Errorf("%s: far from 95 %%", c.Set)
 				}

@@ -7,6 +7,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // cure is a change that may let runs arrive. It returns the values to try, the mildest first; nil
@@ -151,13 +152,13 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 		return nil, nil // at a network's rate runs are late for that alone
 	}
 	all := slices.Clone(repairs)
-	if present.Count(TooDeep, Unsteady, Elsewhere, Overflown) > 0 {
+	if present.Count(theory.TooDeep, theory.Unsteady, theory.Elsewhere, theory.Overflown) > 0 {
 		all = append(all, brakes...)
 	}
 	if present.late() {
 		all = append(all, spurs...)
 	}
-	if present.most(NotYet, TooDeep) {
+	if present.most(theory.NotYet, theory.TooDeep) {
 		all = append(all, longer...)
 	}
 	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sweeps/theory"
 )
 
 // FromStart simulates the cell as it stands and, if its runs do not arrive, says why and tries the
@@ -49,5 +50,5 @@ func arrival(t *Trial) string {
 		runs = fmt.Sprintf("%d runs", t.Runs)
 	}
 	return fmt.Sprintf("%s of %d steps from the file's start. One arrives if the mean of J over its last quarter is within %.0f %%, and J at its end within %.0f %%, of the range of mean rewards, with the right arm in front and others at least half as probable as at rest; Wilson's %.0f %% interval",
-		runs, t.Steps, 100*nearInMean, 100*nearAtEnd, 100*shareConfidence)
+		runs, t.Steps, 100*theory.NearInMean, 100*theory.NearAtEnd, 100*shareConfidence)
 }

@@ -12,6 +12,7 @@ import (
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Suggestion is one choice of learning rate and interval. Both are NaN, and Kind is "",
@@ -108,7 +109,7 @@ func (c *choice) suggestion(s *config.Settings, trial *Trial) Suggestion {
 	if trial.Runs == 1 {
 		says += "the run arrives"
 	} else {
-		says += fmt.Sprintf("%d of %d runs arrive, %s", trial.Count(AtTarget), trial.Runs, trial.Arrived.Says())
+		says += fmt.Sprintf("%d of %d runs arrive, %s", trial.Count(theory.AtTarget), trial.Runs, trial.Arrived.Says())
 	}
 	return Suggestion{store.Number(c.rate), interval, says, c.kind, trial}
 }

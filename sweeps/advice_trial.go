@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -30,7 +29,7 @@ type Trial struct {
 	Endings []Ending `json:"endings"` // how they end, those that arrive first, then by number
 
 	settings config.Settings
-	target   target
+	target   theory.Target
 }
 
 // Outcome says how a trial judges the share of runs that arrive.
@@ -52,7 +51,7 @@ type RunShare struct {
 
 // Ending is a way in which some of the runs of a trial end.
 type Ending struct {
-	How   How          `json:"how"`
+	How   theory.How   `json:"how"`
 	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0, of those that are too deep or on another arm; else −1
 	Runs  int          `json:"runs"`  // the number that end so
 	Since store.Number `json:"since"` // median of the recorded steps from which on J stays within a tenth of the range of rewards from where it ends, or the policy is out of range
@@ -63,27 +62,11 @@ type Ending struct {
 	Rare    store.Number `json:"rare"`     // expected number of samples of other arms in a run of as many steps
 }
 
-// How says where a run ends.
-type How string
-
-const (
-	AtTarget  How = "arrived"   // where it should, see target
-	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
-	Unsteady  How = "unsteady"  // J has been where it should in the first half of the run, and is not in the last quarter or at the end
-	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
-	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
-	Overflown How = "diverged"  // it has left the range of floating point
-)
-
 // What decides a trial. With 128 runs none may fail, with 256 three, with 512 twelve: a setting
 // of which 3 % of the runs fail passes by 256 runs with probability 0.06.
 const (
 	wantedShare     = 0.95
 	shareConfidence = 0.99
-	nearInMean      = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
-	nearAtEnd       = 0.1  // of J at the last step, which fluctuates
-	deeper          = 0.5  // share of the other arms' probability at rest
-	majority        = 2. / 3
 )
 
 // trialRuns are the numbers of runs after which a trial may end: that of a suggestion by
@@ -94,112 +77,6 @@ const (
 	suggestedRuns = 256
 	curedRuns     = 512
 )
-
-// target is where the runs of some settings should end: the fixed point, or the best arms where
-// there is none.
-type target struct {
-	atRest bool      // there is a fixed point
-	reward float64   // J there
-	span   float64   // largest mean reward less the smallest
-	means  []float64 // of the arms
-	front  float64   // mean reward of the most probable arms
-	held   float64   // probability of the arms with this mean
-	rare   float64   // probability of all arms but the most probable one
-	first  int       // the most probable arm of the start
-}
-
-// newTarget returns the target of settings whose runs start at the given logits and of which p is
-// the prediction.
-func newTarget(s *config.Settings, start []float64, p *rom.Prediction) target {
-	prompts := theory.Prompts(s)
-	g := target{held: 1, first: slices.Index(start, slices.Max(start))}
-	for _, arm := range theory.Params(s, rom.Unit).Arms {
-		g.means = append(g.means, arm.Mean)
-	}
-	g.front = slices.Max(g.means)
-	g.reward, g.span = g.front, g.front-slices.Min(g.means)
-	if prompts != nil && prompts.Parameters == sim.Tabular {
-		g.reward, g.span = 0, 0
-		for _, m := range prompts.Means {
-			g.reward += max(m[0], m[1]) / float64(len(prompts.Means))
-			g.span += math.Abs(m[0]-m[1]) / float64(len(prompts.Means))
-		}
-	}
-	if p.FixedPoint == nil {
-		return g
-	}
-	g.atRest, g.reward = true, p.FixedPoint.Reward
-	policy := p.FixedPoint.Policy
-	likely := slices.Max(policy)
-	g.front = g.means[slices.Index(policy, likely)]
-	g.held, g.rare = g.holds(policy), rarity(p.FixedPoint.Logits)
-	return g
-}
-
-// holds returns the probability of the arms in front under a policy.
-func (g *target) holds(policy []float64) float64 {
-	held := 0.0
-	for a, x := range policy {
-		if g.means[a] == g.front {
-			held += x
-		}
-	}
-	return held
-}
-
-// logOdds returns the log odds of the most probable arm, +Inf where it is certain.
-func logOdds(logits []float64) float64 {
-	top := slices.Index(logits, slices.Max(logits))
-	others := 0.0
-	for a, x := range logits {
-		if a != top {
-			others += math.Exp(x - logits[top])
-		}
-	}
-	return -math.Log(others)
-}
-
-// rarity returns the probability of all arms but the most probable one.
-func rarity(logits []float64) float64 { return 1 / (1 + math.Exp(logOdds(logits))) }
-
-// rounding is a size of J below which differences are rounding: the arms may all be equal.
-func (g *target) rounding() float64 { return 1e-9 * max(1, math.Abs(g.reward)) }
-
-// how says how a run ends that is recorded at the given steps and draws so many samples.
-func (g *target) how(e *sim.End, steps []int, samples float64) How {
-	if e.DivergedAt >= 0 {
-		return Overflown
-	}
-	rounding := g.rounding()
-	within := func(reward float64) bool { return math.Abs(reward-g.reward) <= nearInMean*g.span+rounding }
-	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
-	been := slices.ContainsFunc(e.Rewards[:half], within)
-	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.reward) <= nearAtEnd*g.span+rounding
-	if e.Logits == nil { // prompts have a policy each
-		switch {
-		case near && last:
-			return AtTarget
-		case been:
-			return Unsteady
-		}
-		return NotYet
-	}
-	policy, arm := grpo.NewPolicy(e.Logits).Probs, slices.Index(e.Logits, slices.Max(e.Logits))
-	inFront := g.held < majority || g.holds(policy) >= 0.5
-	rare := rarity(e.Logits)
-	distance := math.Abs(g.reward - g.front)
-	switch {
-	case inFront && g.atRest && g.rare*samples >= 1 && rare < deeper*g.rare && math.Abs(e.Mean-g.front) < deeper*distance:
-		return TooDeep
-	case near && inFront && last:
-		return AtTarget
-	case !inFront && policy[arm] >= majority && (arm != g.first || rare*samples < 1):
-		return Elsewhere
-	case been:
-		return Unsteady
-	}
-	return NotYet
-}
 
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
 type Trials struct {
@@ -294,7 +171,7 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	in := c.Sim()
 	in.Run.Replicas, in.Ends = runs, runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
-	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, c.start, t.cache.Predict(&s, rom.Unit))}
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: theory.NewTarget(&s, c.start, t.cache.Predict(&s, rom.Unit))}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
 		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
 		return nil
@@ -306,23 +183,11 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	return trial, nil
 }
 
-// samplesOf returns the number of samples that a run draws.
-func samplesOf(s *config.Settings) float64 {
-	if s.Estimator.GroupSize == grpo.Infinite {
-		return math.Inf(1)
-	}
-	steps := s.Run.Steps
-	if s.Estimator.Samples == grpo.Reused {
-		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
-	}
-	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
-}
-
 // count sets the trial's counts to those of the ends of runs that are recorded at the given
 // steps.
 func (t *Trial) count(ends []sim.End, steps []int) {
 	type way struct {
-		how How
+		how theory.How
 		arm int
 	}
 	type group struct {
@@ -330,16 +195,16 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	}
 	ways := make(map[way]*group)
 	var order []way
-	samples, arrived := samplesOf(&t.settings), 0
+	samples, arrived := theory.Samples(&t.settings), 0
 	for i := range ends {
 		e := &ends[i]
-		w := way{t.target.how(e, steps, samples), -1}
-		if w.how == AtTarget {
+		w := way{t.target.How(e, steps, samples), -1}
+		if w.how == theory.AtTarget {
 			arrived++
 		}
-		if e.Logits != nil && (w.how == TooDeep || w.how == Elsewhere) {
+		if e.Logits != nil && (w.how == theory.TooDeep || w.how == theory.Elsewhere) {
 			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
-			w.arm = slices.Index(t.target.means, t.target.means[w.arm]) // the first of equal ones
+			w.arm = slices.Index(t.target.Means, t.target.Means[w.arm]) // the first of equal ones
 		}
 		g := ways[w]
 		if g == nil {
@@ -351,8 +216,8 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 			g.reward = append(g.reward, e.Mean)
 		}
 		if e.Logits != nil {
-			g.odds = append(g.odds, logOdds(e.Logits))
-			g.rare = append(g.rare, samples*rarity(e.Logits))
+			g.odds = append(g.odds, theory.LogOdds(e.Logits))
+			g.rare = append(g.rare, samples*theory.Rarity(e.Logits))
 		}
 	}
 	t.Runs, t.Endings = len(ends), nil
@@ -361,15 +226,15 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.reward), middle(g.odds), middle(g.rare)})
 	}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
-		if (a.How == AtTarget) != (b.How == AtTarget) {
-			if a.How == AtTarget {
+		if (a.How == theory.AtTarget) != (b.How == theory.AtTarget) {
+			if a.How == theory.AtTarget {
 				return -1
 			}
 			return 1
 		}
 		return b.Runs - a.Runs
 	})
-	held := t.share(arrived + t.Count(TooDeep))
+	held := t.share(arrived + t.Count(theory.TooDeep))
 	t.Arrived = t.share(arrived)
 	switch {
 	case t.Arrived.Lo >= wantedShare:
@@ -403,7 +268,7 @@ func (t *Trial) since(e *sim.End, steps []int) float64 {
 	}
 	first := len(e.Rewards) - 1
 	for ; first > 0; first-- {
-		if math.Abs(e.Rewards[first-1]-e.Mean) > nearAtEnd*t.target.span+t.target.rounding() {
+		if math.Abs(e.Rewards[first-1]-e.Mean) > theory.NearAtEnd*t.target.Span+t.target.Rounding() {
 			break
 		}
 	}
@@ -419,7 +284,7 @@ func middle(values []float64) store.Number {
 }
 
 // Count returns the number of runs that end in one of the given ways.
-func (t *Trial) Count(ways ...How) (n int) {
+func (t *Trial) Count(ways ...theory.How) (n int) {
 	for _, e := range t.Endings {
 		if slices.Contains(ways, e.How) {
 			n += e.Runs
@@ -429,7 +294,9 @@ func (t *Trial) Count(ways ...How) (n int) {
 }
 
 // late reports whether most of a trial's runs that do not arrive are on the way.
-func (t *Trial) late() bool { return t.most(NotYet) }
+func (t *Trial) late() bool { return t.most(theory.NotYet) }
 
 // most reports whether most of a trial's runs that do not arrive end in one of the given ways.
-func (t *Trial) most(ways ...How) bool { return 2*t.Count(ways...) > t.Runs-t.Count(AtTarget) }
+func (t *Trial) most(ways ...theory.How) bool {
+	return 2*t.Count(ways...) > t.Runs-t.Count(theory.AtTarget)
+}

@@ -11,6 +11,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // kicked is TRL's estimator on two arms at a learning rate at which single samples under k3 throw
@@ -33,47 +34,6 @@ func trialsOf(t *testing.T, text string, workers int) *Trials {
 	return nil
 }
 
-// Where each kind of end is told from the others. At rest J* = 0.7 with probability 0.75 on arm 0,
-// and 1,000 samples in a run.
-func TestHowRunsEnd(t *testing.T) {
-	atRest := target{atRest: true, reward: 0.7, span: 0.8, means: []float64{0.9, 0.1, 0.9}, front: 0.9, held: 0.75, rare: 0.25}
-	free := target{reward: 0.9, span: 0.8, means: []float64{0.9, 0.1, 0.9}, front: 0.9, held: 1, first: 1}
-	equal := target{reward: 0.5, span: 0, means: []float64{0.5, 0.5}, front: 0.5, held: 1}
-	end := func(mean, last, log0, log1 float64) sim.End {
-		return sim.End{DivergedAt: -1, Rewards: []float64{0.2, last}, Mean: mean, Logits: []float64{log0, log1, log0 - 100}}
-	}
-	diverged := end(math.NaN(), 0.7, 0, 0)
-	diverged.DivergedAt = 7
-	back := end(0.4, 0.5, 0.1, 0)
-	back.Rewards[0] = 0.71
-	steps := []int{0, 100}
-	two := sim.End{DivergedAt: -1, Rewards: []float64{0.5}, Mean: 0.5, Logits: []float64{0, 3}}
-	for name, c := range map[string]struct {
-		g    target
-		e    sim.End
-		want How
-	}{
-		"arrived":                      {atRest, end(0.71, 0.66, math.Log(3), 0), AtTarget},
-		"far at the end":               {atRest, end(0.71, 0.61, math.Log(3), 0), NotYet},
-		"was there":                    {atRest, back, Unsteady},
-		"too deep":                     {atRest, end(0.85, 0.86, 3, 0), TooDeep},
-		"deep and near":                {target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.8999, Logits: []float64{12, 0}}, TooDeep},
-		"as deep as at rest":           {target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.88}, Mean: 0.88, Logits: []float64{3.7, 0}}, AtTarget},
-		"rest itself is never sampled": {target{true, 0.9, 0.8, []float64{0.9, 0.1}, 0.9, 1, 1e-9, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{40, 0}}, AtTarget},
-		"another arm":                  {atRest, end(0.11, 0.1, 0, 5), Elsewhere},
-		"a third arm as good":          {free, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{0, 0, 20}}, AtTarget},
-		"not moved from the first arm": {free, end(0.11, 0.1, 0, 5), NotYet},
-		"stuck on the first arm":       {free, end(0.1, 0.1, 0, 9), Elsewhere},
-		"on the way":                   {free, end(0.5, 0.6, 0.5, 0), NotYet},
-		"diverged":                     {free, diverged, Overflown},
-		"equal arms":                   {equal, two, AtTarget},
-	} {
-		if got := c.g.how(&c.e, steps[len(steps)-len(c.e.Rewards):], 1000); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-	}
-}
-
 // About half of the runs are lost at η = 0.4: the simulator of docs/theory.md §1 says 0.62 on the
 // wrong arm after 3,000 steps. Another estimator of the KL, a long warm-up and a smaller learning
 // rate arrive; a short warm-up does not.
@@ -83,7 +43,7 @@ func TestTrialsOfKickedRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lost := float64(present.Count(Elsewhere)) / float64(present.Runs)
+	lost := float64(present.Count(theory.Elsewhere)) / float64(present.Runs)
 	if present.Outcome != Fails || present.Runs != 256 || lost < 0.3 || lost > 0.75 || present.Endings[1].Arm != 1 {
 		t.Errorf("%+v, want about half of the runs on arm 1", present)
 	}

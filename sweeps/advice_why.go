@@ -11,6 +11,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // why says why runs do not arrive: by a run without noise, and by the cures that arrive.
@@ -30,7 +31,7 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 		return chance(s, present, tried), nil
 	case mean.Outcome == Arrives:
 		return late + ". Without the noise of sampling (grpo.group_size=inf) the run arrives", nil
-	case mean.Count(TooDeep) > 0:
+	case mean.Count(theory.TooDeep) > 0:
 		return "an overshoot: without the noise of sampling (grpo.group_size=inf) the run is too deep on the right arm as well, and returns slowly", nil
 	case mean.late():
 		return late + ". It is the same without the noise of sampling (grpo.group_size=inf)" + deterministic(s), nil
@@ -80,14 +81,14 @@ var mechanisms = []mechanism{
 		},
 	},
 	{
-		func(_ *config.Settings, present *Trial) bool { return !present.target.atRest },
+		func(_ *config.Settings, present *Trial) bool { return !present.target.AtRest },
 		[]string{config.LearningRateKey, "grpo.groups_per_step", config.MomentumKey, "optimizer.max_norm"},
 		func(s *config.Settings) string {
 			return fmt.Sprintf("the policy locks by chance: without a restoring force the few samples of the better arm decide early which arm wins, and a step of η/(1−μ) = %.3g logits per unit of force over %d samples is large", effectiveRate(s), samplesPerStep(s))
 		},
 	},
 	{
-		func(s *config.Settings, present *Trial) bool { return present.Count(Unsteady) > 0 },
+		func(s *config.Settings, present *Trial) bool { return present.Count(theory.Unsteady) > 0 },
 		[]string{config.LearningRateKey, "grpo.groups_per_step"},
 		func(*config.Settings) string {
 			return "the noise of finite groups: at this learning rate and batch J fluctuates widely about the state at rest"

@@ -3,6 +3,8 @@ package sweeps
 import (
 	"fmt"
 	"math"
+
+	"grposim/sweeps/theory"
 )
 
 // Says returns the share and its interval in words.
@@ -18,11 +20,11 @@ func percent(x float64) string {
 }
 
 // where says where a trial's runs should end.
-func (g *target) where() string {
-	if g.atRest {
-		return fmt.Sprintf("at J* = %.4g", g.reward)
+func where(g *theory.Target) string {
+	if g.AtRest {
+		return fmt.Sprintf("at J* = %.4g", g.Reward)
 	}
-	return fmt.Sprintf("at the best mean reward, %.4g (there is no stationary state)", g.reward)
+	return fmt.Sprintf("at the best mean reward, %.4g (there is no stationary state)", g.Reward)
 }
 
 // Says returns the counts in words, one item for each ending.
@@ -30,15 +32,15 @@ func (t *Trial) Says() (says []string) {
 	if t.Runs == 1 {
 		return []string{t.ends(&t.Endings[0], "it ends")}
 	}
-	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), t.target.where())
-	if t.Endings[0].How == AtTarget {
+	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), where(&t.target))
+	if t.Endings[0].How == theory.AtTarget {
 		arrive += fmt.Sprintf(", half of them near it from step %.0f on", t.Endings[0].Since)
 	}
 	says = append(says, arrive)
 	more := 0
 	for i := range t.Endings {
 		switch e := &t.Endings[i]; {
-		case e.How == AtTarget:
+		case e.How == theory.AtTarget:
 		case len(says) < mostEndings:
 			says = append(says, t.ends(e, t.percent(e.Runs)+" end"))
 		default:
@@ -64,15 +66,15 @@ func (t *Trial) ends(e *Ending, subject string) string {
 		since = "half of them " + since
 	}
 	switch e.How {
-	case AtTarget:
-		return fmt.Sprintf("%s %s, %s", subject, t.target.where(), since)
-	case Overflown:
+	case theory.AtTarget:
+		return fmt.Sprintf("%s %s, %s", subject, where(&t.target), since)
+	case theory.Overflown:
 		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
-	case TooDeep:
-		return fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s. That looks healthy, and is not the state at rest", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.rare), t.rare(e))
-	case Elsewhere:
+	case theory.TooDeep:
+		return fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s. That looks healthy, and is not the state at rest", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare), t.rare(e))
+	case theory.Elsewhere:
 		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
-	case Unsteady:
+	case theory.Unsteady:
 		return fmt.Sprintf("%s at a mean reward of %.3g although J has been right before: it fluctuates", subject, e.Reward)
 	}
 	return fmt.Sprintf("%s at a mean reward of %.3g: not there after %d steps", subject, e.Reward, t.Steps)
@@ -81,15 +83,15 @@ func (t *Trial) ends(e *Ending, subject string) string {
 // arm names the arms of the mean reward of one of them.
 func (t *Trial) arm(a int) string {
 	n := 0
-	for _, m := range t.target.means {
-		if m == t.target.means[a] {
+	for _, m := range t.target.Means {
+		if m == t.target.Means[a] {
 			n++
 		}
 	}
 	if n > 1 {
-		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.means[a])
+		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.Means[a])
 	}
-	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.means[a])
+	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.Means[a])
 }
 
 // rare says how often other arms are sampled.

@@ -12,6 +12,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 	"grposim/training/logs"
 )
 
@@ -209,7 +210,7 @@ func printCures(w io.Writer, cures []*sweeps.Trial) error {
 	for _, outcome := range []sweeps.Outcome{sweeps.Arrives, sweeps.Holds, sweeps.Undecided, sweeps.Fails} {
 		for _, c := range cures {
 			if c.Outcome == outcome {
-				arrive, deep := c.Count(sweeps.AtTarget), c.Count(sweeps.TooDeep)
+				arrive, deep := c.Count(theory.AtTarget), c.Count(theory.TooDeep)
 				rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(), fmt.Sprint(deep), fmt.Sprint(c.Runs - arrive - deep), fmt.Sprint(c.Runs)})
 			}
 		}

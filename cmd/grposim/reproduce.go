@@ -180,10 +180,13 @@ func suiteOf(name string) string {
 	return ""
 }
 
+// explorerFolder holds the configurations with which the interactive page begins.
+const explorerFolder = "explorer"
+
 // builtInNames returns the names of all embedded configurations, those of the
 // experiments last.
 func builtInNames() []string {
-	names := embeddedNames(".")
+	names := slices.Concat(embeddedNames("."), embeddedNames(explorerFolder))
 	for _, suite := range suiteNames() {
 		names = append(names, experimentNames(suite)...)
 	}
@@ -204,7 +207,11 @@ func embeddedNames(folder string) []string {
 
 // embeddedSpec returns an embedded configuration with the overrides of --set.
 func embeddedSpec(aim config.Aim, name string, set ...string) (*config.Spec, error) {
-	file := path.Join(suiteOf(name), name+".yaml")
+	folder := suiteOf(name)
+	if slices.Contains(embeddedNames(explorerFolder), name) {
+		folder = explorerFolder
+	}
+	file := path.Join(folder, name+".yaml")
 	data, err := configs.Files.ReadFile(file)
 	if err != nil {
 		return nil, err

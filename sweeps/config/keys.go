@@ -78,6 +78,9 @@ func (k Key) defaultFor(s *Settings) any {
 	return k.Default
 }
 
+// IdleIn reports whether the key has no effect in a cell.
+func (k Key) IdleIn(s *Settings) bool { return k.Idle.Param != "" && k.Idle.holds(s) }
+
 // Sparse reports whether tables of cells have a column for the key only if a cell does not
 // hold the default: so it is with the options that trainers add to GRPO (docs/theory.md §11).
 func (k Key) Sparse() bool {

@@ -15,7 +15,7 @@ import (
 // Path is the predicted expected reward J of the runs of a cell over optimizer steps: the
 // curve by which the claim `trajectory` judges them.
 type Path struct {
-	Steps  []int  `json:"steps"`           // ascending, from 0 on: those of ComparedSteps
+	Steps  []int  `json:"steps"`           // ascending, from 0 on: those of ComparedSteps unless others are asked for
 	Reward Series `json:"expected_reward"` // mean of J over runs at each step
 
 	// Deviation is the standard deviation of J over runs, and Neglected the predicted size of
@@ -30,14 +30,29 @@ type Path struct {
 
 // Path returns the predicted path of the runs of a cell with these settings.
 func (cache *Cache) Path(s *config.Settings) Path {
+	return cache.path(s, ComparedSteps(s), func(params rom.Params, start []float64, steps []int) *rom.Path {
+		return cache.MeanReward(params, s, start, steps, Sized)
+	})
+}
+
+// PathAt is Path at other steps, ascending from 0 on. The cache does not keep it.
+func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
+	return cache.path(s, steps, func(params rom.Params, start []float64, steps []int) *rom.Path {
+		r := rom.MeanReward(params, start, steps)
+		return &r
+	})
+}
+
+// path is the path at steps, of which predict gives the mean over runs.
+func (cache *Cache) path(s *config.Settings, steps []int, predict func(params rom.Params, start []float64, steps []int) *rom.Path) Path {
 	start := cache.Start(s)
 	if start == nil {
 		return Path{Scope: rom.Scope{Because: NoFixedPoint + " to start from"}}
 	}
 	params := Params(s, rom.Unit)
 	point, reached := cache.Equilibrium(params).Reached()
-	path := Path{Steps: ComparedSteps(s)}
-	r := cache.MeanReward(params, s, start, path.Steps, Sized)
+	path := Path{Steps: steps}
+	r := predict(params, start, steps)
 	path.Kind = r.Kind
 	if because := cmp.Or(r.Scope.Because, FewKicks(params, s, start, point, reached)); because != "" {
 		return Path{Kind: r.Kind, Scope: rom.Scope{Because: because}}

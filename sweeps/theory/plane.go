@@ -57,6 +57,7 @@ type Boundary struct {
 	Label   string   // for people
 	Meaning string   // what holds on the line
 	Lines   [][]Spot // a line is closed if its first and its last point are equal
+	Beyond  [][]Spot // the area past the onset of oscillation, as closed polygons; nil of other boundaries
 }
 
 // Boundaries returns every predicted boundary, and the area in which the linear dynamics is
@@ -64,16 +65,29 @@ type Boundary struct {
 func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 	for _, b := range boundaries {
 		f := newField(p.xNode, p.yNode, func(x, y float64) float64 { return b.zero(p.Regime(x, y)) })
-		lines = append(lines, Boundary{b.name, strings.Replace(b.label, "%s", kind, 1), b.meaning, f.zeros()})
-		if b.name == stability {
+		line := Boundary{Name: b.name, Label: strings.Replace(b.label, "%s", kind, 1), Meaning: b.meaning, Lines: f.zeros()}
+		switch b.name {
+		case stability:
 			unstable = f.positive()
+		case onset:
+			line.Beyond = f.positive()
 		}
+		lines = append(lines, line)
 	}
 	return lines, unstable
 }
 
-// stability is the name of the boundary that surrounds the unstable area.
-const stability = "stability"
+// Known returns the area in which the theory says whether the linear dynamics is stable, as closed
+// polygons.
+func (p *Plane) Known() [][]Spot {
+	return newField(p.xNode, p.yNode, func(x, y float64) float64 { return 0 * p.Regime(x, y).Margin }).positive()
+}
+
+// Names of the boundaries that surround an area.
+const (
+	stability = "stability"
+	onset     = "onset"
+)
 
 // boundaries lists the curves of a map: each is the line on which a function of the
 // regime is 0.
@@ -83,7 +97,7 @@ var boundaries = []struct {
 	zero        func(r Regime) float64
 }{
 	{stability, "stability boundary (%s)", "the largest multiplier of the linear dynamics at the fixed point has modulus 1", func(r Regime) float64 { return r.Margin }},
-	{"onset", "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate", func(r Regime) float64 { return math.Log(r.Rate / r.Onset) }},
+	{onset, "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate", func(r Regime) float64 { return math.Log(r.Rate / r.Onset) }},
 	{"rule", "paper’s rule ηλK = 1 − μ", "the paper’s bound on stability, at the stiffness λ of the stiffest mode", func(r Regime) float64 { return math.Log(r.Rule) }},
 	{"damping-ratio", "reduced-order model, ζ = 1", "the paper’s onset of oscillation: critical damping", func(r Regime) float64 { return 1 - r.Damping }},
 }

@@ -1,0 +1,152 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/theory"
+)
+
+// EnsembleRequest asks for some runs of a state.
+type EnsembleRequest struct {
+	State    State  `json:"state"`
+	From     int    `json:"from"`     // index of the first run
+	Replicas int    `json:"replicas"` // how many at most
+	Counted  Counts `json:"counted"`  // of the runs before
+}
+
+// Counts holds the number of runs by how they end.
+type Counts map[theory.How]int
+
+// Ensemble is some of the runs that `grposim sweep` of the state's configuration simulates.
+type Ensemble struct {
+	Total    int             `json:"total"` // number of runs of the cell
+	From     int             `json:"from"`
+	Steps    []int           `json:"steps"`
+	Runs     []theory.Series `json:"runs"`     // J by run and step; null after a run left the range of floating point
+	Diverged int             `json:"diverged"` // number of these runs that did
+	Counted  Counts          `json:"counted"`  // of all runs so far
+	Summary  Summary         `json:"summary"`  // the answer with what they did
+	Words    []Word          `json:"words"`
+}
+
+// pause is after how long Ensemble begins no more runs.
+const pause = 25 * time.Millisecond
+
+// mostTogether is the number of runs that are simulated together.
+const mostTogether = 16
+
+// Ensemble simulates runs from one on: at least one, and as many as fit into a moment.
+func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
+	c, err := e.cell(r.State)
+	if err != nil {
+		return nil, err
+	}
+	out := &Ensemble{From: r.From, Steps: c.steps(), Runs: []theory.Series{}, Counted: Counts{}, Words: []Word{}}
+	if c.start == nil {
+		return out, nil
+	}
+	for how, runs := range r.Counted {
+		out.Counted[how] = runs
+	}
+	prediction := e.cache.Predict(c.settings, rom.Unit)
+	target, samples := theory.NewTarget(c.settings, c.start, prediction), theory.Samples(c.settings)
+	simulated := theory.Simulation(c.settings, c.id, c.start)
+	simulated.Run.BurnIn = simulated.Run.Steps - max(simulated.Run.Steps/4, 1) // how a run ends is told from its last quarter
+	out.Total = simulated.Replicas()
+	last := min(r.From+r.Replicas, out.Total)
+	for begin, together := time.Now(), 1; r.From+len(out.Runs) < last; together = min(2*together, mostTogether) {
+		next := r.From + len(out.Runs)
+		ends := sim.Ends(simulated, out.Steps, next, min(together, last-next))
+		for i := range ends {
+			out.Counted[target.How(&ends[i], out.Steps, samples)]++
+			if ends[i].DivergedAt >= 0 {
+				out.Diverged++
+			}
+			run := theory.Series(ends[i].Rewards)
+			for len(run) < len(out.Steps) {
+				run = append(run, math.NaN())
+			}
+			out.Runs = append(out.Runs, run)
+		}
+		if time.Since(begin) > pause {
+			break
+		}
+	}
+	word := out.Counted.word(&target)
+	out.Words = []Word{word}
+	out.Summary = out.Counted.summary(reader{e, c, e.predict(c)}, word)
+	return out, nil
+}
+
+// endings names the ways in which runs end that do not arrive.
+var endings = []struct {
+	how   theory.How
+	words string
+}{
+	{theory.Elsewhere, "lock on another answer"},
+	{theory.TooDeep, "lock deeper on the best answer than at rest"},
+	{theory.Unsteady, "have been there and left"},
+	{theory.NotYet, "are not there at the end"},
+	{theory.Overflown, "leave the range of numbers"},
+}
+
+// enough and few are the shares of runs that arrive, above which all is well, and below which it is not:
+// 95 % is that of the command advise.
+const (
+	enough = 0.95
+	few    = 0.5
+)
+
+// runs returns the number of runs.
+func (n Counts) runs() (runs int) {
+	for _, count := range n {
+		runs += count
+	}
+	return runs
+}
+
+// word says where runs from the start end.
+func (n Counts) word(target *theory.Target) Word {
+	w := Word{Question: "Where do runs from this start end?", Tone: Good}
+	switch share := float64(n[theory.AtTarget]) / float64(n.runs()); {
+	case share < few:
+		w.Tone = Bad
+	case share < enough:
+		w.Tone = Warn
+	}
+	where := "J* = "
+	if !target.AtRest {
+		where = "the best reward, "
+	}
+	parts := []string{fmt.Sprintf("%d of %d simulated runs arrive at %s%s", n[theory.AtTarget], n.runs(), where, digits(target.Reward))}
+	for _, ending := range endings {
+		if count := n[ending.how]; count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count, ending.words))
+		}
+	}
+	w.Answer = strings.Join(parts, ", ")
+	return w
+}
+
+// summary is the answer of the theory and what runs from the start do, in the words of word:
+// nothing is called safe that was not run. It begins with them where not enough arrive.
+func (n Counts) summary(r reader, word Word) Summary {
+	s := r.summary(r.words())
+	if word.Tone == Good {
+		s.Text += " " + word.Answer + "."
+	} else {
+		s.Text = "Only " + word.Answer + ". " + s.Text
+	}
+	if s.Tone == None || word.Tone != Good {
+		s.Short = fmt.Sprintf("%d of %d runs arrive; %s", n[theory.AtTarget], n.runs(), s.Short)
+	}
+	if s.Tone == None || word.Tone == Bad || word.Tone == Warn && s.Tone == Good {
+		s.Tone = word.Tone
+	}
+	return s
+}

@@ -1,0 +1,167 @@
+// Package explore answers the questions of the interactive page: what the theory says of a
+// cell, in numbers and in words, and single runs of it. It has no theory, no simulator and no
+// parser of its own: a State is a built-in configuration with overrides, which config.Load
+// reads, package sweeps/theory predicts and package sim runs.
+//
+// Every function takes one value and returns one, or config.Problems; Call does the same with
+// JSON texts, by name. Work that takes longer than a moment is divided: a map comes column by
+// column, an ensemble some replicas at a time.
+package explore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"grposim/configs"
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+)
+
+// State is what the page has set: a preset and what differs from it.
+type State struct {
+	Preset string            `json:"preset"` // a name of Presets
+	Set    map[string]string `json:"set"`    // by key of a control or of the configuration, the value as --set takes it
+}
+
+// Explorer keeps the predictions of one page, so that a map does not compute one twice.
+// It is for one goroutine.
+type Explorer struct {
+	cache *theory.Cache
+	plane plane              // of the last map asked for
+	last  *theory.Prediction // nil: none yet
+}
+
+// New returns an Explorer without predictions.
+func New() *Explorer { return &Explorer{cache: theory.NewCache()} }
+
+// functions are those that Call knows.
+var functions = map[string]func(e *Explorer, request []byte) (any, error){
+	"describe": func(*Explorer, []byte) (any, error) { return Describe() },
+	"answer":   with((*Explorer).Answer),
+	"path":     with((*Explorer).Path),
+	"noise":    with((*Explorer).Noise),
+	"map":      with((*Explorer).Map),
+	"ensemble": with((*Explorer).Ensemble),
+}
+
+// with reads the request of a function.
+func with[Request, Reply any](f func(e *Explorer, r Request) (Reply, error)) func(*Explorer, []byte) (any, error) {
+	return func(e *Explorer, request []byte) (any, error) {
+		var r Request
+		if err := json.Unmarshal(request, &r); err != nil {
+			return nil, fmt.Errorf("got the request %s: %w", request, err)
+		}
+		return f(e, r)
+	}
+}
+
+// Functions returns the names that Call knows, in no order.
+func Functions() (names []string) {
+	for name := range functions {
+		names = append(names, name)
+	}
+	return names
+}
+
+// failure is the reply in place of an answer.
+type failure struct {
+	Problems []string `json:"problems"` // each a line: where, what it got, what it wants
+}
+
+// Call calls a function by its name with a request and returns its reply, both JSON texts. An
+// error, and a panic, which is a bug, is the reply {"problems": […]}.
+func (e *Explorer) Call(name string, request []byte) (reply []byte) {
+	defer func() {
+		if value := recover(); value != nil {
+			reply = mustMarshal(failure{[]string{fmt.Sprintf("this is a bug of grposim: %s: %v", name, value)}})
+		}
+	}()
+	result, err := functions[name](e, request)
+	if err != nil {
+		result = failure{lines(err)}
+	}
+	return mustMarshal(result)
+}
+
+// lines returns the problems of an error, one a line.
+func lines(err error) (text []string) {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return []string{err.Error()}
+	}
+	for _, p := range problems {
+		text = append(text, p.String())
+	}
+	return text
+}
+
+// mustMarshal is json.Marshal of a value that has a JSON form.
+func mustMarshal(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// folder is that of the presets in configs.Files.
+const folder = "explorer"
+
+// Presets returns the names of the presets in the order of the page: the simplest first.
+func Presets() []string {
+	return []string{"two-arms", "six-arms", "trl-penalty", "as-trl", "asynchronous", "no-penalty", "unstable"}
+}
+
+// load returns the configuration of a preset with overrides.
+func load(preset string, set ...string) (*config.Spec, error) {
+	data, err := configs.Files.ReadFile(path.Join(folder, preset+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("preset: got %q, want one of %s", preset, strings.Join(Presets(), ", "))
+	}
+	return config.ToPredict.Load(preset+".yaml", data, set...)
+}
+
+// cell is the cell that a State describes.
+type cell struct {
+	spec     *config.Spec
+	settings *config.Settings // the base of spec
+	set      []string         // overrides of the preset as --set takes them
+	start    []float64        // logits at step 0; nil: the theory finds no fixed point to start from
+	id       string
+}
+
+// cell reads the state.
+func (e *Explorer) cell(s State) (*cell, error) {
+	set, err := s.overrides()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := load(s.Preset, set...)
+	if err != nil {
+		return nil, err
+	}
+	if n := spec.Size(); n != 1 {
+		return nil, config.Problems{{Source: "the page", Text: fmt.Sprintf("got lists that make %d cells, want one value for each key", n)}}
+	}
+	return &cell{spec: spec, settings: &spec.Base, set: set, start: e.cache.Start(&spec.Base), id: theory.ID(&spec.Base, nil)}, nil
+}
+
+// mostSteps is the number of steps that a curve has at most, and about half of it if the run
+// has as many.
+const mostSteps = 400
+
+// steps returns the steps at which curves of the cell have a point, evenly spaced from 0 on: a
+// multiple of the refresh period apart, so that the point is always at the same place in a block.
+func (c *cell) steps() []int {
+	period, last := sim.RefreshPeriod(c.settings.Lag), c.settings.Run.Steps
+	apart := period * (1 + last/(mostSteps*period))
+	var steps []int
+	for t := 0; t < last; t += apart {
+		steps = append(steps, t)
+	}
+	return append(steps, last)
+}

@@ -1,0 +1,126 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+)
+
+// Path is the predicted mean reward along a run from its start.
+type Path struct {
+	Steps      []int         `json:"steps"`
+	Reward     theory.Series `json:"reward"`    // E J; null where not known
+	Deviation  theory.Series `json:"deviation"` // standard deviation of J over runs; null where not known
+	Neglected  theory.Series `json:"neglected"` // size of what Reward leaves out; null where not known
+	Doubt      *string       `json:"doubt"`     // why the prediction may be far off; null: it is not
+	Kind       string        `json:"kind"`
+	Scope      *string       `json:"scope"`       // why there is no prediction, and what would change that
+	FixedPoint *float64      `json:"fixed_point"` // J*; null: there is none
+	Words      []Word        `json:"words"`
+}
+
+// Path returns the predicted path of the runs of a state.
+func (e *Explorer) Path(state State) (*Path, error) {
+	c, err := e.cell(state)
+	if err != nil {
+		return nil, err
+	}
+	path := e.cache.PathAt(c.settings, c.steps())
+	p := &Path{Steps: []int{}, Kind: kinds[path.Kind], Words: []Word{}}
+	params := theory.Params(c.settings, rom.Unit)
+	target := rom.BestReward(params)
+	if point, ok := e.cache.Equilibrium(params).Reached(); ok {
+		p.FixedPoint, target = &point.Reward, point.Reward
+	}
+	if !path.Scope.In {
+		because := path.Scope.Because
+		if cure := e.cure(c.settings, func(s *config.Settings) bool {
+			return rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
+		}); c.start != nil && cure != "" {
+			because += "; it is predicted with " + cure
+		}
+		p.Scope = &because
+		return p, nil
+	}
+	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
+	if size := slices.Max(path.Neglected); !(size <= doubtful*reach(c.settings)) { // not known: NaN or +Inf
+		doubt := fmt.Sprintf("what the theory leaves out can be as large as %s, %s of the range of rewards: single runs lock on an answer, or lag far behind", digits(size), percent(size/reach(c.settings)))
+		if !known(size) {
+			doubt = "single runs leave the range in which the theory follows them"
+		}
+		p.Doubt = &doubt
+	}
+	p.Words = append(p.Words, p.rise(target))
+	if c.settings.Estimator.GroupSize != grpo.Infinite {
+		p.Words = append(p.Words, p.spread(reach(c.settings)))
+	}
+	return p, nil
+}
+
+// known reports whether the theory has a number.
+func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// rise says when J has gone 95 % of its way to the target, and stays there.
+func (p *Path) rise(target float64) Word {
+	w := Word{Question: "How long from this start?", Tone: None}
+	n := len(p.Reward) - 1
+	if !known(p.Reward[n]) {
+		w.Answer = "Not known: runs leave the range in which the theory follows them"
+		return w
+	}
+	way := target - p.Reward[0]
+	if math.Abs(way) < 1e-9 {
+		w.Tone, w.Answer = Good, "It starts where it ends"
+		return w
+	}
+	last := -1 // the last record outside
+	for i, x := range p.Reward {
+		if !known(x) || math.Abs(x-target) > 0.05*math.Abs(way) {
+			last = i
+		}
+	}
+	gone := (p.Reward[n] - p.Reward[0]) / way
+	switch {
+	case last < n:
+		w.Tone, w.Answer = Good, fmt.Sprintf("From step %d on J is within 5 %% of its way to %s", p.Steps[last+1], digits(target))
+	case 0 <= gone && gone < 0.95:
+		w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent(gone), digits(target))
+	default:
+		w.Tone, w.Answer = Warn, fmt.Sprintf("It does not stay near %s: at step %d J is %s", digits(target), p.Steps[n], digits(p.Reward[n]))
+	}
+	return p.doubted(w)
+}
+
+// doubtful is the size of what a path leaves out, as a share of the range of rewards, beyond which it
+// may be far off.
+const doubtful = 0.05
+
+// doubted takes the tone from a word about a path that may be far off.
+func (p *Path) doubted(w Word) Word {
+	if p.Doubt != nil && w.Tone != None {
+		w.Tone = None
+		w.Answer += "; but the theory is uncertain here, see the runs"
+	}
+	return w
+}
+
+// spread says how far apart runs are at the end; reach is the range of rewards.
+func (p *Path) spread(reach float64) Word {
+	w := Word{Question: "How far apart are runs at the end?", Tone: None}
+	n := len(p.Steps) - 1
+	deviation := p.Deviation[n]
+	if !known(deviation) {
+		w.Answer = "Not known: runs leave the range in which the theory follows them"
+		return w
+	}
+	w.Tone, w.Answer = Good, fmt.Sprintf("J differs by ± %s (s.d. over runs at step %d)", digits(deviation), p.Steps[n])
+	if deviation > reach/10 {
+		w.Tone = Warn
+	}
+	return p.doubted(w)
+}

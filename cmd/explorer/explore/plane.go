@@ -1,0 +1,217 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+)
+
+// MapRequest asks for a part of the map of a state over two keys.
+type MapRequest struct {
+	State State  `json:"state"`
+	X     string `json:"x"`
+	Y     string `json:"y"`
+	Part  int    `json:"part"` // from 0; the parts are asked for in order
+}
+
+// Map is a map as far as it is computed: regions and lines come with the last part.
+type Map struct {
+	Parts   int      `json:"parts"`
+	X       Axis     `json:"x"`
+	Y       Axis     `json:"y"`
+	Regions []Region `json:"regions"`
+	Lines   []Line   `json:"lines"`
+	Here    Here     `json:"here"`
+}
+
+// Axis is one axis of a map.
+type Axis struct {
+	Key   string  `json:"key"`
+	Label string  `json:"label"`
+	Scale string  `json:"scale"`
+	Min   float64 `json:"min"`
+	Max   float64 `json:"max"`
+}
+
+// Region is an area of a map; later ones lie on top.
+type Region struct {
+	Name     string         `json:"name"`
+	Tone     Tone           `json:"tone"`
+	Polygons [][][2]float64 `json:"polygons"`
+}
+
+// Line is a predicted boundary; null separates its pieces.
+type Line struct {
+	Name    string        `json:"name"`
+	Label   string        `json:"label"`
+	Meaning string        `json:"meaning"`
+	Kind    string        `json:"kind"` // exact or paper
+	Points  []*[2]float64 `json:"points"`
+}
+
+// Here is where the state lies on the map.
+type Here struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Regime string  `json:"regime"`
+}
+
+// plane is the map that is being computed.
+type plane struct {
+	of   string // the request, without its part
+	grid *theory.Plane
+	kind rom.Kind
+	Map
+}
+
+// Map computes a part of a map: one column of it, and with the last part its lines.
+func (e *Explorer) Map(r MapRequest) (*Map, error) {
+	part := r.Part
+	r.Part = 0
+	if of := string(mustMarshal(r)); e.plane.of != of || e.plane.grid == nil {
+		if err := e.newPlane(r); err != nil {
+			e.plane = plane{}
+			return nil, err
+		}
+		e.plane.of = of
+	}
+	p := &e.plane
+	if part < p.Parts-1 {
+		p.grid.Compute(part)
+		return &p.Map, nil
+	}
+	lines, unstable := p.grid.Boundaries(kinds[p.kind])
+	p.Regions = []Region{{Name: "stable", Tone: Good, Polygons: polygons(p.grid.Known())}}
+	p.Lines = nil
+	for _, b := range lines {
+		line := Line{Name: b.Name, Label: b.Label, Meaning: b.Meaning, Kind: "exact", Points: []*[2]float64{}}
+		if b.Name == "rule" || b.Name == "damping-ratio" {
+			line.Kind = "paper"
+		}
+		for i, piece := range b.Lines {
+			if i > 0 {
+				line.Points = append(line.Points, nil)
+			}
+			for _, s := range piece {
+				line.Points = append(line.Points, &[2]float64{s.X, s.Y})
+			}
+		}
+		p.Lines = append(p.Lines, line)
+		if b.Beyond != nil {
+			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Beyond)})
+		}
+	}
+	p.Regions = append(p.Regions, Region{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)})
+	return &p.Map, nil
+}
+
+// newPlane begins the map of a request.
+func (e *Explorer) newPlane(r MapRequest) error {
+	c, err := e.cell(r.State)
+	if err != nil {
+		return err
+	}
+	x, y := numericControl(r.X), numericControl(r.Y)
+	if x == nil || y == nil || r.X == r.Y {
+		return config.Problems{{Source: "axes", Text: fmt.Sprintf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)}}
+	}
+	for _, control := range []*Control{x, y} {
+		because := control.idle(c.settings)
+		if because == "" && control.text(c.settings) == "inf" {
+			because = "got inf, want a number: it has no place on an axis"
+		}
+		if because != "" {
+			return config.Problems{{Source: control.Key, Text: because}}
+		}
+	}
+	xKey, _ := config.LookupKey(x.Key)
+	yKey, _ := config.LookupKey(y.Key)
+	prediction := e.cache.PredictRegime(c.settings)
+	if prediction.FixedPoint == nil && x.Key != strengthKey && y.Key != strengthKey {
+		return errors.New(theory.MissingFixedPoint(prediction))
+	}
+	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
+	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())
+	e.plane = plane{
+		grid: grid, kind: theory.StationaryKind(c.settings, prediction),
+		Map: Map{
+			Parts: grid.Columns() + 1, X: xAxis, Y: yAxis, Regions: []Region{}, Lines: []Line{},
+			Here: Here{xKey.Number(c.settings), yKey.Number(c.settings), theory.NewRegime(c.settings, prediction).Name()},
+		},
+	}
+	return nil
+}
+
+// numericControl returns the control of a numeric key; nil if there is none.
+func numericControl(path string) *Control {
+	key, known := config.LookupKey(path)
+	for i := range controls {
+		if controls[i].Key == path && known && key.Numeric() && !key.OfRun() {
+			return &controls[i]
+		}
+	}
+	return nil
+}
+
+// longestAxis is the length of an axis of whole numbers of which each is computed.
+const longestAxis = 32
+
+// axis returns the axis of a map over a control: its slider, for an integer only as far as the
+// state needs.
+func (c *Control) axis(key config.Key, s *config.Settings) Axis {
+	a := Axis{Key: c.Key, Label: key.AxisLabel(s), Scale: c.Scale, Min: c.Min, Max: c.Max}
+	if here := key.Number(s); key.Kind == config.IntegerValue {
+		a.Max = min(a.Max, longestAxis)
+		for a.Max < 1.5*here && a.Max < c.Max {
+			a.Max *= 2
+		}
+	} else if !math.IsInf(here, 0) {
+		a.Max = max(a.Max, here)
+		if here > 0 {
+			a.Min = min(a.Min, here)
+		}
+	}
+	if key.Noun == "" {
+		a.Label = c.Label
+	}
+	return a
+}
+
+// values returns values from which the scale of the axis can be seen.
+func (a *Axis) values() []float64 {
+	middle := (a.Min + a.Max) / 2
+	if a.Scale == logarithmic {
+		middle = math.Sqrt(a.Min * a.Max)
+	}
+	return []float64{a.Min, middle, a.Max}
+}
+
+// polygons converts areas.
+func polygons(areas [][]theory.Spot) [][][2]float64 {
+	out := [][][2]float64{}
+	for _, area := range areas {
+		var polygon [][2]float64
+		for _, s := range area {
+			polygon = append(polygon, [2]float64{s.X, s.Y})
+		}
+		out = append(out, polygon)
+	}
+	return out
+}
+
+// mapAxes returns the axes of the first map of a cell: the learning rate and what says how
+// old samples are; without a penalty, where there is nothing to see, the penalty.
+func mapAxes(s *config.Settings) Axes {
+	y := config.LagIntervalKey
+	switch {
+	case s.Estimator.KL.Coefficient == 0:
+		y = strengthKey
+	case numericControl(y).idle(s) != "":
+		y = agesToKey
+	}
+	return Axes{config.LearningRateKey, y}
+}

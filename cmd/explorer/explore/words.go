@@ -1,0 +1,349 @@
+package explore
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+)
+
+// Word is the answer to one question in words, made from the numbers of a prediction.
+type Word struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+	Tone     Tone   `json:"tone"`
+}
+
+// Tone says whether an answer is good news for somebody who trains.
+type Tone string
+
+// The tones.
+const (
+	Good Tone = "good"
+	Warn Tone = "warn" // it works, with a remark
+	Bad  Tone = "bad"
+	None Tone = "none" // the theory has no answer
+)
+
+// Summary is the answer in one sentence, and in a few words for a small screen.
+type Summary struct {
+	Text  string `json:"text"`
+	Short string `json:"short"`
+	Tone  Tone   `json:"tone"`
+}
+
+// reader puts a prediction into words.
+type reader struct {
+	e *Explorer
+	c *cell
+	p *theory.Prediction
+}
+
+// words returns the answers to all questions about the state at rest.
+func (r reader) words() []Word {
+	return []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
+}
+
+// The gain margin that is customary in control engineering: closer to a threshold than this
+// factor is worth a remark.
+const gainMargin = 2
+
+// lockedFrom is the smallest probability of one arm that counts as locked on it.
+const lockedFrom = 0.99
+
+// stability says whether the fixed point is stable, and how far the thresholds are.
+func (r reader) stability() Word {
+	w := Word{Question: "Is it stable?", Tone: None}
+	d, known := linearOf(r.p)
+	if !known {
+		w.Answer = r.unknown()
+		return w
+	}
+	radius, rate := *d.SpectralRadius, r.c.settings.Optimizer.LearningRate
+	if radius >= 1 {
+		w.Tone, w.Answer = Bad, fmt.Sprintf("No: a displacement grows by %s a step", percent(math.Pow(radius, 1/span(r.c.settings))-1))
+		if limits := r.limits(d, " or "); limits != "" {
+			w.Answer += "; stable below " + limits
+		}
+		return w
+	}
+	w.Tone, w.Answer = Good, "Yes; no larger η or K that was searched is unstable"
+	if limits := r.limits(d, ", or at "); limits != "" {
+		w.Answer = "Yes; it would become unstable at " + limits
+	}
+	if critical := d.CriticalLearningRate; critical != nil && rate*gainMargin > *critical {
+		w.Tone = Warn
+	}
+	if interval := d.CriticalRefreshInterval; interval != nil && float64(r.c.settings.Lag.Interval*gainMargin) > *interval {
+		w.Tone = Warn
+	}
+	if d.Neutral > 0 {
+		w.Tone, w.Answer = Warn, fmt.Sprintf("Yes, but for %d directions in which nothing pulls back: their answers are hardly drawn", d.Neutral)
+	}
+	return w
+}
+
+// limits names the thresholds of stability and the present values, with a word between them.
+func (r reader) limits(d *rom.Dynamics, between string) string {
+	var limits []string
+	if x := d.CriticalLearningRate; x != nil && *x > 0 {
+		limits = append(limits, fmt.Sprintf("η = %s (now %s)", digits(*x), digits(r.c.settings.Optimizer.LearningRate)))
+	}
+	if x := d.CriticalRefreshInterval; x != nil && *x > 1 {
+		limits = append(limits, fmt.Sprintf("K = %.0f (now %d)", *x, r.c.settings.Lag.Interval))
+	}
+	return strings.Join(limits, between)
+}
+
+// oscillation says whether the way to the fixed point swings.
+func (r reader) oscillation() Word {
+	w := Word{Question: "Does it oscillate?", Tone: None}
+	d, known := linearOf(r.p)
+	if !known {
+		w.Answer = "Not known without a fixed point; see the simulated runs"
+		return w
+	}
+	period, left, swings := swing(r.c.settings, d)
+	switch {
+	case !swings:
+		w.Tone, w.Answer = Good, "No: it creeps to the fixed point without overshoot"
+		if x := d.OscillationLearningRate; x != nil && *x > r.c.settings.Optimizer.LearningRate {
+			w.Answer += ". It would ring from η = " + digits(*x) + " on"
+		}
+		if *d.SpectralRadius >= 1 {
+			w.Tone, w.Answer = Bad, "No: it runs away without swings"
+		}
+	case left >= 1:
+		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and swings grow: %s longer with every period of %s", percent(left-1), steps(period))
+	case left < 0.01:
+		w.Tone, w.Answer = Good, fmt.Sprintf("Barely: of a swing less than 1 %% is left after its period of %s", steps(period))
+	default:
+		w.Tone, w.Answer = Warn, fmt.Sprintf("Yes, with a period of %s; %s of a swing is left after it", steps(period), percent(left))
+		if left < 0.2 {
+			w.Tone = Good
+		}
+	}
+	return w
+}
+
+// settling says how long a small displacement from the fixed point takes to decay.
+func (r reader) settling() Word {
+	w := Word{Question: "How long to settle?", Tone: None}
+	d, known := linearOf(r.p)
+	switch {
+	case !known:
+		w.Answer = "Not known without a fixed point; see the simulated runs"
+	case *d.SpectralRadius >= 1:
+		w.Tone, w.Answer = Bad, "It does not settle"
+	case d.RelaxationRate == nil || !(*d.RelaxationRate > 0):
+		w.Answer = "The theory has no relaxation rate here"
+	default:
+		fold := 1 / *d.RelaxationRate
+		w.Tone, w.Answer = Good, fmt.Sprintf("Near the fixed point %s to 1/e, %s to 95 %%", steps(fold), steps(-math.Log(0.05)*fold))
+		if -math.Log(0.05)*fold > float64(r.c.settings.Run.Steps) {
+			w.Tone = Warn
+			w.Answer += ": longer than the run"
+		}
+	}
+	return w
+}
+
+// noise says how far J fluctuates at rest.
+func (r reader) noise() Word {
+	w := Word{Question: "How noisy at rest?", Tone: None}
+	d, known := linearOf(r.p)
+	variance := r.p.Variance
+	switch {
+	case known && *d.SpectralRadius >= 1:
+		w.Tone, w.Answer = Bad, "It does not come to rest"
+	case r.c.settings.Estimator.GroupSize == grpo.Infinite:
+		w.Answer = "G = inf has no noise; choose a finite group size"
+	case !r.p.Scope.In || variance == nil || *variance < 0:
+		w.Answer = "Not known: " + r.p.Scope.Because
+		if cure := r.e.cure(r.c.settings, func(s *config.Settings) bool { _, known := r.e.variance(s); return known }); cure != "" {
+			w.Answer += "; it is known with " + cure
+		}
+		if variance != nil && *variance < 0 {
+			w.Answer = "Too noisy for this theory; the simulated runs show it"
+		}
+	default:
+		deviation := math.Sqrt(*variance)
+		w.Tone, w.Answer = Good, fmt.Sprintf("J fluctuates by ± %s (s.d.), %s of the range of rewards", digits(deviation), percent(deviation/reach(r.c.settings)))
+		if r.p.Neglected.RewardVariance > *variance/2 {
+			w.Tone, w.Answer = Warn, fmt.Sprintf("About ± %s (s.d.), but the theory neglects as much; see the simulated runs", digits(deviation))
+		}
+	}
+	return w
+}
+
+// reach returns the range of the arms' mean rewards.
+func reach(s *config.Settings) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, arm := range s.Bandit.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	return high - low
+}
+
+// end says where the policy ends.
+func (r reader) end() Word {
+	w := Word{Question: "Where does it end?", Tone: None}
+	best := rom.BestReward(theory.Params(r.c.settings, rom.Unit))
+	point := r.p.FixedPoint
+	if point == nil {
+		w.Answer = fmt.Sprintf("At no fixed point. The best answer has J = %s; runs can also lock on another", digits(best))
+		return w
+	}
+	front := 0
+	for a, q := range point.Policy {
+		if q > point.Policy[front] {
+			front = a
+		}
+	}
+	w.Tone, w.Answer = Good, fmt.Sprintf("J* = %s of at most %s; answer %d has probability %s", digits(point.Reward), digits(best), front+1, digits(point.Policy[front]))
+	if point.Policy[front] >= lockedFrom {
+		w.Tone = Warn
+		if share := r.p.Moments.ZeroVariance; share != nil {
+			w.Answer = fmt.Sprintf("Nearly locked on answer %d, J* = %s; in %s of groups all rewards are equal", front+1, digits(point.Reward), percent(*share))
+		}
+	}
+	if d, known := linearOf(r.p); known && *d.SpectralRadius >= 1 {
+		w.Tone, w.Answer = Bad, fmt.Sprintf("Not at its fixed point J* = %s, which is unstable; the simulated runs show where", digits(point.Reward))
+	}
+	return w
+}
+
+// summary is the answer in one sentence.
+func (r reader) summary(words []Word) Summary {
+	d, known := linearOf(r.p)
+	if !known {
+		return Summary{Text: r.unknown(), Short: "no answer from theory: see the runs", Tone: None}
+	}
+	period, left, swings := swing(r.c.settings, d)
+	point := r.p.FixedPoint
+	s := Summary{Tone: Good}
+	for _, w := range words {
+		switch {
+		case w.Tone == Bad:
+			s.Tone = Bad
+		case w.Tone == Warn && s.Tone == Good:
+			s.Tone = Warn
+		}
+	}
+	ringing := "without swings"
+	if swings && left >= 0.01 {
+		ringing = "in swings of " + steps(period)
+	}
+	if *d.SpectralRadius >= 1 {
+		s.Text, s.Short = "Unstable: it leaves its fixed point "+ringing+".", "unstable, "+ringing
+		if x := d.CriticalLearningRate; x != nil && *x > 0 {
+			s.Text = strings.TrimSuffix(s.Text, ".") + ". It is stable below η = " + digits(*x) + "."
+		}
+		return s
+	}
+	s.Text, s.Short = fmt.Sprintf("Stable at its fixed point J* = %s, %s", digits(point.Reward), ringing), "stable, "+ringing
+	if rate := d.RelaxationRate; rate != nil && *rate > 0 {
+		settled := steps(-math.Log(0.05) / *rate)
+		s.Text += "; near it 95 % settle in " + settled
+		s.Short += ", settles in " + settled
+	}
+	if v := r.p.Variance; v != nil && *v > 0 && r.p.Scope.In {
+		s.Text += "; J fluctuates by ± " + digits(math.Sqrt(*v))
+	}
+	s.Text += "."
+	if _, kind := r.p.Linear(); kind != rom.Exact {
+		s.Text += " (" + kinds[kind] + ")"
+	}
+	return s
+}
+
+// kinds names the kinds of a prediction.
+var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G", rom.LeadingOrder: "theory to leading order"}
+
+// unknown says why there is no dynamics, and what would change that.
+func (r reader) unknown() string {
+	d, _ := r.p.Linear()
+	because := theory.MissingFixedPoint(&r.p.Prediction)
+	if because == "" {
+		because = d.Scope.Because
+	}
+	text := "No answer from theory: " + because
+	if cure := r.e.cure(r.c.settings, func(s *config.Settings) bool {
+		p := r.e.cache.PredictRegime(s)
+		d, _ := p.Linear()
+		return p.FixedPoint != nil && d.Scope.In && d.SpectralRadius != nil
+	}); cure != "" {
+		text += "; there is one with " + cure
+	}
+	return text + "."
+}
+
+// change is one that can bring a cell into the scope of the theory.
+type change struct {
+	words string
+	apply func(s *config.Settings)
+}
+
+// changes are tried in this order.
+var changes = []change{
+	{"β = 0.04", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.04) }},
+	{"β = 0.4", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.4) }},
+	{"a constant learning rate", func(s *config.Settings) { s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate} }},
+	{"heavy-ball in the place of Adam", func(s *config.Settings) { s.Optimizer.Kind = grpo.HeavyBall }},
+	{"the exact KL gradient", func(s *config.Settings) { s.Estimator.KL.Gradient = grpo.ExactKL }},
+	{"the importance weight ratio", func(s *config.Settings) { s.Estimator.Importance.Mode = grpo.Ratio }},
+	{"fresh samples", func(s *config.Settings) { s.Estimator.Samples = grpo.Fresh }},
+	{"a lag of kind block", func(s *config.Settings) { s.Lag.Kind, s.Lag.Interval = grpo.Block, max(s.Lag.Interval, 1) }},
+	{"all groups kept", func(s *config.Settings) { s.Estimator.Filter = grpo.KeepAll }},
+}
+
+// cure returns in words the first change, or else the first two changes, with which a cell is
+// within a scope; "" if there is none. Each is tried.
+func (e *Explorer) cure(s *config.Settings, within func(*config.Settings) bool) string {
+	try := func(chosen ...change) bool {
+		changed := *s
+		for _, c := range chosen {
+			c.apply(&changed)
+		}
+		return within(&changed)
+	}
+	for _, c := range changes {
+		if try(c) {
+			return c.words
+		}
+	}
+	for i, a := range changes {
+		for _, b := range changes[i+1:] {
+			if try(a, b) {
+				return a.words + " and " + b.words
+			}
+		}
+	}
+	return ""
+}
+
+// digits writes a number with three significant digits.
+func digits(x float64) string { return fmt.Sprintf("%.3g", x) }
+
+// percent writes a share with two digits.
+func percent(x float64) string {
+	if x >= 0.995 || x == 0 {
+		return fmt.Sprintf("%.0f %%", 100*x)
+	}
+	return fmt.Sprintf("%.2g %%", 100*x)
+}
+
+// steps writes a number of steps.
+func steps(x float64) string {
+	switch {
+	case x < 9.95:
+		return fmt.Sprintf("%.2g steps", x)
+	case x < 1e6:
+		return fmt.Sprintf("%.0f steps", x)
+	}
+	return fmt.Sprintf("%.2g steps", x)
+}

@@ -1,0 +1,151 @@
+package theory
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// How says where a run ends.
+type How string
+
+const (
+	AtTarget  How = "arrived"   // where it should, see Target
+	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
+	Unsteady  How = "unsteady"  // J has been where it should in the first half of the run, and is not in the last quarter or at the end
+	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
+	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
+	Overflown How = "diverged"  // it has left the range of floating point
+)
+
+// What decides how a run ends.
+const (
+	NearInMean = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
+	NearAtEnd  = 0.1  // of J at the last step, which fluctuates
+	deeper     = 0.5  // share of the other arms' probability at rest
+	majority   = 2. / 3
+)
+
+// Target is where the runs of some settings should end: the fixed point, or the best arms where
+// there is none.
+type Target struct {
+	AtRest bool      // there is a fixed point
+	Reward float64   // J there
+	Span   float64   // largest mean reward less the smallest
+	Means  []float64 // of the arms
+	Front  float64   // mean reward of the most probable arms
+	Held   float64   // probability of the arms with this mean
+	Rare   float64   // probability of all arms but the most probable one
+	First  int       // the most probable arm of the start
+}
+
+// NewTarget returns the target of settings whose runs start at the given logits and of which p is
+// the prediction.
+func NewTarget(s *config.Settings, start []float64, p *rom.Prediction) Target {
+	prompts := Prompts(s)
+	g := Target{Held: 1, First: slices.Index(start, slices.Max(start))}
+	for _, arm := range Params(s, rom.Unit).Arms {
+		g.Means = append(g.Means, arm.Mean)
+	}
+	g.Front = slices.Max(g.Means)
+	g.Reward, g.Span = g.Front, g.Front-slices.Min(g.Means)
+	if prompts != nil && prompts.Parameters == sim.Tabular {
+		g.Reward, g.Span = 0, 0
+		for _, m := range prompts.Means {
+			g.Reward += max(m[0], m[1]) / float64(len(prompts.Means))
+			g.Span += math.Abs(m[0]-m[1]) / float64(len(prompts.Means))
+		}
+	}
+	if p.FixedPoint == nil {
+		return g
+	}
+	g.AtRest, g.Reward = true, p.FixedPoint.Reward
+	policy := p.FixedPoint.Policy
+	likely := slices.Max(policy)
+	g.Front = g.Means[slices.Index(policy, likely)]
+	g.Held, g.Rare = g.holds(policy), Rarity(p.FixedPoint.Logits)
+	return g
+}
+
+// holds returns the probability of the arms in front under a policy.
+func (g *Target) holds(policy []float64) float64 {
+	held := 0.0
+	for a, x := range policy {
+		if g.Means[a] == g.Front {
+			held += x
+		}
+	}
+	return held
+}
+
+// LogOdds returns the log odds of the most probable arm, +Inf where it is certain.
+func LogOdds(logits []float64) float64 {
+	top := slices.Index(logits, slices.Max(logits))
+	others := 0.0
+	for a, x := range logits {
+		if a != top {
+			others += math.Exp(x - logits[top])
+		}
+	}
+	return -math.Log(others)
+}
+
+// Rarity returns the probability of all arms but the most probable one.
+func Rarity(logits []float64) float64 { return 1 / (1 + math.Exp(LogOdds(logits))) }
+
+// Rounding is a size of J below which differences are rounding: the arms may all be equal.
+func (g *Target) Rounding() float64 { return 1e-9 * max(1, math.Abs(g.Reward)) }
+
+// How says how a run ends that is recorded at the given steps and draws so many samples. Its Mean is that
+// over the last quarter of the run.
+func (g *Target) How(e *sim.End, steps []int, samples float64) How {
+	if e.DivergedAt >= 0 {
+		return Overflown
+	}
+	rounding := g.Rounding()
+	within := func(reward float64) bool { return math.Abs(reward-g.Reward) <= NearInMean*g.Span+rounding }
+	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
+	been := slices.ContainsFunc(e.Rewards[:half], within)
+	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.Reward) <= NearAtEnd*g.Span+rounding
+	if e.Logits == nil { // prompts have a policy each
+		switch {
+		case near && last:
+			return AtTarget
+		case been:
+			return Unsteady
+		}
+		return NotYet
+	}
+	policy, arm := grpo.NewPolicy(e.Logits).Probs, slices.Index(e.Logits, slices.Max(e.Logits))
+	inFront := g.Held < majority || g.holds(policy) >= 0.5
+	rare := Rarity(e.Logits)
+	distance := math.Abs(g.Reward - g.Front)
+	switch {
+	case inFront && g.AtRest && g.Rare*samples >= 1 && rare < deeper*g.Rare && math.Abs(e.Mean-g.Front) < deeper*distance:
+		return TooDeep
+	case near && inFront && last:
+		return AtTarget
+	case !inFront && policy[arm] >= majority && (arm != g.First || rare*samples < 1):
+		return Elsewhere
+	case been:
+		return Unsteady
+	}
+	return NotYet
+}
+
+// Samples returns the number of samples that a run draws.
+func Samples(s *config.Settings) float64 {
+	if s.Estimator.GroupSize == grpo.Infinite {
+		return math.Inf(1)
+	}
+	steps := s.Run.Steps
+	if s.Estimator.Samples == grpo.Reused {
+		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
+	}
+	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
+}
