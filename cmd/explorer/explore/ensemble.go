@@ -136,12 +136,16 @@ func (n Counts) word(target *theory.Target) Word {
 }
 
 // summary is the answer of the theory and what runs from the start do, in the words of word:
-// nothing is called safe that was not run. It begins with them where not enough arrive.
+// nothing is called safe that was not run. It begins with the runs where the theory has no
+// answer, and where it says that the fixed point is stable and not enough of them arrive.
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
-	if word.Tone == Good {
+	switch {
+	case s.Tone == None:
+		s.Text = word.Answer + ". " + s.Text
+	case word.Tone == Good || r.unstable():
 		s.Text += " " + word.Answer + "."
-	} else {
+	default:
 		s.Text = "Only " + word.Answer + ". " + s.Text
 	}
 	if s.Tone == None || word.Tone != Good {

@@ -155,10 +155,9 @@ func (r reader) settling() Word {
 // noise says how far J fluctuates at rest.
 func (r reader) noise() Word {
 	w := Word{Question: "How noisy at rest?", Tone: None}
-	d, known := linearOf(r.p)
 	variance := r.p.Variance
 	switch {
-	case known && *d.SpectralRadius >= 1:
+	case r.unstable():
 		w.Tone, w.Answer = Bad, "It does not come to rest"
 	case r.c.settings.Estimator.GroupSize == grpo.Infinite:
 		w.Answer = "G = inf has no noise; choose a finite group size"
@@ -211,10 +210,16 @@ func (r reader) end() Word {
 			w.Answer = fmt.Sprintf("Nearly locked on answer %d, J* = %s; in %s of groups all rewards are equal", front+1, digits(point.Reward), percent(*share))
 		}
 	}
-	if d, known := linearOf(r.p); known && *d.SpectralRadius >= 1 {
+	if r.unstable() {
 		w.Tone, w.Answer = Bad, fmt.Sprintf("Not at its fixed point J* = %s, which is unstable; the simulated runs show where", digits(point.Reward))
 	}
 	return w
+}
+
+// unstable reports whether the fixed point is known to be unstable.
+func (r reader) unstable() bool {
+	d, known := linearOf(r.p)
+	return known && *d.SpectralRadius >= 1
 }
 
 // summary is the answer in one sentence.
