@@ -217,7 +217,7 @@ func checkNames(root string, words []string) error {
 			return err
 		}
 		for _, name := range c.Flags().Args() {
-			if !slices.Contains(experimentNames(c.Flag("suite").Value.String()), name) && name != "NAME" {
+			if !slices.Contains(experimentNames(c.Flag("suite").Value.String()), name) && !strings.Contains(name, "NAME") {
 				return fmt.Errorf("there is no experiment %s", name)
 			}
 		}
