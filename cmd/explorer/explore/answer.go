@@ -21,7 +21,7 @@ type Answer struct {
 	Multipliers Multipliers        `json:"multipliers"`
 	YAML        string             `json:"yaml"`    // the cell as a configuration file
 	File        string             `json:"file"`    // the name of that file in Sweep
-	Command     string             `json:"command"` // that prints Prediction
+	Command     string             `json:"command"` // that prints Prediction, in the folder of the repository
 	Sweep       string             `json:"sweep"`   // that simulates the configuration file
 	MapAxes     Axes               `json:"map_axes"`
 }

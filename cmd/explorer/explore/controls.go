@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"grposim/grpo"
-	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -55,14 +54,18 @@ const (
 	strengthKey  = "grpo.kl.coefficient"
 )
 
-// controls are those of the page, in its order. Labels and words that are left out come from
-// config.Keys.
+// controls are those of the page, in its order: first the group that is open, of those that most
+// readers move. Labels and words that are left out come from config.Keys.
 var controls = []Control{
+	{Key: config.GroupSizeKey, Group: "Main controls", Doc: "Samples of a prompt in a step: num_generations of TRL, rollout.n of verl. inf follows the expected update without noise.", Min: 2, Max: 1024, Scale: logarithmic, Also: []string{"inf"}},
+	{Key: strengthKey, Group: "Main controls", Doc: "Pull of the KL penalty towards the reference policy: beta of TRL, kl_loss_coef of verl. At 0 there is no fixed point.", Min: 0.001, Max: 4, Scale: logarithmic, Zero: true},
+	{Key: config.LagIntervalKey, Group: "Main controls", Doc: "Steps from one refresh to the next, or the delay; 1 in a block is on-policy.", Min: 1, Max: 128, Scale: logarithmic},
+	{Key: config.LearningRateKey, Group: "Main controls", Doc: "Acts on the logits of this policy, not on the weights of a network: compare rates of settling, not its value.", Min: 1e-4, Max: 10, Scale: logarithmic},
+
 	{Key: firstMean, Label: "reward of the first answer", Group: "Task", Doc: "Chance that the first answer is rewarded; 1 for a right answer and a verifier without errors.", Max: 1, Step: 0.01, Scale: linear},
 	{Key: secondMean, Label: "reward of the second answer", Group: "Task", Doc: "Chance that the second answer is rewarded; 0 for a wrong answer.", Max: 1, Step: 0.01, Scale: linear},
 	{Key: passRate, Label: "first answer at the start", Group: "Task", Doc: "Probability of the first answer at the start, and in the reference policy: the pass rate if it is the right one.", Min: 0.001, Max: 0.999, Scale: logit},
 
-	{Key: config.GroupSizeKey, Group: "Sampling", Doc: "Samples of a prompt in a step: num_generations of TRL, rollout.n of verl. inf follows the expected update without noise.", Min: 2, Max: 1024, Scale: logarithmic, Also: []string{"inf"}},
 	{Key: "grpo.groups_per_step", Group: "Sampling", Doc: "Groups, or prompts, that are averaged in a step.", Min: 1, Max: 1024, Scale: logarithmic},
 	{Key: "grpo.filter", Label: "groups of equal rewards", Group: "Sampling", Doc: "They teach nothing: keep them, draw others in their place (dynamic sampling), or drop them."},
 
@@ -73,17 +76,14 @@ var controls = []Control{
 	{Key: "grpo.importance.clip_high", Label: "clip above", Group: "Advantage", Doc: "A sample of positive advantage counts while its ratio is at most 1 + this: epsilon_high of TRL.", Min: 0.01, Max: 2, Step: 0.01, Scale: linear},
 	{Key: "grpo.importance.cap", Label: "cap of the ratio", Group: "Advantage", Doc: "Largest ratio of a dual clip, a truncated or a masked weight.", Min: 1, Max: 10, Step: 0.1, Scale: linear},
 
-	{Key: strengthKey, Group: "Penalty", Doc: "Pull of the KL penalty towards the reference policy: beta of TRL, kl_loss_coef of verl. At 0 there is no fixed point.", Min: 0.001, Max: 4, Scale: logarithmic, Zero: true},
 	{Key: "grpo.kl.gradient", Label: "KL estimator", Group: "Penalty", Doc: "The exact gradient, or that of a sampled estimator: TRL and verl use k3."},
 	{Key: "grpo.kl.at", Label: "KL is that of", Group: "Penalty", Doc: "The policy in the penalty: the current one, or the snapshot that draws the samples."},
 
 	{Key: lagKindKey, Label: "kind of lag", Group: "Lag", Doc: "Samples come from a snapshot refreshed every K steps (block), from the policy K steps ago (delay), or of random ages (asynchronous)."},
-	{Key: config.LagIntervalKey, Group: "Lag", Doc: "Steps from one refresh to the next, or the delay; 1 in a block is on-policy.", Min: 1, Max: 128, Scale: logarithmic},
 	{Key: "lag.samples", Label: "samples of a block", Group: "Lag", Doc: "Each step of a block draws its own samples, or all use the same: num_iterations of TRL, ppo_epochs of verl."},
 	{Key: agesToKey, Label: "largest age", Group: "Lag", Doc: "Random ages are spread evenly from 0 to this: max_off_policy_steps of prime-rl.", Min: 1, Max: 64, Scale: logarithmic},
 
 	{Key: "optimizer.kind", Label: "optimizer", Group: "Optimizer", Doc: "SGD with momentum (heavy-ball), Nesterov's, or Adam, which the theory knows to leading order."},
-	{Key: config.LearningRateKey, Group: "Optimizer", Doc: "Acts on the logits of this policy, not on the weights of a network: compare rates of settling, not its value.", Min: 1e-4, Max: 10, Scale: logarithmic},
 	{Key: config.MomentumKey, Group: "Optimizer", Doc: "Share of the last step that is kept: the inertia of the paper.", Max: 0.99, Step: 0.01, Scale: linear},
 	{Key: "optimizer.beta1", Label: "β1 of Adam", Group: "Optimizer", Doc: "Decay of the mean of gradients.", Max: 0.99, Step: 0.01, Scale: linear},
 	{Key: "optimizer.beta2", Label: "β2 of Adam", Group: "Optimizer", Doc: "Decay of the mean of squared gradients.", Min: 0.9, Max: 0.999, Step: 0.001, Scale: linear},
@@ -161,7 +161,6 @@ type Preset struct {
 type Description struct {
 	Controls []Control `json:"controls"`
 	Presets  []Preset  `json:"presets"`
-	Version  string    `json:"version"` // of the simulator's streams
 }
 
 // titles of the presets, short enough for a row of buttons.
@@ -172,7 +171,7 @@ var titles = map[string]string{
 
 // Describe returns the controls and the presets.
 func Describe() (*Description, error) {
-	d := &Description{Version: sim.Version}
+	d := &Description{}
 	for _, c := range controls {
 		d.Controls = append(d.Controls, c.described())
 	}

@@ -79,9 +79,9 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 			break
 		}
 	}
-	word := out.Counted.word(&target)
-	out.Words = []Word{word}
-	out.Summary = out.Counted.summary(reader{e, c, prediction}, word)
+	word, said := out.Counted.word(&target, simulated.Run.Steps), reader{e, c, prediction}
+	out.Words = []Word{word, said.reached(word)}
+	out.Summary = out.Counted.summary(said, word)
 	return out, nil
 }
 
@@ -90,11 +90,11 @@ var endings = []struct {
 	how   theory.How
 	words string
 }{
-	{theory.Elsewhere, "lock on another answer"},
-	{theory.TooDeep, "lock deeper on the best answer than at rest"},
-	{theory.Unsteady, "have been there and left"},
-	{theory.NotYet, "are not there at the end"},
-	{theory.Overflown, "leave the range of numbers"},
+	{theory.Elsewhere, "locked on another answer"},
+	{theory.TooDeep, "got stuck on the best answer, beyond the balance"},
+	{theory.Unsteady, "came there and left again"},
+	{theory.NotYet, "did not get there"},
+	{theory.Overflown, "left the range of numbers"},
 }
 
 // enough and few are the shares of runs that arrive, above which all is well, and below which it is not:
@@ -112,8 +112,8 @@ func (n Counts) runs() (runs int) {
 	return runs
 }
 
-// word says where runs from the start end.
-func (n Counts) word(target *theory.Target) Word {
+// word says where runs of this length from the start end.
+func (n Counts) word(target *theory.Target, steps int) Word {
 	w := Word{Question: "Where do runs from this start end?", Tone: Good}
 	switch share := float64(n[theory.AtTarget]) / float64(n.runs()); {
 	case share < few:
@@ -125,7 +125,15 @@ func (n Counts) word(target *theory.Target) Word {
 	if !target.AtRest {
 		where = "the best reward, "
 	}
-	parts := []string{fmt.Sprintf("%d of %d simulated runs arrive at %s%s", n[theory.AtTarget], n.runs(), where, digits(target.Reward))}
+	arrived := fmt.Sprint(n[theory.AtTarget])
+	if n[theory.AtTarget] == 0 {
+		arrived = "None"
+	}
+	parts := []string{fmt.Sprintf("%s of %d simulated runs arrived at %s%s in %d steps", arrived, n.runs(), where, digits(target.Reward), steps)}
+	if n[theory.NotYet] == n.runs() {
+		parts[0] = fmt.Sprintf("None of %d simulated runs is at %s%s after %d steps", n.runs(), where, digits(target.Reward), steps)
+		n = nil // that is all
+	}
 	for _, ending := range endings {
 		if count := n[ending.how]; count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count, ending.words))
@@ -135,23 +143,34 @@ func (n Counts) word(target *theory.Target) Word {
 	return w
 }
 
+// reached is the word about the end, in the tone of that about the runs where not enough of them arrive.
+func (r reader) reached(runs Word) Word {
+	w := r.end()
+	if w.Tone == Good && runs.Tone != Good {
+		w.Tone = runs.Tone
+		w.Answer += "; but too few of the runs arrive"
+	}
+	return w
+}
+
 // summary is the answer of the theory and what runs from the start do, in the words of word:
 // nothing is called safe that was not run. It begins with the runs where the theory has no
-// answer, and where it says that the fixed point is stable and not enough of them arrive.
+// answer, and where it says that the fixed point is stable and not enough of them arrive. Where
+// the theory has no answer, runs that arrive do not make one: the tone stays.
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
 	switch {
-	case s.Tone == None:
-		s.Text = word.Answer + ". " + s.Text
-	case word.Tone == Good || r.unstable():
+	case word.Tone == Good && s.Tone != None || r.unstable() || r.c.settings.Units() != "":
 		s.Text += " " + word.Answer + "."
+	case s.Tone == None || n[theory.AtTarget] == 0:
+		s.Text = word.Answer + ". " + s.Text
 	default:
 		s.Text = "Only " + word.Answer + ". " + s.Text
 	}
 	if s.Tone == None || word.Tone != Good {
 		s.Short = fmt.Sprintf("%d of %d runs arrive; %s", n[theory.AtTarget], n.runs(), s.Short)
 	}
-	if s.Tone == None || word.Tone == Bad || word.Tone == Warn && s.Tone == Good {
+	if word.Tone == Bad || word.Tone == Warn && s.Tone != Bad {
 		s.Tone = word.Tone
 	}
 	return s

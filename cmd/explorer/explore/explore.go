@@ -69,7 +69,13 @@ func Functions() (names []string) {
 
 // failure is the reply in place of an answer.
 type failure struct {
-	Problems []string `json:"problems"` // each a line: where, what it got, what it wants
+	Problems []problem `json:"problems"`
+}
+
+// problem is a config.Problem without the file, which the page does not have.
+type problem struct {
+	Key  string `json:"key,omitempty"` // "": of no key
+	Text string `json:"text"`          // what it got, what it wants
 }
 
 // Call calls a function by its name with a request and returns its reply, both JSON texts. An
@@ -77,26 +83,26 @@ type failure struct {
 func (e *Explorer) Call(name string, request []byte) (reply []byte) {
 	defer func() {
 		if value := recover(); value != nil {
-			reply = mustMarshal(failure{[]string{fmt.Sprintf("this is a bug of grposim: %s: %v", name, value)}})
+			reply = mustMarshal(failure{[]problem{{Text: fmt.Sprintf("this is a bug of grposim: %s: %v", name, value)}}})
 		}
 	}()
 	result, err := functions[name](e, request)
 	if err != nil {
-		result = failure{lines(err)}
+		result = newFailure(err)
 	}
 	return mustMarshal(result)
 }
 
-// lines returns the problems of an error, one a line.
-func lines(err error) (text []string) {
+// newFailure returns the problems of an error.
+func newFailure(err error) (f failure) {
 	var problems config.Problems
 	if !errors.As(err, &problems) {
-		return []string{err.Error()}
+		return failure{[]problem{{Text: err.Error()}}}
 	}
 	for _, p := range problems {
-		text = append(text, p.String())
+		f.Problems = append(f.Problems, problem{p.Key, p.Text})
 	}
-	return text
+	return f
 }
 
 // mustMarshal is json.Marshal of a value that has a JSON form.

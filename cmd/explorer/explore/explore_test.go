@@ -6,7 +6,6 @@ package explore
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -104,20 +103,21 @@ func TestAnswerIsThatOfPredict(t *testing.T) {
 // A shell gives grposim the overrides as they are.
 func TestCommandIsQuoted(t *testing.T) {
 	got := command("predict", "two-arms", []string{"lag.interval=4", "policy.init=[1, 0]", "a=it's"})
-	if want := `grposim predict two-arms --set lag.interval=4 --set 'policy.init=[1, 0]' --set 'a=it'\''s'`; got != want {
+	if want := `bin/grposim predict two-arms --set lag.interval=4 --set 'policy.init=[1, 0]' --set 'a=it'\''s'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// All problems of a state come at once, in the words of the commands.
+// All problems of a state come at once, in the words of the commands, each with the key at which the
+// page shows it.
 func TestProblems(t *testing.T) {
 	for request, want := range map[string][]string{
-		`{"preset": "none"}`: {`preset: got "none", want one of two-arms, `},
+		`{"preset": "none"}`: {`: preset: got "none", want one of two-arms, `},
 		`{"preset": "two-arms", "set": {"lag.interval": "x", "optimizer.learning_rat": "3"}}`: {`optimizer.learning_rat: got an unknown key`, `lag.interval: got "x", want an integer`},
 		`{"preset": "two-arms", "set": {"arms.first": "1.5", "start.first_arm": "0"}}`:        {`arms.first: got "1.5", want 0 to 1`, `start.first_arm: got "0", want a probability`},
 		`{"preset": "six-arms", "set": {"arms.second": "0.5"}}`:                               {`arms.second: got "0.5", want 0 to 1, in a preset of two answers`},
-		`{"preset": "two-arms", "set": {"grpo.advantage.scale": "others-std"}}`:               {`leave-one-out`},
-		`{"preset": 3}`: {`got the request`},
+		`{"preset": "two-arms", "set": {"grpo.advantage.scale": "others-std"}}`:               {`grpo.advantage.baseline: got mean, want leave-one-out`},
+		`{"preset": 3}`: {`: got the request`},
 	} {
 		for _, name := range []string{"answer", "path", "noise"} {
 			var reply failure
@@ -127,8 +127,8 @@ func TestProblems(t *testing.T) {
 				continue
 			}
 			for i := range want {
-				if !strings.Contains(reply.Problems[i], want[i]) {
-					t.Errorf("%s %s: got %q, want %q in it", name, request, reply.Problems[i], want[i])
+				if got := reply.Problems[i].Key + ": " + reply.Problems[i].Text; !strings.HasPrefix(got, want[i]) {
+					t.Errorf("%s %s: got %q, want %q", name, request, got, want[i])
 				}
 			}
 		}
@@ -549,10 +549,29 @@ func TestWhatHalvesTheNoise(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []State{{Preset: "no-penalty"}, {Preset: "unstable"}, {"two-arms", map[string]string{config.GroupSizeKey: "inf"}}} {
+	for _, s := range []State{{Preset: "no-penalty"}, {Preset: "unstable"}, {"two-arms", map[string]string{config.GroupSizeKey: "inf"}}, uncertain, {Preset: "six-arms"}} {
 		if n := must(t, e, (*Explorer).Noise, s); len(n.Words) != 0 {
-			t.Errorf("%v: there is no noise at rest, but %v", s, n.Words)
+			t.Errorf("%v: there is no noise at rest, or it is uncertain, but %v", s, n.Words)
 		}
+	}
+}
+
+// uncertain is a state of whose noise at rest the theory neglects 30 times as much, and whose policy
+// locks from most of its fluctuations.
+var uncertain = State{"two-arms", map[string]string{
+	config.GroupSizeKey: "8", strengthKey: "0.5", config.LagIntervalKey: "12", config.LearningRateKey: "0.6", "run.replicas": "64",
+}}
+
+// Where the noise at rest is uncertain, for either reason, the words say why and the summary has no number.
+func TestNoiseIsDoubted(t *testing.T) {
+	for why, s := range map[string]State{"the theory neglects as much": uncertain, "7 standard deviations away": {Preset: "six-arms"}} {
+		answer := must(t, New(), (*Explorer).Answer, s)
+		if w := answer.Words[3]; w.Tone != Warn || !strings.Contains(w.Answer, why) || strings.Contains(answer.Summary.Text, "fluctuates") {
+			t.Errorf("%v: %+v and %+v, want %q", s, w, answer.Summary, why)
+		}
+	}
+	if answer := must(t, New(), (*Explorer).Answer, State{Preset: "two-arms"}); answer.Words[3].Tone != Good || !strings.Contains(answer.Summary.Text, "fluctuates") {
+		t.Errorf("two-arms: %+v and %+v", answer.Words[3], answer.Summary)
 	}
 }
 
@@ -568,7 +587,9 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		"k3":        {kicked, Bad, "Only "},
 		"locks":     {State{"two-arms", map[string]string{strengthKey: "0", config.LearningRateKey: "10", config.GroupSizeKey: "2", firstMean: "0.5", secondMean: "0.4", passRate: "0.1", "run.replicas": "64"}}, Warn, ""},
 		"arrives":   {State{"two-arms", map[string]string{"run.replicas": "64"}}, Good, "Stable at its fixed point"},
-		"no theory": {State{"no-penalty", map[string]string{"run.replicas": "64"}}, Good, ""},
+		"no theory": {State{"no-penalty", map[string]string{"run.replicas": "64"}}, None, ""},
+		"network":   {State{"two-arms", map[string]string{config.LearningRateKey: "1e-6", "run.replicas": "64"}}, Bad, "optimizer.learning_rate 1e-06 is that of a network"},
+		"beyond":    {uncertain, Bad, "Only "},
 		"noisy":     {State{"two-arms", map[string]string{config.LearningRateKey: "0.5", "run.replicas": "64"}}, Good, "Stable at its fixed point"},
 		"unstable":  {State{"unstable", map[string]string{"run.replicas": "64"}}, Bad, "Unstable: "},
 	} {
@@ -583,10 +604,21 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		if c.begin == "" {
 			c.begin = got.Words[0].Answer
 		}
-		if got.Counted.runs() != 64 || got.Summary.Tone != c.tone || !strings.HasPrefix(got.Summary.Text, c.begin) || !strings.Contains(got.Summary.Text, got.Words[0].Answer) || !strings.Contains(got.Words[0].Answer, fmt.Sprintf("%d of 64 ", got.Counted[theory.AtTarget])) {
+		if got.Counted.runs() != 64 || got.Summary.Tone != c.tone || !strings.HasPrefix(got.Summary.Text, c.begin) || !strings.Contains(got.Summary.Text, got.Words[0].Answer) || !strings.Contains(got.Words[0].Answer, theNumber(got.Counted[theory.AtTarget])+" of 64 ") {
 			t.Errorf("%s: %v, %+v, %+v, want %s and a text that begins with %q", name, got.Counted, got.Summary, got.Words, c.tone, c.begin)
 		}
+		if end := got.Words[1]; end.Question != "Where does it end?" || end.Tone == Good && got.Words[0].Tone != Good {
+			t.Errorf("%s: %+v, but %+v", name, end, got.Words[0])
+		}
 	}
+}
+
+// theNumber writes a number of runs as the page does.
+func theNumber(runs int) string {
+	if runs == 0 {
+		return "None"
+	}
+	return strconv.Itoa(runs)
 }
 
 // A lag that becomes random gets ages, and a short run a short burn-in, and the command says so.

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -29,28 +30,48 @@ func (e *Explorer) Noise(state State) (*Noise, error) {
 	if !known || c.settings.Estimator.GroupSize == grpo.Infinite {
 		return n, nil
 	}
-	w := Word{Question: "What halves the noise?", Tone: Good}
-	if size, found := e.quieter(c.settings, now/4); found {
-		w.Answer = fmt.Sprintf("G = %d in the place of %d", size, c.settings.Estimator.GroupSize)
-	}
-	more := *c.settings
-	more.Estimator.GroupsPerStep *= 4
-	if v, known := e.variance(&more); known {
-		if w.Answer != "" {
-			w.Answer += "; "
-		}
-		w.Answer += fmt.Sprintf("4 times the groups a step leave %s of it", percent(math.Sqrt(v/now)))
-	}
-	if w.Answer == "" {
+	if !e.sure(c.settings) {
 		return n, nil
 	}
-	n.Words = append(n.Words, w)
+	larger, more := *c.settings, *c.settings
+	var answers []string
+	if size, found := e.quieter(c.settings, now/4); found {
+		if larger.Estimator.GroupSize = size; e.sure(&larger) {
+			answers = append(answers, fmt.Sprintf("G = %d in the place of %d", size, c.settings.Estimator.GroupSize))
+		}
+	}
+	more.Estimator.GroupsPerStep *= 4
+	if v, known := e.variance(&more); known && v < now && e.sure(&more) {
+		answers = append(answers, fmt.Sprintf("4 times the groups a step leave %s of it", percent(math.Sqrt(v/now))))
+	}
+	if len(answers) > 0 {
+		n.Words = append(n.Words, Word{"What halves the noise?", strings.Join(answers, "; "), Good})
+	}
 	return n, nil
+}
+
+// doubt returns why the stationary variance of J that p predicts may be far off; "" where it is not.
+func (e *Explorer) doubt(s *config.Settings, p *rom.Prediction, variance float64) string {
+	if p.Neglected.RewardVariance > variance/2 {
+		return "the theory neglects as much"
+	}
+	return e.cache.Settled(s, rom.Unit).Escape
+}
+
+// sure reports whether the stationary variance of J is known, and not in doubt.
+func (e *Explorer) sure(s *config.Settings) bool {
+	v, known := e.variance(s)
+	return known && e.doubt(s, e.at(s), v) == ""
+}
+
+// at returns the prediction of the stationary law.
+func (e *Explorer) at(s *config.Settings) *rom.Prediction {
+	return e.cache.At(s, rom.Unit, nil, rom.Multipliers|rom.StationaryLaw)
 }
 
 // variance returns the stationary variance of J, and whether it is known.
 func (e *Explorer) variance(s *config.Settings) (variance float64, known bool) {
-	p := e.cache.At(s, rom.Unit, nil, rom.Multipliers|rom.StationaryLaw)
+	p := e.at(s)
 	if theory.StationaryScope(s, p) != "" {
 		return 0, false
 	}

@@ -67,7 +67,7 @@ func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // rise says when J has gone 95 % of its way to the target, and stays there.
 func (p *Path) rise(target float64) Word {
-	w := Word{Question: "How long from this start?", Tone: None}
+	w := Word{Question: "How long is the way from the start of the run?", Tone: None}
 	n := len(p.Reward) - 1
 	if !known(p.Reward[n]) {
 		w.Answer = "Not known: runs leave the range in which the theory follows them"
@@ -87,7 +87,7 @@ func (p *Path) rise(target float64) Word {
 	gone := (p.Reward[n] - p.Reward[0]) / way
 	switch {
 	case last < n:
-		w.Tone, w.Answer = Good, fmt.Sprintf("From step %d on J is within 5 %% of its way to %s", p.Steps[last+1], digits(target))
+		w.Tone, w.Answer = Good, fmt.Sprintf("95 %% of the way from %s to %s lie behind J from step %d on", digits(p.Reward[0]), digits(target), p.Steps[last+1])
 	case 0 <= gone && gone < 0.95:
 		w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent(gone), digits(target))
 	default:

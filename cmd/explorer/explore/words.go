@@ -118,7 +118,7 @@ func (r reader) oscillation() Word {
 			w.Tone, w.Answer = Bad, "No: it runs away without swings"
 		}
 	case left >= 1:
-		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and swings grow: %s longer with every period of %s", percent(left-1), steps(period))
+		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and swings grow: %s larger with every period of %s", percent(left-1), steps(period))
 	case left < 0.01:
 		w.Tone, w.Answer = Good, fmt.Sprintf("Barely: of a swing less than 1 %% is left after its period of %s", steps(period))
 	default:
@@ -132,7 +132,7 @@ func (r reader) oscillation() Word {
 
 // settling says how long a small displacement from the fixed point takes to decay.
 func (r reader) settling() Word {
-	w := Word{Question: "How long to settle?", Tone: None}
+	w := Word{Question: "How long does a small displacement last?", Tone: None}
 	d, known := linearOf(r.p)
 	switch {
 	case !known:
@@ -143,10 +143,10 @@ func (r reader) settling() Word {
 		w.Answer = "The theory has no relaxation rate here"
 	default:
 		fold := 1 / *d.RelaxationRate
-		w.Tone, w.Answer = Good, fmt.Sprintf("Near the fixed point %s to 1/e, %s to 95 %%", steps(fold), steps(-math.Log(0.05)*fold))
+		w.Tone, w.Answer = Good, fmt.Sprintf("Near the fixed point it is down to 1/e after %s and 95 %% gone after %s", steps(fold), steps(-math.Log(0.05)*fold))
 		if -math.Log(0.05)*fold > float64(r.c.settings.Run.Steps) {
 			w.Tone = Warn
-			w.Answer += ": longer than the run"
+			w.Answer += ", which is longer than the run"
 		}
 	}
 	return w
@@ -172,8 +172,8 @@ func (r reader) noise() Word {
 	default:
 		deviation := math.Sqrt(*variance)
 		w.Tone, w.Answer = Good, fmt.Sprintf("J fluctuates by ± %s (s.d.), %s of the range of rewards", digits(deviation), percent(deviation/reach(r.c.settings)))
-		if r.p.Neglected.RewardVariance > *variance/2 {
-			w.Tone, w.Answer = Warn, fmt.Sprintf("About ± %s (s.d.), but the theory neglects as much; see the simulated runs", digits(deviation))
+		if doubt := r.e.doubt(r.c.settings, &r.p.Prediction, *variance); doubt != "" {
+			w.Tone, w.Answer = Warn, fmt.Sprintf("About ± %s (s.d.), but %s; see the simulated runs", digits(deviation), doubt)
 		}
 	}
 	return w
@@ -225,6 +225,9 @@ func (r reader) unstable() bool {
 // summary is the answer in one sentence.
 func (r reader) summary(words []Word) Summary {
 	d, known := linearOf(r.p)
+	if units := r.c.settings.Units(); units != "" { // all else follows from it
+		return Summary{Text: units + ".", Short: "this η is that of a network, not of logits", Tone: Warn}
+	}
 	if !known {
 		return Summary{Text: r.unknown(), Short: "no answer from theory: see the runs", Tone: None}
 	}
@@ -252,11 +255,11 @@ func (r reader) summary(words []Word) Summary {
 	}
 	s.Text, s.Short = fmt.Sprintf("Stable at its fixed point J* = %s, %s", digits(point.Reward), ringing), "stable, "+ringing
 	if rate := d.RelaxationRate; rate != nil && *rate > 0 {
-		settled := steps(-math.Log(0.05) / *rate)
-		s.Text += "; near it 95 % settle in " + settled
-		s.Short += ", settles in " + settled
+		gone := "; a small displacement is 95 % gone after " + steps(-math.Log(0.05) / *rate)
+		s.Text += gone
+		s.Short += gone
 	}
-	if v := r.p.Variance; v != nil && *v > 0 && r.p.Scope.In {
+	if v := r.p.Variance; v != nil && *v > 0 && r.p.Scope.In && r.e.doubt(r.c.settings, &r.p.Prediction, *v) == "" {
 		s.Text += "; J fluctuates by ± " + digits(math.Sqrt(*v))
 	}
 	s.Text += "."

@@ -45,9 +45,12 @@ func section(b *bytes.Buffer, s *config.Settings, keys []config.Key, prefix stri
 	}
 }
 
+// program is where `make build` leaves grposim, from the folder of the repository.
+const program = "bin/grposim"
+
 // command writes a command of grposim with overrides, quoted for a shell.
 func command(verb, name string, set []string) string {
-	words := []string{"grposim", verb, name}
+	words := []string{program, verb, name}
 	for _, s := range set {
 		if strings.ContainsAny(s, " {}[]*?&|;<>()$`\"\\!#~'") {
 			s = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
