@@ -148,7 +148,7 @@ func (r reader) reached(runs Word) Word {
 	w := r.end()
 	if w.Tone == Good && runs.Tone != Good {
 		w.Tone = runs.Tone
-		w.Answer += "; but too few of the runs arrive"
+		w.Answer += "; but too few of the runs arrive there"
 	}
 	return w
 }

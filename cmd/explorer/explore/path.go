@@ -87,7 +87,7 @@ func (p *Path) rise(target float64) Word {
 	gone := (p.Reward[n] - p.Reward[0]) / way
 	switch {
 	case last < n:
-		w.Tone, w.Answer = Good, fmt.Sprintf("95 %% of the way from %s to %s lie behind J from step %d on", digits(p.Reward[0]), digits(target), p.Steps[last+1])
+		w.Tone, w.Answer = Good, fmt.Sprintf("After %d steps J has gone 95 %% of its way from %s to %s, and it stays that close", p.Steps[last+1], digits(p.Reward[0]), digits(target))
 	case 0 <= gone && gone < 0.95:
 		w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent(gone), digits(target))
 	default:

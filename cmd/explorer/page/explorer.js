@@ -3,7 +3,7 @@
 // order of the questions.
 
 const byId = id => document.getElementById(id);
-const { controls, presets, version } = JSON.parse(byId("description").textContent);
+const { controls, presets } = JSON.parse(byId("description").textContent);
 const controlOf = new Map(controls.map(control => [control.key, control]));
 const marks = { good: "✓", warn: "~", bad: "✗", none: "–" };
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -115,25 +115,27 @@ const nameOf = ({ label, unit }) => [label, unit ? html("span", { class: "unit" 
 function makeControl(control, i) {
   const id = `control-${i}`, { key } = control, shown = control.shown = [];
   const hint = control.hint = html("p", { class: "hint", id: `${id}-hint` }, control.doc);
+  const wrong = control.wrong = html("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
+  const described = `${wrong.id} ${hint.id}`;
   const set = event => change([key, event.target.value.trim()]);
   let name = html("label", { for: id, id: `${id}-name` }, nameOf(control)), row;
   if (control.kind === "word" && control.words.length <= 3) {
     name = html("span", { class: "name", id: `${id}-name` }, nameOf(control));
     const radios = control.words.map(word => html("input", { type: "radio", name: key, value: word, onchange: set }));
-    row = html("div", { class: "chips", role: "radiogroup", "aria-labelledby": `${id}-name`, "aria-describedby": hint.id },
+    row = html("div", { class: "chips", role: "radiogroup", "aria-labelledby": `${id}-name`, "aria-describedby": described },
       radios.map(radio => html("label", {}, radio, html("span", {}, radio.value))));
     control.show = text => radios.forEach(radio => (radio.checked = radio.value === text));
     shown.push(...radios);
   } else if (control.kind === "word") {
-    const select = html("select", { id, "aria-describedby": hint.id, onchange: set }, control.words.map(word => html("option", {}, word)));
+    const select = html("select", { id, "aria-describedby": described, onchange: set }, control.words.map(word => html("option", {}, word)));
     row = html("div", { class: "row" }, select);
     control.show = text => (select.value = text);
     shown.push(select);
   } else {
     control.stops = stopsOf(control);
-    const range = html("input", { type: "range", min: 0, max: control.stops.length - 1, step: 1, "aria-labelledby": `${id}-name`, "aria-describedby": hint.id,
+    const range = html("input", { type: "range", min: 0, max: control.stops.length - 1, step: 1, "aria-labelledby": `${id}-name`, "aria-describedby": described,
       oninput: () => change([key, String(control.stops[range.value])]) });
-    const box = html("input", { type: "text", id, inputmode: "decimal", "aria-describedby": hint.id, onchange: set });
+    const box = html("input", { type: "text", id, inputmode: "decimal", "aria-describedby": described, onchange: set });
     const words = (control.also ?? []).map(word => html("button", { type: "button",
       onclick: event => change([key, event.currentTarget.getAttribute("aria-pressed") === "true" ? String(control.stops[range.value]) : word]) }, word === "inf" ? "∞" : word));
     row = html("div", { class: "row" }, range, box, words);
@@ -145,7 +147,7 @@ function makeControl(control, i) {
     };
     shown.push(range, box, ...words);
   }
-  control.element = html("div", { class: "control" }, name, row, hint);
+  control.element = html("div", { class: "control" }, name, row, wrong, hint);
   return control.element;
 }
 
@@ -154,7 +156,7 @@ function makeControls() {
     html("input", { type: "radio", name: "preset", value: preset.name, onchange: () => choose(preset.name) }), html("span", {}, preset.title))));
   const groups = new Map();
   controls.forEach((control, i) => {
-    if (!groups.has(control.group)) groups.set(control.group, html("details", { open: groups.size === 0 || innerWidth >= 640 }, html("summary", {}, control.group, html("span", { class: "now" }))));
+    if (!groups.has(control.group)) groups.set(control.group, html("details", { open: groups.size === 0 }, html("summary", {}, control.group, html("span", { class: "now" }))));
     groups.get(control.group).append(makeControl(control, i));
   });
   byId("groups").append(...groups.values());
@@ -164,7 +166,6 @@ function makeControls() {
     byId(`axis-${axis}`).addEventListener("change", chooseAxes);
   }
   byId("controls").addEventListener("submit", event => event.preventDefault());
-  byId("version").textContent = version;
 }
 
 function showSetting() {
@@ -300,7 +301,7 @@ async function solve() {
   }, 250);
   const curve = await desks.answers.ask("path", asked);
   if (mine !== turn) return;
-  path = curve.problems ? { steps: [], reward: [], scope: curve.problems.join("; ") } : curve;
+  path = curve.problems ? { steps: [], reward: [], scope: told(curve.problems) } : curve;
   drawPath();
   showWords(path.words ?? []);
   rest();
@@ -320,7 +321,7 @@ async function simulate(more) {
     const part = await desks.runs.ask("ensemble", { state: more.asked, from: more.runs.length, replicas: 16, counted: more.counted });
     if (more.mine !== turn) return;
     if (part.problems) {
-      byId("count").textContent = part.problems.join("; ");
+      byId("count").textContent = told(part.problems);
       return;
     }
     more.total = part.total;
@@ -392,15 +393,25 @@ function stop(text) {
   summarize({ tone: "bad", text });
 }
 
+const told = problems => problems.map(({ key, text }) => key ? `${key}: ${text}` : text).join("; ");
+
+// A problem stands at its control, and in a list if it has none. The answers of the setting
+// before stay, pale, and cannot be copied.
 function showProblems(problems) {
-  document.body.classList.add("stale");
-  summarize({ tone: "bad", text: "This setting cannot be computed: see what is wrong.", short: "Cannot be computed" });
-  byId("problems").hidden = false;
-  byId("problem-list").replaceChildren(...problems.map(problem => html("li", {}, problem)));
+  const others = problems.filter(({ key }) => !controlOf.has(key)), labels = [];
   for (const control of controls) {
-    const wrong = problems.some(problem => problem.includes(control.key));
-    for (const input of control.shown) if (wrong && !/range|button/.test(input.type)) input.setAttribute("aria-invalid", "true");
+    const text = problems.filter(({ key }) => key === control.key).map(({ text }) => text).join("; ");
+    control.wrong.textContent = text;
+    control.wrong.hidden = text === "";
+    for (const input of control.shown) if (!/range|button/.test(input.type)) text ? input.setAttribute("aria-invalid", "true") : input.removeAttribute("aria-invalid");
+    if (text === "") continue;
+    labels.push(`${control.label}: ${text}`);
+    control.element.closest("details").open = true;
   }
+  byId("problems").hidden = others.length === 0;
+  byId("problem-list").replaceChildren(...others.map(problem => html("li", {}, told([problem]))));
+  byId("answer").inert = byId("link").disabled = problems.length > 0;
+  if (problems.length > 0) summarize({ tone: "bad", text: `This setting cannot be computed. ${[...labels, ...others.map(problem => told([problem]))].join("; ")}.`, short: `Cannot be computed: ${labels[0] ?? told(others)}` });
 }
 
 // The cards of the answer. Those that are computed last stay from the setting before,
@@ -419,8 +430,7 @@ function forgetWords() {
 
 function showAnswer() {
   byId("answer").hidden = false;
-  byId("problems").hidden = true;
-  for (const control of controls) for (const input of control.shown) input.removeAttribute("aria-invalid");
+  showProblems([]);
   summarize(answer.summary);
   showWords(answer.words);
   showIdle(answer.idle ?? {});
@@ -664,7 +674,7 @@ function drawMap() {
   if (map.problems) {
     plot = undefined;
     showPicture(figure);
-    byId("map-words").textContent = `There is no map over these two: ${map.problems.join("; ")}`;
+    byId("map-words").textContent = `There is no map over these two: ${told(map.problems)}`;
     return;
   }
   const width = roomIn(figure), { x, y } = map;
@@ -675,7 +685,9 @@ function drawMap() {
   map.lines.forEach(({ kind, points }, i) => layers.append(svg("path", { class: `${kind} line-${i}`, d: curve(points, px, py) })));
   const here = { x: Number(valueOf(x.key)), y: Number(valueOf(y.key)) };
   const inside = axis => here[axis] >= map[axis].min && here[axis] <= map[axis].max;
-  if (inside("x") && inside("y")) {
+  const name = axis => `${controlOf.get(map[axis].key).label} ${digits(here[axis])}`;
+  const beyond = ["x", "y"].filter(axis => !inside(axis)).map(axis => `${name(axis)} lies ${here[axis] < map[axis].min ? "below" : "above"} the range of this map`);
+  if (beyond.length === 0) {
     const cx = px(here.x), cy = py(here.y), toLeft = cx > plot.width / 2;
     layers.append(svg("path", { class: "here", d: `M${plot.left} ${cy}H${plot.width}M${cx} 0V${plot.height}` }));
     plot.drawing.append(svg("circle", { class: "spot", cx, cy, r: 7 }),
@@ -683,7 +695,7 @@ function drawMap() {
   }
   legend(figure, [...map.regions.filter(({ polygons }) => polygons.length > 0).map(({ name, tone }) => [name, `region ${tone}`]),
     ...map.lines.map(({ label, kind }, i) => [label, `${kind} line-${i}`])]);
-  byId("map-words").textContent = (inside("x") && inside("y") ? `You are at ${controlOf.get(x.key).label} ${digits(here.x)}, ${controlOf.get(y.key).label} ${digits(here.y)}. ` : "The setting lies outside this map. ") +
+  byId("map-words").textContent = (beyond.length === 0 ? `You are at ${name("x")}, ${name("y")}. ` : `You are not on it: ${beyond.join(", and ")}. `) +
     map.lines.map(({ label, meaning }) => `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}.`).join(" ");
   fillTable(figure.querySelector("table"), ["line", x.label, y.label], map.lines.flatMap(({ label, points }) => {
     const real = points.filter(point => point), every = Math.max(1, Math.ceil(real.length / 10));
