@@ -34,7 +34,7 @@ func TestLongExplorerInBrowser(t *testing.T) {
 	if err := write(page); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "grposim"), "grposim/cmd/grposim").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "grposim"), "grposim/cmd/grposim").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	fragments, err := os.ReadFile(filepath.Join("testdata", "fragments.txt"))
@@ -55,7 +55,7 @@ func TestLongExplorerInBrowser(t *testing.T) {
 		}
 		command := commandOf(t, strings.TrimSpace(fragment))
 		predict := exec.CommandContext(t.Context(), "sh", "-c", command+" --json")
-		predict.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+		predict.Dir = dir
 		want, err := predict.Output()
 		if err != nil {
 			t.Fatalf("%s: %v", command, err)

@@ -102,17 +102,30 @@ func linearOf(p *theory.Prediction) (dynamics *rom.Dynamics, known bool) {
 	return dynamics, p.FixedPoint != nil && dynamics.Scope.In && dynamics.SpectralRadius != nil
 }
 
+// visible is the share of a swing that is left when the slowest motion has gone to 1/e, from which
+// on it counts: a delay of any length has complex multipliers that are gone long before.
+const visible = 0.05
+
 // swing returns period and decay of the slowest motion that swings: the length of a cycle in
-// steps, at least two spans, and the share of an amplitude that is left after it.
+// steps, at least two spans, and the share of an amplitude that is left after it. It is found
+// only from the onset of oscillation on, as in the map, and if it is visible beside the slowest motion of
+// all; where a motion grows, if it grows fastest.
 func swing(s *config.Settings, d *rom.Dynamics) (period, left float64, found bool) {
-	largest := 0.0
+	largest, all := 0.0, 0.0
 	for _, m := range d.Multipliers {
 		angle, modulus := math.Abs(math.Atan2(m[1], m[0])), math.Hypot(m[0], m[1])
+		all = max(all, modulus)
 		if angle > 1e-9 && modulus > largest {
 			largest = modulus
 			cycle := 2 * math.Pi / angle // in spans
 			period, left, found = cycle*span(s), math.Pow(modulus, cycle), true
 		}
+	}
+	if all < 1 {
+		onset := d.OscillationLearningRate
+		found = found && math.Pow(largest, -1/math.Log(all)) >= visible && (onset == nil || s.Optimizer.LearningRate >= *onset)
+	} else {
+		found = found && largest >= all*(1-neutral)
 	}
 	return period, left, found
 }

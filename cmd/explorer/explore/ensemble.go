@@ -91,7 +91,7 @@ var endings = []struct {
 	words string
 }{
 	{theory.Elsewhere, "locked on another answer"},
-	{theory.TooDeep, "got stuck on the best answer, beyond the balance"},
+	{theory.TooDeep, "got stuck on the answer most probable at rest, beyond the balance"},
 	{theory.Unsteady, "came there and left again"},
 	{theory.NotYet, "did not get there"},
 	{theory.Overflown, "left the range of numbers"},
@@ -123,15 +123,15 @@ func (n Counts) word(target *theory.Target, steps int) Word {
 	}
 	where := "J* = "
 	if !target.AtRest {
-		where = "the best reward, "
+		where = "the best reward, J = "
 	}
 	arrived := fmt.Sprint(n[theory.AtTarget])
 	if n[theory.AtTarget] == 0 {
 		arrived = "None"
 	}
-	parts := []string{fmt.Sprintf("%s of %d simulated runs arrived at %s%s in %d steps", arrived, n.runs(), where, digits(target.Reward), steps)}
+	parts := []string{fmt.Sprintf("%s of %d simulated runs arrived within %d steps at %s%s", arrived, n.runs(), steps, where, digits(target.Reward))}
 	if n[theory.NotYet] == n.runs() {
-		parts[0] = fmt.Sprintf("None of %d simulated runs is at %s%s after %d steps", n.runs(), where, digits(target.Reward), steps)
+		parts[0] = fmt.Sprintf("None of %d simulated runs is after %d steps at %s%s", n.runs(), steps, where, digits(target.Reward))
 		n = nil // that is all
 	}
 	for _, ending := range endings {
@@ -160,6 +160,8 @@ func (r reader) reached(runs Word) Word {
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
 	switch {
+	case word.Tone == Good && r.unstable():
+		s.Text += " " + word.Answer + ", and may leave it later."
 	case word.Tone == Good && s.Tone != None || r.unstable() || r.c.settings.Units() != "":
 		s.Text += " " + word.Answer + "."
 	case s.Tone == None || n[theory.AtTarget] == 0:

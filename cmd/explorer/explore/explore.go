@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"grposim/configs"
@@ -43,7 +44,7 @@ var functions = map[string]func(e *Explorer, request []byte) (any, error){
 	"describe": func(*Explorer, []byte) (any, error) { return Describe() },
 	"answer":   with((*Explorer).Answer),
 	"path":     with((*Explorer).Path),
-	"noise":    with((*Explorer).Noise),
+	"changes":  with((*Explorer).Changes),
 	"map":      with((*Explorer).Map),
 	"ensemble": with((*Explorer).Ensemble),
 }
@@ -125,7 +126,7 @@ func Presets() []string {
 // load returns the configuration of a preset with overrides.
 func load(preset string, set ...string) (*config.Spec, error) {
 	data, err := configs.Files.ReadFile(path.Join(folder, preset+".yaml"))
-	if err != nil {
+	if err != nil || !slices.Contains(Presets(), preset) {
 		return nil, fmt.Errorf("preset: got %q, want one of %s", preset, strings.Join(Presets(), ", "))
 	}
 	return config.ToPredict.Load(preset+".yaml", data, set...)

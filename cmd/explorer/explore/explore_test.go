@@ -112,14 +112,15 @@ func TestCommandIsQuoted(t *testing.T) {
 // page shows it.
 func TestProblems(t *testing.T) {
 	for request, want := range map[string][]string{
-		`{"preset": "none"}`: {`: preset: got "none", want one of two-arms, `},
+		`{"preset": "none"}`:     {`: preset: got "none", want one of two-arms, `},
+		`{"preset": "../smoke"}`: {`: preset: got "../smoke", want one of two-arms, `},
 		`{"preset": "two-arms", "set": {"lag.interval": "x", "optimizer.learning_rat": "3"}}`: {`optimizer.learning_rat: got an unknown key`, `lag.interval: got "x", want an integer`},
 		`{"preset": "two-arms", "set": {"arms.first": "1.5", "start.first_arm": "0"}}`:        {`arms.first: got "1.5", want 0 to 1`, `start.first_arm: got "0", want a probability`},
 		`{"preset": "six-arms", "set": {"arms.second": "0.5"}}`:                               {`arms.second: got "0.5", want 0 to 1, in a preset of two answers`},
 		`{"preset": "two-arms", "set": {"grpo.advantage.scale": "others-std"}}`:               {`grpo.advantage.baseline: got mean, want leave-one-out`},
 		`{"preset": 3}`: {`: got the request`},
 	} {
-		for _, name := range []string{"answer", "path", "noise"} {
+		for _, name := range []string{"answer", "path", "changes"} {
 			var reply failure
 			text := New().Call(name, []byte(request))
 			if err := json.Unmarshal(text, &reply); err != nil || len(reply.Problems) != len(want) {
@@ -200,11 +201,55 @@ func TestIdleControls(t *testing.T) {
 	}
 }
 
+// The summary speaks of swings only where the map has a regime with swings, or where swings grow, and names a
+// limit of stability only on the right side of the present rate.
+func TestSummaryFollowsTheRegime(t *testing.T) {
+	swings := 0
+	for _, s := range append(randomStates(150, rand.New(rand.NewPCG(3, 4))), State{"unstable", map[string]string{config.LearningRateKey: "0.05"}}) {
+		answer, err := New().Answer(s)
+		if err != nil {
+			continue
+		}
+		text, regime := answer.Summary.Text, answer.Prediction.Regime
+		if strings.Contains(text, "swings of") || strings.Contains(text, "overshoot") {
+			swings++
+			if regime == theory.Overdamped {
+				t.Errorf("%v: the regime is %s, but %q", s, regime, text)
+			}
+		}
+		rate, _ := strconv.ParseFloat(answer.Values[config.LearningRateKey], 64)
+		if d, _ := linearOf(answer.Prediction); strings.Contains(text, "It is stable below") && !(*d.CriticalLearningRate < rate) {
+			t.Errorf("%v: at η = %g %q", s, rate, text)
+		}
+	}
+	if swings < 20 {
+		t.Errorf("only %d states swing", swings)
+	}
+}
+
 // However the controls stand, the reply is an answer or problems, and no bug.
 func TestAnythingIsAnswered(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
 	answered := 0
-	for range 60 {
+	for _, s := range randomStates(60, rand.New(rand.NewPCG(1, 2))) {
+		e := New()
+		for _, name := range []string{"answer", "path"} {
+			reply := string(e.Call(name, mustMarshal(s)))
+			if strings.Contains(reply, "this is a bug") {
+				t.Errorf("%s of %v: %.300s", name, s, reply)
+			}
+			if !strings.HasPrefix(reply, `{"problems"`) {
+				answered++
+			}
+		}
+	}
+	if answered < 60 {
+		t.Errorf("only %d of 120 replies are answers", answered)
+	}
+}
+
+// randomStates returns states in which some controls stand anywhere.
+func randomStates(n int, r *rand.Rand) (all []State) {
+	for range n {
 		s := State{Presets()[r.IntN(len(Presets()))], map[string]string{}}
 		for range 1 + r.IntN(5) {
 			c := controls[r.IntN(len(controls))].described()
@@ -225,20 +270,9 @@ func TestAnythingIsAnswered(t *testing.T) {
 			}
 		}
 		s.Set[config.StepsKey] = strconv.Itoa(100 + r.IntN(200))
-		e := New()
-		for _, name := range []string{"answer", "path"} {
-			reply := string(e.Call(name, mustMarshal(s)))
-			if strings.Contains(reply, "this is a bug") {
-				t.Errorf("%s of %v: %.300s", name, s, reply)
-			}
-			if !strings.HasPrefix(reply, `{"problems"`) {
-				answered++
-			}
-		}
+		all = append(all, s)
 	}
-	if answered < 60 {
-		t.Errorf("only %d of 120 replies are answers", answered)
-	}
+	return all
 }
 
 // The runs are the very ones that `grposim sweep` of the shown file simulates, in whatever parts
@@ -509,23 +543,76 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 	}
 }
 
-// Where the theory has no answer, the changes that the words name bring one.
-func TestCuresCure(t *testing.T) {
+// A multiplier of 1 but for rounding is neither stable nor unstable.
+func TestNeutral(t *testing.T) {
 	e := New()
-	for preset, set := range map[string]map[string]string{
-		"as-trl":     {"grpo.kl.coefficient": "0.04", "optimizer.schedule.kind": "constant"},
-		"no-penalty": {"grpo.kl.coefficient": "0.4"},
-	} {
-		before := must(t, e, (*Explorer).Answer, State{Preset: preset})
-		after := must(t, e, (*Explorer).Answer, State{preset, set})
-		if !strings.Contains(before.Words[3].Answer, "it is known with β = "+set["grpo.kl.coefficient"]) || !after.Prediction.Scope.In {
-			t.Errorf("%s: %q; with %v: %v", preset, before.Words[3].Answer, set, after.Prediction.Scope)
+	s := State{"six-arms", map[string]string{"grpo.advantage.scale": "batch-std", config.GroupSizeKey: "128", strengthKey: "0.35"}}
+	answer := must(t, e, (*Explorer).Answer, s)
+	if answer.Words[0].Tone != Warn || !strings.HasPrefix(answer.Words[0].Answer, "Neither") || !strings.HasPrefix(answer.Summary.Text, "Neither stable nor unstable") || answer.Summary.Tone != Warn {
+		t.Errorf("got %+v and %+v", answer.Words[0], answer.Summary)
+	}
+}
+
+// Two answers of the same reward have nothing to say of noise, and no share of no range.
+func TestSameRewards(t *testing.T) {
+	e, s := New(), State{"two-arms", map[string]string{secondMean: "0.9"}}
+	for name, words := range map[string][]Word{"answer": must(t, e, (*Explorer).Answer, s).Words, "path": must(t, e, (*Explorer).Path, s).Words} {
+		for _, w := range words {
+			if strings.Contains(w.Answer, "NaN") || strings.Contains(w.Answer, "±") {
+				t.Errorf("%s: %+v", name, w)
+			}
 		}
 	}
-	before := must(t, e, (*Explorer).Path, State{Preset: "asynchronous"})
-	after := must(t, e, (*Explorer).Path, State{"asynchronous", map[string]string{"lag.kind": "block"}})
-	if before.Scope == nil || !strings.Contains(*before.Scope, "it is predicted with a lag of kind block") || after.Scope != nil {
-		t.Errorf("asynchronous: %v; with a block: %v", before.Scope, after.Scope)
+}
+
+// What is neglected is of unknown size where the theory has its largest number or none for it, and in doubt where
+// it is more than half of the band.
+func TestDoubtOfAPath(t *testing.T) {
+	for _, c := range []struct {
+		neglected, deviation float64
+		want                 string
+	}{
+		{math.MaxFloat64, 0.1, "unknown size"}, {math.Inf(1), 0.1, "unknown size"}, {math.NaN(), 0.1, "unknown size"},
+		{0.06, 0.1, "as large as 0.06, 6 % of the range"}, {0.04, 0.02, "more than half of the band"}, {0.04, 0.03, ""}, {0.009, 0.001, ""},
+	} {
+		p := &Path{Steps: []int{7}, Neglected: theory.Series{c.neglected}, Deviation: theory.Series{c.deviation}}
+		if got := p.doubt(1); (got == nil) != (c.want == "") || got != nil && !strings.Contains(*got, c.want) {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}
+
+// Where the theory has no answer, the changes that the words name bring one, and those that the
+// configuration refuses are not named.
+func TestCuresCure(t *testing.T) {
+	e := New()
+	for _, c := range []struct {
+		before State
+		want   string
+		after  map[string]string
+	}{
+		{State{Preset: "as-trl"}, "With β = 0.04 and a constant learning rate it knows the noise at rest", map[string]string{strengthKey: "0.04", "optimizer.schedule.kind": "constant"}},
+		{State{Preset: "no-penalty"}, "With β = 0.4 it knows the stability and the noise at rest", map[string]string{strengthKey: "0.4"}},
+		{State{Preset: "asynchronous"}, "With a lag of kind block it knows the path", map[string]string{lagKindKey: "block"}},
+		{State{"as-trl", map[string]string{"grpo.filter": "drop"}}, "", nil},
+	} {
+		words := must(t, e, (*Explorer).Changes, c.before).Words
+		if len(words) == 0 || !strings.Contains(words[0].Answer, c.want) {
+			t.Fatalf("%v: got %+v, want %q", c.before, words, c.want)
+		}
+		if c.after == nil {
+			continue
+		}
+		after := State{c.before.Preset, c.after}
+		if p := must(t, e, (*Explorer).Answer, after).Prediction; !p.Scope.In {
+			t.Errorf("%v: %s", after, p.Scope.Because)
+		}
+		if path := must(t, e, (*Explorer).Path, after); path.Scope != nil && strings.Contains(c.want, "path") {
+			t.Errorf("%v: %s", after, *path.Scope)
+		}
+	}
+	if words := must(t, e, (*Explorer).Changes, State{Preset: "two-arms"}).Words; len(words) != 1 {
+		t.Errorf("two-arms: the theory has all answers, but got %+v", words)
 	}
 }
 
@@ -536,7 +623,7 @@ func TestWhatHalvesTheNoise(t *testing.T) {
 		s := State{Preset: preset}
 		now, known := e.variance(e.mustCell(t, s).settings)
 		size, found := e.quieter(e.mustCell(t, s).settings, now/4)
-		if !known || !found || !strings.Contains(must(t, e, (*Explorer).Noise, s).Words[0].Answer, "G = "+strconv.Itoa(size)+" ") {
+		if !known || !found || !slices.ContainsFunc(must(t, e, (*Explorer).Changes, s).Words, func(w Word) bool { return strings.HasPrefix(w.Answer, "G = "+strconv.Itoa(size)+" ") }) {
 			t.Fatalf("%s: G = %d, found %v", preset, size, found)
 		}
 		for _, c := range []struct {
@@ -550,8 +637,8 @@ func TestWhatHalvesTheNoise(t *testing.T) {
 		}
 	}
 	for _, s := range []State{{Preset: "no-penalty"}, {Preset: "unstable"}, {"two-arms", map[string]string{config.GroupSizeKey: "inf"}}, uncertain, {Preset: "six-arms"}} {
-		if n := must(t, e, (*Explorer).Noise, s); len(n.Words) != 0 {
-			t.Errorf("%v: there is no noise at rest, or it is uncertain, but %v", s, n.Words)
+		if w := must(t, e, (*Explorer).Changes, s).Words; slices.ContainsFunc(w, func(w Word) bool { return w.Question == "What halves the noise?" }) {
+			t.Errorf("%v: there is no noise at rest, or it is uncertain, but %v", s, w)
 		}
 	}
 }

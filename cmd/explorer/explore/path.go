@@ -7,7 +7,6 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
-	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
 
@@ -38,32 +37,45 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		p.FixedPoint, target = &point.Reward, point.Reward
 	}
 	if !path.Scope.In {
-		because := path.Scope.Because
-		if cure := e.cure(c.settings, func(s *config.Settings) bool {
-			return c.start != nil && rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
-		}); cure != "" {
-			because += "; it is predicted with " + cure
-		}
-		p.Scope = &because
+		p.Scope = &path.Scope.Because
 		return p, nil
 	}
 	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
-	if size := slices.Max(path.Neglected); !(size <= doubtful*reach(c.settings)) { // not known: NaN or +Inf
-		doubt := fmt.Sprintf("what the theory leaves out can be as large as %s, %s of the range of rewards: single runs lock on an answer, or lag far behind", digits(size), percent(size/reach(c.settings)))
-		if !known(size) {
-			doubt = "single runs leave the range in which the theory follows them"
-		}
-		p.Doubt = &doubt
-	}
+	p.Doubt = p.doubt(reach(c.settings))
 	p.Words = append(p.Words, p.rise(target))
-	if c.settings.Estimator.GroupSize != grpo.Infinite {
+	if c.settings.Estimator.GroupSize != grpo.Infinite && reach(c.settings) > 0 {
 		p.Words = append(p.Words, p.spread(reach(c.settings)))
 	}
 	return p, nil
 }
 
-// known reports whether the theory has a number.
-func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// doubt returns why the path may be far off; nil: it is not. Reach is the range of rewards.
+func (p *Path) doubt(reach float64) *string {
+	if reach == 0 {
+		return nil
+	}
+	size := slices.Max(p.Neglected)
+	doubt := ""
+	switch {
+	case !known(size):
+		doubt = "what the theory leaves out is of unknown size, because single runs leave the range in which it follows them"
+	case size > doubtful*reach:
+		doubt = fmt.Sprintf("what the theory leaves out can be as large as %s, %s of the range of rewards: single runs lock on an answer, or lag far behind", digits(size), percent(size/reach))
+	default:
+		for i, neglected := range p.Neglected {
+			if neglected > visibleShare*reach && i < len(p.Deviation) && neglected > halfBand*p.Deviation[i] {
+				doubt = fmt.Sprintf("what the theory leaves out, %s at step %d, is more than half of the band", digits(neglected), p.Steps[i])
+			}
+		}
+	}
+	if doubt == "" {
+		return nil
+	}
+	return &doubt
+}
+
+// known reports whether the theory has a number; what it neglects is the largest number where that is unknown.
+func known(x float64) bool { return math.Abs(x) < math.MaxFloat64 }
 
 // rise says when J has gone 95 % of its way to the target, and stays there.
 func (p *Path) rise(target float64) Word {
@@ -99,6 +111,13 @@ func (p *Path) rise(target float64) Word {
 // doubtful is the size of what a path leaves out, as a share of the range of rewards, beyond which it
 // may be far off.
 const doubtful = 0.05
+
+// halfBand is half of the band from 5 % to 95 % of runs, in standard deviations of a normal law. What is
+// neglected matters beside it if it is at least visibleShare of the range of rewards.
+const (
+	halfBand     = 1.645
+	visibleShare = 0.01
+)
 
 // doubted takes the tone from a word about a path that may be far off.
 func (p *Path) doubted(w Word) Word {

@@ -64,15 +64,19 @@ func (r reader) stability() Word {
 		return w
 	}
 	radius, rate := *d.SpectralRadius, r.c.settings.Optimizer.LearningRate
-	if radius >= 1 {
+	if r.neutral() {
+		w.Tone, w.Answer = Warn, "Neither stable nor unstable: in some direction nothing moves a displacement"
+		return w
+	}
+	if r.unstable() {
 		w.Tone, w.Answer = Bad, fmt.Sprintf("No: a displacement grows by %s a step", percent(math.Pow(radius, 1/span(r.c.settings))-1))
-		if limits := r.limits(d, " or "); limits != "" {
+		if limits := r.limits(d, " or ", func(limit, now float64) bool { return limit < now }); limits != "" {
 			w.Answer += "; stable below " + limits
 		}
 		return w
 	}
 	w.Tone, w.Answer = Good, "Yes; no larger η or K that was searched is unstable"
-	if limits := r.limits(d, ", or at "); limits != "" {
+	if limits := r.limits(d, ", or at ", func(limit, now float64) bool { return limit > now }); limits != "" {
 		w.Answer = "Yes; it would become unstable at " + limits
 	}
 	if critical := d.CriticalLearningRate; critical != nil && rate*gainMargin > *critical {
@@ -87,13 +91,14 @@ func (r reader) stability() Word {
 	return w
 }
 
-// limits names the thresholds of stability and the present values, with a word between them.
-func (r reader) limits(d *rom.Dynamics, between string) string {
+// limits names the thresholds of stability that lie on a side of the present values, and these, with a
+// word between them.
+func (r reader) limits(d *rom.Dynamics, between string, side func(limit, now float64) bool) string {
 	var limits []string
-	if x := d.CriticalLearningRate; x != nil && *x > 0 {
+	if x := d.CriticalLearningRate; x != nil && *x > 0 && side(*x, r.c.settings.Optimizer.LearningRate) {
 		limits = append(limits, fmt.Sprintf("η = %s (now %s)", digits(*x), digits(r.c.settings.Optimizer.LearningRate)))
 	}
-	if x := d.CriticalRefreshInterval; x != nil && *x > 1 {
+	if x := d.CriticalRefreshInterval; x != nil && *x > 1 && side(*x, float64(r.c.settings.Lag.Interval)) {
 		limits = append(limits, fmt.Sprintf("K = %.0f (now %d)", *x, r.c.settings.Lag.Interval))
 	}
 	return strings.Join(limits, between)
@@ -114,13 +119,13 @@ func (r reader) oscillation() Word {
 		if x := d.OscillationLearningRate; x != nil && *x > r.c.settings.Optimizer.LearningRate {
 			w.Answer += ". It would ring from η = " + digits(*x) + " on"
 		}
-		if *d.SpectralRadius >= 1 {
+		if r.unstable() {
 			w.Tone, w.Answer = Bad, "No: it runs away without swings"
 		}
-	case left >= 1:
+	case r.unstable():
 		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and swings grow: %s larger with every period of %s", percent(left-1), steps(period))
 	case left < 0.01:
-		w.Tone, w.Answer = Good, fmt.Sprintf("Barely: of a swing less than 1 %% is left after its period of %s", steps(period))
+		w.Tone, w.Answer = Good, fmt.Sprintf("Barely: it overshoots by about %s, and of a swing less than 1 %% is left after its period of %s", percent(math.Sqrt(left)), steps(period))
 	default:
 		w.Tone, w.Answer = Warn, fmt.Sprintf("Yes, with a period of %s; %s of a swing is left after it", steps(period), percent(left))
 		if left < 0.2 {
@@ -137,8 +142,10 @@ func (r reader) settling() Word {
 	switch {
 	case !known:
 		w.Answer = "Not known without a fixed point; see the simulated runs"
-	case *d.SpectralRadius >= 1:
-		w.Tone, w.Answer = Bad, "It does not settle"
+	case r.unstable():
+		w.Tone, w.Answer = Bad, "It grows: the fixed point is unstable"
+	case r.neutral():
+		w.Tone, w.Answer = Warn, "For ever in some direction, in which nothing moves it"
 	case d.RelaxationRate == nil || !(*d.RelaxationRate > 0):
 		w.Answer = "The theory has no relaxation rate here"
 	default:
@@ -157,15 +164,14 @@ func (r reader) noise() Word {
 	w := Word{Question: "How noisy at rest?", Tone: None}
 	variance := r.p.Variance
 	switch {
+	case reach(r.c.settings) == 0:
+		w.Answer = "All answers have the same reward: J is constant"
 	case r.unstable():
 		w.Tone, w.Answer = Bad, "It does not come to rest"
 	case r.c.settings.Estimator.GroupSize == grpo.Infinite:
 		w.Answer = "G = inf has no noise; choose a finite group size"
 	case !r.p.Scope.In || variance == nil || *variance < 0:
 		w.Answer = "Not known: " + r.p.Scope.Because
-		if cure := r.e.cure(r.c.settings, func(s *config.Settings) bool { _, known := r.e.variance(s); return known }); cure != "" {
-			w.Answer += "; it is known with " + cure
-		}
 		if variance != nil && *variance < 0 {
 			w.Answer = "Too noisy for this theory; the simulated runs show it"
 		}
@@ -219,7 +225,16 @@ func (r reader) end() Word {
 // unstable reports whether the fixed point is known to be unstable.
 func (r reader) unstable() bool {
 	d, known := linearOf(r.p)
-	return known && *d.SpectralRadius >= 1
+	return known && *d.SpectralRadius > 1+neutral
+}
+
+// neutral is the distance of the largest modulus from 1 within which it is 1 but for rounding.
+const neutral = 1e-9
+
+// neutral reports whether the fixed point is neither stable nor unstable.
+func (r reader) neutral() bool {
+	d, known := linearOf(r.p)
+	return known && math.Abs(*d.SpectralRadius-1) <= neutral
 }
 
 // summary is the answer in one sentence.
@@ -243,12 +258,20 @@ func (r reader) summary(words []Word) Summary {
 		}
 	}
 	ringing := "without swings"
-	if swings && left >= 0.01 {
+	switch {
+	case swings && left >= 0.01:
 		ringing = "in swings of " + steps(period)
+	case swings && left >= 0.01*0.01: // half a period later it is on the other side, the root of this away
+		ringing = "with a small overshoot"
 	}
-	if *d.SpectralRadius >= 1 {
+	if r.neutral() {
+		s.Text = fmt.Sprintf("Neither stable nor unstable at its fixed point J* = %s: in some direction nothing moves a displacement.", digits(point.Reward))
+		s.Short = "neither stable nor unstable"
+		return s
+	}
+	if r.unstable() {
 		s.Text, s.Short = "Unstable: it leaves its fixed point "+ringing+".", "unstable, "+ringing
-		if x := d.CriticalLearningRate; x != nil && *x > 0 {
+		if x := d.CriticalLearningRate; x != nil && *x > 0 && *x < r.c.settings.Optimizer.LearningRate {
 			s.Text = strings.TrimSuffix(s.Text, ".") + ". It is stable below η = " + digits(*x) + "."
 		}
 		return s
@@ -272,66 +295,14 @@ func (r reader) summary(words []Word) Summary {
 // kinds names the kinds of a prediction.
 var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G", rom.LeadingOrder: "theory to leading order"}
 
-// unknown says why there is no dynamics, and what would change that.
+// unknown says why there is no dynamics.
 func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
 	if because == "" {
 		because = d.Scope.Because
 	}
-	text := "No answer from theory: " + because
-	if cure := r.e.cure(r.c.settings, func(s *config.Settings) bool {
-		p := r.e.cache.PredictRegime(s)
-		d, _ := p.Linear()
-		return p.FixedPoint != nil && d.Scope.In && d.SpectralRadius != nil
-	}); cure != "" {
-		text += "; there is one with " + cure
-	}
-	return text + "."
-}
-
-// change is one that can bring a cell into the scope of the theory.
-type change struct {
-	words string
-	apply func(s *config.Settings)
-}
-
-// changes are tried in this order.
-var changes = []change{
-	{"β = 0.04", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.04) }},
-	{"β = 0.4", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.4) }},
-	{"a constant learning rate", func(s *config.Settings) { s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate} }},
-	{"heavy-ball in the place of Adam", func(s *config.Settings) { s.Optimizer.Kind = grpo.HeavyBall }},
-	{"the exact KL gradient", func(s *config.Settings) { s.Estimator.KL.Gradient = grpo.ExactKL }},
-	{"the importance weight ratio", func(s *config.Settings) { s.Estimator.Importance.Mode = grpo.Ratio }},
-	{"fresh samples", func(s *config.Settings) { s.Estimator.Samples = grpo.Fresh }},
-	{"a lag of kind block", func(s *config.Settings) { s.Lag.Kind, s.Lag.Interval = grpo.Block, max(s.Lag.Interval, 1) }},
-	{"all groups kept", func(s *config.Settings) { s.Estimator.Filter = grpo.KeepAll }},
-}
-
-// cure returns in words the first change, or else the first two changes, with which a cell is
-// within a scope; "" if there is none. Each is tried.
-func (e *Explorer) cure(s *config.Settings, within func(*config.Settings) bool) string {
-	try := func(chosen ...change) bool {
-		changed := *s
-		for _, c := range chosen {
-			c.apply(&changed)
-		}
-		return within(&changed)
-	}
-	for _, c := range changes {
-		if try(c) {
-			return c.words
-		}
-	}
-	for i, a := range changes {
-		for _, b := range changes[i+1:] {
-			if try(a, b) {
-				return a.words + " and " + b.words
-			}
-		}
-	}
-	return ""
+	return "No answer from theory: " + because + "."
 }
 
 // digits writes a number with three significant digits.

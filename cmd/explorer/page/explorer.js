@@ -212,10 +212,17 @@ function choose(name) {
 }
 
 // ---- The program. A desk is a worker that answers one question at a time; of those
-// that wait only the latest is asked, and the others get no answer.
+// that wait only the latest is asked, and the others get no answer. A question that
+// keeps another waiting for too long is given up, with its worker.
+
+const PATIENCE = 2000; // milliseconds
 
 class Desk {
   constructor(program, source) {
+    this.open = () => this.start(program, source);
+    this.open();
+  }
+  start(program, source) {
     this.worker = new Worker(source);
     this.worker.onerror = event => stop(`The program stopped: ${event.message ?? "no reason is known"}. Load the page again; the link keeps the setting.`);
     this.worker.onmessage = ({ data }) => {
@@ -230,12 +237,21 @@ class Desk {
     return new Promise(resolve => {
       this.waiting = { name, argument, resolve };
       this.next();
+      if (this.waiting) this.patience ??= setTimeout(() => this.giveUp(), PATIENCE);
     });
+  }
+  giveUp() {
+    this.patience = undefined;
+    if (!this.waiting || !this.asked?.name) return; // it only just starts
+    this.worker.terminate();
+    this.open();
   }
   next() {
     if (this.asked || !this.waiting) return;
     this.asked = this.waiting;
     this.waiting = undefined;
+    clearTimeout(this.patience);
+    this.patience = undefined;
     this.worker.postMessage([this.asked.name, JSON.stringify(this.asked.argument)]);
   }
 }
@@ -280,6 +296,7 @@ async function solve() {
   if (mine !== turn) return;
   if (given.problems) {
     rest();
+    if (path) drawPath(); // its words may say that another is being computed
     showProblems(given.problems);
     return;
   }
@@ -294,9 +311,9 @@ async function solve() {
     desks.map ??= newDesk();
     simulate(ensemble);
     await chart(mine, asked);
-    const noise = await desks.map.ask("noise", asked);
+    const helps = await desks.map.ask("changes", asked);
     if (mine !== turn) return;
-    showWords(noise.words ?? []);
+    showWords(helps.words ?? []);
     forgetWords();
   }, 250);
   const curve = await desks.answers.ask("path", asked);

@@ -102,6 +102,31 @@ async function appearance(browser) {
   }
 }
 
+// A value that is none is told at its field, and the answers of the setting before cannot be copied
+// until it is right.
+async function invalid(page) {
+  const box = page.getByRole("textbox", { name: "refresh interval" });
+  const state = () => page.evaluate(() => ({ inert: document.getElementById("answer").inert, said: [...document.querySelectorAll(".wrong")].map(line => line.textContent).join("") }));
+  await box.fill("abc");
+  await box.press("Enter");
+  await page.waitForFunction(() => document.querySelector("[aria-invalid=true]") !== null);
+  const wrong = await state();
+  if (!wrong.inert || wrong.said !== 'got "abc", want an integer ≥ 0') say(`an invalid interval: ${JSON.stringify(wrong)}`);
+  await box.fill("2");
+  await box.press("Enter");
+  await page.waitForFunction(() => document.querySelector("[aria-invalid=true]") === null);
+  const right = await state();
+  if (right.inert || right.said !== "") say(`a valid interval: ${JSON.stringify(right)}`);
+}
+
+// A question that takes minutes does not keep the next one waiting for long.
+async function impatient(page) {
+  await page.evaluate(follow, "preset=two-arms&run.steps=20000000&grpo.group_size=1024");
+  await page.waitForTimeout(1000);
+  await page.evaluate(follow, fragments[0]);
+  await page.waitForFunction(complete, null, { timeout: 30000 }).catch(() => say("a run of 20 million steps blocks the page"));
+}
+
 async function behaviour(browser) {
   const page = await open(browser, "behaviour", fragments[0]);
   await page.waitForFunction(complete);
@@ -123,6 +148,9 @@ async function behaviour(browser) {
   await again.waitForFunction(drawn);
   if (await again.evaluate(shown) !== await page.evaluate(shown)) say(`the link ${page.url()} shows another setting than it was copied from`);
   await again.context().close();
+
+  await invalid(page);
+  await impatient(page);
 
   await page.emulateMedia({ media: "print" });
   const printed = selector => page.evaluate(selector => [...document.querySelectorAll(selector)].filter(element => element.checkVisibility()).length, selector);
