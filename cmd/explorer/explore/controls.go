@@ -58,7 +58,7 @@ const (
 // readers move. Labels and words that are left out come from config.Keys.
 var controls = []Control{
 	{Key: config.GroupSizeKey, Group: "Main controls", Doc: "Samples of a prompt: num_generations of TRL, rollout.n of verl. ∞ (inf) has no noise.", Min: 2, Max: 1024, Scale: logarithmic, Also: []string{"inf"}},
-	{Key: strengthKey, Group: "Main controls", Doc: "Of the penalty: beta of TRL, kl_loss_coef of verl. At 0 there is no fixed point.", Min: 0.001, Max: 4, Scale: logarithmic, Zero: true},
+	{Key: strengthKey, Group: "Main controls", Doc: "Pull to the reference policy: beta of TRL, kl_loss_coef of verl. At 0: no fixed point.", Min: 0.001, Max: 4, Scale: logarithmic, Zero: true},
 	{Key: config.LagIntervalKey, Group: "Main controls", Doc: "Steps from one refresh to the next, or the delay; 1 in a block is on-policy.", Min: 1, Max: 128, Scale: logarithmic},
 	{Key: config.LearningRateKey, Group: "Main controls", Doc: "Acts on logits, not on the weights of a network: its value does not carry over.", Min: 1e-4, Max: 10, Scale: logarithmic},
 

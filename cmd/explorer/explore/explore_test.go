@@ -543,6 +543,17 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 	}
 }
 
+// A learning rate of a network is named as such in a card and first of all in the summary, with and without theory.
+func TestRateOfANetwork(t *testing.T) {
+	for _, preset := range []string{"two-arms", "as-trl"} {
+		answer := must(t, New(), (*Explorer).Answer, State{preset, map[string]string{config.LearningRateKey: "1e-6"}})
+		units := answer.Prediction.Units
+		if last := answer.Words[len(answer.Words)-1]; units == "" || answer.Summary.Text != units+"." || answer.Summary.Tone != Warn || last.Tone != Warn || !strings.Contains(last.Answer, units) {
+			t.Errorf("%s: got %+v and %+v", preset, answer.Summary, last)
+		}
+	}
+}
+
 // A multiplier of 1 but for rounding is neither stable nor unstable.
 func TestNeutral(t *testing.T) {
 	e := New()

@@ -43,9 +43,14 @@ type reader struct {
 	p *theory.Prediction
 }
 
-// words returns the answers to all questions about the state at rest.
+// words returns the answers to all questions about the state at rest, and what to know of the unit of
+// the learning rate.
 func (r reader) words() []Word {
-	return []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
+	words := []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
+	if units := r.c.settings.Units(); units != "" {
+		words = append(words, Word{"Is that a rate of logits?", "No: " + units, Warn})
+	}
+	return words
 }
 
 // The gain margin that is customary in control engineering: closer to a threshold than this

@@ -702,7 +702,7 @@ function drawMap() {
   map.lines.forEach(({ kind, points }, i) => layers.append(svg("path", { class: `${kind} line-${i}`, d: curve(points, px, py) })));
   const here = { x: Number(valueOf(x.key)), y: Number(valueOf(y.key)) };
   const inside = axis => here[axis] >= map[axis].min && here[axis] <= map[axis].max;
-  const name = axis => `${controlOf.get(map[axis].key).label} ${digits(here[axis])}`;
+  const name = axis => `${controlOf.get(map[axis].key).label} = ${digits(here[axis])}`;
   const beyond = ["x", "y"].filter(axis => !inside(axis)).map(axis => `${name(axis)} lies ${here[axis] < map[axis].min ? "below" : "above"} the range of this map`);
   if (beyond.length === 0) {
     const cx = px(here.x), cy = py(here.y), toLeft = cx > plot.width / 2;
