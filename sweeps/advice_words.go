@@ -34,7 +34,7 @@ func (t *Trial) Says() (says []string) {
 	}
 	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), where(&t.target))
 	if t.Endings[0].How == theory.AtTarget {
-		arrive += fmt.Sprintf(", half of them near it from step %.0f on", t.Endings[0].Since)
+		arrive += fmt.Sprintf("; rise from the start: from step %.0f on half of them stay within %.0f %% of the range of mean rewards from where they end", t.Endings[0].Since, 100*theory.NearAtEnd)
 	}
 	says = append(says, arrive)
 	more := 0
