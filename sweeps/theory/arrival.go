@@ -27,7 +27,7 @@ const (
 const (
 	NearInMean = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
 	NearAtEnd  = 0.1  // of J at the last step, which fluctuates
-	allowance  = 4    // standard deviations of J at rest, beyond which a run at rest hardly is at its last step
+	allowance  = 4    // standard deviations at rest, beyond which a run at rest hardly is
 	deeper     = 0.5  // share of the other arms' probability at rest
 	majority   = 2. / 3
 )
@@ -46,6 +46,7 @@ type Target struct {
 	Began  float64   // Rare of the start; 1 where other arms are in front there
 
 	Deviation float64 // standard deviation of J at rest, for which its last step makes allowance; 0: none
+	OfMean    float64 // that of its mean over the last quarter of the run, likewise
 }
 
 // NewTarget returns the target of settings whose runs start at the given logits and of which p is
@@ -116,7 +117,7 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 	}
 	rounding := g.Rounding()
 	within := func(reward float64) bool { return math.Abs(reward-g.Reward) <= NearInMean*g.Span+rounding }
-	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
+	near, half := math.Abs(e.Mean-g.Reward) <= max(NearInMean*g.Span, allowance*g.OfMean)+rounding, sort.SearchInts(steps, steps[len(steps)-1]/2)
 	been := slices.ContainsFunc(e.Rewards[:half], within)
 	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.Reward) <= max(NearAtEnd*g.Span, allowance*g.Deviation)+rounding
 	if e.Logits == nil { // prompts have a policy each

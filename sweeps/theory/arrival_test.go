@@ -14,6 +14,8 @@ func TestHowRunsEnd(t *testing.T) {
 	atRest := Target{AtRest: true, Reward: 0.7, Span: 0.8, Means: []float64{0.9, 0.1, 0.9}, Front: 0.9, Held: 0.75, Rare: 0.25, Began: 1}
 	noisy := atRest
 	noisy.Deviation = 0.03
+	slow := atRest
+	slow.OfMean = 0.02
 	begunDeep := atRest
 	begunDeep.Began = Rarity([]float64{3, 0, -97})
 	free := Target{Reward: 0.9, Span: 0.8, Means: []float64{0.9, 0.1, 0.9}, Front: 0.9, Held: 1, First: 1}
@@ -36,13 +38,15 @@ func TestHowRunsEnd(t *testing.T) {
 		"far at the end":               {atRest, end(0.71, 0.61, math.Log(3), 0), NotYet},
 		"within the noise at the end":  {noisy, end(0.71, 0.61, math.Log(3), 0), AtTarget},
 		"beyond it":                    {noisy, end(0.71, 0.57, math.Log(3), 0), NotYet},
+		"within the noise of its mean": {slow, end(0.77, 0.71, math.Log(3), 0), AtTarget},
+		"beyond that":                  {slow, end(0.79, 0.71, math.Log(3), 0), NotYet},
 		"was there":                    {atRest, back, Unsteady},
 		"too deep":                     {atRest, end(0.85, 0.86, 3, 0), TooDeep},
 		"as deep as it began":          {begunDeep, end(0.85, 0.86, 3, 0), NotYet},
 		"deeper than it began":         {begunDeep, end(0.85, 0.86, 4, 0), TooDeep},
-		"deep and near":                {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 1, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.8999, Logits: []float64{12, 0}}, TooDeep},
-		"as deep as at rest":           {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 1, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.88}, Mean: 0.88, Logits: []float64{3.7, 0}}, AtTarget},
-		"rest itself is never sampled": {Target{true, 0.9, 0.8, []float64{0.9, 0.1}, 0.9, 1, 1e-9, 0, 1, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{40, 0}}, AtTarget},
+		"deep and near":                {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 1, 0, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.8999, Logits: []float64{12, 0}}, TooDeep},
+		"as deep as at rest":           {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 1, 0, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.88}, Mean: 0.88, Logits: []float64{3.7, 0}}, AtTarget},
+		"rest itself is never sampled": {Target{true, 0.9, 0.8, []float64{0.9, 0.1}, 0.9, 1, 1e-9, 0, 1, 0, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{40, 0}}, AtTarget},
 		"another arm":                  {atRest, end(0.11, 0.1, 0, 5), Elsewhere},
 		"a third arm as good":          {free, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{0, 0, 20}}, AtTarget},
 		"not moved from the first arm": {free, end(0.11, 0.1, 0, 5), NotYet},

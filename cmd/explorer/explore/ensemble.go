@@ -54,11 +54,15 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	}
 	prediction := e.predict(c)
 	target, samples := theory.NewTarget(c.settings, c.start, &prediction.Prediction), theory.Samples(c.settings)
+	simulated := theory.Simulation(c.settings, c.id, c.start)
+	quarter := max(simulated.Run.Steps/4, 1) // how a run ends is told from its last one
+	simulated.Run.BurnIn = simulated.Run.Steps - quarter
 	if v := prediction.Variance; v != nil && *v > 0 && prediction.Scope.In {
 		target.Deviation = math.Sqrt(*v)
+		if d, known := linearOf(prediction); known && d.RelaxationRate != nil {
+			target.OfMean = target.Deviation * math.Sqrt(min(1, 2 / *d.RelaxationRate / float64(quarter)))
+		}
 	}
-	simulated := theory.Simulation(c.settings, c.id, c.start)
-	simulated.Run.BurnIn = simulated.Run.Steps - max(simulated.Run.Steps/4, 1) // how a run ends is told from its last quarter
 	out.Total = simulated.Replicas()
 	last := min(r.From+r.Replicas, out.Total)
 	for begin, together := time.Now(), 1; r.From+len(out.Runs) < last; together = min(2*together, mostTogether) {

@@ -711,6 +711,26 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 	}
 }
 
+// Runs that begin and stay at rest have not left it, though their mean over the last quarter fluctuates by more than a
+// twentieth of the range of rewards.
+func TestRunsAtRestStay(t *testing.T) {
+	s := State{"unstable", map[string]string{
+		firstMean: "0.32", secondMean: "0.34", "grpo.advantage.scale": "std", strengthKey: "0.09082", "grpo.kl.gradient": "exact", lagKindKey: "random", agesToKey: "18",
+		config.LearningRateKey: "0.3732", config.MomentumKey: "0.03", config.InitKey: "fixed-point", "run.replicas": "16",
+	}}
+	counted, runs := Counts(nil), 0
+	for e := New(); runs < 16; runs = counted.runs() {
+		got, err := e.Ensemble(EnsembleRequest{s, runs, 16, counted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted = got.Counted
+	}
+	if counted[theory.Unsteady] > 0 || counted[theory.AtTarget] < 12 {
+		t.Errorf("got %v", counted)
+	}
+}
+
 // theNumber writes a number of runs as the page does.
 func theNumber(runs int) string {
 	if runs == 0 {
