@@ -135,7 +135,7 @@ func (n Counts) word(target *theory.Target, steps int) Word {
 	}
 	parts := []string{fmt.Sprintf("%s of %d simulated runs arrived within %d steps at %s%s", arrived, n.runs(), steps, where, digits(target.Reward))}
 	if n[theory.NotYet] == n.runs() {
-		parts[0] = fmt.Sprintf("None of %d simulated runs is after %d steps at %s%s", n.runs(), steps, where, digits(target.Reward))
+		parts[0] = fmt.Sprintf("None of %d simulated runs is at %s%s after %d steps", n.runs(), where, digits(target.Reward), steps)
 		n = nil // that is all
 	}
 	for _, ending := range endings {
