@@ -40,11 +40,11 @@ It first simulates the cell as it stands, from its own start, and says which sha
 runs arrives at the state at rest (without a KL penalty, at the best arms), with a 99 %
 interval, how long the rise from the start takes (until J stays within 10 % of the range of
 mean rewards from where the run ends), and where the others end and since when: on another
-arm, so deep on the right one that they return slowly, diverged, or not there yet. A run arrives if the mean of J over its last
-quarter is within 5 % of the range of mean rewards from J*, J at the end within 10 %, the
-predicted arm in front, and other arms at least half as probable as at rest. That takes well
-under a second for two arms; longer trials are announced on stderr. If runs do not arrive, it
-says why and which changes of the file cure it. Each change is tried from the file's start,
+arm, so deep on the right one that they return slowly, diverged, or not there yet. A run
+arrives if the mean of J over its last quarter is within 5 % of the range of mean rewards from
+J*, J at the end within 10 %, the predicted arm in front, and other arms at least half as
+probable as at rest. That takes well under a second for two arms; longer trials are announced
+on stderr. If runs do not arrive, it says why and which changes of the file cure it. Each change is tried from the file's start,
 from the mildest on: another KL estimator, weight or use of samples, a shorter lag, a limit
 of the gradient, a warm-up, a smaller learning rate, less momentum, more groups, a longer run.
 
@@ -63,10 +63,10 @@ The last line suggests one learning rate and one refresh interval (or delay) tha
 the file's start: of at most 256 runs so many that the 99 % interval of the share lies above
 95 %. It keeps the present ones where they arrive and are safe, and says to what the interval
 may grow: to half of the largest known to be stable, but no more than an eighth of the run. An
-interval above that half is cut to it. If no limit of the interval can be halved, it keeps the interval and takes the
-present learning rate, or half of the largest stable one if that is less. Half is a gain
-margin of 2, as is customary in control engineering. Where the choice does not arrive, shorter
-intervals and smaller learning rates are tried, and larger ones where runs are too slow. At a
+interval above that half is cut to it. If no limit of the interval can be halved, it keeps the
+interval and takes the present learning rate, or half of the largest stable one if that is
+less. Half is a gain margin of 2, as is customary in control engineering. Where the choice does
+not arrive, shorter intervals and smaller learning rates are tried, and larger ones where runs are too slow. At a
 network's learning rate, below 1e-4, nothing is suggested: it does not act on logits.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,

@@ -35,11 +35,10 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Print the theory's predictions for every cell, without simulating",
 		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
 reward at the fixed point, stiffness (total, fresh and stale), damping ratio ζ of the two
-largest multipliers, regime with the number of
-directions in which the fixed point is neutral, spectral radius of the others, critical
-learning rate and refresh interval of the mean dynamics, the paper's critical learning rate
-(grposim advise gives the largest one proven stable),
-and the stationary variance of the expected reward with the predicted size of what it
+largest multipliers, regime with the number of directions in which the fixed point is neutral,
+spectral radius of the others, critical learning rate and refresh interval of the mean
+dynamics, the paper's critical learning rate (grposim advise gives the largest one proven
+stable), and the stationary variance of the expected reward with the predicted size of what it
 neglects. A dash means that the theory predicts no value. The last column says whether
 the theory of the stationary state holds for the cell, or why not. With --json every
 prediction is printed.
