@@ -688,6 +688,7 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		"no theory": {State{"no-penalty", map[string]string{"run.replicas": "64"}}, None, ""},
 		"network":   {State{"two-arms", map[string]string{config.LearningRateKey: "1e-6", "run.replicas": "64"}}, Bad, "optimizer.learning_rate 1e-06 is that of a network"},
 		"beyond":    {uncertain, Bad, "Only "},
+		"short":     {State{"unstable", map[string]string{config.InitKey: "fixed-point", config.StepsKey: "12", config.GroupSizeKey: "1024", "run.replicas": "64"}}, Bad, "Unstable: "},
 		"noisy":     {State{"two-arms", map[string]string{config.LearningRateKey: "0.5", "run.replicas": "64"}}, Good, "Stable at its fixed point"},
 		"unstable":  {State{"unstable", map[string]string{"run.replicas": "64"}}, Bad, "Unstable: "},
 	} {
@@ -704,6 +705,9 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		}
 		if got.Counted.runs() != 64 || got.Summary.Tone != c.tone || !strings.HasPrefix(got.Summary.Text, c.begin) || !strings.Contains(got.Summary.Text, got.Words[0].Answer) || !strings.Contains(got.Words[0].Answer, theNumber(got.Counted[theory.AtTarget])+" of 64 ") {
 			t.Errorf("%s: %v, %+v, %+v, want %s and a text that begins with %q", name, got.Counted, got.Summary, got.Words, c.tone, c.begin)
+		}
+		if later := strings.Contains(got.Summary.Text, "may leave it later"); later != (name == "short") {
+			t.Errorf("%s: %q", name, got.Summary.Text)
 		}
 		if end := got.Words[1]; end.Question != "Where does it end?" || end.Tone == Good && got.Words[0].Tone != Good {
 			t.Errorf("%s: %+v, but %+v", name, end, got.Words[0])
