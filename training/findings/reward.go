@@ -56,9 +56,16 @@ func rewardCollapse(l *logs.Log) []Finding {
 	}
 	since, from, to, text := sudden.Index, sudden.Before.Mean, sudden.After.Mean, "%s falls from %.3g to %.3g at step %d"
 	if rewardTests*slow.Chance <= limit && (rewardTests*sudden.Chance > limit || slow.Closer(x, sudden)) {
-		// A line through a fall that has ended leaves the range of the values, as below 0.
-		fallen := x[slow.From:]
-		since, from, to, text = slow.From+bend(fallen), min(slow.Start, slices.Max(fallen)), max(slow.End, slices.Min(fallen)), "%s falls slowly from %.3g to %.3g, from step %d on"
+		// The clearest line may begin after the fall, and one through a fall that has ended
+		// leaves the range of the values, as below 0.
+		first := max(0, 2*slow.From-slow.To)
+		fallen := x[first:slow.To]
+		since, text = first+bend(fallen), "%s falls slowly from %.3g to %.3g, from step %d on"
+		before := float64(max(0, slow.From-since)) / float64(slow.To-slow.From-1) * (slow.Start - slow.End)
+		from, to = min(slow.Start+before, slices.Max(fallen)), max(slow.End, slices.Min(fallen))
+		if slow.To < len(x) {
+			to = change.Mean(x[slow.To:])
+		}
 	}
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	large := from-to >= max(lostReward*(from-min(start, to)), 2*noise)
