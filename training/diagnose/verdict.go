@@ -114,7 +114,7 @@ func (d *Diagnosis) judge(t *Trace, mode Mode, s sign) {
 	case unknown:
 		v.Finding = NotObservable
 		v.Missing = t.missing(mode)
-		v.Because = d.because(mode, v.Missing)
+		v.Because = d.because(t, mode, v.Missing)
 	}
 	d.Verdicts = append(d.Verdicts, v)
 }
@@ -154,7 +154,7 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 
 // because says why a mode is not observable, by the first reason that applies: the noise,
 // a run too short, a diagnostic without a value; a series that is missing.
-func (d *Diagnosis) because(mode Mode, missing []Series) string {
+func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 	for _, e := range d.Evidence {
 		if e.Of == mode && e.noisy() && e.hidden != "" {
 			return e.hidden
@@ -165,6 +165,9 @@ func (d *Diagnosis) because(mode Mode, missing []Series) string {
 	}
 	for _, e := range d.Evidence {
 		if e.Of == mode && e.Observable == TooShort {
+			if few := t.fewEvaluations(); mode == RewardHacking && few != "" {
+				return few
+			}
 			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
 		}
 		if e.Of == mode && e.Observable == Ended {
