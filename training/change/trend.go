@@ -24,46 +24,56 @@ type Trend struct {
 //
 // The ends are that of the series, and those n, n/√2, n/2, … values before it, down to
 // leastSettled, after which the values stay (settled): of a fall that has ended, a line
-// through the values that follow leaves residuals as those of a slow wander, and is no
-// clearer than one. The probability is shared equally between lines to the end of the series
-// and all others, and within these among the windows.
+// through it and the values that follow leaves residuals as those of a slow wander, and is no
+// clearer than one. The probability is shared equally between the lines to the end of the
+// series and all others, and within these among the windows.
 func LateTrend(x []float64, of Direction) (t Trend, found bool) {
 	t.Chance = 1
-	atEnd, found := clearest(x, of, []int{len(x)})
-	var ends []int
-	for after := len(x); after >= leastSettled; after = int(float64(after) / math.Sqrt2) {
-		ends = append(ends, len(x)-after)
+	var atEnd, before []Trend // windows
+	for _, last := range lengths(len(x), MinValues) {
+		atEnd = append(atEnd, Trend{From: len(x) - last, To: len(x)})
 	}
-	if before, is := clearest(x, of, ends); is && (!found || before.Chance < atEnd.Chance) {
-		atEnd, found = before, true
+	for _, after := range lengths(len(x), leastSettled) {
+		for _, last := range lengths(len(x)-after, MinValues) {
+			if last <= longest*after {
+				before = append(before, Trend{From: len(x) - after - last, To: len(x) - after})
+			}
+		}
 	}
-	if found {
-		t = atEnd
-		t.Chance = min(1, 2*t.Chance)
+	for _, windows := range [][]Trend{atEnd, before} {
+		w, is := clearest(x, of, windows)
+		if w.Chance = min(1, 2*w.Chance); is && (!found || w.Chance < t.Chance) {
+			t, found = w, true
+		}
 	}
 	return t, found
 }
 
-// leastSettled is the smallest number of values after the end of a line that is not that of
-// the series: a line through fewer of them is still one.
-const leastSettled = 6
+// lengths returns n, n/√2, n/2, … down to a least one.
+func lengths(n, least int) (all []int) {
+	for ; n >= least; n = int(float64(n) / math.Sqrt2) {
+		all = append(all, n)
+	}
+	return all
+}
 
-// clearest returns the clearest line that has one of the ends and after which the values
-// stay. It counts the windows of all ends.
-func clearest(x []float64, of Direction, ends []int) (t Trend, found bool) {
+// leastSettled is the smallest number of values after the end of a line that is not that of
+// the series: a line through fewer of them is still one. So is a line through the values after
+// one that is longest times as long.
+const leastSettled, longest = 6, 4
+
+// clearest returns the clearest line through one of the windows after which the values stay.
+// It counts the windows.
+func clearest(x []float64, of Direction, windows []Trend) (t Trend, found bool) {
 	t.Chance = 1
-	windows := 0
-	for _, end := range ends {
-		for last := end; last >= MinValues; last = int(float64(last) / math.Sqrt2) {
-			windows++
-			w, is := line(x[end-last:end], of)
-			w.From, w.To = end-last, end
-			if is && (!found || w.Chance < t.Chance) && w.settled(x) {
-				t, found = w, true
-			}
+	for _, w := range windows {
+		fit, is := line(x[w.From:w.To], of)
+		fit.From, fit.To = w.From, w.To
+		if is && (!found || fit.Chance < t.Chance) && fit.settled(x) {
+			t, found = fit, true
 		}
 	}
-	t.Chance = min(1, max(1, float64(windows))*t.Chance)
+	t.Chance = min(1, max(1, float64(len(windows)))*t.Chance)
 	return t, found
 }
 
