@@ -175,8 +175,24 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
-		a.add("time to 95 %", steps, fmt.Sprintf("%.4g optimizer steps", steps), kind, "ln 20 / relaxation rate: of a small displacement from the fixed point")
+		a.add(Recovery, steps, fmt.Sprintf("%.4g optimizer steps until 5 %% of it are left", steps), kind, "ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
 	}
+}
+
+// Questions that other code names.
+const (
+	Recovery   = "recovery from a small displacement" // in steps; it is not the rise from the start, Ending.Since
+	NoiseFloor = "noise floor"                        // √Var J
+)
+
+// Answer returns the value of the first line about a question; NaN where there is none.
+func (advice *Advice) Answer(asked string) float64 {
+	for _, line := range advice.Lines {
+		if line.Asked == asked {
+			return float64(line.Value)
+		}
+	}
+	return math.NaN()
 }
 
 // oscillationFree is asked in one row and named in another.
@@ -185,20 +201,28 @@ const oscillationFree = "learning rates without oscillation"
 // rates adds the limits of the learning rate at the cell's refresh interval.
 func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	say := func(rate float64) (float64, string) {
-		return rate, fmt.Sprintf("below %.6g, %.3g times the present one", rate, rate/a.settings.Optimizer.LearningRate)
+		return rate, fmt.Sprintf("below %.6g", rate) + timesPresent(&a.settings, rate)
 	}
 	asked := "learning rates that are stable at rest"
 	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
 	}
-	a.rule(ofRate, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, rom.SufficientRule)
+	a.proven(ofRate, asked, a.p.SufficientRule.CriticalLearningRate, d.CriticalLearningRate, d.Searched.LearningRate, say, kind)
 	a.rule(ofRate, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
 	if a.settings.Lag.Kind == grpo.Random {
 		a.rule(ofRate, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
 	}
 	a.rule(ofRate, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
 	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
+}
+
+// timesPresent compares a learning rate with the present one, unless that is a network's.
+func timesPresent(s *config.Settings, rate float64) string {
+	if s.Units() != "" {
+		return ""
+	}
+	return fmt.Sprintf(", %.3g times the present one", rate/s.Optimizer.LearningRate)
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
@@ -220,7 +244,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	}
 	asked := name + "s that are stable at rest"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
-	a.rule(ofInterval, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
+	a.proven(ofInterval, asked, a.p.SufficientRule.CriticalRefreshInterval, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind)
 	a.rule(ofInterval, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
 	a.rule(ofInterval, asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
 }
@@ -297,6 +321,28 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 	return s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != ""
 }
 
+// proven adds the threshold of the sufficient rule, if it gives one: below it the mean dynamics is
+// proven stable. It says where the threshold of the linear dynamics of the given kind lies; see
+// limit.
+func (a *adviser) proven(of bounded, asked string, rule, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind) {
+	added := len(a.lines)
+	if a.rule(of, asked, &a.p.SufficientRule, rule, say, rom.SufficientRule); added == len(a.lines) {
+		return
+	}
+	says := "proven stable: " + a.lines[added].Says
+	switch {
+	case threshold != nil:
+		says += fmt.Sprintf("; the mean's %s threshold is %.6g", kind, *threshold)
+	case math.IsInf(searched, 1) && kind == rom.Exact:
+		says += "; the mean has provably no threshold"
+	case math.IsInf(searched, 1):
+		says += "; the mean has no threshold at this order"
+	case searched > 0:
+		says += fmt.Sprintf("; the mean's %s threshold is above %.6g", kind, searched)
+	}
+	a.lines[added].Says = says
+}
+
 // rule adds a threshold of a formula for a parameter, if the formula gives one. It bounds the
 // parameter if the theory stands for it.
 func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *float64, say func(float64) (float64, string), kind rom.Kind) {
@@ -343,7 +389,7 @@ func (a *adviser) noise(wanted float64) {
 		s.Estimator.GroupSize = size
 		return a.deviation(s)
 	}
-	asked := "noise floor"
+	asked := NoiseFloor
 	if present.because != "" {
 		a.unknown(asked, present.because)
 	} else {

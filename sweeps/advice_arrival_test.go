@@ -189,6 +189,11 @@ func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 				t.Errorf("the suggestion %+v is not what was tried: %g, %d", advice.Suggestion, s.Optimizer.LearningRate, s.Lag.Interval)
 			}
 		}
+		if longer := advice.Suggestion.Longer; longer != nil {
+			if share := arrivalOf(t, longer.Trial.settings); share < 0.95 {
+				t.Errorf("%s\n%s\n%.3f of other runs arrive with an interval of %d", text, advice.Suggestion.Says, share, longer.Interval)
+			}
+		}
 		for _, c := range advice.Cures {
 			if c.Outcome != Arrives || c.settings.Run.Steps > cell.Settings.Run.Steps*4 {
 				continue

@@ -76,7 +76,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]AdviceLine, error) {
 	low, high := l.search(0, eta, searchedRates*eta, 0, func(x float64) config.Assignment {
 		return config.Assignment{Param: config.LearningRateKey, Value: rounded(x)}
 	})
-	value, says := low, fmt.Sprintf("up to %.2g, %.3g times the present one; %.2g does not", low, low/eta, high)
+	value, says := low, fmt.Sprintf("up to %.2g%s; %.2g does not", low, timesPresent(s, low), high)
 	switch {
 	case low == 0:
 		value, says = math.NaN(), "the present one does not; smaller ones are tried for the suggestion"

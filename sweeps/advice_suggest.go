@@ -15,14 +15,24 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// Suggestion is one choice of learning rate and interval. Both are NaN, and Kind is "",
-// where none that was tried arrives.
+// Suggestion is one choice of learning rate and interval: the present ones where they arrive and
+// are safe. Both are NaN, and Kind is "", where none that was tried arrives, or the learning rate
+// is a network's.
 type Suggestion struct {
 	LearningRate store.Number `json:"learning_rate"`
 	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
+	Choice       string       `json:"choice"`   // in words
 	Says         string       `json:"says"`     // the choice and its reason
 	Kind         rom.Kind     `json:"kind"`     // of the limit that it keeps a distance from; Simulated where the trials alone decide
 	Trial        *Trial       `json:"trial"`    // of this choice from the file's start; nil where there is none
+
+	Longer *Longer `json:"longer,omitempty"` // of a suggestion to keep the present ones; nil: none is known to be safe
+}
+
+// Longer is an interval to which the present one may grow.
+type Longer struct {
+	Interval int    `json:"interval"`
+	Trial    *Trial `json:"trial"` // of this interval from the file's start
 }
 
 // safetyFactor is the distance of a suggestion from the limit, a gain margin of 2 (6 dB) as
@@ -34,7 +44,7 @@ const safetyFactor = 2
 // Limits of the search for a suggestion.
 const (
 	halvings      = 6  // of the learning rate
-	doublings     = 24 // where runs are not there yet: from the rate of a network to that of logits
+	doublings     = 14 // where runs are not there yet: from the smallest rate of logits, 1e-4, to 1.6
 	fewestPeriods = 8  // of the longest interval in a run
 )
 
@@ -47,14 +57,19 @@ type choice struct {
 }
 
 // Suggest sets the suggestion: the first choice of which a trial from the start decides that it
-// arrives. The choices are, until one does: the one that the limits give, that of choose; shorter
+// arrives; if that has a longer interval, the present one arrives too and is kept. The choices are,
+// until one does: the one that the limits give, that of choose; shorter
 // intervals down to the present one; smaller learning rates; shorter intervals than the present
 // one, and smaller learning rates with the shortest; and where runs are not there yet, larger
 // learning rates.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	nan := store.Number(math.NaN())
-	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Says: "none: " + noStart}
-	if advice.Start == nil {
+	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
+	switch {
+	case advice.Start == nil:
+		return nil
+	case advice.Units != "":
+		advice.Suggestion.Says = noRate
 		return nil
 	}
 	advice.Suggestion.Says = "none: no learning rate and interval that was tried arrives"
@@ -72,7 +87,7 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 			case trial == nil:
 				continue
 			case trial.Outcome == Arrives:
-				advice.Suggestion = c.suggestion(&t.cell.Settings, trial)
+				advice.Suggestion = c.suggestion(&t.cell.Settings, advice.Start, trial)
 				return nil
 			}
 			if c.rate < present && trial.late() || c.rate > present && !trial.late() {
@@ -82,6 +97,9 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	}
 	return nil
 }
+
+// noRate is the reason why nothing is suggested at a network's rate, with what translates it.
+const noRate = "none: the learning rate is that of a network. What carries over is r = ηλ/(1−μ) a step, the row stiffness of grposim advise --fit LOG; λ is the STIFFNESS of grposim predict FILE, and η = r(1−μ)/λ for a heavy ball (docs/trainers.md)"
 
 // set returns the changes of settings that a choice makes.
 func (c *choice) set(s *config.Settings) (set []config.Assignment) {
@@ -94,24 +112,45 @@ func (c *choice) set(s *config.Settings) (set []config.Assignment) {
 	return set
 }
 
-// suggestion returns a choice of which a trial has arrived.
-func (c *choice) suggestion(s *config.Settings, trial *Trial) Suggestion {
-	says, interval := "η = "+config.Format(c.rate), store.Number(c.interval)
+// suggestion returns a choice of which a trial has arrived. One with a longer interval than the
+// present one is made only where the present ones arrive: then these are kept.
+func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestion {
+	out := Suggestion{LearningRate: store.Number(c.rate), Interval: store.Number(c.interval), Kind: c.kind, Trial: trial}
+	longer := c.interval > s.Lag.Interval
+	if longer {
+		out.Interval, out.Trial, out.Longer = store.Number(s.Lag.Interval), present, &Longer{c.interval, trial}
+	}
+	out.Choice = "η = " + config.Format(c.rate)
+	name := "K"
 	switch s.Lag.Kind {
-	case grpo.Block:
-		says += fmt.Sprintf(", K = %d", c.interval)
-	case grpo.Delay:
-		says += fmt.Sprintf(", delay = %d", c.interval)
 	case grpo.Random:
-		says, interval = says+" with the present ages", store.Number(math.NaN())
+		out.Interval = store.Number(math.NaN())
+		out.Choice += " with the present ages"
+	default:
+		if s.Lag.Kind == grpo.Delay {
+			name = "delay"
+		}
+		out.Choice += fmt.Sprintf(" and %s = %.0f", name, out.Interval)
 	}
-	says += ": " + c.because + "; from the file's start "
-	if trial.Runs == 1 {
-		says += "the run arrives"
-	} else {
-		says += fmt.Sprintf("%d of %d runs arrive, %s", trial.Count(theory.AtTarget), trial.Runs, trial.Arrived.Says())
+	if len(c.set(s)) == 0 || longer {
+		out.Choice = "keep " + out.Choice
 	}
-	return Suggestion{store.Number(c.rate), interval, says, c.kind, trial}
+	if out.Says = out.Choice + ": "; !longer {
+		out.Says += c.because + "; "
+	}
+	out.Says += "from the file's start " + out.Trial.arrive()
+	if longer {
+		out.Says += fmt.Sprintf("; %s may grow to %d, %s: %s", name, c.interval, c.because, trial.arrive())
+	}
+	return out
+}
+
+// arrive says how many runs arrive of a trial that has arrived.
+func (t *Trial) arrive() string {
+	if t.Runs == 1 {
+		return "the run arrives"
+	}
+	return fmt.Sprintf("%d of %d runs arrive, %s", t.Count(theory.AtTarget), t.Runs, t.Arrived.Says())
 }
 
 // walks returns the choices in the order in which they are tried. A walk ends early where
@@ -132,7 +171,7 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 		var changes []string
 		switch {
 		case interval > s.Lag.Interval:
-			changes = append(changes, fmt.Sprintf("a %s longer than the present %d, and halved", name, s.Lag.Interval))
+			changes = append(changes, "halved from what is safe at rest")
 		case interval < s.Lag.Interval:
 			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}
@@ -207,12 +246,12 @@ func (advice *Advice) choose(cell *Cell) choice {
 		return safe > first && !math.IsInf(safe, 1)
 	})
 	if limit != nil {
-		because := fmt.Sprintf("the present η, and half of %.0f, the largest %s known to be safe", limit.safe, name)
+		because := fmt.Sprintf("half of %.0f, the largest %s known to be safe", limit.safe, name)
 		if limit.safe/safetyFactor > longest {
-			because = fmt.Sprintf("the present η, and a %s of an eighth of the run, less than half of %.0f, the largest known to be safe", name, limit.safe)
+			because = fmt.Sprintf("an eighth of the run, less than half of %.0f, the largest %s known to be safe", limit.safe, name)
 		}
-		if present.Lag.Interval < s.Lag.Interval {
-			because += fmt.Sprintf("; the present %d is safe too", present.Lag.Interval)
+		if s.Lag.Interval <= present.Lag.Interval {
+			because = "the present η, and " + because
 		}
 		return choice{present.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind}
 	}

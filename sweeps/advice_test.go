@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -64,6 +65,23 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// The bound that is proven names the exact threshold beyond it; a rate of a network is not compared
+// with rates of logits.
+func TestProvenAndExact(t *testing.T) {
+	const name = "learning rates that are stable at rest sufficient-rule"
+	proven := answers(t, planText(t, strings.Replace(advisedBandit, "group_size: 16", "group_size: inf", 1)), 0)[name]
+	exact := answers(t, planText(t, advisedBandit), 0)["learning rates that are stable at rest exact"]
+	if want := fmt.Sprintf("; the mean's exact threshold is %.6g", exact.Value); !strings.HasPrefix(proven.Says, "proven stable: below ") || !strings.Contains(proven.Says, " times the present one;") {
+		t.Errorf("%s, want a bound and %s", proven.Says, want)
+	}
+	network := answers(t, planText(t, strings.Replace(advisedBandit, "learning_rate: 0.05", "learning_rate: 1e-6", 1)), 0)
+	for asked, line := range network {
+		if strings.Contains(line.Says, "the present one") {
+			t.Errorf("%s: %s", asked, line.Says)
+		}
+	}
+}
+
 // The advised group size is the smallest at which the noise floor is at most the wanted
 // one.
 func TestAdvisedGroupSize(t *testing.T) {
@@ -92,9 +110,10 @@ func TestTinyThreshold(t *testing.T) {
 	}
 }
 
-// A suggestion is the present learning rate with half of the largest stable interval; with
-// an interval that is too long already, or where no interval is unstable, half of the
-// largest stable learning rate if that is less than the present one. Limits that have been
+// A suggestion keeps the present learning rate and interval where they arrive and are safe, and
+// lets the interval grow to half of the largest stable one; one that is longer is cut to it. Where
+// that is no interval, or no interval is unstable, it is half of the largest stable learning rate
+// if that is less than the present one; a network's rate has no suggestion. Limits that have been
 // located count too; what groups are too small for does not. All have been tried, and where the
 // first choice does not arrive smaller ones are.
 func TestSuggest(t *testing.T) {
@@ -103,20 +122,24 @@ func TestSuggest(t *testing.T) {
 		located  []AdviceLine
 		rate     float64
 		interval float64
+		longer   int // to which the interval may grow; 0: it is not known to be safe
 		kind     rom.Kind
 		because  string
 	}{
-		{nil, nil, 0.05, 9, rom.SufficientRule, "half of 18"},
-		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, 0.05, 5, Simulated, "half of 10"},
-		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, 0.05, 9, rom.SufficientRule, "half of 18"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 15, rom.SufficientRule, "an eighth of the run"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, rom.SufficientRule, "half of 1.26"},
-		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, rom.SufficientRule, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, Simulated, "η halved until the runs arrive"},
-		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, 0.05, 1, Simulated, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, 0.004, 1, Simulated, "η doubled until the runs arrive"},
-		{[]string{"coefficient: 0.5", "coefficient: 0"}, nil, math.NaN(), math.NaN(), "", noStart},
-		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]", "steps: 10", "steps: 20"}, nil, 0.2, 1, Simulated, "η doubled until the runs arrive"},
+		{[]string{"optimizer: {", "lag: {interval: 12}\noptimizer: {"}, nil, 0.05, 9, 0, rom.SufficientRule, "η = 0.05 and K = 9: the present η, and half of 18"},
+		{[]string{"optimizer: {", "lag: {interval: 4}\noptimizer: {"}, nil, 0.05, 4, 9, rom.SufficientRule, "keep η = 0.05 and K = 4: from"},
+		{[]string{"optimizer: {", "lag: {kind: random, ages: {to: 2}}\noptimizer: {"}, nil, 0.05, math.NaN(), 0, rom.SufficientRule, "keep η = 0.05 with the present ages"},
+		{nil, nil, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, 0.05, 1, 5, Simulated, "half of 10"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 1, 15, rom.SufficientRule, "an eighth of the run"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, 0, rom.SufficientRule, "half of 1.26"},
+		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, 0, rom.SufficientRule, "keep η = 0.05 and K = 1: the present ones"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, 0, Simulated, "η halved until the runs arrive"},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, 0.05, 1, 0, Simulated, "the present ones"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, math.NaN(), math.NaN(), 0, "", "that of a network"},
+		{[]string{"coefficient: 0.5", "coefficient: 0"}, nil, math.NaN(), math.NaN(), 0, "", noStart},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]", "steps: 10", "steps: 20"}, nil, 0.2, 1, 0, Simulated, "η doubled until the runs arrive"},
 	} {
 		plan := planText(t, strings.NewReplacer(append(c.change, "steps: 10", "steps: 400")...).Replace(advisedBandit))
 		for cell, advice := range Advise(plan, 0) {
@@ -132,6 +155,12 @@ func TestSuggest(t *testing.T) {
 			same := func(a, b float64) bool { return math.Abs(a/b-1) < 1e-6 || math.IsNaN(a) && math.IsNaN(b) }
 			if !same(float64(s.LearningRate), c.rate) || !same(float64(s.Interval), c.interval) || s.Kind != c.kind || !strings.Contains(s.Says, c.because) {
 				t.Errorf("%v: %+v, want η = %g, K = %g, %s, because of %s", c.change, s, c.rate, c.interval, c.kind, c.because)
+			}
+			switch {
+			case (s.Longer != nil) != (c.longer > 0):
+				t.Errorf("%v: %+v, want to grow to %d", c.change, s, c.longer)
+			case s.Longer != nil && (s.Longer.Interval != c.longer || s.Longer.Trial.Outcome != Arrives || s.Longer.Trial.settings.Lag.Interval != c.longer || s.Trial != advice.Start):
+				t.Errorf("%v: %+v, want a trial of %d that arrives, and that of the present ones", c.change, s.Longer, c.longer)
 			}
 			if s.Trial != nil && (s.Trial.Outcome != Arrives || s.Trial.Runs > suggestedRuns) {
 				t.Errorf("%v: %+v, want a trial that arrives", c.change, s.Trial)

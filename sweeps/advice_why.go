@@ -17,6 +17,9 @@ import (
 // why says why runs do not arrive: by a run without noise, and by the cures that arrive.
 func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (string, error) {
 	s, mean := &t.cell.Settings, present
+	if present.late() && s.Units() != "" {
+		return fmt.Sprintf("a learning rate of a network moves the logits too little in %d steps", s.Run.Steps), nil
+	}
 	if s.Estimator.GroupSize != grpo.Infinite {
 		var err error
 		if mean, err = t.Of(ctx, suggestedRuns, config.Assignment{Param: config.GroupSizeKey, Value: grpo.Infinite}); err != nil {

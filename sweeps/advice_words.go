@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/sweeps/theory"
 )
@@ -34,7 +35,7 @@ func (t *Trial) Says() (says []string) {
 	}
 	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), where(&t.target))
 	if t.Endings[0].How == theory.AtTarget {
-		arrive += fmt.Sprintf(", half of them near it from step %.0f on", t.Endings[0].Since)
+		arrive += fmt.Sprintf("; rise from the start: from step %.0f on half of them stay within %.0f %% of the range of mean rewards from where they end", t.Endings[0].Since, 100*theory.NearAtEnd)
 	}
 	says = append(says, arrive)
 	more := 0
@@ -71,7 +72,11 @@ func (t *Trial) ends(e *Ending, subject string) string {
 	case theory.Overflown:
 		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
 	case theory.TooDeep:
-		return fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s. That looks healthy, and is not the state at rest", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare), t.rare(e))
+		says := fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare), t.rare(e))
+		if t.target.Front == slices.Max(t.target.Means) {
+			says += ". That looks healthy, and is not the state at rest"
+		}
+		return says
 	case theory.Elsewhere:
 		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
 	case theory.Unsteady:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,38 +31,43 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "advise FILE|NAME|LOG",
-		Short: "Print which learning rates, refresh intervals and group sizes are safe",
+		Short: "Print whether runs arrive, which learning rates and refresh intervals are stable, and a suggestion",
 		Long: `Says for every cell of FILE, or of a built-in configuration, whether its runs arrive where
-they should, and what is safe.
+they should, and what is safe. Several cells are compared in a table at the end, as the group
+sizes of --set grpo.group_size=[8,16].
 
 It first simulates the cell as it stands, from its own start, and says which share of the
 runs arrives at the state at rest (without a KL penalty, at the best arms), with a 99 %
-interval, and where the others end and since when: on another arm, so deep on the right one
-that they return slowly, diverged, or not there yet. A run arrives if the mean of J over its last
-quarter is within 5 % of the range of mean rewards from J*, J at the end within 10 %, the
-predicted arm in front, and other arms at least half as probable as at rest. That takes well
-under a second for two arms; longer trials are announced on stderr. If runs do not arrive, it
-says why and which changes of the file cure it. Each change is tried from the file's start,
+interval, how long the rise from the start takes (until J stays within 10 % of the range of
+mean rewards from where the run ends), and where the others end and since when: on another
+arm, so deep on the right one that they return slowly, diverged, or not there yet. A run
+arrives if the mean of J over its last quarter is within 5 % of the range of mean rewards from
+J*, J at the end within 10 %, the predicted arm in front, and other arms at least half as
+probable as at rest. That takes well under a second for two arms; longer trials are announced
+on stderr. If runs do not arrive, it says why and which changes of the file cure it. Each change is tried from the file's start,
 from the mildest on: another KL estimator, weight or use of samples, a shorter lag, a limit
 of the gradient, a warm-up, a smaller learning rate, less momentum, more groups, a longer run.
 
 Then come the predictions of the theory: the mean reward and the most probable arm at rest,
-whether the state at rest is stable and whether it oscillates, the time to recover from a
+whether the state at rest is stable and whether it oscillates, the time of the recovery from a
 small displacement, the learning rates and refresh intervals that are stable at rest, and the
 noise floor. Of several answers to a question the safest is printed that the theory stands
-for; --all adds the others, such as the paper's rule, with what they assume. "all" means that
+for; --all adds the others, such as the paper's rule, and the column BY, what an answer
+assumes. "Proven stable" is a bound from below: the exact threshold of the mean dynamics,
+CRITICAL η of grposim predict, can lie far above it. "all" means that
 there is provably no threshold, "all up to N" that none was found up to N, and "not
 available" that the theory has no answer, with the reason. "Without noise" marks a limit of
 the mean dynamics that is so far away that groups of this size fluctuate too much.
 
 The last line suggests one learning rate and one refresh interval (or delay) that arrive from
-the file's start: of at most 512 runs so many that the 99 % interval of the share lies above
-95 %. The first choice keeps the learning rate and takes half of the largest interval known to
-be stable, but no more than an eighth of the run and, if the file's runs do not arrive, no more
-than the file's. If no limit of the interval can be halved, it keeps the interval and takes the
-present learning rate, or half of the largest stable one if that is less. Half is a gain
-margin of 2, as is customary in control engineering. Where the choice does not arrive, shorter
-intervals and smaller learning rates are tried, and larger ones where runs are too slow.
+the file's start: of at most 256 runs so many that the 99 % interval of the share lies above
+95 %. It keeps the present ones where they arrive and are safe, and says to what the interval
+may grow: to half of the largest known to be stable, but no more than an eighth of the run. An
+interval above that half is cut to it. If no limit of the interval can be halved, it keeps the
+interval and takes the present learning rate, or half of the largest stable one if that is
+less. Half is a gain margin of 2, as is customary in control engineering. Where the choice does
+not arrive, shorter intervals and smaller learning rates are tried, and larger ones where runs are too slow. At a
+network's learning rate, below 1e-4, nothing is suggested: it does not act on logits.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which runs arrive from the file's start,
@@ -74,6 +80,7 @@ in optimizer steps, 0 if every batch was used once.`,
 		Example: `  grposim advise smoke
   grposim advise configs/smoke.yaml --noise 0.01 --json
   grposim advise smoke --simulate
+  grposim advise smoke --set grpo.group_size=[8,16]
   grposim advise --fit docs/example/llama-3.1-8b-gsm8k.csv`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
@@ -108,6 +115,7 @@ in optimizer steps, 0 if every batch was used once.`,
 				}
 			}
 			encoder := json.NewEncoder(stdout)
+			compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
 			for cell, advice := range sweeps.Advise(plan, noise) {
 				name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
 				trials := sweeps.NewTrials(cell, &advice, workers, func(what string, seconds float64) {
@@ -126,25 +134,33 @@ in optimizer steps, 0 if every batch was used once.`,
 				if err := advice.Suggest(c.Context(), trials); err != nil {
 					return err
 				}
+				compared = append(compared, comparison(name, &advice))
 				switch {
 				case asJSON:
 					err = encoder.Encode(advice)
 				case all:
-					err = printAdvice(stdout, name, &advice, advice.Lines)
+					err = printAdvice(stdout, name, &advice, adviceRows(advice.Lines))
 				default:
-					err = printAdvice(stdout, name, &advice, advice.Answers())
+					rows := adviceRows(advice.Answers())
+					for i := range rows {
+						rows[i] = rows[i][:3] // without BY: formulas would fill a screen
+					}
+					err = printAdvice(stdout, name, &advice, rows)
 				}
 				if err != nil {
 					return err
 				}
 			}
-			return nil
+			if asJSON || len(plan.Cells) == 1 {
+				return nil
+			}
+			return printTable(stdout, compared)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
 	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")
-	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone")
+	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone, and what it assumes")
 	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
 	addRun(c, &log)
 	addPercent(c, &log)
@@ -163,9 +179,40 @@ func announceLocations(ctx context.Context, w io.Writer, plan *sweeps.Plan, work
 	return err
 }
 
+// comparison returns the row of a cell in the table that compares cells.
+func comparison(name string, advice *sweeps.Advice) []string {
+	number := func(asked, unit string) string {
+		if x := advice.Answer(asked); !math.IsNaN(x) {
+			return fmt.Sprintf("%.4g", x) + unit
+		}
+		return "–"
+	}
+	arrive, rise := "–", "–"
+	if start := advice.Start; start != nil {
+		arrive = start.Arrived.Says()
+		if first := start.Endings[0]; first.How == theory.AtTarget {
+			rise = fmt.Sprintf("%.0f steps", first.Since)
+		}
+	}
+	choice := advice.Suggestion.Choice
+	if longer := advice.Suggestion.Longer; longer != nil {
+		choice += fmt.Sprintf(", may grow to %d", longer.Interval)
+	}
+	return []string{name, arrive, rise, number(sweeps.Recovery, " steps"), number(sweeps.NoiseFloor, ""), choice}
+}
+
+// adviceRows returns lines of advice as rows of a table, below the names of its columns.
+func adviceRows(lines []sweeps.AdviceLine) [][]string {
+	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
+	for _, line := range lines {
+		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
+	}
+	return rows
+}
+
 // printAdvice prints the advice for one cell under its name: how its runs end and what cures them,
-// the given lines, and the suggestion.
-func printAdvice(w io.Writer, name string, advice *sweeps.Advice, lines []sweeps.AdviceLine) error {
+// the given rows, and the suggestion.
+func printAdvice(w io.Writer, name string, advice *sweeps.Advice, rows [][]string) error {
 	fmt.Fprintln(w, name)
 	if advice.Units != "" {
 		fmt.Fprintln(w, advice.Units)
@@ -182,10 +229,6 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice, lines []sweeps
 	}
 	if err := printCures(w, advice.Cures); err != nil {
 		return err
-	}
-	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
-	for _, line := range lines {
-		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
 	}
 	if len(rows) > 1 {
 		if err := printTable(w, rows); err != nil {

@@ -63,12 +63,8 @@ func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag floa
 	if asJSON {
 		return json.NewEncoder(stdout).Encode(a)
 	}
-	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
-	for _, line := range a.Lines {
-		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
-	}
 	fmt.Fprintln(stdout, file)
-	return printTable(stdout, rows)
+	return printTable(stdout, adviceRows(a.Lines))
 }
 
 // identifiedTimescale returns the timescale of the exponential law, or why the log does

@@ -105,7 +105,7 @@ func TestCommandsInDocuments(t *testing.T) {
 				continue
 			}
 			for line := range strings.Lines(block) {
-				line, remark, _ := strings.Cut(line, " #")
+				line, remark, _ := strings.Cut(" "+line, " #")
 				words := strings.Fields(line)
 				command := strings.Join(words, " ")
 				if len(words) == 0 {
@@ -164,7 +164,7 @@ func checkGallery(t *testing.T, root string) {
 			continue
 		}
 		source := made[0]
-		if strings.Contains(section, "\ngrposim reproduce ") {
+		if strings.Contains(section, "\nbin/grposim reproduce ") {
 			source = filepath.Join(root, strings.Replace(source, "/local", "", 1))
 		}
 		want := readDocument(t, source)

@@ -127,6 +127,9 @@ func (want *input) refuse(path string, err error) error {
 		if bare {
 			text += ", or the name of a built-in one"
 		}
+		if preset := strings.ToLower(path); want == aConfiguration && slices.Contains(config.Presets(), preset) {
+			return usageError{fmt.Errorf("%s: %s is a preset of a trainer: a file takes it over with `extends: %s`", path, preset, preset)}
+		}
 		if near := want.nearest(path); near != "" {
 			return usageError{fmt.Errorf("%s: %s, did you mean %q?", path, text, near)}
 		}

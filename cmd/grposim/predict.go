@@ -11,9 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"grposim/grpo"
+	"grposim/rom"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/report"
@@ -32,13 +35,20 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Print the theory's predictions for every cell, without simulating",
 		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
 reward at the fixed point, stiffness (total, fresh and stale), damping ratio ζ of the two
-largest multipliers, regime (oscillatory where any mode oscillates) with the number of
-directions in which the fixed point is neutral, spectral radius of the others, critical
-learning rate and refresh interval of the mean dynamics, the paper's critical learning rate,
-and the stationary variance of the expected reward with the predicted size of what it
+largest multipliers, regime with the number of directions in which the fixed point is neutral,
+spectral radius of the others, critical learning rate and refresh interval of the mean
+dynamics, the paper's critical learning rate (grposim advise gives the largest one proven
+stable), and the stationary variance of the expected reward with the predicted size of what it
 neglects. A dash means that the theory predicts no value. The last column says whether
 the theory of the stationary state holds for the cell, or why not. With --json every
 prediction is printed.
+
+The regimes, of a small displacement from the fixed point:
+  overdamped   it decays, and no mode oscillates
+  oscillatory  it decays, and at least one mode oscillates, be it a fast one that ζ is not of
+  unstable     it grows
+RADIUS is the factor of the slowest mode over a refresh period, which is K steps in a block
+and one step otherwise: its K-th root is that of a step.
 
 With --path prints the predicted path of every cell from its start: the expected reward over
 optimizer steps, by which the claim trajectory judges runs, the standard deviation over runs,
@@ -144,6 +154,8 @@ func drawPaths(stderr io.Writer, folder string, plan *sweeps.Plan) error {
 // dynamics or, outside its scope, of the leading order.
 func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
+	var faster []string           // cells that oscillate in a mode other than the slowest
+	periods := make(map[int]bool) // of which RADIUS is
 	for c, p := range sweeps.Predictions(plan) {
 		dynamics, _ := p.Linear()
 		scope, variance := cmp.Or(p.Scope.Because, "in"), p.Variance
@@ -165,6 +177,16 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			continue
 		}
 		regime := cmp.Or(p.Regime, "–")
+		if ringsFaster(p.Regime, dynamics) {
+			faster = append(faster, name)
+		}
+		if dynamics.SpectralRadius != nil {
+			period := 1
+			if lag := &c.Settings.Lag; lag.Kind == grpo.Block {
+				period = lag.Interval
+			}
+			periods[period] = true
+		}
 		if dynamics.Neutral > 0 {
 			regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
 		}
@@ -183,11 +205,29 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			optional(p.PaperRule.CriticalLearningRate), optional(variance),
 			neglected, scope})
 	}
+	notes := []string{plan.Units()}
+	if len(periods) > 1 {
+		notes = append(notes, "RADIUS is over a refresh period, which differs between these cells: K steps in a block, one step otherwise. Its K-th root is that of a step.")
+	}
+	if len(faster) > 0 {
+		notes = append(notes, "Oscillatory in a mode that decays faster than the slowest one, which creeps back: "+strings.Join(faster, ", ")+". There ζ, of the two largest multipliers, does not decide the regime.")
+	}
 	err := printTable(w, rows)
-	if units := plan.Units(); units != "" && err == nil {
-		_, err = fmt.Fprintf(w, "\n%s\n", units)
+	for _, note := range notes {
+		if note != "" && err == nil {
+			_, err = fmt.Fprintf(w, "\n%s\n", note)
+		}
 	}
 	return err
+}
+
+// ringsFaster reports whether a mode oscillates other than the slowest, which does not.
+func ringsFaster(regime string, d *rom.Dynamics) bool {
+	if regime != theory.Oscillatory || len(d.Multipliers) == 0 {
+		return false
+	}
+	slowest := d.Multipliers[0]
+	return slowest[0] > 0 && slowest[1] == 0
 }
 
 // digits formats a number with six significant digits.

@@ -36,8 +36,8 @@ func TestQuestion(t *testing.T) {
 	if !strings.Contains(strings.Join(strings.Fields(got), " "), "refresh intervals that arrive all up to 32; not searched beyond") || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 1 cells, at most ") {
 		t.Errorf("%s\nwant no limit of the refresh interval, and the cost", got)
 	}
-	if !strings.Contains(got, "suggestion (simulated): η = 0.02, K = 16:") {
-		t.Errorf("%s\nwant half of what was searched", got)
+	if !strings.Contains(got, "suggestion (simulated): keep η = 0.02 and K = 1: ") || !strings.Contains(got, "; K may grow to 16, half of 32,") {
+		t.Errorf("%s\nwant the present ones, and half of what was searched", got)
 	}
 	// Without the clip and with a stale penalty there is one.
 	got = ask(0, "advise", "question", "--simulate", "--set", "run.steps=300", "--set", "run.burn_in=0", "--set", "grpo.group_size=16", "--set", "grpo.importance.mode=none", "--set", "grpo.kl.at=snapshot", "--set", "optimizer.learning_rate=0.2")

@@ -232,13 +232,14 @@ func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*swe
 
 // readSpec reads a configuration file, or a built-in configuration, and prints its notes.
 func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*config.Spec, error) {
-	read := aim.ReadFile
+	read, refuse := aim.ReadFile, aConfiguration.refuse
 	if info, err := os.Stat(file); (errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file) {
 		read = func(name string, set ...string) (*config.Spec, error) { return embeddedSpec(aim, name, set...) }
+		refuse = func(_ string, err error) error { return err } // what --set says is wrong
 	}
 	spec, err := read(file, set...)
 	if err != nil {
-		return nil, aConfiguration.refuse(file, err)
+		return nil, refuse(file, err)
 	}
 	for _, note := range spec.Notes {
 		printLines(stderr, "note: "+note)

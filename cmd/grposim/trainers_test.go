@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -60,4 +61,13 @@ func presetTable(t *testing.T) string {
 			p.FixedPoint.Reward, p.Stiffness.Total, p.Stiffness.Stale, variance, largest)
 	}
 	return text.String()
+}
+
+// The key that docs/example/trainer.yaml holds as a comment is one that the file can have.
+func TestTrainerExampleReused(t *testing.T) {
+	text := string(readDocument(t, moduleRoot(t), "docs", "example", "trainer.yaml"))
+	spec, err := config.Load("trainer.yaml", []byte(strings.Replace(text, "# samples: reused", "samples: reused  ", 1)))
+	if err != nil || spec.Base.Lag.Interval != 4 || spec.Base.Estimator.Samples != grpo.Reused {
+		t.Fatalf("%v, want an interval of 4 with reused samples", err)
+	}
 }

@@ -82,6 +82,9 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	data, problem := read(other)
 	if problem != "" && !strings.ContainsAny(name.text, "./") {
 		problem += ", or a preset: " + listWords(Presets())
+		if near := Meant(strings.ToLower(name.text), Presets()); near != "" {
+			problem += fmt.Sprintf(", did you mean %q?", near)
+		}
 	}
 	if problem != "" {
 		l.problem(name.at, extendsKey, "%s: %s", quoteText(name.text), problem)

@@ -16,7 +16,7 @@ type How string
 
 const (
 	AtTarget  How = "arrived"   // where it should, see Target
-	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
+	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest, and as at the start
 	Unsteady  How = "unsteady"  // J has been where it should in the first half of the run, and is not in the last quarter or at the end
 	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
 	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
@@ -43,6 +43,7 @@ type Target struct {
 	Held   float64   // probability of the arms with this mean
 	Rare   float64   // probability of all arms but the most probable one
 	First  int       // the most probable arm of the start
+	Began  float64   // Rare of the start; 1 where other arms are in front there
 
 	Deviation float64 // standard deviation of J at rest, for which its last step makes allowance; 0: none
 }
@@ -51,7 +52,7 @@ type Target struct {
 // the prediction.
 func NewTarget(s *config.Settings, start []float64, p *rom.Prediction) Target {
 	prompts := Prompts(s)
-	g := Target{Held: 1, First: slices.Index(start, slices.Max(start))}
+	g := Target{Held: 1, First: slices.Index(start, slices.Max(start)), Began: 1}
 	for _, arm := range Params(s, rom.Unit).Arms {
 		g.Means = append(g.Means, arm.Mean)
 	}
@@ -72,6 +73,9 @@ func NewTarget(s *config.Settings, start []float64, p *rom.Prediction) Target {
 	likely := slices.Max(policy)
 	g.Front = g.Means[slices.Index(policy, likely)]
 	g.Held, g.Rare = g.holds(policy), Rarity(p.FixedPoint.Logits)
+	if g.Means[g.First] == g.Front {
+		g.Began = Rarity(start)
+	}
 	return g
 }
 
@@ -128,9 +132,12 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 	inFront := g.Held < majority || g.holds(policy) >= 0.5
 	rare := Rarity(e.Logits)
 	distance := math.Abs(g.Reward - g.Front)
+	deep := inFront && g.AtRest && g.Rare*samples >= 1 && rare < deeper*g.Rare && math.Abs(e.Mean-g.Front) < deeper*distance
 	switch {
-	case inFront && g.AtRest && g.Rare*samples >= 1 && rare < deeper*g.Rare && math.Abs(e.Mean-g.Front) < deeper*distance:
+	case deep && rare < deeper*g.Began:
 		return TooDeep
+	case deep: // it began there
+		return NotYet
 	case near && inFront && last:
 		return AtTarget
 	case !inFront && policy[arm] >= majority && (arm != g.First || rare*samples < 1):

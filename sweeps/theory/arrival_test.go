@@ -4,15 +4,18 @@ import (
 	"math"
 	"testing"
 
+	"grposim/rom"
 	"grposim/sim"
 )
 
 // Where each kind of end is told from the others. At rest J* = 0.7 with probability 0.75 on arm 0,
 // and 1,000 samples in a run.
 func TestHowRunsEnd(t *testing.T) {
-	atRest := Target{AtRest: true, Reward: 0.7, Span: 0.8, Means: []float64{0.9, 0.1, 0.9}, Front: 0.9, Held: 0.75, Rare: 0.25}
+	atRest := Target{AtRest: true, Reward: 0.7, Span: 0.8, Means: []float64{0.9, 0.1, 0.9}, Front: 0.9, Held: 0.75, Rare: 0.25, Began: 1}
 	noisy := atRest
 	noisy.Deviation = 0.03
+	begunDeep := atRest
+	begunDeep.Began = Rarity([]float64{3, 0, -97})
 	free := Target{Reward: 0.9, Span: 0.8, Means: []float64{0.9, 0.1, 0.9}, Front: 0.9, Held: 1, First: 1}
 	equal := Target{Reward: 0.5, Span: 0, Means: []float64{0.5, 0.5}, Front: 0.5, Held: 1}
 	end := func(mean, last, log0, log1 float64) sim.End {
@@ -35,9 +38,11 @@ func TestHowRunsEnd(t *testing.T) {
 		"beyond it":                    {noisy, end(0.71, 0.57, math.Log(3), 0), NotYet},
 		"was there":                    {atRest, back, Unsteady},
 		"too deep":                     {atRest, end(0.85, 0.86, 3, 0), TooDeep},
-		"deep and near":                {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.8999, Logits: []float64{12, 0}}, TooDeep},
-		"as deep as at rest":           {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.88}, Mean: 0.88, Logits: []float64{3.7, 0}}, AtTarget},
-		"rest itself is never sampled": {Target{true, 0.9, 0.8, []float64{0.9, 0.1}, 0.9, 1, 1e-9, 0, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{40, 0}}, AtTarget},
+		"as deep as it began":          {begunDeep, end(0.85, 0.86, 3, 0), NotYet},
+		"deeper than it began":         {begunDeep, end(0.85, 0.86, 4, 0), TooDeep},
+		"deep and near":                {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 1, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.8999, Logits: []float64{12, 0}}, TooDeep},
+		"as deep as at rest":           {Target{true, 0.88, 0.8, []float64{0.9, 0.1}, 0.9, 0.975, 0.025, 0, 1, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.88}, Mean: 0.88, Logits: []float64{3.7, 0}}, AtTarget},
+		"rest itself is never sampled": {Target{true, 0.9, 0.8, []float64{0.9, 0.1}, 0.9, 1, 1e-9, 0, 1, 0}, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{40, 0}}, AtTarget},
 		"another arm":                  {atRest, end(0.11, 0.1, 0, 5), Elsewhere},
 		"a third arm as good":          {free, sim.End{DivergedAt: -1, Rewards: []float64{0.9}, Mean: 0.9, Logits: []float64{0, 0, 20}}, AtTarget},
 		"not moved from the first arm": {free, end(0.11, 0.1, 0, 5), NotYet},
@@ -49,5 +54,30 @@ func TestHowRunsEnd(t *testing.T) {
 		if got := c.g.How(&c.e, steps[len(steps)-len(c.e.Rewards):], 1000); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// A policy that begins on the arm in front of the fixed point, but deeper, and has hardly moved is
+// on its way, be its arm the best one or not.
+func TestStartBeyondRest(t *testing.T) {
+	s := settingsOf(t, `name: deep
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: [-3, 0], reference: [-3, 0]}
+grpo: {group_size: 8, kl: {coefficient: 0.5}}
+optimizer: {learning_rate: 0.001}
+run: {steps: 100}
+`)
+	p := rom.Predict(Params(&s, rom.Unit))
+	g := NewTarget(&s, s.Policy.Init.Logits, &p)
+	if g.Began != Rarity([]float64{-3, 0}) || g.Front != 0.2 {
+		t.Fatalf("%+v, want a fixed point on the arm of the start", g)
+	}
+	still := sim.End{DivergedAt: -1, Rewards: []float64{0.23, 0.23}, Mean: 0.23, Logits: []float64{-3, 0}}
+	if got := g.How(&still, []int{0, 100}, Samples(&s)); got != NotYet {
+		t.Errorf("%s, want %s", got, NotYet)
+	}
+	if other := NewTarget(&s, []float64{3, 0}, &p); other.Began != 1 {
+		t.Errorf("%g of a start on the other arm, want 1", other.Began)
 	}
 }

@@ -62,7 +62,12 @@ func (cache *Cache) path(s *config.Settings, steps []int, predict func(params ro
 		r = ComeToRest(r, s, p, cache.Settled(s, rom.Unit))
 	}
 	path.Scope.In = true
-	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, r.Neglected
+	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, slices.Clone(r.Neglected)
+	for i, size := range path.Neglected {
+		if size == math.MaxFloat64 { // a stationary state has it in the place of an unknown size
+			path.Neglected[i] = math.Inf(1)
+		}
+	}
 	return path
 }
 
@@ -130,8 +135,11 @@ func ComeToRest(r *rom.Path, s *config.Settings, p *rom.Prediction, settled rom.
 			break
 		}
 		rest.Reward[i], rest.Neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
-		if variance != nil && rest.Deviation != nil {
-			rest.Deviation[i] = math.Sqrt(max(*variance, 0))
+		if rest.Deviation != nil {
+			rest.Deviation[i] = math.NaN()
+			if variance != nil && p.Neglected.RewardVariance <= *variance/2 {
+				rest.Deviation[i] = math.Sqrt(*variance)
+			}
 		}
 	}
 	return &rest
