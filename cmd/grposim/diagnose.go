@@ -219,7 +219,8 @@ type modeReport struct {
 	Mode     diagnose.Mode     `json:"mode"`
 	Verdict  diagnose.Finding  `json:"verdict"`
 	Evidence []evidenceReport  `json:"evidence"`
-	Since    *int              `json:"since_step"` // nil unless present
+	Since    *int              `json:"since_step"`     // nil unless present
+	Next     string            `json:"next,omitempty"` // what to do, "" unless present
 	Because  string            `json:"because,omitempty"`
 	Missing  []diagnose.Series `json:"missing,omitempty"`
 	Remedies []string          `json:"remedies,omitempty"` // how each missing series is logged
@@ -252,8 +253,24 @@ func newEvidenceReport(e diagnose.Evidence) evidenceReport {
 }
 
 // text is the result in words: value ± error (sign at least threshold).
-func (e evidenceReport) text() string {
-	text := fmt.Sprintf("%s %.3g", e.Diagnostic, *e.Value)
+func (e evidenceReport) text() string { return e.with(fmt.Sprintf("%.3g", *e.Value)) }
+
+// paperText is that of one of the paper's diagnostics, of values up to a thousand: a trend in
+// standard errors is beyond any bound where the rows have no noise about their line.
+func (e evidenceReport) paperText() string {
+	const most = 1000
+	switch {
+	case *e.Value > most:
+		return e.with(fmt.Sprintf("> %d", most))
+	case *e.Value < -most:
+		return e.with(fmt.Sprintf("< −%d", most))
+	}
+	return e.text()
+}
+
+// with is the result in words with its value as it is printed.
+func (e evidenceReport) with(value string) string {
+	text := e.Diagnostic + " " + value
 	if *e.Error > 0 {
 		text += fmt.Sprintf(" ± %.2g", *e.Error)
 	}
@@ -334,7 +351,7 @@ func misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings
 func newModeReport(v diagnose.Verdict, evidence []diagnose.Evidence) modeReport {
 	m := modeReport{Mode: v.Mode, Verdict: v.Finding, Because: v.Because, Missing: v.Missing, Evidence: []evidenceReport{}}
 	if v.Finding == diagnose.Present {
-		m.Since = &v.Since
+		m.Since, m.Next = &v.Since, v.Mode.Next()
 	}
 	for _, e := range evidence {
 		if e.Of == v.Mode {
@@ -351,9 +368,11 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	}
 	name := logs.Log{File: r.File, Run: r.Run}
 	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
+	none := "no findings"
 	for _, m := range r.Modes {
 		if r.logged && string(m.Mode) == r.Leading {
-			fmt.Fprintf(w, "mode: %s since step %d: %s.\n", m.Mode, *m.Since, m.text())
+			fmt.Fprintf(w, "mode: %s since step %d: %s.\n  next: %s.\n", m.Mode, *m.Since, m.text(), m.Next)
+			none = "no other findings"
 		}
 	}
 	for _, f := range r.Findings {
@@ -363,7 +382,7 @@ func (r *runReport) print(w io.Writer, again bool) error {
 		}
 	}
 	if len(r.Findings) == 0 && r.logged {
-		fmt.Fprintf(w, "no findings: the columns can show %d of %d kinds, and show none\n", len(findings.Kinds())-len(r.Hidden), len(findings.Kinds()))
+		fmt.Fprintf(w, "%s: the columns can show %d of %d kinds, and show none\n", none, len(findings.Kinds())-len(r.Hidden), len(findings.Kinds()))
 	}
 	if r.logged {
 		fmt.Fprintln(w)
@@ -415,10 +434,10 @@ func (r *runReport) printDetails(w io.Writer) {
 	var signs []string
 	for _, e := range r.Paper.Evidence {
 		if e.Sign {
-			signs = append(signs, e.text())
+			signs = append(signs, e.paperText())
 		}
 	}
-	fmt.Fprintf(w, "the paper's diagnostics: %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
+	fmt.Fprintf(w, "the paper's diagnostics (for comparison, not the verdict of this tool): %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
 }
 
 // unobservable says why none of the modes is observable, if that is for one reason: there are

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/training/diagnose"
 	"grposim/training/findings"
 )
 
@@ -120,7 +121,8 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// The report says the mode that leads first, before remarks or the sentence that there are none.
+// The report says the mode that leads first, with what to do, before remarks or the sentence
+// that there are no others.
 func TestModeSaidFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
 	collapses := func(i int, values map[string]float64) { values["entropy"] = 0.6*math.Exp(-0.07*float64(i)) + 0.004 }
@@ -129,12 +131,29 @@ func TestModeSaidFirst(t *testing.T) {
 		values["completions/mean_length"] = 200 + float64(i%7)
 	}))
 	write(t, "remark.jsonl", trlLog(120, collapses)) // its length is that of a limit
-	for file, next := range map[string]string{"bare.jsonl": "no findings: ", "remark.jsonl": "remark: truncation "} {
+	for file, next := range map[string]string{"bare.jsonl": "no other findings: ", "remark.jsonl": "remark: truncation "} {
 		var stdout, stderr bytes.Buffer
 		run(t.Context(), []string{"diagnose", file}, &stdout, &stderr)
 		lines := strings.Split(stdout.String(), "\n")
-		if len(lines) < 4 || !strings.HasPrefix(lines[2], "mode: policy-concentration since step ") || !strings.Contains(lines[2], ": remaining entropy ") || !strings.HasPrefix(lines[3], next) {
-			t.Errorf("%s: no mode first, then %q, in\n%s%s", file, next, &stdout, &stderr)
+		if len(lines) < 5 || !strings.HasPrefix(lines[2], "mode: policy-concentration since step ") || !strings.Contains(lines[2], ": remaining entropy ") ||
+			lines[3] != "  next: "+diagnose.PolicyConcentration.Next()+"." || !strings.HasPrefix(lines[4], next) {
+			t.Errorf("%s: no mode first, then what to do and %q, in\n%s%s", file, next, &stdout, &stderr)
 		}
+	}
+}
+
+// The paper's diagnostics are said not to be the verdict, and a trend without noise is beyond a
+// bound and no number.
+func TestPaperForComparison(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "smooth.jsonl", trlLog(160, func(i int, values map[string]float64) {
+		values["entropy"] = 0.6 - 1e-9*float64(i)
+	}))
+	var stdout, stderr bytes.Buffer
+	run(t.Context(), []string{"diagnose", "smooth.jsonl"}, &stdout, &stderr)
+	const want = "the paper's diagnostics (for comparison, not the verdict of this tool): none " +
+		"(signs: entropy, trend < −1000 (sign: at most -3.09))\n"
+	if !strings.HasSuffix(stdout.String(), want) || !strings.Contains(stdout.String(), "\nleading: none ") {
+		t.Errorf("got\n%s%s\nwant at its end\n%s", &stdout, &stderr, want)
 	}
 }

@@ -376,6 +376,10 @@ func trialOutputs(scores []fit.Score) []trialOutput {
 	return out
 }
 
+// leastCounted is the number of cycles from which they are counted where an oscillation is not
+// told from drift: a level that rises and falls once has two or three of the best sinusoid.
+const leastCounted = 4
+
 // meaning says what the regime of a fit means, with its direction.
 func meaning(r *fit.Result, t lawTime) string {
 	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls", fit.NoDirection: "ends where it began"}[r.Direction]
@@ -384,7 +388,11 @@ func meaning(r *fit.Result, t lawTime) string {
 	case fit.Flat:
 		return fmt.Sprintf("no law with growth beats a constant: nothing about the dynamics is identified; an oscillation of three cycles or more, with a period from %.3g %s on, would show from an amplitude of %.2g on", s.Shortest, t.unit(), s.Hidden)
 	case fit.NotIdentified:
-		return fmt.Sprintf("no law with growth beats a constant, but the level moves: an oscillation (about %.2g cycles) or drift, which the cycles and the noise of this log do not tell apart", s.Cycles)
+		swing := "an oscillation"
+		if s.Cycles >= leastCounted {
+			swing = fmt.Sprintf("an oscillation (about %.2g cycles)", s.Cycles)
+		}
+		return "no law with growth beats a constant, but the level moves: " + swing + " or drift, which the cycles and the noise of this log do not tell apart"
 	case fit.Overdamped:
 		return "it " + verb + " without oscillation, and a damping ratio above 1 fits better than any below"
 	case fit.Underdamped:
@@ -494,6 +502,7 @@ func (f *logFit) print(w io.Writer) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
+	fmt.Fprintln(w, "identified: the 90 % interval is no wider than a factor of 2 (of a start, plateau or level: than a quarter of the reward's range) and the reward is not flat; the log does not fix what is not identified")
 	if half := best.HalfTime(); !math.IsNaN(half) {
 		at := fmt.Sprintf("at step %.4g", f.time.step(half))
 		if math.IsNaN(f.time.step(half)) {

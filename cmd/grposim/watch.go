@@ -31,8 +31,8 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Follow the log of a training run and say when it fails",
 		Long: `Follows a log that grows. At every row it looks for what a log states outright (NaN, a
 gradient of 0, a reward that has collapsed …), and now and then it diagnoses the log as
-the command diagnose does. It prints a line when a failure is found, and when the verdict
-on a failure mode changes: the step, the verdict, its numbers. It ends with exit code 1 as
+the command diagnose does. It prints a line when a failure is found, and when a failure
+mode becomes present or ends: the step, the verdict, its numbers. It ends with exit code 1 as
 soon as a failure is found or a mode is present, so that the run can be stopped:
 
   grposim watch LOG || kill PID
@@ -124,14 +124,14 @@ type watcher struct {
 	stdout, stderr io.Writer
 	log            *logs.Follower
 
-	rows      int // rows read last
-	last      row // the last of them
-	look      int // rows of the next diagnosis
-	told      map[diagnose.Mode]diagnose.Finding
-	suspected map[diagnose.Mode]int // rows of the first of the last diagnoses in a row that found it; 0: the last did not
-	stands    map[statement]int     // number of rows since which each statement stands
-	stating   []statement           // those that have been told, in that order
-	said      string                // last message about the file
+	rows      int                    // rows read last
+	last      row                    // the last of them
+	look      int                    // rows of the next diagnosis
+	present   map[diagnose.Mode]bool // as it has been told
+	suspected map[diagnose.Mode]int  // rows of the first of the last diagnoses in a row that found it; 0: the last did not
+	stands    map[statement]int      // number of rows since which each statement stands
+	stating   []statement            // those that have been told, in that order
+	said      string                 // last message about the file
 }
 
 // statement is a finding without its numbers.
@@ -211,7 +211,7 @@ func (w *watcher) state() string {
 		}
 	}
 	for _, m := range diagnose.Failures {
-		if w.told[m] == diagnose.Present {
+		if w.present[m] {
 			found = append(found, string(m))
 		}
 	}
@@ -228,11 +228,8 @@ func (w *watcher) state() string {
 // restart forgets what was read.
 func (w *watcher) restart() {
 	w.rows, w.last, w.look = 0, row{index: -1}, firstLook
-	w.told, w.suspected = make(map[diagnose.Mode]diagnose.Finding), make(map[diagnose.Mode]int)
+	w.present, w.suspected = make(map[diagnose.Mode]bool), make(map[diagnose.Mode]int)
 	w.stands, w.stating = make(map[statement]int), nil
-	for _, m := range diagnose.Failures {
-		w.told[m] = diagnose.NotObservable
-	}
 }
 
 // say prints a message about the file, once.
@@ -385,30 +382,26 @@ func statements(l *logs.Log) stated {
 	return s
 }
 
-// tell prints a line for every verdict that has changed, and returns whether one of the
-// modes asked about has become present.
+// tell prints a line for every mode that has become present, and for one that was and is absent
+// now; absent, of one that was not, is no news, and not observable is no end. It returns
+// whether one of the modes asked about has become present.
 func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 	for _, v := range d.Verdicts {
-		now := v.Finding
-		if now != diagnose.Present {
+		if v.Finding != diagnose.Present {
 			w.suspected[v.Mode] = 0
 		} else {
 			w.suspected[v.Mode] = cmp.Or(w.suspected[v.Mode], w.rows)
-			if w.rows < w.suspected[v.Mode]+confirm(string(v.Mode), 1) {
-				now = w.told[v.Mode] // until later diagnoses confirm it
-			}
 		}
-		if now == w.told[v.Mode] {
-			continue
-		}
-		w.told[v.Mode] = now
 		m := newModeReport(v, d.Evidence)
-		since := ""
-		if m.Since != nil {
-			since = fmt.Sprintf(" since step %d", *m.Since)
+		switch {
+		case v.Finding == diagnose.Absent && w.present[v.Mode]:
+			w.present[v.Mode] = false
+			fmt.Fprintf(w.stdout, "step %d: %s: no longer present: %s\n", step, v.Mode, m.text())
+		case v.Finding == diagnose.Present && !w.present[v.Mode] && w.rows >= w.suspected[v.Mode]+confirm(string(v.Mode), 1):
+			w.present[v.Mode] = true
+			fmt.Fprintf(w.stdout, "step %d: %s: present since step %d: %s\n", step, v.Mode, v.Since, m.text())
+			found = found || w.asked.asks(string(v.Mode))
 		}
-		fmt.Fprintf(w.stdout, "step %d: %s: %s%s: %s\n", step, v.Mode, now, since, m.text())
-		found = found || w.asked.asks(string(v.Mode)) && now == diagnose.Present
 	}
 	return found
 }

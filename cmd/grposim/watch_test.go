@@ -99,6 +99,28 @@ func stops(t *testing.T, runs int) {
 	}
 }
 
+// Of a mode that comes and goes watch says that it is present and that it is no longer, once
+// each, and of modes that change from not observable to absent and back nothing.
+func TestWatchSaysWhatBecomesPresent(t *testing.T) {
+	for clipped, want := range map[bool][]string{true: {"dynamical-instability: present since step ", "dynamical-instability: no longer present: "}, false: {""}} {
+		l := healthyLog(rand.New(rand.NewPCG(2, 8)), 400, 0.03, func(row int, values map[logs.Quantity]float64) {
+			if clipped && row >= 40 && row < 100 {
+				values[logs.ClipAny] = 0.8
+			}
+		})
+		var stdout bytes.Buffer
+		w := watcher{path: "log", goOn: true, stdout: &stdout, stderr: new(bytes.Buffer)}
+		w.restart()
+		if found, err := w.judge(l); err != nil || found != clipped {
+			t.Errorf("clipped %t: found %t, %v", clipped, found, err)
+		}
+		lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+		if !slices.EqualFunc(lines, want, strings.Contains) {
+			t.Errorf("clipped %t: got\n%s\nwant %q", clipped, &stdout, want)
+		}
+	}
+}
+
 // Of 500 healthy runs of 20 to 400 rows at most 2 % are said to have a failure mode, and at
 // most as many a failure that the log states.
 func TestHealthyRunsAreHealthy(t *testing.T) {

@@ -205,6 +205,19 @@ func TestTrend(t *testing.T) {
 	if found < 95 {
 		t.Errorf("%d of %d declines are found, want 95", found, runs)
 	}
+	ramp := correlated(rng, n, 0, normal)
+	for i := range ramp {
+		ramp[i] -= 20 * min(1, max(0, float64(i-130)/40)) // from 130 to 170
+	}
+	if c, _ := LateTrend(ramp, Falls); c.Chance > 1e-3 || c.From < 100 || c.From > 145 || c.To < 155 || c.To > 180 {
+		t.Errorf("of a fall from 130 to 170 %+v", c)
+	}
+	for i := 185; i < n; i++ {
+		ramp[i] += 20
+	}
+	if c, _ := LateTrend(ramp, Falls); c.Chance <= 1e-3 {
+		t.Errorf("of a fall that has been made good %+v", c)
+	}
 	if c, found := LateTrend(make([]float64, 40), Either); found || c.Chance != 1 {
 		t.Errorf("a constant has the trend %+v", c)
 	}

@@ -6,32 +6,88 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Trend is a slow change: a straight line through the last values of a series.
+// Trend is a slow change: a straight line through successive values of a series, which ends
+// with the last value, or before values that stay where it has led.
 type Trend struct {
-	From        int     // index of the first value of the line
+	From, To    int     // indices of the first value of the line and of the first after it
 	Start, End  float64 // of the line, by least squares, in the unit of the series
 	Correlation float64 // ρ of successive values about the line, in [0, 0.99]
 	Chance      float64 // bound of the probability that a series without a trend shows one as clear, in [0, 1]
 }
 
-// LateTrend returns the clearest line through the last n, n/√2, n/2, … values, down to
-// MinValues. It compares, as Find does, the likelihoods of a line and of a constant, of
-// the ranks themselves: those of any monotone move lie on a line. It counts the windows.
-// found is false if there are fewer than MinValues, or no line has the direction; then
-// Chance is 1. TestFalseAlarms checks the bound for ρ up to 0.6; at 0.9, where few values
-// are independent, it is exceeded up to five times.
+// LateTrend returns the clearest line through the n, n/√2, n/2, … values before an end, down
+// to MinValues. It compares, as Find does, the likelihoods of a line and of a constant, of
+// the ranks themselves: those of any monotone move lie on a line. found is false if there are
+// fewer than MinValues, or no line has the direction; then Chance is 1. TestFalseAlarms
+// checks the bound for ρ up to 0.6; at 0.9, where few values are independent, it is exceeded
+// up to five times.
+//
+// The ends are that of the series, and those n, n/√2, n/2, … values before it, down to
+// leastSettled, after which the values stay (settled): of a fall that has ended, a line
+// through it and the values that follow leaves residuals as those of a slow wander, and is no
+// clearer than one. The probability is shared equally between the lines to the end of the
+// series and all others, and within these among the windows.
 func LateTrend(x []float64, of Direction) (t Trend, found bool) {
 	t.Chance = 1
-	windows := 0
-	for last := len(x); last >= MinValues; last = int(float64(last) / math.Sqrt2) {
-		windows++
-		if w, is := line(x[len(x)-last:], of); is && (!found || w.Chance < t.Chance) {
-			w.From += len(x) - last
+	var atEnd, before []Trend // windows
+	for _, last := range lengths(len(x), MinValues) {
+		atEnd = append(atEnd, Trend{From: len(x) - last, To: len(x)})
+	}
+	for _, after := range lengths(len(x), leastSettled) {
+		for _, last := range lengths(len(x)-after, MinValues) {
+			if last <= longest*after {
+				before = append(before, Trend{From: len(x) - after - last, To: len(x) - after})
+			}
+		}
+	}
+	for _, windows := range [][]Trend{atEnd, before} {
+		w, is := clearest(x, of, windows)
+		if w.Chance = min(1, 2*w.Chance); is && (!found || w.Chance < t.Chance) {
 			t, found = w, true
 		}
 	}
-	t.Chance = min(1, max(1, float64(windows))*t.Chance)
 	return t, found
+}
+
+// lengths returns n, n/√2, n/2, … down to a least one.
+func lengths(n, least int) (all []int) {
+	for ; n >= least; n = int(float64(n) / math.Sqrt2) {
+		all = append(all, n)
+	}
+	return all
+}
+
+// leastSettled is the smallest number of values after the end of a line that is not that of
+// the series: a line through fewer of them is still one. So is a line through the values after
+// one that is longest times as long.
+const leastSettled, longest = 6, 4
+
+// clearest returns the clearest line through one of the windows after which the values stay.
+// It counts the windows.
+func clearest(x []float64, of Direction, windows []Trend) (t Trend, found bool) {
+	t.Chance = 1
+	for _, w := range windows {
+		fit, is := line(x[w.From:w.To], of)
+		fit.From, fit.To = w.From, w.To
+		if is && (!found || fit.Chance < t.Chance) && fit.settled(x) {
+			t, found = fit, true
+		}
+	}
+	t.Chance = min(1, max(1, float64(len(windows)))*t.Chance)
+	return t, found
+}
+
+// settled reports whether the values after a line, and each quarter of them, are on average
+// nearer to its end than to its start.
+func (t Trend) settled(x []float64) bool {
+	rest, middle := x[t.To:], t.Start/2+t.End/2
+	for i := range 4 {
+		quarter := rest[i*len(rest)/4 : (i+1)*len(rest)/4]
+		if len(quarter) > 0 && (Mean(quarter) > middle) != (t.End > t.Start) {
+			return false
+		}
+	}
+	return true
 }
 
 // line compares a line with a constant at every correlation.
@@ -87,17 +143,23 @@ func unbiased(rho, n float64) float64 {
 	return min(max(rho, (rho+2/n)/(1-4/n)), correlations[len(correlations)-1])
 }
 
-// Closer reports whether the line is closer to the values from From on than the two
-// levels before and after a change, by the sum of squares.
+// Closer reports whether the line, and the mean of the values after it, are closer to the
+// values from From on than the two levels before and after a change, by the sum of squares.
 func (t Trend) Closer(x []float64, c Change) bool {
 	last, k := x[t.From:], c.Index-t.From
 	if k < 1 || k >= len(last) {
 		return true
 	}
-	before, after := Mean(last[:k]), Mean(last[k:])
+	before, after, rest := Mean(last[:k]), Mean(last[k:]), t.End
+	if t.To < len(x) {
+		rest = Mean(x[t.To:])
+	}
 	line, levels := 0.0, 0.0
 	for i, v := range last {
-		d := v - t.Start - (t.End-t.Start)*float64(i)/float64(len(last)-1)
+		d := v - rest
+		if n := t.To - t.From; i < n {
+			d = v - t.Start - (t.End-t.Start)*float64(i)/float64(n-1)
+		}
 		line += d * d
 		if d = v - before; i >= k {
 			d = v - after

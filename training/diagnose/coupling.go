@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"grposim/training/change"
 )
@@ -163,6 +165,39 @@ func (t *Trace) betweenEvaluations() (reward, truth []float64) {
 		}
 	}
 	return reward, truth
+}
+
+// fewEvaluations says of a log with too few evaluations for a verdict what they show, from the
+// mean over the first quarter of the values to that over the last, and how often to evaluate:
+// twenty evaluations have minLate and one more in the last half of the steps. It is "" if there
+// are not two evaluations and two rewards.
+func (t *Trace) fewEvaluations() string {
+	course := func(series []float64) (text string, n int) {
+		var x []float64
+		for _, v := range series {
+			if isNumber(v) {
+				x = append(x, v)
+			}
+		}
+		if len(x) < 2 {
+			return "", len(x)
+		}
+		quarter := max(1, len(x)/4)
+		return fmt.Sprintf("from %.3g to %.3g", change.Mean(x[:quarter]), change.Mean(x[len(x)-quarter:])), len(x)
+	}
+	truth, n := course(t.TrueReward)
+	reward, rewards := course(t.Reward)
+	if t.Origin != Samples || n < 2 || rewards < 2 {
+		return ""
+	}
+	text := fmt.Sprintf("%d evaluations, in which the true reward goes %s while the reward goes %s, are too few: %d in the last half of the run are needed", n, truth, reward, minLate)
+	switch every := (slices.Max(t.Steps) - t.Steps[0]) / firstShare; {
+	case rewards < firstShare: // no evaluation would have a reward before it
+		return text
+	case every > 1:
+		return text + fmt.Sprintf(", so evaluate every %d steps", every)
+	}
+	return text + ", so evaluate at every step"
 }
 
 // middle returns the column means over those rows of the first half of the run

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -533,5 +535,23 @@ func TestOrderOfEvidence(t *testing.T) {
 		if a, b := names(name(full)), names(name(Trace{})); !slices.Equal(a, b) {
 			t.Errorf("diagnostics %v, of an empty trace %v", a, b)
 		}
+	}
+}
+
+// Every failure mode says what to do, and docs/diagnose.md says it too.
+func TestNext(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/diagnose.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range Failures {
+		name := strings.ReplaceAll(string(m), "-", " ")
+		row := regexp.MustCompile(`(?m)^\| ` + name + ` \|.*\| (.*) \|$`).FindSubmatch(doc)
+		if m.Next() == "" || row == nil || string(row[1]) != m.Next() {
+			t.Errorf("%s: docs/diagnose.md says to do %q, want %q", m, row, m.Next())
+		}
+	}
+	if None.Next() != "" {
+		t.Errorf("without a failure: %q", None.Next())
 	}
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -153,6 +154,14 @@ func TestNotObservable(t *testing.T) {
 			l.TrueReward = slices.Repeat([]float64{math.NaN()}, 200)
 			l.TrueReward[100] = 0.5
 		}, RewardHacking, "no two evaluations", nil},
+		{"few evaluations", func(l *Trace) {
+			for i := range l.TrueReward {
+				l.Reward[i], l.TrueReward[i] = 0.3+0.001*float64(i), math.NaN()
+				if i%18 == 0 { // 12 of them
+					l.TrueReward[i] = 0.5 - 0.2*float64(i)/198
+				}
+			}
+		}, RewardHacking, "12 evaluations, in which the true reward goes from 0.482 to 0.318 while the reward goes from 0.325 to 0.474, are too few: 8 in the last half of the run are needed, so evaluate every 99 steps", nil},
 		{"short", func(l *Trace) { *l = l.Prefix(12) }, DynamicalInstability, "fewer than 8 values", nil},
 	} {
 		run := logged(newRand(), 200)
@@ -160,6 +169,34 @@ func TestNotObservable(t *testing.T) {
 		v := finding(Name(run), c.mode)
 		if v.Finding != NotObservable || !strings.Contains(v.Because, c.because) || !slices.Equal(v.Missing, c.missing) || v.Since != -1 {
 			t.Errorf("%s: got %+v, want %s not observable because %s, missing %v", c.name, v, c.mode, c.because, c.missing)
+		}
+	}
+}
+
+// As many evaluations as a log with too few is told to have are enough.
+func TestEnoughEvaluations(t *testing.T) {
+	for _, rows := range []int{60, 200, 1000} {
+		run := logged(newRand(), rows)
+		var every int
+		for i := range run.TrueReward {
+			if i%(rows/8) != 0 {
+				run.TrueReward[i] = math.NaN()
+			}
+		}
+		few := finding(Name(run), RewardHacking).Because
+		if _, after, _ := strings.Cut(few, "evaluate every "); after == "" {
+			t.Fatalf("%d rows: %q", rows, few)
+		} else if _, err := fmt.Sscan(after, &every); err != nil {
+			t.Fatal(err)
+		}
+		run = logged(newRand(), rows)
+		for i := range run.TrueReward {
+			if run.TrueReward[i] = run.Reward[i]; i > 0 && run.Steps[i]/every == run.Steps[i-1]/every {
+				run.TrueReward[i] = math.NaN()
+			}
+		}
+		if v := finding(Name(run), RewardHacking); strings.Contains(v.Because, "evaluations") {
+			t.Errorf("%d rows, evaluated every %d steps: %+v", rows, every, v)
 		}
 	}
 }

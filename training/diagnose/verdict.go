@@ -6,6 +6,21 @@ import (
 	"slices"
 )
 
+// Next says what to do about a failure mode, one sentence without a full stop; "" of None.
+func (m Mode) Next() string {
+	switch m {
+	case DynamicalInstability:
+		return "go back to a checkpoint before that step and lower the learning rate, or draw samples from the policy more often (fewer updates a batch); clip the gradient norm"
+	case RewardHacking:
+		return "read the completions with the highest rewards and close what the reward pays for without the task; keep the checkpoint with the best score of evaluation; a larger KL penalty slows the rest"
+	case AdvantageDegeneracy:
+		return "leave out prompts that are always or never solved and take those that are solved sometimes; take more samples a prompt, or a finer reward"
+	case PolicyConcentration:
+		return "read several completions of one prompt: if they are the same, go back to a checkpoint before that step and lower the learning rate, raise the KL penalty or the upper clip bound, or add an entropy bonus"
+	}
+	return ""
+}
+
 // sign is a truth value of three: false, not known, true, in that order, so that the
 // largest of several is their disjunction and the smallest their conjunction.
 type sign int
@@ -99,7 +114,7 @@ func (d *Diagnosis) judge(t *Trace, mode Mode, s sign) {
 	case unknown:
 		v.Finding = NotObservable
 		v.Missing = t.missing(mode)
-		v.Because = d.because(mode, v.Missing)
+		v.Because = d.because(t, mode, v.Missing)
 	}
 	d.Verdicts = append(d.Verdicts, v)
 }
@@ -139,7 +154,7 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 
 // because says why a mode is not observable, by the first reason that applies: the noise,
 // a run too short, a diagnostic without a value; a series that is missing.
-func (d *Diagnosis) because(mode Mode, missing []Series) string {
+func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 	for _, e := range d.Evidence {
 		if e.Of == mode && e.noisy() && e.hidden != "" {
 			return e.hidden
@@ -150,6 +165,9 @@ func (d *Diagnosis) because(mode Mode, missing []Series) string {
 	}
 	for _, e := range d.Evidence {
 		if e.Of == mode && e.Observable == TooShort {
+			if few := t.fewEvaluations(); mode == RewardHacking && few != "" {
+				return few
+			}
 			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
 		}
 		if e.Of == mode && e.Observable == Ended {

@@ -47,6 +47,9 @@ func rewardCollapse(l *logs.Log) []Finding {
 		sudden = jump
 	}
 	slow, _ := change.LateTrend(x, change.Falls)
+	if slow.To < len(x) && rewardTests*slow.Chance > rewardFalseAlarm {
+		slow.Chance = 1 // a fall in the middle of the run that chance may have made is nothing to remark
+	}
 	limit, chance := rewardFalseAlarm, rewardTests*min(sudden.Chance, slow.Chance)
 	if chance > limit {
 		limit = rewardPerhaps
@@ -57,8 +60,20 @@ func rewardCollapse(l *logs.Log) []Finding {
 	since, from, to, text := sudden.Index, sudden.Before.Mean, sudden.After.Mean, "%s falls from %.3g to %.3g at step %d"
 	if rewardTests*slow.Chance <= limit && (rewardTests*sudden.Chance > limit || slow.Closer(x, sudden)) {
 		// A line through a fall that has ended leaves the range of the values, as below 0.
-		fallen := x[slow.From:]
-		since, from, to, text = slow.From+bend(fallen), min(slow.Start, slices.Max(fallen)), max(slow.End, slices.Min(fallen)), "%s falls slowly from %.3g to %.3g, from step %d on"
+		fallen := x[slow.From:slow.To]
+		since, text = slow.From+bend(fallen), "%s falls slowly from %.3g to %.3g, from step %d on"
+		from, to = min(slow.Start, slices.Max(fallen)), max(slow.End, slices.Min(fallen))
+		// The fall may have begun before the clearest line, if the values there lie along it.
+		first := max(0, slow.From-len(fallen))
+		if earlier := first + bend(x[first:slow.To]); since == slow.From && earlier < since {
+			top := slow.Start + float64(since-earlier)/float64(len(fallen)-1)*(slow.Start-slow.End)
+			if mean := change.Mean(x[earlier:since]); mean > slow.Start && mean < top {
+				since, from = earlier, min(top, slices.Max(x[earlier:slow.To]))
+			}
+		}
+		if slow.To < len(x) {
+			to = change.Mean(x[slow.To:])
+		}
 	}
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	large := from-to >= max(lostReward*(from-min(start, to)), 2*noise)

@@ -118,6 +118,40 @@ func TestSlowFallStaysInRange(t *testing.T) {
 	}
 }
 
+// A slow fall that ended before the last rows is a failure since its begin, down to where it
+// ended: what the first rows of a log state, and no later row contradicts, all of it states.
+func TestSlowFallThatHasEnded(t *testing.T) {
+	const rows, begin, bottom = 120, 86, 0.02
+	for _, fall := range []float64{0.022, 0.03} { // a row: down within 31 and 23 rows
+		missed := 0
+		for seed := range uint64(12) {
+			rng := rand.New(rand.NewPCG(seed, 41))
+			x := make([]float64, rows)
+			for i := range x {
+				x[i] = max(bottom, 0.7-0.5*math.Exp(-float64(i)/25)-fall*max(0, float64(i-begin+1))) + 0.02*rng.NormFloat64()
+			}
+			early := slices.ContainsFunc(rewardCollapse(rewards(x[:begin+16])), func(f Finding) bool { return f.Level == Failure })
+			got := rewardCollapse(rewards(x))
+			if len(got) != 1 || got[0].Level != Failure {
+				missed++
+				if early {
+					t.Errorf("%g a row, seed %d: %+v, want the failure that %d rows state", fall, seed, got, begin+16)
+				}
+				continue
+			}
+			var from, to float64
+			if _, err := fmt.Sscanf(got[0].Text, "reward falls slowly from %g to %g,", &from, &to); err != nil {
+				t.Errorf("%g a row, seed %d: %q: %v", fall, seed, got[0].Text, err)
+			} else if from < 0.55 || to > bottom+0.1 || got[0].Since < 10*(begin-8) || got[0].Since > 10*(begin+8) {
+				t.Errorf("%g a row, seed %d: %q since %d, want from about 0.7 to about %g since %d", fall, seed, got[0].Text, got[0].Since, bottom, 10*begin)
+			}
+		}
+		if missed > 1 {
+			t.Errorf("%g a row: %d of 12 falls are missed, want at most 1", fall, missed)
+		}
+	}
+}
+
 // A score of evaluation that does not fall makes a fall of the reward a remark, one that falls
 // too or that has too few values does not; and a fall where the run was resumed says so.
 func TestRewardFallsAlone(t *testing.T) {

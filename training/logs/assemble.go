@@ -16,7 +16,7 @@ func (c *collector) log() (*Log, error) {
 	}
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
-	l := &Log{File: c.err.File, Run: c.run, Format: Format{trainers[t].name, c.container}, Averaged: 1}
+	l := &Log{File: c.err.File, Run: c.run, Format: Format{c.writer(t), c.container}, Averaged: 1}
 	a.fillCounts()
 	a.train = a.columns(training)
 	if other, _ := c.other(); other.lack != "" {
@@ -76,6 +76,27 @@ func (c *collector) trainer() int {
 	return best
 }
 
+// writer returns the name of trainer i if the file shows that it is the trainer's: by the
+// container, or by two keys that general names do not have, or by one that nobody else is
+// likely to choose, with a slash or of three words. One short word, as ent, is anybody's
+// abbreviation, though it is read as that trainer's.
+func (c *collector) writer(i int) Trainer {
+	own := 0
+	for _, s := range c.series {
+		if s.training[i].rule == nil || s.training[0].rule != nil {
+			continue
+		}
+		own++
+		if key := s.training[i].rule.key; strings.Contains(key, "/") || strings.Count(key, "_") >= 2 {
+			own++
+		}
+	}
+	if own < 2 && !slices.Contains(trainers[i].containers, c.container) {
+		return Plain
+	}
+	return trainers[i].name
+}
+
 // hasKey reports whether the file has a key of trainer i with the given rule key.
 func (c *collector) hasKey(i int, key string) bool {
 	return slices.ContainsFunc(c.series, func(s *series) bool {
@@ -107,8 +128,16 @@ func (c *collector) keysByLikeness() (keys []string) {
 
 // keysSeen lists keys of the file, those first that are like a reward's.
 func (c *collector) keysSeen() string {
-	const shown = 30
 	keys := c.keysByLikeness()
+	if len(keys) == 0 {
+		return "it has no keys"
+	}
+	return "its keys are " + quoteAll(keys) + renaming(keys[0])
+}
+
+// quoteAll lists keys, the first thirty of them.
+func quoteAll(keys []string) string {
+	const shown = 30
 	var list []string
 	for _, k := range keys[:min(len(keys), shown)] {
 		list = append(list, quote(k))
@@ -116,10 +145,7 @@ func (c *collector) keysSeen() string {
 	if more := len(keys) - shown; more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	if len(keys) == 0 {
-		return "it has no keys"
-	}
-	return "its keys are " + strings.Join(list, ", ") + renaming(keys[0])
+	return strings.Join(list, ", ")
 }
 
 // renaming says what to do with a key that could be the reward's.

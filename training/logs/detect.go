@@ -45,8 +45,12 @@ var textForms = []struct {
 	{Console, func(*collector, string) bool { return true }, func(c *collector, r *bufio.Reader, begin string) error {
 		err := c.readConsole(&lines{r: r})
 		if err == nil && len(c.rows) == 0 {
-			n, text := telling(begin)
-			c.err.add(n, "got %s, want %s", quote(text), knownFormats)
+			if names := tableOfNumbers(begin); names != nil {
+				c.err.add(1, "got no known column among %s, want step, reward and others of docs/logs.md%s", quoteAll(names), renamings(names))
+			} else {
+				n, text := telling(begin)
+				c.err.add(n, "got %s, want %s", quote(text), knownFormats)
+			}
 		}
 		return err
 	}},

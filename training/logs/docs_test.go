@@ -19,7 +19,7 @@ func logsDoc() []byte {
 
 Written from the code; do not edit. To rewrite it: ` + "`go test ./training/logs -run TestLogsDoc -update`" + `.
 
-Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, and names each series by what it is. The trainer is the one of which the file has the most keys.
+Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, and names each series by what it is. The trainer is the one of which the file has the most keys; it is named where two of them are no general names, or one has a slash or three words.
 
 ## Files
 
