@@ -325,4 +325,10 @@ var reportMutants = []mutant{
 		before: "point.Logits, init.Offset, s.Seed", after: "point.Logits, 0, s.Seed"},
 	{id: "sweeps/theory/plane-column", fault: "a column of a map has the regimes of the first", file: "sweeps/theory/plane.go",
 		before: "p.xKey.SetNumber(&s, x)", after: "p.xKey.SetNumber(&s, p.xNode.value[0])"},
+	{id: "sweeps/theory/deep-from-the-start", fault: "a run that has not moved from a deep start is too deep", file: "sweeps/theory/arrival.go",
+		before: "case deep && rare < deeper*g.Began:", after: "case deep:"},
+	{id: "cmd/explorer/explore/swings-below-onset", fault: "the explorer names swings below the onset of oscillation", file: "cmd/explorer/explore/answer.go",
+		before: "s.Optimizer.LearningRate >= *onset)", after: "s.Optimizer.LearningRate >= 0)"},
+	{id: "cmd/explorer/explore/doubtful-halving", fault: "the explorer says what halves a noise that is not known", file: "cmd/explorer/explore/changes.go",
+		before: "p.Neglected.RewardVariance > variance/2", after: "p.Neglected.RewardVariance > 1e9*variance"},
 }
