@@ -159,6 +159,15 @@ func TestExtremesPredictNumbers(t *testing.T) {
 	}
 }
 
+// So they are with a penalty near the largest number, twice of which has none, where the stiffness is rounding.
+func TestLargestPenaltyOfARoundedStiffness(t *testing.T) {
+	p := moderate()
+	p.GroupSize, p.Strength, p.Reference = Infinite, 1e300, []float64{-1e6, 1e6}
+	if all := faults(Predict(p)); len(all) > 0 {
+		t.Errorf("%+v: %v", p, all)
+	}
+}
+
 // So they are with any combination of extremes.
 func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

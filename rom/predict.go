@@ -349,13 +349,13 @@ func (p *Params) leastResolved(from float64) float64 {
 		return !l.finite() || !(math.Abs(l.modes()[0].total) >= roundedStiffness*q.pull())
 	}
 	low, high := from, 2*from
-	for ; rounded(high); low, high = high, 2*high {
-		if high > 0x1p40*from {
+	for ; math.IsInf(high, 1) || rounded(high); low, high = high, 2*high {
+		if math.IsInf(high, 1) || high > 0x1p40*from {
 			return math.Inf(1)
 		}
 	}
 	for high > 1.001*low {
-		if middle := math.Sqrt(low * high); rounded(middle) {
+		if middle := low * math.Sqrt(high/low); rounded(middle) {
 			low = middle
 		} else {
 			high = middle
