@@ -21,7 +21,7 @@ func (p *Plan) PathFigure() Figure {
 		cells = append(cells, &p.Cells[i])
 	}
 	sets := each(cells)
-	f := curvesOf("Predicted expected reward of "+p.Spec.Name, sets)
+	f := curvesOf("Predicted expected reward of "+p.Spec.Name+", ± one standard deviation over runs", sets)
 	f.Name = "path"
 	f.Caption = "Each line is the expected reward over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
 	for _, set := range thinned(sets) {

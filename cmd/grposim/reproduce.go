@@ -115,7 +115,11 @@ all of them.
 			if err := writeSummary(out, parts); err != nil {
 				return err
 			}
-			display.Note("report: " + filepath.Join(out, "report.html"))
+			note := "report: " + filepath.Join(out, "report.html")
+			if len(names) < len(known) {
+				note += ", of " + strings.Join(names, ", ") + " alone"
+			}
+			display.Note(note)
 			return verdicts.print(stdout, stderr, out, experiments)
 		},
 	}

@@ -83,7 +83,8 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 			break
 		}
 	}
-	word, said := out.Counted.word(&target, simulated.Run.Steps), reader{e, c, prediction}
+	said := reader{e, c, prediction}
+	word := out.Counted.word(said, &target)
 	out.Words = []Word{word, said.reached(word)}
 	out.Summary = out.Counted.summary(said, word)
 	return out, nil
@@ -116,16 +117,17 @@ func (n Counts) runs() (runs int) {
 	return runs
 }
 
-// word says where runs of this length from the start end.
-func (n Counts) word(target *theory.Target, steps int) Word {
+// word says where runs from the start end. Those near an unstable point have not arrived: they
+// swing about it or leave it later.
+func (n Counts) word(r reader, target *theory.Target) Word {
 	w := Word{Question: "Where do runs from this start end?", Tone: Good}
 	switch share := float64(n[theory.AtTarget]) / float64(n.runs()); {
-	case share < few:
+	case share < few || r.unstable():
 		w.Tone = Bad
 	case share < enough:
 		w.Tone = Warn
 	}
-	where := "J* = "
+	steps, where := r.c.settings.Run.Steps, "J* = "
 	if !target.AtRest {
 		where = "the best reward, J = "
 	}
@@ -134,6 +136,9 @@ func (n Counts) word(target *theory.Target, steps int) Word {
 		arrived = "None"
 	}
 	parts := []string{fmt.Sprintf("%s of %d simulated runs arrived within %d steps at %s%s", arrived, n.runs(), steps, where, digits(target.Reward))}
+	if r.unstable() {
+		parts[0] = fmt.Sprintf("After %d steps %d of %d simulated runs are within a tenth of the range of rewards of %s%s", steps, n[theory.AtTarget], n.runs(), where, digits(target.Reward))
+	}
 	if n[theory.NotYet] == n.runs() {
 		parts[0] = fmt.Sprintf("None of %d simulated runs is at %s%s after %d steps", n.runs(), where, digits(target.Reward), steps)
 		n = nil // that is all
@@ -164,8 +169,6 @@ func (r reader) reached(runs Word) Word {
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
 	switch {
-	case word.Tone == Good && r.unstable():
-		s.Text += " " + word.Answer + ", and may leave it later."
 	case word.Tone == Good && s.Tone != None || r.unstable() || r.c.settings.Units() != "":
 		s.Text += " " + word.Answer + "."
 	case s.Tone == None || n[theory.AtTarget] == 0:
@@ -173,7 +176,7 @@ func (n Counts) summary(r reader, word Word) Summary {
 	default:
 		s.Text = "Only " + word.Answer + ". " + s.Text
 	}
-	if s.Tone == None || word.Tone != Good {
+	if s.Tone == None || word.Tone != Good && !r.unstable() {
 		s.Short = fmt.Sprintf("%d of %d runs arrive; %s", n[theory.AtTarget], n.runs(), s.Short)
 	}
 	if word.Tone == Bad || word.Tone == Warn && s.Tone != Bad {

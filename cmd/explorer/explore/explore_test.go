@@ -674,7 +674,7 @@ func TestNoiseIsDoubted(t *testing.T) {
 }
 
 // Where the theory has no answer, or runs from the start do not arrive at a stable state, the summary
-// begins with what they do. In the second case some lock by chance on the worse of two answers.
+// begins with what they do. No run arrives at an unstable point, however near it is at the end. In the second case some lock by chance on the worse of two answers.
 func TestSummaryBeginsWithTheRuns(t *testing.T) {
 	e := New()
 	for name, c := range map[string]struct {
@@ -706,8 +706,8 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		if got.Counted.runs() != 64 || got.Summary.Tone != c.tone || !strings.HasPrefix(got.Summary.Text, c.begin) || !strings.Contains(got.Summary.Text, got.Words[0].Answer) || !strings.Contains(got.Words[0].Answer, theNumber(got.Counted[theory.AtTarget])+" of 64 ") {
 			t.Errorf("%s: %v, %+v, %+v, want %s and a text that begins with %q", name, got.Counted, got.Summary, got.Words, c.tone, c.begin)
 		}
-		if later := strings.Contains(got.Summary.Text, "may leave it later"); later != (name == "short") {
-			t.Errorf("%s: %q", name, got.Summary.Text)
+		if text := got.Summary.Text; strings.HasPrefix(text, "Unstable") && strings.Contains(text, "arrived") {
+			t.Errorf("%s: %q", name, text)
 		}
 		if end := got.Words[1]; end.Question != "Where does it end?" || end.Tone == Good && got.Words[0].Tone != Good {
 			t.Errorf("%s: %+v, but %+v", name, end, got.Words[0])

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -128,7 +129,7 @@ func (r reader) oscillation() Word {
 			w.Tone, w.Answer = Bad, "No: it runs away without swings"
 		}
 	case r.unstable():
-		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and swings grow: %s larger with every period of %s", percent(left-1), steps(period))
+		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and small swings about it grow: %s larger with every period of %s", percent(left-1), steps(period))
 	case left < 0.01:
 		w.Tone, w.Answer = Good, fmt.Sprintf("Barely: it overshoots by about %s, and of a swing less than 1 %% is left after its period of %s", percent(math.Sqrt(left)), steps(period))
 	default:
@@ -305,7 +306,7 @@ func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
 	if because == "" {
-		because = d.Scope.Because
+		because = cmp.Or(d.Scope.Because, "the multipliers of the linear dynamics are not known")
 	}
 	return "No answer from theory: " + because + "."
 }

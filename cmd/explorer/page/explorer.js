@@ -614,7 +614,7 @@ function drawPath() {
 function pathWords(band, seen) {
   const { steps, reward, neglected, kind, scope, doubt } = path, said = [], show = list => digits(last(list), 4);
   if (reward.length > 0) {
-    said.push(`Predicted (${kind}): J goes from ${digits(reward[0], 4)} to ${show(reward)} in ${digits(last(steps))} steps` +
+    said.push(`Predicted (${kind}): J goes from ${digits(reward[0], 4)} to ${show(reward)} in ${digits(steps[reward.findLastIndex(value => value != null)])} steps` +
       (band ? `, and 5–95 % of the runs end within ${show(band.low)} and ${show(band.high)}.` : "."));
     if (last(neglected ?? []) != null) said.push(`What the theory neglects is about ${digits(Math.max(...neglected.filter(value => value != null)), 2)} at most.`);
   }
