@@ -1,16 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"grposim/sweeps"
-	"grposim/sweeps/report"
-	"grposim/sweeps/store"
 	"grposim/training/logs"
 )
 
@@ -77,24 +73,10 @@ func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 		ahead.Points = append(ahead.Points, sweeps.FigurePoint{X: step, Y: f.ahead.Mean[i], Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
 	}
 	const reward, steps = "reward, in the unit of the log", "optimizer step"
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	for _, figure := range []sweeps.Figure{
-		{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
+	return drawFigures(stderr, folder,
+		sweeps.Figure{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
 			Caption: "Each point is " + point + " of the log. The line is the law with the lowest BIC."},
-		{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
+		sweeps.Figure{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
 			Caption: "Where the law holds the points scatter about 0 without a trend."},
-	} {
-		svg, png, err := report.Draw(figure)
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(folder, figure.Name)
-		if err := errors.Join(store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png)); err != nil {
-			return err
-		}
-		printLines(stderr, "figure: "+file+".svg")
-	}
-	return nil
+	)
 }

@@ -203,10 +203,7 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 		return report.Part{}, err
 	}
 	part, err := drawPart(ctx, dir, e, display, func(name string, svg, png []byte) error {
-		return errors.Join(
-			store.WriteFile(filepath.Join(figures, name+".svg"), svg),
-			store.WriteFile(filepath.Join(figures, name+".png"), png),
-		)
+		return writeFigure(figures, name, svg, png)
 	})
 	if err != nil {
 		return part, err
@@ -214,6 +211,29 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 	err = writePage(filepath.Join(dir, "report.html"), e.Plan.Spec.Name, []report.Part{part})
 	part.Folder = filepath.Base(dir)
 	return part, err
+}
+
+// writeFigure writes a figure into a folder.
+func writeFigure(folder, name string, svg, png []byte) error {
+	return errors.Join(store.WriteFile(filepath.Join(folder, name+".svg"), svg), store.WriteFile(filepath.Join(folder, name+".png"), png))
+}
+
+// drawFigures draws figures into a folder, which it makes, and says where they are.
+func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for _, f := range figures {
+		svg, png, err := report.Draw(f)
+		if err != nil {
+			return err
+		}
+		if err := writeFigure(folder, f.Name, svg, png); err != nil {
+			return err
+		}
+		printLines(stderr, "figure: "+filepath.Join(folder, f.Name)+".svg")
+	}
+	return nil
 }
 
 // drawPart draws the figures of the results folder dir, calls drawn with each, and returns the

@@ -7,20 +7,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
-	"grposim/sweeps/report"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -69,7 +65,7 @@ at every recorded step joins the other predictions.`,
 				if !path {
 					return usageError{errors.New("--figures draws the path: use it with --path")}
 				}
-				if err := drawPaths(stderr, figures, plan); err != nil {
+				if err := drawFigures(stderr, figures, plan.PathFigure()); err != nil {
 					return err
 				}
 			}
@@ -135,21 +131,6 @@ func printPaths(w io.Writer, plan *sweeps.Plan) error {
 	return printTable(w, rows)
 }
 
-// drawPaths draws the predicted paths of a plan to a folder.
-func drawPaths(stderr io.Writer, folder string, plan *sweeps.Plan) error {
-	figure := plan.PathFigure()
-	svg, png, err := report.Draw(figure)
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(folder, figure.Name)
-	if err := errors.Join(os.MkdirAll(folder, 0o777), store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png)); err != nil {
-		return err
-	}
-	printLines(stderr, "figure: "+file+".svg")
-	return nil
-}
-
 // printPredictions prints a row of predictions for every cell: those of the exact
 // dynamics or, outside its scope, of the leading order.
 func printPredictions(w io.Writer, plan *sweeps.Plan) error {
@@ -181,11 +162,7 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			faster = append(faster, name)
 		}
 		if dynamics.SpectralRadius != nil {
-			period := 1
-			if lag := &c.Settings.Lag; lag.Kind == grpo.Block {
-				period = lag.Interval
-			}
-			periods[period] = true
+			periods[sim.RefreshPeriod(c.Settings.Lag)] = true
 		}
 		if dynamics.Neutral > 0 {
 			regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
