@@ -66,7 +66,7 @@ func compile() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// contents are what the template takes.
+// contents fills the template.
 type contents struct {
 	CSS, JS, Worker, WasmExec string
 	Colours                   string // those of reports

@@ -19,7 +19,7 @@ import (
 type input struct {
 	name string                    // in words
 	try  string                    // which command reads it; %[1]s stands for its path
-	is   func(path string) bool    // whether it is what is at the path
+	is   func(path string) bool    // whether the path holds this kind
 	near func(dir string) []string // names of the kind: paths in the folder, or built-in names
 }
 

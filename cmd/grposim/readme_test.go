@@ -72,7 +72,7 @@ func TestReadmeOutput(t *testing.T) {
 	}
 }
 
-// The picture of README is what the command above it draws.
+// The command above README's picture draws it.
 func TestReadmePicture(t *testing.T) {
 	root := moduleRoot(t)
 	dir := t.TempDir()

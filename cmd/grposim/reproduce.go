@@ -87,7 +87,8 @@ all of them.
 			}
 			var plans []*sweeps.Plan
 			slices.Sort(names)
-			for _, name := range slices.Compact(names) {
+			names = slices.Compact(names)
+			for _, name := range names {
 				if !slices.Contains(known, name) {
 					return unknownExperiment(name, suite)
 				}

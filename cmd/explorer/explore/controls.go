@@ -157,7 +157,7 @@ type Preset struct {
 	Values map[string]string `json:"values"` // by key of a control
 }
 
-// Description is what the page has to know before anything is asked.
+// Description tells the page its controls and presets before anything is asked.
 type Description struct {
 	Controls []Control `json:"controls"`
 	Presets  []Preset  `json:"presets"`

@@ -22,7 +22,7 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// State is what the page has set: a preset and what differs from it.
+// State holds the setting of the page: a preset and the values that differ from it.
 type State struct {
 	Preset string            `json:"preset"` // a name of Presets
 	Set    map[string]string `json:"set"`    // by key of a control or of the configuration, the value as --set takes it
