@@ -66,6 +66,9 @@ type KL struct {
 // Outside reports whether there is a penalty that is not in the loss.
 func (kl *KL) Outside() bool { return kl.Coefficient != 0 && kl.In != InLoss }
 
+// OfReward reports whether there is a penalty that is part of the rewards.
+func (kl *KL) OfReward() bool { return kl.Coefficient != 0 && kl.In == InReward }
+
 // Sampled reports whether the force has a KL gradient of its samples.
 func (kl *KL) Sampled() bool {
 	return kl.Coefficient != 0 && kl.In != InReward && (kl.Gradient != ExactKL || kl.Outside())
@@ -82,6 +85,10 @@ type Estimator struct {
 	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage per nat; 0 is none
 	Samples       Samples    // the groups of the steps of a block
 }
+
+// Resamples reports whether groups are redrawn under a sampled KL gradient, whose mean then
+// depends on the rewards.
+func (e *Estimator) Resamples() bool { return e.Filter == Redraw && e.KL.Sampled() }
 
 // Lag is the policy staleness.
 type Lag struct {

@@ -5,16 +5,11 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/group"
 )
 
-// This file has what a KL penalty outside the loss, an entropy bonus, reused samples, a
-// largest norm and a moving reference change (docs/theory.md §11.5 and §11.6).
-
-// shifted reports whether the KL penalty is part of the rewards.
-func (p *Params) shifted() bool { return p.KL.In == option.InReward && p.KL.Coefficient > 0 }
-
-// outside reports whether there is a KL penalty that is not in the loss.
-func (p *Params) outside() bool { return p.KL.Coefficient > 0 && p.KL.In != option.InLoss }
+// This file computes the effect of a KL penalty, of an entropy bonus, of reused samples, of a
+// largest norm and of a moving reference (docs/theory.md §11.5 and §11.6).
 
 // restoring returns the part of β that restores on-policy: 0 for k1 in the loss, whose
 // mean is π_old − π.
@@ -42,6 +37,36 @@ func (m *model) balanced() []float64 {
 	}
 	logSoftmax(logits, slices.Clone(logits))
 	return logits
+}
+
+// subtractPenalty subtracts β times the mean KL gradient.
+func (m *model) subtractPenalty(dst []float64) {
+	if m.KL.Coefficient == 0 || m.KL.OfReward() {
+		return
+	}
+	at := m.anchor()
+	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
+		kl := 0.0
+		for a, p := range at.probs {
+			kl += p * (at.logs[a] - m.reference[a])
+		}
+		for a, p := range at.probs {
+			dst[a] -= m.KL.Coefficient * p * (at.logs[a] - m.reference[a] - kl)
+		}
+		return
+	}
+	c := m.x
+	copy(c, m.Old)
+	if m.counts != nil {
+		m.counts.SampleShares(c)
+	}
+	for a := range c {
+		c[a] *= m.KL.Coefficient * m.Kappa[a]
+	}
+	project(c, at.probs)
+	for a := range dst {
+		dst[a] -= c[a]
+	}
 }
 
 // addEntropy adds α∇H = −α π_a(log π_a/n_a + H), n_a the number of arms in a class.
@@ -81,52 +106,35 @@ func (m *model) entropyStiffness(fresh [][]float64) {
 	}
 }
 
-// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref,
-// and the moments of a group's compositions with it.
+// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref.
 func (m *model) shiftRewards() {
-	if !m.shifted() {
-		return
-	}
 	for a, l := range m.past.logs {
-		m.shift[a] = -m.KL.Coefficient * (l - m.reference[a])
+		m.Shift[a] = -m.KL.Coefficient * (l - m.reference[a])
 	}
-	if m.groups == nil {
-		return
-	}
-	for j, x := range m.unshifted {
-		m.groups.parts[j].mean = x + m.shift[m.groups.parts[j].arm]
-	}
-	m.groups.evaluate(m.law)
-}
-
-// clone returns a copy of c with numbers of its own.
-func (c *compositions) clone() *compositions {
-	own := *c
-	own.parts, own.pull, own.square = slices.Clone(c.parts), slices.Clone(c.pull), slices.Clone(c.square)
-	return &own
+	m.law.Refresh()
 }
 
 // underived returns the reason why neither the mean force nor its noise is known, "" where
 // they are.
 func (p *Params) underived() string {
 	switch {
-	case p.shifted() && p.Filter != option.KeepAll:
+	case p.KL.OfReward() && p.Filter != option.KeepAll:
 		return "a KL penalty in the reward is not derived with dynamic sampling"
-	case p.outside() && !p.ofGroup():
+	case p.KL.Outside() && p.Advantage.Tabled():
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
-	case len(p.Prompts.First) > 0 && (p.outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
+	case len(p.Prompts.First) > 0 && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
 		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
 	case len(p.Prompts.First) > 0 && p.Filter == option.Drop:
 		return "many prompts whose groups of equal rewards are dropped are not derived"
 	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL:
 		return "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived"
-	case !p.shifted():
+	case !p.KL.OfReward():
 		return ""
-	case p.Importance.Mode > option.Ratio:
+	case !p.Importance.Linear():
 		return "the force of a KL penalty in the reward is derived without importance weights or with ratios only"
 	case p.Entropy > 0:
 		return "a KL penalty in the reward beside an entropy bonus is not derived"
-	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && p.groups == nil:
+	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed():
 		return "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only"
 	}
 	return ""
@@ -154,46 +162,27 @@ func (p *Params) unfixed() string {
 // to which they count as tied.
 const tiedReward = 1e-6
 
-// tied returns the least distance of a reward of one arm from one of another, with the KL in
-// the reward and the std scale at finite G, where the force jumps at a tie; else +Inf.
-func (m *model) tied() float64 {
-	least := math.Inf(1)
-	if m.shifted() && m.groups != nil {
-		for j, x := range m.groups.parts {
-			for _, y := range m.groups.parts[:j] {
-				if x.arm != y.arm {
-					least = min(least, math.Abs(x.mean-y.mean))
-				}
-			}
-		}
-	}
-	return least
-}
-
 // shiftedTie reports whether a tie lies within four standard deviations of a logit gap of the
 // given variance about the fixed point.
 func (m *model) shiftedTie(gap float64) bool {
-	return m.tied() < 4*m.KL.Coefficient*math.Sqrt(gap)
+	return m.law.Tied() < 4*m.KL.Coefficient*math.Sqrt(gap)
 }
 
 // sliding returns the reason why there is no linear dynamics at a fixed point at which the
 // policies are set, "" where there is.
 func (m *model) sliding() string {
-	if !m.shifted() || m.Advantage.Scale == option.NoScale {
-		return ""
-	}
-	if m.groups == nil {
-		m.prepare()
-		if m.spread() <= tiedReward*tiedReward {
-			return "all rewards are equal at the fixed point, KL included, so that there is no linear regime"
-		}
-		return ""
-	}
-	if m.tied() <= tiedReward {
+	switch tied := m.law.Tied(); {
+	case !m.KL.OfReward() || m.Advantage.Scale == option.NoScale:
+	case math.IsInf(tied, 1) && m.equalled():
+		return "all rewards are equal at the fixed point, KL included, so that there is no linear regime"
+	case tied <= tiedReward:
 		return "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness"
 	}
 	return ""
 }
+
+// equalled reports whether all rewards are equal, up to rounding.
+func (m *model) equalled() bool { return m.law.Spread() <= tiedReward*tiedReward }
 
 // clips is the reason of a prediction that is out of scope because of the largest norm.
 const clips = "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)"
@@ -235,12 +224,12 @@ func (p *Params) neverClipped(force float64) bool {
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with
 // weights of at most 1.
 func (p *Params) withinNorm() bool {
-	if !p.ofGroup() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
+	if p.Advantage.Tabled() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
 	for _, arm := range p.Arms {
-		below, above, ok := armSupport(arm)
+		below, above, ok := group.Support(arm)
 		if !ok {
 			below, above = math.Inf(-1), math.Inf(1)
 		}

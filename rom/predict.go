@@ -397,7 +397,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		return clips
 	case p.Samples == option.Reused && !staleness(l).plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
-	case p.outside() && l.Kind == option.Random:
+	case p.KL.Outside() && l.Kind == option.Random:
 		return "random ages with a KL penalty outside the loss are not derived"
 	}
 	at, m, because := e.dynamicsOf(p)
@@ -549,10 +549,7 @@ func (f *folded) representable() bool {
 	m.set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.meanForce(force)
-	if m.success == nil {
-		m.prepare()
-	}
-	return isFinite(force) && (m.success != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.spread()}))
+	return isFinite(force) && (m.counts != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.law.Spread()}))
 }
 
 // unmerged returns p as a folded bandit with one class per arm.

@@ -26,7 +26,7 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 		return nil, Scope{Because: because}
 	}
 	m.set(old, old)
-	phi, _, _ := m.phiGradient()
+	phi, _, _ := m.law.Factor()
 	logits := newCurve(m).logits(phi / m.pull())
 	mean := 0.0
 	for _, l := range logits {
@@ -96,7 +96,11 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, theta)
-	_, slope, _ := m.phiGradient()
+	law := m.law
+	if m.counts != nil { // of many prompts the mean one
+		law = m.counts
+	}
+	_, slope, _ := law.Factor()
 	c := newCurve(m)
 	// Σ∇φ = 0, so the largest value may be subtracted; that avoids cancellation.
 	sum, top := 0.0, slices.Max(c.value)

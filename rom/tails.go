@@ -15,8 +15,8 @@ const (
 	tailReach = 15.0 // displacement of a logit up to which is integrated
 	tailDepth = 14.0 // quasi-potential up to which is integrated
 
-	// Noise that vanishes at the fixed point leaves a logit a standard deviation of
-	// rounding, below tailNoise.
+	// Where the noise vanishes at the fixed point, the computed standard deviation of a logit is
+	// rounding, which is below tailNoise.
 	tailNoise = 1e-9
 
 	// Tails lighter than tailWeight are left out. A run meets them less than once in a
@@ -47,12 +47,12 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	if l.model.affordable(maxFlowWork) < 60*n {
 		return largest
 	}
-	defer l.model.leave()()
+	defer l.model.law.Leave()()
 	probs := make([]float64, len(l.logits))
 	observe := func(x []float64) (reward, equal float64) {
 		logits := l.displaced(x)
 		softmax(probs, logits)
-		return l.model.expected(logits), l.model.equalRewards(probs)
+		return l.model.expected(logits), l.model.law.EqualRewards(probs)
 	}
 	noise := func(y []float64) *mat.Dense { return mat.NewDense(n, n, l.reducedNoise(y)) }
 	still := noise(make([]float64, 2*n))
