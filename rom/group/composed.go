@@ -19,8 +19,8 @@ type Composed struct {
 	conditional *conditional // with it; nil: not needed
 }
 
-func newComposed(e Expanded, c *compositions) *Composed {
-	l := &Composed{Expanded: e, compositions: c, shares: sharesOf(e.arms, e.e.KL.OfReward())}
+func newComposed(e *Expanded, c *compositions) *Composed {
+	l := &Composed{Expanded: *e, compositions: c, shares: sharesOf(e.arms, e.e.KL.OfReward())}
 	if e.e.KL.OfReward() {
 		l.compositions = c.clone()
 		l.conditional = newConditional(e.e, len(c.parts), 1)

@@ -9,6 +9,11 @@ import (
 // Expanded is the law of a group of any rewards, to first order in 1/G; without scale and clip it is exact.
 type Expanded struct{ base }
 
+// NewExpanded returns that of a finite group.
+func NewExpanded(arms []option.Arm, e *option.Estimator, s *Samples) *Expanded {
+	return &Expanded{newBase(arms, e, s)}
+}
+
 func (l *Expanded) Factored() bool { return l.e.Advantage.Scale == option.NoScale }
 func (l *Expanded) Exact() bool    { return l.Factored() && !l.bySign() }
 

@@ -108,17 +108,16 @@ func New(arms []option.Arm, e *option.Estimator, t Tables, s *Samples) Law {
 	if c := NewCounts(arms, e, s); c != nil {
 		return c
 	}
-	b := newBase(arms, e, s)
-	switch expanded := (Expanded{base: b}); {
+	expanded := NewExpanded(arms, e, s)
+	switch {
 	case e.GroupSize == option.Infinite:
-		return &Limit{b}
+		return &Limit{expanded.base}
 	case t.compositions != nil:
 		return newComposed(expanded, t.compositions)
 	case t.integral != nil:
-		return &Integrated{Expanded: expanded, integral: t.integral, shares: sharesOf(arms, false)}
-	default:
-		return &expanded
+		return &Integrated{Expanded: *expanded, integral: t.integral, shares: sharesOf(arms, false)}
 	}
+	return expanded
 }
 
 // base has what all laws share, and what most of them answer to the questions of Law.

@@ -23,9 +23,8 @@ func NewTables(arms []option.Arm, e *option.Estimator) (t Tables) {
 			t.compositions = newCompositions(arms, e)
 		}
 	case success == nil && (std || weight.BySign(&e.Importance)):
-		t = Compositions(arms, e)
-		if t.compositions == nil && std {
-			t.integral = newIntegral(arms, e)
+		if t = Compositions(arms, e); !t.Summed() && std {
+			t = Integral(arms, e)
 		}
 	}
 	return t
@@ -34,6 +33,11 @@ func NewTables(arms []option.Arm, e *option.Estimator) (t Tables) {
 // Compositions returns the table of the compositions of a finite group alone, if there are not too many.
 func Compositions(arms []option.Arm, e *option.Estimator) Tables {
 	return Tables{compositions: newCompositions(arms, e)}
+}
+
+// Integral returns the table of the integral alone, if it does not take too much work.
+func Integral(arms []option.Arm, e *option.Estimator) Tables {
+	return Tables{integral: newIntegral(arms, e)}
 }
 
 // Summed reports whether the compositions of a group are summed.
