@@ -3,6 +3,7 @@ package option
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +44,9 @@ func wantWord[W word](m *Mistakes, field string, w W, words []string) {
 // oneOf lists words: a, b or c.
 func oneOf(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
@@ -68,54 +72,93 @@ func (b *Bandit) Check(m *Mistakes) {
 // Check adds the mistakes of the estimator, those between options among them. It ignores
 // fields that other options make unused.
 func (e *Estimator) Check(m *Mistakes) {
+	found := len(m.list)
 	m.Least("Estimator.GroupSize", e.GroupSize, 2)
 	m.Least("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
 	wantWord(m, "Estimator.Filter", e.Filter, filterWords)
 	e.Advantage.Check(m)
 	e.Importance.check(m)
-	m.Want(!e.Advantage.Tabled() || !e.Filter.Changes(), "Estimator.Filter", e.Filter, "none with this advantage")
-	if b := e.Advantage.Baseline; b == SecondBest || b == RunningMean {
-		m.Want(e.GroupSize != Infinite, "Estimator.GroupSize", "Infinite", "a finite size with the baseline "+b.String())
-	}
 	kl := &e.KL
 	m.Number("Estimator.KL.Coefficient", kl.Coefficient, kl.Coefficient >= 0, " ≥ 0")
 	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, klGradientWords)
 	wantWord(m, "Estimator.KL.At", kl.At, klPointWords)
 	wantWord(m, "Estimator.KL.In", kl.In, klPlacementWords)
-	if kl.Coefficient != 0 {
-		m.Want(kl.In != InAdvantage || e.Importance.Linear(), "Estimator.Importance.Mode", e.Importance.Mode, "none or ratio, where KL.In is advantage")
-		m.Want(e.Filter != Drop || kl.Gradient == ExactKL, "Estimator.KL.Gradient", kl.Gradient, "exact with the filter drop")
-	}
-	plain := e.Filter != Drop && !e.Advantage.Tabled() && (kl.In != InReward || !e.Filter.Changes())
-	m.Want(!kl.Outside() || plain, "Estimator.KL.In", kl.In, "loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std")
 	m.Number("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
 	wantWord(m, "Estimator.Samples", e.Samples, samplesWords)
+	if len(m.list) > found { // rules are for known words
+		return
+	}
+	names := strings.NewReplacer("{", "Estimator.", "}", "")
+	for _, rule := range Rules {
+		got, want := rule.Broken(e, nil)
+		m.Want(got == "", "Estimator."+rule.Field, got, names.Replace(want))
+	}
 }
 
-// Check adds the mistakes of the advantage.
+// Rule is a rule between the options of an estimator, and the laws of arms where they are given.
+type Rule struct {
+	Field string   // the field that a mistake names, as KL.In
+	Reads []string // all fields that the rule reads; Arms stands for the arms
+	// Broken returns what the field has and what it should have instead, in which a field that is
+	// named has braces about it; "" where the rule holds.
+	Broken func(e *Estimator, arms []Arm) (got, want string)
+}
+
+// Rules are all of them.
+var Rules = []Rule{
+	{"KL.In", []string{"KL.In", "KL.Coefficient", "Importance.Mode"}, func(e *Estimator, _ []Arm) (got, want string) {
+		if e.KL.Outside() && e.KL.In == InAdvantage && !e.Importance.Linear() {
+			return e.KL.In.String(), "loss or reward where {Importance.Mode} is neither none nor ratio"
+		}
+		return "", ""
+	}},
+	{"KL.In", []string{"KL.In", "KL.Coefficient", "Filter", "Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
+		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.Tabled() || e.KL.In == InReward && e.Filter.Changes()) {
+			return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
+		}
+		return "", ""
+	}},
+	{"Advantage.Baseline", []string{"Advantage.Baseline", "Advantage.Scale", "GroupSize"}, func(e *Estimator, _ []Arm) (got, want string) {
+		adv := &e.Advantage
+		switch goes := scaleUses[adv.Scale].baselines; {
+		case !slices.Contains(goes, adv.Baseline):
+			var words []string
+			for _, b := range goes {
+				words = append(words, b.String())
+			}
+			return adv.Baseline.String(), oneOf(words) + " with the scale " + adv.Scale.String()
+		case (adv.Baseline == SecondBest || adv.Baseline == RunningMean) && e.GroupSize == Infinite:
+			return adv.Baseline.String(), "mean, leave-one-out or constant at {GroupSize} inf"
+		}
+		return "", ""
+	}},
+	{"Advantage.Scale", []string{"Advantage.Baseline", "Advantage.Scale", "Filter", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
+		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
+		if adv := &e.Advantage; adv.Tabled() && (other || e.Filter.Changes()) {
+			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "bernoulli arms and {Filter} none with it"
+		}
+		return "", ""
+	}},
+	{"Filter", []string{"Filter", "KL.Coefficient", "KL.Gradient"}, func(e *Estimator, _ []Arm) (got, want string) {
+		if e.Filter == Drop && e.KL.Coefficient != 0 && e.KL.Gradient != ExactKL {
+			return e.Filter.String(), "none or redraw with a sampled {KL.Gradient}"
+		}
+		return "", ""
+	}},
+}
+
+// Check adds the mistakes of the advantage alone; see Rules for those between its options.
 func (adv *Advantage) Check(m *Mistakes) {
 	wantWord(m, "Estimator.Advantage.Baseline", adv.Baseline, baselineWords)
 	wantWord(m, "Estimator.Advantage.Scale", adv.Scale, scaleWords)
 	wantWord(m, "Estimator.Advantage.Std", adv.Std, deviationWords)
-	goes := true
-	switch scale := adv.Scale; {
-	case scale == OthersStd:
-		goes = adv.Baseline == LeaveOneOut
-	case scale == MeanScale || scale == PooledStd || scale == BatchMean:
-		goes = adv.Baseline == MeanBaseline
-	case adv.Baseline == SecondBest:
-		goes = scale == StdScale || scale == NoScale
-	case adv.Baseline.Given():
-		goes = scale == NoScale
-	}
-	m.Want(goes, "Estimator.Advantage.Baseline", adv.Baseline, "one that goes with the scale "+adv.Scale.String())
 	if adv.Baseline.Given() {
 		m.Number("Estimator.Advantage.Value", adv.Value, adv.Value >= 0 && adv.Value <= 1, " in [0, 1]")
 	}
 	if adv.Baseline == RunningMean {
 		m.Number("Estimator.Advantage.Rate", adv.Rate, adv.Rate > 0 && adv.Rate <= 1, " in (0, 1]")
 	}
-	if adv.Scale != NoScale && adv.Scale != MeanScale && adv.Scale != BatchMean {
+	if int(adv.Scale) < len(scaleUses) && adv.Scale.UsesEpsilon() {
 		m.Number("Estimator.Advantage.Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }

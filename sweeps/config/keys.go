@@ -239,9 +239,9 @@ var otherKeys = []Key{
 	wordKey(scaleKey, option.Scales, option.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
 		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }),
 	wordKey("grpo.advantage.std", option.Deviations, option.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
-		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, option.NoScale.String(), option.OthersStd.String(), option.MeanScale.String(), option.BatchMean.String()),
+		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idleScales(option.Scale.UsesStd),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, option.NoScale.String(), option.MeanScale.String(), option.BatchMean.String()),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idleScales(option.Scale.UsesEpsilon),
 	numberKey(valueKey, unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String()),
 	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
@@ -390,6 +390,17 @@ func ofAges(k Key) Key { return k.idle(lagKindKey, option.Block.String(), option
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {
 	k.Idle = Condition{Param: param, Values: values}
+	return k
+}
+
+// idleScales sets the scales that do not use the key as those where it has no effect.
+func (k Key) idleScales(use func(option.Scale) bool) Key {
+	k.Idle.Param = scaleKey
+	for _, scale := range option.Scales {
+		if !use(scale) {
+			k.Idle.Values = append(k.Idle.Values, scale.String())
+		}
+	}
 	return k
 }
 
