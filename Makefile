@@ -31,8 +31,8 @@ site: reproduce explorer ## the documents as pages, with the explorer and the re
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
 	$(GO) run ./cmd/calibrate -o docs/calibration.md
 
-mutants: ## plant small faults in the code, one by one, and write which test fails first to docs/mutants.md
-	$(GO) test -tags mutants -timeout 2h -parallel 2 ./cmd/mutants -run TestMutants -v -update
+mutants: ## plant small faults in the code, one by one: those of a table, and ten of each package from its syntax; lists which test fails, and survivors
+	$(GO) test -tags mutants -count 1 -timeout 4h -parallel 2 ./cmd/mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
 
 test: ## fast tests
 	$(GO) test -timeout 30m ./...

@@ -1,0 +1,93 @@
+package mutants
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// fault is a row of the table: a mistake of a careless programmer.
+type fault struct {
+	tree   string // folder that holds the code; the tests of it and of the folders below must find the fault
+	what   string // the fault, in one line
+	before string // text that occurs exactly once in the code of the tree
+	after  string // text that replaces it
+}
+
+// mutate returns the one file that holds the text before, and its source with the fault.
+func (f fault) mutate() (file, mutated string, err error) {
+	found := 0
+	err = filepath.WalkDir(f.tree, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if n := strings.Count(string(source), f.before); n > 0 {
+			found += n
+			file, mutated = path, strings.Replace(string(source), f.before, f.after, 1)
+		}
+		return err
+	})
+	if err == nil && found != 1 {
+		err = fmt.Errorf("the text before occurs %d times in the code of %s, want once: %q", found, f.tree, f.before)
+	}
+	return file, mutated, err
+}
+
+// clocked lists tests with a limit on time. On a busy machine they may fail without a
+// fault, so they are left out.
+var clocked = []string{
+	"TestExtremesPredictNumbers", "TestHeapsOfExtremesPredictNumbers", "TestPredictIsQuick",
+	"TestMeasuredThresholdsOfEightArms", "TestInterruptionOfProbes",
+}
+
+// hangs marks the killer of a mutant whose tests did not end.
+const hangs = " (hangs)"
+
+// What `go test` prints of a package whose tests were built, ran and failed; and of its
+// first failing test, or the first test that is running at the timeout.
+var (
+	packageFails = regexp.MustCompile(`(?m)^FAIL\t(\S+)\t`)
+	testFails    = regexp.MustCompile(`--- FAIL: (\w+)|panic: test timed out.*\n\trunning tests:\n\t\t(\w+)`)
+)
+
+// try runs the fast tests of packages with the mutated source in the place of a file's,
+// each package up to its first failure or the timeout. It returns the first test that
+// fails, or "" if all pass.
+func try(dir, file, mutated string, timeout time.Duration, packages ...string) (killer string, err error) {
+	original, pathErr := filepath.Abs(file)
+	overlay, replacement := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.go")
+	if err := errors.Join(pathErr, os.WriteFile(replacement, []byte(mutated), 0o644),
+		os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, replacement), 0o644)); err != nil {
+		return "", err
+	}
+	args := []string{"test", "-vet=off", "-failfast", "-timeout", timeout.String(),
+		"-skip", "^(" + strings.Join(clocked, "|") + ")$"}
+	command := exec.Command("go", append(args, packages...)...)
+	// Set in the environment, the overlay also reaches tests that build a program. Two
+	// mutants at a time share the processors.
+	command.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay,
+		fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
+	out, err := command.CombinedOutput()
+	if err == nil {
+		return "", nil
+	}
+	failed := packageFails.FindSubmatch(out)
+	if failed == nil {
+		return "", fmt.Errorf("go test %s: %w\n%s", strings.Join(packages, " "), err, out)
+	}
+	test := "crashes outside of its tests"
+	if match := testFails.FindSubmatch(out); match != nil && len(match[1]) > 0 {
+		test = string(match[1])
+	} else if match != nil {
+		test = string(match[2]) + hangs
+	}
+	return strings.TrimPrefix(string(failed[1]), module) + " " + test, nil
+}
