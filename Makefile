@@ -32,7 +32,7 @@ calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and eve
 	$(GO) run ./cmd/calibrate -o docs/calibration.md
 
 mutants: ## plant small faults in the code, one by one: those of a table, and ten of each package from its syntax; lists which test fails, and survivors
-	$(GO) test -tags mutants -count 1 -timeout 4h -parallel 2 ./cmd/mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
+	$(GO) test -tags long -count 1 -timeout 4h -parallel 2 ./cmd/mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
 
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
@@ -76,9 +76,9 @@ fuzz-theory: ## judge N random configurations under each of SEEDS, theory agains
 
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
-	$(GO) vet -tags long,mutants,slurm,kills ./...
+	$(GO) vet -tags long,slurm,kills ./...
 	GOEXPERIMENT= $(GO) vet ./grpo/... ./rom/... ./sim/...
-	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants,slurm,kills ./...
+	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \

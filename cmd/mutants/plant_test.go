@@ -1,3 +1,10 @@
+// Package mutants checks that the tests notice faults, which it plants one by one. A fault
+// is drawn from the syntax of a package (generate_test.go), where it is an operator, a
+// bound, a condition, a term, a constant or a statement, or it is a row of a table
+// (table_test.go), where it is wrong in what the code means.
+//
+// A fault is planted with the -overlay flag of the go command, so no source file changes
+// and several faults can be tried at a time.
 package mutants
 
 import (
@@ -58,36 +65,38 @@ var (
 	testFails    = regexp.MustCompile(`--- FAIL: (\w+)|panic: test timed out.*\n\trunning tests:\n\t\t(\w+)`)
 )
 
-// try runs the fast tests of packages with the mutated source in the place of a file's,
-// each package up to its first failure or the timeout. It returns the first test that
-// fails, or "" if all pass.
-func try(dir, file, mutated string, timeout time.Duration, packages ...string) (killer string, err error) {
+// try runs the fast tests with the mutated source in the place of a file's: those of one
+// pattern of packages after the other, until one fails. Each package stops at its first
+// failure or at the timeout. It returns the first test that fails, or "" if all pass.
+func try(dir, file, mutated string, timeout time.Duration, patterns ...string) (killer string, err error) {
 	original, pathErr := filepath.Abs(file)
 	overlay, replacement := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.go")
 	if err := errors.Join(pathErr, os.WriteFile(replacement, []byte(mutated), 0o644),
 		os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, replacement), 0o644)); err != nil {
 		return "", err
 	}
-	args := []string{"test", "-vet=off", "-failfast", "-timeout", timeout.String(),
-		"-skip", "^(" + strings.Join(clocked, "|") + ")$"}
-	command := exec.Command("go", append(args, packages...)...)
-	// Set in the environment, the overlay also reaches tests that build a program. Two
-	// mutants at a time share the processors.
-	command.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay,
-		fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
-	out, err := command.CombinedOutput()
-	if err == nil {
-		return "", nil
+	for _, pattern := range patterns {
+		command := exec.Command("go", "test", "-vet=off", "-failfast", "-timeout", timeout.String(),
+			"-skip", "^("+strings.Join(clocked, "|")+")$", pattern)
+		// Set in the environment, the overlay also reaches tests that build a program. Two
+		// mutants at a time share the processors.
+		command.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay,
+			fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
+		out, err := command.CombinedOutput()
+		if err == nil {
+			continue
+		}
+		failed := packageFails.FindSubmatch(out)
+		if failed == nil {
+			return "", fmt.Errorf("go test %s: %w\n%s", pattern, err, out)
+		}
+		test := "crashes outside of its tests"
+		if match := testFails.FindSubmatch(out); match != nil && len(match[1]) > 0 {
+			test = string(match[1])
+		} else if match != nil {
+			test = string(match[2]) + hangs
+		}
+		return strings.TrimPrefix(string(failed[1]), module) + " " + test, nil
 	}
-	failed := packageFails.FindSubmatch(out)
-	if failed == nil {
-		return "", fmt.Errorf("go test %s: %w\n%s", strings.Join(packages, " "), err, out)
-	}
-	test := "crashes outside of its tests"
-	if match := testFails.FindSubmatch(out); match != nil && len(match[1]) > 0 {
-		test = string(match[1])
-	} else if match != nil {
-		test = string(match[2]) + hangs
-	}
-	return strings.TrimPrefix(string(failed[1]), module) + " " + test, nil
+	return "", nil
 }
