@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,9 +70,9 @@ func mutantsOf(files *token.FileSet, name string, source []byte) ([]mutant, erro
 	// change replaces the text from one position to another within a node.
 	change := func(in ast.Node, from, to token.Pos, text string) {
 		m := mutant{file: name, line: files.Position(from).Line, function: function, start: at(from), end: at(to), text: text}
-		before := string(source[at(in.Pos()):at(in.End())])
-		after := string(source[at(in.Pos()):m.start]) + text + string(source[m.end:at(in.End())])
-		m.change = oneLine(before) + " → " + oneLine(after)
+		left, right := []rune(oneLine(source[at(in.Pos()):m.start])), []rune(oneLine(source[m.end:at(in.End())]))
+		before, after := string(left[max(0, len(left)-context):]), string(right[:min(len(right), context)])
+		m.change = before + oneLine(source[m.start:m.end]) + after + " → " + before + oneLine([]byte(text)) + after
 		all = append(all, m)
 	}
 	swap := func(in ast.Node, at token.Pos, operator token.Token) {
@@ -134,13 +135,12 @@ func mutantsOf(files *token.FileSet, name string, source []byte) ([]mutant, erro
 	return all, nil
 }
 
-// oneLine returns source text in one line, cut where it is long.
-func oneLine(text string) string {
-	line := strings.Join(strings.Fields(text), " ")
-	if r := []rune(line); len(r) > 70 {
-		line = string(r[:70]) + "…"
-	}
-	return line
+// context is the number of characters that are shown on each side of a change.
+const context = 30
+
+// oneLine returns source text in one line.
+func oneLine(text []byte) string {
+	return regexp.MustCompile(`\s+`).ReplaceAllString(string(text), " ")
 }
 
 // goPackage is what `go list` says of a package.

@@ -3,11 +3,11 @@
 package mutants
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +38,7 @@ func TestLongMutants(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				t.Logf("%d mutants", all)
+				t.Logf("%d mutants, of which %d are tried", all, len(mutants))
 				for _, m := range mutants {
 					t.Run(fmt.Sprintf("%s:%d", filepath.Base(m.file), m.line), func(t *testing.T) {
 						t.Parallel()
@@ -105,66 +105,42 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// In a module of two packages, the tests of a and of those below it find a fault of a.
+// In a small module the tests of a folder, and of those below it, find a fault of it.
 func TestLongTry(t *testing.T) {
 	t.Chdir(t.TempDir())
+	const failing = "package %s\n\nimport \"testing\"\n\nfunc %s(t *testing.T) {\n\tif %s {\n\t\tt.Fail()\n\t}\n}\n"
 	for name, text := range map[string]string{
 		"go.mod":        "module grposim\n\ngo 1.26\n",
 		"a/a.go":        "package a\n\nfunc Double(x int) int { return 2 * x }\n\nfunc Half(x int) int { return x / 2 }\n\nfunc Unused(x int) int { return x }\n",
-		"a/a_test.go":   "package a\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif Double(3) != 6 {\n\t\tt.Fail()\n\t}\n}\n",
+		"a/a_test.go":   fmt.Sprintf(failing, "a", "TestDouble", "Double(3) != 6"),
 		"a/b/b.go":      "package b\n\nimport \"grposim/a\"\n\nfunc Quarter(x int) int { return a.Half(a.Half(x)) }\n",
-		"a/b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestQuarter(t *testing.T) {\n\tt.Run(\"of eight\", func(t *testing.T) {\n\t\tif Quarter(8) != 2 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n",
+		"a/b/b_test.go": fmt.Sprintf(failing, "b", "TestQuarter", "Quarter(8) != 2"),
+		"c/c.go":        "package c\n\nconst One = 1\n",
+		"c/c_test.go":   fmt.Sprintf(failing, "c", "TestOne", "One != 0"),
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, row := range []struct{ name, before, after, killer, err string }{
-		{"double", "2 * x", "3 * x", "a TestDouble", ""},
-		{"half", "x / 2", "x", "a/b TestQuarter", ""},
-		{"panic", "return x / 2", `panic("")`, "a/b TestQuarter", ""},
-		{"hang", "return x / 2", "for {}", "a/b TestQuarter (hangs)", ""},
-		{"crash", "return x / 2", `go panic(""); select {}`, "a/b crashes outside of its tests", ""},
-		{"unused", "return x }", "return -x }", "", ""},
-		{"does not compile", "2 * x", "2 * y", "", "undefined: y"},
-		{"text is missing", "4 * x", "2 * x", "", "occurs 0 times"},
-		{"text occurs often", "int {", "int{", "", "occurs 4 times"},
+	for _, row := range []struct{ tree, before, after, killer, err string }{
+		{"a", "2 * x", "3 * x", "a TestDouble", ""},
+		{"a", "x / 2", "x", "a/b TestQuarter", ""},
+		{"a", "return x / 2", `panic("")`, "a/b TestQuarter", ""},
+		{"a", "return x / 2", "for {}", "a/b TestQuarter (hangs)", ""},
+		{"a", "return x / 2", `go panic(""); select {}`, "a/b crashes outside of its tests", ""},
+		{"a", "return x }", "return -x }", "", ""}, // nobody notices
+		{"a", "2 * x", "2 * y", "", "undefined: y"},
+		{"a", "4 * x", "2 * x", "", "occurs 0 times"},
+		{"a", "int {", "int{", "", "occurs 4 times"},
+		{"c", "One = 1", "One = 2", "", "TestOne fails without a fault"},
 	} {
-		file, mutated, err := fault{"a", row.name, row.before, row.after}.mutate()
+		file, mutated, err := fault{row.tree, "", row.before, row.after}.mutate()
 		killer := ""
 		if err == nil {
-			killer, err = try(t.TempDir(), file, mutated, time.Second, "./a/...")
+			killer, err = try(t.TempDir(), file, mutated, time.Second, "./"+row.tree+"/...")
 		}
 		if killer != row.killer || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
-			t.Errorf("%s: killed by %q, error %v; want %q, %q", row.name, killer, err, row.killer, row.err)
+			t.Errorf("%s for %s: killed by %q, error %v; want %q, %q", row.after, row.before, killer, err, row.killer, row.err)
 		}
-	}
-}
-
-// A sample does not depend on what else is in the package, and only has mutants that
-// compile.
-func TestLongSample(t *testing.T) {
-	t.Chdir("../..")
-	g, err := newGenerator()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := g.packages[slices.IndexFunc(g.packages, func(p goPackage) bool { return p.ImportPath == module+"sim/measure" })]
-	few, _, err := g.sample(p, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, all, err := g.sample(p, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(many) != 10 || !slices.Equal(few, many[:5]) {
-		t.Errorf("the first 5 of 10 mutants are %v, want %v", many, few)
-	}
-	if all < 300 {
-		t.Errorf("%d mutants of sim/measure, want hundreds", all)
 	}
 }

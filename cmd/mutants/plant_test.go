@@ -67,7 +67,8 @@ var (
 
 // try runs the fast tests with the mutated source in the place of a file's: those of one
 // pattern of packages after the other, until one fails. Each package stops at its first
-// failure or at the timeout. It returns the first test that fails, or "" if all pass.
+// failure or at the timeout. It returns the first test that fails, or "" if all pass; and
+// an error if the mutant does not compile or that test fails without it.
 func try(dir, file, mutated string, timeout time.Duration, patterns ...string) (killer string, err error) {
 	original, pathErr := filepath.Abs(file)
 	overlay, replacement := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.go")
@@ -75,28 +76,41 @@ func try(dir, file, mutated string, timeout time.Duration, patterns ...string) (
 		os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, replacement), 0o644)); err != nil {
 		return "", err
 	}
+	// Set in the environment, the overlay also reaches tests that build a program.
+	flags := os.Getenv("GOFLAGS")
+	planted := flags + " -overlay=" + overlay
 	for _, pattern := range patterns {
-		command := exec.Command("go", "test", "-vet=off", "-failfast", "-timeout", timeout.String(),
-			"-skip", "^("+strings.Join(clocked, "|")+")$", pattern)
-		// Set in the environment, the overlay also reaches tests that build a program. Two
-		// mutants at a time share the processors.
-		command.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay,
-			fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
-		out, err := command.CombinedOutput()
+		out, err := goTest(planted, pattern, timeout, "-skip", "^("+strings.Join(clocked, "|")+")$")
 		if err == nil {
 			continue
 		}
-		failed := packageFails.FindSubmatch(out)
+		failed := packageFails.FindStringSubmatch(out)
 		if failed == nil {
 			return "", fmt.Errorf("go test %s: %w\n%s", pattern, err, out)
 		}
-		test := "crashes outside of its tests"
-		if match := testFails.FindSubmatch(out); match != nil && len(match[1]) > 0 {
-			test = string(match[1])
-		} else if match != nil {
-			test = string(match[2]) + hangs
+		killer := strings.TrimPrefix(failed[1], module)
+		match := testFails.FindStringSubmatch(out)
+		if match == nil {
+			return killer + " crashes outside of its tests", nil
 		}
-		return strings.TrimPrefix(string(failed[1]), module) + " " + test, nil
+		test := match[1] + match[2]
+		if out, err := goTest(flags, failed[1], timeout, "-run", "^"+test+"$"); err != nil {
+			return "", fmt.Errorf("%s fails without a fault: %w\n%s", test, err, out)
+		}
+		if match[2] != "" {
+			test += hangs
+		}
+		return killer + " " + test, nil
 	}
 	return "", nil
+}
+
+// goTest runs tests with a value of GOFLAGS, and returns what the go command prints. Two
+// mutants at a time share the processors.
+func goTest(goflags, pattern string, timeout time.Duration, arguments ...string) (string, error) {
+	args := append([]string{"test", "-vet=off", "-failfast", "-timeout", timeout.String()}, arguments...)
+	command := exec.Command("go", append(args, pattern)...)
+	command.Env = append(os.Environ(), "GOFLAGS="+goflags, fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
+	out, err := command.CombinedOutput()
+	return string(out), err
 }

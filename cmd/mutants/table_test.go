@@ -183,7 +183,6 @@ var table = []fault{
 	{"sweeps/store", "two programs may write into one folder",
 		"unix.LOCK_EX|unix.LOCK_NB", "unix.LOCK_SH|unix.LOCK_NB"},
 
-
 	{"cmd/grposim", "an inconclusive verdict exits 0",
 		"case s.Inconclusive > 0,", "case s.Inconclusive < 0,"},
 	{"cmd/grposim", "a control that is not caught exits 0",
