@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // module begins the import path of every package of the module.
@@ -138,16 +139,15 @@ func mutantsOf(files *token.FileSet, name string, source []byte) ([]mutant, erro
 // context is the number of characters that are shown on each side of a change.
 const context = 30
 
+var spaces = regexp.MustCompile(`\s+`)
+
 // oneLine returns source text in one line.
-func oneLine(text []byte) string {
-	return regexp.MustCompile(`\s+`).ReplaceAllString(string(text), " ")
-}
+func oneLine(text []byte) string { return spaces.ReplaceAllString(string(text), " ") }
 
 // goPackage is what `go list` says of a package.
 type goPackage struct {
 	ImportPath, Dir, Export            string
 	GoFiles, TestGoFiles, XTestGoFiles []string
-	Standard                           bool
 }
 
 // generator knows the packages of the module, and what they import.
@@ -155,13 +155,15 @@ type generator struct {
 	packages []goPackage // those whose tests are to find mutants
 	exports  map[string]string
 	files    *token.FileSet
+
+	mu       sync.Mutex // one user of the importer at a time
 	importer types.Importer
 }
 
 // newGenerator lists the packages of the module in the working folder.
 func newGenerator() (*generator, error) {
 	g := &generator{exports: make(map[string]string), files: token.NewFileSet()}
-	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Standard", "./...")
+	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
@@ -175,7 +177,8 @@ func newGenerator() (*generator, error) {
 			return nil, err
 		}
 		g.exports[p.ImportPath] = p.Export
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 && len(p.GoFiles) > 0 && strings.HasPrefix(p.ImportPath, module) && !unmutated[strings.TrimPrefix(p.ImportPath, module)] {
+		name, ours := strings.CutPrefix(p.ImportPath, module)
+		if ours && !unmutated[name] && len(p.GoFiles) > 0 && len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
 			g.packages = append(g.packages, p)
 		}
 	}
@@ -193,6 +196,8 @@ var unmutated = map[string]bool{
 // mutants. Which they are depends on the seed, the package and the changes themselves,
 // not on their place: an edit elsewhere leaves the sample as it is.
 func (g *generator) sample(p goPackage, n int) (chosen []mutant, all int, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	folder, err := os.Getwd()
 	if err != nil {
 		return nil, 0, err

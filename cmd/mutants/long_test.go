@@ -34,6 +34,7 @@ func TestLongMutants(t *testing.T) {
 		for _, p := range g.packages {
 			name := strings.TrimPrefix(p.ImportPath, module)
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				mutants, all, err := g.sample(p, *size)
 				if err != nil {
 					t.Fatal(err)
