@@ -37,7 +37,7 @@ mutants: ## plant small faults in the code, one by one: those of a table, and te
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice; every case of rom, more curves of training/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every case of rom, more curves of training/fit
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@$(GO) test -timeout 60m -tags long ./rom ./training/fit & rom=$$!; \
