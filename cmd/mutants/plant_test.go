@@ -3,8 +3,7 @@
 // bound, a condition, a term, a constant or a statement, or it is a row of a table
 // (table_test.go), where it is wrong in what the code means.
 //
-// A fault is planted with the -overlay flag of the go command, so no source file changes
-// and several faults can be tried at a time.
+// The -overlay flag of the go command plants it, so that no source file changes.
 package mutants
 
 import (

@@ -1,8 +1,6 @@
 package mutants
 
-// table holds faults in what the code means: in an equation, an estimate, a stream of random
-// numbers, a rule or a promise. What an operator, a bound or a constant does wrong is drawn
-// from the syntax instead.
+// table holds faults in what the code means: an equation, an estimate, a stream, a promise.
 var table = []fault{
 	{"grpo", "failures get a positive advantage",
 		"factor*(1-mean), -factor*mean", "factor*(1-mean), factor*mean"},
