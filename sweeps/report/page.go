@@ -319,7 +319,7 @@ func newSection(i int, part Part) section {
 	if len(e.Verdicts) > 0 {
 		s.Rows = func(yield func(row) bool) {
 			for i := range e.Verdicts {
-				if !yield(newRow(e.Verdicts[i])) {
+				if !yield(newRow(&e.Verdicts[i])) {
 					return
 				}
 			}
