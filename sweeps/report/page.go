@@ -151,28 +151,12 @@ type badge struct{ Ruling sweeps.Ruling }
 
 // Symbol returns one character for the ruling.
 func (b badge) Symbol() string {
-	switch b.Ruling {
-	case sweeps.Agree:
-		return "✓"
-	case sweeps.Disagree:
-		return "✗"
-	case sweeps.OutOfScope:
-		return "–"
-	}
-	return "?"
+	return map[sweeps.Ruling]string{sweeps.Agree: "✓", sweeps.Disagree: "✗", sweeps.OutOfScope: "–", sweeps.Inconclusive: "?"}[b.Ruling]
 }
 
 // Order returns the key that sorts rulings: disagreements first, agreements last.
 func (b badge) Order() int {
-	switch b.Ruling {
-	case sweeps.Disagree:
-		return 0
-	case sweeps.Inconclusive:
-		return 1
-	case sweeps.OutOfScope:
-		return 2
-	}
-	return 3
+	return slices.Index([]sweeps.Ruling{sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope, sweeps.Agree}, b.Ruling)
 }
 
 // overall returns the state of all verdicts together, and a sentence that says it: the
@@ -311,10 +295,7 @@ func newSection(i int, part Part) section {
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
-	s.Verdicts = fmt.Sprintf("%d verdicts", len(e.Verdicts))
-	if len(e.Verdicts) == 1 {
-		s.Verdicts = "1 verdict"
-	}
+	s.Verdicts = number(len(e.Verdicts), "verdict")
 	s.Long = len(e.Verdicts) > 20
 	if len(e.Verdicts) > 0 {
 		s.Rows = func(yield func(row) bool) {
@@ -339,6 +320,14 @@ func newSection(i int, part Part) section {
 	return s
 }
 
+// number returns a number of things, "1 cell" or "2 cells".
+func number(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // facts describes in one line what was run: cells, seed, confidence and version.
 func facts(part Part) string {
 	e := part.Experiment
@@ -351,10 +340,7 @@ func facts(part Part) string {
 		}
 		count[status]++
 	}
-	parts := []string{fmt.Sprintf("%d cells", len(e.Plan.Cells))}
-	if len(e.Plan.Cells) == 1 {
-		parts[0] = "1 cell"
-	}
+	parts := []string{number(len(e.Plan.Cells), "cell")}
 	for _, s := range []struct {
 		status store.CellStatus
 		words  string
