@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"iter"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -66,7 +67,7 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
-	p := page{Heading: heading, CSS: template.CSS(coloursCSS + pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
+	p := page{Heading: heading, Columns: columns, CSS: template.CSS(coloursCSS + pageCSS + labelsCSS()), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
 	var failures []func() error
 	for i, part := range parts {
@@ -110,6 +111,26 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 	return err
 }
 
+// columns are the headers of the tables of a page, by their CSS class.
+var columns = map[string][]string{
+	"statements":  {"statement", "where in the paper", "facts by reading", "decided by"},
+	"experiments": {"experiment", "claim", "✓ agree", "✗ disagree", "? inconclusive", "– out of scope", "fails here", "faults caught"},
+	"verdicts":    {"verdict", "claim", "cell", "measured", "predicted", "against the margin", "prediction", "control"},
+	"cells":       sweeps.CellColumns,
+}
+
+// labelsCSS returns the headers as a property of the cells below them, which are labelled with
+// it where rows are cards.
+func labelsCSS() string {
+	var css strings.Builder
+	for _, class := range slices.Sorted(maps.Keys(columns)) {
+		for i, header := range columns[class] {
+			fmt.Fprintf(&css, ".%s td:nth-child(%d) { --label: %q; }\n", class, i+1, header)
+		}
+	}
+	return css.String()
+}
+
 // page is the data of the template.
 type page struct {
 	Heading
@@ -121,6 +142,7 @@ type page struct {
 	Counts   []count // of all experiments
 	Total    sweeps.Summary
 	Sections []section
+	Columns  map[string][]string // of its tables
 
 	Judged       bool      // whether there is anything to judge: a map alone has no checks
 	Measurements string    // the independent ones, in words
@@ -251,9 +273,6 @@ type claimCount struct {
 	Name  string
 	Count int
 }
-
-// CellColumns are the headers of Cells.
-func (s section) CellColumns() []string { return sweeps.CellColumns }
 
 // Counts lists the counts of the section's verdicts.
 func (s section) Counts() []count { return counts(s.Summary) }
