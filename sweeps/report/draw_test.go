@@ -40,6 +40,9 @@ func TestDrawGolden(t *testing.T) {
 			if !bytes.Equal(svg, again) || !bytes.Equal(raster, rasterAgain) {
 				t.Error("drawing the figure twice gives different pictures")
 			}
+			if config, err := png.DecodeConfig(bytes.NewReader(raster)); err != nil || config.Width != int(math.Round(16/2.54*pngDPI)) {
+				t.Errorf("the PNG is %d pixels wide, want 16 cm (%v)", config.Width, err)
+			}
 			path := filepath.Join("testdata", name)
 			if *update {
 				if err := os.WriteFile(path, svg, 0o644); err != nil {
@@ -119,53 +122,6 @@ func TestDrawAnything(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A PNG is 16 cm wide at its resolution.
-func TestDrawPNG(t *testing.T) {
-	for _, f := range []sweeps.Figure{{}, curves(2, 4, 8, 16, 32, 64, 128, 256, 512), deviations(1)} {
-		_, raster, err := Draw(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config, err := png.DecodeConfig(bytes.NewReader(raster))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := int(math.Round(16 / 2.54 * pngDPI)); config.Width != want {
-			t.Errorf("%q is %d pixels wide, want %d", f.Title, config.Width, want)
-		}
-	}
-}
-
-// A figure notes that it is empty, or how many measured points it does not show.
-func TestDrawNotesMissingPoints(t *testing.T) {
-	measured := func(y ...float64) sweeps.Figure {
-		s := sweeps.FigureSeries{Name: "m", Mark: sweeps.Measured}
-		for i, y := range y {
-			s.Points = append(s.Points, sweeps.FigurePoint{X: float64(i + 1), Y: y, Lo: nan, Hi: nan})
-		}
-		return sweeps.Figure{YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{s}}
-	}
-	for _, c := range []struct {
-		name   string
-		figure sweeps.Figure
-		want   string
-	}{
-		{"no series", sweeps.Figure{}, "nothing to show"},
-		{"nothing finite", measured(nan, math.Inf(1), -1), "nothing to show"},
-		{"some not positive", measured(1, 0, -1, 2), "not shown: 2 measured"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			svg, _, err := Draw(c.figure)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text := wellFormed(t, svg); !strings.Contains(text, c.want) {
-				t.Errorf("no %q in %q", c.want, text)
-			}
-		})
-	}
 }
 
 // Labelled ticks increase, have different labels and lie on the axis; there are 2 to 9.
@@ -264,10 +220,16 @@ func TestGroupsDiffer(t *testing.T) {
 	}
 }
 
-// The legend says how many points are bounds or not drawn, which intervals go on beyond
+// A figure without a finite value says so. The legend says how many points are bounds or not drawn, which intervals go on beyond
 // the axis, and which lines lie on others: within half a percent of the axis.
 func TestNotes(t *testing.T) {
 	inf := math.Inf(1)
+	nothing := sweeps.FigureSeries{Mark: sweeps.Measured, Points: []sweeps.FigurePoint{{X: 1, Y: nan}, {X: 2, Y: inf}, {X: 3, Y: -1}}}
+	for _, empty := range []sweeps.Figure{{}, {YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{nothing}}} {
+		if text := wellFormed(t, newPicture(empty).svg()); !strings.Contains(text, "nothing to show") {
+			t.Errorf("an empty figure says %q", text)
+		}
+	}
 	measured := sweeps.FigureSeries{Name: "located", Mark: sweeps.Measured, Points: []sweeps.FigurePoint{
 		{X: 0, Y: 1, Lo: 1, Hi: inf}, {X: 1, Y: 2, Lo: 1, Hi: inf}, {X: 2, Y: 3, Lo: -inf, Hi: 3}, {X: 3, Y: nan, Lo: nan, Hi: nan}, {X: 4, Y: 100, Lo: 99, Hi: 100},
 	}}
