@@ -12,22 +12,18 @@ import (
 
 // row is one verdict on the page.
 type row struct {
-	Badge    badge
-	Claim    string
-	Quantity string
-	Cell     string // id, shortened
-	Label    string // the parameters of the cell, or Cell if it has none
+	*sweeps.Verdict
+	Badge badge
+	Cell  string // id, shortened
+	Label string // the parameters of the cell, or Cell if it has none
 
 	Measured, Interval, Predicted, Margin string // see sweeps.Verdict.Numbers
 	// Sort keys, "" if there is no value. The distance is (measured − predicted) /
 	// margin.
 	MeasuredKey, PredictedKey, DistanceKey string
 
-	Strip   *strip // nil if there is nothing to compare
-	Kind    string // of the prediction; "" where a hypothesis of the file is judged
-	Expect  string // what is expected of the prediction
-	Claimed string // the hypothesis, as in the file; ""
-	Because string
+	Strip   *strip   // nil if there is nothing to compare
+	Claimed string   // the hypothesis, as in the file; ""
 	Refuted bool     // the prediction fails, as expected
 	Control *control // nil if the check has none
 
@@ -51,8 +47,7 @@ func refuted(v *sweeps.Verdict) bool {
 func newRow(v *sweeps.Verdict) row {
 	m, p, margin := float64(v.Measured), float64(v.Predicted), float64(v.Margin)
 	r := row{
-		Badge: badge{v.Verdict}, Claim: v.Claim, Quantity: v.Quantity, Cell: shortCell(v.Cell), Label: cmp.Or(v.Label, shortCell(v.Cell)),
-		Kind: string(v.PredictionKind), Expect: string(v.Expect), Because: v.Because,
+		Verdict: v, Badge: badge{v.Verdict}, Cell: shortCell(v.Cell), Label: cmp.Or(v.Label, shortCell(v.Cell)),
 		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
 		Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin), Refuted: refuted(v),
 	}
