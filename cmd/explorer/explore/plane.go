@@ -181,7 +181,7 @@ func (c *Control) axis(key config.Key, s *config.Settings) Axis {
 	return a
 }
 
-// values returns values from which the scale of the axis can be seen.
+// values returns the ends of the axis and the middle on its scale.
 func (a *Axis) values() []float64 {
 	middle := (a.Min + a.Max) / 2
 	if a.Scale == logarithmic {
