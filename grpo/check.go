@@ -31,7 +31,7 @@ func (e *Estimator) Check() {
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
 	checkWord("Estimator.Filter", cmp.Or(e.Filter, KeepAll), Filters)
 	e.Advantage.check("Estimator.Advantage")
-	if e.Advantage.Tabled() && e.Filter.Changes() {
+	if e.Advantage.BinaryOnly() && e.Filter.Changes() {
 		panic(mistake("Estimator.Filter", strconv.Quote(string(e.Filter)), "none with this advantage"))
 	}
 	if b := e.Advantage.Baseline; (b == SecondBest || b == RunningMean) && e.GroupSize == Infinite {
@@ -46,7 +46,7 @@ func (e *Estimator) Check() {
 		if e.KL.In == InAdvantage && !e.Importance.Linear() {
 			panic(mistake("Estimator.Importance.Mode", string(e.Importance.Mode), "none or ratio, where KL.In is advantage"))
 		}
-		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.Tabled() || e.KL.In == InReward && e.Filter.Changes()) {
+		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.BinaryOnly() || e.KL.In == InReward && e.Filter.Changes()) {
 			panic(mistake("Estimator.KL.In", strconv.Quote(string(e.KL.In)), "loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std"))
 		}
 		if e.Filter == Drop && e.KL.Gradient != ExactKL {

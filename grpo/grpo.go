@@ -110,8 +110,8 @@ func (f Filter) Changes() bool { return f == Redraw || f == Drop }
 // Filters lists every Filter.
 var Filters = []Filter{KeepAll, Redraw, Drop}
 
-// Tabled reports whether the advantage is one of those for 0/1 rewards only.
-func (adv *Advantage) Tabled() bool {
+// BinaryOnly reports whether the advantage is one of those for 0/1 rewards only.
+func (adv *Advantage) BinaryOnly() bool {
 	return adv.Baseline == SecondBest || adv.Baseline.Given() || adv.Scale != StdScale && adv.Scale != NoScale
 }
 

@@ -120,7 +120,7 @@ func setPenalty(random *rand.Rand, c *Cell) {
 			if c.Estimator.Filter == grpo.Drop || c.Estimator.KL.In == grpo.InReward {
 				c.Estimator.Filter = grpo.KeepAll
 			}
-			if c.Estimator.Advantage.Tabled() {
+			if c.Estimator.Advantage.BinaryOnly() {
 				c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd}
 			}
 		}
@@ -172,7 +172,7 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	if random.IntN(5) == 0 {
 		e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
 	}
-	if e.Advantage.Tabled() {
+	if e.Advantage.BinaryOnly() {
 		e.Filter = grpo.KeepAll
 	}
 	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
@@ -204,7 +204,7 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
 	c.Estimator.Filter = grpo.KeepAll
-	if c.Estimator.Advantage.Tabled() {
+	if c.Estimator.Advantage.BinaryOnly() {
 		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale}
 	}
 	if c.Estimator.Importance.BySign() { // has no vectors with normal rewards

@@ -116,7 +116,7 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, grpo.ReferenceUpdate{}
 	p := &Prompts{Parameters: ParameterKinds[random.IntN(2)], Order: PromptOrders[random.IntN(3)]}
-	if p.Order == Independent && !e.Advantage.Tabled() && random.IntN(4) > 0 {
+	if p.Order == Independent && !e.Advantage.BinaryOnly() && random.IntN(4) > 0 {
 		e.Filter = grpo.Redraw
 	}
 	for range 2 + random.IntN([...]int{5, 20, 100}[random.IntN(3)]) {

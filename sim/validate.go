@@ -22,7 +22,7 @@ func (c *Cell) check() {
 	if filter := c.Estimator.Filter; filter.Changes() {
 		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
 	}
-	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
+	want(!c.Estimator.Advantage.BinaryOnly() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
 	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
 		want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none with the baseline running-mean")
 		want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")

@@ -172,7 +172,7 @@ var promptRules = []cellRule{
 		return "", ""
 	}, lagKindKey),
 	promptRule(scaleKey, func(s *Settings) (got, want string) {
-		if adv := s.Estimator.Advantage; adv.Tabled() {
+		if adv := s.Estimator.Advantage; adv.BinaryOnly() {
 			return string(adv.Scale) + " with the baseline " + string(adv.Baseline), "std or none with mean or leave-one-out where " + promptsKey + " is more than 1"
 		}
 		return "", ""

@@ -92,7 +92,7 @@ var generalRules = []cellRule{
 	}},
 	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
 		e := &s.Estimator
-		if kl := e.KL; kl.Outside() && (e.Filter == grpo.Drop || e.Advantage.Tabled() || kl.In == grpo.InReward && e.Filter.Changes()) {
+		if kl := e.KL; kl.Outside() && (e.Filter == grpo.Drop || e.Advantage.BinaryOnly() || kl.In == grpo.InReward && e.Filter.Changes()) {
 			return string(kl.In), "loss, or " + filterKey + " none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
@@ -129,7 +129,7 @@ var generalRules = []cellRule{
 	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		adv := s.Estimator.Advantage
 		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
-		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter.Changes()) {
+		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.BinaryOnly() && (other || s.Estimator.Filter.Changes()) {
 			return has, "bernoulli arms and " + filterKey + " none with it"
 		}
 		return "", ""

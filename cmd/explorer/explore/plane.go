@@ -101,8 +101,8 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 			}
 		}
 		p.Lines = append(p.Lines, line)
-		if b.Beyond != nil {
-			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Beyond)})
+		if b.Past != nil {
+			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Past)})
 		}
 	}
 	p.Regions = append(p.Regions, Region{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)})
