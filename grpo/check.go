@@ -25,7 +25,7 @@ func (b *Bandit) Check() {
 	}
 }
 
-// Check is that of Bandit. It ignores the fields that the other options make unused.
+// Check panics as Bandit.Check does. It ignores the fields that other options make unused.
 func (e *Estimator) Check() {
 	checkInt("Estimator.GroupSize", e.GroupSize, 2)
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
@@ -121,7 +121,7 @@ func (imp *Importance) check(name string) {
 	}
 }
 
-// Check is that of Bandit.
+// Check panics as Bandit.Check does.
 func (l *Lag) Check() {
 	checkWord("Lag.Kind", l.Kind, LagKinds)
 	least := 0
@@ -159,8 +159,8 @@ func (a *Ages) check() {
 	}
 }
 
-// Check is that of Bandit. It ignores the fields that the method and the schedule do
-// not use.
+// Check panics as Bandit.Check does. It ignores the fields that the method and the schedule do not
+// use.
 func (o *Optimizer) Check() {
 	checkWord("Optimizer.Kind", o.Kind, Methods)
 	checkNumber("Optimizer.LearningRate", o.LearningRate, o.LearningRate > 0, " > 0")
@@ -179,7 +179,7 @@ func (o *Optimizer) Check() {
 	}
 }
 
-// Check is that of Bandit.
+// Check panics as Bandit.Check does.
 func (u ReferenceUpdate) Check() {
 	checkInt("ReferenceUpdate.Interval", u.Interval, 0)
 	if u.Interval > 0 {
