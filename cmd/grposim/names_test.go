@@ -42,7 +42,7 @@ func TestNamesInDocuments(t *testing.T) {
 		"sim/replica.go": true, "sim/replica2.go": false, "rom/known_*_test.go": true, "sim/unknown_*.go": false,
 		"sweeps/theory": true, "sweeps/practice": false, "gopkg.in/yaml.v3": true, "gopkg.in/yaml.v9": false,
 		"rom.Predict": true, "rom.Compare": false, "replica.step": true, "replica.march": false,
-		"Params.GroupSize": true, "Params.Size": false, "TestNamesInDocuments": true, "NoSuchName": false, "at_most": true,
+		"Estimator.GroupSize": true, "Estimator.Size": false, "TestNamesInDocuments": true, "NoSuchName": false, "at_most": true,
 	} {
 		if known, isName := r.knows(span); !isName || known != want {
 			t.Errorf("%s: known %v, a name %v; want %v", span, known, isName, want)
