@@ -327,7 +327,7 @@ type Side int
 const (
 	FromBothSides Side = iota // too low or too high
 	FromBelow                 // too low only, without margin: the prediction is a lower bound
-	Unfound                    // an event was not found up to lo, and was predicted below
+	Unfound                   // an event was not found up to lo, and was predicted below
 )
 
 // Compare compares a measured interval [lo, hi] with predicted ± margin, margin ≥ 0.
