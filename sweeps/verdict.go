@@ -336,7 +336,7 @@ const (
 //	               inside where                    outside where
 //	FromBothSides  it lies in predicted ± margin   it has no point in predicted ± margin
 //	FromBelow      predicted ≤ lo                  hi < predicted
-//	Beyond         lo ≤ predicted                  predicted + margin < lo
+//	Unfound        lo ≤ predicted                  predicted + margin < lo
 //
 // A prediction expected to hold agrees when the interval is inside and disagrees when
 // it is outside; one expected to fail, the other way round. Everything else is
