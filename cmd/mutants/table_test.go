@@ -156,7 +156,7 @@ var table = []fault{
 		"!info.training || evaluates || ", "!info.training || "},
 
 	{"sweeps", "the family-wise correction counts checks instead of verdicts",
-		"float64(max(p.Verdicts, 1)*", "float64(max(len(p.Checks), 1)*"},
+		"float64(max(p.Verdicts, 1))", "float64(max(len(p.Checks), 1))"},
 	{"sweeps", "the relative margin of a negative prediction is negative",
 		"j.check.Margin * math.Abs(predicted)", "j.check.Margin * predicted"},
 	{"sweeps", "a prediction that is expected to fail agrees where it holds",
