@@ -103,7 +103,7 @@ func definition(e option.Estimator, groups [][]sample, theta, old, reference []f
 }
 
 // weightByDefinition returns the weight of a sample of an arm of probability p under π
-// and old under π_old, written out for every mode (docs/theory.md §11.2).
+// and old under π_old, written out for every mode (docs/theory-trainers.md §11.2).
 func weightByDefinition(imp option.Importance, p, old float64, positive bool) float64 {
 	rho := p / old
 	keep := func(condition bool) float64 {

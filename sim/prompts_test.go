@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// slowPrompts is docs/theory.md §11.7 word by word, as slowReplica is §1: it draws the
+// slowPrompts is docs/theory-trainers.md §11.7 word by word, as slowReplica is §1: it draws the
 // samples one by one with the standard library, and returns the final logit gap of every
 // prompt. Where prompts have no starts of their own the reference is uniform.
 func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
