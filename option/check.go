@@ -118,19 +118,16 @@ var Rules = []Rule{
 		}
 		return "", ""
 	}},
-	{"Advantage.Baseline", []string{"Advantage.Baseline", "Advantage.Scale", "GroupSize"}, func(e *Estimator, _ []Arm) (got, want string) {
+	{"Advantage.Baseline", []string{"Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
 		adv := &e.Advantage
-		switch goes := scaleUses[adv.Scale].baselines; {
-		case !slices.Contains(goes, adv.Baseline):
-			var words []string
-			for _, b := range goes {
-				words = append(words, b.String())
+		var words []string
+		for _, b := range scaleUses[adv.Scale].baselines {
+			if b == adv.Baseline {
+				return "", ""
 			}
-			return adv.Baseline.String(), oneOf(words) + " with the scale " + adv.Scale.String()
-		case (adv.Baseline == SecondBest || adv.Baseline == RunningMean) && e.GroupSize == Infinite:
-			return adv.Baseline.String(), "mean, leave-one-out or constant at {GroupSize} inf"
+			words = append(words, b.String())
 		}
-		return "", ""
+		return adv.Baseline.String(), oneOf(words) + " with the scale " + adv.Scale.String()
 	}},
 	{"Advantage.Scale", []string{"Advantage.Baseline", "Advantage.Scale", "Filter", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
 		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })

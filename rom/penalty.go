@@ -9,7 +9,7 @@ import (
 )
 
 // This file computes the effect of a KL penalty, of an entropy bonus, of reused samples, of a
-// largest norm and of a moving reference (docs/theory.md §11.5 and §11.6).
+// largest norm and of a moving reference (docs/theory-trainers.md §11.5 and §11.6).
 
 // restoring returns the part of β that restores on-policy: 0 for k1 in the loss, whose
 // mean is π_old − π.
@@ -189,7 +189,7 @@ const clips = "the largest norm may clip the force, which changes its mean (know
 
 // Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
-// is at most that, and else by the bound of docs/theory.md §11.6.
+// is at most that, and else by the bound of docs/theory-trainers.md §11.6.
 func Unclipped(p Params, force float64) Scope {
 	if p = p.checked(); p.neverClipped(force) {
 		return Scope{In: true}

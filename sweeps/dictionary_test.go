@@ -121,11 +121,11 @@ A number that is not known, or not finite, is an empty field in CSV and null in 
 
 ## Intervals
 
-All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and have one confidence, 1 − (1 − c)/n: c is the configuration's ` + "`confidence`" + ` (0.99 unless given) and n the number of the file's verdicts, at least 1, times that of its looks if it has any. Those of the verdicts so hold together with confidence c (Bonferroni). Column interval_confidence of cells.csv gives the number. The interval of a trajectory divides 1 − confidence once more, by the number of its steps. Shares (zero_variance_fraction, named_…, paper_named_…, logged_plateau_…) have Wilson's interval, all others Student's, widened by the estimate's systematic error. The confidence is not that of several files together.
+All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and have one confidence, 1 − (1 − c)/n: c is the configuration's ` + "`confidence`" + ` (0.99 unless given) and n the number of the file's verdicts, at least 1. Those of the verdicts so hold together with confidence c (Bonferroni). Column interval_confidence of cells.csv gives the number. The interval of a trajectory divides 1 − confidence once more, by the number of its steps. Shares (zero_variance_fraction, named_…, paper_named_…, logged_plateau_…) have Wilson's interval, all others Student's, widened by the estimate's systematic error. The confidence is not that of several files together.
 
 ## cells.csv
 
-A row per cell, in the order of the sweep: identity, parameters, status, estimates. A parameter of an option that trainers add ([theory.md](theory.md) §11) is there if a cell does not hold its default. An estimate is there if a cell of the file has it. Its name is followed by NAME_lo and NAME_hi, the ends of its interval in the same unit. Entries of stiffness matrices are in cells.jsonl only.`)
+A row per cell, in the order of the sweep: identity, parameters, status, estimates. A parameter of an option that trainers add ([theory-trainers.md](theory-trainers.md) §11) is there if a cell does not hold its default. An estimate is there if a cell of the file has it. Its name is followed by NAME_lo and NAME_hi, the ends of its interval in the same unit. Entries of stiffness matrices are in cells.jsonl only.`)
 	columns := identityColumns
 	for _, k := range config.Keys {
 		columns = append(columns, parameterColumn(k))

@@ -86,13 +86,7 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 	confidence := plan.IntervalConfidence()
 	e.inParallel(len(tasks), e.part, func(e *evidence, i int) {
 		t := &tasks[i]
-		judged := newJudgement(t.planned.Check, confidence, e).verdicts(plan.Spec.Name, t.planned.Index, *t.set)
-		if plan.Spec.Looks != nil {
-			for i := range judged {
-				judged[i].Look, judged[i].Confidence = plan.look(t.set.Cells)+1, confidence
-			}
-		}
-		copy(verdicts[t.first:], judged)
+		copy(verdicts[t.first:], newJudgement(t.planned.Check, confidence, e).verdicts(plan.Spec.Name, t.planned.Index, *t.set))
 	})
 	return verdicts
 }
@@ -345,7 +339,7 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 var reasons = map[Side]struct{ inside, outside string }{
 	FromBothSides: {"the interval lies inside predicted ± margin", "the interval lies wholly outside predicted ± margin"},
 	FromBelow:     {"the interval does not lie below the prediction", "the interval lies wholly below the prediction"},
-	Beyond: {
+	Unfound: {
 		"no event up to the end of the search, and none predicted before it",
 		"no event up to the end of the search, where one is predicted",
 	},

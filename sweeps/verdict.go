@@ -111,9 +111,6 @@ type Verdict struct {
 
 	Bandits *Tally `json:"bandits,omitempty"` // in how many of the set's bandits the claim holds; nil: they are not counted
 
-	Look       int     `json:"look,omitempty"`       // the look at which the cells stopped, from 1; 0: the configuration has none
-	Confidence float64 `json:"confidence,omitempty"` // of the interval, in (0, 1); 0 if the configuration has no looks: see Plan.IntervalConfidence
-
 	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"` // the check's own claim, whose value is then Predicted, with what the theory predicts; nil: the prediction is judged
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
@@ -137,11 +134,6 @@ func (v *Verdict) controlled() bool {
 // Missed reports whether the control does not disagree, so that the check could not have
 // failed.
 func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != Disagree }
-
-// undecided reports whether the verdict or its control is inconclusive.
-func (v Verdict) undecided() bool {
-	return v.Verdict == Inconclusive || v.controlled() && v.Control.Verdict == Inconclusive
-}
 
 // TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
 type TestedHypothesis struct {
@@ -327,7 +319,7 @@ type Side int
 const (
 	FromBothSides Side = iota // too low or too high
 	FromBelow                 // too low only, without margin: the prediction is a lower bound
-	Beyond                    // an event was not found up to lo, and was predicted below
+	Unfound                   // an event was not found up to lo, and was predicted below
 )
 
 // Compare compares a measured interval [lo, hi] with predicted ± margin, margin ≥ 0.
@@ -336,7 +328,7 @@ const (
 //	               inside where                    outside where
 //	FromBothSides  it lies in predicted ± margin   it has no point in predicted ± margin
 //	FromBelow      predicted ≤ lo                  hi < predicted
-//	Beyond         lo ≤ predicted                  predicted + margin < lo
+//	Unfound        lo ≤ predicted                  predicted + margin < lo
 //
 // A prediction expected to hold agrees when the interval is inside and disagrees when
 // it is outside; one expected to fail, the other way round. Everything else is
@@ -349,7 +341,7 @@ func Compare(lo, hi, predicted, margin float64, side Side, expect config.Expecta
 	case side == FromBelow:
 		inside = lo >= predicted
 		outside = hi < predicted
-	case side == Beyond:
+	case side == Unfound:
 		inside = predicted >= lo
 	}
 	if expect == config.Fails {

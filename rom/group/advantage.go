@@ -140,18 +140,23 @@ func newAdvantage(c *Counts) advantage {
 	return &ofGroup{c}
 }
 
-// atInfinity is the form at G = ∞, where R = J.
+// atInfinity is the form at G = ∞, where R = J, and where the best and the second-best reward are equal
+// with certainty.
 type atInfinity struct{ *Counts }
 
+func (a *atInfinity) still(j, rest float64) bool {
+	return j <= 0 || rest <= 0 || a.e.Advantage.Baseline == option.SecondBest
+}
+
 func (a *atInfinity) phi(j, rest float64) float64 {
-	if j <= 0 || rest <= 0 {
+	if a.still(j, rest) {
 		return 0
 	}
 	return a.row.inverse(a.Counts, j, rest)
 }
 
 func (a *atInfinity) slope(j, rest float64) float64 {
-	if j <= 0 || rest <= 0 {
+	if a.still(j, rest) {
 		return 0
 	}
 	return a.row.slope(a.Counts, j, rest, a.row.inverse(a.Counts, j, rest))
@@ -241,7 +246,7 @@ func (a *ofGroup) excess(_, _ float64) float64 { return 0 }
 // bound is φ of a group with one success, which is the largest.
 func (a *ofGroup) bound() float64 { return a.baseline * (1 - 1/a.size) * a.informative(0) }
 
-// uneven is the form of advantages that need not add to 0 over a group (docs/theory.md §11.4).
+// uneven is the form of advantages that need not add to 0 over a group (docs/theory-trainers.md §11.4).
 type uneven struct{ *Counts }
 
 // phi returns E f(T), T ~ Binomial(G−1, J).

@@ -226,7 +226,7 @@ func (c *Counts) moments(j, rest float64) moments {
 //	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
 //	Cov(c^K, c^K) = D_κ {(E R V_α + E(1−R) V_δ)/G + Var(R) (α−δ)(α−δ)ᵀ} D_κ
 //
-// with d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory.md §11.4. Where
+// with d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory-trainers.md §11.4. Where
 // groups are dropped it is B times that of a step's force, see dropped.
 func (c *Counts) Covariance(reward, cross, penalty [][]float64) {
 	j, rest := c.Chances(c.Old)

@@ -15,7 +15,7 @@ func (c *Counts) Differ(j, rest float64) (p, slope float64) {
 }
 
 // filterFactor returns what a filter of groups of equal rewards multiplies φ by, and the
-// derivative of that in J (docs/theory.md §11.3): 1/P where they are redrawn; where they are
+// derivative of that in J (docs/theory-trainers.md §11.3): 1/P where they are redrawn; where they are
 // dropped, (1 − (1−P)^B)/P: the force of a step is the mean of the groups that are left, and 0 where
 // none is left. For P → 0 this is B.
 func (c *Counts) filterFactor(j, rest float64) (factor, slope float64) {

@@ -1,4 +1,4 @@
-// Package weight is the table of importance weights w^±(ρ) of the theory (docs/theory.md §11.2):
+// Package weight is the table of importance weights w^±(ρ) of the theory (docs/theory-trainers.md §11.2):
 // a new weight is a row of it.
 package weight
 

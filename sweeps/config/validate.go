@@ -30,7 +30,7 @@ var cellRules = slices.Concat(optionRules(), generalRules, promptRules)
 
 // optionKeys are the keys of the fields that option.Rules name.
 var optionKeys = map[string]string{
-	"Advantage.Baseline": baselineKey, "Advantage.Scale": scaleKey, "Filter": filterKey, "GroupSize": GroupSizeKey, "Importance.Mode": modeKey,
+	"Advantage.Baseline": baselineKey, "Advantage.Scale": scaleKey, "Filter": filterKey, "Importance.Mode": modeKey,
 	"KL.In": placementKey, "KL.Coefficient": coefficientKey, "KL.Gradient": gradientKey, "Arms": ArmsKey,
 }
 
@@ -122,6 +122,12 @@ var generalRules = []cellRule{
 		other := slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
 		if filter := s.Estimator.Filter; other && filter.Changes() && sampled(s) {
 			return filter.String(), "none unless all arms are bernoulli"
+		}
+		return "", ""
+	}},
+	{baselineKey, []string{baselineKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		if b := s.Estimator.Advantage.Baseline; (b == option.SecondBest || b == option.RunningMean) && !sampled(s) {
+			return b.String(), "mean, leave-one-out or constant at " + GroupSizeKey + " inf"
 		}
 		return "", ""
 	}},
