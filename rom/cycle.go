@@ -71,7 +71,7 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 	ratio := p
 	ratio.Importance.Mode = option.Ratio
 	c, m := Cycle{Kind: LeadingOrder}, newModel(&ratio)
-	if c.Scope.Because = cmp.Or(p.noBoundedCycle(), m.noRecurrence()); c.Scope.Because != "" {
+	if c.Scope.Because = cmp.Or(p.noBoundedCycle(), noRecurrence(m)); c.Scope.Because != "" {
 		return c
 	}
 	fixed, ok := Reached(ratio)

@@ -218,7 +218,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	if m.Resamples() {
-		return m.redrawnPoints()
+		return redrawnPoints(m)
 	}
 	c := newCurve(m)
 	var all [][]float64
@@ -228,7 +228,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		}
 	}
 	if m.limited() {
-		all = m.cutZeros()
+		all = cutZeros(m)
 	} else if !m.factored() && len(f.Arms) == 2 {
 		for _, value := range [][]float64{{1, 0}, {0, 1}} {
 			c.value, c.low, c.high = value, 0, 1

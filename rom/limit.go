@@ -47,8 +47,8 @@ type groupForce struct {
 	fixed                 float64 // of the exact KL gradient and the entropy bonus
 }
 
-// groupForce returns the coefficients at the logits given to set.
-func (m *model) groupForce() *groupForce {
+// newGroupForce returns the coefficients at the logits given to set.
+func newGroupForce(m *model) *groupForce {
 	var f groupForce
 	now, at := &m.now, m.anchor()
 	for a, sign := range [2]float64{1, -1} {
@@ -78,7 +78,7 @@ func (f *groupForce) line(size, s int, up, down float64) (base, success, failure
 func (m *model) holdCuts() (back func()) {
 	old := m.cuts
 	if m.limited() {
-		m.cuts = m.groupForce()
+		m.cuts = newGroupForce(m)
 	}
 	return func() { m.cuts = old }
 }
@@ -90,7 +90,7 @@ func (m *model) cutMoments() (mean, variance, third float64) {
 	j, rest := m.counts.Chances(m.Old)
 	alpha, delta := m.counts.Outcomes(j, rest)
 	alphas, deltas := [2]float64{alpha[0], alpha[1]}, [2]float64{delta[0], delta[1]}
-	now := m.groupForce()
+	now := newGroupForce(m)
 	counts := m.counts.Successes(j, rest)
 	var sums [3]float64
 	for i, chance := range counts.Weights {
@@ -130,7 +130,7 @@ func (m *model) cutMoments() (mean, variance, third float64) {
 const saturatedGap = 60
 
 // cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap finds.
-func (m *model) cutZeros() (all [][]float64) {
+func cutZeros(m *model) (all [][]float64) {
 	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
 	force := func(gap float64) float64 {
 		m.set(logits(gap), logits(gap))

@@ -13,15 +13,11 @@ import (
 // precomputed, and the state to which set has brought it. It owns scratch space, so only one
 // goroutine may use it.
 type model struct {
-	*Params
-	*group.Samples               // π_old, weights and κ of the state
-	law            group.Law     // of the rewards of a group
-	counts         *group.Counts // the law where rewards take two values, of many prompts that of the mean prompt; else nil
+	penalties
+	law    group.Law     // of the rewards of a group
+	counts *group.Counts // the law where rewards take two values, of many prompts that of the mean prompt; else nil
 
-	size      float64   // G; +Inf where infinite
-	reference []float64 // log π_ref
-	target    []float64 // log of the policy towards which all penalties together pull, see balanced
-	now, past policy    // π and π_old of the state
+	size float64 // G; +Inf where infinite
 
 	running *float64    // b of a step of a mean field, with RunningMean; nil: it is J
 	cuts    *groupForce // decides which groups the largest norm cuts, see holdCuts; nil: their own force
@@ -54,13 +50,12 @@ func newModel(p *Params) *model {
 	want(!p.tabular(), "Params.Prompts.Policies", p.Prompts.Parameters, "OneForAll")
 	arms, samples := len(p.Arms), group.NewSamples(len(p.Arms))
 	m := &model{
-		Params:    p,
-		Samples:   samples,
-		size:      math.Inf(1),
-		reference: make([]float64, arms),
-		now:       newPolicy(arms),
-		past:      policy{samples.Old, make([]float64, arms)},
-		x:         make([]float64, arms),
+		penalties: penalties{
+			Params: p, Samples: samples, reference: make([]float64, arms),
+			now: newPolicy(arms), past: policy{samples.Old, make([]float64, arms)},
+		},
+		size: math.Inf(1),
+		x:    make([]float64, arms),
 	}
 	if p.GroupSize != option.Infinite {
 		m.size = float64(p.GroupSize)
@@ -90,46 +85,6 @@ func (m *model) kind() Kind {
 // factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor
 // φ for all arms, which a mean over prompts and a force that is cut are not.
 func (m *model) factored() bool { return !m.limited() && m.law.Factored() }
-
-// anchor is the policy at which the KL penalty in the loss is evaluated, and whose
-// projection a sampled penalty has.
-func (m *model) anchor() *policy {
-	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
-		return &m.past
-	}
-	return &m.now
-}
-
-// score sets κ_a, the weight of a sample of arm a in a sampled KL gradient:
-// log π/π_ref (k2), 1 − π_ref/π (k3), 1 (k1), ρ(log π/π_ref + 1) or ρ log π/π_ref (with
-// ratio), in the advantage w log π_old/π_ref; 0 for the exact gradient, in the reward, for
-// β = 0 and for an arm with π_old = 0.
-func (m *model) score() {
-	at := m.anchor()
-	for a := range m.Kappa {
-		m.Kappa[a] = 0
-		if m.past.probs[a] == 0 || m.KL.Coefficient == 0 || m.KL.In == option.InReward {
-			continue
-		}
-		l, rho := at.logs[a]-m.reference[a], at.probs[a]/m.past.probs[a]
-		if m.KL.In == option.InAdvantage {
-			m.Kappa[a] = m.Up[a] * (m.past.logs[a] - m.reference[a])
-			continue
-		}
-		switch m.KL.Gradient {
-		case option.K2:
-			m.Kappa[a] = l
-		case option.K3:
-			m.Kappa[a] = -math.Expm1(-l)
-		case option.K1:
-			m.Kappa[a] = 1
-		case option.RatioK1:
-			m.Kappa[a] = rho * (l + 1)
-		case option.RatioK3:
-			m.Kappa[a] = rho * l
-		}
-	}
-}
 
 // set sets the current logits and those of the snapshot, and computes the
 // importance weights and κ there.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/group"
 )
 
@@ -25,8 +26,57 @@ func (p *Params) restoring() float64 {
 //	β KL(π‖π_ref) − α H(π) = (α+β) KL(π‖π̃) + constant,   π̃ ∝ π_ref^{β/(α+β)}
 func (p *Params) pull() float64 { return p.restoring() + p.Entropy }
 
+// penalties are the KL penalty and the entropy bonus at a state: a current policy and a snapshot.
+type penalties struct {
+	*Params
+	*group.Samples           // π_old, weights and κ of the state
+	now, past      policy    // π and π_old
+	reference      []float64 // log π_ref
+	target         []float64 // log of the policy towards which all penalties together pull, see balanced
+}
+
+// anchor is the policy at which the KL penalty in the loss is evaluated, and whose
+// projection a sampled penalty has.
+func (m *penalties) anchor() *policy {
+	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
+		return &m.past
+	}
+	return &m.now
+}
+
+// score sets κ_a, the weight of a sample of arm a in a sampled KL gradient:
+// log π/π_ref (k2), 1 − π_ref/π (k3), 1 (k1), ρ(log π/π_ref + 1) or ρ log π/π_ref (with
+// ratio), in the advantage w log π_old/π_ref; 0 for the exact gradient, in the reward, for
+// β = 0 and for an arm with π_old = 0.
+func (m *penalties) score() {
+	at := m.anchor()
+	for a := range m.Kappa {
+		m.Kappa[a] = 0
+		if m.past.probs[a] == 0 || m.KL.Coefficient == 0 || m.KL.In == option.InReward {
+			continue
+		}
+		l, rho := at.logs[a]-m.reference[a], at.probs[a]/m.past.probs[a]
+		if m.KL.In == option.InAdvantage {
+			m.Kappa[a] = m.Up[a] * (m.past.logs[a] - m.reference[a])
+			continue
+		}
+		switch m.KL.Gradient {
+		case option.K2:
+			m.Kappa[a] = l
+		case option.K3:
+			m.Kappa[a] = -math.Expm1(-l)
+		case option.K1:
+			m.Kappa[a] = 1
+		case option.RatioK1:
+			m.Kappa[a] = rho * (l + 1)
+		case option.RatioK3:
+			m.Kappa[a] = rho * l
+		}
+	}
+}
+
 // balanced returns log π̃.
-func (m *model) balanced() []float64 {
+func (m *penalties) balanced() []float64 {
 	share := m.restoring() / m.pull()
 	logits := make([]float64, len(m.reference))
 	for c, l := range m.reference {
@@ -70,7 +120,7 @@ func (m *model) subtractPenalty(dst []float64) {
 }
 
 // addEntropy adds α∇H = −α π_a(log π_a/n_a + H), n_a the number of arms in a class.
-func (m *model) addEntropy(dst []float64) {
+func (m *penalties) addEntropy(dst []float64) {
 	if m.Entropy == 0 {
 		return
 	}
@@ -81,7 +131,7 @@ func (m *model) addEntropy(dst []float64) {
 }
 
 // uncertainty returns log π_a, of a single arm of a class, and its mean −H.
-func (m *model) uncertainty() (l []float64, mean float64) {
+func (m *penalties) uncertainty() (l []float64, mean float64) {
 	l = slices.Clone(m.now.logs)
 	for a, p := range m.now.probs {
 		if m.uniform != nil {
@@ -95,7 +145,7 @@ func (m *model) uncertainty() (l []float64, mean float64) {
 }
 
 // entropyStiffness adds α(H_w + F), w = π∘(log π + H), to the fresh stiffness.
-func (m *model) entropyStiffness(fresh [][]float64) {
+func (m *penalties) entropyStiffness(fresh [][]float64) {
 	l, mean := m.uncertainty()
 	for a, p := range m.now.probs {
 		wa := p * (l[a] - mean)
@@ -103,6 +153,82 @@ func (m *model) entropyStiffness(fresh [][]float64) {
 		for b, q := range m.now.probs {
 			fresh[a][b] -= m.Entropy * (wa*q + p*q*(l[b]-mean) + p*q)
 		}
+	}
+}
+
+// penaltyStiffness adds the KL part of the stiffness.
+func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
+	probs, beta := m.now.probs, m.KL.Coefficient
+	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
+		fresh = stale
+	}
+	l, kl := make([]float64, len(probs)), 0.0
+	for a, p := range probs {
+		l[a] = m.now.logs[a] - m.reference[a]
+		kl += p * l[a]
+	}
+	// fisher adds β(diag x − πxᵀ)F to the stale part, the derivative of
+	// κ∘π_old − πΣκπ_old with respect to θ_old.
+	fisher := func(x []float64) {
+		mean := 0.0
+		for a, p := range probs {
+			mean += p * x[a]
+		}
+		for a, p := range probs {
+			for b, q := range probs {
+				// x_aF_ab − π_a Σ_c x_cF_cb, Σ_c x_cF_cb = π_b(x_b − x̄)
+				v := -x[a]*p*q - p*q*(x[b]-mean)
+				if a == b {
+					v += x[a] * p
+				}
+				stale[a][b] += beta * v
+			}
+		}
+	}
+	// exact adds the derivative β(x H_w + y F) of the exact gradient, w = π∘(ℓ − KL).
+	exact := func(dst [][]float64, x, y float64) {
+		for a, p := range probs {
+			wa := p * (l[a] - kl)
+			dst[a][a] += beta * (x*wa + y*p)
+			for b, q := range probs {
+				dst[a][b] -= beta * (x*(wa*q+p*q*(l[b]-kl)) + y*p*q)
+			}
+		}
+	}
+	if m.KL.In == option.InAdvantage {
+		if m.Importance.Mode == option.NoImportance { // π_old∘ℓ_old − πΣπ_oldℓ_old
+			exact(fresh, 0, -kl)
+			exact(stale, 1, 1+kl)
+		} else { // π∘(ℓ_old − Σπℓ_old)
+			exact(fresh, 1, 0)
+			exact(stale, 0, 1)
+		}
+		return
+	}
+	switch m.KL.Gradient {
+	case option.ExactKL, option.RatioK1, option.RatioK3:
+		exact(fresh, 1, 1)
+	case option.K1: // π_old − π
+		exact(fresh, 0, -1)
+		exact(stale, 0, 1)
+	case option.K2:
+		for a, p := range probs {
+			fresh[a][a] += beta * (1 - kl) * p
+			for b, q := range probs {
+				fresh[a][b] -= beta * (1 - kl) * p * q
+			}
+		}
+		fisher(l)
+	case option.K3:
+		for a, p := range probs {
+			ra := fp.Exp(m.reference[a])
+			fresh[a][a] += beta * ra
+			for b, q := range probs {
+				rb := fp.Exp(m.reference[b])
+				fresh[a][b] += beta * (p*q - ra*q - p*rb)
+			}
+		}
+		fisher(m.Kappa)
 	}
 }
 

@@ -22,7 +22,7 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	p = p.checked()
 	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
-	if because := m.noRecurrence(); because != "" {
+	if because := noRecurrence(m); because != "" {
 		return nil, Scope{Because: because}
 	}
 	m.set(old, old)
@@ -111,7 +111,7 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 }
 
 // noRecurrence returns the reason why Refreshed is out of scope, "" where it is in.
-func (m *model) noRecurrence() string {
+func noRecurrence(m *model) string {
 	switch {
 	case m.Importance.Mode != option.Ratio || m.KL.In != option.InLoss || m.KL.Gradient != option.ExactKL || m.KL.At != option.AtCurrent:
 		return "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy"

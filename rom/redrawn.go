@@ -25,7 +25,7 @@ const (
 //
 // κ = ℓ (1 − e^{−ℓ} with k3, 1 with k1, ℓ + 1 with ratio-k1), which gives π_a(C); the sum of
 // all is 1 at one C.
-func (m *model) redrawnCurve(s float64) (logs []float64, odds float64) {
+func redrawnCurve(m *model, s float64) (logs []float64, odds float64) {
 	low, high := slices.Min(m.counts.Success), slices.Max(m.counts.Success)
 	s = max(-redrawnEnd, min(s, redrawnEnd))
 	up, down := 1/(1+fp.Exp(-s)), 1/(1+fp.Exp(s))
@@ -106,18 +106,18 @@ func (m *model) redrawnCurve(s float64) (logs []float64, odds float64) {
 // redrawnPoints returns the logits of all fixed points of redrawn groups with a sampled KL
 // gradient, by increasing J. As the log-odds of redrawnCurve are bounded there is at least one,
 // unless the KL gradient is that of k1 beside an entropy bonus.
-func (m *model) redrawnPoints() [][]float64 {
+func redrawnPoints(m *model) [][]float64 {
 	if slices.Min(m.counts.Success) == slices.Max(m.counts.Success) {
 		return [][]float64{m.target}
 	}
 	gap := func(s float64) float64 {
-		_, odds := m.redrawnCurve(s)
+		_, odds := redrawnCurve(m, s)
 		return odds - s
 	}
 	z := scan{f: gap}
 	reach := 2.0 * redrawnEnd
 	for _, end := range []float64{-redrawnEnd, redrawnEnd} {
-		if _, odds := m.redrawnCurve(end); m.restoring() > 0 {
+		if _, odds := redrawnCurve(m, end); m.restoring() > 0 {
 			reach = max(reach, 2*math.Abs(odds))
 		}
 	}
@@ -127,7 +127,7 @@ func (m *model) redrawnPoints() [][]float64 {
 	z.visit(reach, gap(reach))
 	var all [][]float64
 	for _, s := range z.zeros {
-		if logs, _ := m.redrawnCurve(s); isFinite(logs) {
+		if logs, _ := redrawnCurve(m, s); isFinite(logs) {
 			all = append(all, logs)
 		}
 	}

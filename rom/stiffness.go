@@ -4,7 +4,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
-	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/weight"
 )
@@ -108,82 +107,6 @@ func (m *model) bendWeights(fresh, stale [][]float64) {
 			fresh[a][b] += x
 			stale[a][b] -= x
 		}
-	}
-}
-
-// penaltyStiffness adds the KL part of the stiffness.
-func (m *model) penaltyStiffness(fresh, stale [][]float64) {
-	probs, beta := m.now.probs, m.KL.Coefficient
-	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
-		fresh = stale
-	}
-	l, kl := make([]float64, len(probs)), 0.0
-	for a, p := range probs {
-		l[a] = m.now.logs[a] - m.reference[a]
-		kl += p * l[a]
-	}
-	// fisher adds β(diag x − πxᵀ)F to the stale part, the derivative of
-	// κ∘π_old − πΣκπ_old with respect to θ_old.
-	fisher := func(x []float64) {
-		mean := 0.0
-		for a, p := range probs {
-			mean += p * x[a]
-		}
-		for a, p := range probs {
-			for b, q := range probs {
-				// x_aF_ab − π_a Σ_c x_cF_cb, Σ_c x_cF_cb = π_b(x_b − x̄)
-				v := -x[a]*p*q - p*q*(x[b]-mean)
-				if a == b {
-					v += x[a] * p
-				}
-				stale[a][b] += beta * v
-			}
-		}
-	}
-	// exact adds the derivative β(x H_w + y F) of the exact gradient, w = π∘(ℓ − KL).
-	exact := func(dst [][]float64, x, y float64) {
-		for a, p := range probs {
-			wa := p * (l[a] - kl)
-			dst[a][a] += beta * (x*wa + y*p)
-			for b, q := range probs {
-				dst[a][b] -= beta * (x*(wa*q+p*q*(l[b]-kl)) + y*p*q)
-			}
-		}
-	}
-	if m.KL.In == option.InAdvantage {
-		if m.Importance.Mode == option.NoImportance { // π_old∘ℓ_old − πΣπ_oldℓ_old
-			exact(fresh, 0, -kl)
-			exact(stale, 1, 1+kl)
-		} else { // π∘(ℓ_old − Σπℓ_old)
-			exact(fresh, 1, 0)
-			exact(stale, 0, 1)
-		}
-		return
-	}
-	switch m.KL.Gradient {
-	case option.ExactKL, option.RatioK1, option.RatioK3:
-		exact(fresh, 1, 1)
-	case option.K1: // π_old − π
-		exact(fresh, 0, -1)
-		exact(stale, 0, 1)
-	case option.K2:
-		for a, p := range probs {
-			fresh[a][a] += beta * (1 - kl) * p
-			for b, q := range probs {
-				fresh[a][b] -= beta * (1 - kl) * p * q
-			}
-		}
-		fisher(l)
-	case option.K3:
-		for a, p := range probs {
-			ra := fp.Exp(m.reference[a])
-			fresh[a][a] += beta * ra
-			for b, q := range probs {
-				rb := fp.Exp(m.reference[b])
-				fresh[a][b] += beta * (p*q - ra*q - p*rb)
-			}
-		}
-		fisher(m.Kappa)
 	}
 }
 

@@ -76,12 +76,7 @@ func (c *Composed) Reach(pull float64) float64 {
 	return c.Expanded.Reach(pull)
 }
 
-func (c *Composed) Mean(dst []float64) {
-	c.Response(dst)
-	for a, old := range c.Old {
-		dst[a] *= old
-	}
-}
+func (c *Composed) Mean(dst []float64) { c.perGroup(dst, c.Response) }
 
 func (c *Composed) Response(dst []float64) {
 	if c.e.Advantage.Scale == option.StdScale || c.Clipped() {

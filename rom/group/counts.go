@@ -84,12 +84,7 @@ func (c *Counts) binomial(n int, j, rest float64) Binomial {
 func (c *Counts) Factored() bool   { return true }
 func (c *Counts) Leading() float64 { return c.Phi(c.Chances(c.Old)) }
 
-func (c *Counts) Response(dst []float64) {
-	c.Mean(dst)
-	for a, old := range c.Old {
-		dst[a] /= old
-	}
-}
+func (c *Counts) Response(dst []float64) { c.perSample(dst, c.Mean) }
 
 func (c *Counts) Mean(dst []float64) {
 	j, rest := c.Chances(c.Old)

@@ -33,12 +33,7 @@ func (l *Expanded) Stiffness(fresh, stale [][]float64) (known bool) {
 	return true
 }
 
-func (l *Expanded) Mean(dst []float64) {
-	l.Response(dst)
-	for a, old := range l.Old {
-		dst[a] *= old
-	}
-}
+func (l *Expanded) Mean(dst []float64) { l.perGroup(dst, l.Response) }
 
 // Response is that of Law to first order in 1/G for any reward law
 // (docs/theory.md §2), exactly without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,

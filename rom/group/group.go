@@ -228,6 +228,22 @@ func (b *base) Leading() float64 {
 // bySign reports whether samples of positive and of negative advantage can have different weights.
 func (b *base) bySign() bool { return weight.BySign(&b.e.Importance) }
 
+// perSample writes the Response of a law of the given Mean.
+func (b *base) perSample(dst []float64, mean func(dst []float64)) {
+	mean(dst)
+	for a, old := range b.Old {
+		dst[a] /= old
+	}
+}
+
+// perGroup writes the Mean of a law of the given Response.
+func (b *base) perGroup(dst []float64, response func(dst []float64)) {
+	response(dst)
+	for a, old := range b.Old {
+		dst[a] *= old
+	}
+}
+
 // Spread returns the variance of a single reward drawn under π_old; 0
 // where all rewards of positive probability are equal. That is decided by their values,
 // because their computed mean and so the sum of squares has rounding errors.

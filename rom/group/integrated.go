@@ -30,12 +30,7 @@ func (l *Integrated) Leave() (back func()) {
 	return func() { l.near = near }
 }
 
-func (l *Integrated) Mean(dst []float64) {
-	l.Response(dst)
-	for a, old := range l.Old {
-		dst[a] *= old
-	}
-}
+func (l *Integrated) Mean(dst []float64) { l.perGroup(dst, l.Response) }
 
 func (l *Integrated) Response(dst []float64) {
 	if l.Clipped() {

@@ -12,12 +12,7 @@ func (l *Limit) Mean(dst []float64) {
 	}
 }
 
-func (l *Limit) Response(dst []float64) {
-	l.Mean(dst)
-	for a, old := range l.Old {
-		dst[a] /= old
-	}
-}
+func (l *Limit) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Limit) Covariance(_, _, _ [][]float64) {}
 

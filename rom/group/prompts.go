@@ -89,12 +89,7 @@ func (l *Prompts) Mean(dst []float64) {
 	copy(dst, sum)
 }
 
-func (l *Prompts) Response(dst []float64) {
-	l.Mean(dst)
-	for a, old := range l.Old {
-		dst[a] /= old
-	}
-}
+func (l *Prompts) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 
