@@ -162,16 +162,14 @@ func (adv *Advantage) Check(m *Mistakes) {
 
 func (imp *Importance) check(m *Mistakes) {
 	wantWord(m, "Estimator.Importance.Mode", imp.Mode, importanceModeWords)
-	switch imp.Mode {
-	case Clip, DualClip, CISPO, DPPO:
+	if imp.Mode.Uses(UseBounds) {
 		m.Number("Estimator.Importance.ClipLow", imp.ClipLow, imp.ClipLow > 0 && imp.ClipLow < 1, " in (0, 1)")
 		m.Number("Estimator.Importance.ClipHigh", imp.ClipHigh, imp.ClipHigh > 0, " > 0")
 	}
-	switch imp.Mode {
-	case DualClip, Truncated, Masked:
+	if imp.Mode.Uses(UseCap) {
 		m.Number("Estimator.Importance.Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")
 	}
-	if imp.Mode == Masked {
+	if imp.Mode.Uses(UseFloor) {
 		m.Number("Estimator.Importance.Floor", imp.Floor, imp.Floor >= 0 && imp.Floor <= 1, " in [0, 1]")
 	}
 	for _, sign := range []struct {
@@ -181,10 +179,10 @@ func (imp *Importance) check(m *Mistakes) {
 		{"Positive", imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive},
 		{"Negative", imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative},
 	} {
-		switch imp.Mode {
-		case SAPO:
+		if imp.Mode.Uses(UseTemperature) {
 			m.Number("Estimator.Importance.Temperature."+sign.name, sign.temperature, sign.temperature > 0, " > 0")
-		case VESPO:
+		}
+		if imp.Mode.Uses(UsePower) {
 			m.Number("Estimator.Importance.Power."+sign.name, sign.power, sign.power > 0, " > 0")
 			m.Number("Estimator.Importance.Decay."+sign.name, sign.decay, sign.decay >= 0, " ≥ 0")
 		}

@@ -193,6 +193,28 @@ func (w ImportanceMode) String() string                { return text(importanceM
 func (w ImportanceMode) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
 func (w *ImportanceMode) UnmarshalText(t []byte) error { return parse(importanceModeWords, w, t) }
 
+// WeightUse is a set of fields of an Importance.
+type WeightUse uint8
+
+const (
+	UseBounds      WeightUse = 1 << iota // ClipLow and ClipHigh
+	UseFloor                             // Floor
+	UseCap                               // Cap
+	UseTemperature                       // Temperature
+	UsePower                             // Power and Decay
+)
+
+// weightUses are the fields that a mode uses, by ImportanceMode.
+var weightUses = [...]WeightUse{
+	Clip: UseBounds, DualClip: UseBounds | UseCap, Truncated: UseCap, Masked: UseFloor | UseCap, CISPO: UseBounds,
+	SAPO: UseTemperature, VESPO: UsePower, DPPO: UseBounds,
+}
+
+// Uses reports whether the mode uses the fields.
+func (w ImportanceMode) Uses(fields WeightUse) bool {
+	return int(w) < len(weightUses) && weightUses[w]&fields != 0
+}
+
 // KLGradient is the estimator of the gradient of the KL penalty.
 type KLGradient uint8
 

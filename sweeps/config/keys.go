@@ -249,25 +249,25 @@ var otherKeys = []Key{
 	wordKey(modeKey, option.ImportanceModes, option.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
 		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.UseBounds),
 	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.UseBounds),
 	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.UseFloor),
 	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.DualClip, option.Truncated, option.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.UseCap),
 	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.UseTemperature),
 	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.UseTemperature),
 	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.UsePower),
 	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.UsePower),
 	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.UsePower),
 	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.UsePower),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
 	wordKey(placementKey, option.KLPlacements, option.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
@@ -404,11 +404,11 @@ func (k Key) idleScales(use func(option.Scale) bool) Key {
 	return k
 }
 
-// weighs sets the importance modes that use the key; in the others it has no effect.
-func (k Key) weighs(modes ...option.ImportanceMode) Key {
+// weighs sets the fields of the weight that the key is one of; with modes that do not use them it has no effect.
+func (k Key) weighs(use option.WeightUse) Key {
 	k.Idle.Param = modeKey
 	for _, mode := range option.ImportanceModes {
-		if !slices.Contains(modes, mode) {
+		if !mode.Uses(use) {
 			k.Idle.Values = append(k.Idle.Values, mode.String())
 		}
 	}
