@@ -174,7 +174,11 @@ func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 	first, second := rand.New(rand.NewPCG(25, 26)), rand.New(rand.NewPCG(35, 36))
 	base := Params{Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Lag: option.Lag{Kind: option.Block, Interval: 1}, Factors: Unit}
+	tried := 0
 	everyEstimator(base, func(p Params) {
+		if tried++; Thin > 1 && tried%7 != 0 { // 7: prime to the numbers of options
+			return
+		}
 		for scheme := range 8 {
 			p, r := p, first
 			if scheme > 4 { // which came later
@@ -389,7 +393,7 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 	for _, arms := range []int{2, 3} {
 		base := Params{Estimator: option.Estimator{GroupSize: 6 - arms, GroupsPerStep: 1, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}}, Lag: option.Lag{Kind: option.Block, Interval: 1}, Factors: Unit}
 		everyFiltered(base, func(p Params) {
-			if !sampledPenalty(p) || p.Filter == option.Drop || p.Importance.Mode > option.Ratio || r.IntN(3) > 0 {
+			if !sampledPenalty(p) || p.Filter == option.Drop || p.Importance.Mode > option.Ratio || r.IntN(3*Thin) > 0 {
 				return
 			}
 			p.KL.Coefficient, p.Reference, p.Arms = math.Exp(r.NormFloat64()), normals(r, arms, 1), nil
@@ -481,7 +485,7 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 			}
 		})
 	}
-	if some < 80 {
+	if some < 80/Thin {
 		t.Errorf("%d fixed points", some)
 	}
 }
