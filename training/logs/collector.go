@@ -210,7 +210,7 @@ func (c *collector) newSeries(key []byte) *series {
 			of = &s.evaluated[at.trainer]
 		} else {
 			s.trains = true
-			s.tells = s.tells || at.rule.quantity != LR && at.rule.quantity != ""
+			s.tells = s.tells || at.rule.Quantity != LR && at.rule.Quantity != ""
 		}
 		if of.rule == nil || at.order < of.order {
 			*of = match{at.rule, string(star), at.order}
@@ -218,7 +218,7 @@ func (c *collector) newSeries(key []byte) *series {
 	})
 	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !otherPrefixes[string(before)] {
 		rulesOf.find(after, after, func(at entry, star []byte) {
-			if trainers[at.trainer].name == Plain && !at.eval && star == nil {
+			if trainers[at.trainer].Name == Plain && !at.eval && star == nil {
 				known().general = match{rule: at.rule}
 			}
 		})

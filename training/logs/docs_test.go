@@ -76,13 +76,13 @@ Each of these is noted where it happens. A file whose columns have other names c
 	}
 	b.WriteString("\n`reward_component`, `reward_component_std` and, of benchmarks, `eval_score` are followed by a slash and a name.\n")
 	for _, t := range trainers {
-		if t.name == Plain {
+		if t.Name == Plain {
 			b.WriteString("\n## Any file\n\nWhere no trainer has more of the file's keys than these. The names of the quantities are keys in every file.\n\n")
 		} else {
-			fmt.Fprintf(&b, "\n## %s\n\nNot in its logs: %s%s\n\n", t.name, strings.ToLower(t.unobserved[:1]), t.unobserved[1:])
+			fmt.Fprintf(&b, "\n## %s\n\nNot in its logs: %s%s\n\n", t.Name, strings.ToLower(t.Unobserved[:1]), t.Unobserved[1:])
 		}
 		var prefixes []string
-		for _, p := range t.prefixes {
+		for _, p := range t.Prefixes {
 			if p != "" {
 				prefixes = append(prefixes, p)
 			}
@@ -91,28 +91,22 @@ Each of these is noted where it happens. A file whose columns have other names c
 			fmt.Fprintf(&b, "Keys may begin with %s.\n\n", list(prefixes))
 		}
 		b.WriteString("| quantity | key | what it means |\n|---|---|---|\n")
-		var rules []rule
-		for _, r := range t.rules {
-			known := slices.Contains(names, r) || t.name != Plain && slices.Contains(general, r)
-			if !known && (t.name != Unsloth || !slices.Contains(trlRules, r)) {
+		rules := slices.Clone(t.Keys[:t.own])
+		for _, r := range t.EvalKeys {
+			if r.Quantity.family() == EvalScore && t.Like == "" {
 				rules = append(rules, r)
 			}
 		}
-		for _, r := range t.evalRules {
-			if r.quantity.family() == EvalScore && t.name != Unsloth {
-				rules = append(rules, r)
-			}
-		}
-		slices.SortStableFunc(rules, func(x, y rule) int { return x.quantity.rank() - y.quantity.rank() })
+		slices.SortStableFunc(rules, func(x, y rule) int { return x.Quantity.rank() - y.Quantity.rank() })
 		for _, r := range rules {
-			if r.quantity != "" {
-				fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", r.quantity, r.key, r.meaning)
+			if r.Quantity != "" {
+				fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", r.Quantity, r.Key, r.Meaning)
 			}
 		}
-		if t.name == Unsloth {
-			b.WriteString("\nAll others as TRL.\n")
+		if t.Like != "" {
+			fmt.Fprintf(&b, "\nAll others as %s.\n", t.Like)
 		}
-		if t.evaluation == evalOwns {
+		if t.Evaluation == evalOwns {
 			b.WriteString("\nIn evaluation the same keys, after `eval_` or `eval/` or as they are.\n")
 		}
 	}

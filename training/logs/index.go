@@ -54,13 +54,13 @@ func newIndex(trainers []trainer) *index {
 	}
 	for i := range trainers {
 		t := &trainers[i]
-		for p, prefix := range t.prefixes {
-			for r := range t.rules {
-				add(prefix+t.rules[r].key, entry{i, false, p*len(t.rules) + r, &t.rules[r]})
+		for p, prefix := range t.Prefixes {
+			for r := range t.Keys {
+				add(prefix+t.Keys[r].Key, entry{i, false, p*len(t.Keys) + r, &t.Keys[r]})
 			}
 		}
-		for r := range t.evalRules {
-			add(t.evalRules[r].key, entry{i, true, r, &t.evalRules[r]})
+		for r := range t.EvalKeys {
+			add(t.EvalKeys[r].Key, entry{i, true, r, &t.EvalKeys[r]})
 		}
 	}
 	x.befores = slices.Sorted(maps.Keys(x.patterns))

@@ -240,7 +240,7 @@ func TestIndex(t *testing.T) {
 	inOrder := func(prefixes []string, rules []rule) (all []flat) {
 		for _, prefix := range prefixes {
 			for i := range rules {
-				key := prefix + rules[i].key
+				key := prefix + rules[i].Key
 				f := flat{rule: &rules[i]}
 				f.before, f.after, f.star = strings.Cut(normal(key), "*")
 				all = append(all, f)
@@ -259,8 +259,8 @@ func TestIndex(t *testing.T) {
 	}
 	var training, evaluated [][]flat
 	for _, tr := range trainers {
-		training = append(training, inOrder(tr.prefixes, tr.rules))
-		evaluated = append(evaluated, inOrder([]string{""}, tr.evalRules))
+		training = append(training, inOrder(tr.Prefixes, tr.Keys))
+		evaluated = append(evaluated, inOrder([]string{""}, tr.EvalKeys))
 	}
 	slices.Sort(keys)
 	c := newCollector("f", Options{})
@@ -274,10 +274,10 @@ func TestIndex(t *testing.T) {
 				continue
 			}
 			if want := search(training[i], normal(key)); s.training[i].rule != want {
-				t.Fatalf("%s of %s: got %+v, want %+v", key, tr.name, s.training[i].rule, want)
+				t.Fatalf("%s of %s: got %+v, want %+v", key, tr.Name, s.training[i].rule, want)
 			}
 			if want := search(evaluated[i], normal(key)); s.evaluated[i].rule != want {
-				t.Fatalf("%s of %s in evaluation: got %+v, want %+v", key, tr.name, s.evaluated[i].rule, want)
+				t.Fatalf("%s of %s in evaluation: got %+v, want %+v", key, tr.Name, s.evaluated[i].rule, want)
 			}
 		}
 	}
