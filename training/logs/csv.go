@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -10,6 +9,19 @@ import (
 	"slices"
 	"strings"
 )
+
+var csvFormat = format{
+	container: CSV,
+	docs: [][2]string{
+		{"history of W&B as CSV", "columns `_step`, `_runtime` and the keys"},
+		{"a chart of W&B as CSV", "columns `RUN - KEY` of one or several runs; those that end in `__MIN` and `__MAX` are left out"},
+		{"CSV", "a header with known keys, with commas, tabs or semicolons; with semicolons decimals may follow a comma"},
+	},
+	begins: func(c *collector, in *input) bool {
+		return !strings.HasPrefix(in.begin, "{") && c.separator(firstLine(in.begin)) != 0
+	},
+	read: func(c *collector, in *input) error { return c.csv(in, c.separator(firstLine(in.begin))) },
+}
 
 // separators of the cells of a CSV file.
 const separators = ",\t;"
@@ -201,7 +213,7 @@ func (r *csvRun) row(line int, cells []string) {
 }
 
 // csv reads a file of a header and rows.
-func (c *collector) csv(from *bufio.Reader, by rune) error {
+func (c *collector) csv(from io.Reader, by rune) error {
 	input := &bounded{from: from}
 	r := csv.NewReader(input)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord, r.LazyQuotes = by, -1, true, true

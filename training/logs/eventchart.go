@@ -10,6 +10,13 @@ import (
 	"strings"
 )
 
+var eventJSONFormat = format{
+	container: EventChart,
+	docs:      [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, `Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
+	begins:    func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
+	read:      func(c *collector, in *input) error { return c.eventJSON(in) },
+}
+
 // TensorBoard downloads a chart as CSV, with a header, or as a JSON list of rows
 // [WALL TIME, STEP, VALUE].
 
@@ -31,11 +38,6 @@ func (c *collector) eventChart() []csvColumn {
 		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
 	}
 	return []csvColumn{{1, step}, {2, value}}
-}
-
-// isEventJSON reports whether a text begins with a list of lists.
-func (c *collector) isEventJSON(begin string) bool {
-	return strings.HasPrefix(strings.Map(dropSpace, begin[:min(len(begin), 1000)]), "[[")
 }
 
 // eventJSON reads TensorBoard's download of a chart as JSON.

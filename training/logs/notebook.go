@@ -6,8 +6,18 @@ import (
 	"html"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
+
+var notebookFormat = format{
+	container: Console,
+	docs:      [][2]string{{"a notebook of Jupyter, a log of Kaggle", "what its cells printed: the table in which the trainer shows its progress, or the text"}},
+	begins: func(_ *collector, in *input) bool {
+		return slices.ContainsFunc([]string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`}, func(start string) bool { return strings.HasPrefix(in.squeezed(), start) })
+	},
+	read: (*collector).notebook,
+}
 
 // Notebooks hold what their cells printed: a file of Jupyter (nbformat 4) the outputs of each
 // cell, the log of a run on Kaggle a list of pieces of text. The table in which a trainer
@@ -16,17 +26,6 @@ import (
 // longNotebook is the largest number of bytes of a notebook that are read: its pictures are
 // in it.
 const longNotebook = 256 << 20
-
-// isNotebook reports whether a text begins as one of these does.
-func isNotebook(_ *collector, begin string) bool {
-	squeezed := strings.Map(dropSpace, begin[:min(len(begin), 1000)])
-	for _, start := range []string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`} {
-		if strings.HasPrefix(squeezed, start) {
-			return true
-		}
-	}
-	return false
-}
 
 // printed is a text that a notebook has whole or by lines.
 type printed string
@@ -47,8 +46,8 @@ func (p *printed) UnmarshalJSON(b []byte) error {
 
 // notebook reads what the cells printed: the tables of HTML with a header that is known,
 // or if there are none the texts.
-func (c *collector) notebook(r *bufio.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(r, longNotebook))
+func (c *collector) notebook(in *input) error {
+	b, err := io.ReadAll(io.LimitReader(in, longNotebook))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
+var parquetFormat = format{
+	container: Parquet,
+	docs:      [][2]string{{"Parquet", "flat columns of numbers, such as the artifact `RUN-history:v0` of W&B"}},
+	begins:    func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(parquetMagic)) },
+	read:      (*collector).parquet,
+}
+
 const parquetMagic = "PAR1"
 
 // Limits of Parquet files: of one that is no file of the disk, which is read into memory,
@@ -22,9 +29,8 @@ const (
 )
 
 // parquet reads the flat columns of numbers of a Parquet file, such as the history of a run
-// of W&B. from is what r reads.
-func (c *collector) parquet(r, from io.Reader) (err error) {
-	c.container = Parquet
+// of W&B.
+func (c *collector) parquet(in *input) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if value := recover(); value != nil {
 			err = fmt.Errorf("damaged: %v", value)
@@ -34,7 +40,7 @@ func (c *collector) parquet(r, from io.Reader) (err error) {
 			err = nil
 		}
 	}()
-	file, size, err := randomAccess(r, from)
+	file, size, err := randomAccess(in.Reader, in.from)
 	if err == nil {
 		err = checkFooter(file, size)
 	}

@@ -10,6 +10,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+var wandbFormat = format{
+	container: WandbRun,
+	docs:      [][2]string{{"the file of a run of W&B", "`run-ID.wandb`, which W&B keeps in `wandb/run-DATE-ID`, offline too; or the folder with it"}},
+	begins:    func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(wandbMagic)) },
+	read:      func(c *collector, in *input) error { return c.wandb(in.Reader) },
+}
+
 // W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of
 // LevelDB of protobuf messages Record (github.com/wandb/wandb,
 // wandb/sdk/internal/datastore.py and wandb/proto/wandb_internal.proto). The log consists of

@@ -9,6 +9,19 @@ import (
 // Tables of notebooks and of pandas are pasted, often with text around them: as Markdown,
 // with bars between their cells, with tabs, or as text, with spaces.
 
+var pastedFormat = format{
+	container: Pasted,
+	docs:      [][2]string{{"a table of a notebook or of pandas, pasted", "a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells `nan`, `No Log`, `-` and empty ones are missing"}},
+	begins:    func(c *collector, in *input) bool { return c.isPasted(in.begin) },
+	read:      func(c *collector, in *input) error { return c.readPasted(&lines{r: in.Reader}) },
+}
+
+// isPasted reports whether a text has the header of a pasted table, before any dict.
+func (c *collector) isPasted(begin string) bool {
+	begin, _, _ = strings.Cut(begin, "{'")
+	return slices.ContainsFunc(strings.Split(begin, "\n"), func(text string) bool { return c.heads(text) != "" })
+}
+
 // pasted is a table being read.
 type pasted struct {
 	by      string // between cells: a bar, a tab, spaces or a space
