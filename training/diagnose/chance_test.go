@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"grposim/training/change"
 	"math/rand/v2"
 	"testing"
 )
@@ -22,7 +23,7 @@ func TestChanceOfTheBestTrial(t *testing.T) {
 			alarms++
 		}
 	}
-	if expected := falseAlarm * runs; float64(alarms) > 4*expected {
+	if expected := change.FalseAlarm * runs; float64(alarms) > 4*expected {
 		t.Errorf("%d of %d runs of white noise count as oscillating, want at most 4 times %g", alarms, runs, expected)
 	}
 }

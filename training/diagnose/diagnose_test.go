@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"grposim/training/change"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -440,7 +441,7 @@ func TestRingingAmplitude(t *testing.T) {
 func TestRingingOfNoise(t *testing.T) {
 	rng := newRand()
 	const runs = 3000
-	for _, row := range []struct{ memory, declared float64 }{{0, falseAlarm}, {0.8, 2 * falseAlarm}, {1, 2 * falseAlarm}} {
+	for _, row := range []struct{ memory, declared float64 }{{0, change.FalseAlarm}, {0.8, 2 * change.FalseAlarm}, {1, 2 * change.FalseAlarm}} {
 		for _, values := range []int{24, 100} {
 			hits := 0
 			for range runs {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"grposim/training/change"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -332,7 +333,7 @@ func TestHealthyLogsRaiseNoAlarm(t *testing.T) {
 			}
 		}
 	}
-	if most := declaredMost(runs, 10*falseAlarm); alarms > most {
+	if most := declaredMost(runs, 10*change.FalseAlarm); alarms > most {
 		t.Errorf("%d of %d healthy logs are named for a failure, want at most %d", alarms, runs, most)
 	}
 }

@@ -25,7 +25,7 @@ func TestPeriodogramAgainstTheSlowWay(t *testing.T) {
 			for i, t := range at {
 				sin[i], cos[i] = math.Sincos(2 * math.Pi * cycles * (t - at[0]) / p.span())
 			}
-			want := explained(p.y, detrended(at, cos), detrended(at, sin))
+			want := explained(p.y, change.Detrended(at, cos), change.Detrended(at, sin))
 			from := math.Mod(cycles, cycleStep) // the trial is reached by turning
 			got := p.best(cycles, cycles).explained
 			turned := p.best(from+cycleStep, cycles)
@@ -107,7 +107,7 @@ func TestRisesDoNotRing(t *testing.T) {
 		}
 		count[finding(Name(l), DynamicalInstability).Finding]++
 	}
-	if count[Present] > declaredMost(runs, 10*falseAlarm) || count[Absent] < runs/2 {
+	if count[Present] > declaredMost(runs, 10*change.FalseAlarm) || count[Absent] < runs/2 {
 		t.Errorf("rises are unstable or not in %v, want hardly any present and at least half absent", count)
 	}
 }
@@ -184,7 +184,7 @@ func TestRingingOfSampledNoise(t *testing.T) {
 					hits++
 				}
 			}
-			if most := declaredMost(runs, 4*falseAlarm); hits > most {
+			if most := declaredMost(runs, 4*change.FalseAlarm); hits > most {
 				t.Errorf("memory %g, %d rows: %d of %d runs of noise oscillate, want at most %d", memory, rows, hits, runs, most)
 			}
 		}
@@ -288,3 +288,10 @@ func TestQuietRewards(t *testing.T) {
 		}
 	}
 }
+
+// explained returns the part of the sum of squares of y that the best linear
+// combination of u and v explains.
+func explained(y, u, v []float64) float64 {
+	return explainedBy(dot(u, u), dot(u, v), dot(v, v), dot(u, y), dot(v, y))
+}
+
