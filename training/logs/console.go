@@ -17,7 +17,7 @@ var consoleFormat = format{
 	docs:      [][2]string{{"console output", "lines of the forms below among any other text"}},
 	begins:    func(*collector, *input) bool { return true },
 	read: func(c *collector, in *input) error {
-		err := c.readConsole(&lines{r: in.Reader})
+		err := readConsole(c, &lines{r: in.Reader})
 		switch names := tableOfNumbers(in.begin); {
 		case err != nil || len(c.rows) > 0:
 		case names != nil:
@@ -91,7 +91,7 @@ type weak struct {
 }
 
 // readConsole reads the text of a console.
-func (c *collector) readConsole(l *lines) error {
+func readConsole(c *collector, l *lines) error {
 	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
 	for {
 		next, ok := k.next()

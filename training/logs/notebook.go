@@ -16,7 +16,7 @@ var notebookFormat = format{
 	begins: func(_ *collector, in *input) bool {
 		return slices.ContainsFunc([]string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`}, func(start string) bool { return strings.HasPrefix(in.squeezed(), start) })
 	},
-	read: (*collector).notebook,
+	read: readNotebook,
 }
 
 // Notebooks hold what their cells printed: a file of Jupyter (nbformat 4) the outputs of each
@@ -44,9 +44,9 @@ func (p *printed) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// notebook reads what the cells printed: the tables of HTML with a header that is known,
+// readNotebook reads what the cells printed: the tables of HTML with a header that is known,
 // or if there are none the texts.
-func (c *collector) notebook(in *input) error {
+func readNotebook(c *collector, in *input) error {
 	b, err := io.ReadAll(io.LimitReader(in, longNotebook))
 	if err != nil {
 		return err
@@ -77,16 +77,16 @@ func (c *collector) notebook(in *input) error {
 		}
 	}
 	shown := text.String()
-	if c.isPasted(tables.String()) {
+	if isPasted(c, tables.String()) {
 		shown = tables.String()
 	}
 	c.notes = append(c.notes, "The outputs of a notebook are read; lines are counted in them.")
 	lines := &lines{r: bufio.NewReader(strings.NewReader(shown))}
-	if c.container = Console; c.isPasted(shown) {
+	if c.container = Console; isPasted(c, shown) {
 		c.container = Pasted
-		return c.readPasted(lines)
+		return readPasted(c, lines)
 	}
-	if err := c.readConsole(lines); err != nil {
+	if err := readConsole(c, lines); err != nil {
 		return err
 	}
 	if len(c.rows) == 0 {

@@ -16,7 +16,7 @@ var parquetFormat = format{
 	container: Parquet,
 	docs:      [][2]string{{"Parquet", "flat columns of numbers, such as the artifact `RUN-history:v0` of W&B"}},
 	begins:    func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(parquetMagic)) },
-	read:      (*collector).parquet,
+	read:      readParquet,
 }
 
 const parquetMagic = "PAR1"
@@ -28,9 +28,9 @@ const (
 	longFooter  = 8 << 20
 )
 
-// parquet reads the flat columns of numbers of a Parquet file, such as the history of a run
+// readParquet reads the flat columns of numbers of a Parquet file, such as the history of a run
 // of W&B.
-func (c *collector) parquet(in *input) (err error) {
+func readParquet(c *collector, in *input) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if value := recover(); value != nil {
 			err = fmt.Errorf("damaged: %v", value)
@@ -61,7 +61,7 @@ func (c *collector) parquet(in *input) (err error) {
 	}
 	c.wantValues()
 	for _, group := range p.RowGroups() {
-		if err := c.rowGroup(group, known); err != nil {
+		if err := readRowGroup(c, group, known); err != nil {
 			return err
 		}
 	}
@@ -88,68 +88,28 @@ func randomAccess(r, from io.Reader) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data), int64(len(data)), err
 }
 
-// rowGroup reads the rows of a group.
-func (c *collector) rowGroup(group parquet.RowGroup, known map[int]*series) error {
-	var columns []*parquetColumn
-	for i, chunk := range group.ColumnChunks() {
-		if s := known[i]; s != nil {
-			column := &parquetColumn{of: s, pages: chunk.Pages()}
-			defer column.pages.Close()
-			columns = append(columns, column)
-		}
-	}
-	if len(columns) == 0 {
-		return nil
-	}
+// readRowGroup reads the rows of a group.
+func readRowGroup(c *collector, group parquet.RowGroup, known map[int]*series) error {
+	rows := group.Rows()
+	defer rows.Close()
+	batch := make([]parquet.Row, 256)
 	for left := group.NumRows(); left > 0; {
-		n := min(left, parquetBatch)
-		for _, column := range columns {
-			if err := column.read(int(n)); err != nil {
-				return fmt.Errorf("column %s: %w", column.of.key, err)
-			}
-		}
-		for row := range n {
-			for _, column := range columns {
-				if x, has := parquetNumber(column.batch[row]); has {
-					c.cells = append(c.cells, cell{column.of, x})
+		n, err := rows.ReadRows(batch)
+		for _, row := range batch[:n] {
+			for _, v := range row {
+				if s := known[v.Column()]; s != nil {
+					if x, has := parquetNumber(v); has {
+						c.cells = append(c.cells, cell{s, x})
+					}
 				}
 			}
 			c.endRow(0)
 		}
-		left -= n
-	}
-	return nil
-}
-
-const parquetBatch = 256 // rows read at once
-
-// parquetColumn reads the values of a column in a group of rows, one per row.
-type parquetColumn struct {
-	of     *series
-	pages  parquet.Pages
-	values parquet.ValueReader // of the page being read; nil: the next is to be read
-	batch  [parquetBatch]parquet.Value
-}
-
-// read reads the next n values into batch.
-func (p *parquetColumn) read(n int) error {
-	for filled := 0; filled < n; {
-		if p.values == nil {
-			page, err := p.pages.ReadPage()
-			if err == io.EOF {
-				return errors.New("fewer values than rows")
-			}
-			if err != nil {
-				return err
-			}
-			p.values = page.Values()
-		}
-		got, err := p.values.ReadValues(p.batch[filled:n])
-		filled += got
+		left -= int64(n)
 		switch {
-		case err == io.EOF:
-			p.values = nil
-		case err != nil:
+		case err == io.EOF && left > 0, err == nil && n == 0:
+			return errors.New("fewer values than rows")
+		case err != nil && err != io.EOF:
 			return err
 		}
 	}
