@@ -135,19 +135,6 @@ func (c *collector) keysSeen() string {
 	return "its keys are " + quoteAll(keys) + renaming(keys[0])
 }
 
-// quoteAll lists keys, the first thirty of them.
-func quoteAll(keys []string) string {
-	const shown = 30
-	var list []string
-	for _, k := range keys[:min(len(keys), shown)] {
-		list = append(list, quote(k))
-	}
-	if more := len(keys) - shown; more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(list, ", ")
-}
-
 // renaming says what to do with a key that could be the reward's.
 func renaming(key string) string {
 	if likeReward(key) == 0 {
@@ -193,6 +180,9 @@ type source struct {
 	of       *series
 	training bool // of the table of evaluation: a key of training in rows of evaluation
 }
+
+// compare orders sources as Quantities are.
+func (s source) compare(t source) int { return cmp.Compare(s.quantity.rank(), t.quantity.rank()) }
 
 // tells reports whether a source is more than a learning rate.
 func (s source) tells() bool { return s.quantity != LR }
@@ -242,7 +232,7 @@ func (a *assembly) columns(of part) []source {
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+	slices.SortStableFunc(found, source.compare)
 	return found
 }
 
@@ -320,7 +310,7 @@ func (a *assembly) evaluation() []source {
 			sources = append(sources, s)
 		}
 	}
-	slices.SortStableFunc(sources, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+	slices.SortStableFunc(sources, source.compare)
 	return sources
 }
 
@@ -362,17 +352,8 @@ func (a *assembly) table(of part) Table {
 	}
 	var evalSteps *series
 	if of == evaluating {
-		sources = a.evaluation()
-		for _, s := range a.series {
-			if s.name == evalStepKey {
-				evalSteps = s
-			}
-		}
+		sources, evalSteps = a.evaluation(), a.byName[evalStepKey]
 	}
-	has := func(s source, row int) bool {
-		return s.of.has(row) && !(s.training && a.rows[row].updates)
-	}
-
 	var kept, at []int // rows, and their steps
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
@@ -386,7 +367,7 @@ func (a *assembly) table(of part) Table {
 			continue
 		case of == evaluating && own && !info.ofEval:
 			continue
-		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return has(s, row) }):
+		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return a.has(s, row) }):
 			continue
 		}
 		x := steps.at(row)
@@ -443,11 +424,8 @@ func (a *assembly) table(of part) Table {
 		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Estimator: s.rule.Estimator, Values: make([]float64, len(kept))}
 		for i, row := range kept {
 			c.Values[i] = math.NaN()
-			if has(s, row) {
-				c.Values[i] = s.of.at(row) * cmp.Or(s.rule.Scale, 1)
-				if s.rule.Rest {
-					c.Values[i] = 1 - c.Values[i]
-				}
+			if a.has(s, row) {
+				c.Values[i] = s.value(row)
 			}
 			if s.of.broken(row) {
 				c.NotFinite = append(c.NotFinite, i)
@@ -459,6 +437,21 @@ func (a *assembly) table(of part) Table {
 		}
 	}
 	return t
+}
+
+// has reports whether a row has a value for a column: a key of training does not count for
+// one of evaluation in rows of training.
+func (a *assembly) has(s source, row int) bool {
+	return s.of.has(row) && !(s.training && a.rows[row].updates)
+}
+
+// value returns the value of a row in the unit of the quantity.
+func (s source) value(row int) float64 {
+	x := s.of.at(row) * cmp.Or(s.rule.Scale, 1)
+	if s.rule.Rest {
+		return 1 - x
+	}
+	return x
 }
 
 // repeats reports whether a row says nothing that one before it does not, as where every
