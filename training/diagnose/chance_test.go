@@ -1,9 +1,10 @@
 package diagnose
 
 import (
-	"grposim/training/change"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/training/change"
 )
 
 // In short runs of white noise the best of the trial frequencies counts as an

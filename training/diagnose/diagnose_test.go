@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"grposim/training/change"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
+
+	"grposim/training/change"
 )
 
 // example is a synthetic run with the mode that Name must give it.

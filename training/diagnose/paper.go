@@ -1,9 +1,10 @@
 package diagnose
 
 import (
-	"grposim/training/change"
 	"math"
 	"slices"
+
+	"grposim/training/change"
 )
 
 // PaperName names the failure mode of a run by the four diagnostics of

@@ -294,4 +294,3 @@ func TestQuietRewards(t *testing.T) {
 func explained(y, u, v []float64) float64 {
 	return explainedBy(dot(u, u), dot(u, v), dot(v, v), dot(u, y), dot(v, y))
 }
-

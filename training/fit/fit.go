@@ -2,9 +2,10 @@ package fit
 
 import (
 	"fmt"
-	"grposim/training/change"
 	"math"
 	"slices"
+
+	"grposim/training/change"
 )
 
 // Result compares the laws on one curve.
