@@ -181,19 +181,6 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
-// The closing line of transformers is no row, and takes none with it where a table has it in
-// the row of the last step, as tables that are made of events do.
-func TestClosingRowOfTable(t *testing.T) {
-	l := readText(t, "step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,60\n")
-	if reward, _ := l.Column(Reward); !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
-		t.Errorf("got %v", reward.Values)
-	}
-	l = readText(t, "step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,\n2,,0.625,60\n")
-	if reward, _ := l.Column(Reward); !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
-		t.Errorf("in a row of its own: got %v", reward.Values)
-	}
-}
-
 // Of two values of a step the later counts, whether it is finite or not.
 func TestRepeatedEvent(t *testing.T) {
 	l, err := Read(bytes.NewReader(eventFile(1, "1 reward NaN kl 1", "1 reward 0.5 loss 0", "2 reward 0.5", "2 reward NaN")), "f", Options{})
