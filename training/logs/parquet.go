@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 var parquetFormat = format{
@@ -25,7 +26,7 @@ const parquetMagic = "PAR1"
 // and of the footer, whose lists parquet-go reads into memory.
 const (
 	longParquet = 1 << 30
-	longFooter  = 8 << 20
+	longFooter  = 1 << 20 // as deeply nested values of more bytes overflow the stack
 )
 
 // readParquet reads the flat columns of numbers of a Parquet file, such as the history of a run
@@ -144,7 +145,8 @@ func parquetNumber(v parquet.Value) (x float64, has bool) {
 }
 
 // checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many
-// values as they say: parquet-go allocates so much before it reads them.
+// values as they say: parquet-go allocates so much before it reads them. A struct without
+// fields has all of it skipped.
 func checkFooter(file io.ReaderAt, size int64) error {
 	const tail = 4 + len(parquetMagic) // length of the footer, and the magic bytes again
 	end := make([]byte, tail)
@@ -165,90 +167,8 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	if _, err := file.ReadAt(footer, size-int64(tail)-length); err != nil {
 		return err
 	}
-	t := thrift{left: footer}
-	if t.skip(thriftStruct, 0); t.wrong {
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &struct{}{}); err != nil {
 		return errors.New("a damaged footer")
 	}
 	return nil
-}
-
-// thrift skips values of Thrift's compact protocol
-// (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md).
-type thrift struct {
-	left  []byte
-	wrong bool
-}
-
-const (
-	thriftStruct  = 12
-	thriftDeepest = 32 // levels of nesting; metadata of Parquet have fewer than 10
-)
-
-func (t *thrift) take(n uint64) []byte {
-	if n > uint64(len(t.left)) {
-		t.wrong, n = true, 0
-	}
-	taken := t.left[:n]
-	t.left = t.left[n:]
-	return taken
-}
-
-func (t *thrift) varint() uint64 {
-	x, n := binary.Uvarint(t.left)
-	if n <= 0 {
-		t.wrong, n = true, 0
-	}
-	t.left = t.left[n:]
-	return x
-}
-
-// next returns the next byte, 0 at the end.
-func (t *thrift) next() byte {
-	if b := t.take(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
-}
-
-func (t *thrift) skip(kind byte, depth int) {
-	if depth > thriftDeepest {
-		t.wrong = true
-	}
-	switch kind {
-	case 1, 2: // true, false
-	case 3:
-		t.take(1)
-	case 4, 5, 6:
-		t.varint()
-	case 7:
-		t.take(8)
-	case 8:
-		t.take(t.varint())
-	case 9, 10: // list, set: its size in four bits, or after the byte
-		head := t.next()
-		size := uint64(head >> 4)
-		if size == 15 {
-			size = t.varint()
-		}
-		for ; size > 0 && !t.wrong; size-- {
-			if kind := head & 15; kind <= 2 {
-				t.take(1)
-			} else {
-				t.skip(kind, depth+1)
-			}
-		}
-	case thriftStruct:
-		for !t.wrong {
-			head := t.next()
-			if head == 0 {
-				return
-			}
-			if head>>4 == 0 {
-				t.varint() // number of the field
-			}
-			t.skip(head&15, depth+1)
-		}
-	default: // maps too: metadata of Parquet have none
-		t.wrong = true
-	}
 }

@@ -83,10 +83,14 @@ func TestDamagedParquet(t *testing.T) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
 	}
-	list := binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1) // field 2, a list of structures, and their number
-	short := binary.LittleEndian.AppendUint32(append([]byte("PAR1"), list...), uint32(len(list)))
-	if _, err := Read(bytes.NewReader(append(short, "PAR1"...)), "f", Options{}); err == nil || !strings.Contains(err.Error(), "a damaged footer") {
-		t.Errorf("a list of 2^31 structures: %v", err)
+	for name, footer := range map[string][]byte{
+		"a list of 2^31 structures": binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1), // field 2, a list of structures, and their number
+		"a million lists of a list": append([]byte{0x29}, bytes.Repeat([]byte{0x19}, longFooter-1)...),
+	} {
+		short := binary.LittleEndian.AppendUint32(append([]byte("PAR1"), footer...), uint32(len(footer)))
+		if _, err := Read(bytes.NewReader(append(short, "PAR1"...)), "f", Options{}); err == nil || !strings.Contains(err.Error(), "a damaged footer") {
+			t.Errorf("%s: %.200v", name, err)
+		}
 	}
 	footer := len(data) - 1500
 	for i := range data {
