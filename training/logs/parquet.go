@@ -26,7 +26,7 @@ const parquetMagic = "PAR1"
 // and of the footer, whose lists parquet-go reads into memory.
 const (
 	longParquet = 1 << 30
-	longFooter  = 1 << 20 // as deeply nested values of more bytes overflow the stack
+	longFooter  = 1 << 20 // so many nested lists take half of the stack that Go allows
 )
 
 // readParquet reads the flat columns of numbers of a Parquet file, such as the history of a run
