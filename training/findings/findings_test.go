@@ -463,6 +463,11 @@ func TestDiagnoseDoc(t *testing.T) {
 		if row.See == "" || row.Is == "" || row.Next == "" || len(row.Threads) == 0 {
 			t.Errorf("%+v is not complete", row)
 		}
+		for _, q := range row.From {
+			if !slices.ContainsFunc(logs.Quantities, func(d logs.Definition) bool { return d.Quantity == q }) {
+				t.Errorf("%s is found from %q, which is no quantity", row.Kind, q)
+			}
+		}
 		var threads []string
 		for _, thread := range row.Threads {
 			repository, number, _ := strings.Cut(thread, "#")

@@ -95,6 +95,11 @@ var trainers = func() (all []trainer) {
 	written := make(map[Trainer][]rule)
 	for _, t := range all {
 		written[t.Name] = t.Keys
+		for _, r := range slices.Concat(t.Keys, t.EvalKeys) {
+			if r.Key == "" || r.Quantity != "" && (r.Quantity.rank() < 0 || r.Meaning == "") {
+				panic(fmt.Sprintf("logs: trainers.json: %s: got %+v, want a key with a quantity of Quantities and what it means", t.Name, r))
+			}
+		}
 	}
 	for i := range all {
 		t := &all[i]
