@@ -19,7 +19,7 @@ func readText(t *testing.T, text string) *Log {
 	t.Helper()
 	l, err := Read(strings.NewReader(text), "f", Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%.200q: %v", text, err)
 	}
 	return l
 }
@@ -94,10 +94,7 @@ func TestCutAnywhere(t *testing.T) {
 	first := fmt.Sprintf(row, 1)
 	text := first + fmt.Sprintf(row, 2)
 	for cut := len(first); cut <= len(text); cut++ {
-		l, err := Read(strings.NewReader(text[:cut]), "f", Options{})
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		l := readText(t, text[:cut])
 		whole := cut >= len(text)-1
 		noted := slices.ContainsFunc(l.Notes, func(n string) bool { return strings.Contains(n, "not complete") })
 		if len(l.Steps) != 1 != whole || noted == (whole || cut == len(first)) {

@@ -69,11 +69,7 @@ func TestTextForms(t *testing.T) {
 		"history of W&B":                         "_step,_runtime,train/reward\n1,1,0.5\n2,2,0.75\n",
 		"other cases":                            `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
 	} {
-		l, err := Read(strings.NewReader(text), "f", Options{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		l := readText(t, text)
 		if got := rowsOf(l); got != want {
 			t.Errorf("%s: got %s, notes %q", name, got, l.Notes)
 		}
