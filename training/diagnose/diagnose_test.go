@@ -25,21 +25,9 @@ type example struct {
 
 var examples = []example{
 	{"healthy", None, healthy},
-	{"proxy rises, truth falls", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
-		for i, r := range t.Reward {
-			t.TrueReward[i] = 1.1 - r
-		}
-	})},
-	{"proxy rises, truth stays", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
-		for i := range t.TrueReward {
-			t.TrueReward[i] = 0.4
-		}
-	})},
-	{"truth rises with the proxy, then falls", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
-		for i, r := range t.Reward {
-			t.TrueReward[i] = 0.6 - math.Abs(r-0.6)
-		}
-	})},
+	{"proxy rises, truth falls", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
+	{"proxy rises, truth stays", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.4 })},
+	{"truth rises with the proxy, then falls", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.6 - math.Abs(t.Reward[i]-0.6) })},
 	{"hacked, at the maximum of the proxy on one arm", RewardHacking, changed(func(rng *rand.Rand, t *Trace) {
 		for i, r := range t.Reward {
 			t.TrueReward[i] = 1.1 - r
@@ -47,11 +35,7 @@ var examples = []example{
 		}
 		concentrate(rng, t)
 	})},
-	{"equal rewards", AdvantageDegeneracy, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.ZeroVariance[i] = approach(s, 0, 0.95)
-		}
-	})},
+	{"equal rewards", AdvantageDegeneracy, rows(func(t *Trace, i, s int) { t.ZeroVariance[i] = approach(s, 0, 0.95) })},
 	{"equal rewards on one arm", AdvantageDegeneracy, changed(func(rng *rand.Rand, t *Trace) {
 		for i, s := range t.Steps {
 			t.ZeroVariance[i] = approach(s, 0, 0.95)
@@ -74,44 +58,27 @@ var examples = []example{
 			t.RatioMax[i] = approach(s, 1.4, 1.001)
 		}
 	})},
-	{"limit cycle", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.Reward[i] += 0.1 * math.Sin(0.1*float64(s))
-			t.TrueReward[i] = t.Reward[i]
-		}
-	})},
-	{"growth from a small offset", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.Reward[i] = 0.7 + 0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s))
-			t.TrueReward[i] = t.Reward[i]
-		}
+	{"limit cycle", DynamicalInstability, rows(func(t *Trace, i, s int) { t.Reward[i] += 0.1 * math.Sin(0.1*float64(s)); t.TrueReward[i] = t.Reward[i] })},
+	{"growth from a small offset", DynamicalInstability, rows(func(t *Trace, i, s int) {
+		t.Reward[i] = 0.7 + 0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s))
+		t.TrueReward[i] = t.Reward[i]
 	})},
 	{"irregular swings of the entropy", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		for i := range t.Steps {
 			t.Entropy[i] = 2 * rng.Float64()
 		}
 	})},
-	{"stale to the end", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
-		for i := range t.Steps {
-			t.RatioMax[i] = 1.8
-		}
-	})},
+	{"stale to the end", DynamicalInstability, rows(func(t *Trace, i, s int) { t.RatioMax[i] = 1.8 })},
 	{"locked into an arm within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		concentrate(rng, t)
 		for i, s := range t.Steps {
 			t.RatioMax[i] = approach(s, 8, 1.0001)
 		}
 	})},
-	{"a stale approach to a healthy end", None, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.RatioMax[i] = approach(s, 8, 1.0001)
-		}
-	})},
-	{"damped ringing", None, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.Reward[i] += 0.2 * math.Exp(-0.01*float64(s)) * math.Sin(0.1*float64(s))
-			t.TrueReward[i] = t.Reward[i]
-		}
+	{"a stale approach to a healthy end", None, rows(func(t *Trace, i, s int) { t.RatioMax[i] = approach(s, 8, 1.0001) })},
+	{"damped ringing", None, rows(func(t *Trace, i, s int) {
+		t.Reward[i] += 0.2 * math.Exp(-0.01*float64(s)) * math.Sin(0.1*float64(s))
+		t.TrueReward[i] = t.Reward[i]
 	})},
 }
 
@@ -155,6 +122,15 @@ func changed(by func(rng *rand.Rand, t *Trace)) func(*rand.Rand, []int) Trace {
 		by(rng, &t)
 		return t
 	}
+}
+
+// rows returns healthy runs whose rows are changed one by one, i at the step s.
+func rows(by func(t *Trace, i, s int)) func(*rand.Rand, []int) Trace {
+	return changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			by(t, i, s)
+		}
+	})
 }
 
 // concentrate lets the policy of a run end on a single arm.
