@@ -164,33 +164,6 @@ func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
 	}
 }
 
-// Noise with any memory, random walks included, rings in samples no more often than twice
-// declared: the last half and the whole run are looked at.
-func TestRingingOfSampledNoise(t *testing.T) {
-	rng := newRand()
-	const runs = 400
-	for _, memory := range []float64{0, 0.5, 0.8, 0.95, 1} {
-		for _, rows := range []int{24, 100, 300} {
-			hits := 0
-			for range runs {
-				trace := Trace{Origin: Samples}
-				x := 0.0
-				for s := range rows {
-					x = memory*x + rng.NormFloat64()
-					trace.Steps = append(trace.Steps, s)
-					trace.Reward = append(trace.Reward, x)
-				}
-				if rewardRinging(&trace).Value > 0 {
-					hits++
-				}
-			}
-			if most := declaredMost(runs, 4*change.FalseAlarm); hits > most {
-				t.Errorf("memory %g, %d rows: %d of %d runs of noise oscillate, want at most %d", memory, rows, hits, runs, most)
-			}
-		}
-	}
-}
-
 // The closest curve that never falls is that of all block averages, here by the min-max
 // formula: max over starts of min over ends of the means of rows around each.
 func TestAboutRise(t *testing.T) {
