@@ -58,7 +58,7 @@ func (c *collector) log() (*Log, error) {
 // of equals counts.
 func (c *collector) trainer() int {
 	best, most := 0, -1
-	for i, t := range trainers {
+	for i, t := range trainers() {
 		n := 0
 		for _, s := range c.series {
 			if s.training[i].rule != nil {
@@ -91,10 +91,10 @@ func (c *collector) writer(i int) Trainer {
 			own++
 		}
 	}
-	if own < 2 && !slices.Contains(trainers[i].Containers, c.container) {
+	if own < 2 && !slices.Contains(trainers()[i].Containers, c.container) {
 		return Plain
 	}
-	return trainers[i].Name
+	return trainers()[i].Name
 }
 
 // hasKey reports whether the file has a key of trainer i with the given rule key.
@@ -189,7 +189,7 @@ func (s source) tells() bool { return s.quantity != LR }
 
 // columns returns the sources of the table of a part in the order of Quantities.
 func (a *assembly) columns(of part) []source {
-	t := &trainers[a.trainer]
+	t := &trainers()[a.trainer]
 	rules := t.Keys
 	if of == evaluating {
 		rules = t.EvalKeys
@@ -298,7 +298,7 @@ func (a *assembly) fillCounts() {
 // evaluation are apart write some keys of training there too.
 func (a *assembly) evaluation() []source {
 	sources := a.columns(evaluating)
-	if trainers[a.trainer].Evaluation != evalOwns {
+	if trainers()[a.trainer].Evaluation != evalOwns {
 		return sources
 	}
 	for _, s := range a.train {
@@ -345,7 +345,7 @@ func (a *assembly) counts() (these []*series) {
 
 // table makes the table of a part.
 func (a *assembly) table(of part) Table {
-	own := trainers[a.trainer].Evaluation == evalOwns
+	own := trainers()[a.trainer].Evaluation == evalOwns
 	sources, steps, counts := a.train, a.steps, []*series(nil)
 	if steps == nil {
 		counts = a.counts()
@@ -497,7 +497,7 @@ func (a *assembly) spacing(l *Log) {
 	if len(counts) > 0 && 10*uneven > len(l.Steps) {
 		a.note("Rows are unevenly spaced: %d of %d differences of steps are not %d.", uneven, len(l.Steps)-1, usual)
 	}
-	row := trainers[a.trainer].Row
+	row := trainers()[a.trainer].Row
 	if row != singleStep {
 		l.Averaged = usual
 	}
@@ -520,7 +520,7 @@ func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
 		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
-	case trainers[a.trainer].Row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
+	case trainers()[a.trainer].Row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
 		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {

@@ -40,7 +40,7 @@ func logsDoc() []byte {
 	var b bytes.Buffer
 	page := template.Must(template.New("logs.md.tmpl").Funcs(template.FuncMap{"list": list, "rules": rules, "given": given, "uncapital": uncapital}).ParseFiles("testdata/logs.md.tmpl"))
 	if err := page.Execute(&b, map[string]any{"Formats": formats, "LineForms": forms, "StepKeys": stepKeys,
-		"UpdateNames": slices.Sorted(maps.Keys(updateNames)), "Quantities": Quantities, "Trainers": trainers, "Own": evalOwns}); err != nil {
+		"UpdateNames": slices.Sorted(maps.Keys(updateNames)), "Quantities": Quantities, "Trainers": trainers(), "Own": evalOwns}); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

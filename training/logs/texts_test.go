@@ -266,7 +266,7 @@ func TestIndex(t *testing.T) {
 		return nil
 	}
 	var training, evaluated [][]flat
-	for _, tr := range trainers {
+	for _, tr := range trainers() {
 		training = append(training, inOrder(tr.Prefixes, tr.Keys))
 		evaluated = append(evaluated, inOrder([]string{""}, tr.EvalKeys))
 	}
@@ -277,7 +277,7 @@ func TestIndex(t *testing.T) {
 		if s == nil {
 			s = emptySeries("", "")
 		}
-		for i, tr := range trainers {
+		for i, tr := range trainers() {
 			if s.isStep || s.ends {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Trainer is a program that trains, or Plain.
@@ -85,8 +86,8 @@ var trainersFile []byte
 // trainers is the table as it is looked up: every trainer's keys are followed by those of
 // the trainer that it is like, by general names (the keys of Plain, the names that people give
 // to keys of their own) and by those of the quantities themselves. It panics on a table that
-// is wrong.
-var trainers = func() (all []trainer) {
+// is wrong. It is made when a log is read: other commands need not wait for it.
+var trainers = sync.OnceValue(func() (all []trainer) {
 	table := json.NewDecoder(bytes.NewReader(trainersFile))
 	table.DisallowUnknownFields()
 	if err := table.Decode(&all); err != nil {
@@ -118,7 +119,7 @@ var trainers = func() (all []trainer) {
 		t.Keys = slices.Concat(t.Keys, names)
 	}
 	return all
-}()
+})
 
 const evalReward = "Mean reward in evaluation."
 
