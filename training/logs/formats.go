@@ -45,7 +45,7 @@ var magics = []struct{ bytes, is string }{
 	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
 }
 
-// knownFormats lists what Read reads, for messages.
+// knownFormats lists what is read, for messages.
 const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
 
 // read recognises the format and reads the rows.

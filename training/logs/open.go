@@ -48,12 +48,6 @@ func ReadAll(r io.Reader, name string, how Options) ([]*Log, error) {
 	return c.logs()
 }
 
-// Read reads a log of a single run, or the run that the options name.
-func Read(r io.Reader, name string, how Options) (*Log, error) {
-	all, err := ReadAll(r, name, how)
-	return only(name, all, err)
-}
-
 // only returns the log of the only run.
 func only(path string, all []*Log, err error) (*Log, error) {
 	if err != nil {

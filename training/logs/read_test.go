@@ -14,6 +14,12 @@ import (
 	"testing"
 )
 
+// Read reads a log of a single run, or the run that the options name.
+func Read(r io.Reader, name string, how Options) (*Log, error) {
+	all, err := ReadAll(r, name, how)
+	return only(name, all, err)
+}
+
 // readText reads a log that must be good.
 func readText(t *testing.T, text string) *Log {
 	t.Helper()
