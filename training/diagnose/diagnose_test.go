@@ -162,11 +162,24 @@ func spread() []int {
 	return slices.Compact(steps)
 }
 
+// Every example has its mode, recorded at every step or ever more rarely, with another first step
+// and spacing, and with a tenth of its values missing: a missing value removes its row, not the
+// series.
 func TestName(t *testing.T) {
+	rng := newRand()
 	for _, e := range examples {
-		for name, steps := range map[string][]int{"every step": everyStep(), "spread": spread()} {
-			d := Name(e.run(newRand(), steps))
-			if d.Mode != e.want {
+		shifted, gaps := e.run(newRand(), everyStep()), e.run(rng, everyStep())
+		shifted.Steps = slices.Clone(shifted.Steps)
+		for i := range shifted.Steps {
+			shifted.Steps[i] = 1000 + 7*shifted.Steps[i]
+			for _, s := range series {
+				if rng.Float64() < 0.1 {
+					(*s.of(&gaps))[i] = math.NaN()
+				}
+			}
+		}
+		for name, trace := range map[string]Trace{"every step": e.run(newRand(), everyStep()), "spread": e.run(newRand(), spread()), "shifted": shifted, "gaps": gaps} {
+			if d := Name(trace); d.Mode != e.want {
 				t.Errorf("%s, %s: named %s, want %s\n%s", e.name, name, d.Mode, e.want, table(d))
 			}
 		}
@@ -198,20 +211,6 @@ func TestUnitsOfReward(t *testing.T) {
 			t.Fatalf("%s, r → %g r + %g: named %s, want %s\n%s", e.name, a, a*b, d.Mode, e.want, table(d))
 		}
 	})
-}
-
-// Another first step and another spacing of the steps do not change the mode.
-func TestShiftedSteps(t *testing.T) {
-	for _, e := range examples {
-		trace := e.run(newRand(), everyStep())
-		trace.Steps = slices.Clone(trace.Steps)
-		for i := range trace.Steps {
-			trace.Steps[i] = 1000 + 7*trace.Steps[i]
-		}
-		if d := Name(trace); d.Mode != e.want {
-			t.Errorf("%s: named %s, want %s\n%s", e.name, d.Mode, e.want, table(d))
-		}
-	}
 }
 
 // series lists the series of a trace with the diagnostics of Name (ours) and of
@@ -275,24 +274,6 @@ func TestNotRecorded(t *testing.T) {
 					t.Errorf("%s is named %s without its %s", e.name, d.Mode, s.name)
 				}
 			}
-		}
-	}
-}
-
-// A missing value removes its row, not the series: every example keeps its mode.
-func TestGaps(t *testing.T) {
-	rng := newRand()
-	for _, e := range examples {
-		trace := e.run(rng, everyStep())
-		for _, s := range series {
-			for i := range trace.Steps {
-				if rng.Float64() < 0.1 {
-					(*s.of(&trace))[i] = math.NaN()
-				}
-			}
-		}
-		if d := Name(trace); d.Mode != e.want {
-			t.Errorf("%s: named %s, want %s\n%s", e.name, d.Mode, e.want, table(d))
 		}
 	}
 }
