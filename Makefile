@@ -63,7 +63,6 @@ fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute
 	$(GO) test ./training/fit -run '^$$' -fuzz FuzzFit -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzEvents -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzBinary -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzMLflow -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzWandb -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
