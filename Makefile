@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
+.PHONY: help build guard explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,6 +17,12 @@ help: ## list the targets
 
 build: ## bin/grposim
 	$(GO) build -trimpath -o bin/grposim ./cmd/grposim
+
+BASE ?= HEAD~1
+ROUNDS ?= 5
+guard: ## does the working tree give the bytes of commit BASE (HEAD~1), in at most 1.05 of its processor time? ROUNDS (5) of about two minutes on two cores
+	@base=$$(mktemp -d) && trap 'rm -rf "$$base"' EXIT && trap 'exit 130' INT TERM && \
+		git archive $(BASE) | tar -x -C "$$base" && $(GO) run ./cmd/guard -rounds $(ROUNDS) "$$base" .
 
 explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
 	$(GO) run ./cmd/explorer

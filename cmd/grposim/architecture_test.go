@@ -40,6 +40,7 @@ func TestArchitecture(t *testing.T) {
 		{"cmd/fuzz", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
 		{"cmd/explorer/explore", []string{"configs", "grpo", "grpo/fp", "rom", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps/config", "sweeps/theory", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra", "os/exec", "net/http"}, "it runs in a browser: no stores, no figures, no commands"},
 		{"cmd/bench", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"cmd/guard", nil, nil, "it compares programs by what they print and write, whatever is inside"},
 		{"cmd/site", nil, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
 	} {
 		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
