@@ -9,30 +9,22 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"grposim/cmd/internal/tool"
 )
 
 // mostSlower is the largest ratio of processor times that passes. Medians of five rounds
 // scatter by about two percent on a machine with other work.
 const mostSlower = 1.05
-
-// Exit codes.
-const (
-	exitDiffers = 1 // bytes differ, or the second checkout is slower
-	exitUsage   = 2
-	exitError   = 4 // a checkout cannot be built
-)
 
 // task is a group of command lines whose time is taken together. FOLDER in an argument is
 // replaced by an empty folder.
@@ -56,37 +48,24 @@ var patterns = []string{"configs/*.yaml", "configs/*/*.yaml", "cmd/calibrate/*/*
 // notPredicted takes 7 s, for the same bandits as paper-ensemble.
 const notPredicted = "paper-ensemble-classes.yaml"
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { tool.Main("guard", run) }
 
-// run compares the checkouts in the two folders that args name, and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("guard", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	rounds := flags.Int("rounds", 5, "how often each task runs with each checkout")
-	if err := flags.Parse(args); err != nil || flags.NArg() != 2 || *rounds < 1 {
-		fmt.Fprintln(stderr, "usage: guard [-rounds N] BASE CHANGED (folders of two checkouts)")
-		return exitUsage
+// run compares the checkouts in the two folders that the command line names.
+func run(ctx context.Context, c *tool.Command) error {
+	rounds := c.Int("rounds", 5, "how often each task runs with each checkout")
+	c.Usage = func() { c.Say("usage: guard [-rounds N] BASE CHANGED (folders of two checkouts)") }
+	if err := c.Parse(2); err != nil {
+		return err
 	}
-	wrong, err := guard(ctx, [2]string(flags.Args()), *rounds, stdout)
+	wrong, err := guard(ctx, [2]string(c.Args()), *rounds, c.Stdout)
 	if err != nil {
-		fmt.Fprintln(stderr, "guard:", err)
-		return exitError
+		return err
 	}
-	for _, w := range wrong {
-		fmt.Fprintln(stderr, "guard:", w)
-	}
-	if len(wrong) > 0 {
-		return exitDiffers
-	}
-	return 0
+	return wrong.OrNil()
 }
 
 // guard builds both checkouts and compares them.
-func guard(ctx context.Context, checkouts [2]string, rounds int, w io.Writer) (wrong []string, err error) {
+func guard(ctx context.Context, checkouts [2]string, rounds int, w io.Writer) (wrong tool.Unmet, err error) {
 	work, err := os.MkdirTemp("", "guard")
 	if err != nil {
 		return nil, err
@@ -122,7 +101,7 @@ func guard(ctx context.Context, checkouts [2]string, rounds int, w io.Writer) (w
 
 // compare runs every task with both programs in turns (A B, B A, A B, …), prints a row for each
 // task, and returns what is wrong: outputs that differ, and tasks that became slower.
-func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, work string, w io.Writer) (wrong []string, err error) {
+func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, work string, w io.Writer) (wrong tool.Unmet, err error) {
 	fmt.Fprintf(w, "%-22s %7s %9s %6s %-15s %7s %6s\n", "TASK", "BASE s", "CHANGED s", "RATIO", "ROUNDS", "OUTPUTS", "DIFFER")
 	for _, t := range tasks {
 		var times [2][]float64 // by program and round
@@ -139,9 +118,9 @@ func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, 
 			}
 			ratios = append(ratios, times[1][round]/times[0][round])
 		}
-		ratio, differ := median(ratios), different(outputs)
+		ratio, differ := tool.Median(ratios), different(outputs)
 		fmt.Fprintf(w, "%-22s %7.2f %9.2f %6.3f %.3f to %.3f  %7d %6d\n", t.name,
-			median(times[0]), median(times[1]), ratio, slices.Min(ratios), slices.Max(ratios), len(outputs[0]), len(differ))
+			tool.Median(times[0]), tool.Median(times[1]), ratio, slices.Min(ratios), slices.Max(ratios), len(outputs[0]), len(differ))
 		for _, name := range differ {
 			wrong = append(wrong, fmt.Sprintf("%s: the bytes differ: %s", t.name, name))
 		}
@@ -199,11 +178,4 @@ func different(outputs [2]map[string]string) []string {
 	all := maps.Clone(outputs[0])
 	maps.Copy(all, outputs[1])
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool { return outputs[0][name] == outputs[1][name] })
-}
-
-// median returns the middle value, the mean of the middle two if their number is even.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
