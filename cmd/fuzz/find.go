@@ -36,7 +36,7 @@ const moreTimes = 4
 const tries = 50
 
 // examine judges a file, repeats what disagrees, and shrinks it if it disagrees again.
-func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny) (answer, []finding, error) {
+func (j judging) examine(ctx context.Context, f file, from sizing, how scrutiny) (answer, []finding, error) {
 	a, err := j.ask(ctx, j.request(f, from, 1, how))
 	if err != nil {
 		return a, nil, err
@@ -93,7 +93,7 @@ func reseeded(f file) file {
 // shrink returns the smallest file found that disagrees in the claim of v, with the
 // length of run of its last judgement, and the verdict. It judges smaller files once; the
 // last one must disagree with another seed and more data too, or there is none: nil.
-func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, verdict, error) {
+func (j judging) shrink(ctx context.Context, f file, v verdict) (file, verdict, error) {
 	disagrees := func(candidate file, data int) (as file, w verdict, err error) {
 		if _, err := candidate.load(); err != nil {
 			return nil, v, nil

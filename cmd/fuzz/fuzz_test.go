@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
@@ -19,10 +19,16 @@ import (
 // processes.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, judgeFlag) {
-		os.Exit(run(context.Background(), []string{judgeFlag}, os.Stdout, os.Stderr))
+		if os.Getenv(crash) != "" {
+			os.Exit(3)
+		}
+		main()
 	}
 	os.Exit(m.Run())
 }
+
+// crash is the environment variable with which a judging process of the tests ends.
+const crash = "FUZZ_TEST_CRASH"
 
 // drawn is the number of configurations that the tests of draws look at.
 const drawn = 3000
@@ -119,8 +125,7 @@ func wrong(f file) file {
 // A right theory gives no finding; a planted fault is confirmed and shrunk: to the check
 // that disagrees, two arms, and short numbers.
 func TestExamine(t *testing.T) {
-	j := &judging{limit: time.Minute, budget: 1e5}
-	t.Cleanup(func() { j.stop() })
+	j := judging{limit: time.Minute, budget: 1e5}
 	f := parse(t, right)
 	a, findings, err := j.examine(t.Context(), f, predicted, twice)
 	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
@@ -138,9 +143,9 @@ func TestExamine(t *testing.T) {
 	if len(arms) != 2 || len(small.checks()) != 1 || small.get("lag.interval") != nil || flow(small.get("grpo.kl.coefficient")) != "2" {
 		t.Errorf("shrunk to\n%s", small.text())
 	}
-	s := &summary{[]result{{answer: a, findings: findings}}}
+	s := summary{{answer: a, findings: findings}}
 	dir := t.TempDir()
-	if err := s.write(dir, 0); err != nil || !s.found() {
+	if err := s.write(dir, 0); err != nil || s.found() == nil {
 		t.Fatal(err, s.found())
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
@@ -153,25 +158,20 @@ func TestExamine(t *testing.T) {
 }
 
 // A computation that does not end in time is killed and reported with its file, as is a
-// process that ends; the next request is answered.
+// process that ends.
 func TestFailures(t *testing.T) {
-	j := &judging{limit: time.Millisecond, budget: 1e5}
-	t.Cleanup(func() { j.stop() })
 	f := parse(t, right)
-	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
+	long := judging{limit: time.Millisecond, budget: 1e8}
+	if a, err := long.ask(t.Context(), long.request(f, predicted, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
 		t.Fatalf("%v %+v", err, a)
 	}
-	j.limit = time.Minute
-	if err := j.start(); err != nil {
-		t.Fatal(err)
-	}
-	j.command.Process.Kill()
-	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != died {
-		t.Fatalf("%v %+v", err, a)
-	}
-	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != "" || len(a.Verdicts) != 2 {
-		t.Fatalf("%v %+v", err, a)
-	}
+	j := judging{limit: time.Minute, budget: 1e5}
+	t.Run("crash", func(t *testing.T) {
+		t.Setenv(crash, "yes")
+		if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != died {
+			t.Fatalf("%v %+v", err, a)
+		}
+	})
 	broken := f.clone()
 	broken.set("grpo.group_size", "many")
 	a := answerTo(t.Context(), j.request(broken, asGiven, 1, once), func(file) {})
@@ -213,13 +213,13 @@ func TestScope(t *testing.T) {
 		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
 	}
 	out := verdict{Claim: "stationary-fluctuation", Ruling: sweeps.OutOfScope, Because: "radius 1.5e-3"}
-	s := &summary{[]result{
+	s := summary{
 		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, verdict{Claim: "degenerate-groups", Ruling: sweeps.OutOfScope}),
 		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, out),
 		of(true, verdict{Claim: "fixed-point", Ruling: sweeps.Disagree}),
 		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.OutOfScope, Because: "the linear map is unstable"}),
 		of(false),
-	}}
+	}
 	text := s.String()
 	for _, want := range []string{"4 rest draws: 25 % in scope, 33 % of the 3 with a stationary state", "25.0 %  radius #", "25.0 %  too slow", "4 rest draws with two-valued rewards and heavy ball", "nothing found"} {
 		if !strings.Contains(text, want) {
@@ -241,13 +241,13 @@ func TestRun(t *testing.T) {
 		args []string
 		want int
 	}{
-		{[]string{"--n", "0"}, exitUsage},
-		{[]string{"--file", good + "x"}, exitUsage},
+		{[]string{"--n", "0"}, tool.ExitUsage},
+		{[]string{"--file", good + "x"}, tool.ExitUsage},
 		{[]string{"--file", good}, 0},
-		{[]string{"--file", bad}, exitFound},
-		{[]string{"--n", "1", "--out", good}, exitError},
+		{[]string{"--file", bad}, tool.ExitUnmet},
+		{[]string{"--n", "1", "--out", good}, tool.ExitError},
 	} {
-		if got := run(t.Context(), row.args, io.Discard, io.Discard); got != row.want {
+		if got := tool.Run(t.Context(), "fuzz", run, row.args, io.Discard, io.Discard); got != row.want {
 			t.Errorf("%v: got %d, want %d", row.args, got, row.want)
 		}
 	}
