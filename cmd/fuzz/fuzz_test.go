@@ -30,55 +30,16 @@ func TestMain(m *testing.M) {
 // crash is the environment variable with which a judging process of the tests ends.
 const crash = "FUZZ_TEST_CRASH"
 
-// drawn is the number of configurations that the tests of draws look at.
-const drawn = 3000
-
-// Draws are valid files; every key of the table takes several values, every word and law
-// occurs, and every claim is drawn or exempt.
+// Draws are valid files, the same when they are repeated.
 func TestDraw(t *testing.T) {
-	values := map[string]map[string]bool{}
-	note := func(name, value string) {
-		if values[name] == nil {
-			values[name] = map[string]bool{}
-		}
-		values[name][value] = true
-	}
-	for i := range uint64(drawn) {
+	for i := range uint64(40) {
 		f := draw(1, i)
-		spec, err := f.load()
-		if err != nil {
+		if _, err := f.load(); err != nil {
 			t.Fatalf("%v\n%s", err, f.text())
 		}
-		for _, k := range config.Keys {
-			note(k.Path, config.Format(k.Get(&spec.Base)))
-		}
-		for _, arm := range spec.Base.Bandit.Arms {
-			note("law", string(arm.Reward))
-		}
-		for _, c := range spec.Checks {
-			note("claim", c.Claim.Name)
-		}
-		note("class", spec.Name)
-		if i < 10 && string(draw(1, i).text()) != string(f.text()) {
+		if i < 5 && string(draw(1, i).text()) != string(f.text()) {
 			t.Fatalf("draw %d differs when it is repeated", i)
 		}
-	}
-	for _, k := range config.Keys {
-		switch {
-		case k.OfRun(): // given by the predicted relaxation time
-		case k.Kind == config.WordValue && len(values[k.Path]) != len(k.Words):
-			t.Errorf("%s: only the words %v in %d draws", k.Path, values[k.Path], drawn)
-		case len(values[k.Path]) < 2:
-			t.Errorf("%s: only %v in %d draws: give it a row in usual", k.Path, values[k.Path], drawn)
-		}
-	}
-	for _, c := range config.Claims {
-		if values["claim"][c.Name] == (exempt[c.Name] != "") {
-			t.Errorf("claim %s: drawn %v, exempt %q", c.Name, values["claim"][c.Name], exempt[c.Name])
-		}
-	}
-	if len(values["law"]) != 3 || len(values["class"]) != 5 {
-		t.Errorf("laws %v, classes %v", values["law"], values["class"])
 	}
 }
 
