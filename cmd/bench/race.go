@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"grposim/cmd/internal/tool"
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // raced lists the processes on which grposim and the peers are compared, with the targets by peer.
@@ -23,7 +23,7 @@ var raced = []struct {
 	{newProcess(2, 65536, 4), nil},
 	{newProcess(3, 16, 4), map[string]target{scalarC: {bound: 0.2, limit: 9.7 / 158}}},
 	{newProcess(10, 16, 1), map[string]target{scalarC: {bound: 0.4, limit: 51. / 216}}},
-	{newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale), map[string]target{scalarC: {bound: 0.25}, "Numba": {bound: 0.5}}},
+	{newProcess(10, 16, 4).with(option.Ratio, option.StdScale), map[string]target{scalarC: {bound: 0.25}, "Numba": {bound: 0.5}}},
 	{newProcess(10, 1024, 4), map[string]target{scalarC: {bound: 0.4, limit: 181. / 1080}}},
 	{newProcess(100, 16, 4), map[string]target{scalarC: {bound: 0.5, limit: 260. / 809}}},
 	{newProcess(100, 1024, 4), map[string]target{scalarC: {bound: 0.4, limit: 1166. / 7400}}},
@@ -94,7 +94,7 @@ func race(ctx context.Context, e effort, p process, targets map[string]target, p
 			comparisons = append(comparisons, comparison{what: p.String(), over: peer.name, target: targets[peer.name]})
 		}
 	}
-	if p.importance == grpo.Ratio {
+	if p.importance == option.Ratio {
 		check := p
 		check.interval = checkInterval
 		if _, _, err := runRound(ctx, e, check, running, 1); err != nil {

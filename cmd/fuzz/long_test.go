@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"testing"
 
 	"grposim/sweeps/config"
@@ -30,7 +29,7 @@ func TestLongDraw(t *testing.T) {
 			note(k.Path, config.Format(k.Get(&spec.Base)))
 		}
 		for _, arm := range spec.Base.Bandit.Arms {
-			note("law", fmt.Sprint(arm.Reward))
+			note("law", arm.Law.String())
 		}
 		for _, c := range spec.Checks {
 			note("claim", c.Claim.Name)
