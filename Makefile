@@ -61,18 +61,11 @@ test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one
 test-kills: ## 200 kills of sweeps, shards and a merge, and errors injected into system calls that write (strace); minutes
 	$(GO) test -timeout 60m -tags kills -run '^Test(Kills|Errors)$$' ./cmd/grposim
 
+FUZZED := sweeps/config:FuzzLoad sweeps/store:FuzzJournal rom:FuzzPredict training/diagnose:FuzzName training/fit:FuzzFit \
+	$(addprefix training/logs:,FuzzRead FuzzEvents FuzzBinary FuzzMLflow FuzzWandb) training/equivalence:FuzzReadScores
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
-	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/fit -run '^$$' -fuzz FuzzFit -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzEvents -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzBinary -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzMLflow -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzWandb -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
+	@set -e; for f in $(FUZZED); do \
+		$(GO) test ./$${f%:*} -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime 60s -fuzzminimizetime 1x; done
 
 N ?= 1000
 SEEDS ?= 1 2 3
