@@ -22,9 +22,9 @@ type result struct {
 
 // finding is a fault: a verdict that disagrees, or a failure of the program.
 type finding struct {
-	verdict   verdict // of a disagree, in the shrunk file if it is shrunk; zero for a failure
-	failure   failure // "": a disagree
-	confirmed bool    // a failure, or a disagree that was repeated
+	verdict   sweeps.Verdict // of a disagree, in the shrunk file if it is shrunk; zero for a failure
+	failure   failure        // "": a disagree
+	confirmed bool           // a failure, or a disagree that was repeated
 	detail    string
 	file      file // shrunk if it is a confirmed disagree
 }
@@ -79,7 +79,7 @@ func (j judging) examine(ctx context.Context, f file, from sizing, how scrutiny)
 
 // refutes reports whether a verdict of the answer disagrees and counts: not that of a
 // cell that was too slow for its budget.
-func (a *answer) refutes(v verdict) bool { return v.Ruling == sweeps.Disagree && !a.Slow }
+func (a *answer) refutes(v sweeps.Verdict) bool { return v.Verdict == sweeps.Disagree && !a.Slow }
 
 // reseeded returns the file with another seed, a function of its own.
 func reseeded(f file) file {
@@ -93,8 +93,8 @@ func reseeded(f file) file {
 // shrink returns the smallest file found that disagrees in the claim of v, with the
 // length of run of its last judgement, and the verdict. It judges smaller files once; the
 // last one must disagree with another seed and more data too, or there is none: nil.
-func (j judging) shrink(ctx context.Context, f file, v verdict) (file, verdict, error) {
-	disagrees := func(candidate file, data int) (as file, w verdict, err error) {
+func (j judging) shrink(ctx context.Context, f file, v sweeps.Verdict) (file, sweeps.Verdict, error) {
+	disagrees := func(candidate file, data int) (as file, w sweeps.Verdict, err error) {
 		if _, err := candidate.load(); err != nil {
 			return nil, v, nil
 		}

@@ -170,15 +170,15 @@ func TestNonFinite(t *testing.T) {
 // Rest draws are counted in scope by their mean and variance, of all and of those that
 // have a stationary state; slow ones and reasons are listed, with numbers left out.
 func TestScope(t *testing.T) {
-	of := func(slow bool, claims ...verdict) result {
+	of := func(slow bool, claims ...sweeps.Verdict) result {
 		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
 	}
-	out := verdict{Claim: "stationary-fluctuation", Ruling: sweeps.OutOfScope, Because: "radius 1.5e-3"}
+	out := sweeps.Verdict{Claim: "stationary-fluctuation", Verdict: sweeps.OutOfScope, Because: "radius 1.5e-3"}
 	s := summary{
-		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, verdict{Claim: "degenerate-groups", Ruling: sweeps.OutOfScope}),
-		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, out),
-		of(true, verdict{Claim: "fixed-point", Ruling: sweeps.Disagree}),
-		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.OutOfScope, Because: "the linear map is unstable"}),
+		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Agree}, sweeps.Verdict{Claim: "degenerate-groups", Verdict: sweeps.OutOfScope}),
+		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Agree}, out),
+		of(true, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Disagree}),
+		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.OutOfScope, Because: "the linear map is unstable"}),
 		of(false),
 	}
 	text := s.String()

@@ -48,11 +48,11 @@ const (
 
 // answer holds the results of judging a file.
 type answer struct {
-	File     file      `json:"file"` // as judged, its length included
-	Slow     bool      `json:"slow"` // too slow for the budget: only scope is known
-	Verdicts []verdict `json:"verdicts"`
-	Failure  failure   `json:"failure"` // what went wrong; "": nothing
-	Detail   string    `json:"detail"`  // of the failure: message, stack
+	File     file             `json:"file"` // as judged, its length included
+	Slow     bool             `json:"slow"` // too slow for the budget: only scope is known
+	Verdicts []sweeps.Verdict `json:"verdicts"`
+	Failure  failure          `json:"failure"` // what went wrong; "": nothing
+	Detail   string           `json:"detail"`  // of the failure: message, stack
 }
 
 // failure is a kind of fault of the program, whatever the theory says.
@@ -66,16 +66,6 @@ const (
 	unsteady  failure = "unsteady"   // verdicts differ when they are repeated
 	notFinite failure = "not-finite" // NaN or Inf in a file
 )
-
-// verdict is one verdict, as text where it is only shown.
-type verdict struct {
-	Claim     string        `json:"claim"`
-	Quantity  string        `json:"quantity"`
-	Ruling    sweeps.Ruling `json:"ruling"`
-	Because   string        `json:"because"`
-	Measured  string        `json:"measured"` // measured [lo, hi]
-	Predicted string        `json:"predicted"`
-}
 
 // answerTo judges a file. announce receives the file as it will be simulated, before it
 // is. Panics become a failure.
@@ -101,24 +91,16 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 	if len(a.File.checks()) == 0 {
 		return a
 	}
-	verdicts, err := judge(ctx, a.File, 1)
+	var err error
+	a.Verdicts, err = judge(ctx, a.File, 1)
 	var inside *sim.Panic
 	switch {
 	case errors.As(err, &inside):
 		a.Failure, a.Detail = panicked, fmt.Sprintf("%v\n%s", inside, inside.Stack)
-		return a
 	case err != nil:
 		a.Failure, a.Detail = refused, err.Error()
-		return a
-	}
-	for _, v := range verdicts {
-		a.Verdicts = append(a.Verdicts, verdict{
-			v.Claim, v.Quantity, v.Verdict, v.Because,
-			fmt.Sprintf("%.6g [%.6g, %.6g]", float64(v.Measured), float64(v.Lo), float64(v.Hi)), fmt.Sprintf("%.6g ± %.2g", float64(v.Predicted), float64(v.Margin)),
-		})
-	}
-	if r.Scrutiny == twice {
-		a.Failure, a.Detail = repeat(ctx, a.File, verdicts)
+	case r.Scrutiny == twice:
+		a.Failure, a.Detail = repeat(ctx, a.File, a.Verdicts)
 	}
 	return a
 }

@@ -49,7 +49,8 @@ func (x finding) String() string {
 		return x.kind() + ": " + first
 	}
 	v := x.verdict
-	return fmt.Sprintf("%s: %s, %s: measured %s, predicted %s: %s", x.kind(), v.Claim, v.Quantity, v.Measured, v.Predicted, v.Because)
+	return fmt.Sprintf("%s: %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %s",
+		x.kind(), v.Claim, v.Quantity, v.Measured, v.Lo, v.Hi, v.Predicted, v.Margin, v.Because)
 }
 
 // say says a line for each finding.
@@ -76,10 +77,10 @@ func (s summary) String() string {
 			if counts[v.Claim] == nil {
 				counts[v.Claim] = map[sweeps.Ruling]int{}
 			}
-			if r.answer.Slow && v.Ruling != sweeps.OutOfScope {
+			if r.answer.Slow && v.Verdict != sweeps.OutOfScope {
 				slow[v.Claim]++
 			} else {
-				counts[v.Claim][v.Ruling]++
+				counts[v.Claim][v.Verdict]++
 			}
 		}
 		of := map[string]bool{}
@@ -160,7 +161,7 @@ var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
 // scope returns why a rest draw is out of scope; "" if it is in.
 func (a *answer) scope() string {
 	for _, v := range a.Verdicts {
-		if v.Ruling == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
+		if v.Verdict == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
 			return numbers.ReplaceAllString(v.Because, "#")
 		}
 	}
