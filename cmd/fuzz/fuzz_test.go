@@ -88,14 +88,14 @@ func wrong(f file) file {
 func TestExamine(t *testing.T) {
 	j := judging{limit: time.Minute, budget: 1e5}
 	f := parse(t, right)
-	a, findings, err := j.examine(t.Context(), f, predicted, twice)
+	a, findings, err := j.examine(t.Context(), f, twice)
 	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
 		t.Fatalf("%v %+v %+v", err, findings, a)
 	}
 	if n, _ := a.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
 		t.Errorf("%d replicas", n)
 	}
-	a, findings, err = j.examine(t.Context(), wrong(f), predicted, once)
+	a, findings, err = j.examine(t.Context(), wrong(f), once)
 	if err != nil || len(findings) == 0 || !findings[0].confirmed || findings[0].failure != "" {
 		t.Fatalf("%v %+v %+v", err, findings, a)
 	}
@@ -123,23 +123,24 @@ func TestExamine(t *testing.T) {
 func TestFailures(t *testing.T) {
 	f := parse(t, right)
 	long := judging{limit: time.Millisecond, budget: 1e8}
-	if a, err := long.ask(t.Context(), long.request(f, predicted, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
+	if a, err := long.ask(t.Context(), long.request(f, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
 		t.Fatalf("%v %+v", err, a)
 	}
 	j := judging{limit: time.Minute, budget: 1e5}
 	t.Run("crash", func(t *testing.T) {
 		t.Setenv(crash, "yes")
-		if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != died {
+		if a, err := j.ask(t.Context(), j.request(f, 1, once)); err != nil || a.Failure != died {
 			t.Fatalf("%v %+v", err, a)
 		}
 	})
+	given := judging{limit: time.Minute}
 	broken := f.clone()
 	broken.set("grpo.group_size", "many")
-	a := answerTo(t.Context(), j.request(broken, asGiven, 1, once), func(file) {})
+	a := answerTo(t.Context(), given.request(broken, 1, once), func(file) {})
 	if a.Failure != refused || !strings.Contains(a.Detail, "grpo.group_size") {
 		t.Errorf("%+v", a)
 	}
-	a = answerTo(t.Context(), j.request(f, asGiven, 1, once), func(file) { panic("planted") })
+	a = answerTo(t.Context(), given.request(f, 1, once), func(file) { panic("planted") })
 	if a.Failure != panicked || !strings.HasPrefix(a.Detail, "planted\n") {
 		t.Errorf("%+v", a)
 	}

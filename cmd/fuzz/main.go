@@ -77,7 +77,7 @@ func fuzz(ctx context.Context, seed uint64, n, workers int, say func(format stri
 			how = twice
 		}
 		began := time.Now()
-		r.answer, r.findings, err = j.examine(ctx, draw(r.seed, r.index), predicted, how)
+		r.answer, r.findings, err = j.examine(ctx, draw(r.seed, r.index), how)
 		r.seconds, r.done = time.Since(began).Seconds(), err == nil
 		r.say(say)
 		return r, err
@@ -97,7 +97,7 @@ func fuzzFile(ctx context.Context, path string, say func(format string, args ...
 		return nil, err
 	}
 	var r result
-	r.answer, r.findings, err = judging{cpuLimit, usualBudget}.examine(ctx, f, asGiven, twice)
+	r.answer, r.findings, err = judging{limit: cpuLimit}.examine(ctx, f, twice)
 	r.say(say)
 	return summary{r}, err
 }

@@ -52,12 +52,12 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // does not end can be killed only with its process.
 type judging struct {
 	limit  time.Duration // of one request, in CPU time
-	budget float64       // of a configuration: see request
+	budget float64       // see request
 }
 
 // request returns a request for the verdicts of a file within the budget.
-func (j judging) request(f file, from sizing, data int, how scrutiny) request {
-	return request{f, from, j.limit, j.budget, data, how}
+func (j judging) request(f file, data int, how scrutiny) request {
+	return request{f, j.limit, j.budget, data, how}
 }
 
 // waiting is the factor of the limit after which a process that takes no CPU time is

@@ -66,34 +66,33 @@ func (s summary) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "claim\tagree\tdisagree\tinconclusive\tout of scope\tslow\n")
-	counts := map[string]map[sweeps.Ruling]int{}
-	slow := map[string]int{}
-	kinds := map[string]int{}
+	columns := []sweeps.Ruling{sweeps.Agree, sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope}
+	counts := map[string][5]int{} // by claim: as columns, then slow
+	kinds := map[string]int{}     // of findings: configurations
 	seconds := map[class]float64{}
 	for _, r := range s {
 		name, _ := r.answer.File["name"].(string)
 		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
-			if counts[v.Claim] == nil {
-				counts[v.Claim] = map[sweeps.Ruling]int{}
-			}
+			n := counts[v.Claim]
 			if r.answer.Slow && v.Verdict != sweeps.OutOfScope {
-				slow[v.Claim]++
+				n[4]++
 			} else {
-				counts[v.Claim][v.Verdict]++
+				n[slices.Index(columns, v.Verdict)]++
 			}
+			counts[v.Claim] = n
 		}
 		of := map[string]bool{}
 		for _, x := range r.findings {
-			of[x.kind()] = true
-		}
-		for kind := range of {
-			kinds[kind]++
+			if kind := x.kind(); !of[kind] {
+				of[kind] = true
+				kinds[kind]++
+			}
 		}
 	}
 	for _, c := range config.Claims {
-		if n := counts[c.Name]; n != nil {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[sweeps.Agree], n[sweeps.Disagree], n[sweeps.Inconclusive], n[sweeps.OutOfScope], slow[c.Name])
+		if n, judged := counts[c.Name]; judged {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[0], n[1], n[2], n[3], n[4])
 		}
 	}
 	w.Flush() // into memory
