@@ -153,10 +153,10 @@ func pooled(trials []trial, q int) []float64 {
 }
 
 // sides counts the trials whose interval of quantity q lies wholly below the long-run value, holds
-// it, and does not; of a band, all whose intervals hold it, and the others by the first that does not.
-// The mean over the n trials includes the trial's own value, which
-// reduces its standard deviation about the mean to √((n−1)/n) times that about the
-// truth; so the distance is multiplied by √(n/(n−1)).
+// it, and lies above it or is not known. A band holds it if all its intervals do, and else counts by
+// the first that does not. The mean over the n trials includes the trial's own value, which reduces
+// its standard deviation about the mean to √((n−1)/n) times that about the truth; so the distance is
+// multiplied by √(n/(n−1)).
 func sides(trials []trial, q int, longRun []float64) (below, held, above int) {
 	n := float64(len(trials))
 	stretch := math.Sqrt(n / (n - 1))

@@ -74,15 +74,17 @@ func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, co
 			return nil, err
 		}
 		outcomes, err := sweeps.Simulate(ctx, plan, 1)
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", i+1, err)
+		}
 		for _, confidence := range confidences {
+			t, err := judge(plan, outcomes, confidence)
 			if err != nil {
 				return nil, fmt.Errorf("seed %d: %w", i+1, err)
 			}
-			var t trial
-			t, err = judge(plan, outcomes, confidence)
 			judged = append(judged, t)
 		}
-		return judged, err
+		return judged, nil
 	})
 	if err != nil {
 		return nil, err

@@ -63,7 +63,10 @@ func run(ctx context.Context, c *tool.Command) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.Write("", []byte(s.String())), s.found())
+	if err := c.Write("", []byte(s.String())); err != nil {
+		return err
+	}
+	return s.found()
 }
 
 // fuzz examines n configurations of a seed and says what it finds. If ctx is

@@ -57,6 +57,9 @@ func run(ctx context.Context, c *tool.Command) error {
 	if err := c.Parse(2); err != nil {
 		return err
 	}
+	if *rounds < 1 {
+		return tool.ErrUsage
+	}
 	wrong, err := guard(ctx, [2]string(c.Args()), *rounds, c.Stdout)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package tool is what the developers' programs beside grposim share: a command line with exit
-// codes, tasks on several workers, and the median of their results.
+// Package tool is what the programs for developers, those of cmd other than grposim, share: a command
+// line with exit codes, tasks on several workers, and the median of their results.
 package tool
 
 import (
@@ -104,7 +104,7 @@ func (c *Command) Write(path string, document []byte) error {
 }
 
 // Each returns the results of a task for 0, 1, …, n − 1, in this order. As many run at the same
-// time as there are workers. The first error ends the others; results that are finished are returned
+// time as there are workers, at least one. The first error ends the others; results that are finished are returned
 // beside it.
 func Each[Result any](ctx context.Context, n, workers int, task func(ctx context.Context, i int) (Result, error)) ([]Result, error) {
 	results := make([]Result, n)
