@@ -37,11 +37,13 @@ func TestArchitecture(t *testing.T) {
 		{"sweeps", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that compares the simulator with the theory; it draws nothing"},
 		{"sweeps/report", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
 		{"configs", nil, nil, "files, no logic"},
-		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
-		{"cmd/fuzz", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
+		{"cmd/calibrate", []string{"cmd/internal/tool", "configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
+		{"cmd/fuzz", []string{"cmd/internal/tool", "configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
 		{"cmd/explorer/explore", []string{"configs", "grpo", "grpo/fp", "rom", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps/config", "sweeps/theory", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra", "os/exec", "net/http"}, "it runs in a browser: no stores, no figures, no commands"},
-		{"cmd/bench", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
-		{"cmd/site", nil, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
+		{"cmd/bench", []string{"cmd/internal/tool", "configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"cmd/internal/tool", nil, []string{"github.com/spf13/cobra"}, "a leaf: what programs beside grposim share"},
+		{"cmd/guard", []string{"cmd/internal/tool"}, nil, "it compares programs by what they print and write, whatever is inside"},
+		{"cmd/site", []string{"cmd/internal/tool"}, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
 	} {
 		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
 			own, isOwn := strings.CutPrefix(dep, module)
@@ -77,6 +79,7 @@ func TestConfinedLibraries(t *testing.T) {
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},
 		{"github.com/google/pprof/profile", "grposim/cmd/bench"},
+		{"golang.org/x/sync/errgroup", "grposim/cmd/internal/tool"},
 		{"github.com/yuin/goldmark", "grposim/cmd/site"},
 	} {
 		if got := importers[row.library]; !slices.Equal(got, strings.Fields(row.only)) {
