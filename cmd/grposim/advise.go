@@ -29,134 +29,79 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		set      []string
 		log      logs.Options
 	)
-	c := &cobra.Command{
-		Use:   "advise FILE|NAME|LOG",
-		Short: "Print whether runs arrive, which learning rates and refresh intervals are stable, and a suggestion",
-		Long: `Says for every cell of FILE, or of a built-in configuration, whether its runs arrive where
-they should, and what is safe. Several cells are compared in a table at the end, as the group
-sizes of --set grpo.group_size=[8,16].
-
-It first simulates the cell as it stands, from its own start, and says which share of the
-runs arrives at the state at rest (without a KL penalty, at the best arms), with a 99 %
-interval, how long the rise from the start takes (until J stays within 10 % of the range of
-mean rewards from where the run ends), and where the others end and since when: on another
-arm, so deep on the right one that they return slowly, diverged, or not there yet. A run
-arrives if the mean of J over its last quarter is within 5 % of the range of mean rewards from
-J*, J at the end within 10 %, the predicted arm in front, and other arms at least half as
-probable as at rest. That takes well under a second for two arms; longer trials are announced
-on stderr. If runs do not arrive, it says why and which changes of the file cure it. Each change is tried from the file's start,
-from the mildest on: another KL estimator, weight or use of samples, a shorter lag, a limit
-of the gradient, a warm-up, a smaller learning rate, less momentum, more groups, a longer run.
-
-Then come the predictions of the theory: the mean reward and the most probable arm at rest,
-whether the state at rest is stable and whether it oscillates, the time of the recovery from a
-small displacement, the learning rates and refresh intervals that are stable at rest, and the
-noise floor. Of several answers to a question the safest is printed that the theory stands
-for; --all adds the others, such as the paper's rule, and the column BY, what an answer
-assumes. "Proven stable" is a bound from below: the exact threshold of the mean dynamics,
-CRITICAL η of grposim predict, can lie far above it. "all" means that
-there is provably no threshold, "all up to N" that none was found up to N, and "not
-available" that the theory has no answer, with the reason. "Without noise" marks a limit of
-the mean dynamics that is so far away that groups of this size fluctuate too much.
-
-The last line suggests one learning rate and one refresh interval (or delay) that arrive from
-the file's start: of at most 256 runs so many that the 99 % interval of the share lies above
-95 %. It keeps the present ones where they arrive and are safe, and says to what the interval
-may grow: to half of the largest known to be stable, but no more than an eighth of the run. An
-interval above that half is cut to it. If no limit of the interval can be halved, it keeps the
-interval and takes the present learning rate, or half of the largest stable one if that is
-less. Half is a gain margin of 2, as is customary in control engineering. Where the choice does
-not arrive, shorter intervals and smaller learning rates are tried, and larger ones where runs are too slow. At a
-network's learning rate, below 1e-4, nothing is suggested: it does not act on logits.
-
-With --simulate it also locates, for any optimizer, clip, number of arms and group size,
-the largest learning rate and refresh interval with which runs arrive from the file's start,
-by up to 30 trials a cell, and says first how long that takes.
-
-With --fit the argument is a training log (grposim fit says which). What its timescale
-identifies is said by the same formulas: the stiffness, and the largest lag by the paper's
-rule; what a log cannot identify is named. --lag is the age of the snapshot in that run,
-in optimizer steps, 0 if every batch was used once.`,
-		Example: `  grposim advise smoke
-  grposim advise configs/smoke.yaml --noise 0.01 --json
-  grposim advise smoke --simulate
-  grposim advise smoke --set grpo.group_size=[8,16]
-  grposim advise --fit docs/example/llama-3.1-8b-gsm8k.csv`,
-		ValidArgsFunction: completeConfiguration,
-		Args:              arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if !(noise >= 0) {
-				return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
+	c := newCommand("advise", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		if !(noise >= 0) {
+			return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
+		}
+		if !(lag >= 0) {
+			return usageError{fmt.Errorf("--lag: got %g, want ≥ 0", lag)}
+		}
+		if fitted {
+			if simulate || all || noise > 0 || len(set) > 0 {
+				return usageError{errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")}
 			}
-			if !(lag >= 0) {
-				return usageError{fmt.Errorf("--lag: got %g, want ≥ 0", lag)}
+			return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
+		}
+		for _, flag := range []string{"lag", "run", "percent"} {
+			if c.Flags().Changed(flag) {
+				return usageError{fmt.Errorf("--%s is of a training log: use it with --fit", flag)}
 			}
-			if fitted {
-				if simulate || all || noise > 0 || len(set) > 0 {
-					return usageError{errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")}
-				}
-				return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
-			}
-			for _, flag := range []string{"lag", "run", "percent"} {
-				if c.Flags().Changed(flag) {
-					return usageError{fmt.Errorf("--%s is of a training log: use it with --fit", flag)}
-				}
-			}
-			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
-			if err != nil {
+		}
+		plan, err := readPlan(stderr, config.ToPredict, args[0], set)
+		if err != nil {
+			return err
+		}
+		if err := checkWorkers(workers); err != nil {
+			return err
+		}
+		if simulate {
+			if err := announceLocations(c.Context(), stderr, plan, workers); err != nil {
 				return err
 			}
-			if err := checkWorkers(workers); err != nil {
+		}
+		encoder := json.NewEncoder(stdout)
+		compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
+		for cell, advice := range sweeps.Advise(plan, noise) {
+			name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
+			trials := sweeps.NewTrials(cell, &advice, workers, func(what string, seconds float64) {
+				printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
+			})
+			if err := advice.FromStart(c.Context(), trials); err != nil {
 				return err
 			}
 			if simulate {
-				if err := announceLocations(c.Context(), stderr, plan, workers); err != nil {
-					return err
-				}
-			}
-			encoder := json.NewEncoder(stdout)
-			compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
-			for cell, advice := range sweeps.Advise(plan, noise) {
-				name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
-				trials := sweeps.NewTrials(cell, &advice, workers, func(what string, seconds float64) {
-					printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
-				})
-				if err := advice.FromStart(c.Context(), trials); err != nil {
-					return err
-				}
-				if simulate {
-					located, err := trials.LocateLimits(c.Context())
-					if err != nil {
-						return err
-					}
-					advice.Lines = append(advice.Lines, located...)
-				}
-				if err := advice.Suggest(c.Context(), trials); err != nil {
-					return err
-				}
-				compared = append(compared, comparison(name, &advice))
-				switch {
-				case asJSON:
-					err = encoder.Encode(advice)
-				case all:
-					err = printAdvice(stdout, name, &advice, adviceRows(advice.Lines))
-				default:
-					rows := adviceRows(advice.Answers())
-					for i := range rows {
-						rows[i] = rows[i][:3] // without BY: formulas would fill a screen
-					}
-					err = printAdvice(stdout, name, &advice, rows)
-				}
+				located, err := trials.LocateLimits(c.Context())
 				if err != nil {
 					return err
 				}
+				advice.Lines = append(advice.Lines, located...)
 			}
-			if asJSON || len(plan.Cells) == 1 {
-				return nil
+			if err := advice.Suggest(c.Context(), trials); err != nil {
+				return err
 			}
-			return printTable(stdout, compared)
-		},
-	}
+			compared = append(compared, comparison(name, &advice))
+			switch {
+			case asJSON:
+				err = encoder.Encode(advice)
+			case all:
+				err = printAdvice(stdout, name, &advice, adviceRows(advice.Lines))
+			default:
+				rows := adviceRows(advice.Answers())
+				for i := range rows {
+					rows[i] = rows[i][:3] // without BY: formulas would fill a screen
+				}
+				err = printAdvice(stdout, name, &advice, rows)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if asJSON || len(plan.Cells) == 1 {
+			return nil
+		}
+		return printTable(stdout, compared)
+	})
+	c.ValidArgsFunction = completeConfiguration
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
 	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")

@@ -19,147 +19,49 @@ import (
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	var o equivalenceOptions
-	c := &cobra.Command{
-		Use:   "compare A B | SCORES",
-		Short: "Compare two results folders, two training runs, or a table of evaluation scores",
-		Long: `Compares two things of a kind, and writes nothing: results folders, training logs, or
-the columns of a table of scores. The kind of the arguments decides.
-
-Results folders
-
-A and B are finished results folders: of another version of the program, of another
-seed, or with another setting.
-
-A and B can also be two folders of results folders, as reproduce writes them: those of
-the same name are compared, one after the other.
-
-Cells are paired by their parameters. A parameter that has one value in all of A and
-another in all of B is listed, and cells are paired by the others; cells without a
-partner are listed too. For every estimate of every pair, and for the policy at the
-last step (final_…), and for every slope and other number that a check of A or B judges
-across cells, it prints A, B, the difference B − A with its confidence
-interval, and a verdict:
-
-  higher, lower           the interval lies above or below 0
-  ~ no difference found   it contains 0: there is none, or too little data to see it
-  not comparable          a value is missing, or its error is not known
-
-The intervals are Welch's, of shares Newcombe's. All of them hold together with the
-confidence of the configurations, the larger one (Bonferroni). Verdicts of checks
-that are not the same in A and B follow.
-
-Of more than 40 quantities it prints those with a difference, and how many others
-there are; --all prints every one.
-
-Training logs
-
-A and B are logs of trainers (files, or folders that diagnose reads), and the question
-is whether their mean curves of reward are the same within a margin. Repeated runs of one
-recipe are separated by commas: compare a1.csv,a2.csv b1.csv,b2.csv. Times are optimizer
-steps; runs with different learning rates are compared in intrinsic time, ∫η dt/max η,
-with --schedule KIND:WARMUP:TOTAL (constant, linear or cosine, in steps) or --schedule
-logged; two schedules, separated by a comma, are those of A and of B. Of logs that hold
-several runs --run names the one to read; given twice, that of A and that of B.
-
-It compares the mean over the times that all runs have, the curve in ten segments of them
-(fewer of short logs), and start, plateau and half-time: the time from the first row on
-until half of the rise from there to the plateau is made. Verdicts:
-
-  same       the interval of B − A lies inside ± margin. A difference that is not 0 but
-             smaller than the margin is the same
-  different  the interval excludes 0, and does not lie inside ± margin
-  undecided  neither: there are not enough data. No difference found is not the same
-
-No law is taken for granted: start, plateau and half-time average the exponential, the
-three-phase law, the logistic, the scaling curve and the constant, each run with weights
-e^{−BIC/2} of its own, and an interval holds what the laws disagree about. Plateau and
-half-time are compared only where every run has flattened: at most 10 % of its rise is
-still to come (upper end of the 90 % interval). Else it says which run has not, and how
-long a log would decide.
-
-The curves are the same if the mean and every segment are, and different if one of them
-is. With repeated runs on a side the noise is the scatter between runs, and the verdict is
-about the recipes. Logs of a side with the same rows are one run. With one run on each side it is that of the residuals, with their
-autocorrelation, and the verdict is about these two runs only.
-
---margin is in units of the reward. Without it the margin is 5 % of the range of A's curve,
-and exchanging A and B can change it. --largest-reward says how large a reward can be (1
-of right and wrong answers); no plateau is then above it.
-
-Scores
-
-SCORES is a CSV file with the columns benchmark, score_a, n_a, score_b and n_b (numbers of
-questions), and perhaps model, metric, and se_a and se_b (standard errors) or sd_a, sd_b,
-runs_a and runs_b: the scores are means over so many training runs, with these standard
-deviations of single runs. Scores are percent if one is above 1, else shares; columns
-percent_a, percent_b or share_a, share_b declare it. Every row gets a verdict, as above;
---margin is in points, 2 without it.
-
-Without standard errors a row's interval is that of two independent shares of n questions
-(from those of Clopper and Pearson), which is too wide rather than too narrow: both
-columns come from the same questions, and scores that average several answers, such as
-pass@1 of several samples, scatter less. Training again with another seed is in it where the
-file has the scatter between runs. Two runs a side say little: rows lend each other degrees
-of freedom, the more the more alike their scatter is, relative to that of the questions
-(the moderated t statistic of Smyth).
-
-The chance that any row without a difference is called different is at most 1 less the
-confidence (Holm); that any row of a table, or a curve as a whole, is wrongly called the
-same at most half of that.
-
-Exit codes: grposim help exit-codes.`,
-		Example: `  grposim sweep configs/smoke.yaml
-  grposim sweep configs/smoke.yaml --set optimizer.momentum=0.6 --out results/local/smoke-0.6
-  grposim compare results/local/smoke results/local/smoke-0.6
-  grposim compare configs/runs/a1.csv configs/runs/a2.csv --margin 0.15   # two seeds of a recipe: same
-  grposim compare configs/runs/a1.csv configs/runs/a2.csv   # undecided at 5 % of the range: exit code 3
-  grposim compare configs/runs/a1.csv,configs/runs/a2.csv,configs/runs/a3.csv configs/runs/b1.csv,configs/runs/b2.csv,configs/runs/b3.csv   # two recipes: exit code 1
-  grposim compare configs/benchmarks.csv --margin 5   # scores of a paper, two of which differ: exit code 1`,
-		Args: arguments(func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && !isFolder(args[0]) {
-				return nil
-			}
-			return cobra.ExactArgs(2)(c, args)
-		}),
-		RunE: func(c *cobra.Command, args []string) error {
-			isLogs, err := o.check(c, args)
+	c := newCommand("compare", func(c *cobra.Command, args []string) error {
+		if len(args) == 1 && !isFolder(args[0]) {
+			return nil
+		}
+		return cobra.ExactArgs(2)(c, args)
+	}, func(c *cobra.Command, args []string) error {
+		isLogs, err := o.check(c, args)
+		switch {
+		case err != nil:
+			return err
+		case len(args) == 1:
+			return compareScores(stdout, stderr, args[0], o)
+		case isLogs:
+			return compareRuns(stdout, stderr, [2]string(args), o)
+		}
+		encoder := json.NewEncoder(stdout)
+		encoder.SetIndent("", "  ")
+		pairs, only := sweeps.FoldersToCompare(args[0], args[1])
+		for i, pair := range pairs {
+			comparison, err := sweeps.CompareFolders(pair[0], pair[1])
 			switch {
 			case err != nil:
+				if other := errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)); other != nil {
+					return other
+				}
 				return err
-			case len(args) == 1:
-				return compareScores(stdout, stderr, args[0], o)
-			case isLogs:
-				return compareRuns(stdout, stderr, [2]string(args), o)
-			}
-			encoder := json.NewEncoder(stdout)
-			encoder.SetIndent("", "  ")
-			pairs, only := sweeps.FoldersToCompare(args[0], args[1])
-			for i, pair := range pairs {
-				comparison, err := sweeps.CompareFolders(pair[0], pair[1])
-				switch {
-				case err != nil:
-					if other := errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)); other != nil {
-						return other
-					}
-					return err
-				case o.json:
-					err = encoder.Encode(comparison)
-				default:
-					if i > 0 {
-						fmt.Fprintln(stdout)
-					}
-					err = printComparison(stdout, comparison, o.all)
+			case o.json:
+				err = encoder.Encode(comparison)
+			default:
+				if i > 0 {
+					fmt.Fprintln(stdout)
 				}
-				if err != nil {
-					return err
-				}
+				err = printComparison(stdout, comparison, o.all)
 			}
-			for _, folder := range only {
-				fmt.Fprintf(stderr, "grposim: only in one of the two: %s\n", folder)
+			if err != nil {
+				return err
 			}
-			return nil
-		},
-	}
+		}
+		for _, folder := range only {
+			fmt.Fprintf(stderr, "grposim: only in one of the two: %s\n", folder)
+		}
+		return nil
+	})
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON instead of tables")
 	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
 	c.Flags().Float64Var(&o.margin, marginFlag, 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))

@@ -22,83 +22,39 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 		asJSON bool
 		modes  []string
 	)
-	c := &cobra.Command{
-		Use:   "diagnose LOG…",
-		Short: "Say what went wrong in a training run, by its log",
-		Long: `Reads logs of training runs. First it says what a log states outright, causes before
-effects, each with the step since which it holds and what to do next:
-
-` + findingsHelp() + `
-One row is enough for most of them. A finding is a failure or a remark. Then it says of
-each of four failure modes of the dynamics whether the run shows it, with the numbers, their
-thresholds, and the step since which the sign is there:
-
-  dynamical-instability  the update itself oscillates or diverges: the reward rings or
-                         loses most of its rise, the entropy swings, the policy is far
-                         from the one that drew the samples, the gradient norm grows
-                         while the reward does not rise faster
-  reward-hacking         the training reward rises and a score of evaluation does not
-                         follow; cannot be seen in the training reward alone
-  advantage-degeneracy   most groups have equal rewards and so no advantages, more than
-                         the spread of difficulties explains or after the rise has ended
-  policy-concentration   the policy has lost half of its entropy or more
-
-A mode is present, absent, or not observable: a column is missing, the run is too short,
-or the noise hides it. What is missing is named with the option that logs it. Rows
-after a failure from which no update trains are not judged. What leads is the first
-failure found, or else the first mode present, because each can cause those after it; of
-none the report says how much could be seen. The diagnostics of arXiv:2606.30789 are
-computed too, with thresholds of this project.
-
-LOG is a log of one of the trainers of docs/logs.md: TensorBoard event files, a
-trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output or a pasted table, gzipped or not; a folder with them; or - for standard
-input, such as lines that are pasted. A CSV with columns named as in docs/logs.md will do.
-Lines that look like metrics and are not understood are quoted. Of a log with several runs each
-is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
-which every cell is diagnosed.
-
-Exit codes: grposim help exit-codes.`,
-		Example: `  grposim diagnose log.jsonl --group-size 8
-  grposim diagnose log.jsonl --json --mode advantage-degeneracy,policy-concentration
-  grposim diagnose log.jsonl --mode numerical-failure
-  grposim sweep configs/smoke.yaml
-  grposim diagnose results/local/smoke --mode policy-concentration`,
-		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			asked, err := how.check(modes)
+	c := newCommand("diagnose", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+		asked, err := how.check(modes)
+		if err != nil {
+			return err
+		}
+		var found []*runReport
+		var problems []error
+		for _, path := range args {
+			sources, err := how.sources(path)
+			if err != nil {
+				problems = append(problems, badInput(path, err))
+				continue
+			}
+			for i := range sources {
+				found = append(found, sources[i].report())
+			}
+		}
+		if err := errors.Join(problems...); err != nil {
+			return err
+		}
+		encoder := json.NewEncoder(stdout)
+		for i, r := range found {
+			if asJSON {
+				err = encoder.Encode(r)
+			} else {
+				err = r.print(stdout, i > 0)
+			}
 			if err != nil {
 				return err
 			}
-			var found []*runReport
-			var problems []error
-			for _, path := range args {
-				sources, err := how.sources(path)
-				if err != nil {
-					problems = append(problems, badInput(path, err))
-					continue
-				}
-				for i := range sources {
-					found = append(found, sources[i].report())
-				}
-			}
-			if err := errors.Join(problems...); err != nil {
-				return err
-			}
-			encoder := json.NewEncoder(stdout)
-			for i, r := range found {
-				if asJSON {
-					err = encoder.Encode(r)
-				} else {
-					err = r.print(stdout, i > 0)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return diagnosisExit(found, asked)
-		},
-	}
+		}
+		return diagnosisExit(found, asked)
+	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every run, one on a line")
 	addReading(c, &how, &modes)
 	return c
@@ -131,15 +87,6 @@ func questions() (names []string) {
 		names = append(names, string(m))
 	}
 	return names
-}
-
-// findingsHelp lists the kinds of findings for the help text.
-func findingsHelp() string {
-	var b strings.Builder
-	for _, row := range findings.Table() {
-		fmt.Fprintf(&b, "  %-22s %s\n", row.Kind, row.Is)
-	}
-	return b.String()
 }
 
 // check returns what is asked about, or a usage error about the flags.

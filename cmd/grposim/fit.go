@@ -29,87 +29,45 @@ type fitOptions struct {
 
 func newFit(stdout, stderr io.Writer) *cobra.Command {
 	var o fitOptions
-	c := &cobra.Command{
-		Use:   "fit LOG…",
-		Short: "Fit growth laws to the reward of a training log, and forecast it",
-		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
-trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for
-standard input; of several runs each, or the one that --run names), fits laws of growth
-to the reward, and says what the log identifies:
-
-  exponential    the overdamped limit of the model: a rise that slows from the start
-  inertial       the damped oscillator from rest, in all regimes
-  softmax-rom    the mean field of a two-arm softmax policy with inertia: an S-curve
-  three-phase    the oscillator at damping ratio 1, the law of arXiv:2606.30789
-  constant, logistic, scaling-curve   rivals without inertia; the last is a sigmoid in
-                 log compute, R0 + (A − R0)/(1 + (C_mid/C)^B)
-
-It prints whether the reward rises or falls; the regime: underdamped only if an
-oscillator beats every law without oscillation, overdamped, monotone where the damping
-ratio is not identified, oscillating where the reward swings three times or more about a
-level or about growth, flat where nothing beats a constant and no oscillation is seen,
-not identified where the level moves and may be a slow oscillation; the best law's
-parameters with 90 % intervals; and how well each law and the forecaster would have
-predicted the rest of the run from 30 % and 50 % of it, next to persistence (the mean of
-the last 5 %) and exponential smoothing (weight 0.2). Least squares of one law are a bad
-forecast; the forecaster averages many laws and a damped trend.
-
-Laws are fitted over intrinsic time, the integral of the learning rate in steps at its
-peak, if it is known: from --schedule, or from the learning rate in the log. Without
-it a warm-up looks like inertia. The forecaster uses steps.
-
-A forecast cannot see a take-off or a collapse that begins after its last row. With
---sibling, an earlier run of the same recipe, it can.
-
-A time of a law is in optimizer steps, or in intrinsic ones (steps at the peak rate), and
-then the optimizer steps follow: at which that much intrinsic time has passed, for a
-frequency the time 1/frequency; of a width, those about the midpoint.
-
-Exit codes: grposim help exit-codes.`,
-		Example: `  grposim fit docs/example/llama-3.1-8b-gsm8k.csv
-  grposim fit docs/example/llama-3.1-8b-gsm8k.csv --schedule cosine --warmup 25 --total 250 --json`,
-		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.check(c.Flags().Changed("warmup") || c.Flags().Changed("total")); err != nil {
-				return usageError{err}
+	c := newCommand("fit", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+		if err := o.check(c.Flags().Changed("warmup") || c.Flags().Changed("total")); err != nil {
+			return usageError{err}
+		}
+		var siblings []fit.Curve
+		for _, file := range o.siblings {
+			runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
+			if err != nil {
+				return err
 			}
-			var siblings []fit.Curve
-			for _, file := range o.siblings {
-				runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
+			for _, log := range runs {
+				curve, err := rewardCurve(log, "")
 				if err != nil {
 					return err
 				}
-				for _, log := range runs {
-					curve, err := rewardCurve(log, "")
-					if err != nil {
-						return err
-					}
-					siblings = append(siblings, curve)
+				siblings = append(siblings, curve)
+			}
+		}
+		var fits []*logFit
+		for _, file := range args {
+			runs, err := openLogs(stderr, file, o.how)
+			if err != nil {
+				return err
+			}
+			before := len(fits)
+			for _, log := range runs {
+				f, failed := fitLog(log, siblings, &o)
+				if failed == nil {
+					fits = append(fits, f)
+				} else if err = failed; len(runs) > 1 {
+					printLines(stderr, err.Error()+": left out")
 				}
 			}
-			var fits []*logFit
-			for _, file := range args {
-				runs, err := openLogs(stderr, file, o.how)
-				if err != nil {
-					return err
-				}
-				before := len(fits)
-				for _, log := range runs {
-					f, failed := fitLog(log, siblings, &o)
-					if failed == nil {
-						fits = append(fits, f)
-					} else if err = failed; len(runs) > 1 {
-						printLines(stderr, err.Error()+": left out")
-					}
-				}
-				if len(fits) == before {
-					return err
-				}
+			if len(fits) == before {
+				return err
 			}
-			return writeFits(stdout, stderr, fits, &o)
-		},
-	}
+		}
+		return writeFits(stdout, stderr, fits, &o)
+	})
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, "print a JSON object for every log")
 	f.StringVar(&o.schedule, "schedule", "", "`course` of the learning rate: constant, linear, cosine, or logged (default logged, if the log has it)")

@@ -36,49 +36,31 @@ func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
 		flags jobFlags
 		image string
 	)
-	c := &cobra.Command{
-		Use:   "kubernetes FILE|NAME --tasks N --image IMAGE",
-		Short: "Write the manifest of a sweep as an Indexed Job and a merge for Kubernetes",
-		Long: fmt.Sprintf(`Writes a manifest for Kubernetes 1.33 or later: the configuration as a ConfigMap, a claim of
-a volume that all nodes mount, an Indexed Job of N pods, each of which runs "grposim sweep
---shard I/N", and a suspended Job that merges. Its first lines show the commands that
-submit it and release the merge. Containerfile, in the source of grposim, is a recipe for
-IMAGE; any image with grposim and a POSIX shell will do.
-
-The memory of a pod is %d times the forecast on this machine. A pod that is evicted starts
-again and continues after its last finished cell, as often as that happens; a pod that
-fails in another way starts again at most 5 times.
-
-With --cache DIR the pods share the finished cells in DIR, a folder of the volume.`, memoryFactor),
-		Example: `  grposim kubernetes smoke --tasks 2 --image registry.example/grposim:1
-  grposim kubernetes configs/smoke.yaml --tasks 2 --image registry.example/grposim:1 --out smoke-jobs.yaml`,
-		ValidArgsFunction: completeConfiguration,
-		Args:              arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			spec, err := flags.readSpec(c, args[0])
-			if err != nil {
-				return err
-			}
-			j, err := flags.newJobs(c.Context(), spec)
-			if image == "" {
-				err = errors.Join(err, usageError{errors.New("--image: got nothing, want the name of an image that holds grposim")})
-			}
-			if flags.cache != "" && !plainWord.MatchString(flags.cache) {
-				err = errors.Join(err, usageError{fmt.Errorf("--cache: got %q, want a path in the volume of letters, digits and ./:=,+@%%-_", flags.cache)})
-			}
-			document := spec.Document()
-			if len(document) > maxConfigMap {
-				err = errors.Join(err, usageError{fmt.Errorf("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap", args[0], len(document), maxConfigMap)})
-			}
-			if err != nil {
-				return err
-			}
-			return flags.write(stdout, stderr, kubernetesTemplate, kubernetesJobs{
-				jobs: j, Name: objectName(j.Sweep), Image: image, Config: string(document), Results: resultsFolder(j.Sweep),
-				Storage: int(math.Ceil(storageFactor * j.Bytes / (1 << 30))),
-			}, "kubectl apply -f")
-		},
-	}
+	c := newCommand("kubernetes", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		spec, err := flags.readSpec(c, args[0])
+		if err != nil {
+			return err
+		}
+		j, err := flags.newJobs(c.Context(), spec)
+		if image == "" {
+			err = errors.Join(err, usageError{errors.New("--image: got nothing, want the name of an image that holds grposim")})
+		}
+		if flags.cache != "" && !plainWord.MatchString(flags.cache) {
+			err = errors.Join(err, usageError{fmt.Errorf("--cache: got %q, want a path in the volume of letters, digits and ./:=,+@%%-_", flags.cache)})
+		}
+		document := spec.Document()
+		if len(document) > maxConfigMap {
+			err = errors.Join(err, usageError{fmt.Errorf("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap", args[0], len(document), maxConfigMap)})
+		}
+		if err != nil {
+			return err
+		}
+		return flags.write(stdout, stderr, kubernetesTemplate, kubernetesJobs{
+			jobs: j, Name: objectName(j.Sweep), Image: image, Config: string(document), Results: resultsFolder(j.Sweep),
+			Storage: int(math.Ceil(storageFactor * j.Bytes / (1 << 30))),
+		}, "kubectl apply -f")
+	})
+	c.ValidArgsFunction = completeConfiguration
 	flags.add(c)
 	c.Flags().StringVar(&image, "image", "", "name of an image that holds grposim; required")
 	return c

@@ -26,67 +26,37 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		figures      string
 		set          []string
 	)
-	c := &cobra.Command{
-		Use:   "predict FILE|NAME",
-		Short: "Print the theory's predictions for every cell, without simulating",
-		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
-reward at the fixed point, stiffness (total, fresh and stale), damping ratio ζ of the two
-largest multipliers, regime with the number of directions in which the fixed point is neutral,
-spectral radius of the others, critical learning rate and refresh interval of the mean
-dynamics, the paper's critical learning rate (grposim advise gives the largest one proven
-stable), and the stationary variance of the expected reward with the predicted size of what it
-neglects. A dash means that the theory predicts no value. The last column says whether
-the theory of the stationary state holds for the cell, or why not. With --json every
-prediction is printed.
-
-The regimes, of a small displacement from the fixed point:
-  overdamped   it decays, and no mode oscillates
-  oscillatory  it decays, and at least one mode oscillates, be it a fast one that ζ is not of
-  unstable     it grows
-RADIUS is the factor of the slowest mode over a refresh period, which is K steps in a block
-and one step otherwise: its K-th root is that of a step.
-
-With --path prints the predicted path of every cell from its start: the expected reward over
-optimizer steps, by which the claim trajectory judges runs, the standard deviation over runs,
-and the predicted size of what the expected reward neglects. It needs no fixed point.
---figures FOLDER draws it, with one standard deviation on either side. With --json the path
-at every recorded step joins the other predictions.`,
-		Example: `  grposim predict smoke
-  grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json
-  grposim predict smoke --path --figures results/local/smoke-path`,
-		ValidArgsFunction: completeConfiguration,
-		Args:              arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
-			if err != nil {
+	c := newCommand("predict", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		plan, err := readPlan(stderr, config.ToPredict, args[0], set)
+		if err != nil {
+			return err
+		}
+		if figures != "" {
+			if !path {
+				return usageError{errors.New("--figures draws the path: use it with --path")}
+			}
+			if err := drawFigures(stderr, figures, plan.PathFigure()); err != nil {
 				return err
 			}
-			if figures != "" {
-				if !path {
-					return usageError{errors.New("--figures draws the path: use it with --path")}
-				}
-				if err := drawFigures(stderr, figures, plan.PathFigure()); err != nil {
-					return err
-				}
+		}
+		switch {
+		case path && !asJSON:
+			return printPaths(stdout, plan)
+		case !asJSON:
+			return printPredictions(stdout, plan)
+		}
+		encoder := json.NewEncoder(stdout)
+		for c, line := range sweeps.Predictions(plan) {
+			if path {
+				line.Path = plan.Path(c)
 			}
-			switch {
-			case path && !asJSON:
-				return printPaths(stdout, plan)
-			case !asJSON:
-				return printPredictions(stdout, plan)
+			if err := encoder.Encode(line); err != nil {
+				return err
 			}
-			encoder := json.NewEncoder(stdout)
-			for c, line := range sweeps.Predictions(plan) {
-				if path {
-					line.Path = plan.Path(c)
-				}
-				if err := encoder.Encode(line); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
+		}
+		return nil
+	})
+	c.ValidArgsFunction = completeConfiguration
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().BoolVar(&path, "path", false, "print the expected reward over optimizer steps instead")
 	c.Flags().StringVar(&figures, "figures", "", "`folder` to draw the path in, as SVG and PNG")

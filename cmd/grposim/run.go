@@ -109,29 +109,15 @@ func printInternalError(stderr io.Writer, value any, stack []byte) {
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "grposim",
-		Short: "Simulate GRPO on softmax bandits and compare it with the theory of its dynamics",
-		Long: `grposim simulates GRPO (group relative policy optimization) on softmax bandits,
-computes the theory's predictions for the same cells, and decides for every claim
-whether measurement and prediction agree within a margin fixed before the run.`,
-		Example: `  grposim sweep smoke                   # a first test: one sweep, its verdicts and its report
-  grposim init my-first.yaml            # a configuration that explains its keys
-  grposim predict smoke                 # the theory's predictions, without simulating
-  grposim reproduce                     # all experiments on the paper's claims`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	root.RunE = func(c *cobra.Command, _ []string) error {
+	root := newCommand("grposim", nil, func(c *cobra.Command, _ []string) error {
 		if err := c.Help(); err != nil {
 			return err
 		}
 		return exitError(exitUsage)
-	}
+	})
+	root.Version, root.SilenceUsage, root.SilenceErrors, root.Args = version(), true, true, knownCommand
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr),
 		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),

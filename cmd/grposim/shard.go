@@ -49,38 +49,26 @@ func newMerge(stdout, stderr io.Writer) *cobra.Command {
 		verdicts *output
 		runner   runnerFlags
 	)
-	c := &cobra.Command{
-		Use:   "merge OUT DIR…",
-		Short: "Put the shards of a sweep together and print the verdicts",
-		Long: `Copies the cells in the results folders DIR, which "sweep --shard I/N" wrote, into the
-results folder OUT, judges them, and writes what sweep writes: to the byte, except
-the field run of manifest.json. It simulates nothing. It writes nothing if a shard
-is missing, damaged, or of another configuration or version, and names that shard.`,
-		Example: `  grposim sweep smoke --shard 1/2 --out results/local/smoke-a
-  grposim sweep smoke --shard 2/2 --out results/local/smoke-b
-  grposim merge results/local/smoke-all results/local/smoke-a results/local/smoke-b`,
-		Args: arguments(cobra.MinimumNArgs(2)),
-		RunE: func(c *cobra.Command, args []string) error {
-			display := newProgress(stderr)
-			run, err := runner.runner(runtime.GOMAXPROCS(0), display)
-			if err != nil {
-				return err
-			}
-			run.Draw = drawIn(c.Context(), args[0], display)
-			var others []error
-			for _, dir := range args[1:] {
-				others = append(others, badFolder(dir, nil))
-			}
-			if err := errors.Join(others...); err != nil {
-				return err
-			}
-			experiment, err := run.Merge(c.Context(), args[0], args[1:])
-			if err != nil {
-				return err
-			}
-			return finishSweep(stdout, stderr, args[0], experiment, display, verdicts)
-		},
-	}
+	c := newCommand("merge", cobra.MinimumNArgs(2), func(c *cobra.Command, args []string) error {
+		display := newProgress(stderr)
+		run, err := runner.runner(runtime.GOMAXPROCS(0), display)
+		if err != nil {
+			return err
+		}
+		run.Draw = drawIn(c.Context(), args[0], display)
+		var others []error
+		for _, dir := range args[1:] {
+			others = append(others, badFolder(dir, nil))
+		}
+		if err := errors.Join(others...); err != nil {
+			return err
+		}
+		experiment, err := run.Merge(c.Context(), args[0], args[1:])
+		if err != nil {
+			return err
+		}
+		return finishSweep(stdout, stderr, args[0], experiment, display, verdicts)
+	})
 	verdicts = addOutput(c)
 	runner.addWait(c)
 	return c

@@ -35,49 +35,31 @@ type slurmJobs struct {
 
 func newSlurm(stdout, stderr io.Writer) *cobra.Command {
 	var flags jobFlags
-	c := &cobra.Command{
-		Use:   "slurm FILE|NAME --tasks N",
-		Short: "Write a script that submits a sweep to Slurm as an array job and a merge",
-		Long: fmt.Sprintf(`Writes a shell script that submits two jobs to Slurm: an array of N tasks, each of which
-runs "grposim sweep FILE --shard I/N", and "grposim merge", which starts when all tasks
-have succeeded. Submit it with sh. It submits nothing by itself and simulates nothing.
-
-The time limit of a task is %d times the forecast of its work on this machine, at least
-%s; its memory is %d times the forecast. A task that is preempted, that loses its node, or
-that reaches its time limit is queued again, at most 20 times, and continues after its last
-finished cell. All machines need the file system of this folder, and this program at the
-same path. N above the MaxArraySize of the cluster is refused where Slurm can be asked.
-
-With --cache DIR the tasks share the finished cells in DIR, as in "grposim sweep".`, timeFactor, shortestTime, memoryFactor),
-		Example: `  grposim slurm smoke --tasks 2
-  grposim slurm configs/smoke.yaml --tasks 2 --workers 4 --out smoke.sh`,
-		ValidArgsFunction: completeConfiguration,
-		Args:              arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			spec, err := flags.readSpec(c, args[0])
-			if err != nil {
-				return err
-			}
-			j, err := flags.newJobs(c.Context(), spec)
-			if err != nil {
-				return err
-			}
-			if err := checkArraySize(c.Context(), flags.tasks); err != nil {
-				return err
-			}
-			s := slurmJobs{jobs: j, Results: resultsFolder(spec.Name), Config: args}
-			for _, set := range flags.set {
-				s.Config = append(s.Config, "--set", set)
-			}
-			if s.Program, err = os.Executable(); err != nil {
-				return err
-			}
-			if s.Folder, err = os.Getwd(); err != nil {
-				return err
-			}
-			return flags.write(stdout, stderr, slurmTemplate, s, "sh")
-		},
-	}
+	c := newCommand("slurm", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		spec, err := flags.readSpec(c, args[0])
+		if err != nil {
+			return err
+		}
+		j, err := flags.newJobs(c.Context(), spec)
+		if err != nil {
+			return err
+		}
+		if err := checkArraySize(c.Context(), flags.tasks); err != nil {
+			return err
+		}
+		s := slurmJobs{jobs: j, Results: resultsFolder(spec.Name), Config: args}
+		for _, set := range flags.set {
+			s.Config = append(s.Config, "--set", set)
+		}
+		if s.Program, err = os.Executable(); err != nil {
+			return err
+		}
+		if s.Folder, err = os.Getwd(); err != nil {
+			return err
+		}
+		return flags.write(stdout, stderr, slurmTemplate, s, "sh")
+	})
+	c.ValidArgsFunction = completeConfiguration
 	flags.add(c)
 	return c
 }
