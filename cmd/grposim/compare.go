@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,39 +29,32 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 		case err != nil:
 			return err
 		case len(args) == 1:
-			return compareScores(stdout, stderr, args[0], o)
+			return compareScores(stderr, args[0], &o)
 		case isLogs:
-			return compareRuns(stdout, stderr, [2]string(args), o)
+			return compareRuns(stderr, [2]string(args), &o)
 		}
-		encoder := json.NewEncoder(stdout)
-		encoder.SetIndent("", "  ")
 		pairs, only := sweeps.FoldersToCompare(args[0], args[1])
 		for i, pair := range pairs {
 			comparison, err := sweeps.CompareFolders(pair[0], pair[1])
-			switch {
-			case err != nil:
-				if other := errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)); other != nil {
-					return other
-				}
-				return err
-			case o.json:
-				err = encoder.Encode(comparison)
-			default:
-				if i > 0 {
-					fmt.Fprintln(stdout)
-				}
-				err = printComparison(stdout, comparison, o.all)
+			if err != nil {
+				return cmp.Or(errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)), err)
 			}
+			err = o.out.print(comparison, func(p *page) {
+				if i > 0 {
+					p.printf("\n")
+				}
+				printComparison(p, comparison, o.all)
+			})
 			if err != nil {
 				return err
 			}
 		}
 		for _, folder := range only {
-			fmt.Fprintf(stderr, "grposim: only in one of the two: %s\n", folder)
+			printLines(stderr, "only in one of the two: "+folder)
 		}
 		return nil
 	})
-	c.Flags().BoolVar(&o.json, "json", false, "print JSON instead of tables")
+	o.out = addJSON(c, stdout, "  ", "print JSON instead of tables")
 	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
 	c.Flags().Float64Var(&o.margin, marginFlag, 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
 	c.Flags().Float64Var(&o.confidence, confidenceFlag, 0.95, "confidence of logs and scores, in (0, 1)")
@@ -71,6 +63,9 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().StringArrayVar(&o.runs, runFlag, nil, "of logs that hold several runs: the `name` of the one to read; twice for A and B")
 	return c
 }
+
+// equivalenceCodes are the exit codes of verdicts on runs and scores.
+var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree, equivalence.Undecided: exitInconclusive}
 
 // The flags of compare that belong to tests of equivalence.
 const (
@@ -83,7 +78,8 @@ const (
 
 // equivalenceOptions are the flags of compare.
 type equivalenceOptions struct {
-	json, all          bool
+	out                *printer
+	all                bool
 	margin, confidence float64 // a margin of 0 is the default
 	largest            float64 // reward; +Inf: not known
 	schedule           string
@@ -159,59 +155,56 @@ func isFolder(path string) bool {
 
 // printComparison prints a comparison: the folders, what differs between them as a
 // whole, the table of quantities, what is in one folder only, and changed verdicts.
-func printComparison(w io.Writer, c *sweeps.Comparison, all bool) error {
+func printComparison(p *page, c *sweeps.Comparison, all bool) {
 	for i, f := range []sweeps.ComparedFolder{c.A, c.B} {
-		fmt.Fprintf(w, "%c: %s (%s, version %s, %d cells)\n", 'A'+i, f.Folder, f.Name, cmp.Or(f.Version, "unknown"), f.Cells)
+		p.printf("%c: %s (%s, version %s, %d cells)\n", 'A'+i, f.Folder, f.Name, cmp.Or(f.Version, "unknown"), f.Cells)
 	}
-	for _, p := range c.Differing {
-		fmt.Fprintf(w, "%s: %s in A, %s in B\n", p.Param, p.A, p.B)
+	for _, param := range c.Differing {
+		p.printf("%s: %s in A, %s in B\n", param.Param, param.A, param.B)
 	}
 	count := c.Differences()
 	found := count[sweeps.Higher] + count[sweeps.Lower]
 	quantities := found + count[sweeps.NoneFound] + count[sweeps.NotComparable]
-	rows := [][]string{sweeps.ComparisonColumns}
+	rows := [][]string{upper(sweeps.ComparisonColumns)}
+	add := func(q *sweeps.ComparedQuantity, label string) {
+		if all || quantities <= mostRows || q.Verdict == sweeps.Higher || q.Verdict == sweeps.Lower {
+			rows = append(rows, q.Cells(label))
+		}
+	}
 	var changed []string
 	for _, pair := range c.Pairs {
 		if pair.StatusA != pair.StatusB {
 			changed = append(changed, fmt.Sprintf("status of %s: %s in A, %s in B", cmp.Or(pair.Label, pair.CellA), pair.StatusA, pair.StatusB))
 		}
-		for _, q := range pair.Quantities {
-			if all || quantities <= mostRows || q.Verdict == sweeps.Higher || q.Verdict == sweeps.Lower {
-				rows = append(rows, q.Cells(pair.Label))
-			}
+		for i := range pair.Quantities {
+			add(&pair.Quantities[i], pair.Label)
 		}
 	}
-	for _, set := range c.Sets {
-		if all || quantities <= mostRows || set.Verdict == sweeps.Higher || set.Verdict == sweeps.Lower {
-			rows = append(rows, set.Cells(set.Label))
-		}
+	for i := range c.Sets {
+		add(&c.Sets[i].ComparedQuantity, c.Sets[i].Label)
 	}
-	fmt.Fprintln(w)
+	p.printf("\n")
+	p.table(rows)
 	if len(rows) > 1 {
-		rows[0] = upper(rows[0])
-		if err := printTable(w, rows); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+		p.printf("\n")
 	}
 	for _, line := range changed {
-		fmt.Fprintln(w, line)
+		p.printf("%s\n", line)
 	}
 	for _, v := range c.Verdicts {
-		fmt.Fprintf(w, "verdict of %s, %s, %s (%s): %s in A, %s in B\n", v.Claim, cmp.Or(v.Cell, "–"), v.Quantity, cmp.Or(v.Prediction, "hypothesis"), v.A, v.B)
+		p.printf("verdict of %s, %s, %s (%s): %s in A, %s in B\n", v.Claim, cmp.Or(v.Cell, "–"), v.Quantity, cmp.Or(v.Prediction, "hypothesis"), v.A, v.B)
 	}
 	for i, only := range [][]sweeps.UnpairedCell{c.OnlyA, c.OnlyB} {
 		for _, cell := range only {
-			fmt.Fprintf(w, "only in %c: %s\n", 'A'+i, cmp.Or(cell.Label, cell.Cell))
+			p.printf("only in %c: %s\n", 'A'+i, cmp.Or(cell.Label, cell.Cell))
 		}
 	}
 	if c.SameID > 0 {
-		fmt.Fprintf(w, "%d of %d pairs have the same id: with the same version of the streams they draw the same random numbers, and their intervals are too wide\n", c.SameID, len(c.Pairs))
+		p.printf("%d of %d pairs have the same id: with the same version of the streams they draw the same random numbers, and their intervals are too wide\n", c.SameID, len(c.Pairs))
 	}
 	if hidden := quantities - len(rows) + 1; hidden > 0 {
-		fmt.Fprintf(w, "%d quantities without a difference found are not shown: see --all\n", hidden)
+		p.printf("%d quantities without a difference found are not shown: see --all\n", hidden)
 	}
-	_, err := fmt.Fprintf(w, "%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, %d not comparable; %d verdicts changed; %g confidence over all differences together\n",
+	p.printf("%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, %d not comparable; %d verdicts changed; %g confidence over all differences together\n",
 		len(c.Pairs), quantities, count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound], count[sweeps.NotComparable], len(c.Verdicts), c.Confidence)
-	return err
 }

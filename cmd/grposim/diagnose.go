@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,11 +17,11 @@ import (
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		how    reading
-		asJSON bool
-		modes  []string
+		how   reading
+		out   *printer
+		modes []string
 	)
-	c := newCommand("diagnose", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+	c := newCommand("diagnose", cobra.MinimumNArgs(1), func(_ *cobra.Command, args []string) error {
 		asked, err := how.check(modes)
 		if err != nil {
 			return err
@@ -42,20 +41,20 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 		if err := errors.Join(problems...); err != nil {
 			return err
 		}
-		encoder := json.NewEncoder(stdout)
 		for i, r := range found {
-			if asJSON {
-				err = encoder.Encode(r)
-			} else {
-				err = r.print(stdout, i > 0)
-			}
+			err := out.print(r, func(p *page) {
+				if i > 0 {
+					p.printf("\n")
+				}
+				r.print(p)
+			})
 			if err != nil {
 				return err
 			}
 		}
-		return diagnosisExit(found, asked)
+		return exit(diagnosisCode(found, asked))
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every run, one on a line")
+	out = addJSON(c, stdout, "", "print a JSON object for every run, one on a line")
 	addReading(c, &how, &modes)
 	return c
 }
@@ -67,9 +66,7 @@ func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
-	if err := c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(questions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is defined above, once
-	}
+	complete(c, "mode", questions(), cobra.ShellCompDirectiveDefault)
 }
 
 // question lists the failure modes and kinds of findings that a user asks about; nil: all.
@@ -102,36 +99,30 @@ func (r reading) check(modes []string) (question, error) {
 	return modes, nil
 }
 
-// diagnosisExit returns the exit code of diagnoses as an error: 1 if a failure asked about
-// is found or a mode present in any, else 3 if one is not observable in any, else nil.
-// That no column shows a finding counts only where it is asked about by name.
-func diagnosisExit(reports []*runReport, asked question) error {
-	code := 0
+// diagnosisCode returns the exit code of diagnoses: 1 if a failure asked about is found or a
+// mode present in any, else 3 if one is not observable in any, else 0. That no column shows a
+// finding counts only where it is asked about by name.
+func diagnosisCode(reports []*runReport, asked question) (code int) {
 	for _, r := range reports {
 		for _, f := range r.Findings {
 			if asked.asks(string(f.Kind)) && f.Level == findings.Failure {
-				return exitError(exitDisagree)
+				return exitDisagree
 			}
 		}
 		for _, m := range r.Modes {
 			switch {
 			case !asked.asks(string(m.Mode)):
 			case m.Verdict == diagnose.Present:
-				return exitError(exitDisagree)
+				return exitDisagree
 			case m.Verdict == diagnose.NotObservable:
 				code = exitInconclusive
 			}
 		}
-		for _, k := range findings.Kinds() {
-			if asked != nil && asked.asks(string(k)) && slices.Contains(r.Hidden, k) {
-				code = exitInconclusive
-			}
+		if asked != nil && slices.ContainsFunc(r.Hidden, func(k findings.Kind) bool { return asked.asks(string(k)) }) {
+			code = exitInconclusive
 		}
 	}
-	if code == 0 {
-		return nil
-	}
-	return exitError(code)
+	return code
 }
 
 // runReport is the diagnosis of one run as it is printed.
@@ -308,45 +299,54 @@ func newModeReport(v diagnose.Verdict, evidence []diagnose.Evidence) modeReport 
 	return m
 }
 
-// print prints the report, after an empty line if another one came before.
-func (r *runReport) print(w io.Writer, again bool) error {
-	if again {
-		fmt.Fprintln(w)
-	}
+// print prints the report.
+func (r *runReport) print(p *page) {
 	name := logs.Log{File: r.File, Run: r.Run}
-	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
+	p.printf("%s (%s)\n\n", name.Name(), r.About)
 	none := "no findings"
 	for _, m := range r.Modes {
 		if r.logged && string(m.Mode) == r.Leading {
-			fmt.Fprintf(w, "mode: %s since step %d: %s.\n  next: %s.\n", m.Mode, *m.Since, m.text(), m.Next)
+			p.printf("mode: %s since step %d: %s.\n  next: %s.\n", m.Mode, *m.Since, m.text(), m.Next)
 			none = "no other findings"
 		}
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
+		p.printf("%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
 		if f.Next != "" {
-			fmt.Fprintf(w, "  next: %s.\n", f.Next)
+			p.printf("  next: %s.\n", f.Next)
 		}
 	}
 	if len(r.Findings) == 0 && r.logged {
-		fmt.Fprintf(w, "%s: the columns can show %d of %d kinds, and show none\n", none, len(findings.Kinds())-len(r.Hidden), len(findings.Kinds()))
+		p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, len(findings.Kinds())-len(r.Hidden), len(findings.Kinds()))
 	}
 	if r.logged {
-		fmt.Fprintln(w)
+		p.printf("\n")
 	}
-	if because := r.unobservable(); because != "" {
-		fmt.Fprintf(w, "failure modes of the dynamics: not observable: %s\n", because)
-	} else if err := r.printModes(w); err != nil {
-		return err
+	unobservable := r.unobservable()
+	if unobservable != "" {
+		p.printf("failure modes of the dynamics: not observable: %s\n", unobservable)
+	} else {
+		p.table(r.modeRows())
 	}
-	fmt.Fprintf(w, "\nleading: %s%s\n", r.Leading, r.whyNone())
+	p.printf("\nleading: %s%s\n", r.Leading, r.whyNone())
 	for _, note := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", note)
+		p.printf("note: %s\n", note)
 	}
-	if r.unobservable() == "" {
-		r.printDetails(w)
+	if unobservable != "" {
+		return
 	}
-	return nil
+	for _, m := range r.Modes {
+		for _, remedy := range m.Remedies {
+			p.printf("to observe %s: %s\n", m.Mode, remedy)
+		}
+	}
+	var signs []string
+	for _, e := range r.Paper.Evidence {
+		if e.Sign {
+			signs = append(signs, e.paperText())
+		}
+	}
+	p.printf("the paper's diagnostics (for comparison, not the verdict of this tool): %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
 }
 
 // whyNone says what it means that nothing leads; "" if something does.
@@ -371,22 +371,6 @@ func (r *runReport) whyNone() string {
 	return " (" + strings.Join(says, "; ") + ")"
 }
 
-// printDetails prints how missing series are logged, and the paper's diagnosis.
-func (r *runReport) printDetails(w io.Writer) {
-	for _, m := range r.Modes {
-		for _, remedy := range m.Remedies {
-			fmt.Fprintf(w, "to observe %s: %s\n", m.Mode, remedy)
-		}
-	}
-	var signs []string
-	for _, e := range r.Paper.Evidence {
-		if e.Sign {
-			signs = append(signs, e.paperText())
-		}
-	}
-	fmt.Fprintf(w, "the paper's diagnostics (for comparison, not the verdict of this tool): %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
-}
-
 // unobservable says why none of the modes is observable, if that is for one reason: there are
 // fewer rows than any of them needs, or no row is evidence. It is "" otherwise.
 func (r *runReport) unobservable() string {
@@ -403,8 +387,8 @@ func (r *runReport) unobservable() string {
 	return because
 }
 
-// printModes prints the table of the modes.
-func (r *runReport) printModes(w io.Writer) error {
+// modeRows returns the table of the modes.
+func (r *runReport) modeRows() [][]string {
 	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
 	for _, m := range r.Modes {
 		since := "–"
@@ -413,7 +397,7 @@ func (r *runReport) printModes(w io.Writer) error {
 		}
 		rows = append(rows, []string{string(m.Mode), string(m.Verdict), since, m.text()})
 	}
-	return printTable(w, rows)
+	return rows
 }
 
 // text lists what was measured, signs first; of a mode that is not observable first why.

@@ -30,8 +30,8 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"timeFactor":   func() int { return timeFactor },
 }).ParseFS(helpFiles, "help/*.md"))
 
-// newCommand returns the command with the help of help/NAME.md that does what run does; nil: of
-// any arguments.
+// newCommand returns the command with the help of help/NAME.md that does what run does. args nil
+// takes any arguments; run nil is a help topic, which does nothing.
 func newCommand(name string, args cobra.PositionalArgs, run func(c *cobra.Command, args []string) error) *cobra.Command {
 	var text strings.Builder
 	if err := helpTexts.ExecuteTemplate(&text, name+".md", nil); err != nil {

@@ -11,6 +11,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/training/logs"
 )
 
 func newMap(stdout, stderr io.Writer) *cobra.Command {
@@ -22,9 +23,6 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		set, where []string
 	)
 	c := newCommand("map", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		if err := checkWorkers(workers); err != nil {
-			return err
-		}
 		if x == "" || y == "" {
 			return usageError{fmt.Errorf("--x and --y: want the two parameters of the map: usage: %s", c.UseLine())}
 		}
@@ -40,7 +38,7 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		if !c.Flags().Changed("out") {
-			out = filepath.Join("results", "local", plan.Spec.Name)
+			out = resultsFolder(plan.Spec.Name)
 		}
 		display := newProgress(stderr)
 		experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
@@ -65,8 +63,9 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
 			return err
 		}
-		if err := printMaps(stdout, maps); err != nil {
-			return err
+		p := &page{w: stdout}
+		if printMaps(p, maps); p.err != nil {
+			return p.err
 		}
 		display.Note("map: " + filepath.Join(out, "figures", maps[0].Figure().Name+".svg"))
 		if len(plan.Checks) == 0 {
@@ -89,47 +88,34 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 // printMaps prints how many cells of each class lie in each regime of the linear
 // dynamics, and the range of the quantity that colours the maps, if any. It omits the
 // column of variants if no map has one.
-func printMaps(w io.Writer, maps []sweeps.RegimeMap) error {
+func printMaps(p *page, maps []sweeps.RegimeMap) {
 	classes := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}
 	x, y := maps[0].Axes()
 	values := [][]string{{"VARIANT", "", maps[0].Colour(), x, y}}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	named := false
+	first := 1 // column
 	for _, m := range maps {
-		named = named || m.Variant() != ""
+		if m.Variant() != "" {
+			first = 0
+		}
 		for _, n := range m.Counts() {
 			classes = append(classes, []string{m.Variant(), string(n.Class), strconv.Itoa(n.Cells),
 				strconv.Itoa(n.Overdamped), strconv.Itoa(n.Oscillatory), strconv.Itoa(n.Unstable)})
 		}
 		for _, r := range m.Ranked() {
-			values = append(values, []string{m.Variant(), r.Rank, number(r.Value), number(r.X), number(r.Y)})
+			values = append(values, []string{m.Variant(), r.Rank, digits(float64(r.Value)), digits(float64(r.X)), digits(float64(r.Y))})
 		}
 		if n := m.Missing(); n > 0 {
-			cells := "cells"
-			if n == 1 {
-				cells = "cell"
-			}
-			values = append(values, []string{m.Variant(), "none", fmt.Sprintf("%d %s", n, cells), "", ""})
+			values = append(values, []string{m.Variant(), "none", logs.CountWords(n, "cell"), "", ""})
 		}
 	}
-	tables := [][][]string{classes}
+	for _, rows := range [][][]string{classes, values} {
+		for i := range rows {
+			rows[i] = rows[i][first:]
+		}
+	}
+	p.table(classes)
 	if maps[0].Colour() != "" {
-		tables = append(tables, values)
+		p.printf("\n")
+		p.table(values)
 	}
-	for i, rows := range tables {
-		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
-		}
-		if !named {
-			for i := range rows {
-				rows[i] = rows[i][1:]
-			}
-		}
-		if err := printTable(w, rows); err != nil {
-			return err
-		}
-	}
-	return nil
 }

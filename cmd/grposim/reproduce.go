@@ -59,9 +59,6 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 		verdicts *output
 	)
 	c := newCommand("reproduce", nil, func(c *cobra.Command, names []string) error {
-		if err := checkWorkers(workers); err != nil {
-			return err
-		}
 		known := experimentNames(suite)
 		if len(known) == 0 {
 			return usageError{fmt.Errorf("--suite: got %q, want %s", suite, strings.Join(suiteNames(), " or "))}
@@ -70,7 +67,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 			names = known
 		}
 		if out == "" {
-			out = filepath.Join("results", "local", suite)
+			out = resultsFolder(suite)
 		}
 		var plans []*sweeps.Plan
 		slices.Sort(names)
@@ -117,9 +114,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	verdicts = addOutput(c)
 	c.Flags().StringVar(&suite, "suite", suites[0].name, "the suite: "+strings.Join(suiteNames(), " or "))
 	c.Flags().StringVar(&out, "out", "", "folder of the results folders (default results/local/SUITE)")
-	if err := c.RegisterFlagCompletionFunc("suite", cobra.FixedCompletions(suiteNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is defined above, once
-	}
+	complete(c, "suite", suiteNames(), cobra.ShellCompDirectiveDefault)
 	return c
 }
 

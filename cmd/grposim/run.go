@@ -17,11 +17,29 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The exit codes, which help/exit-codes.md explains.
+const (
+	exitUsage        = 2
+	exitInterrupted  = 130
+	exitTryAgain     = 75 // EX_TEMPFAIL of sysexits.h
+	exitDamaged      = 4
+	exitDisagree     = 1
+	exitInconclusive = 3
+)
+
 // exitError is the exit code, other than 0, of a command that has printed everything it
 // has to print.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// exit returns the error of an exit code, nil of 0.
+func exit(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitError(code)
+}
 
 // usageError is a mistake in the command line.
 type usageError struct{ error }
@@ -122,7 +140,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr),
 		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
 		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
-		exitCodesTopic())
+		newCommand("exit-codes", nil, nil))
 	refuseUnknownTopics(root)
 	return root
 }
@@ -138,9 +156,10 @@ func version() string {
 	return fmt.Sprintf("%s (%s %s/%s)", text, run.GoVersion, run.OS, run.Arch)
 }
 
-// addWorkers adds the flag --workers of the commands that simulate.
+// addWorkers adds the flag --workers of the commands that simulate, and its check.
 func addWorkers(c *cobra.Command, workers *int) {
 	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate and judge, 1 to 4096; results do not depend on it")
+	c.PreRunE = func(*cobra.Command, []string) error { return checkWorkers(*workers) }
 }
 
 // addSet adds the flag --set of the commands that read a configuration.
@@ -150,9 +169,13 @@ func addSet(c *cobra.Command, set *[]string) {
 	for i := range keys {
 		keys[i] += "="
 	}
-	completion := cobra.FixedCompletions(keys, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp)
-	if err := c.RegisterFlagCompletionFunc("set", completion); err != nil {
-		panic(err) // the flag is defined above, once
+	complete(c, "set", keys, cobra.ShellCompDirectiveNoSpace)
+}
+
+// complete completes the values of a flag that the command has.
+func complete(c *cobra.Command, flag string, values []string, how cobra.ShellCompDirective) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, how|cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag
 	}
 }
 

@@ -16,14 +16,14 @@ import (
 )
 
 // parseShard reads I/N.
-func parseShard(text string) (store.Shard, error) {
+func parseShard(text string) (*store.Shard, error) {
 	first, last, _ := strings.Cut(text, "/")
 	index, err1 := strconv.Atoi(first)
 	of, err2 := strconv.Atoi(last)
 	if err1 != nil || err2 != nil || index < 1 || index > of || of > maxShards {
-		return store.Shard{}, usageError{fmt.Errorf("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)}
+		return nil, usageError{fmt.Errorf("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)}
 	}
-	return store.Shard{Index: index, Of: of}, nil
+	return &store.Shard{Index: index, Of: of}, nil
 }
 
 // maxShards bounds the number of shards, by which the time to divide a sweep grows.
@@ -31,18 +31,6 @@ const maxShards = 10_000
 
 // resultsFolder returns the name of the folder of a sweep.
 func resultsFolder(name string) string { return filepath.Join("results", "local", name) }
-
-// shardFolder returns the name of the folder of a shard of a sweep.
-func shardFolder(name string, s store.Shard) string {
-	return fmt.Sprintf("%s-%d-of-%d", resultsFolder(name), s.Index, s.Of)
-}
-
-// printShard says what a shard holds and what to do with it.
-func printShard(w io.Writer, part *sweeps.Plan) error {
-	_, err := fmt.Fprintf(w, "shard %d of %d: %d of %d cells; `grposim merge OUT DIR…` judges all shards together\n",
-		part.Shard.Index, part.Shard.Of, len(part.Cells), part.Spec.Size())
-	return err
-}
 
 func newMerge(stdout, stderr io.Writer) *cobra.Command {
 	var (

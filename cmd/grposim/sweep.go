@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,85 +16,101 @@ import (
 	"grposim/sweeps/store"
 )
 
-func newSweep(stdout, stderr io.Writer) *cobra.Command {
-	var (
-		out     string
-		workers int
-		dryRun  bool
-		shard   string
-		runner  runnerFlags
-		set     []string
+// sweepFlags are the flags of sweep.
+type sweepFlags struct {
+	verdicts   *output
+	out, shard string
+	workers    int
+	dryRun     bool
+	set        []string
+	runner     runnerFlags
+}
 
-		verdicts *output
-	)
+func newSweep(stdout, stderr io.Writer) *cobra.Command {
+	var f sweepFlags
 	c := newCommand("sweep", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		if err := checkWorkers(workers); err != nil {
-			return err
-		}
-		spec, err := readSpec(stderr, config.ToJudge, args[0], set)
+		spec, err := readSpec(stderr, config.ToJudge, args[0], f.set)
 		if err != nil {
 			return err
 		}
-		var s store.Shard
-		if shard != "" {
-			if s, err = parseShard(shard); err != nil {
+		var part *store.Shard
+		if f.shard != "" {
+			if part, err = parseShard(f.shard); err != nil {
 				return err
 			}
 			if err := sweeps.Divisible(spec); err != nil {
 				return err
 			}
 		}
-		if dryRun {
-			forecast, err := sweeps.ForecastSpec(c.Context(), spec, workers)
-			if err != nil {
-				return err
-			}
-			if shard != "" {
-				forecast = forecast.Part(sweeps.NewPart(spec, s))
-			}
-			if verdicts.json {
-				return json.NewEncoder(stdout).Encode(forecast)
-			}
-			return printForecast(stdout, forecast, workers)
+		if f.dryRun {
+			return f.forecast(c.Context(), stdout, spec, part)
 		}
 		if !c.Flags().Changed("out") {
-			if out = resultsFolder(spec.Name); shard != "" {
-				out = shardFolder(spec.Name, s)
+			f.out = resultsFolder(spec.Name)
+			if part != nil {
+				f.out += fmt.Sprintf("-%d-of-%d", part.Index, part.Of)
 			}
 		}
-		display := newProgress(stderr)
-		run, err := runner.runner(workers, display)
-		if err != nil {
-			return err
-		}
-		if shard != "" {
-			part := sweeps.NewPart(spec, s)
-			if err := run.RunPart(c.Context(), part, out); err != nil {
-				return err
-			}
-			return printShard(stdout, part)
-		}
-		experiment, err := run.Stored(c.Context(), spec, out, verdicts.cells(spec))
-		if err == nil && experiment == nil {
-			run.Draw = drawIn(c.Context(), out, display)
-			experiment, err = run.Run(c.Context(), sweeps.NewPlan(spec), out)
-		}
-		if err != nil {
-			return err
-		}
-		return finishSweep(stdout, stderr, out, experiment, display, verdicts)
+		return f.sweep(c.Context(), stdout, stderr, spec, part)
 	})
 	c.ValidArgsFunction = completeConfiguration
-	addWorkers(c, &workers)
-	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
-	c.Flags().StringVar(&shard, "shard", "", "simulate only the cells of part `I/N`")
-	runner.addCache(c)
-	runner.addWait(c)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time, storage and memory; simulate and write nothing")
-	verdicts = addOutput(c)
+	addWorkers(c, &f.workers)
+	c.Flags().StringVar(&f.out, "out", "", "results folder (default results/local/NAME)")
+	c.Flags().StringVar(&f.shard, "shard", "", "simulate only the cells of part `I/N`")
+	f.runner.addCache(c)
+	f.runner.addWait(c)
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time, storage and memory; simulate and write nothing")
+	f.verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
-	addSet(c, &set)
+	addSet(c, &f.set)
 	return c
+}
+
+// forecast prints the estimated work of a sweep, or of a part of it.
+func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *config.Spec, part *store.Shard) error {
+	work, err := sweeps.ForecastSpec(ctx, spec, f.workers)
+	if err != nil {
+		return err
+	}
+	if part != nil {
+		work = work.Part(sweeps.NewPart(spec, *part))
+	}
+	out := printer{stdout: stdout, json: f.verdicts.json}
+	return out.print(work, func(p *page) {
+		least := ""
+		if work.LeastSteps > 0 {
+			least = fmt.Sprintf("%.3g to ", work.LeastSteps)
+		}
+		p.printf("%d cells, %s%.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
+			work.Cells, least, work.ReplicaSteps, work.Seconds, f.workers, work.Judging, work.Writing, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6, work.Again)
+	})
+}
+
+// sweep simulates the cells of a configuration and prints the verdicts, or those of a part.
+func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *config.Spec, part *store.Shard) error {
+	display := newProgress(stderr)
+	run, err := f.runner.runner(f.workers, display)
+	if err != nil {
+		return err
+	}
+	if part != nil {
+		plan := sweeps.NewPart(spec, *part)
+		if err := run.RunPart(ctx, plan, f.out); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(stdout, "shard %d of %d: %d of %d cells; `grposim merge OUT DIR…` judges all shards together\n",
+			part.Index, part.Of, len(plan.Cells), spec.Size())
+		return err
+	}
+	experiment, err := run.Stored(ctx, spec, f.out, f.verdicts.cells(spec))
+	if err == nil && experiment == nil {
+		run.Draw = drawIn(ctx, f.out, display)
+		experiment, err = run.Run(ctx, sweeps.NewPlan(spec), f.out)
+	}
+	if err != nil {
+		return err
+	}
+	return finishSweep(stdout, stderr, f.out, experiment, display, f.verdicts)
 }
 
 // drawIn returns the function that writes the figures and the page of a sweep into its results

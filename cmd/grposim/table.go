@@ -38,19 +38,6 @@ func screenOf(w io.Writer) screen {
 	return s
 }
 
-// printTable prints rows of equally many fields, the first of them the names of the
-// columns, as wide as the screen of w. A field is one line.
-func printTable(w io.Writer, rows [][]string) error {
-	escaped := make([][]string, len(rows))
-	for i, row := range rows {
-		for _, cell := range row {
-			escaped[i] = append(escaped[i], escape(cell, ""))
-		}
-	}
-	_, err := io.WriteString(bare(w), screenOf(w).table(escaped))
-	return err
-}
-
 // table lays out rows in columns that are two spaces apart, each as wide as its longest
 // field. On a narrower screen the widest columns are wrapped between words; where that
 // does not suffice every row is a record of one line per field.

@@ -400,5 +400,5 @@ func (w *watcher) end() error {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Verdict))
 	}
 	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.Leading, strings.Join(verdicts, ", "))
-	return diagnosisExit([]*runReport{r}, w.asked)
+	return exit(diagnosisCode([]*runReport{r}, w.asked))
 }
