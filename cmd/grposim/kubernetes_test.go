@@ -140,8 +140,7 @@ func anyList(value any) []any {
 
 // The commands of the pods, run here, give the files of one sweep.
 func TestKubernetesCommands(t *testing.T) {
-	dir, bin := t.TempDir(), t.TempDir()
-	buildBinary(t, bin)
+	dir := t.TempDir()
 	objects := manifest(t)
 	config := at(objects["ConfigMap grposim-smoke"], "data", "sweep.json").(string)
 	if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(config), 0o644); err != nil {
@@ -152,7 +151,7 @@ func TestKubernetesCommands(t *testing.T) {
 		container := at(objects[name], "spec", "template", "spec", "containers", 0)
 		script := strings.ReplaceAll(at(container, "args", 0).(string), "/config/", "")
 		c := exec.Command(at(container, "command", 0).(string), at(container, "command", 1).(string), script)
-		c.Dir, c.Env = dir, append(os.Environ(), append(variables, "PATH="+bin+":"+os.Getenv("PATH"))...)
+		c.Dir, c.Env = dir, append(os.Environ(), variables...)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", script, err, out)
 		}
