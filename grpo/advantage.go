@@ -1,8 +1,10 @@
 package grpo
 
 import (
+	"fmt"
 	"math"
-	"strconv"
+
+	"grposim/option"
 )
 
 // ArmStatistics sums the samples of one arm over the groups of a step: advantages
@@ -46,7 +48,7 @@ func (s *GroupStatistics) Reset() {
 // A⁻ = −b for all S, and with RunningMean they are those of its first b. It caches what it computes,
 // so each goroutine has its own.
 type BernoulliAdvantages struct {
-	advantage Advantage
+	advantage option.Advantage
 	size      int                          // G
 	known     []struct{ up, down float64 } // A⁺ and A⁻ by S, for G up to tabulatedSize; up is 0 until computed
 }
@@ -57,9 +59,9 @@ const tabulatedSize = 1 << 17
 
 // NewBernoulliAdvantages returns the advantages in groups of the given size ≥ 2.
 // It panics if an option of adv or the size is not valid.
-func NewBernoulliAdvantages(adv Advantage, size int) *BernoulliAdvantages {
-	adv.check("Advantage")
-	checkInt("group size", size, 2)
+func NewBernoulliAdvantages(adv option.Advantage, size int) *BernoulliAdvantages {
+	must(adv.Check)
+	mustBe(size >= 2, "group size", size, "≥ 2")
 	b := &BernoulliAdvantages{advantage: adv, size: size}
 	if size <= tabulatedSize {
 		b.known = make([]struct{ up, down float64 }, size+1)
@@ -81,7 +83,7 @@ func (b *BernoulliAdvantages) Of(total int) (up, down float64) {
 // compute computes the result of Of and caches it.
 func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 	if total < 0 || total > b.size {
-		panic(mistake("number of rewards of 1", strconv.Itoa(total), "from 0 to the group size "+strconv.Itoa(b.size)))
+		mustBe(false, "number of rewards of 1", total, fmt.Sprintf("from 0 to the group size %d", b.size))
 	}
 	g := float64(b.size)
 	mean := float64(total) / g
@@ -90,18 +92,18 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 		return 1 - adv.Value, -adv.Value
 	case total == 0 || total == b.size:
 		return 0, 0
-	case adv.Baseline == SecondBest:
+	case adv.Baseline == option.SecondBest:
 		if total == 1 {
-			up = adv.factor(g, float64(mean*(1-mean))*g)
+			up = factor(adv, g, float64(mean*(1-mean))*g)
 		}
-	case adv.Scale == MeanScale:
+	case adv.Scale == option.MeanScale:
 		up, down = (1-mean)/mean, -1
-	case adv.Scale == OthersStd:
+	case adv.Scale == option.OthersStd:
 		others := float64(total-1) / (g - 1) // mean of the others of a success
-		up = (1 - others) / adv.othersStd(g-1, total-1)
-		down = -float64(total) / (g - 1) / adv.othersStd(g-1, total)
+		up = (1 - others) / othersStd(adv, g-1, total-1)
+		down = -float64(total) / (g - 1) / othersStd(adv, g-1, total)
 	default:
-		factor := adv.factor(g, float64(mean*(1-mean))*g)
+		factor := factor(adv, g, float64(mean*(1-mean))*g)
 		up, down = factor*(1-mean), -factor*mean
 	}
 	if total < len(b.known) {
@@ -116,7 +118,7 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 // ArmStatistics.AddBernoulli with these advantages.
 func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
 	up, down = advantages.Of(total)
-	if advantages.advantage.Baseline == RunningMean {
+	if advantages.advantage.Baseline == option.RunningMean {
 		up, down = 1-s.Baseline, -s.Baseline
 	}
 	s.Groups++
@@ -154,7 +156,7 @@ type Atom struct {
 
 // AddAtoms adds a group of any reward law, given as atoms. Scatter is
 // Σ (r_i − reward of its atom)² ≥ 0, zero if the rewards of each atom are equal.
-func (s *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64) {
+func (s *GroupStatistics) AddAtoms(adv *option.Advantage, atoms []Atom, scatter float64) {
 	size, sum := 0, 0.0
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range atoms {
@@ -180,7 +182,7 @@ func (s *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64
 		d := x.Reward - mean
 		squares += float64(float64(x.Count) * float64(d*d))
 	}
-	factor := adv.factor(g, squares)
+	factor := factor(adv, g, squares)
 	for _, x := range atoms {
 		arm, advantage := &s.Arms[x.Arm], factor*(x.Reward-mean)
 		switch total := float64(advantage * float64(x.Count)); {
@@ -197,27 +199,27 @@ func (s *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64
 // factor returns the factor between r_i − r̄ and the advantage, in a group of g
 // samples with squares = Σ (r_i − r̄)² > 0: the leave-one-out factor G/(G−1) or 1,
 // divided by the scale.
-func (adv *Advantage) factor(g, squares float64) float64 {
+func factor(adv *option.Advantage, g, squares float64) float64 {
 	factor := 1.0
 	switch adv.Baseline {
-	case MeanBaseline, SecondBest:
-	case LeaveOneOut:
+	case option.MeanBaseline, option.SecondBest:
+	case option.LeaveOneOut:
 		factor = g / (g - 1)
 	default:
-		panic(unknownWord("Advantage.Baseline", adv.Baseline, Baselines))
+		panic(unknown("Advantage.Baseline", adv.Baseline))
 	}
 	switch adv.Scale {
-	case NoScale, BatchStd, PooledStd, BatchMean: // stepScale is known after all groups of the step
+	case option.NoScale, option.BatchStd, option.PooledStd, option.BatchMean: // stepScale is known after all groups of the step
 		return factor
-	case StdScale:
-		return factor / (adv.deviation(g, squares) + adv.Epsilon)
+	case option.StdScale:
+		return factor / (deviation(adv, g, squares) + adv.Epsilon)
 	}
-	panic(unknownWord("Advantage.Scale", adv.Scale, Scales))
+	panic(unknown("Advantage.Scale", adv.Scale))
 }
 
 // othersStd returns the scale of OthersStd: with total rewards of 1 among n other samples
 // √(total(n−total)/(n(n−1))) + ε, or 1 where they are equal.
-func (adv *Advantage) othersStd(n float64, total int) float64 {
+func othersStd(adv *option.Advantage, n float64, total int) float64 {
 	square := float64(total) * (n - float64(total))
 	if square == 0 {
 		return 1
@@ -228,16 +230,16 @@ func (adv *Advantage) othersStd(n float64, total int) float64 {
 // stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by: the
 // standard deviation of their rewards, or of these less the means of their groups, plus ε, or
 // the mean of their rewards; 1 where that is 0.
-func (adv *Advantage) stepScale(n float64, s *GroupStatistics) float64 {
+func stepScale(adv *option.Advantage, n float64, s *GroupStatistics) float64 {
 	mean := float64(s.Rewarded) / n
 	squares := float64(mean*(1-mean)) * n
 	switch adv.Scale {
-	case BatchMean:
+	case option.BatchMean:
 		if mean == 0 {
 			return 1
 		}
 		return mean
-	case PooledStd: // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
+	case option.PooledStd: // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
 		squares = 0
 		for a := range s.Arms {
 			squares += s.Arms[a].Positive
@@ -246,17 +248,17 @@ func (adv *Advantage) stepScale(n float64, s *GroupStatistics) float64 {
 	if squares == 0 {
 		return 1
 	}
-	return adv.deviation(n, squares) + adv.Epsilon
+	return deviation(adv, n, squares) + adv.Epsilon
 }
 
 // deviation returns the standard deviation s of a group's rewards, √(squares/G) or
 // √(squares/(G−1)).
-func (adv *Advantage) deviation(g, squares float64) float64 {
+func deviation(adv *option.Advantage, g, squares float64) float64 {
 	switch adv.Std {
-	case PopulationStd:
+	case option.PopulationStd:
 		return math.Sqrt(squares / g)
-	case SampleStd:
+	case option.SampleStd:
 		return math.Sqrt(squares / (g - 1))
 	}
-	panic(unknownWord("Advantage.Std", adv.Std, Deviations))
+	panic(unknown("Advantage.Std", adv.Std))
 }

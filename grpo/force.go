@@ -1,10 +1,11 @@
 package grpo
 
 import (
+	"fmt"
 	"math"
-	"strconv"
 
 	"grposim/grpo/fp"
+	"grposim/option"
 )
 
 // Force computes the gradient estimate of one optimizer step on the logits:
@@ -13,7 +14,7 @@ import (
 //
 // (docs/theory.md §1). It holds scratch space, so each goroutine has its own.
 type Force struct {
-	estimator Estimator
+	estimator option.Estimator
 	reference *Policy // π_ref
 
 	exact      bool // the KL penalty has its exact gradient
@@ -28,11 +29,11 @@ type Force struct {
 // NewForce returns the force of an estimator whose KL penalty pulls towards the
 // policy of the logits reference, one finite number per arm. It panics if a field of
 // the estimator or the reference is not valid.
-func NewForce(estimator Estimator, reference []float64) *Force {
-	estimator.Check()
+func NewForce(estimator option.Estimator, reference []float64) *Force {
+	must(estimator.Check)
 	for a, logit := range reference {
 		if math.IsNaN(logit) || math.IsInf(logit, 0) {
-			panic(wrongNumber("reference["+strconv.Itoa(a)+"]", logit, ""))
+			mustBe(false, fmt.Sprintf("reference[%d]", a), logit, "a finite number")
 		}
 	}
 	f := &Force{
@@ -46,9 +47,9 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 	}
 	f.lower = f.upper
 	kl := &f.estimator.KL
-	f.exact = kl.Coefficient != 0 && kl.Gradient == ExactKL && !kl.Outside()
-	f.atSnapshot = kl.At == AtSnapshot && !kl.Outside()
-	f.form, f.above, f.below = estimator.Importance.Form()
+	f.exact = kl.Coefficient != 0 && kl.Gradient == option.ExactKL && !kl.Outside()
+	f.atSnapshot = kl.At == option.AtSnapshot && !kl.Outside()
+	f.form, f.above, f.below = FormOf(&estimator.Importance)
 	if !estimator.Importance.Linear() {
 		f.lower = make([]float64, len(reference))
 	}
@@ -67,14 +68,14 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	groups := statistics.Groups
-	if f.estimator.Filter == Drop {
+	if f.estimator.Filter == option.Drop {
 		groups = max(groups-statistics.ZeroVariance, 1)
 	}
 	samples := float64(f.estimator.GroupSize) * float64(groups)
 	drawn := 1 / samples
 	share := drawn
 	if adv := &f.estimator.Advantage; adv.Scale.OfStep() {
-		share /= adv.stepScale(samples, statistics)
+		share /= stepScale(adv, samples, statistics)
 	}
 	sum, logRatio := 0.0, 0.0 // two sums in one loop: neither waits for the other
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
@@ -96,38 +97,38 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 // of Sampled for G → ∞, where the mean and the standard deviation of a group are
 // those of a single reward under behaviour (docs/theory.md §2). If that reward always
 // has the same value all advantages are 0 unless the baseline is constant. It panics if an arm's reward law is unknown.
-func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy) {
+func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
-	f.estimator.KL.Shifts(f.shifts, behaviour, f.reference)
+	KLShifts(&f.estimator.KL, f.shifts, behaviour, f.reference)
 	mean, square := 0.0, 0.0
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for a, arm := range bandit.Arms {
 		mean += float64(behaviour.Probs[a] * (arm.Mean + f.shifts[a]))
 		if behaviour.Probs[a] > 0 {
-			low, high := arm.support()
+			low, high := support(&arm)
 			lowest, highest = min(lowest, low+f.shifts[a]), max(highest, high+f.shifts[a])
 		}
 	}
 	for a, arm := range bandit.Arms {
 		d := arm.Mean + f.shifts[a] - mean
-		square += float64(behaviour.Probs[a] * (float64(d*d) + arm.variance()))
+		square += float64(behaviour.Probs[a] * (float64(d*d) + variance(&arm)))
 	}
 	factor := 0.0
 	switch adv := &f.estimator.Advantage; {
-	case adv.Baseline == ConstantBaseline:
+	case adv.Baseline == option.ConstantBaseline:
 		factor, mean = 1, adv.Value
 	case square > 0 && lowest < highest: // square may be positive by the rounding of mean
 		factor = 1
 		switch adv.Scale {
-		case StdScale, BatchStd, OthersStd, PooledStd:
+		case option.StdScale, option.BatchStd, option.OthersStd, option.PooledStd:
 			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
-		case MeanScale, BatchMean:
+		case option.MeanScale, option.BatchMean:
 			factor = 1 / mean
 		}
 	}
 	sum, logRatio, at := 0.0, 0.0, f.penalized(current, behaviour)
 	for a, arm := range bandit.Arms {
-		above, below := arm.partialMeans(mean - f.shifts[a])
+		above, below := partialMeans(&arm, mean-f.shifts[a])
 		c := float64(factor * float64(behaviour.Probs[a]*(float64(f.upper[a]*above)+float64(f.lower[a]*below))))
 		g[a] = c
 		sum += c
@@ -140,7 +141,7 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 // bounds of the importance mode set to 0. It is 0 in modes that set none to 0, and without
 // such samples.
 func (f *Force) ClipFraction(statistics *GroupStatistics, current, behaviour *Policy) float64 {
-	if !f.estimator.Importance.Drops() {
+	if !DropsSamples(&f.estimator.Importance) {
 		return 0
 	}
 	f.setWeights(current, behaviour)
@@ -164,7 +165,7 @@ func (f *Force) ClipFraction(statistics *GroupStatistics, current, behaviour *Po
 // probability 0 under behaviour has ratio 0.
 func (f *Force) setWeights(current, behaviour *Policy) {
 	imp := &f.estimator.Importance
-	if imp.Mode == NoImportance {
+	if imp.Mode == option.NoImportance {
 		return
 	}
 	ratios, probs, drawn := f.upper, current.Probs[:len(f.upper)], behaviour.Probs[:len(f.upper)]
@@ -175,7 +176,7 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 		}
 		ratios[a] = ratio
 	}
-	if imp.Mode == Ratio {
+	if imp.Mode == option.Ratio {
 		return
 	}
 	logNorm, logRatio := 0.0, 0.0
@@ -217,7 +218,7 @@ func (f *Force) project(g []float64, sum, logRatio float64, current, behaviour *
 		for a, p := range current.Probs {
 			g[a] -= float64(p * sum)
 		}
-		if kl.Coefficient != 0 && kl.In != InReward {
+		if kl.Coefficient != 0 && kl.In != option.InReward {
 			f.subtractSampledKL(g, at, behaviour, drawn)
 		}
 	}
@@ -240,11 +241,11 @@ func (f *Force) addEntropy(g []float64, current *Policy) {
 func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func(a int) float64) {
 	kl, of := &f.estimator.KL, at
 	gradient := kl.Gradient
-	if kl.In == InAdvantage {
-		gradient, of = K2, behaviour
+	if kl.In == option.InAdvantage {
+		gradient, of = option.K2, behaviour
 	}
 	logNorm := 0.0
-	if gradient == K2 || gradient == RatioK1 || gradient == RatioK3 {
+	if gradient == option.K2 || gradient == option.RatioK1 || gradient == option.RatioK3 {
 		logNorm = of.LogNorm() - f.reference.LogNorm()
 	}
 	sum := 0.0
@@ -255,16 +256,16 @@ func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func
 		}
 		kappa := of.Logits[a] - f.reference.Logits[a] - logNorm
 		switch gradient {
-		case K1:
+		case option.K1:
 			kappa = 1
-		case K3:
+		case option.K3:
 			kappa = 1 - f.reference.Probs[a]/at.Probs[a]
-		case RatioK1:
+		case option.RatioK1:
 			kappa = float64(at.Probs[a] / behaviour.Probs[a] * (kappa + 1))
-		case RatioK3:
+		case option.RatioK3:
 			kappa = float64(at.Probs[a] / behaviour.Probs[a] * kappa)
 		}
-		if kl.In == InAdvantage {
+		if kl.In == option.InAdvantage {
 			kappa = float64(f.upper[a] * kappa)
 		}
 		c := float64(kl.Coefficient * float64(kappa*share))
@@ -276,10 +277,10 @@ func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func
 	}
 }
 
-// Shifts sets dst to what the penalty adds to the reward of a sample of each arm,
+// KLShifts sets dst to what the penalty adds to the reward of a sample of each arm,
 // −β log π_old/π_ref with the KL in the reward, else 0.
-func (kl *KL) Shifts(dst []float64, behaviour, reference *Policy) {
-	if kl.In != InReward || kl.Coefficient == 0 {
+func KLShifts(kl *option.KL, dst []float64, behaviour, reference *Policy) {
+	if kl.In != option.InReward || kl.Coefficient == 0 {
 		return // dst is 0
 	}
 	logNorm := behaviour.LogNorm() - reference.LogNorm()
@@ -292,22 +293,22 @@ func (kl *KL) Shifts(dst []float64, behaviour, reference *Policy) {
 func (f *Force) Reference() *Policy { return f.reference }
 
 // support returns the smallest and the largest reward of the arm, whose law is known.
-func (arm *Arm) support() (low, high float64) {
+func support(arm *option.Arm) (low, high float64) {
 	switch {
-	case arm.Reward == Bernoulli && arm.Mean > 0 && arm.Mean < 1:
+	case arm.Law == option.Bernoulli && arm.Mean > 0 && arm.Mean < 1:
 		return 0, 1
-	case arm.Reward == Normal && arm.Std > 0:
+	case arm.Law == option.Normal && arm.Std > 0:
 		return math.Inf(-1), math.Inf(1)
 	}
 	return arm.Mean, arm.Mean
 }
 
 // variance returns the variance of the arm's reward, whose law is known.
-func (arm *Arm) variance() float64 {
-	switch arm.Reward {
-	case Bernoulli:
+func variance(arm *option.Arm) float64 {
+	switch arm.Law {
+	case option.Bernoulli:
 		return arm.Mean * (1 - arm.Mean)
-	case Normal:
+	case option.Normal:
 		return arm.Std * arm.Std
 	default: // Constant
 		return 0
@@ -316,23 +317,23 @@ func (arm *Arm) variance() float64 {
 
 // partialMeans returns E[max(r − mean, 0)] and E[min(r − mean, 0)] of the arm's
 // reward r; the two add up to arm.Mean − mean.
-func (arm *Arm) partialMeans(mean float64) (above, below float64) {
+func partialMeans(arm *option.Arm, mean float64) (above, below float64) {
 	d := arm.Mean - mean
-	switch arm.Reward {
-	case Bernoulli:
+	switch arm.Law {
+	case option.Bernoulli:
 		// Beside arms with other values mean need not lie between 0 and 1.
 		above = float64(arm.Mean*max(1-mean, 0)) + float64((1-arm.Mean)*max(-mean, 0))
 		below = float64(arm.Mean*min(1-mean, 0)) + float64((1-arm.Mean)*min(-mean, 0))
 		return above, below
-	case Normal:
+	case option.Normal:
 		if arm.Std > 0 {
 			x := d / arm.Std
 			above = float64(d*fp.NormalCDF(x)) + float64(arm.Std*fp.NormalPDF(x))
 			return above, d - above
 		}
-	case Constant:
+	case option.Constant:
 	default:
-		panic(unknownWord("Arm.Reward", arm.Reward, Laws))
+		panic(unknown("Arm.Reward", arm.Law))
 	}
 	return max(d, 0), min(d, 0)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 )
 
 // sample is one draw of a group.
@@ -16,10 +17,10 @@ type sample struct {
 
 // definition returns the force by docs/theory.md §1, sample by sample, with the
 // functions of the standard library.
-func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []float64) []float64 {
+func definition(e option.Estimator, groups [][]sample, theta, old, reference []float64) []float64 {
 	pi, piOld, piRef := softmax(theta), softmax(old), softmax(reference)
 	at, piAt := theta, pi
-	if e.KL.At == grpo.AtSnapshot {
+	if e.KL.At == option.AtSnapshot {
 		at, piAt = old, piOld
 	}
 	g := make([]float64, len(theta))
@@ -36,7 +37,7 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 		}
 		for i, s := range group {
 			baseline := mean
-			if e.Advantage.Baseline == grpo.LeaveOneOut {
+			if e.Advantage.Baseline == option.LeaveOneOut {
 				baseline = 0
 				for k, other := range group {
 					if k != i {
@@ -45,9 +46,9 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 				}
 			}
 			advantage := s.reward - baseline
-			if e.Advantage.Scale == grpo.StdScale {
+			if e.Advantage.Scale == option.StdScale {
 				n := size
-				if e.Advantage.Std == grpo.SampleStd {
+				if e.Advantage.Std == option.SampleStd {
 					n--
 				}
 				advantage /= math.Sqrt(square/n) + e.Advantage.Epsilon
@@ -58,18 +59,18 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 			weight := weightByDefinition(e.Importance, pi[s.arm], piOld[s.arm], advantage > 0)
 			kappa := 0.0
 			switch e.KL.Gradient {
-			case grpo.K2:
+			case option.K2:
 				kappa = math.Log(piAt[s.arm] / piRef[s.arm])
-			case grpo.K3:
+			case option.K3:
 				kappa = 1 - piRef[s.arm]/piAt[s.arm]
-			case grpo.K1:
+			case option.K1:
 				kappa = 1
-			case grpo.RatioK1:
+			case option.RatioK1:
 				kappa = piAt[s.arm] / piOld[s.arm] * (1 + math.Log(piAt[s.arm]/piRef[s.arm]))
-			case grpo.RatioK3:
+			case option.RatioK3:
 				kappa = piAt[s.arm] / piOld[s.arm] * math.Log(piAt[s.arm]/piRef[s.arm])
 			}
-			if e.KL.In == grpo.InAdvantage {
+			if e.KL.In == option.InAdvantage {
 				advantage -= e.KL.Coefficient * math.Log(piOld[s.arm]/piRef[s.arm])
 				kappa = 0
 			}
@@ -89,7 +90,7 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 			g[a] -= e.Entropy * p * q * (theta[a] - theta[b])
 		}
 	}
-	if e.KL.Gradient == grpo.ExactKL && e.KL.In == grpo.InLoss {
+	if e.KL.Gradient == option.ExactKL && e.KL.In == option.InLoss {
 		mean := 0.0
 		for a := range g {
 			mean += piAt[a] * (at[a] - reference[a])
@@ -103,7 +104,7 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 
 // weightByDefinition returns the weight of a sample of an arm of probability p under π
 // and old under π_old, written out for every mode (docs/theory.md §11.2).
-func weightByDefinition(imp grpo.Importance, p, old float64, positive bool) float64 {
+func weightByDefinition(imp option.Importance, p, old float64, positive bool) float64 {
 	rho := p / old
 	keep := func(condition bool) float64 {
 		if condition {
@@ -111,43 +112,43 @@ func weightByDefinition(imp grpo.Importance, p, old float64, positive bool) floa
 		}
 		return 0
 	}
-	by := func(s grpo.Signed) float64 {
+	by := func(s option.Signed) float64 {
 		if positive {
 			return s.Positive
 		}
 		return s.Negative
 	}
 	switch imp.Mode {
-	case grpo.NoImportance:
+	case option.NoImportance:
 		return 1
-	case grpo.Ratio:
+	case option.Ratio:
 		return rho
-	case grpo.Clip: // the slope of min(ρA, clip(ρ)A)
+	case option.Clip: // the slope of min(ρA, clip(ρ)A)
 		return keep(positive && rho <= 1+imp.ClipHigh || !positive && rho >= 1-imp.ClipLow)
-	case grpo.DualClip:
+	case option.DualClip:
 		return keep(positive && rho <= 1+imp.ClipHigh || !positive && rho >= 1-imp.ClipLow && rho <= imp.Cap)
-	case grpo.Truncated:
+	case option.Truncated:
 		return math.Min(rho, imp.Cap)
-	case grpo.Masked:
+	case option.Masked:
 		return keep(rho >= imp.Floor && rho <= imp.Cap)
-	case grpo.CISPO:
+	case option.CISPO:
 		return math.Max(1-imp.ClipLow, math.Min(rho, 1+imp.ClipHigh))
-	case grpo.SAPO:
+	case option.SAPO:
 		sigma := 1 / (1 + math.Exp(-by(imp.Temperature)*(rho-1)))
 		return 4 * sigma * (1 - sigma) * rho
-	case grpo.VESPO:
+	case option.VESPO:
 		return math.Pow(rho, by(imp.Power)) * math.Exp(by(imp.Decay)*(1-rho))
-	case grpo.DPPO:
+	case option.DPPO:
 		return keep(positive && p-old <= imp.ClipHigh || !positive && p-old >= -imp.ClipLow)
 	}
-	panic("no definition of " + imp.Mode)
+	panic("no definition of " + imp.Mode.String())
 }
 
 // importance returns every field of an Importance of the mode.
-func importance(mode grpo.ImportanceMode) grpo.Importance {
-	return grpo.Importance{
+func importance(mode option.ImportanceMode) option.Importance {
+	return option.Importance{
 		Mode: mode, ClipLow: 0.2, ClipHigh: 0.3, Floor: 0.5, Cap: 1.5,
-		Temperature: grpo.Signed{Positive: 1, Negative: 1.05}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},
+		Temperature: option.Signed{Positive: 1, Negative: 1.05}, Power: option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
 	}
 }
 
@@ -165,21 +166,21 @@ func softmax(theta []float64) []float64 {
 }
 
 // estimators calls f with every combination of the estimator's options for any reward law.
-func estimators(f func(grpo.Estimator)) {
-	for _, baseline := range grpo.Baselines[:2] {
-		for _, scale := range grpo.Scales[:2] {
-			for _, std := range grpo.Deviations {
-				for _, mode := range grpo.ImportanceModes {
-					for _, gradient := range grpo.KLGradients {
-						for _, at := range grpo.KLPoints {
-							e := grpo.Estimator{
-								Advantage:  grpo.Advantage{Baseline: baseline, Scale: scale, Std: std, Epsilon: 0.01},
+func estimators(f func(option.Estimator)) {
+	for _, baseline := range option.Baselines[:2] {
+		for _, scale := range option.Scales[:2] {
+			for _, std := range option.Deviations {
+				for _, mode := range option.ImportanceModes {
+					for _, gradient := range option.KLGradients {
+						for _, at := range option.KLPoints {
+							e := option.Estimator{
+								Advantage:  option.Advantage{Baseline: baseline, Scale: scale, Std: std, Epsilon: 0.01},
 								Importance: importance(mode),
-								KL:         grpo.KL{Coefficient: 0.7, In: grpo.InLoss, Gradient: gradient, At: at},
+								KL:         option.KL{Coefficient: 0.7, In: option.InLoss, Gradient: gradient, At: at},
 								Entropy:    0.4,
 							}
 							f(e)
-							if e.KL.In = grpo.InAdvantage; (mode == grpo.NoImportance || mode == grpo.Ratio) && gradient == grpo.ExactKL && at == grpo.AtCurrent {
+							if e.KL.In = option.InAdvantage; (mode == option.NoImportance || mode == option.Ratio) && gradient == option.ExactKL && at == option.AtCurrent {
 								f(e)
 							}
 						}
@@ -205,7 +206,7 @@ func draw(rng *rand.Rand, p []float64) int {
 func TestSampledForceIsTheDefinition(t *testing.T) {
 	const tolerance = 1e-12
 	rng := rand.New(rand.NewPCG(1, 2))
-	estimators(func(e grpo.Estimator) {
+	estimators(func(e option.Estimator) {
 		for _, arms := range []int{2, 5} {
 			e.GroupSize, e.GroupsPerStep = 2+rng.IntN(9), 1+rng.IntN(3)
 			theta, old, reference := make([]float64, arms), make([]float64, arms), make([]float64, arms)
@@ -258,8 +259,8 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 // and scatter: the force is the same as that of the single samples.
 func TestScatterReplacesSingleSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	estimators(func(e grpo.Estimator) {
-		if e.Importance.BySign() {
+	estimators(func(e option.Estimator) {
+		if grpo.WeightsBySign(&e.Importance) {
 			return
 		}
 		e.GroupSize, e.GroupsPerStep = 12, 1
@@ -319,25 +320,25 @@ func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 func TestExpectedForceIsTheLimit(t *testing.T) {
 	const size, sigmas = 400_000, 6 // two-sided failure probability 2e-9 each, about 400 comparisons
 	rng := rand.New(rand.NewPCG(5, 6))
-	arms := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.7}, {Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Normal, Mean: 0.4, Std: 0.3}}
-	bandit := grpo.Bandit{Arms: arms}
+	arms := []option.Arm{{Law: option.Bernoulli, Mean: 0.7}, {Law: option.Constant, Mean: 0.1}, {Law: option.Normal, Mean: 0.4, Std: 0.3}}
+	bandit := option.Bandit{Arms: arms}
 	old, theta, reference := []float64{0.3, 0, -0.5}, []float64{0.45, -0.3, 0}, []float64{0, 0.2, 0}
 	var atoms []grpo.Atom
 	for range size {
 		s := sample{arm: draw(rng, softmax(old))}
-		switch arm := arms[s.arm]; arm.Reward {
-		case grpo.Bernoulli:
+		switch arm := arms[s.arm]; arm.Law {
+		case option.Bernoulli:
 			if rng.Float64() < arm.Mean {
 				s.reward = 1
 			}
-		case grpo.Constant:
+		case option.Constant:
 			s.reward = arm.Mean
-		case grpo.Normal:
+		case option.Normal:
 			s.reward = arm.Mean + arm.Std*rng.NormFloat64()
 		}
 		atoms = append(atoms, grpo.Atom{Arm: s.arm, Count: 1, Reward: s.reward})
 	}
-	estimators(func(e grpo.Estimator) {
+	estimators(func(e option.Estimator) {
 		e.GroupSize, e.GroupsPerStep = size, 1
 		e.Importance.ClipLow, e.Importance.ClipHigh = 0.1, 0.1
 		statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
@@ -359,22 +360,22 @@ func TestExpectedForceIsTheLimit(t *testing.T) {
 // 0.1 three times the mean under some policies is 0.1 + 1.4e-17, and the computed
 // deviation 1.4e-17. The force is that without a penalty, exactly 0.
 func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
-	laws := [][]grpo.Arm{
-		{{Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Constant, Mean: 0.1}},
-		{{Reward: grpo.Normal, Mean: 0.95}, {Reward: grpo.Constant, Mean: 0.95}, {Reward: grpo.Normal, Mean: 0.95}},
-		{{Reward: grpo.Bernoulli, Mean: 1}, {Reward: grpo.Constant, Mean: 1}, {Reward: grpo.Bernoulli, Mean: 1}},
+	laws := [][]option.Arm{
+		{{Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 0.1}},
+		{{Law: option.Normal, Mean: 0.95}, {Law: option.Constant, Mean: 0.95}, {Law: option.Normal, Mean: 0.95}},
+		{{Law: option.Bernoulli, Mean: 1}, {Law: option.Constant, Mean: 1}, {Law: option.Bernoulli, Mean: 1}},
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	g := make([]float64, 3)
-	estimators(func(e grpo.Estimator) {
-		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = grpo.Infinite, 1, 0, 0, 0
+	estimators(func(e option.Estimator) {
+		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = option.Infinite, 1, 0, 0, 0
 		for _, arms := range laws {
 			theta, old := make([]float64, 3), make([]float64, 3)
 			for a := range theta {
 				theta[a], old[a] = rng.NormFloat64(), rng.NormFloat64()
 			}
 			force := grpo.NewForce(e, make([]float64, 3))
-			force.Expected(g, &grpo.Bandit{Arms: arms}, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+			force.Expected(g, &option.Bandit{Arms: arms}, grpo.NewPolicy(theta), grpo.NewPolicy(old))
 			for _, x := range g {
 				if x != 0 {
 					t.Fatalf("%+v, %v: force %v, want 0", e, arms, g)
@@ -387,11 +388,11 @@ func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 // Bounded weights stay numbers at ratios near the ends of the range of floating point.
 func TestWeightsOfExtremeRatios(t *testing.T) {
 	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{{Positive: 1, PositiveCount: 1, Count: 1}, {Negative: -1, NegativeCount: 1, Count: 1}}, Groups: 1}
-	e := grpo.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: byStd}
-	for _, mode := range []grpo.ImportanceMode{grpo.SAPO, grpo.VESPO, grpo.Truncated, grpo.CISPO} {
+	e := option.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: byStd}
+	for _, mode := range []option.ImportanceMode{option.SAPO, option.VESPO, option.Truncated, option.CISPO} {
 		for _, decay := range []float64{0, 2, 1e300} {
 			e.Importance = importance(mode)
-			e.Importance.Decay = grpo.Signed{Positive: decay, Negative: decay}
+			e.Importance.Decay = option.Signed{Positive: decay, Negative: decay}
 			for _, gap := range []float64{0, 40, -40, 744, -744, 800, -800} {
 				g := make([]float64, 2)
 				grpo.NewForce(e, []float64{0, 0}).Sampled(g, &statistics, grpo.NewPolicy([]float64{gap, 0}), grpo.NewPolicy([]float64{-gap, 0}))
@@ -410,11 +411,11 @@ func TestClipFractionOfEveryMode(t *testing.T) {
 	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{
 		{Positive: 3, PositiveCount: 3, Negative: -1, NegativeCount: 1, Count: 4}, {Positive: 1, PositiveCount: 1, Negative: -3, NegativeCount: 3, Count: 5},
 	}, Groups: 1}
-	for mode, want := range map[grpo.ImportanceMode]float64{
-		grpo.NoImportance: 0, grpo.Ratio: 0, grpo.Clip: 6. / 8, grpo.DualClip: 6. / 8, grpo.Truncated: 0, grpo.Masked: 4. / 8,
-		grpo.CISPO: 0, grpo.SAPO: 0, grpo.VESPO: 0, grpo.DPPO: 0,
+	for mode, want := range map[option.ImportanceMode]float64{
+		option.NoImportance: 0, option.Ratio: 0, option.Clip: 6. / 8, option.DualClip: 6. / 8, option.Truncated: 0, option.Masked: 4. / 8,
+		option.CISPO: 0, option.SAPO: 0, option.VESPO: 0, option.DPPO: 0,
 	} {
-		e := grpo.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd, Importance: importance(mode)}
+		e := option.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd, Importance: importance(mode)}
 		e.Importance.Floor, e.Importance.Cap = 0.7, 1.36
 		if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, old); got != want {
 			t.Errorf("%s: %g, want %g", mode, got, want)

@@ -1,34 +1,27 @@
 package grpo
 
+import "grposim/option"
+
 // History gives the behaviour policy π_old of each step. It serves one run.
 type History struct {
-	lag  Lag
+	lag  option.Lag
 	past []*Policy // the policy stored in round n (see Lag.oldest) is in slot n mod its length; on-policy: empty, unless Random
 }
 
-// StepsPerSnapshot returns the number of optimizer steps that draw from the same
-// policy: K (block) or 1.
-func (l *Lag) StepsPerSnapshot() int {
-	if l.Kind == Block {
-		return l.Interval
-	}
-	return 1
-}
-
 // OnPolicy reports whether π_old is always π.
-func (l *Lag) OnPolicy() bool { return l.StepsPerSnapshot() == 1 && l.oldest() == 0 }
+func OnPolicy(l *option.Lag) bool { return l.StepsPerSnapshot() == 1 && oldest(l) == 0 }
 
-// Age returns the age of snapshots in steps that characterizes the lag: (1+d)K of a block,
+// LagAge returns the age of snapshots in steps that characterizes the lag: (1+d)K of a block,
 // one more than its largest age, τ of a delay, the mean age of a random lag.
-func (l *Lag) Age() float64 {
+func LagAge(l *option.Lag) float64 {
 	switch l.Kind {
-	case Block:
+	case option.Block:
 		return float64((1 + l.Behind) * l.Interval)
-	case Delay:
+	case option.Delay:
 		return float64(l.Interval)
 	}
 	mean := 0.0
-	for age, p := range l.Ages.Probabilities() {
+	for age, p := range AgeProbabilities(&l.Ages) {
 		mean += float64(float64(age) * p)
 	}
 	return mean
@@ -37,37 +30,37 @@ func (l *Lag) Age() float64 {
 // oldest returns the largest number of rounds between a policy that is stored and the
 // step that uses it. Policies are stored once a round: in each step, or at each refresh of a
 // block.
-func (l *Lag) oldest() int {
+func oldest(l *option.Lag) int {
 	switch l.Kind {
-	case Block:
+	case option.Block:
 		return l.Behind
-	case Delay:
+	case option.Delay:
 		return l.Interval
 	}
-	return len(l.Ages.Probabilities()) - 1
+	return len(AgeProbabilities(&l.Ages)) - 1
 }
 
 // negligibleTail is the probability of the ages beyond those of a geometric law that are
 // kept; the oldest one kept has theirs.
 const negligibleTail = 1e-15
 
-// Probabilities returns the probabilities p_0, …, p_S of the ages; p_S > 0.
-func (a *Ages) Probabilities() []float64 {
+// AgeProbabilities returns the probabilities p_0, …, p_S of the ages; p_S > 0.
+func AgeProbabilities(a *option.Ages) []float64 {
 	var p []float64
 	switch a.Law {
-	case UniformAges:
+	case option.UniformAges:
 		p = make([]float64, a.To+1)
 		for age := a.From; age <= a.To; age++ {
 			p[age] = 1 / float64(a.To-a.From+1)
 		}
-	case GeometricAges:
+	case option.GeometricAges:
 		r := a.Mean / (1 + a.Mean)
 		tail := 1.0
 		for ; tail > negligibleTail; tail *= r {
 			p = append(p, (1-r)*tail)
 		}
 		p[len(p)-1] += tail
-	case TableAges:
+	case option.TableAges:
 		sum := 0.0
 		for age, w := range a.Weights {
 			if sum += w; w > 0 {
@@ -81,31 +74,27 @@ func (a *Ages) Probabilities() []float64 {
 	return p
 }
 
-// Stored returns the number of policies that the history of a run of the given number of
+// StoredPolicies returns the number of policies that the history of a run of the given number of
 // steps holds, 0 on-policy: beyond the run the snapshot is the initial policy.
-func (l *Lag) Stored(steps int) int {
-	if l.OnPolicy() && l.Kind != Random {
+func StoredPolicies(l *option.Lag, steps int) int {
+	if OnPolicy(l) && l.Kind != option.Random {
 		return 0
 	}
-	return min(l.oldest(), steps) + 1
+	return min(oldest(l), steps) + 1
 }
 
 // NewHistory returns the history of a run of the given number of steps before its first
 // step, for policies with the given number of arms ≥ 2. It panics if the lag or the number
 // of arms is not valid.
-func NewHistory(lag Lag, arms, steps int) *History {
-	lag.Check()
-	checkArms(arms)
-	h := &History{lag: lag, past: make([]*Policy, lag.Stored(steps))}
+func NewHistory(lag option.Lag, arms, steps int) *History {
+	must(lag.Check)
+	mustHaveArms(arms)
+	h := &History{lag: lag, past: make([]*Policy, StoredPolicies(&lag, steps))}
 	for i := range h.past {
 		h.past[i] = NewPolicy(make([]float64, arms))
 	}
 	return h
 }
-
-// Refreshes reports whether π_old of step t ≥ 0 may differ from that of step t − 1:
-// whether K divides t (block), always otherwise.
-func (l *Lag) Refreshes(t int) bool { return t%l.StepsPerSnapshot() == 0 }
 
 // Store stores the policy of step t. It must be called once per step, in order from t = 0.
 func (h *History) Store(t int, current *Policy) {
@@ -129,5 +118,5 @@ func (h *History) Behaviour(t int, current *Policy) *Policy {
 	if len(h.past) == 0 {
 		return current
 	}
-	return h.Aged(t, h.lag.oldest())
+	return h.Aged(t, oldest(&h.lag))
 }

@@ -1,6 +1,10 @@
 package grpo
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // OptimizerState is the memory of an optimizer. It starts at zero and survives every
 // refresh of the snapshot.
@@ -14,7 +18,7 @@ type OptimizerState struct {
 // NewOptimizerState returns the state before the first step, for a policy with the
 // given number of arms. It panics unless arms ≥ 2.
 func NewOptimizerState(arms int) *OptimizerState {
-	checkArms(arms)
+	mustHaveArms(arms)
 	state := &OptimizerState{velocity: make([]float64, arms), square: make([]float64, arms)}
 	state.Reset()
 	return state
@@ -39,22 +43,22 @@ func (state *OptimizerState) Velocity() []float64 { return state.velocity }
 //	Nesterov    v ← μv + g,  θ ← θ + η(g + μv)
 //	Adam        v ← β1 v + (1−β1) g,  s ← β2 s + (1−β2) g²,
 //	            θ ← θ + η v̂/(√ŝ + ε), v̂ = v/(1−β1^t), ŝ = s/(1−β2^t)
-func (o *Optimizer) Step(logits, g []float64, state *OptimizerState, rate float64) {
+func Step(o *option.Optimizer, logits, g []float64, state *OptimizerState, rate float64) {
 	logits, velocity := logits[:len(g)], state.velocity[:len(g)]
 	switch o.Kind {
-	case HeavyBall:
+	case option.HeavyBall:
 		for a, x := range g {
 			v := float64(o.Momentum*velocity[a]) + x
 			velocity[a] = v
 			logits[a] += float64(rate * v)
 		}
-	case Nesterov:
+	case option.Nesterov:
 		for a, x := range g {
 			v := float64(o.Momentum*velocity[a]) + x
 			velocity[a] = v
 			logits[a] += float64(rate * (x + float64(o.Momentum*v)))
 		}
-	case Adam:
+	case option.Adam:
 		state.decay1 *= o.Beta1
 		state.decay2 *= o.Beta2
 		for a, x := range g {
@@ -67,12 +71,12 @@ func (o *Optimizer) Step(logits, g []float64, state *OptimizerState, rate float6
 			}
 		}
 	default:
-		panic(unknownWord("Optimizer.Kind", o.Kind, Methods))
+		panic(unknown("Optimizer.Kind", o.Kind))
 	}
 }
 
-// Clip scales the force g to the norm o.MaxNorm where it is longer.
-func (o *Optimizer) Clip(g []float64) {
+// LimitNorm scales the force g to the norm o.MaxNorm where it is longer.
+func LimitNorm(o *option.Optimizer, g []float64) {
 	if o.MaxNorm == 0 {
 		return
 	}
@@ -90,37 +94,39 @@ func (o *Optimizer) Clip(g []float64) {
 
 // Rate returns the learning rate of step t ≥ 0, in logits per unit of force. It
 // panics unless o.LearningRate is positive and o.Schedule is valid.
-func (o *Optimizer) Rate(t int) float64 {
+func Rate(o *option.Optimizer, t int) float64 {
 	if !(o.LearningRate > 0) {
-		panic(wrongNumber("Optimizer.LearningRate", o.LearningRate, " > 0"))
+		mustBe(false, "Optimizer.LearningRate", o.LearningRate, "a finite number > 0")
 	}
-	if o.Schedule.Kind == ConstantRate && t >= o.Schedule.Warmup {
+	if o.Schedule.Kind == option.ConstantRate && t >= o.Schedule.Warmup {
 		return o.LearningRate
 	}
-	return o.LearningRate * o.Schedule.Factor(t)
+	return o.LearningRate * RateFactor(&o.Schedule, t)
 }
 
-// Factor returns the factor of the learning rate at step t ≥ 0, in [0, 1]. After the
+// RateFactor returns the factor of the learning rate at step t ≥ 0, in [0, 1]. After the
 // warm-up it panics if s.Kind is unknown, or a decay and s.Total ≤ s.Warmup.
-func (s *Schedule) Factor(t int) float64 {
+func RateFactor(s *option.Schedule, t int) float64 {
 	if t < s.Warmup {
 		return float64(t+1) / float64(s.Warmup)
 	}
 	switch s.Kind {
-	case ConstantRate:
+	case option.ConstantRate:
 		return 1
-	case LinearDecay:
-		return 1 - s.decayed(t)
-	case CosineDecay:
-		return 0.5 * (1 + cosPi(s.decayed(t)))
+	case option.LinearDecay:
+		return 1 - decayed(s, t)
+	case option.CosineDecay:
+		return 0.5 * (1 + cosPi(decayed(s, t)))
 	}
-	panic(unknownWord("Optimizer.Schedule.Kind", s.Kind, ScheduleKinds))
+	panic(unknown("Optimizer.Schedule.Kind", s.Kind))
 }
 
 // decayed returns the elapsed share x of a decay at step t ≥ s.Warmup,
 // (t−Warmup)/(Total−Warmup), at most 1.
-func (s *Schedule) decayed(t int) float64 {
-	checkInt("Optimizer.Schedule.Total", s.Total, s.Warmup+1)
+func decayed(s *option.Schedule, t int) float64 {
+	if s.Total <= s.Warmup {
+		mustBe(false, "Optimizer.Schedule.Total", s.Total, "more than Warmup")
+	}
 	if t >= s.Total {
 		return 1
 	}

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 )
 
 // Heavy ball with a constant force moves by η(1−μ^n)/(1−μ) at step n.
 func TestHeavyBallFromRest(t *testing.T) {
-	o := grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.1, Momentum: 0.9}
+	o := option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.1, Momentum: 0.9}
 	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
-		o.Step(logits, []float64{1, -1}, state, o.LearningRate)
+		grpo.Step(&o, logits, []float64{1, -1}, state, o.LearningRate)
 		want := 0.1 * (1 - math.Pow(0.9, float64(n))) / 0.1
 		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
 			t.Fatalf("step %d moves %g, want %g", n, got, want)
@@ -23,11 +24,11 @@ func TestHeavyBallFromRest(t *testing.T) {
 
 // Nesterov with a constant force moves by η(1 + μ(1−μ^n)/(1−μ)) at step n.
 func TestNesterovFromRest(t *testing.T) {
-	o := grpo.Optimizer{Kind: grpo.Nesterov, Momentum: 0.5}
+	o := option.Optimizer{Kind: option.Nesterov, Momentum: 0.5}
 	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
-		o.Step(logits, []float64{1, -1}, state, 0.2)
+		grpo.Step(&o, logits, []float64{1, -1}, state, 0.2)
 		want := 0.2 * (1 + 0.5*(1-math.Pow(0.5, float64(n)))/0.5)
 		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
 			t.Fatalf("step %d moves %g, want %g", n, got, want)
@@ -38,10 +39,10 @@ func TestNesterovFromRest(t *testing.T) {
 // With a constant force every step of Adam is η in the direction of the force,
 // whatever its size; a force of 0 moves nothing.
 func TestAdamIsScaleFree(t *testing.T) {
-	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.999}
+	o := option.Optimizer{Kind: option.Adam, Beta1: 0.9, Beta2: 0.999}
 	logits, state := []float64{0, 0, 0}, grpo.NewOptimizerState(3)
 	for n := 1; n <= 50; n++ {
-		o.Step(logits, []float64{1e-3, -40, 0}, state, 0.01)
+		grpo.Step(&o, logits, []float64{1e-3, -40, 0}, state, 0.01)
 		want := 0.01 * float64(n)
 		if math.Abs(logits[0]-want) > 1e-12 || math.Abs(logits[1]+want) > 1e-12 || logits[2] != 0 {
 			t.Fatalf("step %d: logits %v, want ±%g and 0", n, logits, want)
@@ -52,9 +53,9 @@ func TestAdamIsScaleFree(t *testing.T) {
 // Adam's epsilon is added to the root of the second moment: the first step is
 // ηg/(|g| + ε).
 func TestAdamEpsilon(t *testing.T) {
-	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.99, Epsilon: 0.25}
+	o := option.Optimizer{Kind: option.Adam, Beta1: 0.9, Beta2: 0.99, Epsilon: 0.25}
 	logits := []float64{0, 0}
-	o.Step(logits, []float64{0.5, -0.75}, grpo.NewOptimizerState(2), 0.3)
+	grpo.Step(&o, logits, []float64{0.5, -0.75}, grpo.NewOptimizerState(2), 0.3)
 	if math.Abs(logits[0]-0.2) > 1e-15 || math.Abs(logits[1]+0.225) > 1e-15 {
 		t.Errorf("logits %v, want 0.2 and -0.225", logits)
 	}
@@ -62,20 +63,20 @@ func TestAdamEpsilon(t *testing.T) {
 
 func TestScheduleFactor(t *testing.T) {
 	for _, c := range []struct {
-		schedule grpo.Schedule
+		schedule option.Schedule
 		step     int
 		want     float64
 	}{
-		{grpo.Schedule{Kind: grpo.ConstantRate}, 10, 1},
-		{grpo.Schedule{Kind: grpo.ConstantRate, Warmup: 4}, 0, 0.25},
-		{grpo.Schedule{Kind: grpo.ConstantRate, Warmup: 4}, 3, 1},
-		{grpo.Schedule{Kind: grpo.LinearDecay, Warmup: 10, Total: 110}, 35, 0.75},
-		{grpo.Schedule{Kind: grpo.LinearDecay, Total: 100}, 200, 0},
-		{grpo.Schedule{Kind: grpo.CosineDecay, Total: 90}, 30, 0.75},
-		{grpo.Schedule{Kind: grpo.CosineDecay, Total: 90}, 45, 0.5},
-		{grpo.Schedule{Kind: grpo.CosineDecay, Total: 90}, 90, 0},
+		{option.Schedule{Kind: option.ConstantRate}, 10, 1},
+		{option.Schedule{Kind: option.ConstantRate, Warmup: 4}, 0, 0.25},
+		{option.Schedule{Kind: option.ConstantRate, Warmup: 4}, 3, 1},
+		{option.Schedule{Kind: option.LinearDecay, Warmup: 10, Total: 110}, 35, 0.75},
+		{option.Schedule{Kind: option.LinearDecay, Total: 100}, 200, 0},
+		{option.Schedule{Kind: option.CosineDecay, Total: 90}, 30, 0.75},
+		{option.Schedule{Kind: option.CosineDecay, Total: 90}, 45, 0.5},
+		{option.Schedule{Kind: option.CosineDecay, Total: 90}, 90, 0},
 	} {
-		if got := c.schedule.Factor(c.step); math.Abs(got-c.want) > 1e-15 {
+		if got := grpo.RateFactor(&c.schedule, c.step); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%+v at step %d: %.17g, want %g", c.schedule, c.step, got, c.want)
 		}
 	}
@@ -84,19 +85,19 @@ func TestScheduleFactor(t *testing.T) {
 // The probabilities of a law of ages add to 1 and have its mean; those of a geometric law are
 // (1−r) r^j.
 func TestAges(t *testing.T) {
-	table := grpo.Ages{Law: grpo.TableAges}
-	table.Weights = []float64{2: 9, 22: 1}
+	table := option.Ages{Law: option.TableAges}
+	table.Weights = [option.MaxTableAge + 1]float64{2: 9, 22: 1}
 	for _, c := range []struct {
-		ages      grpo.Ages
+		ages      option.Ages
 		mean, one float64 // one: probability of age 2
 		oldest    int
 	}{
-		{grpo.Ages{Law: grpo.UniformAges, From: 2, To: 6}, 4, 0.2, 6},
-		{grpo.Ages{Law: grpo.UniformAges, To: 8}, 4, 1. / 9, 8},
+		{option.Ages{Law: option.UniformAges, From: 2, To: 6}, 4, 0.2, 6},
+		{option.Ages{Law: option.UniformAges, To: 8}, 4, 1. / 9, 8},
 		{table, 4, 0.9, 22},
-		{grpo.Ages{Law: grpo.GeometricAges, Mean: 4}, 4, 0.2 * 0.64, 154},
+		{option.Ages{Law: option.GeometricAges, Mean: 4}, 4, 0.2 * 0.64, 154},
 	} {
-		p := c.ages.Probabilities()
+		p := grpo.AgeProbabilities(&c.ages)
 		sum, mean := 0.0, 0.0
 		for age, x := range p {
 			sum += x
@@ -105,8 +106,8 @@ func TestAges(t *testing.T) {
 		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 || len(p) != c.oldest+1 {
 			t.Errorf("%+v: sum %v, mean %v, p_2 %v, oldest %d", c.ages, sum, mean, p[2], len(p)-1)
 		}
-		lag := grpo.Lag{Kind: grpo.Random, Ages: c.ages}
-		if age := lag.Age(); math.Abs(age-c.mean) > 1e-12 {
+		lag := option.Lag{Kind: option.Random, Ages: c.ages}
+		if age := grpo.LagAge(&lag); math.Abs(age-c.mean) > 1e-12 {
 			t.Errorf("%+v: age %v", c.ages, age)
 		}
 	}
@@ -114,9 +115,9 @@ func TestAges(t *testing.T) {
 
 // The behaviour policy of step t is that of step max(K(⌊t/K⌋ − d), 0), or max(t−τ, 0).
 func TestHistory(t *testing.T) {
-	for _, lag := range []grpo.Lag{
-		{Kind: grpo.Block, Interval: 1}, {Kind: grpo.Block, Interval: 4}, {Kind: grpo.Block, Interval: 1, Behind: 1}, {Kind: grpo.Block, Interval: 3, Behind: 2},
-		{Kind: grpo.Delay}, {Kind: grpo.Delay, Interval: 1}, {Kind: grpo.Delay, Interval: 3}, {Kind: grpo.Delay, Interval: 300, Behind: 2},
+	for _, lag := range []option.Lag{
+		{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Block, Interval: 1, Behind: 1}, {Kind: option.Block, Interval: 3, Behind: 2},
+		{Kind: option.Delay}, {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3}, {Kind: option.Delay, Interval: 300, Behind: 2},
 	} {
 		history := grpo.NewHistory(lag, 2, 100)
 		current := grpo.NewPolicy([]float64{0, 0})
@@ -124,7 +125,7 @@ func TestHistory(t *testing.T) {
 			current.Logits[0] = float64(step)
 			current.Update()
 			want := step
-			if lag.Kind == grpo.Block {
+			if lag.Kind == option.Block {
 				want = max(step/lag.Interval-lag.Behind, 0) * lag.Interval
 			} else {
 				want = max(step-lag.Interval, 0)

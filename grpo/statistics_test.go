@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 )
 
 // byStd are the advantages of GRPO: the group's mean as baseline, its standard
 // deviation as scale.
-var byStd = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd}
+var byStd = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd}
 
 // addBernoulli adds a group with counts[a] samples of arm a, successes[a] of which
 // have reward 1.
-func addBernoulli(s *grpo.GroupStatistics, adv grpo.Advantage, counts, successes []int) {
+func addBernoulli(s *grpo.GroupStatistics, adv option.Advantage, counts, successes []int) {
 	size, total := 0, 0
 	for a := range counts {
 		size += counts[a]
@@ -47,9 +48,9 @@ func TestGivenBaseline(t *testing.T) {
 		0.25: {{Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}, {Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}},
 		1:    {{Negative: -2, NegativeCount: 2, Count: 4}, {Negative: -2, NegativeCount: 2, Count: 4}},
 	} {
-		for _, adv := range []grpo.Advantage{
-			{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: b},
-			{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 0.7, Rate: 0.5},
+		for _, adv := range []option.Advantage{
+			{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: b},
+			{Baseline: option.RunningMean, Scale: option.NoScale, Value: 0.7, Rate: 0.5},
 		} {
 			statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2), Baseline: b}
 			addBernoulli(&statistics, adv, []int{2, 2}, []int{2, 2})
@@ -67,15 +68,15 @@ func TestGivenBaseline(t *testing.T) {
 
 // With a constant baseline the expected force is Σ π_old w (m − b)(e_a − π) for any rewards.
 func TestExpectedForceOfConstantBaseline(t *testing.T) {
-	e := grpo.Estimator{
-		GroupSize: grpo.Infinite, GroupsPerStep: 1,
-		Advantage:  grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 0.3},
-		Importance: grpo.Importance{Mode: grpo.NoImportance},
+	e := option.Estimator{
+		GroupSize: option.Infinite, GroupsPerStep: 1,
+		Advantage:  option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
+		Importance: option.Importance{Mode: option.NoImportance},
 	}
 	now, old := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0}) // (¾, ¼) and (½, ½)
 	for _, means := range [][2]float64{{0.9, 0.2}, {1, 1}, {0, 0}} {
 		g := make([]float64, 2)
-		bandit := grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Bernoulli, Mean: means[0]}, {Reward: grpo.Bernoulli, Mean: means[1]}}}
+		bandit := option.Bandit{Arms: []option.Arm{{Law: option.Bernoulli, Mean: means[0]}, {Law: option.Bernoulli, Mean: means[1]}}}
 		grpo.NewForce(e, []float64{0, 0}).Expected(g, &bandit, now, old)
 		want := 0.5*(means[0]-0.3)*0.25 - 0.5*(means[1]-0.3)*0.75
 		if math.Abs(g[0]-want) > 1e-15 || math.Abs(g[1]+want) > 1e-15 {
@@ -96,10 +97,10 @@ func TestScatterIsVariance(t *testing.T) {
 
 // The clip fraction is a share of the samples whose advantage is not 0.
 func TestClipFraction(t *testing.T) {
-	e := grpo.Estimator{
+	e := option.Estimator{
 		GroupSize: 4, GroupsPerStep: 2,
-		Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale},
-		Importance: grpo.Importance{Mode: grpo.Clip, ClipLow: 0.2, ClipHigh: 0.4},
+		Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale},
+		Importance: option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.4},
 	}
 	// π = (¾, ¼) under groups from (½, ½): ρ = 1.5 and 0.5, so clipping
 	// removes successes of the first arm and failures of the second.
@@ -110,7 +111,7 @@ func TestClipFraction(t *testing.T) {
 	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, behaviour); got != 0.75 {
 		t.Errorf("clip fraction %g, want 3 of 4", got)
 	}
-	e.Importance.Mode = grpo.Ratio
+	e.Importance.Mode = option.Ratio
 	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, behaviour); got != 0 {
 		t.Errorf("clip fraction %g without a clip", got)
 	}
@@ -121,7 +122,7 @@ func TestClipFraction(t *testing.T) {
 //	none   π_old∘(m − J_old)/(s_old + ε)
 //	ratio  π∘(m − J)/(s_old + ε)
 func TestExpectedForceOffPolicy(t *testing.T) {
-	arms := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.7}, {Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Normal, Mean: 0.4, Std: 0.3}}
+	arms := []option.Arm{{Law: option.Bernoulli, Mean: 0.7}, {Law: option.Constant, Mean: 0.1}, {Law: option.Normal, Mean: 0.4, Std: 0.3}}
 	variances := []float64{0.7 * 0.3, 0, 0.3 * 0.3}
 	current, behaviour := grpo.NewPolicy([]float64{1.2, -0.3, 0.4}), grpo.NewPolicy([]float64{-0.5, 0.8, 0})
 	mean := func(p *grpo.Policy) float64 { return p.Mean([]float64{0.7, 0.1, 0.4}) }
@@ -131,16 +132,16 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 		square += p * (d*d + variances[a])
 	}
 	for _, c := range []struct {
-		mode   grpo.ImportanceMode
+		mode   option.ImportanceMode
 		acting *grpo.Policy
-	}{{grpo.NoImportance, behaviour}, {grpo.Ratio, current}} {
-		e := grpo.Estimator{
-			GroupSize: grpo.Infinite, GroupsPerStep: 1,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd, Epsilon: 0.05},
-			Importance: grpo.Importance{Mode: c.mode},
+	}{{option.NoImportance, behaviour}, {option.Ratio, current}} {
+		e := option.Estimator{
+			GroupSize: option.Infinite, GroupsPerStep: 1,
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd, Epsilon: 0.05},
+			Importance: option.Importance{Mode: c.mode},
 		}
 		g := make([]float64, 3)
-		grpo.NewForce(e, []float64{0, 0, 0}).Expected(g, &grpo.Bandit{Arms: arms}, current, behaviour)
+		grpo.NewForce(e, []float64{0, 0, 0}).Expected(g, &option.Bandit{Arms: arms}, current, behaviour)
 		for a, p := range c.acting.Probs {
 			if want := p * (arms[a].Mean - mean(c.acting)) / (math.Sqrt(square) + 0.05); !(math.Abs(g[a]-want) <= 1e-15) {
 				t.Errorf("%s: g[%d] = %.17g, want %.17g", c.mode, a, g[a], want)
@@ -155,15 +156,15 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 // second remain.
 func TestExpectedForceOutsideBernoulliValues(t *testing.T) {
 	for _, c := range []struct{ constant, success float64 }{{2, 0.3}, {2, 1}, {-2, 0.3}, {-2, 0}} {
-		arms := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: c.success}, {Reward: grpo.Constant, Mean: c.constant}}
+		arms := []option.Arm{{Law: option.Bernoulli, Mean: c.success}, {Law: option.Constant, Mean: c.constant}}
 		current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
-		e := grpo.Estimator{
-			GroupSize: grpo.Infinite, GroupsPerStep: 1,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale},
-			Importance: grpo.Importance{Mode: grpo.Clip, ClipLow: 0.2, ClipHigh: 0.2},
+		e := option.Estimator{
+			GroupSize: option.Infinite, GroupsPerStep: 1,
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale},
+			Importance: option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2},
 		}
 		g := make([]float64, 2)
-		grpo.NewForce(e, []float64{0, 0}).Expected(g, &grpo.Bandit{Arms: arms}, current, behaviour)
+		grpo.NewForce(e, []float64{0, 0}).Expected(g, &option.Bandit{Arms: arms}, current, behaviour)
 		mean := (c.success + c.constant) / 2
 		first := 1.5 * 0.5 * (c.success*min(1-mean, 0) + (1-c.success)*min(0-mean, 0))
 		second := 0.5 * 0.5 * max(c.constant-mean, 0)

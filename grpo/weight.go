@@ -4,22 +4,7 @@ import (
 	"math"
 
 	"grposim/grpo/fp"
-)
-
-// ImportanceMode names a row of the table of importance weights.
-type ImportanceMode string
-
-const (
-	NoImportance ImportanceMode = "none"      // 1
-	Ratio        ImportanceMode = "ratio"     // ρ
-	Clip         ImportanceMode = "clip"      // ρ where the clipped objective has slope, else 0: PPO, GRPO, DAPO (clip-higher), on single tokens GSPO
-	DualClip     ImportanceMode = "dual-clip" // clip, and for A < 0 only up to the cap: verl clip_ratio_c, TRL delta
-	Truncated    ImportanceMode = "truncated" // min(ρ, cap): TIS of verl, slime, OpenRLHF; CISPO of TRL
-	Masked       ImportanceMode = "masked"    // ρ between floor and cap, else 0: IcePop, TRL *_mask
-	CISPO        ImportanceMode = "cispo"     // ρ limited to [1 − ε_low, 1 + ε_high]: CISPO of verl, slime, AReaL
-	SAPO         ImportanceMode = "sapo"      // 4σ(1−σ)ρ, σ = 1/(1 + e^{−τ(ρ−1)}), τ by the sign of A
-	VESPO        ImportanceMode = "vespo"     // ρ^k e^{λ(1−ρ)}, k and λ by the sign of A
-	DPPO         ImportanceMode = "dppo"      // ρ while π − π_old is at most ε_high (A > 0), at least −ε_low (A < 0): prime-rl
+	"grposim/option"
 )
 
 // WeightForm is the function of which an importance weight is made.
@@ -40,63 +25,39 @@ type Interval struct{ Low, High float64 }
 // weighting is a row of the table: the form of a weight, and its bounds for samples of
 // A > 0 and A < 0; nil: none.
 type weighting struct {
-	mode   ImportanceMode
+	mode   option.ImportanceMode
 	form   WeightForm
-	bounds func(imp *Importance) (up, down Interval)
+	bounds func(imp *option.Importance) (up, down Interval)
 }
 
 var weightings = []weighting{
-	{NoImportance, UnitWeight, nil},
-	{Ratio, DroppedWeight, nil},
-	{Clip, DroppedWeight, func(imp *Importance) (up, down Interval) {
+	{option.NoImportance, UnitWeight, nil},
+	{option.Ratio, DroppedWeight, nil},
+	{option.Clip, DroppedWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), 1 + imp.ClipHigh}, Interval{1 - imp.ClipLow, math.Inf(1)}
 	}},
-	{DualClip, DroppedWeight, func(imp *Importance) (up, down Interval) {
+	{option.DualClip, DroppedWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), 1 + imp.ClipHigh}, Interval{1 - imp.ClipLow, imp.Cap}
 	}},
-	{Truncated, HeldWeight, func(imp *Importance) (up, down Interval) {
+	{option.Truncated, HeldWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), imp.Cap}, Interval{math.Inf(-1), imp.Cap}
 	}},
-	{Masked, DroppedWeight, func(imp *Importance) (up, down Interval) {
+	{option.Masked, DroppedWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{imp.Floor, imp.Cap}, Interval{imp.Floor, imp.Cap}
 	}},
-	{CISPO, HeldWeight, func(imp *Importance) (up, down Interval) {
+	{option.CISPO, HeldWeight, func(imp *option.Importance) (up, down Interval) {
 		within := Interval{1 - imp.ClipLow, 1 + imp.ClipHigh}
 		return within, within
 	}},
-	{SAPO, SigmoidWeight, nil},
-	{VESPO, PowerWeight, nil},
-	{DPPO, DroppedByChange, func(imp *Importance) (up, down Interval) {
+	{option.SAPO, SigmoidWeight, nil},
+	{option.VESPO, PowerWeight, nil},
+	{option.DPPO, DroppedByChange, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), imp.ClipHigh}, Interval{-imp.ClipLow, math.Inf(1)}
 	}},
 }
 
-// ImportanceModes lists every ImportanceMode.
-var ImportanceModes = func() (modes []ImportanceMode) {
-	for _, row := range weightings {
-		modes = append(modes, row.mode)
-	}
-	return modes
-}()
-
-// Signed holds a number for samples of A > 0 and one for those of A < 0.
-type Signed struct{ Positive, Negative float64 }
-
-// Importance is the treatment of off-policy samples. A mode ignores the fields that it
-// does not name.
-type Importance struct {
-	Mode        ImportanceMode // the weight w_i
-	ClipLow     float64        // ε_low in (0, 1), Clip, DualClip, CISPO, DPPO: with Clip a sample of A < 0 counts while ρ ≥ 1 − ε_low
-	ClipHigh    float64        // ε_high > 0, the same modes: with Clip a sample of A > 0 counts while ρ ≤ 1 + ε_high
-	Floor       float64        // least ratio that counts, in [0, 1], Masked
-	Cap         float64        // largest ratio that counts, ≥ 1, DualClip (A < 0), Truncated, Masked
-	Temperature Signed         // τ > 0, SAPO
-	Power       Signed         // k > 0, VESPO
-	Decay       Signed         // λ ≥ 0, VESPO
-}
-
-// Form returns the form of the weights, and their bounds for samples of A > 0 and A < 0.
-func (imp *Importance) Form() (form WeightForm, up, down Interval) {
+// FormOf returns the form of the weights, and their bounds for samples of A > 0 and A < 0.
+func FormOf(imp *option.Importance) (form WeightForm, up, down Interval) {
 	up = Interval{math.Inf(-1), math.Inf(1)}
 	down = up
 	for _, row := range weightings {
@@ -108,29 +69,26 @@ func (imp *Importance) Form() (form WeightForm, up, down Interval) {
 		}
 		return row.form, up, down
 	}
-	panic(unknownWord("Importance.Mode", imp.Mode, ImportanceModes))
+	panic(unknown("Importance.Mode", imp.Mode))
 }
 
-// Linear reports whether the weight is 1 or ρ.
-func (imp *Importance) Linear() bool { return imp.Mode == NoImportance || imp.Mode == Ratio }
-
-// BySign reports whether samples of A > 0 and of A < 0 with the same ratio can have
+// WeightsBySign reports whether samples of A > 0 and of A < 0 with the same ratio can have
 // different weights.
-func (imp *Importance) BySign() bool {
-	form, up, down := imp.Form()
+func WeightsBySign(imp *option.Importance) bool {
+	form, up, down := FormOf(imp)
 	return form == SigmoidWeight || form == PowerWeight || up != down
 }
 
-// Drops reports whether the mode sets weights to 0.
-func (imp *Importance) Drops() bool {
-	form, up, _ := imp.Form()
+// DropsSamples reports whether the mode sets weights to 0.
+func DropsSamples(imp *option.Importance) bool {
+	form, up, _ := FormOf(imp)
 	return (form == DroppedWeight || form == DroppedByChange) && !math.IsInf(up.High, 1)
 }
 
 // SmoothRange returns an interval about 1 such that every weight is a smooth function of
 // the ratio while all ratios are inside. As π_old ≤ 1, |π − π_old| ≤ |ρ − 1|.
-func (imp *Importance) SmoothRange() Interval {
-	form, up, down := imp.Form()
+func SmoothRange(imp *option.Importance) Interval {
+	form, up, down := FormOf(imp)
 	within := Interval{max(up.Low, down.Low), min(up.High, down.High)}
 	if form == DroppedByChange {
 		within.Low++

@@ -1,23 +1,27 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // tabled reports whether the advantages are those of a table by the number S of successes,
 // whose sum over a group is in general not 0 (docs/theory.md §11.4).
 func (m *model) tabled() bool {
-	return m.GroupSize != Infinite && (m.Baseline == SecondBest || m.Scale == OthersStd || m.Scale == GroupMeanScale)
+	return m.GroupSize != option.Infinite && (m.Advantage.Baseline == option.SecondBest || m.Advantage.Scale == option.OthersStd || m.Advantage.Scale == option.MeanScale)
 }
 
 // ofGroup reports whether the advantage is a reward minus the mean of its group or of the
 // others in it, over 1 or the standard deviation of the group.
 func (p *Params) ofGroup() bool {
-	return p.Baseline <= LeaveOneOut && (p.Scale == GroupStd || p.Scale == Unscaled)
+	return p.Advantage.Baseline <= option.LeaveOneOut && (p.Advantage.Scale == option.StdScale || p.Advantage.Scale == option.NoScale)
 }
 
 // givenBaseline reports whether the baseline does not depend on the rewards of the step, so that
 // groups of equal rewards exert a force.
 func (p *Params) givenBaseline() bool {
-	return p.Baseline == ConstantBaseline || p.Baseline == RunningMean
+	return p.Advantage.Baseline == option.ConstantBaseline || p.Advantage.Baseline == option.RunningMean
 }
 
 // atRest reports whether no group exerts a force, because no reward varies.
@@ -28,28 +32,28 @@ func (m *model) atRest(j, rest float64) bool {
 // advantages returns u⁺ and u⁻ of a group with 0 ≤ s ≤ G successes, both 0 where all rewards
 // are equal unless the baseline is constant. It is not a running mean.
 func (m *model) advantages(s int) (up, down float64) {
-	if m.Baseline == ConstantBaseline {
-		return 1 - m.BaselineValue, -m.BaselineValue
+	if m.Advantage.Baseline == option.ConstantBaseline {
+		return 1 - m.Advantage.Value, -m.Advantage.Value
 	}
 	if s == 0 || s == m.GroupSize {
 		return 0, 0
 	}
 	share, rest := float64(s)/m.size, (m.size-float64(s))/m.size
 	switch {
-	case m.Baseline == SecondBest: // only a lone success is better than the second best
+	case m.Advantage.Baseline == option.SecondBest: // only a lone success is better than the second best
 		if s == 1 {
 			up = m.inverseScale(share, rest)
 		}
 		return up, 0
-	case m.Scale == GroupMeanScale:
+	case m.Advantage.Scale == option.MeanScale:
 		return rest / share, -1
-	case m.Scale == OthersStd:
+	case m.Advantage.Scale == option.OthersStd:
 		n := m.size - 1
 		deviation := func(t float64) float64 {
 			if t == 0 || t == n {
 				return 1
 			}
-			return math.Sqrt(t*(n-t)/(n*(n-1))) + m.Epsilon
+			return math.Sqrt(t*(n-t)/(n*(n-1))) + m.Advantage.Epsilon
 		}
 		x := float64(s)
 		return (m.size - x) / n / deviation(x-1), -x / n / deviation(x)
@@ -133,10 +137,10 @@ func (m *model) tableMoments(j, rest float64) (g groupMoments) {
 // running mean is that of a mean field, else J, and has the variance
 // α/(2−α) J(1−J)/N of an average of independent mean rewards of N samples.
 func (m *model) givenLaw(j, rest float64) (mean, other, variance float64) {
-	if m.Baseline == ConstantBaseline {
-		return m.BaselineValue, 1 - m.BaselineValue, 0
+	if m.Advantage.Baseline == option.ConstantBaseline {
+		return m.Advantage.Value, 1 - m.Advantage.Value, 0
 	}
-	variance = m.BaselineRate / (2 - m.BaselineRate) * j * rest / (m.size * float64(m.Groups))
+	variance = m.Advantage.Rate / (2 - m.Advantage.Rate) * j * rest / (m.size * float64(m.GroupsPerStep))
 	if m.running != nil {
 		return *m.running, 1 - *m.running, variance
 	}
@@ -145,16 +149,16 @@ func (m *model) givenLaw(j, rest float64) (mean, other, variance float64) {
 
 // startBaseline makes the running mean that of a mean field, at its first step.
 func (m *model) startBaseline() {
-	if m.Baseline == RunningMean {
-		b := m.BaselineValue
+	if m.Advantage.Baseline == option.RunningMean {
+		b := m.Advantage.Value
 		m.running = &b
 	}
 }
 
 // drawn returns the number of draws of groups in the steps before t.
 func (p *Params) drawn(t int) int {
-	if p.Samples == Reused {
-		return (t + p.Lag.Age - 1) / p.Lag.Age
+	if p.Samples == option.Reused {
+		return (t + p.Lag.Interval - 1) / p.Lag.Interval
 	}
 	return t
 }
@@ -163,7 +167,7 @@ func (p *Params) drawn(t int) int {
 func (p *Params) draws(t int) bool { return p.drawn(t+1) > p.drawn(t) }
 
 // moveBaseline moves the running mean of a mean field by one draw at J.
-func (m *model) moveBaseline(j float64) { *m.running += m.BaselineRate * (j - *m.running) }
+func (m *model) moveBaseline(j float64) { *m.running += m.Advantage.Rate * (j - *m.running) }
 
 // givenMoments returns the moments of a group with a given baseline, averaged over its law.
 func (m *model) givenMoments(j, rest float64) groupMoments {
@@ -186,7 +190,7 @@ func (m *model) givenMoments(j, rest float64) groupMoments {
 //
 // (x)_i = x(x−1)…(x−i+1), and alike for two groups together.
 func (m *model) batchMoments(j, rest float64) (g groupMoments) {
-	b := float64(m.Groups)
+	b := float64(m.GroupsPerStep)
 	n := m.size * b
 	falling := func(x float64, i int) float64 {
 		p := 1.0
@@ -225,7 +229,7 @@ func (m *model) batchMoments(j, rest float64) (g groupMoments) {
 		g.down += w * inverse * inverse * (many + pair) / size
 		// Q = mean of R(1−R) over the groups
 		square := (four + few + many + pair) / b
-		if m.Groups > 1 {
+		if m.GroupsPerStep > 1 {
 			two := falling(m.size, 2) * falling(m.size, 2) * falling(t, 2) * falling(n-t, 2) / falling(n, 4)
 			square += (1 - 1/b) * two
 		}

@@ -4,24 +4,26 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"grposim/option"
 )
 
 // The bound on the kurtosis of the force on an arm's logit is 3 + 3(1/p−1)/B, p the share of the
 // groups that exert one, by enumeration of all groups: their rewards differ, and some samples are
 // of the arm and not all. For 0/1 rewards and one group it is one to six times the kurtosis.
 func TestKurtosisOfTheForceOnAnArm(t *testing.T) {
-	mixed := []Arm{{Mean: 0.3}, {Law: Normal, Mean: 0.5, Std: 0.2}, {Mean: 0.9}, {Mean: 0.9}}
-	bernoulli := []Arm{{Mean: 0.3}, {Mean: 0.9}, {Mean: 0.8}}
+	mixed := []option.Arm{{Mean: 0.3}, {Law: option.Normal, Mean: 0.5, Std: 0.2}, {Mean: 0.9}, {Mean: 0.9}}
+	bernoulli := []option.Arm{{Mean: 0.3}, {Mean: 0.9}, {Mean: 0.8}}
 	for name, c := range map[string]struct {
 		p      Params
 		policy []float64
 	}{
-		"normal":  {Params{Arms: mixed, Groups: 3}, []float64{0.001, 0.599, 0.15, 0.25}},
-		"0/1":     {Params{Arms: bernoulli, Groups: 1}, []float64{0.001, 0.599, 0.4}},
-		"redrawn": {Params{Arms: bernoulli, Groups: 1, Filter: Redraw}, []float64{0.01, 0.989, 0.001}},
+		"normal":  {Params{Arms: mixed, Estimator: option.Estimator{GroupsPerStep: 3}}, []float64{0.001, 0.599, 0.15, 0.25}},
+		"0/1":     {Params{Arms: bernoulli, Estimator: option.Estimator{GroupsPerStep: 1}}, []float64{0.001, 0.599, 0.4}},
+		"redrawn": {Params{Arms: bernoulli, Estimator: option.Estimator{GroupsPerStep: 1, Filter: option.Redraw}}, []float64{0.01, 0.989, 0.001}},
 	} {
 		p := c.p
-		p.GroupSize, p.Scale, p.Strength, p.Optimizer, p.Lag = 5, GroupStd, 1, Optimizer{Rate: 0.1}, Lag{Kind: Block, Age: 1}
+		p.GroupSize, p.Advantage.Scale, p.KL.Coefficient, p.Optimizer, p.Lag = 5, option.StdScale, 1, option.Optimizer{LearningRate: 0.1}, option.Lag{Kind: option.Block, Interval: 1}
 		logits := make([]float64, len(c.policy))
 		for a, x := range c.policy {
 			logits[a] = math.Log(x)
@@ -30,7 +32,7 @@ func TestKurtosisOfTheForceOnAnArm(t *testing.T) {
 		largest, bounds := 0.0, l.armKurtoses()
 		for arm := range p.Arms {
 			share, kurtosis := forceByEnumeration(p, c.policy, arm)
-			got, want := bounds[arm], 3+3*(1/share-1)/float64(p.Groups)
+			got, want := bounds[arm], 3+3*(1/share-1)/float64(p.GroupsPerStep)
 			if math.Abs(got-want) > 1e-9*want {
 				t.Errorf("%s, arm %d: %.10g, want %.10g", name, arm, got, want)
 			}
@@ -40,10 +42,10 @@ func TestKurtosisOfTheForceOnAnArm(t *testing.T) {
 			largest = max(largest, got)
 		}
 		// An average over 100 forces, and gains that are almost 1/ε.
-		if got := l.averageError(Optimizer{}, 100); got != largest/100 {
+		if got := l.averageError(option.Optimizer{}, 100); got != largest/100 {
 			t.Errorf("%s: error %g, want %g", name, got, largest/100)
 		}
-		if got := l.averageError(Optimizer{Epsilon: 1e6}, 100); !(got < 1e-6) {
+		if got := l.averageError(option.Optimizer{Epsilon: 1e6}, 100); !(got < 1e-6) {
 			t.Errorf("%s: error %g with ε = 1e6", name, got)
 		}
 	}
@@ -58,7 +60,7 @@ func forceByEnumeration(p Params, policy []float64, arm int) (share, kurtosis fl
 		if len(arms) < p.GroupSize {
 			for a, law := range p.Arms {
 				arms := append(slices.Clone(arms), a)
-				if law.Law == Normal {
+				if law.Law == option.Normal {
 					add(probability*policy[a], arms, append(slices.Clone(rewards), float64(2+len(arms)))) // no two are equal
 					continue
 				}
@@ -83,7 +85,7 @@ func forceByEnumeration(p Params, policy []float64, arm int) (share, kurtosis fl
 				}
 			}
 		}
-		if !differ && p.Filter == Redraw {
+		if !differ && p.Filter == option.Redraw {
 			return
 		}
 		total += probability

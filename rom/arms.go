@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -14,17 +15,17 @@ import (
 // means 0 and 1 up to an affine map, of which advantages depend on the scale
 // span alone. If all rewards are equal every success[a] is 0, and span, on which
 // nothing then depends, is 1.
-func twoValued(arms []Arm) (success []float64, span float64) {
+func twoValued(arms []option.Arm) (success []float64, span float64) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, arm := range arms {
-		l, h, ok := arm.support()
+		l, h, ok := armSupport(arm)
 		if !ok {
 			return nil, 0
 		}
 		low, high = min(low, l), max(high, h)
 	}
 	for _, arm := range arms {
-		l, h, _ := arm.support()
+		l, h, _ := armSupport(arm)
 		if l != low && l != high || h != low && h != high {
 			return nil, 0
 		}
@@ -46,13 +47,13 @@ func twoValued(arms []Arm) (success []float64, span float64) {
 	return success, span
 }
 
-// support returns the smallest and the largest reward of an arm that takes at
+// armSupport returns the smallest and the largest reward of an arm that takes at
 // most two values; ok is false for a density.
-func (arm Arm) support() (low, high float64, ok bool) {
+func armSupport(arm option.Arm) (low, high float64, ok bool) {
 	switch {
-	case arm.Law == Normal && arm.Std > 0:
+	case arm.Law == option.Normal && arm.Std > 0:
 		return 0, 0, false
-	case arm.Law == Bernoulli && arm.Mean > 0 && arm.Mean < 1:
+	case arm.Law == option.Bernoulli && arm.Mean > 0 && arm.Mean < 1:
 		return 0, 1, true
 	}
 	return arm.Mean, arm.Mean, true
@@ -77,7 +78,7 @@ func (m *partial) weighted(j int, up, down float64) float64 {
 // partialMoments returns the partial moments of the arm's reward about mean. For a normal arm,
 // x ~ N(d, σ²), I_j = E[x^j; x > 0] follows from integration by parts:
 // I_0 = Φ(d/σ), I_1 = d I_0 + σφ(d/σ), I_j = d I_{j−1} + (j−1)σ² I_{j−2}.
-func (arm Arm) partialMoments(mean float64) partial {
+func partialMoments(arm option.Arm, mean float64) partial {
 	var m partial
 	atom := func(x, probability float64) {
 		side := &m.above
@@ -95,10 +96,10 @@ func (arm Arm) partialMoments(mean float64) partial {
 		}
 	}
 	switch {
-	case arm.Law == Bernoulli:
+	case arm.Law == option.Bernoulli:
 		atom(1-mean, arm.Mean)
 		atom(-mean, 1-arm.Mean)
-	case arm.Law == Normal && arm.Std > 0:
+	case arm.Law == option.Normal && arm.Std > 0:
 		d, s := arm.Mean-mean, arm.Std
 		half := func(d float64) (i [5]float64) {
 			i[0] = 0.5 * fp.Erfc(-d/(s*math.Sqrt2))
@@ -130,13 +131,13 @@ func positivePart(d, std float64) float64 {
 
 // blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r and
 // y ~ N(0, spread²) is independent of x.
-func (arm Arm) blur(mean, spread float64) float64 {
+func blur(arm option.Arm, mean, spread float64) float64 {
 	d := arm.Mean - mean
 	switch {
-	case arm.Law == Bernoulli:
+	case arm.Law == option.Bernoulli:
 		grow := func(x float64) float64 { return positivePart(x, spread) - max(x, 0) }
 		return arm.Mean*grow(1-mean) + (1-arm.Mean)*grow(-mean)
-	case arm.Law == Normal:
+	case arm.Law == option.Normal:
 		return positivePart(d, math.Hypot(arm.Std, spread)) - positivePart(d, arm.Std)
 	}
 	return positivePart(d, spread) - max(d, 0)

@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // fewestChatter is the least group size at which steps have two sizes whose ratio is irrational,
 // √3/2 at G = 4: with one size a run alternates between two policies that its start decides.
@@ -19,20 +23,20 @@ const (
 // R_b the share of the first arm in group b and f the factor of baseline and deviation. While π
 // hardly changes the density of z is ∝ P(s > |z − z*|), so that Var z = E s³/(3 E s). ok is false
 // where this does not hold.
-func (e *Equilibrium) chatter(o Optimizer, l Lag) (variance, reach float64, ok bool) {
+func (e *Equilibrium) chatter(o option.Optimizer, l option.Lag) (variance, reach float64, ok bool) {
 	p := &e.params
 	switch {
-	case e.prediction.FixedPoint == nil, p.GroupSize < fewestChatter, len(e.merged.Arms) != 2, len(p.Arms) != 2,
-		!p.shifted(), p.Scale != GroupStd, p.Epsilon > 0, p.Entropy > 0, !p.certain(),
-		o.Method != HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Decay != Steady, !l.onPolicy():
+	case e.prediction.FixedPoint == nil, p.GroupSize < fewestChatter, p.GroupSize == option.Infinite, len(e.merged.Arms) != 2, len(p.Arms) != 2,
+		!p.shifted(), p.Advantage.Scale != option.StdScale, p.Advantage.Epsilon > 0, p.Entropy > 0, !p.certain(),
+		o.Kind != option.HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Schedule.Kind != option.ConstantRate, !staleness(l).onPolicy():
 		return 0, 0, false
 	}
 	g := float64(p.GroupSize)
-	factor := 2 * o.Rate * p.Factors.Stiffness
-	if p.Deviation == Sample {
+	factor := 2 * o.LearningRate * p.Factors.Stiffness
+	if p.Advantage.Std == option.SampleStd {
 		factor *= math.Sqrt((g - 1) / g)
 	}
-	if p.Baseline == LeaveOneOut {
+	if p.Advantage.Baseline == option.LeaveOneOut {
 		factor *= g / (g - 1)
 	}
 	law := newCountLaw(p.GroupSize, e.prediction.FixedPoint.Policy[0], e.prediction.FixedPoint.Policy[1])
@@ -56,14 +60,14 @@ func (e *Equilibrium) chatter(o Optimizer, l Lag) (variance, reach float64, ok b
 		return 0, 0, false
 	}
 	mean, square, cube := moment(1), moment(2), moment(3)
-	groups := float64(p.Groups)
+	groups := float64(p.GroupsPerStep)
 	third := (cube-3*mean*square+2*mean*mean*mean)/(groups*groups) + 3*(square-mean*mean)*mean/groups + mean*mean*mean
 	return third / (3 * mean), factor / 2, true
 }
 
 // addChatter adds to a prediction without linear dynamics the stationary variances of chatter, to
 // leading order in the learning rate, and what they neglect.
-func (e *Equilibrium) addChatter(prediction *Prediction, o Optimizer, l Lag) {
+func (e *Equilibrium) addChatter(prediction *Prediction, o option.Optimizer, l option.Lag) {
 	gap, reach, ok := e.chatter(o, l)
 	if !ok {
 		return

@@ -5,15 +5,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/option"
 )
 
 // chattering returns two arms with the rewards 1 and 0 and the KL penalty in the reward, whose
 // fixed point z* = 1/β is a sliding point.
 func chattering(size, groups int, rate float64) Params {
 	return Params{
-		Arms: []Arm{{Law: Constant, Mean: 1}, {Law: Constant, Mean: 0}}, GroupSize: size, Groups: groups,
-		Scale: GroupStd, Strength: 0.5, Placement: InReward, Lag: Lag{Kind: Block, Age: 1},
-		Optimizer: Optimizer{Method: HeavyBall, Rate: rate},
+		Arms:      []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0}},
+		Estimator: option.Estimator{GroupSize: size, GroupsPerStep: groups, Advantage: option.Advantage{Scale: option.StdScale}, KL: option.KL{Coefficient: 0.5, In: option.InReward}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: rate},
 	}
 }
 
@@ -38,11 +41,11 @@ func TestPrintedChatter(t *testing.T) {
 func TestChatterOfAChain(t *testing.T) {
 	for _, c := range []struct {
 		size, groups int
-		baseline     Baseline
-		deviation    Deviation
-	}{{16, 1, GroupMean, Population}, {4, 1, GroupMean, Sample}, {8, 3, LeaveOneOut, Population}} {
+		baseline     option.Baseline
+		deviation    option.Deviation
+	}{{16, 1, option.MeanBaseline, option.PopulationStd}, {4, 1, option.MeanBaseline, option.SampleStd}, {8, 3, option.LeaveOneOut, option.PopulationStd}} {
 		p := chattering(c.size, c.groups, 0.02)
-		p.Baseline, p.Deviation = c.baseline, c.deviation
+		p.Advantage.Baseline, p.Advantage.Std = c.baseline, c.deviation
 		got := Predict(p)
 		want := *got.LeadingOrder.StationaryVariance.ExpectedReward
 		if !(got.Neglected.RewardVariance < 0.02*want) {
@@ -52,7 +55,7 @@ func TestChatterOfAChain(t *testing.T) {
 		z, sum, squares, n := 2.01, 0.0, 0.0, 0.0
 		for step := range 400_000 {
 			first, force := 1/(1+math.Exp(-z)), 0.0
-			better := 1 - p.Strength*(math.Log(2*first)-math.Log(2*(1-first))) // the reward of the first arm less that of the second
+			better := 1 - p.KL.Coefficient*(math.Log(2*first)-math.Log(2*(1-first))) // the reward of the first arm less that of the second
 			for range c.groups {
 				drawn := 0.0
 				for range c.size {
@@ -62,17 +65,17 @@ func TestChatterOfAChain(t *testing.T) {
 				}
 				if r := drawn / float64(c.size); r > 0 && r < 1 {
 					s := math.Abs(better) * math.Sqrt(r*(1-r))
-					if c.deviation == Sample {
+					if c.deviation == option.SampleStd {
 						s *= math.Sqrt(float64(c.size) / float64(c.size-1))
 					}
 					advantage := better * (1 - r) / s
-					if c.baseline == LeaveOneOut {
+					if c.baseline == option.LeaveOneOut {
 						advantage *= float64(c.size) / float64(c.size-1)
 					}
 					force += r * advantage / float64(c.groups)
 				}
 			}
-			z += 2 * p.Optimizer.Rate * force
+			z += 2 * p.Optimizer.LearningRate * force
 			if step >= 1000 {
 				j := 1 / (1 + math.Exp(-z))
 				sum, squares, n = sum+j, squares+j*j, n+1
@@ -88,14 +91,14 @@ func TestChatterOfAChain(t *testing.T) {
 func TestChatterScope(t *testing.T) {
 	for name, change := range map[string]func(*Params){
 		"momentum":       func(p *Params) { p.Optimizer.Momentum = 0.5 },
-		"lag":            func(p *Params) { p.Lag.Age = 2 },
-		"epsilon":        func(p *Params) { p.Epsilon = 1e-4 },
+		"lag":            func(p *Params) { p.Lag.Interval = 2 },
+		"epsilon":        func(p *Params) { p.Advantage.Epsilon = 1e-4 },
 		"few samples":    func(p *Params) { p.GroupSize = 3 },
-		"a rare arm":     func(p *Params) { p.Strength = 0.1 },
-		"noisy rewards":  func(p *Params) { p.Arms = []Arm{{Mean: 0.99}, {Mean: 0}} },
+		"a rare arm":     func(p *Params) { p.KL.Coefficient = 0.1 },
+		"noisy rewards":  func(p *Params) { p.Arms = []option.Arm{{Mean: 0.99}, {Mean: 0}} },
 		"a largest norm": func(p *Params) { p.Optimizer.MaxNorm = 0.1 },
-		"G = ∞":          func(p *Params) { p.GroupSize = Infinite },
-		"decaying rate":  func(p *Params) { p.Optimizer.Decay, p.Optimizer.Total = Linear, 100 },
+		"G = ∞":          func(p *Params) { p.GroupSize = option.Infinite },
+		"decaying rate":  func(p *Params) { p.Optimizer.Schedule.Kind, p.Optimizer.Schedule.Total = option.LinearDecay, 100 },
 	} {
 		p := chattering(16, 1, 0.02)
 		change(&p)

@@ -39,7 +39,7 @@ import (
 //
 // The numbers are estimates, good to a factor of two while few samples drop out.
 func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
-	if weightings[l.Weighting].bands == nil {
+	if weightings[l.Importance.Mode].bands == nil {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
@@ -79,7 +79,7 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		stays := 0.0
 		if mean > 0 && out > 0 {
 			stiffness := math.Abs(mat.Dot(along, mat.NewVecDense(len(gradient), reduce(l.q, push)))) / mean
-			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Age)/(4*(1-m.whole.momentum))) * (1 - out) / out
+			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.whole.momentum))) * (1 - out) / out
 		}
 		change := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
 		equal := l.equalRewardsAt(shift.RawMatrix().Data, 1)
@@ -195,7 +195,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 				continue
 			}
 			s := math.Sqrt(variance)
-			positive, negative := weightings[l.Weighting].bands(&l.Params, probs[a]/l.count[a])
+			positive, negative := weightings[l.Importance.Mode].bands(&l.Params, probs[a]/l.count[a])
 			rises, steeper, lost := positive.loss(s)
 			falls, flatter, missing := negative.loss(s)
 			push[a] -= above[a]*rises + below[a]*falls

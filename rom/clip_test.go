@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"testing"
+
+	"grposim/option"
 )
 
 // What a clip changes is estimated to a factor of two, up to where it changes Var J by
@@ -11,13 +13,15 @@ import (
 // the clip they are 0.75178 and 9.80e-5.
 func TestClipNeglect(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Scale: Unscaled, Weighting: Clipped,
-		Strength: 0.5, Lag: Lag{Kind: Block, Age: 16}, Optimizer: Optimizer{Rate: 0.2},
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale}, Importance: option.Importance{Mode: option.Clip}, KL: option.KL{Coefficient: 0.5}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 16},
+		Optimizer: option.Optimizer{LearningRate: 0.2},
 	}
 	for _, c := range []struct{ clip, mean, variance float64 }{
 		{0.1, 0.75127, 9.37e-5}, {0.05, 0.74663, 7.26e-5}, {0.02, 0.73114, 6.25e-5},
 	} {
-		p.ClipLow, p.ClipHigh = c.clip, c.clip
+		p.Importance.ClipLow, p.Importance.ClipHigh = c.clip, c.clip
 		got := Predict(p).Neglected
 		within := func(what string, got, change, err float64) {
 			if !(got < 2*(change+3*err) && got > (change-3*err)/2) {
@@ -27,13 +31,13 @@ func TestClipNeglect(t *testing.T) {
 		within("mean", got.RewardMean, 0.75178-c.mean, 2.1e-4)
 		within("variance", got.RewardVariance, 9.80e-5-c.variance, 2.3e-6)
 	}
-	p.ClipLow, p.ClipHigh = 0.001, 0.001 // simulated: 0.678, 2.2e-4
+	p.Importance.ClipLow, p.Importance.ClipHigh = 0.001, 0.001 // simulated: 0.678, 2.2e-4
 	if got := Predict(p).Neglected; got.RewardMean < 0.04 || got.RewardVariance < 2e-5 {
 		t.Errorf("clip 0.001: neglected %+v", got)
 	}
-	p.ClipLow, p.ClipHigh = 0.2, 0.2 // simulated: 0.75183, 9.97e-5
+	p.Importance.ClipLow, p.Importance.ClipHigh = 0.2, 0.2 // simulated: 0.75183, 9.97e-5
 	wide := Predict(p).Neglected
-	p.Weighting = Ratio
+	p.Importance.Mode = option.Ratio
 	if without := Predict(p).Neglected; wide.RewardMean > without.RewardMean+1e-6 || wide.RewardVariance > without.RewardVariance+1e-7 {
 		t.Errorf("neglected with a clip of 0.2 %+v, without %+v", wide, without)
 	}
@@ -43,19 +47,20 @@ func TestClipNeglect(t *testing.T) {
 // known as an expansion only, with equal arms and with a delay.
 func TestWideClipNeglectsNothing(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Normal, 1, 0.3}, {Normal, 0, 0.5}, {Normal, 0, 0.5}}, GroupSize: 4, Groups: 1, Weighting: Clipped,
-		Strength: 1, Optimizer: Optimizer{Rate: 0.001}, ClipLow: 0.3, ClipHigh: 0.3,
+		Arms:      []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Normal, Mean: 0, Std: 0.5}, {Law: option.Normal, Mean: 0, Std: 0.5}},
+		Estimator: option.Estimator{GroupSize: 4, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Clip, ClipLow: 0.3, ClipHigh: 0.3}, KL: option.KL{Coefficient: 1}},
+		Optimizer: option.Optimizer{LearningRate: 0.001},
 	}
-	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 8}, {Kind: Delay, Age: 3}} {
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 8}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
-		p.Weighting = Clipped
+		p.Importance.Mode = option.Clip
 		clipped := Predict(p).Neglected
-		p.Weighting = Ratio
+		p.Importance.Mode = option.Ratio
 		if ratio := Predict(p).Neglected; math.Abs(clipped.RewardMean/ratio.RewardMean-1) > 1e-3 || math.Abs(clipped.RewardVariance/ratio.RewardVariance-1) > 1e-3 {
 			t.Errorf("%+v: neglected with a wide clip %+v, without %+v", lag, clipped, ratio)
 		}
 	}
-	p.Weighting, p.ClipLow, p.ClipHigh, p.Lag, p.Optimizer.Rate = Clipped, 0.01, 0.01, Lag{Kind: Block, Age: 8}, 0.02
+	p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.Lag, p.Optimizer.LearningRate = option.Clip, 0.01, 0.01, option.Lag{Kind: option.Block, Interval: 8}, 0.02
 	got := Predict(p)
 	if n := got.Neglected; math.IsNaN(n.RewardVariance) || !(n.RewardMean > 0 && n.RewardVariance > 0.05**got.Exact.StationaryVariance.ExpectedReward) {
 		t.Errorf("a narrow clip: neglected %+v", n)
@@ -67,17 +72,18 @@ func TestWideClipNeglectsNothing(t *testing.T) {
 // refresh, which multiplies Var J.
 func TestNeglectOfOtherBounds(t *testing.T) {
 	for _, c := range []struct {
-		weighting             Weighting
+		weighting             option.ImportanceMode
 		bound, mean, variance float64
 	}{
-		{Truncated, 0.05, 0.751346, 1.0204e-4}, {Truncated, 0.02, 0.750668, 1.0510e-4},
-		{Clamped, 0.05, 0.751735, 1.0626e-4}, {Clamped, 0.02, 0.751744, 1.1273e-4},
-		{Masked, 0.1, 0.746876, 1.7770e-4}, {Masked, 0.05, 0.725038, 3.8968e-4}, {Masked, 0.02, 0.683761, 4.8154e-4},
+		{option.Truncated, 0.05, 0.751346, 1.0204e-4}, {option.Truncated, 0.02, 0.750668, 1.0510e-4},
+		{option.CISPO, 0.05, 0.751735, 1.0626e-4}, {option.CISPO, 0.02, 0.751744, 1.1273e-4},
+		{option.Masked, 0.1, 0.746876, 1.7770e-4}, {option.Masked, 0.05, 0.725038, 3.8968e-4}, {option.Masked, 0.02, 0.683761, 4.8154e-4},
 	} {
 		got := Predict(Params{
-			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Scale: Unscaled, Weighting: c.weighting,
-			ClipLow: c.bound, ClipHigh: c.bound, Floor: 1 - c.bound, Cap: 1 + c.bound,
-			Strength: 0.5, Lag: Lag{Kind: Block, Age: 16}, Optimizer: Optimizer{Rate: 0.2},
+			Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale}, Importance: option.Importance{Mode: c.weighting, ClipLow: c.bound, ClipHigh: c.bound, Floor: 1 - c.bound, Cap: 1 + c.bound}, KL: option.KL{Coefficient: 0.5}},
+			Lag:       option.Lag{Kind: option.Block, Interval: 16},
+			Optimizer: option.Optimizer{LearningRate: 0.2},
 		}).Neglected
 		within := func(what string, got, change, err float64) {
 			if !(got < 2*(change+3*err) && got > (change-3*err)/2) {

@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // ClosedForm returns the reduced-order model's J(t), t ≥ 0 in steps, from rest
 // at init (docs/theory.md §4):
@@ -14,16 +18,16 @@ import "math"
 // and scope says why.
 func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scope) {
 	p = p.checked()
-	p.Optimizer.check()
-	p.Lag.check()
+	must(p.Optimizer.Check)
+	must(p.Lag.Check)
 	checkLogits("init", init, len(p.Arms))
 	out := func(because string) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
 	switch {
 	case p.tabular():
 		return out(noOscillator)
-	case p.Optimizer.Method == Adam:
+	case p.Optimizer.Kind == option.Adam:
 		return out("Adam has no reduced-order model away from its fixed point")
-	case p.Optimizer.Decay != Steady || p.Optimizer.Warmup > 0:
+	case p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0:
 		return out("the learning rate varies")
 	}
 	point, ok := Reached(p)
@@ -53,7 +57,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	m := all[chosen]
 	s := scalar{
 		fresh: m.Fresh, stale: m.Stale,
-		method: p.Optimizer.Method, rate: p.Optimizer.Rate, momentum: p.Optimizer.Momentum, lag: p.Lag,
+		method: p.Optimizer.Kind, rate: p.Optimizer.LearningRate, momentum: p.Optimizer.Momentum, lag: p.Lag,
 	}
 	o := oscillator(&s, p.Factors)
 	if o.Mass <= 0 {

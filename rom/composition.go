@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -72,14 +73,14 @@ func components(p *Params) (parts []component, unit float64, shares [][]float64)
 	shares = make([][]float64, len(arms))
 	for a, arm := range arms {
 		switch {
-		case arm.Law == Bernoulli:
+		case arm.Law == option.Bernoulli:
 			if arm.Mean < 1 {
 				add(a, 0, 0, 1-arm.Mean)
 			}
 			if arm.Mean > 0 {
 				add(a, 1, 0, arm.Mean)
 			}
-		case arm.Law == Normal:
+		case arm.Law == option.Normal:
 			add(a, arm.Mean, arm.Std, 1)
 		default:
 			add(a, arm.Mean, 0, 1)

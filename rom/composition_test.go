@@ -4,14 +4,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/option"
 )
 
 // mixed returns a bandit with arms of every law.
 func mixed(size int) Params {
 	return Params{
-		Arms:      []Arm{{Normal, 1, 0.3}, {Bernoulli, 0.4, 0}, {Constant, 0.2, 0}, {Normal, -0.5, 1.2}},
-		Reference: []float64{0, 0.3, -0.2, 0.1}, GroupSize: size, Groups: 2, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.3,
-		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+		Arms:      []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Bernoulli, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 0.2, Std: 0}, {Law: option.Normal, Mean: -0.5, Std: 1.2}},
+		Reference: []float64{0, 0.3, -0.2, 0.1},
+		Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.1}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.3}, KL: option.KL{Coefficient: 0.4}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Factors:   Unit,
 	}
 }
 
@@ -20,7 +24,7 @@ func mixed(size int) Params {
 func TestCompositionsAreTheEnumeratedGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	base := mixed(5)
-	base.Arms = []Arm{{Constant, 0.2, 0}, {Bernoulli, 0.4, 0}, {Constant, 1.3, 0}}
+	base.Arms = []option.Arm{{Law: option.Constant, Mean: 0.2, Std: 0}, {Law: option.Bernoulli, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 1.3, Std: 0}}
 	everyEstimator(base, func(p Params) {
 		theta, old := normals(r, 3, 1), normals(r, 3, 1)
 		p.Reference = normals(r, 3, 1)
@@ -38,7 +42,7 @@ func TestUnscaledNormalRewardsAreExact(t *testing.T) {
 	nodes := [5]float64{0, 1.3556261799742659, -1.3556261799742659, 2.8569700138728056, -2.8569700138728056}
 	chances := [5]float64{8.0 / 15, 0.22207592200561266, 0.22207592200561266, 0.011257411327720689, 0.011257411327720689}
 	base := mixed(4)
-	base.Arms = []Arm{{Normal, 1, 0.3}, {Constant, 0.2, 0}, {Normal, -0.5, 1.2}}
+	base.Arms = []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Constant, Mean: 0.2, Std: 0}, {Law: option.Normal, Mean: -0.5, Std: 1.2}}
 	base.Reference = []float64{0, 0.3, -0.2}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
@@ -51,10 +55,10 @@ func TestUnscaledNormalRewardsAreExact(t *testing.T) {
 			chance = append(chance, past[a]*chances[i])
 		}
 	}
-	for _, baseline := range []Baseline{GroupMean, LeaveOneOut} {
-		for _, weighting := range []Weighting{Unweighted, Ratio} {
+	for _, baseline := range []option.Baseline{option.MeanBaseline, option.LeaveOneOut} {
+		for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 			p := base
-			p.Scale, p.Baseline, p.Weighting, p.KLEstimator = Unscaled, baseline, weighting, K2
+			p.Advantage.Scale, p.Advantage.Baseline, p.Importance.Mode, p.KL.Gradient = option.NoScale, baseline, weighting, option.K2
 			wantMean, wantCov := enumerate(p, theta, old, atoms, chance)
 			mean := make([]float64, 3)
 			kind := MeanForce(mean, p, theta, old)
@@ -78,8 +82,8 @@ func TestUnscaledNormalRewardsAreExact(t *testing.T) {
 func TestPairsOfNormalRewards(t *testing.T) {
 	for _, epsilon := range []float64{0, 1e-3, 0.4, 20} {
 		p := mixed(2)
-		p.Arms, p.Reference = []Arm{{Normal, 1, 0.3}, {Normal, 0.2, 0.7}}, []float64{0, 0}
-		p.Epsilon, p.Strength, p.Groups = epsilon, 0, 1
+		p.Arms, p.Reference = []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Normal, Mean: 0.2, Std: 0.7}}, []float64{0, 0}
+		p.Advantage.Epsilon, p.KL.Coefficient, p.GroupsPerStep = epsilon, 0, 1
 		p = p.checked()
 		m := newModel(&p)
 		theta := []float64{0.3, 0}
@@ -131,7 +135,7 @@ func TestCompositionSums(t *testing.T) {
 	for _, std := range []float64{1e-8, 1e-3, 0.3} {
 		for _, size := range []int{2, 3, 8} {
 			p := mixed(size)
-			p.Epsilon, p.Arms[0].Std = 0, std
+			p.Advantage.Epsilon, p.Arms[0].Std = 0, std
 			p = p.checked()
 			c := p.groups
 			parts := len(c.parts)
@@ -164,10 +168,10 @@ func TestCompositionsAreSampledGroups(t *testing.T) {
 	const groups = 60_000
 	r := rand.New(rand.NewPCG(33, 34))
 	theta, old := []float64{0.4, 0, -0.3, 0.1}, []float64{0, 0.2, 0.1, -0.2}
-	for _, weighting := range []Weighting{Unweighted, Clipped} {
+	for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Clip} {
 		for _, epsilon := range []float64{0, 0.2} {
 			p := mixed(6)
-			p.Weighting, p.Epsilon, p.KLEstimator, p.Groups = weighting, epsilon, K3, 1
+			p.Importance.Mode, p.Advantage.Epsilon, p.KL.Gradient, p.GroupsPerStep = weighting, epsilon, option.K3, 1
 			checkSampledGroups(t, r, p, theta, old, groups)
 		}
 	}
@@ -197,9 +201,9 @@ func checkSampledGroups(t *testing.T, r *rand.Rand, p Params, theta, old []float
 			arm := p.Arms[a]
 			group[i] = sample{a, arm.Mean}
 			switch arm.Law {
-			case Normal:
+			case option.Normal:
 				group[i].reward += arm.Std * r.NormFloat64()
-			case Bernoulli:
+			case option.Bernoulli:
 				group[i].reward = 0
 				if r.Float64() < arm.Mean {
 					group[i].reward = 1
@@ -217,11 +221,11 @@ func checkSampledGroups(t *testing.T, r *rand.Rand, p Params, theta, old []float
 	for a := range mean {
 		variance := power[2][a] - power[1][a]*power[1][a]
 		if wrong := math.Abs(power[1][a]); wrong > 6*math.Sqrt(variance/groups) {
-			t.Errorf("weighting %v, ε = %g, arm %d: mean %v off by %.3g ± %.3g", p.Weighting, p.Epsilon, a, mean[a], wrong, math.Sqrt(variance/groups))
+			t.Errorf("weighting %v, ε = %g, arm %d: mean %v off by %.3g ± %.3g", p.Importance.Mode, p.Advantage.Epsilon, a, mean[a], wrong, math.Sqrt(variance/groups))
 		}
 		wrong, spread := math.Abs(variance-cov.At(a, a)), math.Sqrt((power[4][a]-variance*variance)/groups)
-		if p.Weighting != Clipped && wrong > 6*spread {
-			t.Errorf("weighting %v, ε = %g, arm %d: variance %v off by %.3g ± %.3g", p.Weighting, p.Epsilon, a, variance, wrong, spread)
+		if p.Importance.Mode != option.Clip && wrong > 6*spread {
+			t.Errorf("weighting %v, ε = %g, arm %d: variance %v off by %.3g ± %.3g", p.Importance.Mode, p.Advantage.Epsilon, a, variance, wrong, spread)
 		}
 	}
 }
@@ -232,9 +236,9 @@ func checkSampledGroups(t *testing.T, r *rand.Rand, p Params, theta, old []float
 func TestComposedStiffness(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	for _, size := range []int{2, 5, 9} {
-		for _, weighting := range []Weighting{Unweighted, Ratio, Clipped, Powered} {
+		for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip, option.VESPO} {
 			p := mixed(size)
-			p.Weighting, p.Power, p.Decay = weighting, BySign{2, 3}, BySign{3, 2}
+			p.Importance.Mode, p.Importance.Power, p.Importance.Decay = weighting, option.Signed{Positive: 2, Negative: 3}, option.Signed{Positive: 3, Negative: 2}
 			p = p.checked()
 			m := newModel(&p)
 			theta := normals(r, 4, 0.7)
@@ -283,15 +287,17 @@ func TestFixedPointsOfNormalArms(t *testing.T) {
 	for _, c := range []struct {
 		size            int
 		std, strength   float64
-		anchor          Anchor
+		anchor          option.KLPoint
 		reward, allowed float64
 	}{
-		{2, 0.3, 1.2, AtSnapshot, 0.6941, 1e-3}, {4, 0.3, 1.2, AtSnapshot, 0.77277, 1e-3},
-		{16, 0.3, 1.2, AtSnapshot, 0.83618, 1e-3}, {4, 0.1, 0.5, AtCurrent, 0.9659, 4e-3},
+		{2, 0.3, 1.2, option.AtSnapshot, 0.6941, 1e-3}, {4, 0.3, 1.2, option.AtSnapshot, 0.77277, 1e-3},
+		{16, 0.3, 1.2, option.AtSnapshot, 0.83618, 1e-3}, {4, 0.1, 0.5, option.AtCurrent, 0.9659, 4e-3},
 	} {
 		p := Params{
-			Arms: []Arm{{Normal, 1, c.std}, {Normal, 0, c.std}}, GroupSize: c.size, Groups: 1,
-			Strength: c.strength, Anchor: c.anchor, Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.01},
+			Arms:      []option.Arm{{Law: option.Normal, Mean: 1, Std: c.std}, {Law: option.Normal, Mean: 0, Std: c.std}},
+			Estimator: option.Estimator{GroupSize: c.size, GroupsPerStep: 1, KL: option.KL{Coefficient: c.strength, At: c.anchor}},
+			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+			Optimizer: option.Optimizer{LearningRate: 0.01},
 		}
 		point, ok := Reached(p)
 		if !ok || math.Abs(point.Reward-c.reward) > c.allowed {
@@ -304,15 +310,16 @@ func TestFixedPointsOfNormalArms(t *testing.T) {
 // vanishes there.
 func TestFixedPointsOfAnyRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 38))
-	laws := []Law{Bernoulli, Constant, Normal}
+	laws := []option.Law{option.Bernoulli, option.Constant, option.Normal}
 	for range 60 {
 		arms := 2 + r.IntN(3)
 		p := Params{
-			GroupSize: 2 + r.IntN(6), Groups: 1, Strength: math.Exp(2*r.NormFloat64() - 1), KLEstimator: KLEstimator(r.IntN(3)),
-			Weighting: Weighting(r.IntN(2)), Baseline: Baseline(r.IntN(2)), Lag: Lag{Kind: Block, Age: 1}, Reference: normals(r, arms, 1),
+			Estimator: option.Estimator{GroupSize: 2 + r.IntN(6), GroupsPerStep: 1, KL: option.KL{Coefficient: math.Exp(2*r.NormFloat64() - 1), Gradient: option.KLGradient(r.IntN(3))}, Importance: option.Importance{Mode: option.ImportanceMode(r.IntN(2))}, Advantage: option.Advantage{Baseline: option.Baseline(r.IntN(2))}},
+			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+			Reference: normals(r, arms, 1),
 		}
 		for range arms {
-			p.Arms = append(p.Arms, Arm{laws[r.IntN(3)], r.Float64(), 0.01 + r.Float64()})
+			p.Arms = append(p.Arms, option.Arm{Law: laws[r.IntN(3)], Mean: r.Float64(), Std: 0.01 + r.Float64()})
 		}
 		all := FixedPoints(p)
 		if len(all) == 0 {
@@ -330,17 +337,17 @@ func TestFixedPointsOfAnyRewards(t *testing.T) {
 
 // Which of the two is said: that there is no fixed point, or that none was found.
 func TestReasonsWithoutFixedPoint(t *testing.T) {
-	p := reference(GroupStd, 0, 16)
+	p := reference(option.StdScale, 0, 16)
 	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists without a KL penalty" {
 		t.Errorf("β = 0: %+v", got.Exact.Scope)
 	}
-	p = reference(GroupStd, 0.9*BetaCritical(0), Infinite)
-	p.Arms = []Arm{{Mean: 1}, {Mean: 0}}
+	p = reference(option.StdScale, 0.9*BetaCritical(0), option.Infinite)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists at G = ∞ below the critical KL coefficient" {
 		t.Errorf("below β_c: %+v", got.Exact.Scope)
 	}
-	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 0, 0}, {Constant, 0.5, 0}}
-	p.Reference, p.Strength = nil, 0.1
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.5, Std: 0}}
+	p.Reference, p.KL.Coefficient = nil, 0.1
 	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != noneFound {
 		t.Errorf("three values: %+v", got.Exact.Scope)
 	}

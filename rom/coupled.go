@@ -5,6 +5,8 @@ import (
 	"math/cmplx"
 	"slices"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -51,7 +53,7 @@ func (l *linear) decouple(mixing float64) (parts []scalar, ok bool) {
 
 // scalar returns the recursion of one mode under l's optimizer and lag.
 func (l *linear) scalar(fresh, stale float64) scalar {
-	return scalar{fresh: fresh, stale: stale, method: l.method, rate: l.rate, momentum: l.momentum, lag: l.lag}
+	return scalar{fresh: fresh, stale: stale, method: l.method, rate: l.rate, momentum: l.momentum, lag: l.lag, ageDraws: l.ageDraws}
 }
 
 // bounds returns the ends of a scan of learning rates: half the rate below which the
@@ -61,7 +63,7 @@ func (l *linear) bounds() (low, high float64) {
 	fresh, stale := mat.Norm(l.fresh, 2), mat.Norm(l.stale, 2)
 	worst := l.scalar(fresh, stale)
 	low = 0.5 * worst.sufficientRate()
-	if l.method == Nesterov {
+	if l.method == option.Nesterov {
 		low /= 1 + 2*l.momentum
 	}
 	return low, 10 * (1 + l.momentum) / max(fresh, stale)
@@ -70,22 +72,22 @@ func (l *linear) bounds() (low, high float64) {
 // at returns l with another learning rate and age.
 func (l *linear) at(rate float64, age int) *linear {
 	moved := *l
-	moved.rate, moved.lag.Age = rate, age
+	moved.rate, moved.lag.Interval = rate, age
 	return &moved
 }
 
 // scanPoints returns the number of learning rates in a scan of monodromy matrices.
-func (l *linear) scanPoints() int { return 200 + 16*min(l.lag.Age, 100) }
+func (l *linear) scanPoints() int { return 200 + 16*min(l.lag.Interval, 100) }
 
 // criticalRate returns the smallest learning rate at which the coupled recursion
 // is not stable, for a block within bounds.
 func (l *linear) criticalRate() threshold {
-	if l.lag.Kind != Block {
+	if l.lag.Kind != option.Block {
 		return l.delayCrossing()
 	}
 	low, high := l.bounds()
 	return firstCrossing(func(rate float64) float64 {
-		return radius(l.at(rate, l.lag.Age).monodromy())
+		return radius(l.at(rate, l.lag.Interval).monodromy())
 	}, low, high, l.scanPoints())
 }
 
@@ -134,7 +136,7 @@ func (l *linear) crossings() []crossing {
 	}
 	var found []crossing
 	unknown := false
-	steps := 64 + 32*l.lag.resolution()
+	steps := 64 + 32*staleness(l.lag).resolution()
 	step := math.Pi / float64(steps)
 	for i := range steps {
 		from, to := max(float64(i), 1e-6)*step, float64(i+1)*step // C(0) = 0 for every ν
@@ -190,7 +192,7 @@ func (l *linear) crossings() []crossing {
 // delayed writes Λ_f + Λ_s P(e^{−iw}), the stiffness at the multiplier e^{iw}, into m; with a
 // delay P(e^{−iw}) = e^{−iτw}.
 func (l *linear) delayed(m complexMatrix, w float64) {
-	turn := l.lag.onCircle(w)
+	turn := staleness(l.lag).onCircle(w)
 	for i, row := range m {
 		for j := range row {
 			row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
@@ -226,9 +228,9 @@ func nearest(to, values []complex128) []complex128 {
 // multipliers meet. Where none do the onset is unknown.
 func (l *linear) onsetRate() threshold {
 	low, high := l.bounds()
-	if l.lag.Kind == Block {
+	if l.lag.Kind == option.Block {
 		return firstCrossing(func(rate float64) float64 {
-			moved := l.at(rate, l.lag.Age)
+			moved := l.at(rate, l.lag.Interval)
 			a, _ := moved.step()
 			inside := mat.DenseCopyOf(a.Slice(0, 2*l.dim(), 0, 2*l.dim()))
 			whole, inner := multipliers(moved.monodromy()), multipliers(inside)
@@ -244,11 +246,11 @@ func (l *linear) onsetRate() threshold {
 	n := l.dim()
 	rate := func(z float64) float64 {
 		gain := 1.0
-		if l.method == Nesterov {
+		if l.method == option.Nesterov {
 			gain = 1 + l.momentum - l.momentum/z
 		}
 		force := mat.NewDense(n, n, nil)
-		force.Scale(l.lag.onLine(z), l.stale)
+		force.Scale(staleness(l.lag).onLine(z), l.stale)
 		force.Add(force, l.fresh)
 		values := multipliers(force)
 		if values == nil {
@@ -292,10 +294,10 @@ const (
 func (l *linear) criticalInterval() threshold {
 	n := l.dim()
 	none := threshold{}
-	if l.lag.Kind == Random {
+	if l.lag.Kind == option.Random {
 		return none // there is no interval
 	}
-	if l.lag.Kind == Delay {
+	if l.lag.Kind == option.Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
 			if moved := l.at(l.rate, tau); !moved.delayStable() {
 				switch r := radius(moved.monodromy()); {
@@ -349,7 +351,7 @@ func (l *linear) delayStable() bool {
 	n := l.dim()
 	m := newComplexMatrix(n)
 	mu, advance := complex(l.momentum, 0), 0i
-	if l.method == Nesterov {
+	if l.method == option.Nesterov {
 		advance = mu
 	}
 	direction := func(w float64) complex128 {
@@ -381,7 +383,7 @@ func (l *linear) delayStable() bool {
 		}
 		return angle
 	}
-	steps := 16 + 4*n*(l.lag.Age+2)
+	steps := 16 + 4*n*(l.lag.Interval+2)
 	step, last, sum := math.Pi/float64(steps), direction(0), 0.0
 	for i := 0; i < steps && !math.IsNaN(sum); i++ {
 		now := direction(float64(i+1) * step)

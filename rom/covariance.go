@@ -1,6 +1,10 @@
 package rom
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"grposim/option"
+)
 
 // ForceCovariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of
 // one optimizer step, which averages B groups and is clipped as in MeanForce (docs/theory.md §2). theta and old
@@ -32,7 +36,7 @@ func (m *model) composed() bool { return m.groups != nil && !(m.groups.smeared &
 func (m *model) covariance() *mat.SymDense {
 	arms := len(m.Arms)
 	total := mat.NewSymDense(arms, nil)
-	if m.GroupSize == Infinite {
+	if m.GroupSize == option.Infinite {
 		return total
 	}
 	if m.limited() {
@@ -73,7 +77,7 @@ func (m *model) covariance() *mat.SymDense {
 	projectMatrix(reward, m.now.probs, m.now.probs)
 	projectMatrix(cross, m.now.probs, at)
 	projectMatrix(penalty, at, at)
-	beta, factor := m.Strength, m.Factors.Noise/float64(m.Groups)
+	beta, factor := m.KL.Coefficient, m.Factors.Noise/float64(m.GroupsPerStep)
 	share := m.drawnShare()
 	var force []float64 // of a group of a prompt that is drawn at random
 	if share < 1 {
@@ -166,7 +170,7 @@ func (m *model) countCovariance(reward, cross, penalty [][]float64) {
 			penalty[a][a] += m.kappa[a] * m.kappa[a] * (g.share*alpha[a] + (1-g.share)*delta[a]) / m.size
 		}
 	}
-	if m.Filter == Drop {
+	if m.Filter == option.Drop {
 		for a := range alpha { // the mean force of a group that is left
 			alpha[a] = g.mean * (m.up[a]*alpha[a] - m.down[a]*delta[a])
 		}
@@ -238,7 +242,7 @@ func (m *model) expandedCovariance(reward, cross [][]float64) {
 		cross[a][a] += kOwn[a]
 	}
 	factor := m.baseline
-	if m.Scale == Unscaled && !m.clips() {
+	if m.Advantage.Scale == option.NoScale && !m.clips() {
 		factor *= 1 - 1/m.size
 		for a, old := range m.past.probs {
 			for b := range arms {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"grposim/option"
 )
 
 // Cycle is the predicted width of the cycle of snapshots about a fixed point that has lost
@@ -23,7 +25,7 @@ func MeanFieldCycle(p Params, init []float64, at []int) Cycle {
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "2 of them")
 	because := p.underived()
-	if p.Optimizer.Method == Adam {
+	if p.Optimizer.Kind == option.Adam {
 		because = "near a fixed point Adam makes steps of rounding errors, which decide the width"
 	}
 	if because != "" {
@@ -65,7 +67,7 @@ func rangeOfGap(logits [][]float64) float64 {
 func BoundedCycle(p Params, init []float64, at []int) Cycle {
 	p = p.checked()
 	ratio := p
-	ratio.Weighting = Ratio
+	ratio.Importance.Mode = option.Ratio
 	c, m := Cycle{Kind: LeadingOrder}, newModel(&ratio)
 	if c.Scope.Because = cmp.Or(p.noBoundedCycle(), m.noRecurrence()); c.Scope.Because != "" {
 		return c
@@ -81,11 +83,11 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 	}
 	prob, q := fixed.Policy[better], fixed.Policy[1-better]
 	y := math.Abs(fixed.Logits[0] - fixed.Logits[1] - m.target[0] + m.target[1])
-	up, _ := weightings[p.Weighting].bands(&p, prob)
+	up, _ := weightings[p.Importance.Mode].bands(&p, prob)
 	bound := math.Log1p(up.above)
 
-	contraction := p.Factors.Stiffness * p.Optimizer.Rate * 2 * m.pull() * prob * q // in a step of a block
-	left := math.Pow(1-contraction, float64(p.Lag.Age))
+	contraction := p.Factors.Stiffness * p.Optimizer.LearningRate * 2 * m.pull() * prob * q // in a step of a block
+	left := math.Pow(1-contraction, float64(p.Lag.Interval))
 	endless := SkewMultiplier(ratio, fixed.Logits)
 	multiplier := endless + (1-endless)*left
 	stiffening := q * q * y // relative, of the force where the weight is held
@@ -138,17 +140,17 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 // BoundedCycle says, "" where it may.
 func (p *Params) noBoundedCycle() string {
 	switch o := &p.Optimizer; {
-	case weightings[p.Weighting].bands == nil:
+	case weightings[p.Importance.Mode].bands == nil:
 		return "the importance weight has no bound of the ratio"
-	case p.Weighting == ChangeClipped:
+	case p.Importance.Mode == option.DPPO:
 		return "the importance weight bounds the change of a probability, not the ratio"
-	case p.GroupSize != Infinite || p.Baseline > LeaveOneOut || p.Scale != GroupStd:
+	case p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale:
 		return "a bounded cycle is derived for the std scale of GRPO at G = ∞"
 	case len(p.Arms) != 2 || !p.certain():
 		return "a bounded cycle is derived for two arms of certain rewards: of noisy ones a bound changes the force on both"
-	case p.Lag.Kind != Block || p.Lag.Behind > 0:
+	case p.Lag.Kind != option.Block || p.Lag.Behind > 0:
 		return "a bounded cycle is derived for blocks of the last snapshot"
-	case o.Method == Adam || o.Momentum > 0 || o.Decay != Steady || o.Warmup > 0 || o.MaxNorm > 0:
+	case o.Kind == option.Adam || o.Momentum > 0 || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0 || o.MaxNorm > 0:
 		return "a bounded cycle is derived for plain gradient ascent at a constant learning rate"
 	case p.ReferenceUpdate.Interval > 0:
 		return "a bounded cycle is derived for a fixed reference"
@@ -159,7 +161,7 @@ func (p *Params) noBoundedCycle() string {
 // certain reports whether every arm has a single reward.
 func (p *Params) certain() bool {
 	for _, arm := range p.Arms {
-		if low, high, ok := arm.support(); !ok || low != high {
+		if low, high, ok := armSupport(arm); !ok || low != high {
 			return false
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"grposim/option"
 )
 
 // Deviations yields the deviation x of the logits from a fixed point theta, and the
@@ -17,11 +19,11 @@ import (
 // step. Adam has no linear dynamics of its own: it panics.
 func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
 	fresh, stale := StiffnessAt(p, theta)
-	if p.Optimizer.Method == Adam {
+	if p.Optimizer.Kind == option.Adam {
 		panic("rom: Deviations: got Adam, want HeavyBall or Nesterov")
 	}
-	rate, momentum := p.Optimizer.Rate, p.Optimizer.Momentum
-	force, velocity := stepGains(p.Optimizer.Method, momentum)
+	rate, momentum := p.Optimizer.LearningRate, p.Optimizer.Momentum
+	force, velocity := stepGains(p.Optimizer.Kind, momentum)
 	return func(yield func(x, v []float64) bool) {
 		x, v := slices.Clone(start), make([]float64, len(start))
 		past := newSnapshots(p.Lag, start, math.MaxInt-1)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"grposim/option"
 )
 
 // amongPrompts says how often a prompt with a policy of its own is drawn where each group is of
@@ -32,7 +34,7 @@ func (m *model) drawnShare() float64 {
 
 // drawnWeight returns 1, or P of the snapshot where groups of equal rewards are redrawn.
 func (m *model) drawnWeight() float64 {
-	if m.Filter != Redraw {
+	if m.Filter != option.Redraw {
 		return 1
 	}
 	p, _ := m.differ(chances(m.past.probs, m.success))
@@ -57,7 +59,7 @@ type drawnPath struct {
 type drawnPaths struct {
 	each   []drawnPath
 	among  *amongPrompts
-	lag    Lag
+	lag    option.Lag
 	varies float64 // Var ΣP/(ΣP)² at the last refresh
 }
 
@@ -87,7 +89,7 @@ func (d *drawnPaths) advance(t int) (ok bool) {
 			return false
 		}
 	}
-	if t%d.lag.Age == 0 { // a refresh
+	if t%d.lag.Interval == 0 { // a refresh
 		sum, variance := 0.0, 0.0
 		for i := range d.each {
 			p := &d.each[i]
@@ -146,7 +148,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	if n := len(all) * steps; path.Scope.Because == "" && n > maxDrawn {
 		path.Scope.Because = fmt.Sprintf("the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", maxDrawn, n)
 	}
-	if !p.Lag.plainBlock() {
+	if !staleness(p.Lag).plainBlock() {
 		path.Scope.Because = "prompts with a policy each have snapshots of the last refresh only"
 	}
 	if path.Scope.Because != "" {

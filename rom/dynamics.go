@@ -6,6 +6,8 @@ import (
 	"math/cmplx"
 	"slices"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -45,7 +47,7 @@ const roundedMixing = 1e-9
 // newLinearDynamics returns the linear dynamics under an optimizer with the given
 // method, rate and momentum. gain, one entry per arm, multiplies the force (Adam's
 // preconditioner; nil: 1). It returns nil where a matrix is not finite.
-func (l *linearization) newLinearDynamics(method Method, rate, momentum float64, gain []float64) *linearDynamics {
+func (l *linearization) newLinearDynamics(method option.Method, rate, momentum float64, gain []float64) *linearDynamics {
 	fresh, stale, noise := l.fresh, l.stale, l.noise
 	if gain != nil {
 		p := mat.NewDiagDense(len(gain), gain)
@@ -58,7 +60,7 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 	}
 	m := &linearDynamics{gain: gain, whole: &linear{
 		fresh: within(l.q, fresh), stale: within(l.q, stale), noise: within(l.q, noise),
-		method: method, rate: rate, momentum: momentum, lag: l.Lag, samples: l.Samples,
+		method: method, rate: rate, momentum: momentum, lag: l.Lag, ageDraws: l.ageDraws(&l.Lag), samples: l.Samples,
 	}}
 	if !m.finite() {
 		return nil
@@ -170,16 +172,16 @@ func (m *linearDynamics) tooLarge() string {
 	if n+1 > maxClasses {
 		return "more than 64 distinct arms"
 	}
-	if m.whole.lag.Kind == Delay && m.whole.lag.Age > maxCompanion/n-2 {
+	if m.whole.lag.Kind == option.Delay && m.whole.lag.Interval > maxCompanion/n-2 {
 		return "the companion matrix of the delay is larger than 320"
 	}
-	if !m.whole.lag.plainBlock() && m.whole.memory() > maxCompanion/n-2 {
+	if !staleness(m.whole.lag).plainBlock() && m.whole.memory() > maxCompanion/n-2 {
 		return "the matrix of the past policies is larger than 320"
 	}
-	if m.whole.lag.Kind == Block && m.whole.lag.Behind > 0 && m.whole.lag.Age > maxOlderBlock {
+	if m.whole.lag.Kind == option.Block && m.whole.lag.Behind > 0 && m.whole.lag.Interval > maxOlderBlock {
 		return fmt.Sprintf("the refresh interval is longer than %d steps and the snapshot older than a block", maxOlderBlock)
 	}
-	if m.whole.lag.Kind == Block && m.whole.lag.Age > maxPeriod {
+	if m.whole.lag.Kind == option.Block && m.whole.lag.Interval > maxPeriod {
 		for i := range m.parts {
 			if s := &m.parts[i]; !s.frozen() && !s.current() {
 				return "the refresh interval is longer than 10,000 steps and only part of the force is frozen"
@@ -308,7 +310,7 @@ func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*sca
 
 // multipliers returns the multipliers of one mode; nil where they are not finite.
 func (s *scalar) multipliers() []complex128 {
-	if !s.lag.plainBlock() {
+	if !staleness(s.lag).plainBlock() {
 		return multipliers(s.linear().monodromy())
 	}
 	m, _ := s.monodromy(s.rate)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -33,13 +35,13 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 	}
 	now, past, reference := policy(theta), policy(old), policy(p.Reference)
 	anchor := now
-	if p.Anchor == AtSnapshot {
+	if p.KL.At == option.AtSnapshot {
 		anchor = past
 	}
-	if p.Placement == InReward {
+	if p.KL.In == option.InReward {
 		group = slices.Clone(group)
 		for i, s := range group {
-			group[i].reward -= p.Strength * math.Log(past[s.arm]/reference[s.arm])
+			group[i].reward -= p.KL.Coefficient * math.Log(past[s.arm]/reference[s.arm])
 		}
 	}
 	mean, lowest, highest := 0.0, group[0].reward, group[0].reward
@@ -63,40 +65,40 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 	}
 	for _, s := range group {
 		advantage := s.reward - mean
-		if p.Baseline == LeaveOneOut {
+		if p.Advantage.Baseline == option.LeaveOneOut {
 			advantage *= size / (size - 1)
 		}
-		if p.Scale == GroupStd {
+		if p.Advantage.Scale == option.StdScale {
 			n := size
-			if p.Deviation == Sample {
+			if p.Advantage.Std == option.SampleStd {
 				n--
 			}
-			advantage /= math.Sqrt(squares/n) + p.Epsilon
+			advantage /= math.Sqrt(squares/n) + p.Advantage.Epsilon
 		}
 		if lowest == highest {
 			advantage = 0
 		}
 		ratio := now[s.arm] / past[s.arm]
 		weight := sampleWeight(&p, ratio, advantage)
-		if p.Placement == InAdvantage {
-			advantage -= p.Strength * math.Log(past[s.arm]/reference[s.arm])
+		if p.KL.In == option.InAdvantage {
+			advantage -= p.KL.Coefficient * math.Log(past[s.arm]/reference[s.arm])
 		}
 		pull(weight*advantage, s.arm, now)
-		if p.Placement != InLoss {
+		if p.KL.In != option.InLoss {
 			continue
 		}
 		rho := anchor[s.arm] / past[s.arm]
-		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.KLEstimator {
-		case K2:
-			pull(-p.Strength*l, s.arm, anchor)
-		case K3:
-			pull(-p.Strength*(1-math.Exp(-l)), s.arm, anchor)
-		case K1:
-			pull(-p.Strength, s.arm, anchor)
-		case RatioK1:
-			pull(-p.Strength*rho*(l+1), s.arm, anchor)
-		case RatioK3:
-			pull(-p.Strength*rho*l, s.arm, anchor)
+		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.KL.Gradient {
+		case option.K2:
+			pull(-p.KL.Coefficient*l, s.arm, anchor)
+		case option.K3:
+			pull(-p.KL.Coefficient*(1-math.Exp(-l)), s.arm, anchor)
+		case option.K1:
+			pull(-p.KL.Coefficient, s.arm, anchor)
+		case option.RatioK1:
+			pull(-p.KL.Coefficient*rho*(l+1), s.arm, anchor)
+		case option.RatioK3:
+			pull(-p.KL.Coefficient*rho*l, s.arm, anchor)
 		}
 	}
 	for a, q := range now {
@@ -104,13 +106,13 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			g[a] -= p.Entropy * q * r * math.Log(q/r)
 		}
 	}
-	if p.KLEstimator == ExactKL && p.Placement == InLoss {
+	if p.KL.Gradient == option.ExactKL && p.KL.In == option.InLoss {
 		kl := 0.0
 		for a, q := range anchor {
 			kl += q * math.Log(q/reference[a])
 		}
 		for a, q := range anchor {
-			g[a] -= p.Strength * q * (math.Log(q/reference[a]) - kl)
+			g[a] -= p.KL.Coefficient * q * (math.Log(q/reference[a]) - kl)
 		}
 	}
 	return g
@@ -119,18 +121,18 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 // sampleWeight returns the weight of a sample with the importance ratio.
 func sampleWeight(p *Params, ratio, advantage float64) float64 {
 	weight := 1.0
-	switch p.Weighting {
-	case Ratio:
+	switch p.Importance.Mode {
+	case option.Ratio:
 		weight = ratio
-	case Clipped:
+	case option.Clip:
 		weight = ratio
-		if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
+		if advantage > 0 && ratio > 1+p.Importance.ClipHigh || advantage < 0 && ratio < 1-p.Importance.ClipLow {
 			weight = 0
 		}
-	case Powered:
-		weight = math.Pow(ratio, p.Power.Positive) * math.Exp(p.Decay.Positive*(1-ratio))
+	case option.VESPO:
+		weight = math.Pow(ratio, p.Importance.Power.Positive) * math.Exp(p.Importance.Decay.Positive*(1-ratio))
 		if advantage < 0 {
-			weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
+			weight = math.Pow(ratio, p.Importance.Power.Negative) * math.Exp(p.Importance.Decay.Negative*(1-ratio))
 		}
 	}
 	return weight
@@ -180,7 +182,7 @@ func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64)
 	cov = mat.NewSymDense(arms, nil)
 	for a := range arms {
 		for b := a; b < arms; b++ {
-			cov.SetSym(a, b, (second.At(a, b)-mean[a]*mean[b])/float64(p.Groups))
+			cov.SetSym(a, b, (second.At(a, b)-mean[a]*mean[b])/float64(p.GroupsPerStep))
 		}
 	}
 	return mean, cov
@@ -189,16 +191,16 @@ func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64)
 // everyEstimator calls visit with every combination of estimator options, set on a
 // copy of base.
 func everyEstimator(base Params, visit func(p Params)) {
-	for _, baseline := range []Baseline{GroupMean, LeaveOneOut} {
-		for _, scale := range []Scale{GroupStd, Unscaled} {
-			for _, deviation := range []Deviation{Population, Sample} {
-				for _, weighting := range []Weighting{Unweighted, Ratio, Clipped, Powered} {
-					for _, estimate := range []KLEstimator{ExactKL, K2, K3} {
-						for _, anchor := range []Anchor{AtCurrent, AtSnapshot} {
+	for _, baseline := range []option.Baseline{option.MeanBaseline, option.LeaveOneOut} {
+		for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
+			for _, deviation := range []option.Deviation{option.PopulationStd, option.SampleStd} {
+				for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip, option.VESPO} {
+					for _, estimate := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
+						for _, anchor := range []option.KLPoint{option.AtCurrent, option.AtSnapshot} {
 							p := base
-							p.Baseline, p.Scale, p.Deviation = baseline, scale, deviation
-							p.Weighting, p.KLEstimator, p.Anchor = weighting, estimate, anchor
-							p.Power, p.Decay = BySign{2, 3}, BySign{3, 2}
+							p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std = baseline, scale, deviation
+							p.Importance.Mode, p.KL.Gradient, p.KL.At = weighting, estimate, anchor
+							p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 2, Negative: 3}, option.Signed{Positive: 3, Negative: 2}
 							visit(p)
 						}
 					}
@@ -212,16 +214,16 @@ func everyEstimator(base Params, visit func(p Params)) {
 // estimators of everyEstimator.
 func everyPenalty(base Params, visit func(p Params)) {
 	everyEstimator(base, func(p Params) {
-		if p.KLEstimator != ExactKL {
+		if p.KL.Gradient != option.ExactKL {
 			return
 		}
-		for _, estimate := range []KLEstimator{ExactKL, K1, RatioK1, RatioK3} {
-			p.KLEstimator, p.Entropy = estimate, 0.3
+		for _, estimate := range []option.KLGradient{option.ExactKL, option.K1, option.RatioK1, option.RatioK3} {
+			p.KL.Gradient, p.Entropy = estimate, 0.3
 			visit(p)
 		}
-		p.KLEstimator, p.Entropy, p.Anchor = ExactKL, 0, AtCurrent
-		for _, placement := range []Placement{InAdvantage, InReward} {
-			if p.Placement = placement; p.Weighting <= Ratio {
+		p.KL.Gradient, p.Entropy, p.KL.At = option.ExactKL, 0, option.AtCurrent
+		for _, placement := range []option.KLPlacement{option.InAdvantage, option.InReward} {
+			if p.KL.In = placement; p.Importance.Mode <= option.Ratio {
 				visit(p)
 			}
 		}
@@ -242,11 +244,12 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, arms := range []int{2, 3} {
 		base := Params{
-			GroupSize: 6 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2,
-			Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+			Estimator: option.Estimator{GroupSize: 6 - arms, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+			Factors:   Unit,
 		}
 		compare := func(p Params) {
-			if p.Placement == InReward && p.Scale == GroupStd && arms > 2 {
+			if p.KL.In == option.InReward && p.Advantage.Scale == option.StdScale && arms > 2 {
 				return // not derived
 			}
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
@@ -260,7 +263,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 				if r.IntN(4) == 0 {
 					m = math.Round(m)
 				}
-				p.Arms = append(p.Arms, Arm{Mean: m})
+				p.Arms = append(p.Arms, option.Arm{Mean: m})
 				atoms = append(atoms, sample{a, 1}, sample{a, 0})
 				chance = append(chance, past[a]*m, past[a]*(1-m))
 			}
@@ -297,16 +300,18 @@ func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sam
 // Rewards of two values other than 0 and 1 are exact too.
 func TestTwoConstantsAreExact(t *testing.T) {
 	p := Params{
-		Arms:      []Arm{{Constant, 0.2, 0}, {Constant, 0.7, 0}, {Normal, 0.2, 0}},
-		Reference: []float64{0, 0.3, 0}, GroupSize: 5, Groups: 1, Epsilon: 0.3,
-		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+		Arms:      []option.Arm{{Law: option.Constant, Mean: 0.2, Std: 0}, {Law: option.Constant, Mean: 0.7, Std: 0}, {Law: option.Normal, Mean: 0.2, Std: 0}},
+		Reference: []float64{0, 0.3, 0},
+		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.3}, KL: option.KL{Coefficient: 0.4}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Factors:   Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.4}, []float64{0, 0.2, -0.3}
 	past := make([]float64, 3)
 	softmax(past, old)
 	atoms := []sample{{0, 0.2}, {1, 0.7}, {2, 0.2}}
-	for _, scale := range []Scale{GroupStd, Unscaled} {
-		p.Scale = scale
+	for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
+		p.Advantage.Scale = scale
 		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
 		mean := make([]float64, 3)
 		kind := MeanForce(mean, p, theta, old)
@@ -329,9 +334,11 @@ func TestTwoConstantsAreExact(t *testing.T) {
 // by 2.
 func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	base := Params{
-		Arms:      []Arm{{Constant, 0, 0}, {Constant, 0.4, 0}, {Constant, 1, 0}},
-		Reference: []float64{0, 0.3, -0.2}, Groups: 1, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2,
-		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+		Arms:      []option.Arm{{Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 1, Std: 0}},
+		Reference: []float64{0, 0.3, -0.2},
+		Estimator: option.Estimator{GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.1}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Factors:   Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
@@ -354,12 +361,12 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		return mean, cov
 	}
 	everyEstimator(base, func(p Params) {
-		if p.bySign() && p.Scale == Unscaled {
+		if p.bySign() && p.Advantage.Scale == option.NoScale {
 			return // an atom may sit on the clip's kink at small G
 		}
-		name := fmt.Sprint(p.Baseline, p.Scale, p.Deviation, p.Weighting, p.KLEstimator, p.Anchor)
+		name := fmt.Sprint(p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std, p.Importance.Mode, p.KL.Gradient, p.KL.At)
 		m1, c1 := miss(p, 24)
-		if p.Scale == Unscaled && max(m1, c1) > 1e-14 {
+		if p.Advantage.Scale == option.NoScale && max(m1, c1) > 1e-14 {
 			t.Errorf("%s: mean misses by %.3g, covariance by %.3g at G = 24", name, m1, c1)
 		}
 		m2, c2 := miss(p, 48)
@@ -376,8 +383,11 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 // order G⁻² in the mean, with a constant of order 10 (σ⁻³ ~ 8).
 func TestExpansionOfBernoulliArms(t *testing.T) {
 	base := Params{
-		Arms: []Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}}, Reference: []float64{0, 0.3, -0.2}, Groups: 1,
-		GroupSize: 1000, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2, Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+		Arms:      []option.Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}},
+		Reference: []float64{0, 0.3, -0.2},
+		Estimator: option.Estimator{GroupsPerStep: 1, GroupSize: 1000, Advantage: option.Advantage{Epsilon: 0.1}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Factors:   Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	everyEstimator(base, func(p Params) {

@@ -3,6 +3,7 @@ package rom_test
 import (
 	"fmt"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -10,14 +11,10 @@ import (
 // with β = 0.5, heavy ball with a refresh every 4 steps.
 func ExamplePredict() {
 	cell := rom.Params{
-		Arms:      []rom.Arm{{Law: rom.Bernoulli, Mean: 0.9}, {Law: rom.Bernoulli, Mean: 0.2}},
-		GroupSize: 16,
-		Groups:    1,
-		Scale:     rom.Unscaled,
-		Strength:  0.5,
-		Anchor:    rom.AtSnapshot,
-		Lag:       rom.Lag{Kind: rom.Block, Age: 4},
-		Optimizer: rom.Optimizer{Method: rom.HeavyBall, Rate: 0.002, Momentum: 0.9},
+		Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
+		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.5, At: option.AtSnapshot}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 4},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.002, Momentum: 0.9},
 	}
 	prediction := rom.Predict(cell)
 

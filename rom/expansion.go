@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -72,7 +74,7 @@ func (l *linearization) newExpansion() *expansion {
 		v.MulVec(noise, mat.NewVecDense(n, e.reward))
 		variance := form(e.reward, noise, e.reward)
 		if variance > 0 {
-			size := assumedSkewness / math.Sqrt(float64(m.Groups)) * math.Pow(variance, -1.5)
+			size := assumedSkewness / math.Sqrt(float64(m.GroupsPerStep)) * math.Pow(variance, -1.5)
 			for i := range e.skew {
 				e.skew[i] = size * v.AtVec(i/(n*n)) * v.AtVec(i/n%n) * v.AtVec(i%n)
 			}
@@ -114,7 +116,7 @@ func (l *linearization) thirdCumulant() []float64 {
 		_, _, third := m.cutMoments()
 		return []float64{third * math.Pow(m.Factors.Noise, 1.5) * math.Pow(l.q.At(0, 0)-l.q.At(1, 0), 3)}
 	}
-	if m.success == nil || m.prompts != nil || m.GroupSize == Infinite || m.Filter == Drop || m.Scale.ofStep() || m.Baseline == RunningMean {
+	if m.success == nil || m.prompts != nil || m.GroupSize == option.Infinite || m.Filter == option.Drop || m.Advantage.Scale.OfStep() || m.Advantage.Baseline == option.RunningMean {
 		return nil
 	}
 	_, n := l.q.Dims()
@@ -135,7 +137,7 @@ func (l *linearization) thirdCumulant() []float64 {
 		}
 		for a, x := range column {
 			rewardPart[a][k] = x - mean
-			penaltyPart[a][k] = m.Strength * m.kappa[a] * (x - meanAnchor)
+			penaltyPart[a][k] = m.KL.Coefficient * m.kappa[a] * (x - meanAnchor)
 		}
 	}
 	// cumulants adds count times the first three cumulants of one contribution.
@@ -186,7 +188,7 @@ func (l *linearization) thirdCumulant() []float64 {
 			variance[k] += w * x
 		}
 	}
-	factor := math.Pow(m.Factors.Noise, 1.5) / float64(m.Groups*m.Groups)
+	factor := math.Pow(m.Factors.Noise, 1.5) / float64(m.GroupsPerStep*m.GroupsPerStep)
 	for s, w := range weights {
 		c := given[s]
 		for k := range c[0] {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/option"
+
 	"pgregory.net/rapid"
 )
 
@@ -72,23 +74,25 @@ type extreme struct {
 }
 
 var extremes = []extreme{
-	{"rate 1e300", func(p *Params) { p.Optimizer.Rate = 1e300 }},
-	{"rate 1e-300", func(p *Params) { p.Optimizer.Rate = 1e-300 }},
-	{"strength 1e300", func(p *Params) { p.Strength = 1e300 }},
-	{"strength 1e-300", func(p *Params) { p.Strength = 1e-300 }},
-	{"means 1e200", func(p *Params) { p.Arms = []Arm{{Law: Constant, Mean: 1e200}, {Law: Constant, Mean: -1e200}} }},
+	{"rate 1e300", func(p *Params) { p.Optimizer.LearningRate = 1e300 }},
+	{"rate 1e-300", func(p *Params) { p.Optimizer.LearningRate = 1e-300 }},
+	{"strength 1e300", func(p *Params) { p.KL.Coefficient = 1e300 }},
+	{"strength 1e-300", func(p *Params) { p.KL.Coefficient = 1e-300 }},
+	{"means 1e200", func(p *Params) {
+		p.Arms = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Constant, Mean: -1e200}}
+	}},
 	{"normal means 1e200", func(p *Params) {
-		p.Arms = []Arm{{Law: Normal, Mean: 1e200, Std: 1}, {Law: Normal, Mean: -1e200, Std: 1e100}}
+		p.Arms = []option.Arm{{Law: option.Normal, Mean: 1e200, Std: 1}, {Law: option.Normal, Mean: -1e200, Std: 1e100}}
 	}},
 	{"normal means 1e100", func(p *Params) {
-		p.Arms = []Arm{{Law: Normal, Mean: 1e100, Std: 1e-100}, {Law: Normal, Mean: -1e100, Std: 1}}
+		p.Arms = []option.Arm{{Law: option.Normal, Mean: 1e100, Std: 1e-100}, {Law: option.Normal, Mean: -1e100, Std: 1}}
 	}},
 	{"rewards over the range", func(p *Params) {
-		p.Arms = []Arm{{Law: Constant, Mean: math.MaxFloat64}, {Law: Constant, Mean: -math.MaxFloat64}}
+		p.Arms = []option.Arm{{Law: option.Constant, Mean: math.MaxFloat64}, {Law: option.Constant, Mean: -math.MaxFloat64}}
 	}},
-	{"rewards 5e-324 apart", func(p *Params) { p.Arms = []Arm{{Law: Constant, Mean: 5e-324}, {Law: Constant}} }},
+	{"rewards 5e-324 apart", func(p *Params) { p.Arms = []option.Arm{{Law: option.Constant, Mean: 5e-324}, {Law: option.Constant}} }},
 	{"a constant among densities", func(p *Params) {
-		p.Arms = []Arm{{Law: Constant, Mean: 1e200}, {Law: Normal, Std: 1e-200}, {Law: Bernoulli, Mean: 0.5}}
+		p.Arms = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Normal, Std: 1e-200}, {Law: option.Bernoulli, Mean: 0.5}}
 		p.Reference = append(p.Reference[:2:2], 0)
 	}},
 	{"references ±1e6", func(p *Params) { p.Reference[0], p.Reference[1] = 1e6, -1e6 }},
@@ -96,32 +100,34 @@ var extremes = []extreme{
 	{"references ±1e308", func(p *Params) { p.Reference[0], p.Reference[1] = -1e308, 1e308 }},
 	{"momentum 1-1e-16", func(p *Params) { p.Optimizer.Momentum, p.Optimizer.Beta1 = 1-1e-16, 1-1e-16 }},
 	{"momentum 0", func(p *Params) { p.Optimizer.Momentum, p.Optimizer.Beta1 = 0, 0 }},
-	{"epsilon 1e300", func(p *Params) { p.Epsilon, p.Optimizer.Epsilon = 1e300, 1e300 }},
-	{"epsilon 0", func(p *Params) { p.Epsilon, p.Optimizer.Epsilon = 0, 0 }},
+	{"epsilon 1e300", func(p *Params) { p.Advantage.Epsilon, p.Optimizer.Epsilon = 1e300, 1e300 }},
+	{"epsilon 0", func(p *Params) { p.Advantage.Epsilon, p.Optimizer.Epsilon = 0, 0 }},
 	{"G = 2^31", func(p *Params) { p.GroupSize = 1 << 31 }},
-	{"G = ∞", func(p *Params) { p.GroupSize = Infinite }},
+	{"G = ∞", func(p *Params) { p.GroupSize = option.Infinite }},
 	{"G = 2", func(p *Params) { p.GroupSize = 2 }},
-	{"B = 2^53", func(p *Params) { p.Groups = 1 << 53 }},
-	{"delay 2^53", func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 1 << 53} }},
-	{"delay 300", func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 300} }},
-	{"delay 78", func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 78} }},
-	{"block 2^53", func(p *Params) { p.Lag = Lag{Kind: Block, Age: 1 << 53} }},
-	{"block 10000", func(p *Params) { p.Lag = Lag{Kind: Block, Age: 10_000} }},
-	{"current penalty k3", func(p *Params) { p.Anchor, p.KLEstimator = AtCurrent, K3 }},
-	{"current penalty", func(p *Params) { p.Anchor = AtCurrent }},
-	{"ratio", func(p *Params) { p.Weighting = Ratio }},
-	{"a clip of 1e-300", func(p *Params) { p.Weighting, p.ClipLow, p.ClipHigh = Clipped, 1e-300, 1e-300 }},
-	{"k2", func(p *Params) { p.KLEstimator = K2 }},
-	{"k3", func(p *Params) { p.KLEstimator = K3 }},
-	{"unscaled", func(p *Params) { p.Scale = Unscaled }},
-	{"nesterov", func(p *Params) { p.Optimizer.Method = Nesterov }},
-	{"adam", func(p *Params) { p.Optimizer.Method = Adam }},
+	{"B = 2^53", func(p *Params) { p.GroupsPerStep = 1 << 53 }},
+	{"delay 2^53", func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1 << 53} }},
+	{"delay 300", func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 300} }},
+	{"delay 78", func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 78} }},
+	{"block 2^53", func(p *Params) { p.Lag = option.Lag{Kind: option.Block, Interval: 1 << 53} }},
+	{"block 10000", func(p *Params) { p.Lag = option.Lag{Kind: option.Block, Interval: 10_000} }},
+	{"current penalty k3", func(p *Params) { p.KL.At, p.KL.Gradient = option.AtCurrent, option.K3 }},
+	{"current penalty", func(p *Params) { p.KL.At = option.AtCurrent }},
+	{"ratio", func(p *Params) { p.Importance.Mode = option.Ratio }},
+	{"a clip of 1e-300", func(p *Params) {
+		p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh = option.Clip, 1e-300, 1e-300
+	}},
+	{"k2", func(p *Params) { p.KL.Gradient = option.K2 }},
+	{"k3", func(p *Params) { p.KL.Gradient = option.K3 }},
+	{"unscaled", func(p *Params) { p.Advantage.Scale = option.NoScale }},
+	{"nesterov", func(p *Params) { p.Optimizer.Kind = option.Nesterov }},
+	{"adam", func(p *Params) { p.Optimizer.Kind = option.Adam }},
 }
 
 // moderate is the cell to which extremes are applied.
 func moderate() Params {
-	p := reference(GroupStd, 1.2, 16)
-	p.Optimizer = Optimizer{Rate: 0.1, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	p := reference(option.StdScale, 1.2, 16)
+	p.Optimizer = option.Optimizer{LearningRate: 0.1, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 	return p
 }
 
@@ -162,7 +168,7 @@ func TestExtremesPredictNumbers(t *testing.T) {
 // So they are with a penalty near the largest number, twice of which has none, where the stiffness is rounding.
 func TestLargestPenaltyOfARoundedStiffness(t *testing.T) {
 	p := moderate()
-	p.GroupSize, p.Strength, p.Reference = Infinite, 1e300, []float64{-1e6, 1e6}
+	p.GroupSize, p.KL.Coefficient, p.Reference = option.Infinite, 1e300, []float64{-1e6, 1e6}
 	if all := faults(Predict(p)); len(all) > 0 {
 		t.Errorf("%+v: %v", p, all)
 	}
@@ -190,15 +196,15 @@ func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
 // variance overflows, neither stop the search for eigenvalues from ending nor leave
 // numbers that are not finite.
 func TestHugeDeviations(t *testing.T) {
-	for _, size := range []int{Infinite, 2, 16, 1000} {
-		for _, scale := range []Scale{Unscaled, GroupStd} {
+	for _, size := range []int{option.Infinite, 2, 16, 1000} {
+		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 			for _, std := range []float64{1e-200, 1e-5, 1e200, 1e308} {
 				for _, epsilon := range []float64{0, 1e300} {
 					p := Params{
-						Arms: []Arm{{Constant, 0.01, 0}, {Normal, 1, 0.01}, {Normal, 1, std}}, GroupSize: size, Groups: 1,
-						Baseline: LeaveOneOut, Scale: scale, Deviation: Sample, Epsilon: epsilon,
-						Weighting: Clipped, ClipLow: 0.2, ClipHigh: 0.2, Strength: 2, KLEstimator: K3,
-						Lag: Lag{Kind: Delay, Age: 7}, Optimizer: Optimizer{Rate: 1e15, Momentum: 0.5},
+						Arms:      []option.Arm{{Law: option.Constant, Mean: 0.01, Std: 0}, {Law: option.Normal, Mean: 1, Std: 0.01}, {Law: option.Normal, Mean: 1, Std: std}},
+						Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Baseline: option.LeaveOneOut, Scale: scale, Std: option.SampleStd, Epsilon: epsilon}, Importance: option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 2, Gradient: option.K3}},
+						Lag:       option.Lag{Kind: option.Delay, Interval: 7},
+						Optimizer: option.Optimizer{LearningRate: 1e15, Momentum: 0.5},
 					}
 					for _, fault := range faults(Predict(p)) {
 						t.Errorf("G = %d, scale %v, std %g, ε = %g: %s", size, scale, std, epsilon, fault)

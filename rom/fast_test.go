@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -67,13 +69,13 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(89, 90))
 	late := 0
 	for range 300 {
-		s := &scalar{fresh: r.NormFloat64(), stale: r.NormFloat64(), rate: 0.3 * r.Float64() * r.Float64(), momentum: 0.95 * r.Float64(), method: Method(r.IntN(2)), lag: Lag{Kind: Block, Age: 1}}
+		s := &scalar{fresh: r.NormFloat64(), stale: r.NormFloat64(), rate: 0.3 * r.Float64() * r.Float64(), momentum: 0.95 * r.Float64(), method: option.Method(r.IntN(2)), lag: option.Lag{Kind: option.Block, Interval: 1}}
 		if s.total() <= 0 {
 			continue
 		}
 		want := 0
 		for k := 1; k <= 400 && want == 0; k++ {
-			s.lag.Age = k
+			s.lag.Interval = k
 			if m, _ := s.monodromy(s.rate); m.radius() >= 1 {
 				want = k
 			}
@@ -93,10 +95,10 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 // A mean field carries the spreads of several shares of the noise as it carries each, and
 // MeanRewardAlone is the Reward of MeanReward.
 func TestSpreadsTogether(t *testing.T) {
-	p := reference(GroupStd, 1.2, 8)
+	p := reference(option.StdScale, 1.2, 8)
 	p.Arms = append(p.Arms, p.Arms[1])
 	p.Reference = append(p.Reference, p.Reference[1])
-	p.Optimizer, p.Lag = Optimizer{Method: HeavyBall, Rate: 0.2, Momentum: 0.5}, Lag{Kind: Delay, Age: 3}
+	p.Optimizer, p.Lag = option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.2, Momentum: 0.5}, option.Lag{Kind: option.Delay, Interval: 3}
 	init, at := []float64{-1, 1, 0}, []int{0, 10, 40}
 	both := follow(p.checked(), init, at, 0, 1, 0.5)
 	for i, share := range []float64{1, 0.5} {
@@ -116,8 +118,8 @@ func TestSpreadsTogether(t *testing.T) {
 // Policies that are equal, and scales that a model keeps, are those computed each time.
 func TestKeptValues(t *testing.T) {
 	for _, size := range []int{2, 17, maxScales + 10} {
-		p := reference(GroupStd, 1.2, size)
-		p.Epsilon = 0.01
+		p := reference(option.StdScale, 1.2, size)
+		p.Advantage.Epsilon = 0.01
 		p = p.checked()
 		m := newModel(&p)
 		for range 2 {
@@ -144,9 +146,9 @@ func TestKeptValues(t *testing.T) {
 // start, to the rounding of a fixed point that Newton's method finds; each part of its
 // prediction is that of the whole.
 func TestEquilibriumWith(t *testing.T) {
-	for _, size := range []int{8, Infinite} {
-		p := reference(GroupStd, 1.2, size)
-		p.Optimizer, p.Lag = Optimizer{Method: HeavyBall, Rate: 0.1, Momentum: 0.5}, Lag{Kind: Delay, Age: 2}
+	for _, size := range []int{8, option.Infinite} {
+		p := reference(option.StdScale, 1.2, size)
+		p.Optimizer, p.Lag = option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.1, Momentum: 0.5}, option.Lag{Kind: option.Delay, Interval: 2}
 		known := NewEquilibrium(p)
 		p.Factors = Factors{Stiffness: 1.3, Noise: 0.7, Lag: 2, Mass: 3}
 		for _, measured := range []*Measured{nil, {mat.NewDense(2, 2, []float64{0.1, -0.1, -0.1, 0.1}), mat.NewDense(2, 2, []float64{0.2, -0.2, -0.2, 0.2})}} {
@@ -158,7 +160,7 @@ func TestEquilibriumWith(t *testing.T) {
 			near(t, "ζ of the reduced-order model", got.Oscillator.DampingRatio, want.Oscillator.DampingRatio, 1e-12)
 			near(t, "critical rate", *got.Exact.CriticalLearningRate, *want.Exact.CriticalLearningRate, 1e-12)
 			near(t, "K of the paper", *got.PaperRule.Stiffness, *want.PaperRule.Stiffness, 1e-12)
-			if size != Infinite {
+			if size != option.Infinite {
 				near(t, "Var J", *got.Exact.StationaryVariance.ExpectedReward, *want.Exact.StationaryVariance.ExpectedReward, 1e-11)
 			}
 			fresh := known.With(p.Factors, measured)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -19,17 +20,17 @@ func (m *model) differ(j, rest float64) (p, slope float64) {
 // derivative of that in J (docs/theory.md §11.3): 1/P where they are redrawn; where they are
 // dropped (1 − (1−P)^B)/P, of the mean of those that are left, or 0, which is B for P → 0.
 func (m *model) filterFactor(j, rest float64) (factor, slope float64) {
-	if m.Filter == KeepAll {
+	if m.Filter == option.KeepAll {
 		return 1, 0
 	}
 	p, dp := m.differ(j, rest)
-	if m.Filter == Redraw {
+	if m.Filter == option.Redraw {
 		return 1 / p, -dp / p / p
 	}
 	if p == 0 {
-		return float64(m.Groups), 0
+		return float64(m.GroupsPerStep), 0
 	}
-	b := float64(m.Groups)
+	b := float64(m.GroupsPerStep)
 	some := -math.Expm1(b * math.Log1p(-p))
 	return some / p, dp * (b*math.Pow(1-p, b-1) - some/p) / p
 }
@@ -39,7 +40,7 @@ func (m *model) filterFactor(j, rest float64) (factor, slope float64) {
 func (m *model) successes(j, rest float64) (first, stride int, weights []float64) {
 	first, stride, weights = binomial(m.GroupSize, j, rest, m.weights)
 	m.weights = weights
-	if m.Filter == KeepAll {
+	if m.Filter == option.KeepAll {
 		return first, stride, weights
 	}
 	sum := 0.0
@@ -68,7 +69,7 @@ func (m *model) kept(j, rest float64) (success, failure float64) {
 // where groups are redrawn π_a[m_a(1 − J^{G−1}) + (1−m_a)(1 − (1−J)^{G−1})]/P.
 func (m *model) sampleShares(dst []float64) {
 	copy(dst, m.past.probs)
-	if m.Filter != Redraw {
+	if m.Filter != option.Redraw {
 		return
 	}
 	j, rest := chances(m.past.probs, m.success)
@@ -87,14 +88,14 @@ func (m *model) sampleShares(dst []float64) {
 //
 //	E[1/n; n ≥ 1] v + W(1−W) f fᵀ
 func (m *model) dropped(v [][]float64, f []float64, p float64) {
-	first, stride, weights := binomial(m.Groups, p, 1-p, nil)
+	first, stride, weights := binomial(m.GroupsPerStep, p, 1-p, nil)
 	inverse := 0.0
 	for i, w := range weights {
 		if n := first + i*stride; n > 0 {
 			inverse += w / float64(n)
 		}
 	}
-	b := float64(m.Groups)
+	b := float64(m.GroupsPerStep)
 	none := math.Pow(1-p, b)
 	for a, row := range v {
 		for c := range row {
@@ -106,7 +107,7 @@ func (m *model) dropped(v [][]float64, f []float64, p float64) {
 // resamples reports whether groups are redrawn under a sampled KL gradient, whose mean then
 // depends on the rewards.
 func (m *model) resamples() bool {
-	return m.Filter == Redraw && m.Strength > 0 && (m.Placement == InAdvantage || m.Placement == InLoss && m.KLEstimator != ExactKL)
+	return m.Filter == option.Redraw && m.KL.Coefficient > 0 && (m.KL.In == option.InAdvantage || m.KL.In == option.InLoss && m.KL.Gradient != option.ExactKL)
 }
 
 // redrawnEnd is the log-odds of J up to which redrawnCurve varies, but for digits beyond those
@@ -134,10 +135,10 @@ func (m *model) redrawnCurve(s float64) (logs []float64, odds float64) {
 	phi := m.phiOfAll(j, rest)
 	p, _ := m.differ(j, rest)
 	success, failure := m.kept(j, rest)
-	k3 := m.KLEstimator == K3 && m.Placement == InLoss
+	k3 := m.KL.Gradient == option.K3 && m.KL.In == option.InLoss
 	push := 0.0 // the part of κ that does not depend on π
-	if m.Placement == InLoss && (m.KLEstimator == K1 || m.KLEstimator == RatioK1) {
-		push = m.Strength
+	if m.KL.In == option.InLoss && (m.KL.Gradient == option.K1 || m.KL.Gradient == option.RatioK1) {
+		push = m.KL.Coefficient
 	}
 	arms := len(m.success)
 	// log π_a = −(C − from_a)/slope_a; with k3 π_a = π_ref,a slope_a/(C − from_a).

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"grposim/option"
 )
 
 // outcome is a group of equal or of different rewards: its force without a penalty whose
@@ -26,7 +28,7 @@ func outcomes(p Params, theta, old []float64) []outcome {
 		chances = append(chances, past[a]*arm.Mean, past[a]*(1-arm.Mean))
 	}
 	if !sampledPenalty(p) {
-		p.Strength = 0
+		p.KL.Coefficient = 0
 	}
 	var all []outcome
 	group := make([]sample, 0, p.GroupSize)
@@ -62,8 +64,8 @@ func outcomes(p Params, theta, old []float64) []outcome {
 func everyFiltered(base Params, visit func(p Params)) {
 	filtered := func(p Params) {
 		p.Entropy = 0
-		for _, p.Filter = range []Filter{Redraw, Drop} {
-			if p.Placement != InReward && (p.Filter == Redraw || !sampledPenalty(p)) {
+		for _, p.Filter = range []option.Filter{option.Redraw, option.Drop} {
+			if p.KL.In != option.InReward && (p.Filter == option.Redraw || !sampledPenalty(p)) {
 				visit(p)
 			}
 		}
@@ -73,14 +75,16 @@ func everyFiltered(base Params, visit func(p Params)) {
 }
 
 // sampledPenalty reports whether the KL gradient is that of the samples.
-func sampledPenalty(p Params) bool { return p.Placement == InAdvantage || p.KLEstimator != ExactKL }
+func sampledPenalty(p Params) bool {
+	return p.KL.In == option.InAdvantage || p.KL.Gradient != option.ExactKL
+}
 
 // The mean force and its covariance with a filter are those of all pairs of groups: without
 // those of equal rewards, or with the mean over the others of each pair.
 func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, arms := range []int{2, 3} {
-		base := Params{GroupSize: 5 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+		base := Params{Estimator: option.Estimator{GroupSize: 5 - arms, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Lag: option.Lag{Kind: option.Block, Interval: 1}, Factors: Unit}
 		everyFiltered(base, func(p Params) {
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
 			p.Reference, p.Arms = normals(r, arms, 1), nil
@@ -89,13 +93,13 @@ func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 				if r.IntN(3) == 0 {
 					m = float64(a % 2)
 				}
-				p.Arms = append(p.Arms, Arm{Mean: m})
+				p.Arms = append(p.Arms, option.Arm{Mean: m})
 			}
 			all := outcomes(p, theta, old)
 			want, second, whole := make([]float64, arms), square(arms), 0.0
 			for _, x := range all {
 				for _, y := range all {
-					if p.Filter == Redraw && (x.equal || y.equal) {
+					if p.Filter == option.Redraw && (x.equal || y.equal) {
 						continue
 					}
 					chance, n, g := x.chance*y.chance, 0.0, make([]float64, arms)
@@ -120,7 +124,7 @@ func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 				}
 			}
 			quiet := p
-			quiet.Strength = 0
+			quiet.KL.Coefficient = 0
 			if sampledPenalty(p) {
 				quiet = p
 			}
@@ -143,7 +147,7 @@ func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 // The stiffness with a filter is the derivative of the mean force.
 func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
-	base := Params{GroupSize: 4, Groups: 3, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+	base := Params{Estimator: option.Estimator{GroupSize: 4, GroupsPerStep: 3, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Lag: option.Lag{Kind: option.Block, Interval: 1}, Factors: Unit}
 	everyFiltered(base, func(p Params) {
 		theta := normals(r, 3, 0.7)
 		p.Reference = normals(r, 3, 0.5)
@@ -168,7 +172,7 @@ func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 // groups where the scale is that of the step. Sums of 4096 terms of order 1 round to 5e-13.
 func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 	first, second := rand.New(rand.NewPCG(25, 26)), rand.New(rand.NewPCG(35, 36))
-	base := Params{GroupSize: 3, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+	base := Params{Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Lag: option.Lag{Kind: option.Block, Interval: 1}, Factors: Unit}
 	everyEstimator(base, func(p Params) {
 		for scheme := range 8 {
 			p, r := p, first
@@ -177,32 +181,32 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 			}
 			switch scheme {
 			case 0:
-				if p.Baseline != GroupMean {
+				if p.Advantage.Baseline != option.MeanBaseline {
 					continue
 				}
-				p.Scale = GroupMeanScale
+				p.Advantage.Scale = option.MeanScale
 			case 1:
-				if p.Baseline != LeaveOneOut {
+				if p.Advantage.Baseline != option.LeaveOneOut {
 					continue
 				}
-				p.Scale = OthersStd
+				p.Advantage.Scale = option.OthersStd
 			case 2:
-				p.Scale = BatchStd
+				p.Advantage.Scale = option.BatchStd
 			case 3, 4:
-				p.Baseline, p.Scale = SecondBest, Scale(scheme-3)
+				p.Advantage.Baseline, p.Advantage.Scale = option.SecondBest, option.Scale(scheme-3)
 			case 5:
-				if p.Deviation != Population {
+				if p.Advantage.Std != option.PopulationStd {
 					continue
 				}
-				p.Baseline, p.Scale, p.BaselineValue = ConstantBaseline, Unscaled, []float64{0, 0.3, 1}[r.IntN(3)]
+				p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Value = option.ConstantBaseline, option.NoScale, []float64{0, 0.3, 1}[r.IntN(3)]
 			default:
-				if p.Baseline != GroupMean {
+				if p.Advantage.Baseline != option.MeanBaseline {
 					continue
 				}
-				p.Scale = []Scale{PooledStd, BatchMean}[scheme-6]
+				p.Advantage.Scale = []option.Scale{option.PooledStd, option.BatchMean}[scheme-6]
 			}
 			theta, old := normals(r, 2, 1), normals(r, 2, 1)
-			p.Reference, p.Arms = normals(r, 2, 1), []Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
+			p.Reference, p.Arms = normals(r, 2, 1), []option.Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
 			mean := make([]float64, 2)
 			MeanForce(mean, p, theta, old)
 			cov, _ := ForceCovariance(p, theta, old)
@@ -278,7 +282,7 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 		return math.Sqrt(squares / (n - ddof))
 	}
 	ddof := 0.0
-	if p.Deviation == Sample {
+	if p.Advantage.Std == option.SampleStd {
 		ddof = 1
 	}
 	centred, nonzero := []sample(nil), 0.0
@@ -305,28 +309,28 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 			best = max(best, o.reward)
 		}
 		switch {
-		case p.Baseline == ConstantBaseline:
-			advantages[i] = s.reward - p.BaselineValue
+		case p.Advantage.Baseline == option.ConstantBaseline:
+			advantages[i] = s.reward - p.Advantage.Value
 		case sum == 0 || sum == n:
-		case p.Baseline == SecondBest:
+		case p.Advantage.Baseline == option.SecondBest:
 			advantages[i] = max(s.reward-best, 0)
-			if p.Scale == GroupStd {
-				advantages[i] /= deviation(group, ddof) + p.Epsilon
+			if p.Advantage.Scale == option.StdScale {
+				advantages[i] /= deviation(group, ddof) + p.Advantage.Epsilon
 			}
-		case p.Scale == GroupMeanScale:
+		case p.Advantage.Scale == option.MeanScale:
 			advantages[i] = (s.reward - sum/n) / (sum / n)
-		case p.Scale == OthersStd:
+		case p.Advantage.Scale == option.OthersStd:
 			advantages[i] = s.reward - (sum-s.reward)/(n-1)
 			if d := deviation(others, 1); d > 0 {
-				advantages[i] /= d + p.Epsilon
+				advantages[i] /= d + p.Advantage.Epsilon
 			}
-		case p.Scale == PooledStd:
-			advantages[i] = (s.reward - sum/n) / (deviation(centred, ddof) + p.Epsilon)
-		case p.Scale == BatchMean:
+		case p.Advantage.Scale == option.PooledStd:
+			advantages[i] = (s.reward - sum/n) / (deviation(centred, ddof) + p.Advantage.Epsilon)
+		case p.Advantage.Scale == option.BatchMean:
 			advantages[i] = (s.reward - sum/n) * float64(len(all)) / nonzero
-		case p.Scale == BatchStd:
-			advantages[i] = (s.reward - sum/n) / (deviation(all, ddof) + p.Epsilon)
-			if p.Baseline == LeaveOneOut {
+		case p.Advantage.Scale == option.BatchStd:
+			advantages[i] = (s.reward - sum/n) / (deviation(all, ddof) + p.Advantage.Epsilon)
+			if p.Advantage.Baseline == option.LeaveOneOut {
 				advantages[i] *= n / (n - 1)
 			}
 		}
@@ -336,7 +340,7 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 	for i, s := range group {
 		level[i] = sample{s.arm, 0}
 	}
-	p.Scale, p.Baseline = Unscaled, GroupMean
+	p.Advantage.Scale, p.Advantage.Baseline = option.NoScale, option.MeanBaseline
 	g := sampledForce(p, theta, old, level)
 	now, past := make([]float64, 2), make([]float64, 2)
 	softmax(now, theta)
@@ -359,12 +363,12 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 func TestRedrawnForceInTheLimits(t *testing.T) {
 	for _, size := range []int{2, 4, 16} {
 		g := float64(size)
-		for _, p := range []Params{{Scale: Unscaled}, {Scale: GroupStd}} {
-			p.Arms, p.GroupSize, p.Groups, p.Filter = []Arm{{Mean: 1}, {Mean: 0}}, size, 1, Redraw
+		for _, p := range []Params{{Estimator: option.Estimator{Advantage: option.Advantage{Scale: option.NoScale}}}, {Estimator: option.Estimator{Advantage: option.Advantage{Scale: option.StdScale}}}} {
+			p.Arms, p.GroupSize, p.GroupsPerStep, p.Filter = []option.Arm{{Mean: 1}, {Mean: 0}}, size, 1, option.Redraw
 			p = p.checked()
 			m := newModel(&p)
 			want := (g - 1) / g / g
-			if p.Scale == GroupStd {
+			if p.Advantage.Scale == option.StdScale {
 				want = math.Sqrt(g-1) / g
 			}
 			for _, rest := range []float64{1e-12, 1e-200} {
@@ -382,13 +386,13 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	some := 0
 	for _, arms := range []int{2, 3} {
-		base := Params{GroupSize: 6 - arms, Groups: 1, ClipLow: 0.1, ClipHigh: 0.2, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+		base := Params{Estimator: option.Estimator{GroupSize: 6 - arms, GroupsPerStep: 1, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}}, Lag: option.Lag{Kind: option.Block, Interval: 1}, Factors: Unit}
 		everyFiltered(base, func(p Params) {
-			if !sampledPenalty(p) || p.Filter == Drop || p.Weighting > Ratio || r.IntN(3) > 0 {
+			if !sampledPenalty(p) || p.Filter == option.Drop || p.Importance.Mode > option.Ratio || r.IntN(3) > 0 {
 				return
 			}
-			p.Strength, p.Reference, p.Arms = math.Exp(r.NormFloat64()), normals(r, arms, 1), nil
-			if r.IntN(3) == 0 && p.KLEstimator != K3 {
+			p.KL.Coefficient, p.Reference, p.Arms = math.Exp(r.NormFloat64()), normals(r, arms, 1), nil
+			if r.IntN(3) == 0 && p.KL.Gradient != option.K3 {
 				p.Entropy = 0.3 * r.Float64()
 			}
 			for a := range arms {
@@ -396,7 +400,7 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 				if r.IntN(3) == 0 {
 					m = float64(a % 2)
 				}
-				p.Arms = append(p.Arms, Arm{Mean: m})
+				p.Arms = append(p.Arms, option.Arm{Mean: m})
 			}
 			force := func(theta []float64) []float64 {
 				sum, whole := make([]float64, arms), 0.0
@@ -416,11 +420,11 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 			points := FixedPoints(p)
 			for _, at := range points {
 				size := norm(force(at.Logits))
-				if !(size < 1e-12*(1+p.Strength)) {
+				if !(size < 1e-12*(1+p.KL.Coefficient)) {
 					t.Errorf("a force of %v at the fixed point %v", size, at.Logits)
 				}
 			}
-			unrestored := p.KLEstimator == K1 && p.Placement == InLoss
+			unrestored := p.KL.Gradient == option.K1 && p.KL.In == option.InLoss
 			if len(points) == 0 && !unrestored {
 				t.Error("no fixed point")
 			}
@@ -484,10 +488,13 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 // The third cumulant of the force of redrawn groups is that of all groups.
 func TestRedrawnSkewIsTheEnumeratedOne(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Reference: []float64{0, 0.3, -0.2}, GroupSize: 4, Groups: 1, Filter: Redraw,
-		Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}},
+		Reference: []float64{0, 0.3, -0.2},
+		Estimator: option.Estimator{GroupSize: 4, GroupsPerStep: 1, Filter: option.Redraw, KL: option.KL{Coefficient: 0.7}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Factors:   Unit,
 	}
-	for _, p.KLEstimator = range []KLEstimator{ExactKL, K3, RatioK1} {
+	for _, p.KL.Gradient = range []option.KLGradient{option.ExactKL, option.K3, option.RatioK1} {
 		q := p.checked()
 		f := fold(q)
 		l := newLinearization(f, f.reached())

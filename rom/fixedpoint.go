@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -93,11 +94,11 @@ func (f *folded) reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
 		f.because = noneFound
-		if f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil {
+		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.success != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
 		}
-		if f.Filter == Redraw && slices.Max(m.success) == 1 && !(m.resamples() && m.restoring() > 0) {
+		if f.Filter == option.Redraw && slices.Max(m.success) == 1 && !(m.resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory.md §11.3).
 			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
 		}
@@ -294,7 +295,7 @@ func newCurve(m *model) *curve {
 // log π_ref − log(C − tm), where C normalises the policy.
 func (c *curve) logits(t float64) []float64 {
 	l := slices.Clone(c.target)
-	if c.KLEstimator != K3 || c.Placement != InLoss {
+	if c.KL.Gradient != option.K3 || c.KL.In != option.InLoss {
 		for a, v := range c.value {
 			l[a] += t * (v - c.high)
 		}
@@ -379,7 +380,7 @@ func (c *curve) factor(t float64) float64 {
 	copy(c.past.probs, c.now.probs)
 	c.prepare()
 	f, _, _ := c.generalScale(c.spread())
-	if c.Scale == Unscaled {
+	if c.Advantage.Scale == option.NoScale {
 		f *= c.baseline * (1 - 1/c.size)
 	}
 	return f
@@ -440,31 +441,31 @@ func (c *curve) zeros() []float64 {
 		return []float64{0} // all arms have equal means: the reference is the fixed point
 	}
 	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
-		return []float64{1 / c.Strength}
+		return []float64{1 / c.KL.Coefficient}
 	}
-	if c.Scale == Unscaled && c.Filter == KeepAll && c.Baseline != SecondBest {
+	if c.Advantage.Scale == option.NoScale && c.Filter == option.KeepAll && c.Advantage.Baseline != option.SecondBest {
 		return []float64{c.factor(0) / c.pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
 	end := math.Inf(1)
-	if c.Filter != KeepAll || c.tabled() || c.Scale == GroupMeanScale {
+	if c.Filter != option.KeepAll || c.tabled() || c.Advantage.Scale == option.MeanScale {
 		// φ is unbounded, or its bound is of no use: where it is bounded the scan ends itself.
 	} else if !c.factored() && len(c.Arms) == 2 {
 		// No advantage exceeds √(G−1) standard deviations of the group.
 		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.pull())
 		if c.shifted() { // beyond the span of the rewards the penalty outweighs any difference
-			end = (slices.Max(c.unshifted) - slices.Min(c.unshifted)) / c.Strength
+			end = (slices.Max(c.unshifted) - slices.Min(c.unshifted)) / c.KL.Coefficient
 		}
-	} else if c.success != nil && c.GroupSize != Infinite {
+	} else if c.success != nil && c.GroupSize != option.Infinite {
 		least := c.informative(0)
-		if c.Scale == PooledStd {
-			one := (1 - 1/c.size) / c.size / float64(c.Groups) // Q of a lone success
-			least = 1 / (c.deviation*math.Sqrt(one) + c.Epsilon)
+		if c.Advantage.Scale == option.PooledStd {
+			one := (1 - 1/c.size) / c.size / float64(c.GroupsPerStep) // Q of a lone success
+			least = 1 / (c.deviation*math.Sqrt(one) + c.Advantage.Epsilon)
 		}
 		end = c.baseline * (1 - 1/c.size) * least / c.pull()
-	} else if c.Epsilon > 0 {
-		end = c.baseline / (c.Epsilon * c.pull())
+	} else if c.Advantage.Epsilon > 0 {
+		end = c.baseline / (c.Advantage.Epsilon * c.pull())
 	}
 	end *= 1 + 1e-9
 	// The policy varies on the scale 1 of log-odds until t outweighs the
@@ -481,7 +482,7 @@ func (c *curve) zeros() []float64 {
 			return false
 		}
 		factor := c.factor(t)
-		if c.GroupSize == Infinite && factor == 0 || math.IsNaN(factor) || math.IsInf(factor, 0) {
+		if c.GroupSize == option.Infinite && factor == 0 || math.IsNaN(factor) || math.IsInf(factor, 0) {
 			// At G = ∞, where φ → ∞, the variance of the rewards has rounded to 0.
 			return false
 		}

@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // folded is a bandit whose equal arms (same reward law, reference logit and start) are
 // merged into classes. Params has one arm per class, which carries the probability
@@ -24,7 +28,7 @@ func fold(p Params) folded {
 	seen := make(map[classKey]int) // never ranged over: its order is random
 	for a, arm := range p.Arms {
 		key := classKey{arm: arm, reference: p.Reference[a]}
-		if p.Weighting == ChangeClipped { // whose bounds depend on the probability of one arm
+		if p.Importance.Mode == option.DPPO { // whose bounds depend on the probability of one arm
 			key.alone = a + 1
 		}
 		if p.Start != nil {
@@ -68,7 +72,7 @@ func fold(p Params) folded {
 
 // classKey identifies a class: arms with the same key are equal.
 type classKey struct {
-	arm              Arm
+	arm              option.Arm
 	reference, start float64
 	alone            int // arm + 1 of an arm that is not merged
 }

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/option"
 )
 
 // MeanForce writes the mean force E[g](θ, θ_old) into dst (docs/theory.md §2) and
@@ -103,7 +105,7 @@ func (m *model) unprojected(dst []float64) {
 		m.overPrompts(dst, (*model).unprojected)
 	case m.success != nil:
 		j, rest := chances(m.past.probs, m.success)
-		if m.Filter != KeepAll && (j <= 0 || rest <= 0) { // no group can have both rewards
+		if m.Filter != option.KeepAll && (j <= 0 || rest <= 0) { // no group can have both rewards
 			clear(dst)
 			return
 		}
@@ -121,7 +123,7 @@ func (m *model) unprojected(dst []float64) {
 				dst[a] += excess * old * (m.up[a]*m.success[a] + m.down[a]*(1-m.success[a]))
 			}
 		}
-	case m.GroupSize == Infinite:
+	case m.GroupSize == option.Infinite:
 		m.prepare()
 		factor, _, _ := m.generalScale(m.spread())
 		for a, old := range m.past.probs {
@@ -144,7 +146,7 @@ func (m *model) response(dst []float64) {
 		for a, old := range m.past.probs {
 			dst[a] /= old
 		}
-	case m.groups != nil && (m.Scale == GroupStd || m.clips()):
+	case m.groups != nil && (m.Advantage.Scale == option.StdScale || m.clips()):
 		m.composedResponse(dst)
 	case m.integral != nil && !m.clips():
 		m.integratedResponse(dst)
@@ -166,24 +168,24 @@ func project(c, probs []float64) {
 
 // subtractPenalty subtracts β times the mean KL gradient.
 func (m *model) subtractPenalty(dst []float64) {
-	if m.Strength == 0 || m.Placement == InReward {
+	if m.KL.Coefficient == 0 || m.KL.In == option.InReward {
 		return
 	}
 	at := m.anchor()
-	if m.Placement == InLoss && m.KLEstimator == ExactKL {
+	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
 		kl := 0.0
 		for a, p := range at.probs {
 			kl += p * (at.logs[a] - m.reference[a])
 		}
 		for a, p := range at.probs {
-			dst[a] -= m.Strength * p * (at.logs[a] - m.reference[a] - kl)
+			dst[a] -= m.KL.Coefficient * p * (at.logs[a] - m.reference[a] - kl)
 		}
 		return
 	}
 	c := m.x
 	m.sampleShares(c)
 	for a := range c {
-		c[a] *= m.Strength * m.kappa[a]
+		c[a] *= m.KL.Coefficient * m.kappa[a]
 	}
 	project(c, at.probs)
 	for a := range dst {
@@ -198,7 +200,7 @@ func (m *model) prepare() float64 {
 		mean += old * (m.Arms[a].Mean + m.shift[a])
 	}
 	for a, arm := range m.Arms {
-		m.states[a] = arm.partialMoments(mean - m.shift[a])
+		m.states[a] = partialMoments(arm, mean-m.shift[a])
 	}
 	return mean
 }
@@ -213,7 +215,7 @@ func (m *model) spread() float64 {
 			continue
 		}
 		sum += old * m.states[a].full(2)
-		if l, h, ok := m.Arms[a].support(); ok {
+		if l, h, ok := armSupport(m.Arms[a]); ok {
 			low, high = min(low, l+m.shift[a]), max(high, h+m.shift[a])
 		} else {
 			low, high = math.Inf(-1), math.Inf(1)
@@ -232,11 +234,11 @@ func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
 	if variance <= 0 {
 		return 0, 0, 0
 	}
-	if m.Scale == Unscaled {
+	if m.Advantage.Scale == option.NoScale {
 		return 1, 0, 0
 	}
 	s, d := math.Sqrt(variance), m.deviation
-	f = 1 / (d*s + m.Epsilon)
+	f = 1 / (d*s + m.Advantage.Epsilon)
 	slope = -d * f * f / (2 * s)
 	curvature = d*f*f/(4*s*s*s) + d*d*f*f*f/(2*s*s)
 	return f, slope, curvature
@@ -271,7 +273,7 @@ func (m *model) expandedResponse(dst []float64) {
 		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x
 		dst[a] = m.baseline * (f*x*(1-1/m.size) + order/m.size)
 		if up != down {
-			dst[a] += m.baseline * f * (up - down) * m.Arms[a].blur(mean, math.Sqrt(mu[2]/m.size))
+			dst[a] += m.baseline * f * (up - down) * blur(m.Arms[a], mean, math.Sqrt(mu[2]/m.size))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // Closed forms of docs/theory.md §5 for one mode whose whole force is frozen
 // at the snapshot; κ = ηλ, 0 ≤ μ < 1. A threshold is the smallest κ at which
@@ -48,7 +52,7 @@ func newBlockSums(mu float64, k int) blockSums {
 //
 // the latter only where it is positive, with c = a, ν = μ for the heavy ball and
 // c = K + μa, ν = μ² for Nesterov.
-func (b blockSums) threshold(method Method) float64 {
+func (b blockSums) threshold(method option.Method) float64 {
 	c, nu := b.gains(method)
 	flip := 2 * (1 + b.power) / (c*(1+b.power) - nu*b.s*b.s)
 	if d := nu*b.s*b.s - b.power*c; d > 0 {
@@ -58,15 +62,15 @@ func (b blockSums) threshold(method Method) float64 {
 }
 
 // onset returns κ_osc = ((√(Ks) − s√ν)/c)², c and ν as in threshold.
-func (b blockSums) onset(method Method) float64 {
+func (b blockSums) onset(method option.Method) float64 {
 	c, nu := b.gains(method)
 	r := (math.Sqrt(float64(b.k)*b.s) - b.s*math.Sqrt(nu)) / c
 	return r * r
 }
 
 // gains returns c and ν of threshold.
-func (b blockSums) gains(method Method) (c, nu float64) {
-	if method == Nesterov {
+func (b blockSums) gains(method option.Method) (c, nu float64) {
+	if method == option.Nesterov {
 		return float64(b.k) + b.mu*b.a, b.mu * b.mu
 	}
 	return b.a, b.mu
@@ -74,19 +78,23 @@ func (b blockSums) gains(method Method) (c, nu float64) {
 
 // BlockThreshold returns κ* of the heavy ball refreshed every k ≥ 1 steps,
 // 0 ≤ μ < 1. On-policy (k = 1) it is 2(1+μ), for μ = 0 it is 2/k.
-func BlockThreshold(mu float64, k int) float64 { return newBlockSums(mu, k).threshold(HeavyBall) }
+func BlockThreshold(mu float64, k int) float64 {
+	return newBlockSums(mu, k).threshold(option.HeavyBall)
+}
 
 // BlockOnset returns κ_osc of the heavy ball refreshed every k ≥ 1 steps,
 // ((√(Ks) − s√μ)/a)², 0 ≤ μ < 1. On-policy it is (1−√μ)², for μ = 0 it is 1/k.
-func BlockOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(HeavyBall) }
+func BlockOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(option.HeavyBall) }
 
 // NesterovThreshold returns κ* of Nesterov's momentum refreshed every k ≥ 1 steps,
 // 0 ≤ μ < 1. On-policy it is 2(1+μ)/(1+2μ).
-func NesterovThreshold(mu float64, k int) float64 { return newBlockSums(mu, k).threshold(Nesterov) }
+func NesterovThreshold(mu float64, k int) float64 {
+	return newBlockSums(mu, k).threshold(option.Nesterov)
+}
 
 // NesterovOnset returns κ_osc of Nesterov's momentum refreshed every k ≥ 1 steps,
 // ((√(Ks) − μs)/(K+μa))², 0 ≤ μ < 1. On-policy it is ((1−μ)/(1+μ))².
-func NesterovOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(Nesterov) }
+func NesterovOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(option.Nesterov) }
 
 // DelayThreshold returns κ* of the heavy ball with the constant delay τ ≥ 0,
 // 0 ≤ μ < 1: 2 sin(w/2)√(1 − 2μcos w + μ²) at the smallest w > 0 with

@@ -1,29 +1,30 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // inverseScale returns the advantage per r_i − r̄ in a group of two-valued rewards
 // with the share R of successes, 0 < R < 1, where r_i − r̄ is measured in units of
 // span: 1/(s + ε/span), s = √(R(1−R)) times the correction of the sample
 // deviation; span itself without scale. rest is 1 − R.
 func (m *model) inverseScale(share, rest float64) float64 {
-	switch m.Scale {
-	case Unscaled:
+	switch m.Advantage.Scale {
+	case option.NoScale:
 		return m.span
-	case GroupMeanScale, BatchMean:
+	case option.MeanScale, option.BatchMean:
 		return 1 / share
 	}
-	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
+	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Advantage.Epsilon/m.span)
 }
-
-// ofStep reports whether all groups of a step have one scale, which depends on their rewards.
-func (s Scale) ofStep() bool { return s == BatchStd || s == PooledStd || s == BatchMean }
 
 // pool returns the number of samples whose rewards decide the scale of the advantages: G, or
 // N = GB where it is that of the step.
 func (m *model) pool() int {
-	if m.Scale.ofStep() {
-		return m.GroupSize * m.Groups
+	if m.Advantage.Scale.OfStep() {
+		return m.GroupSize * m.GroupsPerStep
 	}
 	return m.GroupSize
 }
@@ -73,17 +74,17 @@ func (m *model) phiOfAll(j, rest float64) float64 {
 		phi, _ := m.tablePhi(j, rest)
 		return phi
 	}
-	if m.GroupSize == Infinite {
-		if j <= 0 || rest <= 0 || m.Baseline == SecondBest { // two of the best are certain
+	if m.GroupSize == option.Infinite {
+		if j <= 0 || rest <= 0 || m.Advantage.Baseline == option.SecondBest { // two of the best are certain
 			return 0
 		}
 		return m.inverseScale(j, rest)
 	}
 	c := m.baseline * (1 - 1/m.size)
-	if m.Scale == Unscaled {
+	if m.Advantage.Scale == option.NoScale {
 		return c * m.span
 	}
-	if m.Scale == PooledStd {
+	if m.Advantage.Scale == option.PooledStd {
 		phi, _ := m.pooledPhi(j, rest)
 		return phi
 	}
@@ -100,7 +101,7 @@ func (m *model) phiOfAll(j, rest float64) float64 {
 // d/dJ E[f(T)] = n E[f(T′+1) − f(T′)], T′ ~ Binomial(n−1, J).
 func (m *model) phiSlope(j, rest float64) float64 {
 	slope := m.slopeOfAll(j, rest)
-	if m.Filter == KeepAll {
+	if m.Filter == option.KeepAll {
 		return slope
 	}
 	factor, filtered := m.filterFactor(j, rest)
@@ -113,20 +114,20 @@ func (m *model) slopeOfAll(j, rest float64) float64 {
 		_, slope := m.tablePhi(j, rest)
 		return slope
 	}
-	if m.Scale == Unscaled {
+	if m.Advantage.Scale == option.NoScale {
 		return 0
 	}
-	if m.GroupSize == Infinite {
-		if j <= 0 || rest <= 0 || m.Baseline == SecondBest { // two of the best are certain
+	if m.GroupSize == option.Infinite {
+		if j <= 0 || rest <= 0 || m.Advantage.Baseline == option.SecondBest { // two of the best are certain
 			return 0
 		}
 		inverse := m.inverseScale(j, rest)
-		if m.Scale == GroupMeanScale {
+		if m.Advantage.Scale == option.MeanScale {
 			return -inverse * inverse
 		}
 		return -inverse * inverse * (rest - j) / (2 * math.Sqrt(j*rest))
 	}
-	if m.Scale == PooledStd {
+	if m.Advantage.Scale == option.PooledStd {
 		_, slope := m.pooledPhi(j, rest)
 		return slope
 	}
@@ -170,9 +171,9 @@ func (m *model) moments(j, rest float64) groupMoments {
 		return m.givenMoments(j, rest)
 	case m.tabled():
 		return m.tableMoments(j, rest)
-	case m.Scale == PooledStd:
+	case m.Advantage.Scale == option.PooledStd:
 		return m.pooledMoments(j, rest)
-	case m.Scale.ofStep():
+	case m.Advantage.Scale.OfStep():
 		return m.batchMoments(j, rest)
 	}
 	q := func(s int) (value, inverse, share, other float64) {

@@ -3,14 +3,18 @@ package rom
 import (
 	"math"
 	"testing"
+
+	"grposim/option"
 )
 
 // What an expansion in 1/G neglects, estimated from a smaller group, agrees to a factor of
 // two with the difference of the predictions with and without it, where both are known.
 func TestExpansionNeglect(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Constant, 0, 0}, {Constant, 0.5, 0}, {Constant, 0.8, 0}, {Constant, 2, 0}}, GroupSize: 36, Groups: 1,
-		Strength: 1.2, Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 1e-3},
+		Arms:      []option.Arm{{Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.5, Std: 0}, {Law: option.Constant, Mean: 0.8, Std: 0}, {Law: option.Constant, Mean: 2, Std: 0}},
+		Estimator: option.Estimator{GroupSize: 36, GroupsPerStep: 1, KL: option.KL{Coefficient: 1.2}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{LearningRate: 1e-3},
 	}
 	exact := Predict(p)
 	p = p.checked()
@@ -20,7 +24,7 @@ func TestExpansionNeglect(t *testing.T) {
 	p.groups = nil
 	f := fold(p)
 	l := newLinearization(f, f.reached())
-	m := l.newLinearDynamics(HeavyBall, 1e-3, 0, nil)
+	m := l.newLinearDynamics(option.HeavyBall, 1e-3, 0, nil)
 	law, _ := m.whole.stationary()
 	gradient := l.rewardGradient()
 	variance := form(gradient, law.timeAverage(), gradient)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/option"
 )
 
 // integratedAndSummed returns models of p by the integral over groups and by the sum over
@@ -25,21 +27,22 @@ func integratedAndSummed(t *testing.T, p Params) (integrated, summed *model) {
 func TestIntegralIsTheSumOverCompositions(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, c := range []struct {
-		arms  []Arm
+		arms  []option.Arm
 		sizes []int
 	}{
-		{[]Arm{{Constant, 0.2, 0}, {Bernoulli, 0.4, 0}, {Constant, 1.3, 0}}, []int{2, 3, 12}},
-		{[]Arm{{Constant, 0, 0}, {Constant, 1e-3, 0}, {Constant, 1, 0}}, []int{2, 3, 30}},
-		{[]Arm{{Normal, 1, 0.3}, {Normal, 0.2, 0.7}}, []int{2, 3, 40}},
-		{[]Arm{{Normal, 1, 0.003}, {Normal, 0.2, 0.7}, {Constant, 0.5, 0}}, []int{12, 30}},
-		{[]Arm{{Normal, 1, 0.3}, {Bernoulli, 0.4, 0}, {Normal, -0.5, 1.2}}, []int{10, 14}},
+		{[]option.Arm{{Law: option.Constant, Mean: 0.2, Std: 0}, {Law: option.Bernoulli, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 1.3, Std: 0}}, []int{2, 3, 12}},
+		{[]option.Arm{{Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 1e-3, Std: 0}, {Law: option.Constant, Mean: 1, Std: 0}}, []int{2, 3, 30}},
+		{[]option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Normal, Mean: 0.2, Std: 0.7}}, []int{2, 3, 40}},
+		{[]option.Arm{{Law: option.Normal, Mean: 1, Std: 0.003}, {Law: option.Normal, Mean: 0.2, Std: 0.7}, {Law: option.Constant, Mean: 0.5, Std: 0}}, []int{12, 30}},
+		{[]option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Bernoulli, Mean: 0.4, Std: 0}, {Law: option.Normal, Mean: -0.5, Std: 1.2}}, []int{10, 14}},
 	} {
 		for _, size := range c.sizes {
 			for _, epsilon := range []float64{0, 1e-3, 0.4} {
 				n := len(c.arms)
 				integrated, summed := integratedAndSummed(t, Params{
-					Arms: c.arms, GroupSize: size, Groups: 1, Epsilon: epsilon, Strength: 0.4, KLEstimator: KLEstimator(r.IntN(3)),
-					Weighting: Weighting(r.IntN(2)), Baseline: Baseline(r.IntN(2)), Deviation: Deviation(r.IntN(2)), Reference: normals(r, n, 1),
+					Arms:      c.arms,
+					Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: epsilon, Baseline: option.Baseline(r.IntN(2)), Std: option.Deviation(r.IntN(2))}, KL: option.KL{Coefficient: 0.4, Gradient: option.KLGradient(r.IntN(3))}, Importance: option.Importance{Mode: option.ImportanceMode(r.IntN(2))}},
+					Reference: normals(r, n, 1),
 				})
 				theta, old := normals(r, n, 1.5), normals(r, n, 1.5)
 				integrated.set(theta, old)
@@ -68,8 +71,8 @@ func TestIntegralIsTheSumOverCompositions(t *testing.T) {
 // and 8 times smaller.
 func TestExpansionOfTheIntegral(t *testing.T) {
 	p := mixed(60)
-	p.Arms[1] = Arm{Bernoulli, 0.7, 0}
-	p.Weighting, p.KLEstimator = Ratio, K3
+	p.Arms[1] = option.Arm{Law: option.Bernoulli, Mean: 0.7, Std: 0}
+	p.Importance.Mode, p.KL.Gradient = option.Ratio, option.K3
 	p = p.checked()
 	if p.integral == nil {
 		t.Fatal("no integral")
@@ -111,11 +114,11 @@ func TestIntegralIsTheAverageOverSampledGroups(t *testing.T) {
 	const groups = 40_000
 	r := rand.New(rand.NewPCG(43, 44))
 	p := Params{
-		Arms: []Arm{
-			{Normal, -0.4307, 0.02631}, {Normal, -0.1769, 0.01966}, {Normal, -0.09723, 0.01997}, {Normal, 0.1126, 0.9451},
-			{Normal, -1.689, 0.3466}, {Normal, 0.5752, 0.01177}, {Normal, 0.09243, 0.07724},
+		Arms: []option.Arm{
+			{Law: option.Normal, Mean: -0.4307, Std: 0.02631}, {Law: option.Normal, Mean: -0.1769, Std: 0.01966}, {Law: option.Normal, Mean: -0.09723, Std: 0.01997}, {Law: option.Normal, Mean: 0.1126, Std: 0.9451},
+			{Law: option.Normal, Mean: -1.689, Std: 0.3466}, {Law: option.Normal, Mean: 0.5752, Std: 0.01177}, {Law: option.Normal, Mean: 0.09243, Std: 0.07724},
 		},
-		GroupSize: 25, Groups: 1, Weighting: Ratio, Strength: 0.3, KLEstimator: K2,
+		Estimator: option.Estimator{GroupSize: 25, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Ratio}, KL: option.KL{Coefficient: 0.3, Gradient: option.K2}},
 	}
 	n := len(p.Arms)
 	theta, old := normals(r, n, 1), normals(r, n, 1)
@@ -128,9 +131,9 @@ func TestIntegralIsTheAverageOverSampledGroups(t *testing.T) {
 func TestWorkIsBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
 	for range 200 {
-		p := Params{GroupSize: 2 << r.IntN(14), Groups: 1, Epsilon: float64(r.IntN(2)), Strength: 0.1}
+		p := Params{Estimator: option.Estimator{GroupSize: 2 << r.IntN(14), GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: float64(r.IntN(2))}, KL: option.KL{Coefficient: 0.1}}}
 		for range 2 + r.IntN(12) {
-			p.Arms = append(p.Arms, Arm{Law(r.IntN(3)), r.Float64(), math.Pow(10, -8*r.Float64())})
+			p.Arms = append(p.Arms, option.Arm{Law: option.Law(r.IntN(3)), Mean: r.Float64(), Std: math.Pow(10, -8*r.Float64())})
 		}
 		p = p.checked()
 		m := newModel(&p)
@@ -147,11 +150,13 @@ func TestCovarianceAtLargeEpsilon(t *testing.T) {
 	for _, size := range []int{100, 800} {
 		for epsilon := 100.0; epsilon < 1e16; epsilon *= 10 {
 			p := Params{
-				Arms: []Arm{{Law: Normal, Mean: 0.5, Std: 0.1}, {Law: Normal, Mean: -0.5, Std: 1}, {Law: Normal, Std: 0.3}}, GroupSize: size, Groups: 1,
-				Scale: GroupStd, Epsilon: epsilon, Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
+				Arms:      []option.Arm{{Law: option.Normal, Mean: 0.5, Std: 0.1}, {Law: option.Normal, Mean: -0.5, Std: 1}, {Law: option.Normal, Std: 0.3}},
+				Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.StdScale, Epsilon: epsilon}},
+				Optimizer: option.Optimizer{LearningRate: 0.1},
+				Lag:       option.Lag{Kind: option.Block, Interval: 1},
 			}
 			scaled, _ := ForceCovariance(p, theta, theta)
-			p.Scale = Unscaled
+			p.Advantage.Scale = option.NoScale
 			plain, _ := ForceCovariance(p, theta, theta)
 			for a := range theta {
 				if got, want := scaled.At(a, a)*epsilon*epsilon, plain.At(a, a); math.Abs(got-want) > (3/epsilon+1/float64(size))*want {

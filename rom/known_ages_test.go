@@ -8,33 +8,36 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
 // random returns a lag with random ages and no age noise.
-func random(a rom.Ages) rom.Lag { return rom.Lag{Kind: rom.Random, Ages: a} }
+func random(a option.Ages) option.Lag { return option.Lag{Kind: option.Random, Ages: a} }
 
-func uniform(from, to int) rom.Lag {
-	return random(rom.Ages{Law: rom.UniformAges, From: from, To: to})
+func uniform(from, to int) option.Lag {
+	return random(option.Ages{Law: option.UniformAges, From: from, To: to})
 }
 
-func geometric(mean float64) rom.Lag {
-	return random(rom.Ages{Law: rom.GeometricAges, Mean: mean})
+func geometric(mean float64) option.Lag {
+	return random(option.Ages{Law: option.GeometricAges, Mean: mean})
 }
 
 // table returns the law with the given weights by age.
-func table(weights map[int]float64) rom.Lag {
-	a := rom.Ages{Law: rom.TableAges}
+func table(weights map[int]float64) option.Lag {
+	a := option.Ages{Law: option.TableAges}
 	for age, w := range weights {
 		a.Weights[age] = w
 	}
 	return random(a)
 }
 
-func late(k, behind int) rom.Lag { return rom.Lag{Kind: rom.Block, Age: k, Behind: behind} }
+func late(k, behind int) option.Lag {
+	return option.Lag{Kind: option.Block, Interval: k, Behind: behind}
+}
 
 // criticalUnder returns κ* of a frozen force of stiffness 1.
-func criticalUnder(t *testing.T, mu float64, lag rom.Lag) float64 {
+func criticalUnder(t *testing.T, mu float64, lag option.Lag) float64 {
 	t.Helper()
 	return said(t, "critical η", rom.Predict(free(1, 0.01, mu, lag)).Exact.CriticalLearningRate)
 }
@@ -43,7 +46,7 @@ func criticalUnder(t *testing.T, mu float64, lag rom.Lag) float64 {
 func TestPrintedAgeThresholds(t *testing.T) {
 	for _, c := range []struct {
 		mu     float64
-		lag    rom.Lag
+		lag    option.Lag
 		values float64
 		digits float64
 	}{
@@ -61,7 +64,7 @@ func TestPrintedAgeThresholds(t *testing.T) {
 // Laws of mean age 4 (docs/theory.md §11.1): κ* at μ = 0, 0.5 and 0.9.
 func TestPrintedEqualMeanAges(t *testing.T) {
 	for _, c := range []struct {
-		lag    rom.Lag
+		lag    option.Lag
 		values [3]float64
 		digits [3]float64
 	}{
@@ -85,7 +88,7 @@ func TestPrintedEqualMeanAges(t *testing.T) {
 // mean age the delay grows and uniform ages decay.
 func TestPrintedGrowthRates(t *testing.T) {
 	for _, c := range []struct {
-		lag  rom.Lag
+		lag  option.Lag
 		rate float64
 	}{{delay(4), 0.001553}, {uniform(0, 8), -0.001458}} {
 		radius := said(t, "radius", rom.Predict(free(1, 0.0275, 0.9, c.lag)).Exact.SpectralRadius)
@@ -131,7 +134,7 @@ func TestClosedAgeThresholds(t *testing.T) {
 
 // slowRadius returns the largest growth rate per step of one mode under a law of ages or a
 // late block, by its own simulation of the recursion from random pasts.
-func slowRadius(o rom.Optimizer, shares []float64, block, behind int, fresh, stale float64) float64 {
+func slowRadius(o option.Optimizer, shares []float64, block, behind int, fresh, stale float64) float64 {
 	const steps = 6000
 	x := make([]float64, 0, steps)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -147,7 +150,7 @@ func slowRadius(o rom.Optimizer, shares []float64, block, behind int, fresh, sta
 			old += p * x[max(t-age, 0)]
 		}
 		v = o.Momentum*v - fresh*position - stale*old
-		position += o.Rate * v
+		position += o.LearningRate * v
 		if t >= steps/2 && t < steps*3/4 {
 			first = max(first, math.Abs(position))
 		} else if t >= steps*3/4 {
@@ -160,9 +163,9 @@ func slowRadius(o rom.Optimizer, shares []float64, block, behind int, fresh, sta
 // The spectral radius and the threshold with only part of the force stale agree with a plain
 // simulation of the recursion: it grows at 1.02 of the threshold and decays at 0.98.
 func TestAgesAgainstTheRecursion(t *testing.T) {
-	cell := func(eta, mu float64, lag rom.Lag) rom.Params {
-		p := bandit(rom.Unscaled, 0.3, rom.Infinite)
-		p.Anchor, p.Optimizer, p.Lag = rom.AtCurrent, rom.Optimizer{Rate: eta, Momentum: mu}, lag
+	cell := func(eta, mu float64, lag option.Lag) rom.Params {
+		p := bandit(option.NoScale, 0.3, option.Infinite)
+		p.KL.At, p.Optimizer, p.Lag = option.AtCurrent, option.Optimizer{LearningRate: eta, Momentum: mu}, lag
 		return p
 	}
 	flat, tail := make([]float64, 6), make([]float64, 400)
@@ -173,7 +176,7 @@ func TestAgesAgainstTheRecursion(t *testing.T) {
 		tail[age] = 0.25 * math.Pow(0.75, float64(age))
 	}
 	for _, c := range []struct {
-		lag           rom.Lag
+		lag           option.Lag
 		shares        []float64
 		block, behind int
 	}{
@@ -186,7 +189,7 @@ func TestAgesAgainstTheRecursion(t *testing.T) {
 				t.Fatalf("λ_f = %v of %v", s.Fresh, s.Total)
 			}
 			for _, share := range []float64{0.98, 1.02} {
-				want := slowRadius(rom.Optimizer{Rate: share * threshold, Momentum: mu}, c.shares, c.block, c.behind, s.Fresh, s.Stale)
+				want := slowRadius(option.Optimizer{LearningRate: share * threshold, Momentum: mu}, c.shares, c.block, c.behind, s.Fresh, s.Stale)
 				at := rom.Predict(cell(share*threshold, mu, c.lag)).Exact
 				radius := said(t, "radius", at.SpectralRadius)
 				if c.block > 0 {
@@ -205,14 +208,14 @@ func TestAgesAgainstTheRecursion(t *testing.T) {
 // one age a step; and the variances of real groups there.
 func TestPrintedAgeNoise(t *testing.T) {
 	variance := func(mu, kappa float64, s, draws int) (inGap, ofNoise float64) {
-		p := bandit(rom.Unscaled, 0.5, 256)
-		p.Groups = 4
+		p := bandit(option.NoScale, 0.5, 256)
+		p.GroupsPerStep = 4
 		eta := kappa / rom.Predict(p).Stiffness.Total
-		p.Optimizer = rom.Optimizer{Rate: eta, Momentum: mu}
-		p.Lag = rom.Lag{Kind: rom.Random, Ages: rom.Ages{To: s, Draws: draws}}
+		p.Optimizer = option.Optimizer{LearningRate: eta, Momentum: mu}
+		p.Lag = ofDraws(&p, s, draws)
 		got := rom.Predict(p)
 		v := said(t, "Var z", got.Exact.StationaryVariance.LogitGap)
-		return v, v / (eta * eta * got.GradientVariance)
+		return v * float64(p.GroupsPerStep) / 4, v / (eta * eta * got.GradientVariance)
 	}
 	_, without := variance(0.9, 0.02, 4, 0)
 	inGap, shared := variance(0.9, 0.02, 4, 1)
@@ -230,6 +233,21 @@ func TestPrintedAgeNoise(t *testing.T) {
 	}
 }
 
+// ofDraws returns a lag of uniform ages up to oldest of which a step of p averages draws
+// independent ones, in as many groups. 0 stands for so many that there is no age noise.
+func ofDraws(p *rom.Params, oldest, draws int) option.Lag {
+	lag := option.Lag{Kind: option.Random, Ages: option.Ages{To: oldest}}
+	switch draws {
+	case 0:
+		p.GroupsPerStep = 4e9
+	case 1:
+		lag.Ages.Drawn = option.AgePerStep
+	default:
+		p.GroupsPerStep = draws
+	}
+	return lag
+}
+
 // The mean-square threshold: E[M⊗M] of the random companion matrices has spectral radius 1
 // there (docs/theory.md §11.1).
 func TestPrintedMeanSquareThresholds(t *testing.T) {
@@ -240,8 +258,9 @@ func TestPrintedMeanSquareThresholds(t *testing.T) {
 	}{
 		{0, 1, 1, 1.236067978}, {0, 4, 1, 0.668322236}, {0.5, 8, 1, 0.184450547}, {0.9, 4, 1, 0.052436857}, {0.9, 8, 4, 0.028473546},
 	} {
-		lag := rom.Lag{Kind: rom.Random, Ages: rom.Ages{To: c.s, Draws: c.draws}}
-		got := rom.Predict(free(1, 0.01, c.mu, lag)).Exact
+		p := free(1, 0.01, c.mu, option.Lag{})
+		p.Lag = ofDraws(&p, c.s, c.draws)
+		got := rom.Predict(p).Exact
 		printed(t, fmt.Sprintf("μ = %v, S = %d, B_a = %d", c.mu, c.s, c.draws), said(t, "mean-square η", got.MeanSquareLearningRate), c.want, 1e-9)
 		if mean := said(t, "mean η", got.CriticalLearningRate); mean <= *got.MeanSquareLearningRate {
 			t.Errorf("the threshold of the mean %v is not above that of the mean square %v", mean, *got.MeanSquareLearningRate)

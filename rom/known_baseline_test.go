@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -12,19 +13,19 @@ import (
 // square, for any rewards and either kind of force.
 func TestLeaveOneOutIsAFactor(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
-	for _, law := range []rom.Law{rom.Bernoulli, rom.Constant, rom.Normal} {
-		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
-			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+	for _, law := range []option.Law{option.Bernoulli, option.Constant, option.Normal} {
+		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
+			for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 				p, theta, old := randomCell(r, law, 3, 9)
-				p.Scale, p.Weighting, p.Strength = scale, w, 0
-				if law == rom.Normal {
+				p.Advantage.Scale, p.Importance.Mode, p.KL.Coefficient = scale, w, 0
+				if law == option.Normal {
 					for a := range p.Arms {
 						p.Arms[a].Std = 0.1 + r.Float64()
 					}
 				}
 				force := mean(p, theta, old)
 				cov, _ := rom.ForceCovariance(p, theta, old)
-				p.Baseline = rom.LeaveOneOut
+				p.Advantage.Baseline = option.LeaveOneOut
 				const factor = 9. / 8
 				without, _ := rom.ForceCovariance(p, theta, old)
 				for a, g := range mean(p, theta, old) {

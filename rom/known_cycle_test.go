@@ -6,22 +6,23 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
 // flipping returns the cell of docs/theory.md §11.2 past its flip: 0/1 arms, L_ref = −6, β = 1.57, G = ∞,
 // in blocks of the given number of steps, with a weight of upper bound c.
-func flipping(w rom.Weighting, c float64, interval int, rate float64) rom.Params {
+func flipping(w option.ImportanceMode, c float64, interval int, rate float64) rom.Params {
 	p := weighted(recurrent(1.57, -6), w)
-	p.ClipHigh, p.Cap = c-1, c
-	p.Lag, p.Optimizer = block(interval), rom.Optimizer{Rate: rate}
+	p.Importance.ClipHigh, p.Importance.Cap = c-1, c
+	p.Lag, p.Optimizer = block(interval), option.Optimizer{LearningRate: rate}
 	return p
 }
 
 // offFixedPoint returns logits of a gap by which the better, first arm of a flipping cell exceeds its fixed point.
 func offFixedPoint(t *testing.T, p rom.Params, offset float64) []float64 {
 	t.Helper()
-	p.Weighting = rom.Ratio
+	p.Importance.Mode = option.Ratio
 	fixed, ok := rom.Reached(p)
 	if !ok {
 		t.Fatalf("%s: no fixed point", describe(p))
@@ -42,13 +43,13 @@ func refreshesFrom(first, last, interval int) (at []int) {
 // 150 refreshes.
 func TestCycleOfBoundedWeights(t *testing.T) {
 	for _, c := range []struct {
-		w          rom.Weighting
+		w          option.ImportanceMode
 		bound      float64
 		width, tol float64
 	}{
-		{rom.Ratio, 2, 3.216, 0.0005}, {rom.Clipped, 1.2, 0.222, 0.0005}, {rom.Clipped, 1.28, 0.309, 0.0005}, {rom.Clamped, 1.2, 0.213, 0.0005},
-		{rom.Truncated, 2, 0.796, 0.0005}, {rom.Truncated, 5, 1.800, 0.0005}, {rom.Sigmoid, 2, 0.401, 0.0005},
-		{rom.Powered, 2, 0, 0.0005}, {rom.Unweighted, 2, 0, 0.0005},
+		{option.Ratio, 2, 3.216, 0.0005}, {option.Clip, 1.2, 0.222, 0.0005}, {option.Clip, 1.28, 0.309, 0.0005}, {option.CISPO, 1.2, 0.213, 0.0005},
+		{option.Truncated, 2, 0.796, 0.0005}, {option.Truncated, 5, 1.800, 0.0005}, {option.SAPO, 2, 0.401, 0.0005},
+		{option.VESPO, 2, 0, 0.0005}, {option.NoImportance, 2, 0, 0.0005},
 	} {
 		p := flipping(c.w, c.bound, 400, 0.05)
 		got := rom.MeanFieldCycle(p, offFixedPoint(t, p, 0.2), refreshesFrom(20, 40, 400))
@@ -57,7 +58,7 @@ func TestCycleOfBoundedWeights(t *testing.T) {
 			t.Errorf("%s: %+v", describe(p), got)
 		}
 	}
-	p := flipping(rom.Clipped, 1.28, 400, 0.05)
+	p := flipping(option.Clip, 1.28, 400, 0.05)
 	if got := rom.MeanFieldCycle(p, offFixedPoint(t, p, 0.05), refreshesFrom(180, 200, 400)); got.Neglected < 0.001 {
 		t.Errorf("after 180 refreshes: %+v", got)
 	}
@@ -68,7 +69,7 @@ func TestCycleOfBoundedWeights(t *testing.T) {
 // arms: p solves 1/√(pq) = β(L − L_ref), M_∞ = −(1 − 2p)/(2β√(pq)), and within a block a deviation decays by 1 − 2ηβpq a step.
 func TestBoundedCycle(t *testing.T) {
 	const beta, rate, interval = 1.57, 0.05, 400
-	p := flipping(rom.Ratio, 2, interval, rate)
+	p := flipping(option.Ratio, 2, interval, rate)
 	z := gapOf(offFixedPoint(t, p, 0))
 	prob, q := sigmoid(z), sigmoid(-z)
 	printed(t, "p", prob, 0.0473627, 5e-8)
@@ -78,18 +79,18 @@ func TestBoundedCycle(t *testing.T) {
 	printed(t, "M_∞", endless, -1.3573, 5e-5)
 	printed(t, "M", m, -1.2200, 5e-5)
 	for _, c := range []struct {
-		w     rom.Weighting
+		w     option.ImportanceMode
 		bound float64
 	}{
-		{rom.Clipped, 1.2}, {rom.DualClipped, 1.2}, {rom.Masked, 1.2}, {rom.Clipped, 1.28}, {rom.Clipped, 1.5},
-		{rom.Clamped, 1.2}, {rom.Truncated, 1.05}, {rom.Truncated, 1.2}, {rom.Truncated, 2}, {rom.Truncated, 5},
+		{option.Clip, 1.2}, {option.DualClip, 1.2}, {option.Masked, 1.2}, {option.Clip, 1.28}, {option.Clip, 1.5},
+		{option.CISPO, 1.2}, {option.Truncated, 1.05}, {option.Truncated, 1.2}, {option.Truncated, 2}, {option.Truncated, 5},
 	} {
 		p := flipping(c.w, c.bound, interval, rate)
 		init, at := offFixedPoint(t, p, 0.2), refreshesFrom(20, 40, interval)
 		got, exact := rom.BoundedCycle(p, init, at), rom.MeanFieldCycle(p, init, at)
 		w := math.Log(c.bound) / q
 		want := w * (1 - m) / 2
-		if c.w == rom.Clamped || c.w == rom.Truncated {
+		if c.w == option.CISPO || c.w == option.Truncated {
 			want = w / (1 - (m*endless-1)/((1-m)*q*q*(z+6)))
 		} else if exact.Width < w || exact.Width > -m*w {
 			t.Errorf("%s: %.4g, want between %.4g and %.4g", describe(p), exact.Width, w, -m*w)
@@ -103,7 +104,7 @@ func TestBoundedCycle(t *testing.T) {
 		}
 	}
 	// The arms in the other order.
-	p = flipping(rom.Truncated, 2, interval, rate)
+	p = flipping(option.Truncated, 2, interval, rate)
 	init, at := offFixedPoint(t, p, 0.2), refreshesFrom(20, 40, interval)
 	want := rom.BoundedCycle(p, init, at)
 	p.Arms[0], p.Arms[1] = p.Arms[1], p.Arms[0]
@@ -121,13 +122,13 @@ func TestBoundedCycleOfRandomCells(t *testing.T) {
 	for range 1500 / rom.Thin {
 		p := recurrent(0.8+r.Float64(), -4-5*r.Float64())
 		interval := int(20 * math.Pow(10, r.Float64()))
-		p.Lag, p.Optimizer = block(interval), rom.Optimizer{Rate: 20 / float64(interval) * math.Pow(10, r.Float64())}
-		p = weighted(p, []rom.Weighting{rom.Clipped, rom.Masked, rom.Clamped, rom.Truncated}[r.IntN(4)])
-		p.ClipHigh = math.Expm1(0.05 + 3*r.Float64()*r.Float64())
-		p.Cap = 1 + p.ClipHigh
-		p.ClipLow, p.Floor = 0.1+0.8*r.Float64(), 0.8*r.Float64()
+		p.Lag, p.Optimizer = block(interval), option.Optimizer{LearningRate: 20 / float64(interval) * math.Pow(10, r.Float64())}
+		p = weighted(p, []option.ImportanceMode{option.Clip, option.Masked, option.CISPO, option.Truncated}[r.IntN(4)])
+		p.Importance.ClipHigh = math.Expm1(0.05 + 3*r.Float64()*r.Float64())
+		p.Importance.Cap = 1 + p.Importance.ClipHigh
+		p.Importance.ClipLow, p.Importance.Floor = 0.1+0.8*r.Float64(), 0.8*r.Float64()
 		plain := p
-		plain.Weighting = rom.Ratio
+		plain.Importance.Mode = option.Ratio
 		if _, ok := rom.Reached(plain); !ok {
 			continue
 		}
@@ -140,7 +141,7 @@ func TestBoundedCycleOfRandomCells(t *testing.T) {
 		tried++
 		if exact := rom.MeanFieldCycle(p, init, at); math.Abs(exact.Width-got.Width) > 2*got.Neglected {
 			t.Errorf("%s, z_ref %g, β = %g, η = %g, K = %d: %.4g, neglected %.2g, exact %.4g",
-				describe(p), gapOf(p.Reference), p.Strength, p.Optimizer.Rate, interval, got.Width, got.Neglected, exact.Width)
+				describe(p), gapOf(p.Reference), p.KL.Coefficient, p.Optimizer.LearningRate, interval, got.Width, got.Neglected, exact.Width)
 		}
 	}
 	if tried < 150/rom.Thin {
@@ -157,29 +158,29 @@ func TestScopeOfBoundedCycles(t *testing.T) {
 		offset  float64
 		because string
 	}{
-		{"ratio", func(p *rom.Params) { p.Weighting = rom.Ratio }, 0.2, "no bound of the ratio"},
-		{"none", func(p *rom.Params) { p.Weighting = rom.Unweighted }, 0.2, "no bound of the ratio"},
-		{"SAPO", func(p *rom.Params) { p.Weighting = rom.Sigmoid }, 0.2, "no bound of the ratio"},
-		{"DPPO", func(p *rom.Params) { p.Weighting = rom.ChangeClipped }, 0.2, "change of a probability"},
+		{"ratio", func(p *rom.Params) { p.Importance.Mode = option.Ratio }, 0.2, "no bound of the ratio"},
+		{"none", func(p *rom.Params) { p.Importance.Mode = option.NoImportance }, 0.2, "no bound of the ratio"},
+		{"SAPO", func(p *rom.Params) { p.Importance.Mode = option.SAPO }, 0.2, "no bound of the ratio"},
+		{"DPPO", func(p *rom.Params) { p.Importance.Mode = option.DPPO }, 0.2, "change of a probability"},
 		{"finite groups", func(p *rom.Params) { p.GroupSize = 64 }, 0.2, "G = ∞"},
-		{"no scale", func(p *rom.Params) { p.Scale = rom.Unscaled }, 0.2, "std scale"},
-		{"noisy rewards", func(p *rom.Params) { p.Arms = []rom.Arm{{Mean: 0.9}, {Mean: 0}} }, 0.2, "certain rewards"},
+		{"no scale", func(p *rom.Params) { p.Advantage.Scale = option.NoScale }, 0.2, "std scale"},
+		{"noisy rewards", func(p *rom.Params) { p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0}} }, 0.2, "certain rewards"},
 		{"a delay", func(p *rom.Params) { p.Lag = delay(400) }, 0.2, "blocks of the last snapshot"},
 		{"an older snapshot", func(p *rom.Params) { p.Lag.Behind = 1 }, 0.2, "blocks of the last snapshot"},
 		{"momentum", func(p *rom.Params) { p.Optimizer.Momentum = 0.5 }, 0.2, "plain gradient ascent"},
-		{"KL at the snapshot", func(p *rom.Params) { p.Anchor = rom.AtSnapshot }, 0.2, "current policy"},
-		{"short blocks", func(p *rom.Params) { p.Lag.Age = 200 }, 0.2, "do not flip"},
-		{"long steps", func(p *rom.Params) { p.Optimizer.Rate = 4 }, 0.2, "a step is too long"},
-		{"a near lower bound", func(p *rom.Params) { p.Weighting, p.ClipLow = rom.Clamped, 0.1 }, 0.2, "lower bound"},
-		{"a floor", func(p *rom.Params) { p.Weighting, p.Floor = rom.Masked, 0.85 }, 0.2, "lower bound"},
+		{"KL at the snapshot", func(p *rom.Params) { p.KL.At = option.AtSnapshot }, 0.2, "current policy"},
+		{"short blocks", func(p *rom.Params) { p.Lag.Interval = 200 }, 0.2, "do not flip"},
+		{"long steps", func(p *rom.Params) { p.Optimizer.LearningRate = 4 }, 0.2, "a step is too long"},
+		{"a near lower bound", func(p *rom.Params) { p.Importance.Mode, p.Importance.ClipLow = option.CISPO, 0.1 }, 0.2, "lower bound"},
+		{"a floor", func(p *rom.Params) { p.Importance.Mode, p.Importance.Floor = option.Masked, 0.85 }, 0.2, "lower bound"},
 		{"a steep flip", func(p *rom.Params) {
-			p.Weighting, p.Reference, p.Lag.Age = rom.Clipped, gapAt(-8), 4000
+			p.Importance.Mode, p.Reference, p.Lag.Interval = option.Clip, gapAt(-8), 4000
 		}, 0.2, "end at the fixed point"},
-		{"an unstable cycle", func(p *rom.Params) { p.Reference, p.Lag.Age = gapAt(-9.5), 4000 }, 0.2, "is not stable"},
+		{"an unstable cycle", func(p *rom.Params) { p.Reference, p.Lag.Interval = gapAt(-9.5), 4000 }, 0.2, "is not stable"},
 		{"a small deviation", func(p *rom.Params) {}, 1e-6, "has not settled"},
-		{"a bound beyond the cycle", func(p *rom.Params) { p.Cap = 30 }, 0.2, "does not reach"},
+		{"a bound beyond the cycle", func(p *rom.Params) { p.Importance.Cap = 30 }, 0.2, "does not reach"},
 	} {
-		p := flipping(rom.Truncated, 1.2, interval, 0.05)
+		p := flipping(option.Truncated, 1.2, interval, 0.05)
 		init := offFixedPoint(t, p, c.offset)
 		c.change(&p)
 		if got := rom.BoundedCycle(p, init, refreshesFrom(20, 40, interval)); got.Scope.In || !strings.Contains(got.Scope.Because, c.because) {
@@ -190,12 +191,12 @@ func TestScopeOfBoundedCycles(t *testing.T) {
 
 // A run that leaves the range of floating point, or that rounding decides, has no width.
 func TestCycleOutOfReach(t *testing.T) {
-	p := flipping(rom.Ratio, 2, 4, 0.05)
-	p.Optimizer.Rate = 1e155
+	p := flipping(option.Ratio, 2, 4, 0.05)
+	p.Optimizer.LearningRate = 1e155
 	if got := rom.MeanFieldCycle(p, gapAt(1), []int{4, 8}); got.Scope.In || !math.IsInf(got.Neglected, 1) {
 		t.Errorf("%+v", got)
 	}
-	p.Placement, p.Entropy = rom.InReward, 0.1
+	p.KL.In, p.Entropy = option.InReward, 0.1
 	if got := rom.MeanFieldCycle(p, gapAt(1), []int{4, 8}); got.Scope.In || !strings.Contains(got.Scope.Because, "entropy bonus") {
 		t.Errorf("%+v", got)
 	}

@@ -3,25 +3,26 @@ package rom_test
 import (
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
 // For three constant rewards without scale the mean force is (1 − 1/G)u at any G.
 // Its stiffness is −(1 − 1/G)H_u, H_u = diag u − uπᵀ − πuᵀ (docs/theory.md §3).
 func TestUnscaledStiffness(t *testing.T) {
-	p := bandit(rom.Unscaled, 0, 8)
-	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 0.1}, {Law: rom.Constant, Mean: 1.3}, {Law: rom.Constant, Mean: 0.6}}
+	p := bandit(option.NoScale, 0, 8)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 1.3}, {Law: option.Constant, Mean: 0.6}}
 	p.Reference = []float64{0, 0, 0}
 	theta := []float64{0.4, -0.3, 1.1}
 	pi, j := oracleSoftmax(theta), oracleReward(p, theta)
-	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio, rom.Clipped} {
-		p.Weighting, p.ClipLow, p.ClipHigh = w, 0.2, 0.2
+	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip} {
+		p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh = w, 0.2, 0.2
 		if kind := rom.MeanForce(make([]float64, 3), p, theta, theta); kind != rom.Exact {
 			t.Errorf("%s: the force is %s", describe(p), kind)
 		}
 		fresh, stale := rom.StiffnessAt(p, theta)
 		whole, nothing := fresh, stale
-		if w == rom.Unweighted {
+		if w == option.NoImportance {
 			whole, nothing = stale, fresh
 		}
 		for a := range pi {

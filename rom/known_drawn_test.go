@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/option"
 )
 
 // drawnChain simulates a run of prompts with a policy each, drawn with replacement: every group
@@ -18,11 +20,11 @@ func drawnChain(r *rand.Rand, p *Params, steps int) []float64 {
 			q := sigmoid(z[x])
 			j[t] += (q*p.Prompts.First[x] + (1-q)*p.Prompts.Second[x]) / float64(count)
 		}
-		if t%p.Lag.Age == 0 {
+		if t%p.Lag.Interval == 0 {
 			copy(old, z)
 		}
 		clear(g)
-		for range p.Groups {
+		for range p.GroupsPerStep {
 			for {
 				x := r.IntN(count)
 				behaviour, now, sum := sigmoid(old[x]), sigmoid(z[x]), 0
@@ -38,7 +40,7 @@ func drawnChain(r *rand.Rand, p *Params, steps int) []float64 {
 					}
 				}
 				equal := sum == 0 || sum == p.GroupSize
-				if equal && p.Filter == Redraw {
+				if equal && p.Filter == option.Redraw {
 					continue
 				}
 				share, force := float64(sum)/float64(p.GroupSize), 0.0 // 2g_1, the force on z
@@ -47,20 +49,20 @@ func drawnChain(r *rand.Rand, p *Params, steps int) []float64 {
 					if success[i] {
 						a++
 					}
-					if p.Scale == GroupStd && !equal {
+					if p.Advantage.Scale == option.StdScale && !equal {
 						a /= math.Sqrt(share * (1 - share))
 					}
 					if first[i] {
 						force += 2 * a / float64(p.GroupSize)
 					}
 				}
-				g[x] += (force - 2*p.Strength*now*(1-now)*z[x]) / float64(p.Groups)
+				g[x] += (force - 2*p.KL.Coefficient*now*(1-now)*z[x]) / float64(p.GroupsPerStep)
 				break
 			}
 		}
 		for x := range z {
 			v[x] = p.Optimizer.Momentum*v[x] + g[x]
-			z[x] += p.Optimizer.Rate * v[x]
+			z[x] += p.Optimizer.LearningRate * v[x]
 		}
 	}
 	return j
@@ -72,16 +74,16 @@ func drawnChain(r *rand.Rand, p *Params, steps int) []float64 {
 func TestPromptsDrawnAtRandom(t *testing.T) {
 	const runs, steps = 4000, 120
 	for i, c := range []Params{
-		{Filter: KeepAll, Scale: Unscaled, GroupSize: 4, Optimizer: Optimizer{Rate: 0.8}, Lag: Lag{Kind: Block, Age: 1}},
-		{Filter: Redraw, Scale: Unscaled, GroupSize: 4, Optimizer: Optimizer{Rate: 0.8}, Lag: Lag{Kind: Block, Age: 1}},
-		{Filter: KeepAll, Scale: GroupStd, GroupSize: 8, Optimizer: Optimizer{Rate: 0.15, Momentum: 0.6}, Lag: Lag{Kind: Block, Age: 4}},
-		{Filter: Redraw, Scale: GroupStd, GroupSize: 8, Optimizer: Optimizer{Rate: 0.15, Momentum: 0.6}, Lag: Lag{Kind: Block, Age: 4}},
+		{Estimator: option.Estimator{Filter: option.KeepAll, Advantage: option.Advantage{Scale: option.NoScale}, GroupSize: 4}, Optimizer: option.Optimizer{LearningRate: 0.8}, Lag: option.Lag{Kind: option.Block, Interval: 1}},
+		{Estimator: option.Estimator{Filter: option.Redraw, Advantage: option.Advantage{Scale: option.NoScale}, GroupSize: 4}, Optimizer: option.Optimizer{LearningRate: 0.8}, Lag: option.Lag{Kind: option.Block, Interval: 1}},
+		{Estimator: option.Estimator{Filter: option.KeepAll, Advantage: option.Advantage{Scale: option.StdScale}, GroupSize: 8}, Optimizer: option.Optimizer{LearningRate: 0.15, Momentum: 0.6}, Lag: option.Lag{Kind: option.Block, Interval: 4}},
+		{Estimator: option.Estimator{Filter: option.Redraw, Advantage: option.Advantage{Scale: option.StdScale}, GroupSize: 8}, Optimizer: option.Optimizer{LearningRate: 0.15, Momentum: 0.6}, Lag: option.Lag{Kind: option.Block, Interval: 4}},
 	} {
 		p := c
-		p.Arms, p.Groups, p.Strength = []Arm{{Mean: 0.5}, {Mean: 0.5}}, 4, 0.2
+		p.Arms, p.GroupsPerStep, p.KL.Coefficient = []option.Arm{{Mean: 0.5}, {Mean: 0.5}}, 4, 0.2
 		p.Prompts = Prompts{
 			First: []float64{0.9, 1, 0.3, 0.95, 0.9, 0.6}, Second: []float64{0.2, 0, 0.01, 0.8, 0.2, 0.1},
-			Policies: OnePerPrompt, Order: WithReplacement,
+			Parameters: option.Tabular, Order: option.Independent,
 		}
 		at := []int{20, 50, 80, steps}
 		path := MeanReward(p, []float64{0, 0}, at)
@@ -113,8 +115,11 @@ func TestPromptsDrawnAtRandom(t *testing.T) {
 // policy each and the references at the start E J stays, at the mean over the prompts.
 func TestNoPromptToRedraw(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Mean: 0.5}, {Mean: 0.5}}, GroupSize: 6, Groups: 2, Filter: Redraw, Strength: 0.1, Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
-		Prompts: Prompts{First: []float64{1, 0, 1}, Second: []float64{1, 0, 1}, Policies: OnePerPrompt, Order: WithReplacement},
+		Arms:      []option.Arm{{Mean: 0.5}, {Mean: 0.5}},
+		Estimator: option.Estimator{GroupSize: 6, GroupsPerStep: 2, Filter: option.Redraw, KL: option.KL{Coefficient: 0.1}},
+		Optimizer: option.Optimizer{LearningRate: 0.1},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Prompts:   Prompts{First: []float64{1, 0, 1}, Second: []float64{1, 0, 1}, Parameters: option.Tabular, Order: option.Independent},
 	}
 	path := MeanReward(p.checked(), []float64{0, 0}, []int{0, 10})
 	if !path.Scope.In || path.Reward[0] != path.Reward[1] {
@@ -128,8 +133,11 @@ func TestNoPromptToRedraw(t *testing.T) {
 // 0.04 it is less than 1e-4 of P, of P = 1 − J^G − (1−J)^G integrated over the normal law.
 func TestSharesOfDrawnPromptsOverTheSpread(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Mean: 0.5}, {Mean: 0.5}}, GroupSize: 6, Groups: 2, Filter: Redraw, Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
-		Prompts: Prompts{First: []float64{0.9, 0.9, 0.6}, Second: []float64{0.2, 0.2, 0.1}, Policies: OnePerPrompt, Order: WithReplacement},
+		Arms:      []option.Arm{{Mean: 0.5}, {Mean: 0.5}},
+		Estimator: option.Estimator{GroupSize: 6, GroupsPerStep: 2, Filter: option.Redraw},
+		Optimizer: option.Optimizer{LearningRate: 0.1},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Prompts:   Prompts{First: []float64{0.9, 0.9, 0.6}, Second: []float64{0.2, 0.2, 0.1}, Parameters: option.Tabular, Order: option.Independent},
 	}
 	p = p.checked()
 	init, variance := []float64{0.7, -0.7}, 0.04

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,17 +14,17 @@ import (
 // The reference bandit's table (docs/theory.md §5).
 func TestReferenceBandit(t *testing.T) {
 	for _, c := range []struct {
-		scale                 rom.Scale
+		scale                 option.Scale
 		beta                  float64
 		size                  int
 		z, zUnit, j, lambda   float64
 		gradVar, gradVarDigit float64
 	}{
-		{rom.Unscaled, 0.5, rom.Infinite, 1.4, 1e-12, 0.761528722, 0.1586848975, 0, 0},
-		{rom.Unscaled, 0.5, 16, 1.3125, 1e-12, 0.751551837, 0.1670956266, 1.195284019e-2, 1e-11},
-		{rom.Unscaled, 0.5, 64, 1.378125, 1e-12, 0.759082789, 0.1607844642, 3.163931963e-3, 1e-12},
-		{rom.GroupStd, 1.2, 16, 1.278577203, 1e-9, 0.747545241, 0.3391527175, 5.221608442e-2, 1e-11},
-		{rom.GroupStd, 1.2, 64, 1.341513656, 1e-9, 0.754917126, 0.3124104569, 1.279492239e-2, 1e-11},
+		{option.NoScale, 0.5, option.Infinite, 1.4, 1e-12, 0.761528722, 0.1586848975, 0, 0},
+		{option.NoScale, 0.5, 16, 1.3125, 1e-12, 0.751551837, 0.1670956266, 1.195284019e-2, 1e-11},
+		{option.NoScale, 0.5, 64, 1.378125, 1e-12, 0.759082789, 0.1607844642, 3.163931963e-3, 1e-12},
+		{option.StdScale, 1.2, 16, 1.278577203, 1e-9, 0.747545241, 0.3391527175, 5.221608442e-2, 1e-11},
+		{option.StdScale, 1.2, 64, 1.341513656, 1e-9, 0.754917126, 0.3124104569, 1.279492239e-2, 1e-11},
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
@@ -99,9 +100,9 @@ func checkStiffness(t *testing.T, p rom.Params, theta []float64) {
 func TestStiffnessIsTheDerivativeOfTheForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, c := range []struct {
-		law        rom.Law
+		law        option.Law
 		arms, size int
-	}{{rom.Bernoulli, 2, 8}, {rom.Bernoulli, 3, 5}, {rom.Bernoulli, 4, rom.Infinite}, {rom.Constant, 3, rom.Infinite}} {
+	}{{option.Bernoulli, 2, 8}, {option.Bernoulli, 3, 5}, {option.Bernoulli, 4, option.Infinite}, {option.Constant, 3, option.Infinite}} {
 		base, _, _ := randomCell(r, c.law, c.arms, c.size)
 		for _, p := range options(base) {
 			q, theta, _ := randomCell(r, c.law, c.arms, c.size)
@@ -117,14 +118,14 @@ func TestStiffnessIsTheDerivativeOfTheForce(t *testing.T) {
 // StiffnessAt is the derivative also of a force that is known as an expansion only.
 func TestStiffnessOfExpandedForces(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
-	for _, law := range []rom.Law{rom.Constant, rom.Normal} {
-		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
-			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-				for _, size := range []int{16, rom.Infinite} {
+	for _, law := range []option.Law{option.Constant, option.Normal} {
+		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
+			for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+				for _, size := range []int{16, option.Infinite} {
 					p, theta, _ := randomCell(r, law, 3, size)
-					p.Scale, p.Weighting = scale, w
+					p.Advantage.Scale, p.Importance.Mode = scale, w
 					for a := range p.Arms {
-						if law == rom.Normal {
+						if law == option.Normal {
 							p.Arms[a].Std = 0.3 + r.Float64()
 						}
 					}
@@ -137,8 +138,8 @@ func TestStiffnessOfExpandedForces(t *testing.T) {
 
 // Factors.Stiffness multiplies Λ and does not move the fixed points.
 func TestPlantedStiffness(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.2, 16)
-	p.Anchor, p.Weighting = rom.AtCurrent, rom.Ratio
+	p := bandit(option.StdScale, 1.2, 16)
+	p.KL.At, p.Importance.Mode = option.AtCurrent, option.Ratio
 	q := p
 	q.Factors.Stiffness = 1.25
 	a, _ := rom.Reached(p)
@@ -153,33 +154,33 @@ func TestPlantedStiffness(t *testing.T) {
 
 // The two-arm table of docs/theory.md §3, and λ = 2βpq, z* = z_ref + c_GΔ/β.
 func TestTwoArmStiffnesses(t *testing.T) {
-	for _, size := range []int{rom.Infinite, 16} {
+	for _, size := range []int{option.Infinite, 16} {
 		c := 1.0
-		if size != rom.Infinite {
+		if size != option.Infinite {
 			c -= 1 / float64(size)
 		}
 		for _, beta := range []float64{0.2, 0.5, 1.5} {
 			for _, ref := range []float64{0, -1} {
 				const gap = 0.7
-				p := bandit(rom.Unscaled, beta, size)
+				p := bandit(option.NoScale, beta, size)
 				p.Reference = gapAt(ref)
 				z := ref + c*gap/beta
 				pp, qq := sigmoid(z), sigmoid(-z)
 				lambda := 2 * beta * pp * qq
 				for _, row := range []struct {
 					name         string
-					w            rom.Weighting
-					at           rom.Anchor
+					w            option.ImportanceMode
+					at           option.KLPoint
 					fresh, stale float64
 				}{
-					{"none, snapshot", rom.Unweighted, rom.AtSnapshot, 0, lambda},
-					{"none, current", rom.Unweighted, rom.AtCurrent, lambda + 2*c*gap*pp*qq*(1-2*pp), -2 * c * gap * pp * qq * (1 - 2*pp)},
-					{"ratio, current", rom.Ratio, rom.AtCurrent, lambda, 0},
-					{"ratio, snapshot", rom.Ratio, rom.AtSnapshot, 2 * c * gap * pp * qq * (2*pp - 1), lambda - 2*c*gap*pp*qq*(2*pp-1)},
-					{"clip, current", rom.Clipped, rom.AtCurrent, lambda, 0},
+					{"none, snapshot", option.NoImportance, option.AtSnapshot, 0, lambda},
+					{"none, current", option.NoImportance, option.AtCurrent, lambda + 2*c*gap*pp*qq*(1-2*pp), -2 * c * gap * pp * qq * (1 - 2*pp)},
+					{"ratio, current", option.Ratio, option.AtCurrent, lambda, 0},
+					{"ratio, snapshot", option.Ratio, option.AtSnapshot, 2 * c * gap * pp * qq * (2*pp - 1), lambda - 2*c*gap*pp*qq*(2*pp-1)},
+					{"clip, current", option.Clip, option.AtCurrent, lambda, 0},
 				} {
-					p.Weighting, p.Anchor = row.w, row.at
-					p.ClipLow, p.ClipHigh = 0.2, 0.2
+					p.Importance.Mode, p.KL.At = row.w, row.at
+					p.Importance.ClipLow, p.Importance.ClipHigh = 0.2, 0.2
 					f, ok := rom.Reached(p)
 					if !ok {
 						t.Fatalf("%s: nothing reached", describe(p))
@@ -194,12 +195,12 @@ func TestTwoArmStiffnesses(t *testing.T) {
 					closeTo(t, row.name+" λ_s", modes[0].Stale, row.stale, 1e-10)
 				}
 				// λ_f is negative exactly where β < c_GΔ(2p* − 1).
-				p.Weighting, p.Anchor = rom.Unweighted, rom.AtCurrent
+				p.Importance.Mode, p.KL.At = option.NoImportance, option.AtCurrent
 				if f := rom.Predict(p).Stiffness.Fresh; (f < 0) != (beta < c*gap*(2*pp-1)) {
 					t.Errorf("%s: λ_f = %v, c_GΔ(2p*−1) = %v", describe(p), f, c*gap*(2*pp-1))
 				}
 				// k3 at the current policy, no weights, no scale: nothing is stale.
-				p.KLEstimator = rom.K3
+				p.KL.Gradient = option.K3
 				f, ok := rom.Reached(p)
 				if !ok {
 					t.Fatalf("%s: nothing reached", describe(p))
@@ -210,8 +211,8 @@ func TestTwoArmStiffnesses(t *testing.T) {
 		}
 	}
 	// Fresh and stale part at weak KL, in the cell of the table of thresholds.
-	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-	p.Anchor = rom.AtCurrent
+	p := bandit(option.NoScale, 0.5, option.Infinite)
+	p.KL.At = option.AtCurrent
 	s := rom.Predict(p).Stiffness
 	printed(t, "λ_f", s.Fresh, 0.0244192432, 1e-10)
 	printed(t, "λ_s", s.Stale, 0.1342656543, 1e-10)
@@ -219,8 +220,8 @@ func TestTwoArmStiffnesses(t *testing.T) {
 
 // With the std scale −2φ_G′(J)(Δpq)² stays stale under the importance ratio.
 func TestStaleShareOfTheScale(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.2, 16)
-	p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
+	p := bandit(option.StdScale, 1.2, 16)
+	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
 	f, _ := rom.Reached(p)
 	pq := f.Policy[0] * f.Policy[1]
 	const h = 1e-4
@@ -232,8 +233,8 @@ func TestStaleShareOfTheScale(t *testing.T) {
 // Ratio with k3, as trainers run it, has a stale part: λ_s = −0.132 for the bandit
 // of §5 (docs/theory.md §3).
 func TestStaleShareOfK3(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-	p.Weighting, p.Anchor, p.KLEstimator = rom.Ratio, rom.AtCurrent, rom.K3
+	p := bandit(option.NoScale, 0.5, option.Infinite)
+	p.Importance.Mode, p.KL.At, p.KL.Gradient = option.Ratio, option.AtCurrent, option.K3
 	printed(t, "λ_s", rom.Predict(p).Stiffness.Stale, -0.132, 1e-3)
 }
 
@@ -242,11 +243,11 @@ func TestStaleShareOfK3(t *testing.T) {
 func TestTotalStiffness(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for range 5 {
-		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
-			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
-				for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-					p, _, _ := randomCell(r, rom.Bernoulli, 4, 12)
-					p.Scale, p.KLEstimator, p.Weighting, p.Strength = scale, est, w, 1+p.Strength
+		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
+			for _, est := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
+				for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+					p, _, _ := randomCell(r, option.Bernoulli, 4, 12)
+					p.Advantage.Scale, p.KL.Gradient, p.Importance.Mode, p.KL.Coefficient = scale, est, w, 1+p.KL.Coefficient
 					f, ok := rom.Reached(p)
 					if !ok {
 						t.Fatalf("%s: nothing reached", describe(p))
@@ -271,8 +272,8 @@ func TestTotalStiffness(t *testing.T) {
 							if a == b {
 								e = 1
 							}
-							want := p.Strength*(e*pi[a]-pi[a]*pi[b]) - slope*u[a]*u[b]
-							if est == rom.K3 {
+							want := p.KL.Coefficient*(e*pi[a]-pi[a]*pi[b]) - slope*u[a]*u[b]
+							if est == option.K3 {
 								want -= phi * (e*u[a] - u[a]*pi[b] - pi[a]*u[b])
 							}
 							closeTo(t, describe(p)+" Λ", fresh.At(a, b)+stale.At(a, b), want, 1e-9)
@@ -288,8 +289,8 @@ func TestTotalStiffness(t *testing.T) {
 func TestModes(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	for range 20 {
-		p, _, _ := randomCell(r, rom.Bernoulli, 5, 12)
-		p.Weighting, p.Anchor, p.Strength = rom.Unweighted, rom.AtCurrent, 1+p.Strength
+		p, _, _ := randomCell(r, option.Bernoulli, 5, 12)
+		p.Importance.Mode, p.KL.At, p.KL.Coefficient = option.NoImportance, option.AtCurrent, 1+p.KL.Coefficient
 		f, ok := rom.Reached(p)
 		if !ok {
 			t.Fatalf("%s: nothing reached", describe(p))
@@ -347,10 +348,10 @@ func TestModes(t *testing.T) {
 // becomes 1/N_1 + 1/N_0, within a class the stiffness is βπ_a (docs/theory.md §3).
 func TestClassSymmetricBandit(t *testing.T) {
 	for _, c := range []struct{ good, bad int }{{1, 1}, {1, 3}, {2, 3}, {4, 2}} {
-		p := bandit(rom.Unscaled, 0.5, 16)
+		p := bandit(option.NoScale, 0.5, 16)
 		p.Arms, p.Reference = nil, make([]float64, c.good+c.bad)
 		for a := range c.good + c.bad {
-			p.Arms = append(p.Arms, rom.Arm{Mean: []float64{0.9, 0.2}[min(a/c.good, 1)]})
+			p.Arms = append(p.Arms, option.Arm{Mean: []float64{0.9, 0.2}[min(a/c.good, 1)]})
 		}
 		f, ok := rom.Reached(p)
 		if !ok {
@@ -388,11 +389,11 @@ func TestBetaCritical(t *testing.T) {
 		// Tangency: sinh(L/2) = β, so 2cosh(L/2) = sinh(L/2)(L − L_ref).
 		l := bisect(func(l float64) float64 { return (l-ref)*math.Tanh(l/2) - 2 }, max(ref, 0), max(ref, 0)+60)
 		closeTo(t, "β_c", rom.BetaCritical(ref), math.Sinh(l/2), 1e-9*math.Sinh(l/2))
-		p := bandit(rom.GroupStd, 0, rom.Infinite)
-		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+		p := bandit(option.StdScale, 0, option.Infinite)
+		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 		p.Reference = gapAt(ref)
 		for _, f := range []float64{0.9, 0.999, 1.001, 1.1, 2} {
-			p.Strength = f * math.Sinh(l/2)
+			p.KL.Coefficient = f * math.Sinh(l/2)
 			want := 0
 			if f > 1 {
 				want = 2
@@ -403,7 +404,7 @@ func TestBetaCritical(t *testing.T) {
 			}
 			for i, q := range got {
 				z := gapOf(q.Logits)
-				closeTo(t, "2cosh(z/2) − β(z − z_ref)", 2*math.Cosh(z/2)/p.Strength-(z-ref), 0, 1e-7*math.Cosh(z/2))
+				closeTo(t, "2cosh(z/2) − β(z − z_ref)", 2*math.Cosh(z/2)/p.KL.Coefficient-(z-ref), 0, 1e-7*math.Cosh(z/2))
 				if i > 0 && q.Reward < got[i-1].Reward {
 					t.Error("fixed points are not in order of reward")
 				}
@@ -422,16 +423,16 @@ func zeros(p rom.Params, lo, hi float64) []float64 {
 		pq := sigmoid(z) * sigmoid(-z)
 		gap := p.Arms[0].Mean - p.Arms[1].Mean
 		j := p.Arms[1].Mean + gap*sigmoid(z)
-		if p.Arms[0].Mean == 1 && p.Arms[1].Mean == 0 && p.GroupSize != rom.Infinite {
+		if p.Arms[0].Mean == 1 && p.Arms[1].Mean == 0 && p.GroupSize != option.Infinite {
 			// At J → 1 φ_G is summed over the number of failures, so that 1 − J does
 			// not cancel.
 			j = sigmoid(z)
 		}
 		kl := pq * (z - gapOf(p.Reference))
-		if p.KLEstimator == rom.K3 {
+		if p.KL.Gradient == option.K3 {
 			kl = sigmoid(z) - sigmoid(gapOf(p.Reference))
 		}
-		return (pq*gap*oraclePhiOf(p, j, z) - p.Strength*kl) / pq
+		return (pq*gap*oraclePhiOf(p, j, z) - p.KL.Coefficient*kl) / pq
 	}
 	const n = 500
 	var at []float64
@@ -454,13 +455,13 @@ func oraclePhiOf(p rom.Params, j, z float64) float64 {
 		return oraclePhi(p, j)
 	}
 	if z <= 0 {
-		if p.GroupSize == rom.Infinite {
+		if p.GroupSize == option.Infinite {
 			return 1 / math.Sqrt(sigmoid(z)*sigmoid(-z))
 		}
 		return oraclePhi(p, j)
 	}
 	// S → G − S and J → 1 − J leave φ_G unchanged.
-	if p.GroupSize == rom.Infinite {
+	if p.GroupSize == option.Infinite {
 		return 1 / math.Sqrt(sigmoid(z)*sigmoid(-z))
 	}
 	return oraclePhi(p, sigmoid(-z))
@@ -470,15 +471,15 @@ func oraclePhiOf(p rom.Params, j, z float64) float64 {
 // groups are degenerate; large G above β_c has three. With k3 there is exactly
 // one for every β > 0 (docs/theory.md §3).
 func TestDegenerateFixedPoints(t *testing.T) {
-	base := bandit(rom.GroupStd, 1, 16)
-	base.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	base := bandit(option.StdScale, 1, 16)
+	base.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	for _, c := range []struct {
 		size  int
 		beta  float64
 		count int
 	}{{16, 0.4, 1}, {64, 0.5, 1}, {64, 1.0, 1}, {256, 1, 1}, {256, 2, 3}, {64, 2, 0}, {16, 2, 0}, {16, 3, 0}} {
 		p := base
-		p.GroupSize, p.Strength = c.size, c.beta
+		p.GroupSize, p.KL.Coefficient = c.size, c.beta
 		far := math.Sqrt(float64(c.size-1)) / c.beta
 		want := zeros(p, -1, far+3)
 		if c.count > 0 && len(want) != c.count {
@@ -501,11 +502,11 @@ func TestDegenerateFixedPoints(t *testing.T) {
 			t.Errorf("%s: failures have probability %v near z_ref + √(G−1)/β, want a degenerate fixed point", describe(p), q)
 		}
 	}
-	for _, size := range []int{rom.Infinite, 4, 16, 64} {
+	for _, size := range []int{option.Infinite, 4, 16, 64} {
 		for _, beta := range []float64{0.05, 0.3, 1, 2, 5} {
 			for _, ref := range []float64{-4, -1, 0, 2} {
 				p := base
-				p.GroupSize, p.Strength, p.KLEstimator = size, beta, rom.K3
+				p.GroupSize, p.KL.Coefficient, p.KL.Gradient = size, beta, option.K3
 				p.Reference = gapAt(ref)
 				got := rom.FixedPoints(p)
 				want := zeros(p, -12, 25)
@@ -526,8 +527,8 @@ func TestDegenerateFixedPoints(t *testing.T) {
 // The skew law and the recurrence of docs/theory.md §6 have their lower fixed
 // point at L = −3.0014 for L_ref = −6, β = 1.57.
 func TestLowerFixedPoint(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.57, rom.Infinite)
-	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p := bandit(option.StdScale, 1.57, option.Infinite)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	p.Reference = gapAt(-6)
 	got := rom.FixedPoints(p)
 	if len(got) != 2 {
@@ -544,11 +545,11 @@ func TestLowerFixedPoint(t *testing.T) {
 // A substitute for the paper's eight completions: fixed rewards, std scale, β = 1,
 // uniform reference, G = ∞. Its dynamics do not change under r → ar + b.
 func TestEightCompletions(t *testing.T) {
-	p := bandit(rom.GroupStd, 1, rom.Infinite)
-	p.Weighting = rom.Ratio
+	p := bandit(option.StdScale, 1, option.Infinite)
+	p.Importance.Mode = option.Ratio
 	p.Arms, p.Reference = nil, make([]float64, 8)
 	for _, r := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: r})
+		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: r})
 	}
 	closeTo(t, "R_0", oracleReward(p, p.Reference), 0.625, 1e-15)
 	f, ok := rom.Reached(p)
@@ -565,7 +566,7 @@ func TestEightCompletions(t *testing.T) {
 		printed(t, "eigenvalue of Λ", m.Total, want[i], 1e-3)
 	}
 	q := p
-	q.Arms = append([]rom.Arm(nil), p.Arms...)
+	q.Arms = append([]option.Arm(nil), p.Arms...)
 	for a := range q.Arms {
 		q.Arms[a].Mean = 3*q.Arms[a].Mean - 1.5
 	}
@@ -578,7 +579,7 @@ func TestEightCompletions(t *testing.T) {
 
 	// The early rate of approach at η = 0.01: 0.120 over the first 100 steps,
 	// 0.150 over 400, slope of −log(p* − p) by least squares.
-	p.Optimizer.Rate = 0.01
+	p.Optimizer.LearningRate = 0.01
 	for steps, wantK := range map[int]float64{100: 0.120, 400: 0.150} {
 		var sx, sy, sxx, sxy, n float64
 		rom.MeanField(p, p.Reference, steps, func(t int, theta []float64) {
@@ -598,8 +599,8 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 	with, without := 0, 0
 	for i := range 60 {
 		arms := 2 + i%7
-		p, _, _ := randomCell(r, rom.Constant, arms, rom.Infinite)
-		p.Strength = 0.5 + 1.5*r.Float64()
+		p, _, _ := randomCell(r, option.Constant, arms, option.Infinite)
+		p.KL.Coefficient = 0.5 + 1.5*r.Float64()
 		for a := range p.Arms {
 			p.Arms[a].Mean = r.NormFloat64()
 		}
@@ -615,7 +616,7 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 			for a := range pi {
 				s2 += pi[a] * (p.Arms[a].Mean - j) * (p.Arms[a].Mean - j)
 			}
-			return p.Strength*x*math.Sqrt(s2) - 1
+			return p.KL.Coefficient*x*math.Sqrt(s2) - 1
 		}
 		var want []float64 // expected rewards
 		const n = 6000     // t from 1e-3 to 1e4, 0.3 % apart
@@ -663,8 +664,8 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 // its covariance are 0, not NaN.
 func TestSaturatedPolicies(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
-	for _, size := range []int{8, rom.Infinite} {
-		for _, law := range []rom.Law{rom.Bernoulli, rom.Constant, rom.Normal} {
+	for _, size := range []int{8, option.Infinite} {
+		for _, law := range []option.Law{option.Bernoulli, option.Constant, option.Normal} {
 			base, _, _ := randomCell(r, law, 3, size)
 			base.Arms[0].Mean = 1
 			for _, p := range options(base) {

@@ -5,28 +5,29 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
 // options lists every combination of the options that determine the force.
 func options(base rom.Params) []rom.Params {
 	var all []rom.Params
-	for _, baseline := range []rom.Baseline{rom.GroupMean, rom.LeaveOneOut} {
+	for _, baseline := range []option.Baseline{option.MeanBaseline, option.LeaveOneOut} {
 		for scale := range 5 {
 			for _, w := range everyWeighting {
-				for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
-					for _, anchor := range []rom.Anchor{rom.AtCurrent, rom.AtSnapshot} {
+				for _, est := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
+					for _, anchor := range []option.KLPoint{option.AtCurrent, option.AtSnapshot} {
 						p := weighted(base, w)
-						p.Baseline, p.KLEstimator, p.Anchor = baseline, est, anchor
+						p.Advantage.Baseline, p.KL.Gradient, p.KL.At = baseline, est, anchor
 						switch scale {
 						case 0:
-							p.Scale = rom.Unscaled
+							p.Advantage.Scale = option.NoScale
 						case 1, 2:
-							p.Scale, p.Deviation = rom.GroupStd, rom.Deviation(scale-1)
+							p.Advantage.Scale, p.Advantage.Std = option.StdScale, option.Deviation(scale-1)
 						default:
-							p.Scale, p.Deviation, p.Epsilon = rom.GroupStd, rom.Deviation(scale-3), 0.05
+							p.Advantage.Scale, p.Advantage.Std, p.Advantage.Epsilon = option.StdScale, option.Deviation(scale-3), 0.05
 						}
-						p.ClipLow, p.ClipHigh = 0.15, 0.28
+						p.Importance.ClipLow, p.Importance.ClipHigh = 0.15, 0.28
 						all = append(all, p)
 					}
 				}
@@ -37,10 +38,10 @@ func options(base rom.Params) []rom.Params {
 }
 
 // randomCell draws arms of the given law, a reference, and two policies that differ.
-func randomCell(r *rand.Rand, law rom.Law, arms, groupSize int) (p rom.Params, theta, old []float64) {
-	p = rom.Params{GroupSize: groupSize, Groups: 1, Strength: 0.1 + r.Float64(), Lag: block(1), Optimizer: rom.Optimizer{Rate: 0.1}, Factors: rom.Unit}
+func randomCell(r *rand.Rand, law option.Law, arms, groupSize int) (p rom.Params, theta, old []float64) {
+	p = rom.Params{Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.1 + r.Float64()}}, Lag: block(1), Optimizer: option.Optimizer{LearningRate: 0.1}, Factors: rom.Unit}
 	for range arms {
-		p.Arms = append(p.Arms, rom.Arm{Law: law, Mean: r.Float64()})
+		p.Arms = append(p.Arms, option.Arm{Law: law, Mean: r.Float64()})
 		p.Reference = append(p.Reference, r.NormFloat64())
 		theta = append(theta, r.NormFloat64())
 		old = append(old, theta[len(theta)-1]+0.3*r.NormFloat64())
@@ -64,10 +65,10 @@ func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 	const tol = 1e-12
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range []struct{ arms, size int }{{2, 2}, {2, 3}, {2, 4}, {3, 2}, {3, 3}, {4, 3}} {
-		base, _, _ := randomCell(r, rom.Bernoulli, shape.arms, shape.size)
+		base, _, _ := randomCell(r, option.Bernoulli, shape.arms, shape.size)
 		for i, p := range options(base) {
-			q, theta, old := randomCell(r, rom.Bernoulli, shape.arms, shape.size)
-			p.Arms, p.Reference, p.Strength = q.Arms, q.Reference, q.Strength
+			q, theta, old := randomCell(r, option.Bernoulli, shape.arms, shape.size)
+			p.Arms, p.Reference, p.KL.Coefficient = q.Arms, q.Reference, q.KL.Coefficient
 			switch i % 5 { // the corners of the parameter space
 			case 0:
 				copy(old, theta)
@@ -102,17 +103,17 @@ func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 // of all orders of a group, weighted by their number.
 func TestForceByCountsAtLargerGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	small, theta, old := randomCell(r, rom.Bernoulli, 2, 4)
-	small.Weighting = rom.Ratio
+	small, theta, old := randomCell(r, option.Bernoulli, 2, 4)
+	small.Importance.Mode = option.Ratio
 	want, got := oracleForce(small, theta, old), oracleForceByCounts(small, theta, old)
 	closeTo(t, "the oracle by counts", got.cov(0, 0), want.cov(0, 0), 1e-14)
-	for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
+	for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
 		for _, w := range everyWeighting {
-			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
+			for _, est := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
 				for _, size := range []int{8, 16, 25} {
-					p, theta, old := randomCell(r, rom.Bernoulli, 2, size)
+					p, theta, old := randomCell(r, option.Bernoulli, 2, size)
 					p = weighted(p, w)
-					p.Scale, p.KLEstimator = scale, est
+					p.Advantage.Scale, p.KL.Gradient = scale, est
 					want := oracleForceByCounts(p, theta, old)
 					cov, _ := rom.ForceCovariance(p, theta, old)
 					for a, g := range mean(p, theta, old) {
@@ -128,11 +129,11 @@ func TestForceByCountsAtLargerGroups(t *testing.T) {
 // At G = ∞ the baseline and the scale are the population's and nothing fluctuates.
 func TestForceOfInfiniteGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, law := range []rom.Law{rom.Bernoulli, rom.Constant} {
+	for _, law := range []option.Law{option.Bernoulli, option.Constant} {
 		for _, arms := range []int{2, 3, 8} {
-			base, _, _ := randomCell(r, law, arms, rom.Infinite)
+			base, _, _ := randomCell(r, law, arms, option.Infinite)
 			for _, p := range options(base) {
-				q, theta, old := randomCell(r, law, arms, rom.Infinite)
+				q, theta, old := randomCell(r, law, arms, option.Infinite)
 				p.Arms, p.Reference = q.Arms, q.Reference
 				want := oracleInfiniteForce(p, theta, old)
 				dst := make([]float64, arms)
@@ -154,19 +155,19 @@ func TestForceOfInfiniteGroups(t *testing.T) {
 // have the same mean, J equals it up to rounding to either side.
 func TestForceOfARewardAtTheMean(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 		for range 50 {
-			p, theta, old := randomCell(r, rom.Bernoulli, 3, 4)
-			p.Weighting = w
+			p, theta, old := randomCell(r, option.Bernoulli, 3, 4)
+			p.Importance.Mode = w
 			for a := range p.Arms {
 				p.Arms[a].Mean = 0.2
 			}
-			p.Arms[0].Law = rom.Constant
+			p.Arms[0].Law = option.Constant
 			cov, _ := rom.ForceCovariance(p, theta, old)
 			force := mean(p, theta, old)
 			for _, shift := range []float64{-1e-9, 1e-9} {
 				q := p
-				q.Arms = append([]rom.Arm(nil), p.Arms...)
+				q.Arms = append([]option.Arm(nil), p.Arms...)
 				q.Arms[0].Mean += shift
 				near, _ := rom.ForceCovariance(q, theta, old)
 				for a, g := range mean(q, theta, old) {
@@ -186,9 +187,9 @@ func TestExactMeansExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	exact := 0
 	for _, values := range [][]float64{{0, 1, 1}, {-0.4, 1.7, -0.4}, {0.3, 0.3, 0.3}, {0.1, 1.3, 0.6}} {
-		base, _, _ := randomCell(r, rom.Constant, 3, 5)
+		base, _, _ := randomCell(r, option.Constant, 3, 5)
 		for _, p := range options(base) {
-			q, theta, old := randomCell(r, rom.Constant, 3, 5)
+			q, theta, old := randomCell(r, option.Constant, 3, 5)
 			p.Arms, p.Reference = q.Arms, q.Reference
 			for a, v := range values {
 				p.Arms[a].Mean = v
@@ -222,14 +223,14 @@ func TestExactMeansExact(t *testing.T) {
 // of the rewards enters: s² = Σ π_a(σ_a² + (m_a − J)²).
 func TestNormalRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-		for _, size := range []int{rom.Infinite, 16} {
-			p, theta, old := randomCell(r, rom.Constant, 3, size)
-			p.Weighting = w
+	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+		for _, size := range []int{option.Infinite, 16} {
+			p, theta, old := randomCell(r, option.Constant, 3, size)
+			p.Importance.Mode = w
 			constant := mean(p, theta, old)
 			cov, _ := rom.ForceCovariance(p, theta, old)
 			for a := range p.Arms {
-				p.Arms[a].Law = rom.Normal
+				p.Arms[a].Law = option.Normal
 			}
 			normal := mean(p, theta, old)
 			ncov, _ := rom.ForceCovariance(p, theta, old)
@@ -238,8 +239,8 @@ func TestNormalRewards(t *testing.T) {
 				closeTo(t, describe(p)+" variance", ncov.At(a, a), cov.At(a, a), 1e-14)
 			}
 		}
-		p, theta, old := randomCell(r, rom.Normal, 3, rom.Infinite)
-		p.Weighting, p.Strength = w, 0
+		p, theta, old := randomCell(r, option.Normal, 3, option.Infinite)
+		p.Importance.Mode, p.KL.Coefficient = w, 0
 		pi := oracleSoftmax(theta)
 		po := oracleSoftmax(old)
 		j := oracleReward(p, old)
@@ -249,7 +250,7 @@ func TestNormalRewards(t *testing.T) {
 			s2 += po[a] * (p.Arms[a].Std*p.Arms[a].Std + (p.Arms[a].Mean-j)*(p.Arms[a].Mean-j))
 		}
 		draw := po // the policy by which a sample is weighted
-		if w == rom.Ratio {
+		if w == option.Ratio {
 			draw, j = pi, oracleReward(p, theta)
 		}
 		for a, g := range mean(p, theta, old) {
@@ -262,15 +263,15 @@ func TestNormalRewards(t *testing.T) {
 // ψ under π_old, integrated here independently.
 func TestCovarianceOfNormalRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
-		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
+	for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
+		for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+			for _, est := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
 				arms := 3
-				if scale == rom.GroupStd {
+				if scale == option.StdScale {
 					arms = 48 // too many for the integral over groups
 				}
-				p, theta, old := randomCell(r, rom.Normal, arms, 64)
-				p.Scale, p.Weighting, p.KLEstimator = scale, w, est
+				p, theta, old := randomCell(r, option.Normal, arms, 64)
+				p.Advantage.Scale, p.Importance.Mode, p.KL.Gradient = scale, w, est
 				for a := range p.Arms {
 					p.Arms[a].Std = 0.2 + r.Float64()
 				}
@@ -280,15 +281,15 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 					s2 += po[a] * (p.Arms[a].Std*p.Arms[a].Std + (p.Arms[a].Mean-jo)*(p.Arms[a].Mean-jo))
 				}
 				s, b := 1.0, po
-				if scale == rom.GroupStd {
+				if scale == option.StdScale {
 					s = math.Sqrt(s2)
 				}
-				if w == rom.Ratio {
+				if w == option.Ratio {
 					b = pi
 				}
 				// Without scale 1 − 1/G times the samples' covariance of w(e_a − b) and r, exactly.
 				exact, want := 1.0, rom.Expansion
-				if scale == rom.Unscaled {
+				if scale == option.NoScale {
 					exact, want = 1-1.0/64, rom.Exact
 				}
 				hat := make([]float64, arms)
@@ -300,11 +301,11 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 							e = 1
 						}
 						v[c] = exact * oracleWeight(p, 0, pi[a], po[a]) * (reward - jo) * (e - b[c]) / s
-						if scale == rom.GroupStd {
+						if scale == option.StdScale {
 							v[c] -= hat[c] / 2 * (reward - jo) * (reward - jo) / s2
 						}
-						if est != rom.ExactKL {
-							v[c] -= p.Strength * oracleKappa(p, pi[a], ref[a]) * (e - pi[c])
+						if est != option.ExactKL {
+							v[c] -= p.KL.Coefficient * oracleKappa(p, pi[a], ref[a]) * (e - pi[c])
 						}
 					}
 					return v
@@ -332,7 +333,7 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 				for a := range arms {
 					for c := range arms {
 						pairs := 0.0 // E over two samples
-						if scale == rom.Unscaled {
+						if scale == option.NoScale {
 							pairs = hat[a] * hat[c]
 							for x := range po {
 								w, u, v := oracleWeight(p, 0, pi[x], po[x]), -b[a], -b[c]
@@ -357,12 +358,12 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 // relabelling the arms relabels the force.
 func TestForceSymmetries(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	base, _, _ := randomCell(r, rom.Bernoulli, 4, 5)
+	base, _, _ := randomCell(r, option.Bernoulli, 4, 5)
 	for i, p := range options(base) {
-		q, theta, old := randomCell(r, []rom.Law{rom.Bernoulli, rom.Constant}[i%2], 4, []int{5, rom.Infinite}[i/2%2])
+		q, theta, old := randomCell(r, []option.Law{option.Bernoulli, option.Constant}[i%2], 4, []int{5, option.Infinite}[i/2%2])
 		p.Arms, p.Reference, p.GroupSize = q.Arms, q.Reference, q.GroupSize
-		if p.Arms[0].Law == rom.Constant && p.GroupSize != rom.Infinite && p.Weighting == rom.Clipped {
-			p.Weighting = rom.Ratio // at a clip's kink the leading order lacks these symmetries
+		if p.Arms[0].Law == option.Constant && p.GroupSize != option.Infinite && p.Importance.Mode == option.Clip {
+			p.Importance.Mode = option.Ratio // at a clip's kink the leading order lacks these symmetries
 		}
 		g := mean(p, theta, old)
 		cov, _ := rom.ForceCovariance(p, theta, old)
@@ -374,7 +375,7 @@ func TestForceSymmetries(t *testing.T) {
 
 		perm := r.Perm(4)
 		m := p
-		m.Arms, m.Reference = make([]rom.Arm, 4), make([]float64, 4)
+		m.Arms, m.Reference = make([]option.Arm, 4), make([]float64, 4)
 		theta2, old2 := make([]float64, 4), make([]float64, 4)
 		for a, b := range perm {
 			m.Arms[b], m.Reference[b] = p.Arms[a], p.Reference[a]+2.5
@@ -395,12 +396,12 @@ func TestForceSymmetries(t *testing.T) {
 // the mean force, Factors.Noise its covariance.
 func TestGroupsAndFactors(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
-	for _, law := range []rom.Law{rom.Bernoulli, rom.Constant} {
+	for _, law := range []option.Law{option.Bernoulli, option.Constant} {
 		p, theta, old := randomCell(r, law, 3, 6)
 		g := mean(p, theta, old)
 		cov, _ := rom.ForceCovariance(p, theta, old)
 		many := p
-		many.Groups = 7
+		many.GroupsPerStep = 7
 		planted := p
 		planted.Factors.Stiffness, planted.Factors.Noise = 1.25, 3
 		planted.Factors.Lag, planted.Factors.Mass = 2, 5 // act on the reduced-order model only
@@ -429,22 +430,22 @@ func TestGroupsAndFactors(t *testing.T) {
 func TestMeanRewardForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, size := range []int{2, 5, 64} {
-		for _, baseline := range []rom.Baseline{rom.GroupMean, rom.LeaveOneOut} {
-			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-				p, theta, old := randomCell(r, rom.Bernoulli, 3, size)
-				p.Strength, p.Scale, p.Weighting, p.Baseline = 0, rom.Unscaled, w, baseline
+		for _, baseline := range []option.Baseline{option.MeanBaseline, option.LeaveOneOut} {
+			for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+				p, theta, old := randomCell(r, option.Bernoulli, 3, size)
+				p.KL.Coefficient, p.Advantage.Scale, p.Importance.Mode, p.Advantage.Baseline = 0, option.NoScale, w, baseline
 				at, phi := old, 1-1/float64(size)
-				if w == rom.Ratio {
+				if w == option.Ratio {
 					at = theta
 				}
-				if baseline == rom.LeaveOneOut {
+				if baseline == option.LeaveOneOut {
 					phi = 1
 				}
 				pi, j := oracleSoftmax(at), oracleReward(p, at)
 				for a, g := range mean(p, theta, old) {
 					closeTo(t, describe(p), g, pi[a]*(p.Arms[a].Mean-j)*phi, 1e-13)
 				}
-				p.Scale = rom.GroupStd
+				p.Advantage.Scale = option.StdScale
 				phi = oraclePhi(p, oracleReward(p, old))
 				for a, g := range mean(p, theta, old) {
 					closeTo(t, describe(p), g, pi[a]*(p.Arms[a].Mean-j)*phi, 1e-12)
@@ -456,28 +457,28 @@ func TestMeanRewardForce(t *testing.T) {
 
 // oraclePhi is φ_G(J) = Σ_S Binomial(S; G, J) R(1−R)/s / (J(1−J)) for 0/1 rewards.
 func oraclePhi(p rom.Params, j float64) float64 {
-	if p.GroupSize == rom.Infinite {
-		if p.Scale == rom.Unscaled {
+	if p.GroupSize == option.Infinite {
+		if p.Advantage.Scale == option.NoScale {
 			return 1
 		}
-		return 1 / (math.Sqrt(j*(1-j)) + p.Epsilon)
+		return 1 / (math.Sqrt(j*(1-j)) + p.Advantage.Epsilon)
 	}
 	n := float64(p.GroupSize)
 	h := 0.0
 	for s := 1; s < p.GroupSize; s++ {
 		rate := float64(s) / n
 		scale := 1.0
-		if p.Scale == rom.GroupStd {
+		if p.Advantage.Scale == option.StdScale {
 			scale = math.Sqrt(rate * (1 - rate))
-			if p.Deviation == rom.Sample {
+			if p.Advantage.Std == option.SampleStd {
 				scale *= math.Sqrt(n / (n - 1))
 			}
-			scale += p.Epsilon
+			scale += p.Advantage.Epsilon
 		}
 		log := lgamma(p.GroupSize) - lgamma(s) - lgamma(p.GroupSize-s) + float64(s)*math.Log(j) + (n-float64(s))*math.Log1p(-j)
 		h += math.Exp(log) * rate * (1 - rate) / scale
 	}
-	if p.Baseline == rom.LeaveOneOut {
+	if p.Advantage.Baseline == option.LeaveOneOut {
 		h *= n / (n - 1)
 	}
 	return h / (j * (1 - j))
@@ -486,18 +487,18 @@ func oraclePhi(p rom.Params, j float64) float64 {
 // The correction of the std scale at J = 0.9, G = 16 is 1.7 times −1/(8Gσ²),
 // and the sample deviation multiplies by √((G−1)/G) (docs/theory.md §2).
 func TestScaleCorrection(t *testing.T) {
-	p := bandit(rom.GroupStd, 0, 16)
-	p.Arms = []rom.Arm{{Mean: 0.95}, {Mean: 0.85}}
+	p := bandit(option.StdScale, 0, 16)
+	p.Arms = []option.Arm{{Mean: 0.95}, {Mean: 0.85}}
 	at := []float64{0, 0} // J = 0.9
 	force := mean(p, at, at)[0]
 	h := force / (0.5 * 0.05) * 0.09
 	sigma := 0.3
 	short := (1 - h/sigma) / (1 / (8 * 16 * sigma * sigma))
 	printed(t, "correction over its leading term", short, 1.7, 0.1)
-	p.Deviation = rom.Sample
+	p.Advantage.Std = option.SampleStd
 	closeTo(t, "sample deviation", mean(p, at, at)[0], force*math.Sqrt(15.0/16), 1e-15)
 	// At large G it is the leading term, with a relative error 1/(Gσ²).
-	p.Deviation, p.GroupSize = rom.Population, 20000
+	p.Advantage.Std, p.GroupSize = option.PopulationStd, 20000
 	h = mean(p, at, at)[0] / (0.5 * 0.05) * 0.09
 	closeTo(t, "correction at large G", (1-h/sigma)*(8*20000*sigma*sigma), 1, 5/(20000*sigma*sigma))
 }
@@ -507,10 +508,10 @@ func TestScaleCorrection(t *testing.T) {
 // (docs/theory.md §2). The order 1/G vanishes.
 func TestGradientVarianceOfConstantArms(t *testing.T) {
 	for size, want := range map[int]float64{8: 1.81, 64: 1.03} {
-		p := bandit(rom.GroupStd, 0, size)
-		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
-		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-			p.Weighting = w
+		p := bandit(option.StdScale, 0, size)
+		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
+		for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+			p.Importance.Mode = w
 			cov, _ := rom.ForceCovariance(p, []float64{0, 0}, []float64{0, 0})
 			printed(t, "variance over 1/(8G²)", cov.At(0, 0)*8*float64(size*size), want, 0.01)
 		}
@@ -521,12 +522,12 @@ func TestGradientVarianceOfConstantArms(t *testing.T) {
 // pq/(p_o q_o) times the one without; so is its mean, and its variance with
 // the square (docs/theory.md §2).
 func TestRatioRescalesTwoArms(t *testing.T) {
-	p := bandit(rom.GroupStd, 0, 9)
+	p := bandit(option.StdScale, 0, 9)
 	theta, old := gapAt(1.1), gapAt(-0.4)
 	factor := sigmoid(1.1) * sigmoid(-1.1) / (sigmoid(-0.4) * sigmoid(0.4))
 	plain := mean(p, theta, old)[0]
 	plainCov, _ := rom.ForceCovariance(p, theta, old)
-	p.Weighting = rom.Ratio
+	p.Importance.Mode = option.Ratio
 	weighted := mean(p, theta, old)[0]
 	weightedCov, _ := rom.ForceCovariance(p, theta, old)
 	closeTo(t, "mean", weighted, factor*plain, 1e-14)
@@ -537,8 +538,8 @@ func TestRatioRescalesTwoArms(t *testing.T) {
 // Var(g_a − g_b) ≈ 2π_a v_a/(Gs²), v_a = E[(r − J)² | a], up to 1/G (docs/theory.md §3).
 func TestNoiseWithinAClass(t *testing.T) {
 	const size = 400
-	p := bandit(rom.GroupStd, 0, size)
-	p.Arms = []rom.Arm{{Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}}
+	p := bandit(option.StdScale, 0, size)
+	p.Arms = []option.Arm{{Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}}
 	p.Reference = []float64{0, 0, 0}
 	theta := []float64{0.2, 0.2, -0.4}
 	pi, j := oracleSoftmax(theta), oracleReward(p, theta)

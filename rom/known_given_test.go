@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,9 +12,9 @@ import (
 
 // given returns a cell of the reference bandit with a baseline that does not depend on the
 // rewards of the step.
-func given(baseline rom.Baseline, value, rate, beta float64, size int) rom.Params {
-	p := bandit(rom.Unscaled, beta, size)
-	p.Baseline, p.BaselineValue, p.BaselineRate, p.Anchor = baseline, value, rate, rom.AtCurrent
+func given(baseline option.Baseline, value, rate, beta float64, size int) rom.Params {
+	p := bandit(option.NoScale, beta, size)
+	p.Advantage.Baseline, p.Advantage.Value, p.Advantage.Rate, p.KL.At = baseline, value, rate, option.AtCurrent
 	return p
 }
 
@@ -21,17 +22,17 @@ func given(baseline rom.Baseline, value, rate, beta float64, size int) rom.Param
 // b, the noise does.
 func TestKnownConstantBaseline(t *testing.T) {
 	at := []float64{0.4, -0.4}
-	j := oracleReward(given(rom.ConstantBaseline, 0, 0, 0, 2), at)
+	j := oracleReward(given(option.ConstantBaseline, 0, 0, 0, 2), at)
 	for _, size := range []int{2, 7, 1000} {
 		for i, b := range []float64{0, j, 1} {
-			p := given(rom.ConstantBaseline, b, 0, 0, size)
+			p := given(option.ConstantBaseline, b, 0, 0, size)
 			closeTo(t, "φ", factorAt(p), 1, 1e-14)
 			cov, _ := rom.ForceCovariance(p, at, at)
 			closeTo(t, "variance per sample", float64(size)*cov.At(0, 0), []float64{0.066783059, 0.044714658, 0.102284426}[i], 5e-10)
 		}
 		// The running mean is J on average, and has the variance α/(2−α) J(1−J)/N.
-		p := given(rom.RunningMean, 0, 0.5, 0, size)
-		p.Groups = 3
+		p := given(option.RunningMean, 0, 0.5, 0, size)
+		p.GroupsPerStep = 3
 		closeTo(t, "φ, running mean", factorAt(p), 1, 1e-14)
 		cov, _ := rom.ForceCovariance(p, at, at)
 		q := sigmoid(0.8)
@@ -39,20 +40,20 @@ func TestKnownConstantBaseline(t *testing.T) {
 		closeTo(t, "variance per sample, running mean", n*cov.At(0, 0), 0.0447146580121+q*(1-q)*j*(1-j)/3/n, 1e-12)
 	}
 	// The force is not frozen without a weight: E g_1 = π_old (m − b) − π (J_old − b).
-	p := given(rom.ConstantBaseline, 0.3, 0, 0, 4)
+	p := given(option.ConstantBaseline, 0.3, 0, 0, 4)
 	now, old := sigmoid(0.5), sigmoid(0.8)
 	closeTo(t, "off-policy", mean(p, gapAt(0.5), gapAt(0.8))[0], old*(0.9-0.3)-now*(j-0.3), 1e-14)
 	fresh, stale := rom.StiffnessAt(p, at)
 	closeTo(t, "Λ_f", fresh.At(0, 0), (j-0.3)*old*(1-old), 1e-14)
-	p.Baseline, p.GroupSize = rom.LeaveOneOut, 4
+	p.Advantage.Baseline, p.GroupSize = option.LeaveOneOut, 4
 	_, frozen := rom.StiffnessAt(p, at)
 	closeTo(t, "Λ_s", stale.At(0, 0), frozen.At(0, 0)-(j-0.3)*old*(1-old), 1e-14)
 	// At G = ∞ too, and where all rewards are equal there is noise without a drift.
-	p = given(rom.ConstantBaseline, 0.3, 0, 0, rom.Infinite)
+	p = given(option.ConstantBaseline, 0.3, 0, 0, option.Infinite)
 	closeTo(t, "off-policy, G = ∞", mean(p, gapAt(0.5), gapAt(0.8))[0], old*(0.9-0.3)-now*(j-0.3), 1e-14)
 	for _, reward := range []float64{0, 1} {
-		p = given(rom.ConstantBaseline, 0.3, 0, 0, 4)
-		p.Arms = []rom.Arm{{Mean: reward}, {Mean: reward}}
+		p = given(option.ConstantBaseline, 0.3, 0, 0, 4)
+		p.Arms = []option.Arm{{Mean: reward}, {Mean: reward}}
 		cov, _ := rom.ForceCovariance(p, at, at)
 		closeTo(t, "variance, equal rewards", 4*cov.At(0, 0), (reward-0.3)*(reward-0.3)*old*(1-old), 1e-15)
 		closeTo(t, "drift, equal rewards", mean(p, at, at)[0], 0, 1e-15)
@@ -65,7 +66,7 @@ func TestKnownConstantBaseline(t *testing.T) {
 func givenLaw(p rom.Params, centre, half float64, nodes int) (reward, variance float64) {
 	size := p.GroupSize
 	levels := 1
-	if p.Baseline == rom.RunningMean {
+	if p.Advantage.Baseline == option.RunningMean {
 		levels = size + 1
 	}
 	step := 2 * half / float64(nodes-1)
@@ -74,7 +75,7 @@ func givenLaw(p rom.Params, centre, half float64, nodes int) (reward, variance f
 		z := centre - half + step*float64(i)
 		pi := oracleSoftmax(gapAt(z))
 		for level := range levels {
-			b, from := p.BaselineValue, i*levels+level
+			b, from := p.Advantage.Value, i*levels+level
 			if levels > 1 {
 				b = float64(level) / float64(size)
 			}
@@ -94,8 +95,8 @@ func givenLaw(p rom.Params, centre, half float64, nodes int) (reward, variance f
 					}
 					g += (float64(r) - b) * score / float64(size)
 				}
-				g -= 2 * p.Strength * pi[0] * pi[1] * z
-				u := float64(i) + p.Optimizer.Rate*g/step
+				g -= 2 * p.KL.Coefficient * pi[0] * pi[1] * z
+				u := float64(i) + p.Optimizer.LearningRate*g/step
 				j := min(max(int(math.Floor(u)), 1), nodes-3)
 				x := min(max(u-float64(j), -1), 2)
 				for k, v := range []float64{-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2, -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6} {
@@ -133,14 +134,14 @@ func givenLaw(p rom.Params, centre, half float64, nodes int) (reward, variance f
 // order is not derived, and its size is bounded.
 func TestGivenBaselineAgainstExactChains(t *testing.T) {
 	for _, p := range []rom.Params{
-		given(rom.ConstantBaseline, 0, 0, 1, 2),
-		given(rom.ConstantBaseline, 0.5, 0, 1, 3),
-		given(rom.ConstantBaseline, 1, 0, 1, 2),
-		given(rom.RunningMean, 0, 1, 1, 2),
-		given(rom.RunningMean, 0, 1, 1, 3),
+		given(option.ConstantBaseline, 0, 0, 1, 2),
+		given(option.ConstantBaseline, 0.5, 0, 1, 3),
+		given(option.ConstantBaseline, 1, 0, 1, 2),
+		given(option.RunningMean, 0, 1, 1, 2),
+		given(option.RunningMean, 0, 1, 1, 3),
 	} {
 		for _, rate := range []float64{0.02, 0.1} {
-			p.Optimizer.Rate = rate
+			p.Optimizer.LearningRate = rate
 			got := rom.Predict(p)
 			if !got.Noise.In || !got.Exact.Scope.In {
 				t.Fatalf("%s: out of scope: %s%s", describe(p), got.Noise.Because, got.Exact.Scope.Because)
@@ -148,10 +149,10 @@ func TestGivenBaselineAgainstExactChains(t *testing.T) {
 			v := said(t, "Var z", got.Exact.StationaryVariance.LogitGap)
 			reward, variance := givenLaw(p, gapOf(got.FixedPoint.Logits), 7.5*math.Sqrt(v)+0.1, 160)
 			predicted, shift := *got.Exact.StationaryVariance.ExpectedReward, 0.0
-			if p.Baseline == rom.ConstantBaseline {
+			if p.Advantage.Baseline == option.ConstantBaseline {
 				predicted, shift = said(t, "Var J", got.Moments.RewardVariance), said(t, "E J", got.Moments.RewardShift)
 			}
-			t.Logf("%s b=%g: Var J %.5g, want %.5g ± %.2g; E J − J* %.4g, want %.4g ± %.2g", describe(p), p.BaselineValue,
+			t.Logf("%s b=%g: Var J %.5g, want %.5g ± %.2g; E J − J* %.4g, want %.4g ± %.2g", describe(p), p.Advantage.Value,
 				predicted, variance, got.Neglected.RewardVariance, shift, reward-got.FixedPoint.Reward, got.Neglected.RewardMean)
 			closeTo(t, describe(p)+" Var J", predicted, variance, got.Neglected.RewardVariance+1e-4*variance)
 			closeTo(t, describe(p)+" E J", got.FixedPoint.Reward+shift, reward, got.Neglected.RewardMean+1e-8)
@@ -162,8 +163,8 @@ func TestGivenBaselineAgainstExactChains(t *testing.T) {
 // The mean field with a running mean under a delay and without weights, by the recursion of
 // docs/theory.md §11.4; and one that hardly moves is a constant, in the mean reward of runs too.
 func TestRunningMeanOnAPath(t *testing.T) {
-	p := given(rom.RunningMean, 1, 0.2, 0.5, 4)
-	p.Lag, p.Optimizer.Rate = delay(3), 0.7
+	p := given(option.RunningMean, 1, 0.2, 0.5, 4)
+	p.Lag, p.Optimizer.LearningRate = delay(3), 0.7
 	z, b := []float64{-2, -2, -2, -2}, 1.0 // of the last steps, the newest last
 	_, scope := rom.MeanField(p, gapAt(-2), 60, func(step int, theta []float64) {
 		closeTo(t, "z", gapOf(theta), z[3], 1e-12)
@@ -177,11 +178,11 @@ func TestRunningMeanOnAPath(t *testing.T) {
 		t.Error(scope.Because)
 	}
 	steps := []int{0, 5, 20, 60}
-	p.Lag, p.BaselineRate, p.BaselineValue, p.Optimizer.Rate = block(1), 1e-9, 0.3, 0.1
+	p.Lag, p.Advantage.Rate, p.Advantage.Value, p.Optimizer.LearningRate = block(1), 1e-9, 0.3, 0.1
 	slow := rom.MeanReward(p, gapAt(-2), steps)
-	p.Baseline = rom.ConstantBaseline
+	p.Advantage.Baseline = option.ConstantBaseline
 	constant := rom.MeanReward(p, gapAt(-2), steps)
-	p.BaselineValue = 1
+	p.Advantage.Value = 1
 	other := rom.MeanReward(p, gapAt(-2), steps)
 	for i := range steps {
 		closeTo(t, "E J", slow.Reward[i], constant.Reward[i], 1e-9)
@@ -189,7 +190,7 @@ func TestRunningMeanOnAPath(t *testing.T) {
 	if math.Abs(other.Reward[2]-constant.Reward[2]) < 1e-5 {
 		t.Errorf("E J does not depend on the noise: %v", other.Reward)
 	}
-	p.Baseline, p.Lag = rom.RunningMean, delay(3)
+	p.Advantage.Baseline, p.Lag = option.RunningMean, delay(3)
 	if rom.MeanReward(p, gapAt(-2), steps).Scope.In {
 		t.Error("the spread of runs with a running mean of old rewards is in scope without weights")
 	}

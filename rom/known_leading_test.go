@@ -3,6 +3,7 @@ package rom_test
 import (
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -10,8 +11,8 @@ import (
 // (docs/theory.md §4), and D/(GCK) is N/(γk); on-policy γ = 1 − μ. Numbers of §5: none, β = 0.5, G = 16.
 func TestLeadingVariance(t *testing.T) {
 	const rate, mu, lambda, noise = 0.02, 0.5, 0.1670956266, 1.195284019e-2
-	p := bandit(rom.Unscaled, 0.5, 16)
-	p.Lag, p.Optimizer = block(1), rom.Optimizer{Rate: rate, Momentum: mu}
+	p := bandit(option.NoScale, 0.5, 16)
+	p.Lag, p.Optimizer = block(1), option.Optimizer{LearningRate: rate, Momentum: mu}
 	got := rom.Predict(p)
 	gap := rate * noise / (2 * (1 - mu) * lambda)
 	j := 0.751551837

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 
 	"gonum.org/v1/gonum/mat"
@@ -52,12 +53,12 @@ func measuredMap(p rom.Params) linearMap {
 // completions returns the substitute for the paper's eight completions at its Figure 6
 // (docs/theory.md §9), as written (ratio, KL at the current policy) or with the
 // whole force at the snapshot.
-func completions(weighting rom.Weighting, at rom.Anchor, lag rom.Lag) rom.Params {
-	p := with(bandit(rom.GroupStd, 1, rom.Infinite), 0.3, 0.8, lag)
-	p.Weighting, p.Anchor = weighting, at
+func completions(weighting option.ImportanceMode, at option.KLPoint, lag option.Lag) rom.Params {
+	p := with(bandit(option.StdScale, 1, option.Infinite), 0.3, 0.8, lag)
+	p.Importance.Mode, p.KL.At = weighting, at
 	p.Arms, p.Reference = nil, make([]float64, 8)
 	for _, r := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: r})
+		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: r})
 	}
 	return p
 }
@@ -116,8 +117,8 @@ func dynamicsAgree(t *testing.T, name string, got, want rom.Dynamics, factor, re
 // divides every threshold in η by 1.1.
 func TestMeasuredStiffness(t *testing.T) {
 	all := cells(t, 71)
-	for _, lag := range []rom.Lag{block(1), block(4), delay(2)} {
-		all = append(all, completions(rom.Ratio, rom.AtCurrent, lag), completions(rom.Unweighted, rom.AtSnapshot, lag))
+	for _, lag := range []option.Lag{block(1), block(4), delay(2)} {
+		all = append(all, completions(option.Ratio, option.AtCurrent, lag), completions(option.NoImportance, option.AtSnapshot, lag))
 	}
 	for i, p := range all {
 		// A stride coprime to 10 covers every kind of staleness, lag and optimizer.
@@ -147,7 +148,7 @@ func TestMeasuredStiffness(t *testing.T) {
 
 // Measured entries along the free direction (1, …, 1) have no effect.
 func TestMeasuredStiffnessOfTheFreeDirection(t *testing.T) {
-	for _, p := range []rom.Params{with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0.9, block(3)), completions(rom.Ratio, rom.AtCurrent, delay(3))} {
+	for _, p := range []rom.Params{with(bandit(option.NoScale, 0.5, 16), 0.1, 0.9, block(3)), completions(option.Ratio, option.AtCurrent, delay(3))} {
 		p = measured(t, p, 1)
 		want := rom.Predict(p)
 		r := rand.New(rand.NewPCG(73, 1))
@@ -170,10 +171,10 @@ func TestMeasuredStiffnessOfTheFreeDirection(t *testing.T) {
 // of 20,000 steps shows it: it is in scope only for a force that is entirely frozen
 // or entirely current.
 func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
-	frozen := with(bandit(rom.Unscaled, 0.5, 16), 1e-6, 0.9, block(20_000))
+	frozen := with(bandit(option.NoScale, 0.5, 16), 1e-6, 0.9, block(20_000))
 	current := frozen
-	current.Weighting, current.Anchor = rom.Ratio, rom.AtCurrent
-	graded := completions(rom.Unweighted, rom.AtSnapshot, block(20_000))
+	current.Importance.Mode, current.KL.At = option.Ratio, option.AtCurrent
+	graded := completions(option.NoImportance, option.AtSnapshot, block(20_000))
 	for name, p := range map[string]rom.Params{"frozen": frozen, "current": current, "eight arms": graded} {
 		p = measured(t, p, 1)
 		want := rom.Predict(p)
@@ -186,7 +187,7 @@ func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
 		}
 	}
 	for _, k := range []int{1, 2, 16} {
-		p := disturbed(measured(t, with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0.9, block(k)), 1), 1e-12, 3)
+		p := disturbed(measured(t, with(bandit(option.NoScale, 0.5, 16), 0.1, 0.9, block(k)), 1), 1e-12, 3)
 		got := rom.Predict(p)
 		closeTo(t, "κ*", said(t, "κ*", got.Exact.CriticalLearningRate)*got.Stiffness.Total, rom.BlockThreshold(0.9, k), 1e-9)
 		closeTo(t, "κ_osc", said(t, "κ_osc", got.Exact.OscillationLearningRate)*got.Stiffness.Total, rom.BlockOnset(0.9, k), 1e-9)
@@ -196,8 +197,8 @@ func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
 // Modes stay independent under errors that make their matrices asymmetric, equal
 // modes included. The sufficient rule, given for independent modes only, shows it.
 func TestMeasuredModesStayIndependent(t *testing.T) {
-	for _, lag := range []rom.Lag{block(4), delay(3)} {
-		p := measured(t, completions(rom.Unweighted, rom.AtSnapshot, lag), 1)
+	for _, lag := range []option.Lag{block(4), delay(3)} {
+		p := measured(t, completions(option.NoImportance, option.AtSnapshot, lag), 1)
 		want := rom.Predict(p)
 		for seed := range uint64(20) {
 			got := rom.Predict(disturbed(p, 1e-9, seed))
@@ -215,10 +216,10 @@ func TestMeasuredModesStayIndependent(t *testing.T) {
 // without error.
 func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 	for _, c := range []struct {
-		weighting rom.Weighting
-		at        rom.Anchor
-	}{{rom.Ratio, rom.AtCurrent}, {rom.Unweighted, rom.AtSnapshot}} {
-		for _, lag := range []rom.Lag{delay(1), delay(7), delay(20), block(12)} {
+		weighting option.ImportanceMode
+		at        option.KLPoint
+	}{{option.Ratio, option.AtCurrent}, {option.NoImportance, option.AtSnapshot}} {
+		for _, lag := range []option.Lag{delay(1), delay(7), delay(20), block(12)} {
 			p := disturbed(measured(t, completions(c.weighting, c.at, lag), 1), 1e-3, 5)
 			const limit = 500 // yardsticks, about a second and a half
 			var got rom.Prediction
@@ -228,13 +229,13 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 			rate := said(t, describe(p), got.Exact.CriticalLearningRate)
 			for _, share := range []float64{0.05, 0.3, 0.6, 0.9, 1 - 1e-6} {
 				q := p
-				q.Optimizer.Rate = share * rate
+				q.Optimizer.LearningRate = share * rate
 				if r := measuredMap(q).radius(); r >= 1 {
 					t.Errorf("%s: radius %v at %v of the critical learning rate", describe(p), r, share)
 				}
 			}
 			q := p
-			q.Optimizer.Rate = (1 + 1e-6) * rate
+			q.Optimizer.LearningRate = (1 + 1e-6) * rate
 			if r := measuredMap(q).radius(); r < 1 {
 				t.Errorf("%s: radius %v above the critical learning rate", describe(p), r)
 			}
@@ -243,8 +244,8 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 
 			first, found := 0, false
 			for age := 0; age <= 20 && !found; age++ {
-				q.Optimizer.Rate, q.Lag.Age = 0.3, age
-				if age > 0 || lag.Kind == rom.Delay {
+				q.Optimizer.LearningRate, q.Lag.Interval = 0.3, age
+				if age > 0 || lag.Kind == option.Delay {
 					found = measuredMap(q).radius() >= 1
 				}
 				first = age
@@ -258,7 +259,7 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 
 // Measured matrices of a size other than A×A panic.
 func TestMeasuredStiffnessOfAnotherBandit(t *testing.T) {
-	p := measured(t, bandit(rom.Unscaled, 0.5, 16), 1)
+	p := measured(t, bandit(option.NoScale, 0.5, 16), 1)
 	p.Arms = append(p.Arms, p.Arms[0])
 	p.Reference = append(p.Reference, 0)
 	defer func() {
@@ -271,7 +272,7 @@ func TestMeasuredStiffnessOfAnotherBandit(t *testing.T) {
 
 // ClosedForm uses the measured stiffness.
 func TestClosedFormOfAMeasuredStiffness(t *testing.T) {
-	p := with(bandit(rom.Unscaled, 0.5, 16), 0.01, 0.5, delay(2))
+	p := with(bandit(option.NoScale, 0.5, 16), 0.01, 0.5, delay(2))
 	f, _ := rom.Reached(p)
 	init := gapAt(gapOf(f.Logits) + 0.01)
 	stiffer, _ := rom.ClosedForm(measured(t, p, 1.1), init)

@@ -3,6 +3,7 @@ package rom_test
 import (
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -15,8 +16,8 @@ import (
 func TestOscillatorConstantsOfNesterov(t *testing.T) {
 	for _, tau := range []float64{0, 1, 3, 8} {
 		const rate, mu = 0.02, 0.7
-		p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-		p.Lag, p.Optimizer = delay(int(tau)), rom.Optimizer{Method: rom.Nesterov, Rate: rate, Momentum: mu}
+		p := bandit(option.NoScale, 0.5, option.Infinite)
+		p.Lag, p.Optimizer = delay(int(tau)), option.Optimizer{Kind: option.Nesterov, LearningRate: rate, Momentum: mu}
 		got := rom.Predict(p)
 		k := rate * 0.1586848975
 		closeTo(t, "k", got.Oscillator.Spring, k, 1e-12)

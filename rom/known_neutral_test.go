@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -15,8 +16,10 @@ import (
 // nothing moves the bad one. Its stiffness of 5.5e-38 is no ground for "unstable", nor for an interval of 7e36 steps.
 func TestNeutralArm(t *testing.T) {
 	p := rom.Params{
-		Arms:      []rom.Arm{{Mean: 0.9}, {Mean: 0.9}, {Mean: 0.2}},
-		GroupSize: 8, Groups: 8, Strength: 0.02, Optimizer: rom.Optimizer{Rate: 0.05}, Lag: rom.Lag{Age: 1},
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.9}, {Mean: 0.2}},
+		Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 8, KL: option.KL{Coefficient: 0.02}},
+		Optimizer: option.Optimizer{LearningRate: 0.05},
+		Lag:       option.Lag{Interval: 1},
 	}
 	got := rom.Predict(p)
 	if got.Exact.Neutral != 1 || got.LeadingOrder.Neutral != 1 {
@@ -37,19 +40,27 @@ func TestNeutralArm(t *testing.T) {
 // numbers of the others: of modes with a recursion each, and of modes that mix, which a block with
 // the std scale and the KL at the snapshot of three arms has.
 func TestNeutralArmChangesNothing(t *testing.T) {
-	arms := []rom.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}}
+	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}}
 	reference := []float64{0, 0.4, -0.3}
 	for name, change := range map[string]func(p *rom.Params){
-		"on-policy":       func(p *rom.Params) {},
-		"block":           func(p *rom.Params) { p.Lag = rom.Lag{Age: 5} },
-		"normal, block":   func(p *rom.Params) { normal(p); p.Lag = rom.Lag{Age: 5} },
-		"delay, Nesterov": func(p *rom.Params) { p.Optimizer.Method = rom.Nesterov; p.Lag = rom.Lag{Kind: rom.Delay, Age: 3} },
-		"normal, delay":   func(p *rom.Params) { normal(p); p.Lag = rom.Lag{Kind: rom.Delay, Age: 3} },
-		"ratio, snapshot": func(p *rom.Params) { p.Weighting, p.Anchor, p.Lag = rom.Ratio, rom.AtSnapshot, rom.Lag{Age: 4} },
+		"on-policy":     func(p *rom.Params) {},
+		"block":         func(p *rom.Params) { p.Lag = option.Lag{Interval: 5} },
+		"normal, block": func(p *rom.Params) { normal(p); p.Lag = option.Lag{Interval: 5} },
+		"delay, Nesterov": func(p *rom.Params) {
+			p.Optimizer.Kind = option.Nesterov
+			p.Lag = option.Lag{Kind: option.Delay, Interval: 3}
+		},
+		"normal, delay": func(p *rom.Params) { normal(p); p.Lag = option.Lag{Kind: option.Delay, Interval: 3} },
+		"ratio, snapshot": func(p *rom.Params) {
+			p.Importance.Mode, p.KL.At, p.Lag = option.Ratio, option.AtSnapshot, option.Lag{Interval: 4}
+		},
 	} {
 		p := rom.Params{
-			Arms: arms, Reference: reference, GroupSize: 8, Groups: 2, Strength: 0.7, Lag: rom.Lag{Age: 1},
-			Optimizer: rom.Optimizer{Rate: 0.1, Momentum: 0.5},
+			Arms:      arms,
+			Reference: reference,
+			Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 2, KL: option.KL{Coefficient: 0.7}},
+			Lag:       option.Lag{Interval: 1},
+			Optimizer: option.Optimizer{LearningRate: 0.1, Momentum: 0.5},
 		}
 		change(&p)
 		more := p
@@ -75,13 +86,13 @@ func TestNeutralArmChangesNothing(t *testing.T) {
 
 // normal gives the arms rewards of different normal laws, whose modes mix where only part of the force is stale.
 func normal(p *rom.Params) {
-	p.Arms = []rom.Arm{{Law: rom.Normal, Mean: 0.9, Std: 0.3}, {Law: rom.Normal, Mean: 0.2, Std: 0.8}, {Law: rom.Normal, Mean: 0.5, Std: 0.1}}
-	p.Scale = rom.Unscaled
+	p.Arms = []option.Arm{{Law: option.Normal, Mean: 0.9, Std: 0.3}, {Law: option.Normal, Mean: 0.2, Std: 0.8}, {Law: option.Normal, Mean: 0.5, Std: 0.1}}
+	p.Advantage.Scale = option.NoScale
 }
 
 // A reference that is locked on an arm is so at any coefficient, and the reason does not blame the rewards.
 func TestLockedReference(t *testing.T) {
-	p := rom.Params{Arms: []rom.Arm{{Mean: 0.5}, {Mean: 0.4}}, Reference: []float64{0, 18}, GroupSize: 8, Groups: 1, Strength: 1, Optimizer: rom.Optimizer{Rate: 0.05}, Lag: rom.Lag{Age: 1}}
+	p := rom.Params{Arms: []option.Arm{{Mean: 0.5}, {Mean: 0.4}}, Reference: []float64{0, 18}, Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1, KL: option.KL{Coefficient: 1}}, Optimizer: option.Optimizer{LearningRate: 0.05}, Lag: option.Lag{Interval: 1}}
 	because := rom.Predict(p).Exact.Scope.Because
 	if !strings.Contains(because, "whatever the KL coefficient") || !strings.Contains(because, "locked on arm 1,") || strings.Contains(because, "rewards") {
 		t.Errorf("%q, want that the policy is locked on arm 1 at any coefficient", because)
@@ -97,11 +108,11 @@ func TestLockedPolicy(t *testing.T) {
 		arm   int
 		which string
 	}{
-		"std":     {rom.Params{Arms: []rom.Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 8, Strength: 0.001}, 0, "KL"},
-		"G = ∞":   {rom.Params{Arms: []rom.Arm{{Mean: 0.2}, {Mean: 0.6}}, Scale: rom.Unscaled, Strength: 1e-4}, 1, "KL"},
-		"entropy": {rom.Params{Arms: []rom.Arm{{Mean: 0.2}, {Mean: 0.6}, {Mean: 0.3}}, GroupSize: 16, Entropy: 0.002}, 1, "entropy"},
+		"std":     {rom.Params{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}, Estimator: option.Estimator{GroupSize: 8, KL: option.KL{Coefficient: 0.001}}}, 0, "KL"},
+		"G = ∞":   {rom.Params{Arms: []option.Arm{{Mean: 0.2}, {Mean: 0.6}}, Estimator: option.Estimator{Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 1e-4}}}, 1, "KL"},
+		"entropy": {rom.Params{Arms: []option.Arm{{Mean: 0.2}, {Mean: 0.6}, {Mean: 0.3}}, Estimator: option.Estimator{GroupSize: 16, Entropy: 0.002}}, 1, "entropy"},
 	} {
-		c.p.Groups, c.p.Optimizer.Rate, c.p.Lag.Age = 1, 0.05, 1
+		c.p.GroupsPerStep, c.p.Optimizer.LearningRate, c.p.Lag.Interval = 1, 0.05, 1
 		because := rom.Predict(c.p).Exact.Scope.Because
 		found := number.FindStringSubmatch(because)
 		if found == nil || found[1] != c.which || !strings.Contains(because, fmt.Sprintf("locks on arm %d,", c.arm)) {
@@ -114,8 +125,8 @@ func TestLockedPolicy(t *testing.T) {
 		}
 		for share, in := range map[float64]bool{1: true, 0.89: false} { // two digits are good to a tenth
 			q := c.p
-			if q.Strength > 0 {
-				q.Strength = share * least
+			if q.KL.Coefficient > 0 {
+				q.KL.Coefficient = share * least
 			} else {
 				q.Entropy = share * least
 			}
@@ -123,7 +134,7 @@ func TestLockedPolicy(t *testing.T) {
 				t.Errorf("%s: at %g times %g: in scope %v because %s, want %v", name, share, least, got.In, got.Because, in)
 			}
 		}
-		if !(least > math.Max(c.p.Strength, c.p.Entropy)) {
+		if !(least > math.Max(c.p.KL.Coefficient, c.p.Entropy)) {
 			t.Errorf("%s: a coefficient of %g, want more than the present one", name, least)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/cmplx"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 
 	"gonum.org/v1/gonum/mat"
@@ -76,14 +77,14 @@ func oracleOutcomes(p rom.Params, old []float64) []outcome {
 	for a, w := range oracleSoftmax(old) {
 		m := p.Arms[a].Mean
 		switch p.Arms[a].Law {
-		case rom.Bernoulli:
+		case option.Bernoulli:
 			if m > 0 {
 				out = append(out, outcome{a, 1, w * m})
 			}
 			if m < 1 {
 				out = append(out, outcome{a, 0, w * (1 - m)})
 			}
-		case rom.Constant:
+		case option.Constant:
 			out = append(out, outcome{a, m, w})
 		default:
 			panic("a normal reward has no finite set of outcomes")
@@ -96,31 +97,31 @@ func oracleOutcomes(p rom.Params, old []float64) []outcome {
 func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 	rho := now / then
 	up := adv > 0
-	tau, k, lambda := p.Temperature.Positive, p.Power.Positive, p.Decay.Positive
+	tau, k, lambda := p.Importance.Temperature.Positive, p.Importance.Power.Positive, p.Importance.Decay.Positive
 	if !up {
-		tau, k, lambda = p.Temperature.Negative, p.Power.Negative, p.Decay.Negative
+		tau, k, lambda = p.Importance.Temperature.Negative, p.Importance.Power.Negative, p.Importance.Decay.Negative
 	}
 	counts := true
-	switch p.Weighting {
-	case rom.Unweighted:
+	switch p.Importance.Mode {
+	case option.NoImportance:
 		return 1
-	case rom.Clipped:
-		counts = up && rho <= 1+p.ClipHigh || !up && rho >= 1-p.ClipLow
-	case rom.DualClipped:
-		counts = up && rho <= 1+p.ClipHigh || !up && rho >= 1-p.ClipLow && rho <= p.Cap
-	case rom.Truncated:
-		return min(rho, p.Cap)
-	case rom.Masked:
-		counts = p.Floor <= rho && rho <= p.Cap
-	case rom.Clamped:
-		return min(max(rho, 1-p.ClipLow), 1+p.ClipHigh)
-	case rom.Sigmoid:
+	case option.Clip:
+		counts = up && rho <= 1+p.Importance.ClipHigh || !up && rho >= 1-p.Importance.ClipLow
+	case option.DualClip:
+		counts = up && rho <= 1+p.Importance.ClipHigh || !up && rho >= 1-p.Importance.ClipLow && rho <= p.Importance.Cap
+	case option.Truncated:
+		return min(rho, p.Importance.Cap)
+	case option.Masked:
+		counts = p.Importance.Floor <= rho && rho <= p.Importance.Cap
+	case option.CISPO:
+		return min(max(rho, 1-p.Importance.ClipLow), 1+p.Importance.ClipHigh)
+	case option.SAPO:
 		s := 1 / (1 + math.Exp(-tau*(rho-1)))
 		return 4 * s * (1 - s) * rho
-	case rom.Powered:
+	case option.VESPO:
 		return math.Pow(rho, k) * math.Exp(lambda*(1-rho))
-	case rom.ChangeClipped:
-		counts = up && now-then <= p.ClipHigh || !up && now-then >= -p.ClipLow
+	case option.DPPO:
+		counts = up && now-then <= p.Importance.ClipHigh || !up && now-then >= -p.Importance.ClipLow
 	}
 	if !counts {
 		return 0
@@ -129,21 +130,21 @@ func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 }
 
 // everyWeighting lists the weightings.
-var everyWeighting = []rom.Weighting{
-	rom.Unweighted, rom.Ratio, rom.Clipped, rom.DualClipped, rom.Truncated, rom.Masked, rom.Clamped, rom.Sigmoid, rom.Powered, rom.ChangeClipped,
+var everyWeighting = []option.ImportanceMode{
+	option.NoImportance, option.Ratio, option.Clip, option.DualClip, option.Truncated, option.Masked, option.CISPO, option.SAPO, option.VESPO, option.DPPO,
 }
 
 // weighted returns p with a weighting and its parameters as trainers set them.
-func weighted(p rom.Params, w rom.Weighting) rom.Params {
-	p.Weighting, p.ClipLow, p.ClipHigh, p.Floor, p.Cap = w, 0.2, 0.2, 0.5, 1.2
-	p.Temperature = rom.BySign{Positive: 1, Negative: 1.05}
-	p.Power, p.Decay = rom.BySign{Positive: 2, Negative: 3}, rom.BySign{Positive: 3, Negative: 2}
+func weighted(p rom.Params, w option.ImportanceMode) rom.Params {
+	p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.Importance.Floor, p.Importance.Cap = w, 0.2, 0.2, 0.5, 1.2
+	p.Importance.Temperature = option.Signed{Positive: 1, Negative: 1.05}
+	p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 2, Negative: 3}, option.Signed{Positive: 3, Negative: 2}
 	return p
 }
 
 // oracleKappa is the weight of one sample in a sampled KL gradient.
 func oracleKappa(p rom.Params, pi, ref float64) float64 {
-	if p.KLEstimator == rom.K2 {
+	if p.KL.Gradient == option.K2 {
 		return math.Log(pi / ref)
 	}
 	return 1 - ref/pi
@@ -180,23 +181,23 @@ func oracleGradient(p rom.Params, theta, old []float64, group []outcome) []float
 			square += (s.reward - sum/n) * (s.reward - sum/n)
 		}
 		scale := 1.0
-		if p.Scale == rom.GroupStd {
+		if p.Advantage.Scale == option.StdScale {
 			scale = math.Sqrt(square / n)
-			if p.Deviation == rom.Sample {
+			if p.Advantage.Std == option.SampleStd {
 				scale = math.Sqrt(square / (n - 1))
 			}
-			scale += p.Epsilon
+			scale += p.Advantage.Epsilon
 		}
 		for i, s := range group {
 			base := sum / n
-			if p.Baseline == rom.LeaveOneOut {
+			if p.Advantage.Baseline == option.LeaveOneOut {
 				base = (sum - s.reward) / (n - 1)
 			}
 			adv[i] = (s.reward - base) / scale
 		}
 	}
 	at := pi
-	if p.Anchor == rom.AtSnapshot {
+	if p.KL.At == option.AtSnapshot {
 		at = po
 	}
 	g := make([]float64, len(theta))
@@ -208,14 +209,14 @@ func oracleGradient(p rom.Params, theta, old []float64, group []outcome) []float
 				e = 1
 			}
 			g[b] += w * adv[i] * (e - pi[b]) / n
-			if p.KLEstimator != rom.ExactKL {
-				g[b] -= p.Strength * oracleKappa(p, at[s.arm], ref[s.arm]) * (e - at[b]) / n
+			if p.KL.Gradient != option.ExactKL {
+				g[b] -= p.KL.Coefficient * oracleKappa(p, at[s.arm], ref[s.arm]) * (e - at[b]) / n
 			}
 		}
 	}
-	if p.KLEstimator == rom.ExactKL {
+	if p.KL.Gradient == option.ExactKL {
 		for b, k := range oracleExactKL(at, ref) {
-			g[b] -= p.Strength * k
+			g[b] -= p.KL.Coefficient * k
 		}
 	}
 	for b := range g {
@@ -322,11 +323,11 @@ func oracleInfiniteForce(p rom.Params, theta, old []float64) []float64 {
 		square += o.prob * (o.reward - mean) * (o.reward - mean)
 	}
 	scale := 1.0
-	if p.Scale == rom.GroupStd {
-		scale = math.Sqrt(square) + p.Epsilon
+	if p.Advantage.Scale == option.StdScale {
+		scale = math.Sqrt(square) + p.Advantage.Epsilon
 	}
 	at := pi
-	if p.Anchor == rom.AtSnapshot {
+	if p.KL.At == option.AtSnapshot {
 		at = po
 	}
 	g := make([]float64, len(theta))
@@ -339,14 +340,14 @@ func oracleInfiniteForce(p rom.Params, theta, old []float64) []float64 {
 				e = 1
 			}
 			g[b] += o.prob * w * adv * (e - pi[b])
-			if p.KLEstimator != rom.ExactKL {
-				g[b] -= p.Strength * o.prob * oracleKappa(p, at[o.arm], ref[o.arm]) * (e - at[b])
+			if p.KL.Gradient != option.ExactKL {
+				g[b] -= p.KL.Coefficient * o.prob * oracleKappa(p, at[o.arm], ref[o.arm]) * (e - at[b])
 			}
 		}
 	}
-	if p.KLEstimator == rom.ExactKL {
+	if p.KL.Gradient == option.ExactKL {
 		for b, k := range oracleExactKL(at, ref) {
-			g[b] -= p.Strength * k
+			g[b] -= p.KL.Coefficient * k
 		}
 	}
 	return g
@@ -356,8 +357,8 @@ func oracleInfiniteForce(p rom.Params, theta, old []float64) []float64 {
 // subspace, stepped as the algorithm steps: a refresh or a shift of the
 // history, the force, the optimizer.
 type linearMap struct {
-	opt          rom.Optimizer
-	lag          rom.Lag
+	opt          option.Optimizer
+	lag          option.Lag
 	fresh, stale *mat.Dense // (A−1)×(A−1)
 	basis        *mat.Dense // A×(A−1), orthonormal, columns sum to 0
 }
@@ -387,7 +388,7 @@ func newLinearMap(p rom.Params, theta []float64) linearMap {
 }
 
 // scalarMap is the recursion of one mode.
-func scalarMap(opt rom.Optimizer, lag rom.Lag, fresh, stale float64) linearMap {
+func scalarMap(opt option.Optimizer, lag option.Lag, fresh, stale float64) linearMap {
 	return linearMap{opt: opt, lag: lag, fresh: mat.NewDense(1, 1, []float64{fresh}), stale: mat.NewDense(1, 1, []float64{stale})}
 }
 
@@ -395,8 +396,8 @@ func (l linearMap) dim() int { n, _ := l.fresh.Dims(); return n }
 
 // slots is the number of vectors kept: velocity, x, and what the lag needs.
 func (l linearMap) slots() int {
-	if l.lag.Kind == rom.Delay {
-		return 2 + l.lag.Age
+	if l.lag.Kind == option.Delay {
+		return 2 + l.lag.Interval
 	}
 	return 3
 }
@@ -406,7 +407,7 @@ func (l linearMap) step(state []float64, refresh bool, noise []float64) {
 	n := l.dim()
 	v, x := state[:n], state[n:2*n]
 	snap := state[len(state)-n:]
-	if l.lag.Kind == rom.Block && refresh {
+	if l.lag.Kind == option.Block && refresh {
 		copy(snap, x)
 	}
 	g := make([]float64, n)
@@ -418,15 +419,15 @@ func (l linearMap) step(state []float64, refresh bool, noise []float64) {
 			g[a] += noise[a]
 		}
 	}
-	if l.lag.Kind == rom.Delay {
+	if l.lag.Kind == option.Delay {
 		for i := len(state) - 1; i >= 2*n; i-- {
 			state[i] = state[i-n]
 		}
 	}
-	eta, mu := l.opt.Rate, l.opt.Momentum
+	eta, mu := l.opt.LearningRate, l.opt.Momentum
 	for a := range n {
 		v[a] = mu*v[a] + g[a]
-		if l.opt.Method == rom.Nesterov {
+		if l.opt.Kind == option.Nesterov {
 			x[a] += eta * (g[a] + mu*v[a])
 		} else {
 			x[a] += eta * v[a]
@@ -435,8 +436,8 @@ func (l linearMap) step(state []float64, refresh bool, noise []float64) {
 }
 
 func (l linearMap) period() int {
-	if l.lag.Kind == rom.Block {
-		return l.lag.Age
+	if l.lag.Kind == option.Block {
+		return l.lag.Interval
 	}
 	return 1
 }
@@ -568,35 +569,33 @@ func gapVariance(c *mat.Dense) float64 { return c.At(0, 0) + c.At(1, 1) - c.At(0
 
 // bandit is the reference bandit of docs/theory.md §5 with the frozen force:
 // Bernoulli 0.9 and 0.2, unweighted, exact KL to uniform at the snapshot.
-func bandit(scale rom.Scale, strength float64, groupSize int) rom.Params {
+func bandit(scale option.Scale, strength float64, groupSize int) rom.Params {
 	return rom.Params{
-		Arms:      []rom.Arm{{Law: rom.Bernoulli, Mean: 0.9}, {Law: rom.Bernoulli, Mean: 0.2}},
+		Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
 		Reference: []float64{0, 0},
-		GroupSize: groupSize, Groups: 1,
-		Scale:    scale,
-		Strength: strength, Anchor: rom.AtSnapshot,
-		Lag:       rom.Lag{Kind: rom.Block, Age: 1},
-		Optimizer: rom.Optimizer{Rate: 0.1},
+		Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: strength, At: option.AtSnapshot}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{LearningRate: 0.1},
 		Factors:   rom.Unit,
 	}
 }
 
 // free returns a cell in which scale, weighting and so on do not matter: two equal
 // arms at the uniform reference, so λ = β/2 and the whole force is frozen.
-func free(stiffness, eta, mu float64, lag rom.Lag) rom.Params {
-	p := bandit(rom.Unscaled, 2*stiffness, 16)
-	p.Arms = []rom.Arm{{Mean: 0.5}, {Mean: 0.5}}
-	p.Lag, p.Optimizer = lag, rom.Optimizer{Rate: eta, Momentum: mu}
+func free(stiffness, eta, mu float64, lag option.Lag) rom.Params {
+	p := bandit(option.NoScale, 2*stiffness, 16)
+	p.Arms = []option.Arm{{Mean: 0.5}, {Mean: 0.5}}
+	p.Lag, p.Optimizer = lag, option.Optimizer{LearningRate: eta, Momentum: mu}
 	return p
 }
 
-func with(p rom.Params, eta, mu float64, lag rom.Lag) rom.Params {
-	p.Optimizer.Rate, p.Optimizer.Momentum, p.Lag = eta, mu, lag
+func with(p rom.Params, eta, mu float64, lag option.Lag) rom.Params {
+	p.Optimizer.LearningRate, p.Optimizer.Momentum, p.Lag = eta, mu, lag
 	return p
 }
 
-func block(k int) rom.Lag   { return rom.Lag{Kind: rom.Block, Age: k} }
-func delay(tau int) rom.Lag { return rom.Lag{Kind: rom.Delay, Age: tau} }
+func block(k int) option.Lag   { return option.Lag{Kind: option.Block, Interval: k} }
+func delay(tau int) option.Lag { return option.Lag{Kind: option.Delay, Interval: tau} }
 
 // gapAt is the pair of centred logits with the gap z.
 func gapAt(z float64) []float64 { return []float64{z / 2, -z / 2} }
@@ -607,8 +606,8 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func describe(p rom.Params) string {
 	return fmt.Sprintf("A=%d G=%d law=%d baseline=%d scale=%d/%d eps=%g w=%d kl=%d at=%d β=%.3g lag=%d/%d method=%d η=%.4g μ=%.3g",
-		len(p.Arms), p.GroupSize, p.Arms[0].Law, p.Baseline, p.Scale, p.Deviation, p.Epsilon, p.Weighting, p.KLEstimator, p.Anchor,
-		p.Strength, p.Lag.Kind, p.Lag.Age, p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum)
+		len(p.Arms), p.GroupSize, p.Arms[0].Law, p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std, p.Advantage.Epsilon, p.Importance.Mode, p.KL.Gradient, p.KL.At,
+		p.KL.Coefficient, p.Lag.Kind, p.Lag.Interval, p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum)
 }
 
 // bisect finds where f changes from below zero to above between lo and hi.

@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -12,18 +13,18 @@ import (
 // m = (1+μ)/2 + ½ηλ_s E[age²], γ = 1 − μ − ηλ_s ā, k = ηλ, ζ = γ/(2√(mk)).
 func TestOscillatorConstants(t *testing.T) {
 	for _, p := range cells(t, 51) {
-		if p.Optimizer.Method != rom.HeavyBall || len(p.Arms) > 2 {
+		if p.Optimizer.Kind != option.HeavyBall || len(p.Arms) > 2 {
 			continue
 		}
 		got := rom.Predict(p)
 		o, s := got.Oscillator, got.Stiffness
-		age := float64(p.Lag.Age)
+		age := float64(p.Lag.Interval)
 		square := age * age
-		if p.Lag.Kind == rom.Block {
+		if p.Lag.Kind == option.Block {
 			square = (age - 1) * (2*age - 1) / 6
 			age = (age - 1) / 2
 		}
-		eta, mu := p.Optimizer.Rate, p.Optimizer.Momentum
+		eta, mu := p.Optimizer.LearningRate, p.Optimizer.Momentum
 		m, gamma, k := (1+mu)/2+eta*s.Stale*square/2, 1-mu-eta*s.Stale*age, eta*s.Total
 		closeTo(t, describe(p)+" lag", o.LagSteps, age, 1e-12)
 		closeTo(t, describe(p)+" m", o.Mass, m, 1e-12)
@@ -105,10 +106,10 @@ func mapCurve(kappa, mu float64, steps int) []float64 {
 // underdamped, started half a step earlier: error 1e-4 of the offset instead
 // of 1.8e-3 at μ = .9, κ = 1e-3 (docs/theory.md §4).
 func TestClosedForm(t *testing.T) {
-	base := bandit(rom.Unscaled, 0.5, 16)
+	base := bandit(option.NoScale, 0.5, 16)
 	for _, mu := range []float64{0.5, 0.9} {
 		for _, kappa := range []float64{1e-3, 0.05} {
-			for _, lag := range []rom.Lag{block(1), block(3), delay(2)} {
+			for _, lag := range []option.Lag{block(1), block(3), delay(2)} {
 				p := with(base, kappa/0.1670956266, mu, lag)
 				o := rom.Predict(p).Oscillator
 				star, _ := rom.Reached(p)
@@ -133,7 +134,7 @@ func TestClosedForm(t *testing.T) {
 	star, _ := rom.Reached(p)
 	init := gapAt(gapOf(star.Logits) + 0.01)
 	j, _ := rom.ClosedForm(p, init)
-	kappa := p.Optimizer.Rate * rom.Predict(p).Stiffness.Total
+	kappa := p.Optimizer.LearningRate * rom.Predict(p).Stiffness.Total
 	worst := 0.0
 	for i, x := range mapCurve(kappa, 0.9, 5000) {
 		worst = max(worst, math.Abs((j(float64(i))-star.Reward)/(oracleReward(p, init)-star.Reward)-x))
@@ -147,9 +148,9 @@ func TestMeanFieldNearTheFixedPoint(t *testing.T) {
 	const offset = 1e-6
 	for _, mu := range []float64{0, 0.5, 0.9} {
 		for _, kappa := range []float64{1e-3, 0.05, 1} {
-			p := with(bandit(rom.GroupStd, 1.2, 16), kappa/0.3391527175, mu, block(1))
+			p := with(bandit(option.StdScale, 1.2, 16), kappa/0.3391527175, mu, block(1))
 			star, _ := rom.Reached(p)
-			kappa := p.Optimizer.Rate * rom.Predict(p).Stiffness.Total
+			kappa := p.Optimizer.LearningRate * rom.Predict(p).Stiffness.Total
 			disc := cmplx.Sqrt(complex((1+mu-kappa)*(1+mu-kappa)-4*mu, 0))
 			r1, r2 := (complex(1+mu-kappa, 0)+disc)/2, (complex(1+mu-kappa, 0)-disc)/2
 			curve := mapCurve(kappa, mu, 300)
@@ -169,22 +170,22 @@ func TestMeanFieldNearTheFixedPoint(t *testing.T) {
 // moment averages E[g²] = (E g)² + Var g; without Var g Adam would not be the heavy
 // ball of §6 near the fixed point.
 func TestMeanFieldIsTheAlgorithm(t *testing.T) {
-	schedules := []rom.Optimizer{
-		{Method: rom.HeavyBall, Rate: 0.3, Momentum: 0.8},
-		{Method: rom.Nesterov, Rate: 0.3, Momentum: 0.8},
-		{Method: rom.Adam, Rate: 0.02, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8},
-		{Method: rom.HeavyBall, Rate: 0.3, Momentum: 0.5, Decay: rom.Linear, Warmup: 7, Total: 40},
-		{Method: rom.HeavyBall, Rate: 0.3, Decay: rom.Cosine, Warmup: 3, Total: 90},
-		{Method: rom.HeavyBall, Rate: 0.3, Decay: rom.Cosine, Total: 50},
-		{Method: rom.HeavyBall, Rate: 0.3, Warmup: 9},
+	schedules := []option.Optimizer{
+		{Kind: option.HeavyBall, LearningRate: 0.3, Momentum: 0.8},
+		{Kind: option.Nesterov, LearningRate: 0.3, Momentum: 0.8},
+		{Kind: option.Adam, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8},
+		{Kind: option.HeavyBall, LearningRate: 0.3, Momentum: 0.5, Schedule: option.Schedule{Kind: option.LinearDecay, Warmup: 7, Total: 40}},
+		{Kind: option.HeavyBall, LearningRate: 0.3, Schedule: option.Schedule{Kind: option.CosineDecay, Warmup: 3, Total: 90}},
+		{Kind: option.HeavyBall, LearningRate: 0.3, Schedule: option.Schedule{Kind: option.CosineDecay, Total: 50}},
+		{Kind: option.HeavyBall, LearningRate: 0.3, Schedule: option.Schedule{Warmup: 9}},
 	}
 	for _, opt := range schedules {
-		for _, lag := range []rom.Lag{block(1), block(4), delay(0), delay(3)} {
-			for i, w := range []rom.Weighting{rom.Unweighted, rom.Clipped, rom.Ratio} {
-				p := bandit(rom.GroupStd, 0.4, []int{6, 6, rom.Infinite}[i])
-				p.Arms = append(p.Arms, rom.Arm{Mean: 0.6})
+		for _, lag := range []option.Lag{block(1), block(4), delay(0), delay(3)} {
+			for i, w := range []option.ImportanceMode{option.NoImportance, option.Clip, option.Ratio} {
+				p := bandit(option.StdScale, 0.4, []int{6, 6, option.Infinite}[i])
+				p.Arms = append(p.Arms, option.Arm{Mean: 0.6})
 				p.Reference = []float64{0.3, -0.2, 0}
-				p.Weighting, p.ClipLow, p.ClipHigh, p.Anchor = w, 0.05, 0.05, rom.AtCurrent
+				p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.KL.At = w, 0.05, 0.05, option.AtCurrent
 				p.Optimizer, p.Lag = opt, lag
 				init := []float64{-0.5, 0.8, 0.1}
 				var history [][]float64
@@ -192,16 +193,16 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 				const steps = 60
 				for i := range steps + 1 {
 					history = append(history, append([]float64(nil), x...))
-					then := max(i-lag.Age, 0)
-					if lag.Kind == rom.Block {
-						then = i - i%lag.Age
+					then := max(i-lag.Interval, 0)
+					if lag.Kind == option.Block {
+						then = i - i%lag.Interval
 					}
-					rate := opt.Rate
-					if i < opt.Warmup {
-						rate *= float64(i+1) / float64(opt.Warmup)
-					} else if opt.Decay != rom.Steady {
-						done := min(float64(i-opt.Warmup)/float64(opt.Total-opt.Warmup), 1)
-						if opt.Decay == rom.Linear {
+					rate := opt.LearningRate
+					if i < opt.Schedule.Warmup {
+						rate *= float64(i+1) / float64(opt.Schedule.Warmup)
+					} else if opt.Schedule.Kind != option.ConstantRate {
+						done := min(float64(i-opt.Schedule.Warmup)/float64(opt.Schedule.Total-opt.Schedule.Warmup), 1)
+						if opt.Schedule.Kind == option.LinearDecay {
 							rate *= 1 - done
 						} else {
 							rate *= (1 + math.Cos(math.Pi*done)) / 2
@@ -210,14 +211,14 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 					g := mean(p, x, history[then])
 					cov, _ := rom.ForceCovariance(p, x, history[then])
 					for a := range x {
-						switch opt.Method {
-						case rom.HeavyBall:
+						switch opt.Kind {
+						case option.HeavyBall:
 							v[a] = opt.Momentum*v[a] + g[a]
 							x[a] += rate * v[a]
-						case rom.Nesterov:
+						case option.Nesterov:
 							v[a] = opt.Momentum*v[a] + g[a]
 							x[a] += rate * (g[a] + opt.Momentum*v[a])
-						case rom.Adam:
+						case option.Adam:
 							v[a] = opt.Beta1*v[a] + (1-opt.Beta1)*g[a]
 							second[a] = opt.Beta2*second[a] + (1-opt.Beta2)*(g[a]*g[a]+cov.At(a, a))
 							n := float64(i + 1)
@@ -248,11 +249,11 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 // inner problem is solved at each refresh: logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1})))
 // (docs/theory.md §6); without scale one refresh is enough.
 func TestRecurrence(t *testing.T) {
-	for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
-		p := bandit(scale, 2, rom.Infinite)
-		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
+		p := bandit(scale, 2, option.Infinite)
+		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 		p.Reference = gapAt(-0.5)
-		p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
+		p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
 		// The slowest inner rate is 2ηβpq with pq ≥ 0.1 here: 0.2 per step, e^{−40} after
 		// 200 steps.
 		p = with(p, 0.5, 0, block(400))
@@ -263,7 +264,7 @@ func TestRecurrence(t *testing.T) {
 			}
 			if i > 0 {
 				s := 1.0
-				if scale == rom.GroupStd {
+				if scale == option.StdScale {
 					s = math.Sqrt(sigmoid(z) * sigmoid(-z))
 				}
 				z = -0.5 + 1/(2*s)
@@ -290,13 +291,13 @@ func TestTailsWithoutKL(t *testing.T) {
 	}
 	inverse := func(q float64) float64 { return 1 / q }
 	for _, mu := range []float64{0, 0.5} {
-		p := with(bandit(rom.Unscaled, 0, 16), 0.5, mu, block(1))
+		p := with(bandit(option.NoScale, 0, 16), 0.5, mu, block(1))
 		got, q := slope(p, 20000, inverse)
 		want := 2 * 0.5 * (15.0 / 16) * 0.7 / (1 - mu)
 		closeTo(t, describe(p)+" d(1/q)/dt", got/want, 1, 5*q)
 	}
-	p := bandit(rom.GroupStd, 0, rom.Infinite)
-	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p := bandit(option.StdScale, 0, option.Infinite)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	got, q := slope(p, 20000, func(q float64) float64 { return 1 / math.Sqrt(q) })
 	closeTo(t, describe(p)+" d(1/√q)/dt", got/0.1, 1, 0.1*math.Sqrt(q)+5*q)
 	p.GroupSize = 16
@@ -307,8 +308,8 @@ func TestTailsWithoutKL(t *testing.T) {
 // Several arms: from a start along one mode the closed form is that of the mode; from
 // any other start it is out of scope.
 func TestClosedFormAlongAMode(t *testing.T) {
-	p := with(bandit(rom.Unscaled, 0.5, 16), 0.01, 0.9, block(1))
-	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.6}), []float64{0.1, 0, -0.2}
+	p := with(bandit(option.NoScale, 0.5, 16), 0.01, 0.9, block(1))
+	p.Arms, p.Reference = append(p.Arms, option.Arm{Mean: 0.6}), []float64{0.1, 0, -0.2}
 	star, ok := rom.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -89,8 +90,8 @@ func TestPaperCurve(t *testing.T) {
 // paper's Figure 6). Two arms without scale have dJ/dt in closed form: with J* − J
 // exponential at rate κ per step K is λ/(η(1+λ)), λ = −ln(1−κ), to the order of the gap.
 func TestPaperStiffness(t *testing.T) {
-	p := completions(rom.Ratio, rom.AtCurrent, delay(3))
-	p.Optimizer = rom.Optimizer{Rate: 0.3, Momentum: 0.8}
+	p := completions(option.Ratio, option.AtCurrent, delay(3))
+	p.Optimizer = option.Optimizer{LearningRate: 0.3, Momentum: 0.8}
 	k, scope := rom.PaperStiffness(p)
 	if !scope.In {
 		t.Fatal(scope.Because)
@@ -105,7 +106,7 @@ func TestPaperStiffness(t *testing.T) {
 
 	// From a start close to the fixed point the slope is that of the slowest decay to
 	// which J is linear: with two arms λ of the only mode.
-	two := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	two := bandit(option.NoScale, 0.5, option.Infinite)
 	point, _ := rom.Reached(two)
 	two.Start = []float64{point.Logits[0] + 5e-5, point.Logits[1] - 5e-5}
 	near, scope := rom.PaperStiffness(two)
@@ -119,7 +120,7 @@ func TestPaperStiffness(t *testing.T) {
 		want   string
 	}{
 		{func(p *rom.Params) { p.Start = point.Logits }, "the paper's stiffness is not defined: its baseline run starts at the fixed point"},
-		{func(p *rom.Params) { p.Strength = 0 }, "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"},
+		{func(p *rom.Params) { p.KL.Coefficient = 0 }, "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"},
 	} {
 		p := two
 		c.change(&p)
@@ -129,7 +130,7 @@ func TestPaperStiffness(t *testing.T) {
 	}
 	// A run from the fixed point has no early slope, and so the rule no threshold.
 	two.Start = point.Logits
-	two.Lag, two.Optimizer = delay(1), rom.Optimizer{Rate: 0.1}
+	two.Lag, two.Optimizer = delay(1), option.Optimizer{LearningRate: 0.1}
 	if at := rom.Predict(two); at.PaperRule.CriticalLearningRate != nil || at.PaperRule.Because == "" || at.RuleAtStiffness.CriticalLearningRate == nil {
 		t.Errorf("at the fixed point: %+v and %+v", at.PaperRule, at.RuleAtStiffness)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -13,19 +14,19 @@ import (
 // derivatives of the mean force.
 func TestStiffnessOfPenalties(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
-	for _, size := range []int{8, rom.Infinite} {
-		for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
-			for _, weighting := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-				for _, estimator := range []rom.KLEstimator{rom.K1, rom.RatioK1, rom.RatioK3} {
-					for _, anchor := range []rom.Anchor{rom.AtCurrent, rom.AtSnapshot} {
-						p, theta, _ := randomCell(r, rom.Bernoulli, 3, size)
-						p.Scale, p.Weighting, p.KLEstimator, p.Anchor, p.Entropy = scale, weighting, estimator, anchor, 0.4
+	for _, size := range []int{8, option.Infinite} {
+		for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
+			for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+				for _, estimator := range []option.KLGradient{option.K1, option.RatioK1, option.RatioK3} {
+					for _, anchor := range []option.KLPoint{option.AtCurrent, option.AtSnapshot} {
+						p, theta, _ := randomCell(r, option.Bernoulli, 3, size)
+						p.Advantage.Scale, p.Importance.Mode, p.KL.Gradient, p.KL.At, p.Entropy = scale, weighting, estimator, anchor, 0.4
 						checkStiffness(t, p, theta)
 					}
 				}
-				for _, placement := range []rom.Placement{rom.InAdvantage, rom.InReward} {
-					p, theta, _ := randomCell(r, rom.Bernoulli, 2, size)
-					p.Scale, p.Weighting, p.Placement = scale, weighting, placement
+				for _, placement := range []option.KLPlacement{option.InAdvantage, option.InReward} {
+					p, theta, _ := randomCell(r, option.Bernoulli, 2, size)
+					p.Advantage.Scale, p.Importance.Mode, p.KL.In = scale, weighting, placement
 					checkStiffness(t, p, theta)
 				}
 			}
@@ -35,13 +36,13 @@ func TestStiffnessOfPenalties(t *testing.T) {
 
 // An entropy bonus is a change of the penalty: β → β+α, θ_ref → θ_ref β/(α+β).
 func TestEntropyBonusIsAPenalty(t *testing.T) {
-	p := bandit(rom.GroupStd, 0.9, 16)
-	p.Arms = append(p.Arms, p.Arms[1], rom.Arm{Mean: 0.5}) // two equal arms
+	p := bandit(option.StdScale, 0.9, 16)
+	p.Arms = append(p.Arms, p.Arms[1], option.Arm{Mean: 0.5}) // two equal arms
 	p.Reference = []float64{0, 0.8, 0.8, -0.4}
-	p.Lag, p.Weighting, p.Anchor = block(3), rom.Ratio, rom.AtCurrent
+	p.Lag, p.Importance.Mode, p.KL.At = block(3), option.Ratio, option.AtCurrent
 	same := p
 	p.Entropy = 0.3
-	same.Strength = 1.2
+	same.KL.Coefficient = 1.2
 	same.Reference = []float64{0, 0.6, 0.6, -0.3}
 	same.Start = p.Reference
 	got, want := rom.Predict(p), rom.Predict(same)
@@ -56,22 +57,22 @@ func TestEntropyBonusIsAPenalty(t *testing.T) {
 // penalty there is no fixed point. With an entropy bonus that is small beside it, two arms
 // are unstable from ηβ·2pq·ā = 1−μ on, where a real multiplier passes 1.
 func TestK1InTheLossIsAntiDamping(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-	p.KLEstimator, p.Anchor = rom.K1, rom.AtCurrent
+	p := bandit(option.NoScale, 0.5, option.Infinite)
+	p.KL.Gradient, p.KL.At = option.K1, option.AtCurrent
 	fresh, stale := rom.StiffnessAt(p, []float64{0.7, 0})
-	p.Strength = 0
+	p.KL.Coefficient = 0
 	none, reward := rom.StiffnessAt(p, []float64{0.7, 0})
 	pq := sigmoid(0.7) * sigmoid(-0.7)
 	closeTo(t, "Λ_f", fresh.At(0, 0)-none.At(0, 0), -0.5*pq, 1e-15)
 	closeTo(t, "Λ_s", stale.At(0, 0)-reward.At(0, 0), 0.5*pq, 1e-15)
-	p.Strength = 0.5
+	p.KL.Coefficient = 0.5
 	if got := rom.Predict(p); got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because, "k1 in the loss") {
 		t.Errorf("fixed point %v, because %q, want none", got.FixedPoint, got.Exact.Scope.Because)
 	}
-	p.Arms = []rom.Arm{{Mean: 0.5}, {Mean: 0.5}} // equal arms: p = q = ½
-	p.Entropy, p.Strength, p.Lag = 1e-6, 2, rom.Lag{Kind: rom.Delay, Age: 4}
+	p.Arms = []option.Arm{{Mean: 0.5}, {Mean: 0.5}} // equal arms: p = q = ½
+	p.Entropy, p.KL.Coefficient, p.Lag = 1e-6, 2, option.Lag{Kind: option.Delay, Interval: 4}
 	for _, momentum := range []float64{0, 0.9} {
-		p.Optimizer = rom.Optimizer{Rate: 0.01, Momentum: momentum}
+		p.Optimizer = option.Optimizer{LearningRate: 0.01, Momentum: momentum}
 		got := rom.Predict(p)
 		want := (1 - momentum) / (2 * 0.5 * 4)
 		rate := got.Exact.CriticalLearningRate
@@ -84,7 +85,7 @@ func TestK1InTheLossIsAntiDamping(t *testing.T) {
 		// (r − μ)r³ = κ(1 + r + r² + r³): 0.0387 and 23.3 (μ = 0), 0.497 and 2.00 (0.9).
 		for _, share := range []float64{0.96, 1.04} {
 			q := p
-			q.Entropy, q.Arms, q.Optimizer.Rate = 0, []rom.Arm{{Mean: 0.5 + 1e-8}, {Mean: 0.5}}, share*want
+			q.Entropy, q.Arms, q.Optimizer.LearningRate = 0, []option.Arm{{Mean: 0.5 + 1e-8}, {Mean: 0.5}}, share*want
 			r, kappa := 1.0, share*want
 			for range 10_000 {
 				r += 0.3 * (momentum + kappa*(1+r+r*r+r*r*r)/(r*r*r) - r)
@@ -107,15 +108,15 @@ func growth(p rom.Params) float64 {
 // every G; with the std scale at G = ∞ the same z* and λ = 2βpq/s, s² = Σπ m(1−m).
 func TestKLInTheReward(t *testing.T) {
 	for _, c := range []struct {
-		scale            rom.Scale
+		scale            option.Scale
 		size             int
 		z, lambda, noise float64
 	}{
-		{rom.GroupStd, 16, 1.623492787, 0.30434713, 1.049835807e-1},
-		{rom.GroupStd, 32, 1.467875131, 0.45349665, 3.678688777e-2},
+		{option.StdScale, 16, 1.623492787, 0.30434713, 1.049835807e-1},
+		{option.StdScale, 32, 1.467875131, 0.45349665, 3.678688777e-2},
 	} {
 		p := bandit(c.scale, 0.5, c.size)
-		p.Placement = rom.InReward
+		p.KL.In = option.InReward
 		got := rom.Predict(p)
 		printed(t, "z*", gapOf(got.FixedPoint.Logits), c.z, 1e-9)
 		printed(t, "λ", got.Stiffness.Total, c.lambda, 1e-8)
@@ -126,10 +127,10 @@ func TestKLInTheReward(t *testing.T) {
 	}
 	pq := sigmoid(1.4) * sigmoid(-1.4)
 	s := math.Sqrt(sigmoid(1.4)*0.09 + sigmoid(-1.4)*0.16)
-	for _, size := range []int{4, 16, rom.Infinite} {
-		for _, weighting := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-			p := bandit(rom.Unscaled, 0.5, size)
-			p.Placement, p.Weighting = rom.InReward, weighting
+	for _, size := range []int{4, 16, option.Infinite} {
+		for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+			p := bandit(option.NoScale, 0.5, size)
+			p.KL.In, p.Importance.Mode = option.InReward, weighting
 			factor := 1.0
 			if size > 0 {
 				factor -= 1 / float64(size)
@@ -137,13 +138,13 @@ func TestKLInTheReward(t *testing.T) {
 			got := rom.Predict(p)
 			closeTo(t, "z*, no scale", gapOf(got.FixedPoint.Logits), 1.4, 1e-12)
 			closeTo(t, "λ, no scale", got.Stiffness.Total, factor*2*0.5*pq, 1e-11)
-			if weighting == rom.Unweighted && got.Stiffness.Fresh != 0 {
+			if weighting == option.NoImportance && got.Stiffness.Fresh != 0 {
 				t.Errorf("λ_f = %g, want 0", got.Stiffness.Fresh)
 			}
 		}
 	}
-	p := bandit(rom.GroupStd, 0.5, rom.Infinite)
-	p.Placement = rom.InReward
+	p := bandit(option.StdScale, 0.5, option.Infinite)
+	p.KL.In = option.InReward
 	got := rom.Predict(p)
 	closeTo(t, "z*, G = ∞", gapOf(got.FixedPoint.Logits), 1.4, 1e-12)
 	closeTo(t, "λ, G = ∞", got.Stiffness.Total, 2*0.5*pq/s, 1e-10)
@@ -152,9 +153,9 @@ func TestKLInTheReward(t *testing.T) {
 // In the advantage the penalty is k2 at the snapshot, projected with the current policy: the
 // fixed point is that of the exact KL.
 func TestKLInTheAdvantage(t *testing.T) {
-	for _, weighting := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-		p := bandit(rom.GroupStd, 1.2, 16)
-		p.Placement, p.Weighting = rom.InAdvantage, weighting
+	for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+		p := bandit(option.StdScale, 1.2, 16)
+		p.KL.In, p.Importance.Mode = option.InAdvantage, weighting
 		got := rom.Predict(p)
 		printed(t, "z*", gapOf(got.FixedPoint.Logits), 1.278577203, 1e-9)
 		printed(t, "λ", got.Stiffness.Total, 0.3391527175, 1e-9)
@@ -165,8 +166,8 @@ func TestKLInTheAdvantage(t *testing.T) {
 // G ≤ 8, where the force jumps there, and for certain rewards, where s(z*) = 0.
 func TestNoLinearRegimeAtATie(t *testing.T) {
 	for _, size := range []int{4, 8} {
-		p := bandit(rom.GroupStd, 0.5, size)
-		p.Placement = rom.InReward
+		p := bandit(option.StdScale, 0.5, size)
+		p.KL.In = option.InReward
 		got := rom.Predict(p)
 		printed(t, "z*", gapOf(got.FixedPoint.Logits), 2, 1e-9)
 		if !strings.Contains(got.Exact.Scope.Because, "sliding point") {
@@ -178,10 +179,10 @@ func TestNoLinearRegimeAtATie(t *testing.T) {
 			printed(t, "2E g_1", 2*force[0], map[int][]float64{4: {0.105, -0.297}, 8: {0.039, -0.304}}[size][i], 1e-3)
 		}
 	}
-	for _, size := range []int{16, rom.Infinite} {
-		p := bandit(rom.GroupStd, 0.5, size)
-		p.Placement = rom.InReward
-		p.Arms[0], p.Arms[1] = rom.Arm{Law: rom.Constant, Mean: 0.9}, rom.Arm{Law: rom.Constant, Mean: 0.2}
+	for _, size := range []int{16, option.Infinite} {
+		p := bandit(option.StdScale, 0.5, size)
+		p.KL.In = option.InReward
+		p.Arms[0], p.Arms[1] = option.Arm{Law: option.Constant, Mean: 0.9}, option.Arm{Law: option.Constant, Mean: 0.2}
 		got := rom.Predict(p)
 		if scope := got.Exact.Scope; scope.In || got.Noise.In != (size == 16) { // with a finite group the policy chatters
 			t.Errorf("G = %d: dynamics of certain rewards %+v, noise %+v", size, scope, got.Noise)
@@ -194,8 +195,8 @@ func TestNoLinearRegimeAtATie(t *testing.T) {
 // block agrees with the sum of the effects of its common noise.
 func TestReusedSamples(t *testing.T) {
 	for _, interval := range []int{1, 2, 8} {
-		p := bandit(rom.Unscaled, 0.5, 16)
-		p.Samples, p.Lag, p.Optimizer = rom.Reused, block(interval), rom.Optimizer{Rate: 0.02}
+		p := bandit(option.NoScale, 0.5, 16)
+		p.Samples, p.Lag, p.Optimizer = option.Reused, block(interval), option.Optimizer{LearningRate: 0.02}
 		got := rom.Predict(p)
 		kappa, noise, k := 0.02*got.Stiffness.Total, 0.02*0.02*got.GradientVariance, float64(interval)
 		start := noise * k / (kappa * (2 - k*kappa))
@@ -212,9 +213,9 @@ func TestReusedSamples(t *testing.T) {
 			t.Error("second order of reused samples, which is not derived")
 		}
 	}
-	p := bandit(rom.Unscaled, 0.5, 16)
-	p.Samples, p.Lag, p.Weighting, p.Anchor = rom.Reused, block(3), rom.Ratio, rom.AtCurrent
-	p.Optimizer = rom.Optimizer{Rate: 0.05, Momentum: 0.8}
+	p := bandit(option.NoScale, 0.5, 16)
+	p.Samples, p.Lag, p.Importance.Mode, p.KL.At = option.Reused, block(3), option.Ratio, option.AtCurrent
+	p.Optimizer = option.Optimizer{LearningRate: 0.05, Momentum: 0.8}
 	got := rom.Predict(p)
 	// A linear run: the response of x to one block's noise, squared and summed over the phases.
 	x, v, sum := 0.0, 0.0, 0.0
@@ -237,9 +238,9 @@ func TestMovingReference(t *testing.T) {
 		interval    int
 		rate, field float64
 	}{{100, 0.6, 0.004881}, {25, 1, 0.004337}, {25, 0.1, 0.003471}} {
-		p := bandit(rom.Unscaled, 0.5, 16)
-		p.Anchor = rom.AtCurrent
-		p.ReferenceUpdate = rom.ReferenceUpdate{Interval: c.interval, Rate: c.rate}
+		p := bandit(option.NoScale, 0.5, 16)
+		p.KL.At = option.AtCurrent
+		p.ReferenceUpdate = option.ReferenceUpdate{Interval: c.interval, Rate: c.rate}
 		got := rom.Predict(p)
 		if got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because, "moving reference") {
 			t.Errorf("a fixed point, because %q", got.Exact.Scope.Because)
@@ -249,9 +250,9 @@ func TestMovingReference(t *testing.T) {
 		printed(t, "drift of the mean field, steps 200 to 400", (z[400]-z[200])/200, c.field, 1e-6)
 	}
 	// With pq nearly constant, Δ small: the linear map.
-	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-	p.Arms[0].Mean, p.Arms[1].Mean, p.Anchor = 0.5+1e-6, 0.5, rom.AtCurrent
-	p.ReferenceUpdate = rom.ReferenceUpdate{Interval: 25, Rate: 0.6}
+	p := bandit(option.NoScale, 0.5, option.Infinite)
+	p.Arms[0].Mean, p.Arms[1].Mean, p.KL.At = 0.5+1e-6, 0.5, option.AtCurrent
+	p.ReferenceUpdate = option.ReferenceUpdate{Interval: 25, Rate: 0.6}
 	var z []float64
 	rom.MeanField(p, []float64{0, 0}, 1000, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
 	rho, d := math.Pow(1-0.1*2*0.5*0.25, 25), 1e-6/0.5
@@ -262,23 +263,23 @@ func TestMovingReference(t *testing.T) {
 // reward's part is at most 1/√2 with the std scale and √2/4 without, over all groups.
 func TestLargestNorm(t *testing.T) {
 	for _, c := range []struct {
-		scale      rom.Scale
+		scale      option.Scale
 		beta, norm float64
-		weighting  rom.Weighting
-		lag        rom.Lag
+		weighting  option.ImportanceMode
+		lag        option.Lag
 		in         bool
 	}{
-		{rom.GroupStd, 0.2, 1, rom.Unweighted, block(4), true},
-		{rom.GroupStd, 0.2, 0.9, rom.Unweighted, block(4), false}, // 0.7071 + 0.2·0.9803 = 0.9032
-		{rom.GroupStd, 0.2, 0.91, rom.Unweighted, block(4), true},
-		{rom.Unscaled, 0.2, 0.56, rom.Unweighted, block(4), true}, // 0.3536 + 0.1961 = 0.5497
-		{rom.Unscaled, 0.2, 0.54, rom.Unweighted, block(4), false},
-		{rom.GroupStd, 0.2, 1, rom.Ratio, block(4), false},
-		{rom.GroupStd, 0.2, 1, rom.Ratio, block(1), true},
-		{rom.GroupStd, 1.2, 1, rom.Unweighted, block(1), false},
+		{option.StdScale, 0.2, 1, option.NoImportance, block(4), true},
+		{option.StdScale, 0.2, 0.9, option.NoImportance, block(4), false}, // 0.7071 + 0.2·0.9803 = 0.9032
+		{option.StdScale, 0.2, 0.91, option.NoImportance, block(4), true},
+		{option.NoScale, 0.2, 0.56, option.NoImportance, block(4), true}, // 0.3536 + 0.1961 = 0.5497
+		{option.NoScale, 0.2, 0.54, option.NoImportance, block(4), false},
+		{option.StdScale, 0.2, 1, option.Ratio, block(4), false},
+		{option.StdScale, 0.2, 1, option.Ratio, block(1), true},
+		{option.StdScale, 1.2, 1, option.NoImportance, block(1), false},
 	} {
 		p := bandit(c.scale, c.beta, 16)
-		p.Weighting, p.Lag = c.weighting, c.lag
+		p.Importance.Mode, p.Lag = c.weighting, c.lag
 		free := rom.Predict(p)
 		p.Optimizer.MaxNorm = c.norm
 		if got := rom.Unclipped(p, math.Inf(1)); got.In != c.in {
@@ -304,7 +305,7 @@ func TestLargestNormOfTheExpectedGradient(t *testing.T) {
 		{0.9, math.Inf(1), false},
 		{0.91, math.Inf(1), true},
 	} {
-		p := bandit(rom.GroupStd, 0.2, rom.Infinite)
+		p := bandit(option.StdScale, 0.2, option.Infinite)
 		p.Optimizer.MaxNorm = c.norm
 		if got := rom.Unclipped(p, c.force); got.In != c.in {
 			t.Errorf("norm %g, force %g: in scope %v, because %q", c.norm, c.force, got.In, got.Because)

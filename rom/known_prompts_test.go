@@ -6,15 +6,19 @@ import (
 	"math/cmplx"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
 // promptParams returns a cell of three prompts with the given policies.
-func promptParams(policies Policies, scale Scale) Params {
+func promptParams(policies option.Parameters, scale option.Scale) Params {
 	p := Params{
-		Arms: []Arm{{Mean: 0.6}, {Mean: 1.0 / 3}}, GroupSize: 3, Groups: 1, Scale: scale, Strength: 0.5,
-		Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
-		Prompts: Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Policies: policies, Order: WithReplacement},
+		Arms:      []option.Arm{{Mean: 0.6}, {Mean: 1.0 / 3}},
+		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
+		Optimizer: option.Optimizer{LearningRate: 0.1},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Prompts:   Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Parameters: policies, Order: option.Independent},
 	}
 	return p
 }
@@ -25,13 +29,13 @@ func promptParams(policies Policies, scale Scale) Params {
 // proportion to its probability.
 func TestSharedPromptsByEnumeration(t *testing.T) {
 	for _, c := range []struct {
-		filter   Filter
-		gradient KLEstimator
-	}{{KeepAll, K2}, {Redraw, ExactKL}} {
-		for _, scale := range []Scale{Unscaled, GroupStd} {
-			for _, weighting := range []Weighting{Unweighted, Ratio} {
-				p := promptParams(OneForAll, scale)
-				p.Weighting, p.Filter, p.KLEstimator = weighting, c.filter, c.gradient
+		filter   option.Filter
+		gradient option.KLGradient
+	}{{option.KeepAll, option.K2}, {option.Redraw, option.ExactKL}} {
+		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
+			for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+				p := promptParams(option.Shared, scale)
+				p.Importance.Mode, p.Filter, p.KL.Gradient = weighting, c.filter, c.gradient
 				theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
 				var pi, behaviour [2]float64
 				softmax(pi[:], theta)
@@ -50,27 +54,27 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 							sum += reward[i]
 						}
 						r := sum / 3
-						if c.filter == Redraw && (r == 0 || r == 1) {
+						if c.filter == option.Redraw && (r == 0 || r == 1) {
 							continue
 						}
 						for i, a := range arm {
 							weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
-							if weighting == Ratio {
+							if weighting == option.Ratio {
 								weight = pi[a] / behaviour[a]
 							}
 							if r > 0 && r < 1 {
 								advantage := reward[i] - r
-								if scale == GroupStd {
+								if scale == option.StdScale {
 									advantage /= math.Sqrt(r * (1 - r))
 								}
 								g += weight * advantage * score / 3
 							}
-							if c.gradient == K2 {
-								g -= p.Strength * math.Log(2*pi[a]) * score / 3
+							if c.gradient == option.K2 {
+								g -= p.KL.Coefficient * math.Log(2*pi[a]) * score / 3
 							}
 						}
-						if c.gradient == ExactKL {
-							g -= p.Strength * pi[0] * pi[1] * math.Log(pi[0]/pi[1])
+						if c.gradient == option.ExactKL {
+							g -= p.KL.Coefficient * pi[0] * pi[1] * math.Log(pi[0]/pi[1])
 						}
 						whole += probability
 						mean += probability * g
@@ -94,17 +98,19 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 // Prompts that are equal and share one policy are one prompt: fixed point, stiffness,
 // thresholds and the moments of second order are those of the plain bandit.
 func TestEqualSharedPromptsAreOne(t *testing.T) {
-	for i, scale := range []Scale{Unscaled, GroupStd, GroupStd} {
+	for i, scale := range []option.Scale{option.NoScale, option.StdScale, option.StdScale} {
 		p := Params{
-			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 4, Scale: scale, Strength: 1.2,
-			Optimizer: Optimizer{Rate: 0.1, Momentum: 0.5}, Lag: Lag{Kind: Block, Age: 4},
+			Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 4, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 1.2}},
+			Optimizer: option.Optimizer{LearningRate: 0.1, Momentum: 0.5},
+			Lag:       option.Lag{Kind: option.Block, Interval: 4},
 		}
 		if i == 2 {
-			p.Filter = Redraw
+			p.Filter = option.Redraw
 		}
 		kurtosis := func() float64 { return NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis }
 		one, oneKurtosis := Predict(p), kurtosis()
-		p.Prompts = Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Policies: OneForAll, Order: WithReplacement}
+		p.Prompts = Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Parameters: option.Shared, Order: option.Independent}
 		two := Predict(p)
 		for name, x := range map[string][3]float64{ // the two, and the relative error of differences
 			"J*":                   {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
@@ -127,20 +133,20 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 // Without replacement the noise of shared prompts is not derived, and the theory says so; so
 // it does of what it has not of prompts with a policy each.
 func TestPromptScopes(t *testing.T) {
-	shared := promptParams(OneForAll, Unscaled)
-	shared.Prompts.Order = EpochsShuffled
+	shared := promptParams(option.Shared, option.NoScale)
+	shared.Prompts.Order = option.Shuffled
 	if q := Predict(shared); q.Noise.In || q.Exact.Scope.In || q.FixedPoint == nil {
 		t.Errorf("shared, shuffled: got %+v", q)
 	}
 	if path := MeanReward(shared, []float64{0, 0}, []int{0, 5}); path.Scope.In {
 		t.Error("shared, shuffled: a path")
 	}
-	each := promptParams(OnePerPrompt, Unscaled)
-	each.Prompts.Order = EpochsInOrder
+	each := promptParams(option.Tabular, option.NoScale)
+	each.Prompts.Order = option.InOrder
 	if q := Predict(each); !q.Noise.In || q.Exact.Scope.In {
 		t.Errorf("tabular, in order: got %+v", q)
 	}
-	each.Prompts.Order = WithReplacement
+	each.Prompts.Order = option.Independent
 	if path := MeanReward(each, []float64{0, 0}, []int{0, 5}); !path.Scope.In {
 		t.Errorf("tabular, with replacement: no path: %s", path.Scope.Because)
 	}
@@ -148,8 +154,10 @@ func TestPromptScopes(t *testing.T) {
 		t.Error("tabular, with replacement: the noise is in scope")
 	}
 	for name, change := range map[string]func(*Params){
-		"delay, with replacement": func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 1} },
-		"Adam, with replacement":  func(p *Params) { p.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.9} },
+		"delay, with replacement": func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1} },
+		"Adam, with replacement": func(p *Params) {
+			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.9}
+		},
 	} {
 		p := each
 		change(&p)
@@ -160,21 +168,21 @@ func TestPromptScopes(t *testing.T) {
 	if long := MeanRewardAlone(each, []float64{0, 0}, []int{0, 100_000}); long.Scope.In {
 		t.Error("300,000 steps of prompts: the path is in scope")
 	}
-	redrawn := promptParams(OneForAll, Unscaled)
-	redrawn.Filter, redrawn.KLEstimator = Redraw, K2
+	redrawn := promptParams(option.Shared, option.NoScale)
+	redrawn.Filter, redrawn.KL.Gradient = option.Redraw, option.K2
 	if q := Predict(redrawn); q.FixedPoint != nil {
 		t.Error("shared, redrawn, k2: a fixed point")
 	}
-	each.Prompts.Order = EpochsInOrder
+	each.Prompts.Order = option.InOrder
 	for name, change := range map[string]func(*Params){
-		"not a multiple":         func(p *Params) { p.Groups = 2 },
-		"Nesterov":               func(p *Params) { p.Optimizer.Method = Nesterov },
-		"warm-up":                func(p *Params) { p.Optimizer.Warmup = 5 },
-		"shuffled with momentum": func(p *Params) { p.Prompts.Order, p.Optimizer.Momentum = EpochsShuffled, 0.5 },
-		"block over two epochs":  func(p *Params) { p.Lag.Age = 6 },
-		"block across an epoch":  func(p *Params) { p.Lag.Age = 2 },
-		"block with momentum":    func(p *Params) { p.Lag.Age, p.Optimizer.Momentum = 3, 0.5 },
-		"delay":                  func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 1} },
+		"not a multiple":         func(p *Params) { p.GroupsPerStep = 2 },
+		"Nesterov":               func(p *Params) { p.Optimizer.Kind = option.Nesterov },
+		"warm-up":                func(p *Params) { p.Optimizer.Schedule.Warmup = 5 },
+		"shuffled with momentum": func(p *Params) { p.Prompts.Order, p.Optimizer.Momentum = option.Shuffled, 0.5 },
+		"block over two epochs":  func(p *Params) { p.Lag.Interval = 6 },
+		"block across an epoch":  func(p *Params) { p.Lag.Interval = 2 },
+		"block with momentum":    func(p *Params) { p.Lag.Interval, p.Optimizer.Momentum = 3, 0.5 },
+		"delay":                  func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1} },
 	} {
 		p := each
 		change(&p)
@@ -197,7 +205,7 @@ func TestPromptScopes(t *testing.T) {
 	if _, ok := Reached(each); ok {
 		t.Error("one fixed point of prompts with a policy each")
 	}
-	each.Strength = 0
+	each.KL.Coefficient = 0
 	if q := Predict(each); q.FixedPoint != nil || q.Noise.In || q.Noise.Because == "" {
 		t.Errorf("without a penalty: got %+v", q)
 	}
@@ -218,12 +226,12 @@ func tabularField(p Params, steps int) (reward []float64) {
 			one, _ := p.prompt(x, nil)
 			mean += ExpectedReward(one, theta[x]) / float64(n)
 			force := make([]float64, 2)
-			if place := t * p.Groups % n; x >= place && x < place+p.Groups {
+			if place := t * p.GroupsPerStep % n; x >= place && x < place+p.GroupsPerStep {
 				MeanForce(force, one, theta[x], theta[x])
 			}
 			for a := range force {
-				velocity[x][a] = p.Optimizer.Momentum*velocity[x][a] + force[a]/float64(p.Groups)
-				theta[x][a] += p.Optimizer.Rate * velocity[x][a]
+				velocity[x][a] = p.Optimizer.Momentum*velocity[x][a] + force[a]/float64(p.GroupsPerStep)
+				theta[x][a] += p.Optimizer.LearningRate * velocity[x][a]
 			}
 		}
 		reward = append(reward, mean)
@@ -236,11 +244,11 @@ func tabularField(p Params, steps int) (reward []float64) {
 // error of the interpolation.
 func TestTabularRewardStepByStep(t *testing.T) {
 	for _, mu := range []float64{0, 0.5, 0.9} {
-		p := promptParams(OnePerPrompt, GroupStd)
+		p := promptParams(option.Tabular, option.StdScale)
 		p.Prompts.First, p.Prompts.Second = []float64{0.9, 0.8, 0.1, 1, 0.7, 0.6}, []float64{0.2, 0.3, 0.5, 0, 0.1, 0.9}
 		p.Prompts.Starts = []float64{-1, 0, 1, -2, 0.5, 0.2}
-		p.Prompts.Order, p.Groups, p.GroupSize = EpochsInOrder, 2, 8
-		p.Optimizer = Optimizer{Rate: 0.2 * (1 - mu), Momentum: mu}
+		p.Prompts.Order, p.GroupsPerStep, p.GroupSize = option.InOrder, 2, 8
+		p.Optimizer = option.Optimizer{LearningRate: 0.2 * (1 - mu), Momentum: mu}
 		p.Factors.Noise = 1e-12
 		field := tabularField(p, 200)
 		at := make([]int, len(field))
@@ -265,17 +273,17 @@ func TestTabularRewardStepByStep(t *testing.T) {
 // In a shuffled epoch of two steps half of the prompts have been visited after one: the mean
 // over the orders is the mean of the rewards before and after the visits.
 func TestTabularRewardOfShuffledEpochs(t *testing.T) {
-	p := promptParams(OnePerPrompt, Unscaled)
+	p := promptParams(option.Tabular, option.NoScale)
 	p.Prompts.First, p.Prompts.Second = []float64{1, 0.4}, []float64{0, 0.8}
 	p.Factors.Noise = 1e-12
 	orders := [2][]float64{}
 	for i := range orders {
-		p.Prompts.Order = EpochsInOrder
+		p.Prompts.Order = option.InOrder
 		orders[i] = tabularField(p, 40)
 		p.Prompts.First[0], p.Prompts.First[1] = p.Prompts.First[1], p.Prompts.First[0]
 		p.Prompts.Second[0], p.Prompts.Second[1] = p.Prompts.Second[1], p.Prompts.Second[0]
 	}
-	p.Prompts.Order = EpochsShuffled
+	p.Prompts.Order = option.Shuffled
 	path := MeanReward(p, []float64{0, 0}, []int{0, 1, 2, 3, 20, 31, 40})
 	for i, step := range []int{0, 1, 2, 3, 20, 31, 40} {
 		if want := (orders[0][step] + orders[1][step]) / 2; math.Abs(path.Reward[i]-want) > 1e-12 {
@@ -290,10 +298,10 @@ func TestTabularRewardOfShuffledEpochs(t *testing.T) {
 func TestVisitsAreAHeavyBall(t *testing.T) {
 	const mu, rate, lambda = 0.9, 0.05, 0.7
 	for _, period := range []int{1, 4, 16} {
-		p := promptParams(OnePerPrompt, Unscaled)
+		p := promptParams(option.Tabular, option.NoScale)
 		p.Prompts.First, p.Prompts.Second = make([]float64, 2*period), make([]float64, 2*period)
-		p.Groups, p.Prompts.Order = 2, EpochsInOrder
-		p.Optimizer = Optimizer{Rate: rate, Momentum: mu}
+		p.GroupsPerStep, p.Prompts.Order = 2, option.InOrder
+		p.Optimizer = option.Optimizer{LearningRate: rate, Momentum: mu}
 		visit, steps, because := p.visits()
 		if because != "" || steps != period {
 			t.Fatalf("got %d steps between visits (%s), want %d", steps, because, period)
@@ -308,7 +316,7 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 			epoch = &next
 		}
 		got := multipliersOf(epoch)
-		s := scalar{fresh: lambda, rate: visit.Optimizer.Rate, momentum: visit.Optimizer.Momentum, lag: Lag{Kind: Block, Age: 1}}
+		s := scalar{fresh: lambda, rate: visit.Optimizer.LearningRate, momentum: visit.Optimizer.Momentum, lag: option.Lag{Kind: option.Block, Interval: 1}}
 		m, _ := s.monodromy(s.rate)
 		want := multipliersOf(mat.NewDense(2, 2, m[:]))
 		if math.Abs(cmplx.Abs(got[0])-cmplx.Abs(want[0])) > 1e-12 || math.Abs(cmplx.Abs(got[1])-cmplx.Abs(want[1])) > 1e-12 {
@@ -316,7 +324,7 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 		}
 		power := math.Pow(mu, float64(period))
 		sum := (1 - power) / (1 - mu)
-		critical := *s.criticalRateValue() * rate / visit.Optimizer.Rate / 2 * lambda // η_c λ/B
+		critical := *s.criticalRateValue() * rate / visit.Optimizer.LearningRate / 2 * lambda // η_c λ/B
 		if want := 2 * (1 + power) / sum; math.Abs(critical-want) > 1e-9*want {
 			t.Errorf("M = %d: threshold ηλ/B = %v, want %v", period, critical, want)
 		}
@@ -339,8 +347,8 @@ func (s *scalar) criticalRateValue() *float64 {
 // C equal prompts with a policy each, all visited in a step, have 1/C of the variance of one
 // with the rate η/B, and its other moments; those of unequal prompts are means.
 func TestTabularMoments(t *testing.T) {
-	p := promptParams(OnePerPrompt, GroupStd)
-	p.Prompts.Order, p.Groups, p.GroupSize, p.Strength = EpochsShuffled, 1, 16, 2
+	p := promptParams(option.Tabular, option.StdScale)
+	p.Prompts.Order, p.GroupsPerStep, p.GroupSize, p.KL.Coefficient = option.Shuffled, 1, 16, 2
 	whole := Predict(p)
 	var mean, shift, variance, share float64
 	for x := range 3 {
@@ -359,9 +367,9 @@ func TestTabularMoments(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, x[0], x[1])
 		}
 	}
-	p.Prompts.First, p.Prompts.Second, p.Groups = []float64{0.9, 0.9}, []float64{0.2, 0.2}, 2
+	p.Prompts.First, p.Prompts.Second, p.GroupsPerStep = []float64{0.9, 0.9}, []float64{0.2, 0.2}, 2
 	one, _ := p.prompt(0, nil)
-	one.Groups, one.Optimizer.Rate = 1, p.Optimizer.Rate/2
+	one.GroupsPerStep, one.Optimizer.LearningRate = 1, p.Optimizer.LearningRate/2
 	if got, want := *Predict(p).Moments.RewardVariance, *Predict(one).Moments.RewardVariance/2; math.Abs(got-want) > 1e-12*want {
 		t.Errorf("two equal prompts: variance %v, want %v", got, want)
 	}
@@ -371,8 +379,8 @@ func TestTabularMoments(t *testing.T) {
 // displacement x of z it has the term Var(λ_x) x²/B + Cov(u_x, u_x″) x²/B, and the mean
 // stiffness is that of the mean force.
 func TestNoiseBetweenPrompts(t *testing.T) {
-	p := promptParams(OneForAll, Unscaled)
-	p.GroupSize, p.Groups = 1<<30, 4 // no noise within a prompt
+	p := promptParams(option.Shared, option.NoScale)
+	p.GroupSize, p.GroupsPerStep = 1<<30, 4 // no noise within a prompt
 	const centre, h = 0.7, 1e-3
 	at := func(p Params, z float64) float64 { // u
 		force, theta := make([]float64, 2), []float64{z / 2, -z / 2}
@@ -426,7 +434,7 @@ func TestZeroVarianceShareAtTheStart(t *testing.T) {
 		}
 	}
 	// The prompts of a law with whole parameters, at the midpoints of p, weighted by density.
-	p := Params{Arms: []Arm{{Mean: 1}, {Mean: 0}}, GroupSize: 8, Groups: 1}
+	p := Params{Arms: []option.Arm{{Mean: 1}, {Mean: 0}}, Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1}}
 	p = p.checked()
 	m, sum, norm := newModel(&p), 0.0, 0.0
 	for i := range 10_000 {

@@ -5,16 +5,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
 // recurrent returns the cell of the recurrence (docs/theory.md §6): ratio, exact KL at
 // the current policy, two 0/1 arms, std scale, G = ∞.
 func recurrent(beta, reference float64) rom.Params {
-	p := bandit(rom.GroupStd, beta, rom.Infinite)
-	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p := bandit(option.StdScale, beta, option.Infinite)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	p.Reference = gapAt(reference)
-	p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
+	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
 	return p
 }
 
@@ -33,14 +34,14 @@ func TestRefreshedIsThePublishedRecurrence(t *testing.T) {
 	for _, z := range []float64{-4, -0.3, 0, 2} {
 		for _, epsilon := range []float64{0, 0.1} {
 			p := recurrent(2, -0.5)
-			p.Epsilon = epsilon
+			p.Advantage.Epsilon = epsilon
 			s := math.Sqrt(sigmoid(z) * sigmoid(-z))
 			got := refreshed(t, p, gapAt(z))
 			closeTo(t, "logit p", gapOf(got), -0.5+1/(2*(s+epsilon)), 1e-12*(1+1/s))
 			closeTo(t, "centred", got[0]+got[1], 0, 1e-14)
 		}
 		p := recurrent(2, -0.5)
-		p.Scale = rom.Unscaled
+		p.Advantage.Scale = option.NoScale
 		closeTo(t, "without scale", gapOf(refreshed(t, p, gapAt(z))), -0.5+0.5, 1e-14)
 	}
 }
@@ -51,13 +52,13 @@ func TestRefreshedIsThePublishedRecurrence(t *testing.T) {
 func TestRefreshedSolvesTheBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	for i := range 60 {
-		law, size := rom.Bernoulli, []int{2, 8, rom.Infinite}[i%3]
-		if size == rom.Infinite && i%2 == 0 {
-			law = rom.Constant
+		law, size := option.Bernoulli, []int{2, 8, option.Infinite}[i%3]
+		if size == option.Infinite && i%2 == 0 {
+			law = option.Constant
 		}
 		p, _, old := randomCell(r, law, 2+i%5, size)
-		p.Weighting, p.Scale, p.Baseline = rom.Ratio, rom.Scale(i%2), rom.Baseline(i/2%2)
-		p.Strength += 0.3
+		p.Importance.Mode, p.Advantage.Scale, p.Advantage.Baseline = option.Ratio, option.Scale(i%2), option.Baseline(i/2%2)
+		p.KL.Coefficient += 0.3
 		got := refreshed(t, p, old)
 		for a, g := range mean(p, got, old) {
 			closeTo(t, describe(p)+" force", g, 0, 1e-13*(1+math.Abs(got[a])))
@@ -74,7 +75,7 @@ func TestRefreshedSolvesTheBlock(t *testing.T) {
 // rate ηβ min π ≥ 0.004 per step, is 1e-14 after 8000 steps.
 func TestLongBlockEndsRefreshed(t *testing.T) {
 	p := with(recurrent(1.2, 0), 0.2, 0, block(8000))
-	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 1}, {Law: rom.Constant, Mean: 0.4}, {Law: rom.Constant, Mean: 0}}
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0.4}, {Law: option.Constant, Mean: 0}}
 	p.Reference = []float64{0, 0.3, -0.2}
 	want := refreshed(t, p, p.Reference)
 	rom.MeanField(p, p.Reference, 8000, func(i int, theta []float64) {
@@ -90,16 +91,18 @@ func TestLongBlockEndsRefreshed(t *testing.T) {
 // not exist.
 func TestScopeOfTheRecurrence(t *testing.T) {
 	for name, change := range map[string]func(p *rom.Params){
-		"clip":           func(p *rom.Params) { p.Weighting, p.ClipLow, p.ClipHigh = rom.Clipped, 0.2, 0.2 },
-		"no ratio":       func(p *rom.Params) { p.Weighting = rom.Unweighted },
-		"k3":             func(p *rom.Params) { p.KLEstimator = rom.K3 },
-		"k2":             func(p *rom.Params) { p.KLEstimator = rom.K2 },
-		"KL at snapshot": func(p *rom.Params) { p.Anchor = rom.AtSnapshot },
-		"no penalty":     func(p *rom.Params) { p.Strength = 0 },
-		"no factor": func(p *rom.Params) {
-			p.Scale, p.GroupSize, p.Arms[0] = rom.GroupStd, 8, rom.Arm{Law: rom.Normal, Std: 1}
+		"clip": func(p *rom.Params) {
+			p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh = option.Clip, 0.2, 0.2
 		},
-		"beyond the range": func(p *rom.Params) { p.Strength, p.Reference = 1e-310, gapAt(0) },
+		"no ratio":       func(p *rom.Params) { p.Importance.Mode = option.NoImportance },
+		"k3":             func(p *rom.Params) { p.KL.Gradient = option.K3 },
+		"k2":             func(p *rom.Params) { p.KL.Gradient = option.K2 },
+		"KL at snapshot": func(p *rom.Params) { p.KL.At = option.AtSnapshot },
+		"no penalty":     func(p *rom.Params) { p.KL.Coefficient = 0 },
+		"no factor": func(p *rom.Params) {
+			p.Advantage.Scale, p.GroupSize, p.Arms[0] = option.StdScale, 8, option.Arm{Law: option.Normal, Std: 1}
+		},
+		"beyond the range": func(p *rom.Params) { p.KL.Coefficient, p.Reference = 1e-310, gapAt(0) },
 	} {
 		p := recurrent(1.57, -6)
 		change(&p)
@@ -109,7 +112,7 @@ func TestScopeOfTheRecurrence(t *testing.T) {
 	}
 	// Without a difference of rewards there is no force: the block ends at the reference.
 	p := recurrent(1, -1)
-	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 1}}
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 1}}
 	closeTo(t, "no variance", gapOf(refreshed(t, p, gapAt(3))), -1, 1e-14)
 }
 
@@ -118,12 +121,12 @@ func TestScopeOfTheRecurrence(t *testing.T) {
 func TestSkewMultiplier(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 64))
 	for i := range 40 {
-		law, size := rom.Constant, rom.Infinite
+		law, size := option.Constant, option.Infinite
 		if i%2 == 1 {
-			law, size = rom.Bernoulli, []int{4, rom.Infinite}[i/2%2]
+			law, size = option.Bernoulli, []int{4, option.Infinite}[i/2%2]
 		}
 		p, _, _ := randomCell(r, law, 2+i%4, size)
-		p.Weighting = rom.Ratio
+		p.Importance.Mode = option.Ratio
 		onCurve := func(at float64) []float64 {
 			theta := make([]float64, len(p.Arms))
 			for a, arm := range p.Arms {
@@ -143,7 +146,7 @@ func TestSkewMultiplier(t *testing.T) {
 		// The error of checkStiffness times t′, which is up to 1/(βs) over the distance
 		// of the two means.
 		closeTo(t, describe(p)+" slope", got, slope, 1e-10*(1+math.Abs(slope)))
-		if law != rom.Constant {
+		if law != option.Constant {
 			continue
 		}
 		reward, s2, s3 := oracleReward(p, onCurve(at)), 0.0, 0.0
@@ -151,7 +154,7 @@ func TestSkewMultiplier(t *testing.T) {
 			d := p.Arms[a].Mean - reward
 			s2, s3 = s2+w*d*d, s3+w*d*d*d
 		}
-		closeTo(t, describe(p)+" skew", got, -s3/math.Pow(s2, 1.5)/(2*p.Strength), 1e-12*(1+math.Abs(got)))
+		closeTo(t, describe(p)+" skew", got, -s3/math.Pow(s2, 1.5)/(2*p.KL.Coefficient), 1e-12*(1+math.Abs(got)))
 	}
 	// The lower fixed point of L_ref = −6, β = 1.57: beyond the flip.
 	f, _ := rom.Reached(recurrent(1.57, -6))
@@ -166,23 +169,23 @@ func TestRefreshSteps(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 64))
 	for range 40 {
 		p := recurrent(1+3*r.Float64(), 3*r.NormFloat64())
-		p.Optimizer = rom.Optimizer{Rate: 0.02}
+		p.Optimizer = option.Optimizer{LearningRate: 0.02}
 		z := 2 * r.NormFloat64()
 		next, within, steps := gapOf(refreshed(t, p, gapAt(z))), math.Pow(10, -1-6*r.Float64()), 0
 		got := rom.RefreshSteps(p, gapAt(z), within)
 		for x := z; math.Abs(next-x) > within && steps < 1e6; steps++ {
-			x += 2 * p.Optimizer.Rate * p.Strength * sigmoid(x) * sigmoid(-x) * (next - x)
+			x += 2 * p.Optimizer.LearningRate * p.KL.Coefficient * sigmoid(x) * sigmoid(-x) * (next - x)
 		}
 		if steps < 1e6 && !(math.Abs(got-float64(steps)) < 2+0.04*float64(steps)) || steps == 1e6 && !(got > 0.9e6) {
-			t.Errorf("β = %g from z = %g to %g within %g: %g steps, counted %d", p.Strength, z, next, within, got, steps)
+			t.Errorf("β = %g from z = %g to %g within %g: %g steps, counted %d", p.KL.Coefficient, z, next, within, got, steps)
 		}
 	}
 	p := recurrent(0.5, 2.2)
-	p.Optimizer.Rate = 1
+	p.Optimizer.LearningRate = 1
 	if got := rom.RefreshSteps(p, gapAt(4.5), 1e-3); !(got > 1e7) {
 		t.Errorf("%g steps to a next policy that is all but certain, want more than 1e7", got)
 	}
-	p.Optimizer.Rate = 1e6
+	p.Optimizer.LearningRate = 1e6
 	if got := rom.RefreshSteps(p, gapAt(2.3), 1e-3); !math.IsInf(got, 1) {
 		t.Errorf("%g steps that overshoot ever farther, want no end", got)
 	}

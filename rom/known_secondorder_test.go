@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 
 	"gonum.org/v1/gonum/floats"
@@ -23,7 +24,7 @@ func newGrid(p rom.Params, centre, half float64, nodes int) nonlinear {
 	a := mat.NewDense(nodes, nodes, nil)
 	for i := range nodes {
 		oracleEachCount(p, gapAt(z[i]), gapAt(z[i]), func(w float64, g []float64) {
-			u := (z[i] + p.Optimizer.Rate*gapOf(cutToNorm(p, g)) - z[0]) / step
+			u := (z[i] + p.Optimizer.LearningRate*gapOf(cutToNorm(p, g)) - z[0]) / step
 			j := min(max(int(math.Floor(u)), 1), nodes-3)
 			x := min(max(u-float64(j), -1), 2)
 			for k, v := range []float64{-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2, -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6} {
@@ -71,29 +72,29 @@ func TestLargestNormAgainstExactChains(t *testing.T) {
 func againstExactChains(t *testing.T, r *rand.Rand, chains int, change func(*rom.Params)) {
 	compared, above := 0, 0
 	for compared < chains {
-		p := bandit(rom.Scale(r.IntN(2)), 0.05*math.Exp(r.Float64()*math.Log(40)), []int{2, 3, 4, 8}[r.IntN(4)])
+		p := bandit(option.Scale(r.IntN(2)), 0.05*math.Exp(r.Float64()*math.Log(40)), []int{2, 3, 4, 8}[r.IntN(4)])
 		switch r.IntN(3) {
 		case 0:
-			p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 1}, {Law: rom.Constant, Mean: 0}}
+			p.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0}}
 		case 1:
-			p.Arms = []rom.Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
+			p.Arms = []option.Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
 		}
 		p.Reference = []float64{6*r.Float64() - 3, 0}
-		p.KLEstimator, p.Weighting, p.Baseline = rom.KLEstimator(r.IntN(3)), rom.Weighting(r.IntN(2)), rom.Baseline(r.IntN(2))
-		p.Optimizer.Rate = 0.01 * math.Exp(r.Float64()*math.Log(100))
+		p.KL.Gradient, p.Importance.Mode, p.Advantage.Baseline = option.KLGradient(r.IntN(3)), option.ImportanceMode(r.IntN(2)), option.Baseline(r.IntN(2))
+		p.Optimizer.LearningRate = 0.01 * math.Exp(r.Float64()*math.Log(100))
 		change(&p)
 		got := rom.Predict(p)
 		if !got.Noise.In || !got.Exact.Scope.In {
 			continue
 		}
 		v := *got.Exact.StationaryVariance.LogitGap
-		if v > 0.3 || v < 3e-3 || p.Optimizer.Rate*got.Stiffness.Total < 1e-4 {
+		if v > 0.3 || v < 3e-3 || p.Optimizer.LearningRate*got.Stiffness.Total < 1e-4 {
 			continue // the grid resolves neither
 		}
 		compared++
 		name := describe(p)
 		reward := func(z float64) float64 { return oracleReward(p, gapAt(z)) }
-		law := newGrid(p, gapOf(got.FixedPoint.Logits), 7.5*math.Sqrt(v)+3*p.Optimizer.Rate*math.Sqrt(got.GradientVariance)+0.1, 200)
+		law := newGrid(p, gapOf(got.FixedPoint.Logits), 7.5*math.Sqrt(v)+3*p.Optimizer.LearningRate*math.Sqrt(got.GradientVariance)+0.1, 200)
 		mean := law.mean(reward)
 		variance := law.mean(func(z float64) float64 { return (reward(z) - mean) * (reward(z) - mean) })
 		share := law.mean(func(z float64) float64 {
@@ -127,11 +128,11 @@ func againstExactChains(t *testing.T, r *rand.Rand, chains int, change func(*rom
 // The exact laws of k3.yaml's two-valued bandit are far from linear because D″/D of the
 // noise is 111: the linear variance is 2.34e-5, the true one 3.04e-5.
 func TestNoiseOfStrongCurvature(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.308, 5)
-	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: -0.147714}, {Law: rom.Constant, Mean: 2}}
+	p := bandit(option.NoScale, 0.308, 5)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: -0.147714}, {Law: option.Constant, Mean: 2}}
 	p.Reference = []float64{0.00168, 1.09}
-	p.Weighting, p.KLEstimator, p.Anchor = rom.Ratio, rom.K3, rom.AtCurrent
-	p.Optimizer = rom.Optimizer{Rate: 0.05872, Momentum: 0.9}
+	p.Importance.Mode, p.KL.Gradient, p.KL.At = option.Ratio, option.K3, option.AtCurrent
+	p.Optimizer = option.Optimizer{LearningRate: 0.05872, Momentum: 0.9}
 	got := rom.Predict(p)
 	second, linear := said(t, "Var J", got.Moments.RewardVariance), said(t, "linear", got.Exact.StationaryVariance.ExpectedReward)
 	closeTo(t, "linear", linear, 2.34e-5, 0.01e-5)
@@ -149,19 +150,19 @@ func TestSecondOrderAgainstSimulations(t *testing.T) {
 	bernoulli := func(p rom.Params, means ...float64) rom.Params {
 		p.Arms, p.Reference = nil, make([]float64, len(means))
 		for _, m := range means {
-			p.Arms = append(p.Arms, rom.Arm{Mean: m})
+			p.Arms = append(p.Arms, option.Arm{Mean: m})
 		}
 		return p
 	}
-	none, std := bandit(rom.Unscaled, 0.5, 4), bandit(rom.GroupStd, 1.2, 4)
-	none.Anchor, std.Anchor = rom.AtCurrent, rom.AtCurrent
-	frozen := bandit(rom.Unscaled, 0.5, 4)
+	none, std := bandit(option.NoScale, 0.5, 4), bandit(option.StdScale, 1.2, 4)
+	none.KL.At, std.KL.At = option.AtCurrent, option.AtCurrent
+	frozen := bandit(option.NoScale, 0.5, 4)
 	nesterov := with(frozen, 0.1, 0.8, block(3))
-	nesterov.Optimizer.Method = rom.Nesterov
+	nesterov.Optimizer.Kind = option.Nesterov
 	k3 := with(none, 0.15, 0, block(4))
-	k3.Strength, k3.KLEstimator, k3.Weighting = 0.3, rom.K3, rom.Ratio
+	k3.KL.Coefficient, k3.KL.Gradient, k3.Importance.Mode = 0.3, option.K3, option.Ratio
 	normal := with(none, 0.4, 0, block(1))
-	normal.GroupSize, normal.Arms = 8, []rom.Arm{{Law: rom.Normal, Mean: 0.9, Std: 0.4}, {Law: rom.Normal, Mean: 0.2, Std: 0.3}}
+	normal.GroupSize, normal.Arms = 8, []option.Arm{{Law: option.Normal, Mean: 0.9, Std: 0.4}, {Law: option.Normal, Mean: 0.2, Std: 0.3}}
 	for _, c := range []struct {
 		p          rom.Params
 		mean, fail float64
@@ -186,9 +187,9 @@ func TestSecondOrderAgainstSimulations(t *testing.T) {
 // The average of Var x over some steps of a run that starts at the fixed point, from the
 // responses of the stepped recursion to the noise of each step.
 func TestSettledVarianceOfTheSteppedRecursion(t *testing.T) {
-	for _, lag := range []rom.Lag{block(1), block(5), delay(0), delay(3)} {
+	for _, lag := range []option.Lag{block(1), block(5), delay(0), delay(3)} {
 		for _, mu := range []float64{0, 0.8} {
-			p := with(bandit(rom.Unscaled, 0.5, 16), 0.05, mu, lag)
+			p := with(bandit(option.NoScale, 0.5, 16), 0.05, mu, lag)
 			star, _ := rom.Reached(p)
 			m := newLinearMap(p, star.Logits)
 			_, average := m.stationary(mat.NewDense(1, 1, []float64{1}))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -13,14 +14,14 @@ func TestKurtosisOfTheForceByEnumeration(t *testing.T) {
 	for name, change := range map[string]func(*rom.Params){
 		"std":                 func(*rom.Params) {},
 		"rare arm":            func(p *rom.Params) { p.Reference = gapAt(7) },
-		"rare reward":         func(p *rom.Params) { p.Arms = []rom.Arm{{Mean: 0.001}, {Mean: 0.003}} },
-		"second best":         func(p *rom.Params) { p.Baseline = rom.SecondBest },
-		"second best, seldom": func(p *rom.Params) { p.Baseline, p.GroupSize = rom.SecondBest, 14 },
-		"redrawn":             func(p *rom.Params) { p.Filter = rom.Redraw },
-		"scaled by the mean":  func(p *rom.Params) { p.Scale = rom.GroupMeanScale },
-		"std of the others":   func(p *rom.Params) { p.Baseline, p.Scale = rom.LeaveOneOut, rom.OthersStd },
+		"rare reward":         func(p *rom.Params) { p.Arms = []option.Arm{{Mean: 0.001}, {Mean: 0.003}} },
+		"second best":         func(p *rom.Params) { p.Advantage.Baseline = option.SecondBest },
+		"second best, seldom": func(p *rom.Params) { p.Advantage.Baseline, p.GroupSize = option.SecondBest, 14 },
+		"redrawn":             func(p *rom.Params) { p.Filter = option.Redraw },
+		"scaled by the mean":  func(p *rom.Params) { p.Advantage.Scale = option.MeanScale },
+		"std of the others":   func(p *rom.Params) { p.Advantage.Baseline, p.Advantage.Scale = option.LeaveOneOut, option.OthersStd },
 	} {
-		p := bandit(rom.GroupStd, 0.8, 6)
+		p := bandit(option.StdScale, 0.8, 6)
 		change(&p)
 		star, ok := rom.Reached(p)
 		if !ok {
@@ -58,7 +59,7 @@ func kurtosisByEnumeration(p rom.Params, pi float64) float64 {
 		}
 		s := counts[0] + counts[2]
 		if s == 0 || s == size {
-			if p.Filter == rom.Redraw {
+			if p.Filter == option.Redraw {
 				return
 			}
 			total += probability
@@ -101,14 +102,14 @@ func slowAdvantages(p rom.Params, s int) (up, down float64) {
 	mean, squares := moments(rewards)
 	std := math.Sqrt(squares / n)
 	switch {
-	case p.Baseline == rom.SecondBest:
+	case p.Advantage.Baseline == option.SecondBest:
 		if s == 1 {
 			up = 1 / std
 		}
 		return up, 0
-	case p.Scale == rom.GroupMeanScale:
+	case p.Advantage.Scale == option.MeanScale:
 		return (1 - mean) / mean, -1
-	case p.Scale == rom.OthersStd:
+	case p.Advantage.Scale == option.OthersStd:
 		of := func(others []float64, reward float64) float64 {
 			mean, squares := moments(others)
 			if squares == 0 {
@@ -127,8 +128,8 @@ func slowAdvantages(p rom.Params, s int) (up, down float64) {
 func TestStartOfAdamByStepping(t *testing.T) {
 	for _, beta1 := range []float64{0, 0.9, 0.97} {
 		for _, rate := range []float64{0.00003, 0.0003, 0.0008} {
-			p := bandit(rom.GroupStd, 1.2, 16)
-			p.Optimizer = rom.Optimizer{Method: rom.Adam, Rate: rate, Beta1: beta1, Beta2: 0.999999}
+			p := bandit(option.StdScale, 1.2, 16)
+			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: rate, Beta1: beta1, Beta2: 0.999999}
 			z := math.Exp(-*rom.Predict(p).LeadingOrder.RelaxationRate) // the dominant multiplier, real
 			kappa := (1 + beta1 - z - beta1/z) / (1 - beta1)
 			// respond calls observe with x after each step of the response to a unit force.
@@ -172,10 +173,10 @@ func TestStartOfAdamByStepping(t *testing.T) {
 // points farther and farther away) is out of scope where the noise reaches that far, with one group
 // a step, and not with ten.
 func TestNoiseThatReachesAnotherAttractor(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.6, 3)
-	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 1}, {Law: rom.Constant, Mean: 0}}
-	p.Epsilon, p.Anchor, p.Lag = 0.26, rom.AtCurrent, block(9)
-	p.Optimizer = rom.Optimizer{Method: rom.Nesterov, Rate: 0.03, Momentum: 0.9985}
+	p := bandit(option.StdScale, 1.6, 3)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0}}
+	p.Advantage.Epsilon, p.KL.At, p.Lag = 0.26, option.AtCurrent, block(9)
+	p.Optimizer = option.Optimizer{Kind: option.Nesterov, LearningRate: 0.03, Momentum: 0.9985}
 	star, ok := rom.Reached(p)
 	if !ok {
 		t.Fatal("no fixed point")
@@ -188,7 +189,7 @@ func TestNoiseThatReachesAnotherAttractor(t *testing.T) {
 		}
 	}
 	for groups, escapes := range map[int]bool{1: true, 10: false} {
-		p.Groups = groups
+		p.GroupsPerStep = groups
 		at := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 1000, 6000)
 		if (at.Escape != "") != escapes {
 			t.Errorf("%d groups a step: %q", groups, at.Escape)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -109,20 +110,20 @@ func grid(lo, hi float64, n int) []float64 {
 func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		method    rom.Method
-		kind      rom.LagKind
+		method    option.Method
+		kind      option.LagKind
 		ages      []int
 		threshold func(float64, int) float64
 	}{
-		{"block", rom.HeavyBall, rom.Block, []int{1, 2, 3, 4, 8, 16, 33}, rom.BlockThreshold},
-		{"delay", rom.HeavyBall, rom.Delay, []int{0, 1, 2, 3, 5, 16}, rom.DelayThreshold},
-		{"Nesterov", rom.Nesterov, rom.Block, []int{1, 2, 3, 4, 8, 16, 33}, rom.NesterovThreshold},
+		{"block", option.HeavyBall, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, rom.BlockThreshold},
+		{"delay", option.HeavyBall, option.Delay, []int{0, 1, 2, 3, 5, 16}, rom.DelayThreshold},
+		{"Nesterov", option.Nesterov, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, rom.NesterovThreshold},
 	} {
 		for _, mu := range []float64{0, 0.3, 0.544, 0.8, 0.9, 0.97} {
 			for _, age := range c.ages {
 				k := c.threshold(mu, age)
 				at := func(f float64) linearMap {
-					return scalarMap(rom.Optimizer{Method: c.method, Rate: f * k, Momentum: mu}, rom.Lag{Kind: c.kind, Age: age}, 0, 1)
+					return scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * k, Momentum: mu}, option.Lag{Kind: c.kind, Interval: age}, 0, 1)
 				}
 				// An eigenvalue of such a matrix is accurate to √ε if it is nearly
 				// double, but at a crossing it is simple: ε·size/gap.
@@ -144,8 +145,8 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 			kappa := rom.BlockThreshold(mu, k)
 			tau := rom.DelayThreshold(mu, k)
 			for _, f := range []float64{0.97, 1.03} {
-				b := scalarMap(rom.Optimizer{Rate: f * kappa, Momentum: mu}, block(k), 0, 1).growth(4000)
-				d := scalarMap(rom.Optimizer{Rate: f * tau, Momentum: mu}, delay(k), 0, 1).growth(4000)
+				b := scalarMap(option.Optimizer{LearningRate: f * kappa, Momentum: mu}, block(k), 0, 1).growth(4000)
+				d := scalarMap(option.Optimizer{LearningRate: f * tau, Momentum: mu}, delay(k), 0, 1).growth(4000)
 				if b > 1 != (f > 1) || d > 1 != (f > 1) {
 					t.Errorf("μ = %v, %d: at %v of the threshold a block grows by %v, a delay by %v", mu, k, f, b, d)
 				}
@@ -170,16 +171,16 @@ func TestOnsetOfTheSteppedRecursion(t *testing.T) {
 		for _, age := range []int{1, 2, 4, 9} {
 			for _, c := range []struct {
 				name   string
-				method rom.Method
-				kind   rom.LagKind
+				method option.Method
+				kind   option.LagKind
 				onset  float64
 			}{
-				{"block", rom.HeavyBall, rom.Block, rom.BlockOnset(mu, age)},
-				{"delay", rom.HeavyBall, rom.Delay, rom.DelayOnset(mu, age)},
-				{"Nesterov", rom.Nesterov, rom.Block, rom.NesterovOnset(mu, age)},
+				{"block", option.HeavyBall, option.Block, rom.BlockOnset(mu, age)},
+				{"delay", option.HeavyBall, option.Delay, rom.DelayOnset(mu, age)},
+				{"Nesterov", option.Nesterov, option.Block, rom.NesterovOnset(mu, age)},
 			} {
 				for _, f := range []float64{0.3, 0.9, 0.999, 1.001} {
-					m := scalarMap(rom.Optimizer{Method: c.method, Rate: f * c.onset, Momentum: mu}, rom.Lag{Kind: c.kind, Age: age}, 0, 1)
+					m := scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * c.onset, Momentum: mu}, option.Lag{Kind: c.kind, Interval: age}, 0, 1)
 					if z := leading(m); (math.Abs(imag(z)) > 1e-7) != (f > 1) {
 						t.Errorf("%s μ = %v, age %d: leading multiplier %v at %v of the onset", c.name, mu, age, z, f)
 					}
@@ -198,11 +199,11 @@ func critical(t *testing.T, p rom.Params) float64 {
 
 // Thresholds in ηλ of the reference bandit at G = ∞ (docs/theory.md §5).
 func TestThresholdsOfTheReferenceBandit(t *testing.T) {
-	frozen := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	frozen := bandit(option.NoScale, 0.5, option.Infinite)
 	current := frozen
-	current.Anchor = rom.AtCurrent
+	current.KL.At = option.AtCurrent
 	ratio := current
-	ratio.Weighting = rom.Ratio
+	ratio.Importance.Mode = option.Ratio
 	for i, want := range []float64{3.8, .211111111, .0730613979, .0338592952, .0186538614} {
 		printed(t, "frozen, μ = .9", critical(t, with(frozen, 0.01, 0.9, block(1<<i))), want, 1e-9)
 		printed(t, "ratio, μ = .9", critical(t, with(ratio, 0.01, 0.9, block(1<<i))), 3.8, 1e-9)
@@ -219,7 +220,7 @@ func TestThresholdsOfTheReferenceBandit(t *testing.T) {
 	}
 	for i, want := range []float64{1.3571, .6679, .2134, .0487, .0224} {
 		p := with(frozen, 0.01, 0.9, block(1<<i))
-		p.Optimizer.Method = rom.Nesterov
+		p.Optimizer.Kind = option.Nesterov
 		printed(t, "Nesterov, μ = .9", critical(t, p), want, 1e-4)
 	}
 	for _, tau := range []int{0, 1, 4} {
@@ -229,14 +230,14 @@ func TestThresholdsOfTheReferenceBandit(t *testing.T) {
 
 // The rule is not safe when λ_s > λ, nor when λ_s ≤ −λ (docs/theory.md §5).
 func TestWhereTheRuleIsNotSafe(t *testing.T) {
-	weak := bandit(rom.Unscaled, 0.2, rom.Infinite)
-	weak.Anchor = rom.AtCurrent
+	weak := bandit(option.NoScale, 0.2, option.Infinite)
+	weak.KL.At = option.AtCurrent
 	printed(t, "μ = 0, K = 64", critical(t, with(weak, 0.01, 0, block(64)))*64, 0.76, 0.01)
 	printed(t, "μ = .9, K = 16", critical(t, with(weak, 0.01, 0.9, block(16)))*16/0.1, 0.72, 0.01)
 	// λ_s = −λ with the ratio and KL at the snapshot: λ_f = 2λ where z tanh(z/2) = 2.
 	z := bisect(func(z float64) float64 { return z*math.Tanh(z/2) - 2 }, 1, 4)
-	p := bandit(rom.Unscaled, 0.7/z, rom.Infinite)
-	p.Weighting = rom.Ratio
+	p := bandit(option.NoScale, 0.7/z, option.Infinite)
+	p.Importance.Mode = option.Ratio
 	s := rom.Predict(p).Stiffness
 	closeTo(t, "φ", s.Stale/s.Total, -1, 1e-9)
 	printed(t, "φ = −1, delay 1", critical(t, with(p, 0.01, 0, delay(1))), 0.667, 1e-3)
@@ -245,8 +246,8 @@ func TestWhereTheRuleIsNotSafe(t *testing.T) {
 // Instability comes in windows: ratio, KL at the snapshot, μ = .9, ηλ = .62 is
 // unstable at K = 4 only, radius 1.141 (docs/theory.md §5).
 func TestWindowOfInstability(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-	p.Weighting = rom.Ratio
+	p := bandit(option.NoScale, 0.5, option.Infinite)
+	p.Importance.Mode = option.Ratio
 	lambda := rom.Predict(p).Stiffness.Total
 	for k := 1; k <= 12; k++ {
 		got := rom.Predict(with(p, 0.62/lambda, 0.9, block(k)))
@@ -268,25 +269,25 @@ func cells(t *testing.T, seed uint64) []rom.Params {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var all []rom.Params
 	for _, arms := range []int{2, 4} {
-		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+		for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 			for _, c := range []struct {
-				est rom.KLEstimator
-				at  rom.Anchor
-			}{{rom.ExactKL, rom.AtSnapshot}, {rom.ExactKL, rom.AtCurrent}, {rom.K3, rom.AtCurrent}, {rom.K2, rom.AtCurrent}} {
-				for _, lag := range []rom.Lag{block(1), block(3), block(8), delay(1), delay(4)} {
-					for _, method := range []rom.Method{rom.HeavyBall, rom.Nesterov} {
-						p, _, _ := randomCell(r, rom.Bernoulli, arms, 16)
+				est option.KLGradient
+				at  option.KLPoint
+			}{{option.ExactKL, option.AtSnapshot}, {option.ExactKL, option.AtCurrent}, {option.K3, option.AtCurrent}, {option.K2, option.AtCurrent}} {
+				for _, lag := range []option.Lag{block(1), block(3), block(8), delay(1), delay(4)} {
+					for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
+						p, _, _ := randomCell(r, option.Bernoulli, arms, 16)
 						p.Arms[0].Mean, p.Arms[1].Mean = 0.85, 0.25
-						p.Scale = rom.Scale(r.IntN(2))
-						p.Strength = 0.8 + r.Float64()
-						p.Weighting, p.KLEstimator, p.Anchor = w, c.est, c.at
+						p.Advantage.Scale = option.Scale(r.IntN(2))
+						p.KL.Coefficient = 0.8 + r.Float64()
+						p.Importance.Mode, p.KL.Gradient, p.KL.At = w, c.est, c.at
 						p = with(p, 0, []float64{0, 0.5, 0.9}[r.IntN(3)], lag)
-						p.Optimizer.Method = method
+						p.Optimizer.Kind = method
 						f, ok := rom.Reached(p)
 						if !ok {
 							continue
 						}
-						p.Optimizer.Rate = (0.1 + 0.9*r.Float64()) * (1 - p.Optimizer.Momentum) / (rom.Modes(rom.StiffnessAt(p, f.Logits))[0].Total * float64(max(lag.Age, 1)))
+						p.Optimizer.LearningRate = (0.1 + 0.9*r.Float64()) * (1 - p.Optimizer.Momentum) / (rom.Modes(rom.StiffnessAt(p, f.Logits))[0].Total * float64(max(lag.Interval, 1)))
 						all = append(all, p)
 					}
 				}
@@ -353,15 +354,15 @@ func TestCriticalValuesOfTheSteppedRecursion(t *testing.T) {
 		c := said(t, describe(p)+" critical learning rate", got.Exact.CriticalLearningRate)
 		m := newLinearMap(p, got.FixedPoint.Logits)
 		for _, f := range grid(0.01, 0.999, 40) {
-			m.opt.Rate = f * c
+			m.opt.LearningRate = f * c
 			if r := m.radius(); r >= 1 {
 				t.Errorf("%s: radius %v at %v of the critical rate %v", describe(p), r, f, c)
 				break
 			}
 		}
-		m.opt.Rate = c
+		m.opt.LearningRate = c
 		closeTo(t, describe(p)+" radius at the critical rate", m.radius(), 1, 1e-6)
-		m.opt.Rate = 1.001 * c
+		m.opt.LearningRate = 1.001 * c
 		if r := m.radius(); r <= 1 {
 			t.Errorf("%s: radius %v just above the critical rate", describe(p), r)
 		}
@@ -369,7 +370,7 @@ func TestCriticalValuesOfTheSteppedRecursion(t *testing.T) {
 		first := 0
 		for k := 1; k <= longest && first == 0; k++ {
 			n := m
-			n.opt.Rate, n.lag.Age = p.Optimizer.Rate, k
+			n.opt.LearningRate, n.lag.Interval = p.Optimizer.LearningRate, k
 			if n.radius() >= 1 {
 				first = k
 			}
@@ -388,20 +389,20 @@ func TestCriticalValuesOfTheSteppedRecursion(t *testing.T) {
 
 // The onset of oscillation predicted for a frozen force is the closed form.
 func TestOscillationLearningRate(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.5, 16)
+	p := bandit(option.NoScale, 0.5, 16)
 	for _, mu := range []float64{0.5, 0.9} {
 		for _, k := range []int{1, 2, 4, 8} {
 			for _, c := range []struct {
-				method rom.Method
-				lag    rom.Lag
+				method option.Method
+				lag    option.Lag
 				want   float64
 			}{
-				{rom.HeavyBall, block(k), rom.BlockOnset(mu, k)},
-				{rom.HeavyBall, delay(k), rom.DelayOnset(mu, k)},
-				{rom.Nesterov, block(k), rom.NesterovOnset(mu, k)},
+				{option.HeavyBall, block(k), rom.BlockOnset(mu, k)},
+				{option.HeavyBall, delay(k), rom.DelayOnset(mu, k)},
+				{option.Nesterov, block(k), rom.NesterovOnset(mu, k)},
 			} {
 				q := with(p, 0.01, mu, c.lag)
-				q.Optimizer.Method = c.method
+				q.Optimizer.Kind = c.method
 				got := rom.Predict(q)
 				// A double root is accurate to the square root of rounding.
 				closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, c.want, 1e-6*c.want)
@@ -409,8 +410,8 @@ func TestOscillationLearningRate(t *testing.T) {
 		}
 	}
 	// The importance ratio removes the lag: the onset is the on-policy one.
-	p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
-	for _, lag := range []rom.Lag{block(1), delay(3)} {
+	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
+	for _, lag := range []option.Lag{block(1), delay(3)} {
 		q := with(p, 0.01, 0.9, lag)
 		got := rom.Predict(q)
 		closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, rom.BlockOnset(0.9, 1), 1e-6)
@@ -422,11 +423,11 @@ func TestOscillationLearningRate(t *testing.T) {
 // the norm of the triangular matrix of K−1 rows of ones.
 func TestRules(t *testing.T) {
 	for _, p := range cells(t, 35) {
-		if p.Lag.Age == 0 || p.Optimizer.Method != rom.HeavyBall || len(p.Arms) > 2 {
+		if p.Lag.Interval == 0 || p.Optimizer.Kind != option.HeavyBall || len(p.Arms) > 2 {
 			continue
 		}
 		got := rom.Predict(p)
-		k, mu, eta, s := float64(p.Lag.Age), p.Optimizer.Momentum, p.Optimizer.Rate, got.Stiffness
+		k, mu, eta, s := float64(p.Lag.Interval), p.Optimizer.Momentum, p.Optimizer.LearningRate, got.Stiffness
 		closeTo(t, "paper η", said(t, "paper η", got.RuleAtStiffness.CriticalLearningRate)*s.Total*k/(1-mu), 1, 1e-12)
 		closeTo(t, "paper K", said(t, "paper K", got.RuleAtStiffness.CriticalRefreshInterval)*s.Total*eta/(1-mu), 1, 1e-12)
 		if math.Abs(s.Stale) < 1e-9 {
@@ -434,7 +435,7 @@ func TestRules(t *testing.T) {
 		}
 		gain := func(k float64) float64 {
 			switch {
-			case p.Lag.Kind == rom.Delay:
+			case p.Lag.Kind == option.Delay:
 				return k
 			case k == 1:
 				return 0
@@ -474,8 +475,8 @@ func TestSufficientRule(t *testing.T) {
 		stale := share * lambda
 		fresh := lambda - stale
 		eta := 0.999 * min((1-mu)/(math.Abs(stale)*float64(k)), 2*(1+mu)/(fresh+math.Abs(stale)))
-		for _, lag := range []rom.Lag{block(k), delay(k)} {
-			if v := scalarMap(rom.Optimizer{Rate: eta, Momentum: mu}, lag, fresh, stale).radius(); v >= 1+1e-9 {
+		for _, lag := range []option.Lag{block(k), delay(k)} {
+			if v := scalarMap(option.Optimizer{LearningRate: eta, Momentum: mu}, lag, fresh, stale).radius(); v >= 1+1e-9 {
 				t.Errorf("μ = %v, age %d, φ = %v: radius %v inside the rule", mu, k, share, v)
 			}
 		}
@@ -487,8 +488,8 @@ func TestSufficientRule(t *testing.T) {
 func TestSkewLaw(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 40))
 	for compared := 0; compared < 6; {
-		p, _, _ := randomCell(r, rom.Constant, 4, rom.Infinite)
-		p.Weighting, p.Strength = rom.Ratio, 0.6+r.Float64()
+		p, _, _ := randomCell(r, option.Constant, 4, option.Infinite)
+		p.Importance.Mode, p.KL.Coefficient = option.Ratio, 0.6+r.Float64()
 		f, ok := rom.Reached(p)
 		if !ok || slices.Min(f.Policy) < 0.01 { // weak KL: there is no fixed point, or its relaxation is too slow
 			continue
@@ -499,7 +500,7 @@ func TestSkewLaw(t *testing.T) {
 			d := p.Arms[a].Mean - f.Reward
 			s2, s3 = s2+w*d*d, s3+w*d*d*d
 		}
-		want := -s3 / math.Pow(s2, 1.5) / (2 * p.Strength)
+		want := -s3 / math.Pow(s2, 1.5) / (2 * p.KL.Coefficient)
 		modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
 		slow := math.Inf(1) // the smallest fresh stiffness, which decays last in a long block
 		for _, m := range modes {
@@ -522,11 +523,11 @@ func TestSkewLaw(t *testing.T) {
 // Two arms at finite K, μ = 0: ρ^K + h(1 − ρ^K); L_ref = −6, β = 1.57, η = .05
 // flips at the lower fixed point at K* = 265.404 (docs/theory.md §6).
 func TestFlipOfTheRecurrence(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.57, rom.Infinite)
-	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p := bandit(option.StdScale, 1.57, option.Infinite)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	p.Reference = gapAt(-6)
-	p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
-	p.Optimizer.Rate = 0.05
+	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
+	p.Optimizer.LearningRate = 0.05
 	f, ok := rom.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")
@@ -537,7 +538,7 @@ func TestFlipOfTheRecurrence(t *testing.T) {
 	printed(t, "K*", math.Log((math.Abs(h)-1)/(math.Abs(h)+1))/math.Log(rho), 265.404, 1e-3)
 	for _, k := range []int{1, 10, 265, 266} {
 		q := p
-		q.Lag.Age = k
+		q.Lag.Interval = k
 		r := said(t, "radius", rom.Predict(q).Exact.SpectralRadius)
 		closeTo(t, "multiplier", r, math.Abs(math.Pow(rho, float64(k))+h*(1-math.Pow(rho, float64(k)))), 1e-9)
 		if (r > 1) != (k == 266) {
@@ -553,8 +554,8 @@ func TestFlipOfTheRecurrence(t *testing.T) {
 // Several arms: the modes within a class can lose stability first, and the
 // threshold is that of the stiffest mode (docs/theory.md §3).
 func TestStiffestModeSetsTheThreshold(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.5, 16)
-	p.Arms = []rom.Arm{{Mean: 0.9}, {Mean: 0.9}, {Mean: 0.2}}
+	p := bandit(option.NoScale, 0.5, 16)
+	p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0.9}, {Mean: 0.2}}
 	p.Reference = []float64{0, 0, 0}
 	f, _ := rom.Reached(p)
 	within := 0.5 * f.Policy[0]
@@ -576,20 +577,20 @@ func TestStiffestModeSetsTheThreshold(t *testing.T) {
 // lag up to 20 destabilizes it; with the whole force at the snapshot the first
 // unstable lag is 1.06 to 1.57 times the rule with the largest stiffness.
 func TestLagOfTheEightCompletions(t *testing.T) {
-	p := with(bandit(rom.GroupStd, 1, rom.Infinite), 0.3, 0.8, delay(1))
+	p := with(bandit(option.StdScale, 1, option.Infinite), 0.3, 0.8, delay(1))
 	p.Arms, p.Reference = nil, make([]float64, 8)
 	for _, r := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: r})
+		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: r})
 	}
 	written := p
-	written.Weighting, written.Anchor = rom.Ratio, rom.AtCurrent
+	written.Importance.Mode, written.KL.At = option.Ratio, option.AtCurrent
 	f, ok := rom.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")
 	}
 	first := 0
 	for tau := 1; tau <= 20; tau++ {
-		written.Lag.Age, p.Lag.Age = tau, tau
+		written.Lag.Interval, p.Lag.Interval = tau, tau
 		if r := newLinearMap(written, f.Logits).radius(); r >= 1 {
 			t.Errorf("as written: radius %v at lag %d", r, tau)
 		}
@@ -597,7 +598,7 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 			first = tau
 		}
 	}
-	p.Lag.Age = 1
+	p.Lag.Interval = 1
 	got := rom.Predict(p)
 	rule := said(t, "rule", got.RuleAtStiffness.CriticalRefreshInterval)
 	closeTo(t, "rule", rule, 0.2/(0.3*0.289), rule*0.0005/0.289*2)
@@ -613,7 +614,7 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 // possible: 1 for a block, 0 for a delay.
 func TestCriticalIntervalOfAnUnstableRate(t *testing.T) {
 	for _, c := range []struct {
-		lag  rom.Lag
+		lag  option.Lag
 		want float64
 	}{{block(1), 1}, {block(4), 1}, {delay(0), 0}, {delay(3), 0}} {
 		for _, rate := range []float64{2*(1+0.5)/0.12 + 1e-6, 1e4} {

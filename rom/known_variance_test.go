@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,19 +20,19 @@ func gapPredicted(t *testing.T, p rom.Params) float64 {
 // the printed digits, and the same from the stepped covariance.
 func TestPrintedVariances(t *testing.T) {
 	for _, c := range []struct {
-		scale      rom.Scale
+		scale      option.Scale
 		beta       float64
 		size       int
 		eta, mu    float64
 		k          int
 		want, unit float64
 	}{
-		{rom.Unscaled, 0.5, 16, .1, 0, 1, 3.606780e-3, 1e-9},
-		{rom.Unscaled, 0.5, 16, .01, .9, 4, 3.670013e-3, 1e-9},
-		{rom.Unscaled, 0.5, 16, .1, 0, 8, 3.821589e-3, 1e-9},
-		{rom.Unscaled, 0.5, 64, .1, 0, 8, 1.048679e-3, 1e-9},
-		{rom.GroupStd, 1.2, 16, .1, 0, 1, 7.830812e-3, 1e-9},
-		{rom.GroupStd, 1.2, 64, .1, 0, 8, 2.316235e-3, 1e-9},
+		{option.NoScale, 0.5, 16, .1, 0, 1, 3.606780e-3, 1e-9},
+		{option.NoScale, 0.5, 16, .01, .9, 4, 3.670013e-3, 1e-9},
+		{option.NoScale, 0.5, 16, .1, 0, 8, 3.821589e-3, 1e-9},
+		{option.NoScale, 0.5, 64, .1, 0, 8, 1.048679e-3, 1e-9},
+		{option.StdScale, 1.2, 16, .1, 0, 1, 7.830812e-3, 1e-9},
+		{option.StdScale, 1.2, 64, .1, 0, 8, 2.316235e-3, 1e-9},
 	} {
 		p := with(bandit(c.scale, c.beta, c.size), c.eta, c.mu, block(c.k))
 		printed(t, describe(p), gapPredicted(t, p), c.want, c.unit)
@@ -50,7 +51,7 @@ func TestPrintedVariances(t *testing.T) {
 
 // The closed forms of docs/theory.md §5 for one mode with noise η²Var[2g_1] = N.
 func TestVarianceInClosedForm(t *testing.T) {
-	base := bandit(rom.Unscaled, 0.5, 64)
+	base := bandit(option.NoScale, 0.5, 64)
 	for _, eta := range []float64{1e-13, 1e-9, 0.02, 0.3} {
 		for _, mu := range []float64{0, 0.5, 0.9} {
 			p := with(base, eta, mu, block(1))
@@ -77,21 +78,21 @@ func TestVarianceInClosedForm(t *testing.T) {
 		}
 	}
 	// Small κ, all lags: N/(2(1−μ)κ)[1 + κ(φā/(1−μ) + 1/(2(1+μ)))] up to κ².
-	for _, at := range []rom.Anchor{rom.AtSnapshot, rom.AtCurrent} {
+	for _, at := range []option.KLPoint{option.AtSnapshot, option.AtCurrent} {
 		for _, mu := range []float64{0, 0.5, 0.9} {
-			for _, lag := range []rom.Lag{block(1), block(4), block(7), delay(1), delay(5)} {
+			for _, lag := range []option.Lag{block(1), block(4), block(7), delay(1), delay(5)} {
 				p := with(base, 0, mu, lag)
-				p.Anchor = at
+				p.KL.At = at
 				s := rom.Predict(with(p, 0.01, mu, lag)).Stiffness
-				age := float64(lag.Age)
-				if lag.Kind == rom.Block {
+				age := float64(lag.Interval)
+				if lag.Kind == option.Block {
 					age = (age - 1) / 2
 				}
 				var off [2]float64
 				for i, kappa := range []float64{2e-4, 1e-4} {
-					p.Optimizer.Rate = kappa / s.Total
+					p.Optimizer.LearningRate = kappa / s.Total
 					got := rom.Predict(p)
-					leading := p.Optimizer.Rate * p.Optimizer.Rate * got.GradientVariance / (2 * (1 - mu) * kappa)
+					leading := p.Optimizer.LearningRate * p.Optimizer.LearningRate * got.GradientVariance / (2 * (1 - mu) * kappa)
 					slope := (gapPredicted(t, p)/leading - 1) / kappa
 					off[i] = slope - (s.Stale/s.Total*age/(1-mu) + 1/(2*(1+mu)))
 				}
@@ -115,7 +116,7 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 		if i%2 == 1 && len(p.Arms) > 2 {
 			continue
 		}
-		p.GroupSize, p.Groups = 8, 400
+		p.GroupSize, p.GroupsPerStep = 8, 400
 		got := rom.Predict(p)
 		if got.FixedPoint == nil {
 			continue
@@ -148,18 +149,18 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 
 // B groups divide the variance by B; Factors.Noise multiplies it.
 func TestVarianceScalesWithTheNoise(t *testing.T) {
-	p := with(bandit(rom.GroupStd, 1.2, 64), 0.1, 0.5, block(4))
+	p := with(bandit(option.StdScale, 1.2, 64), 0.1, 0.5, block(4))
 	v := gapPredicted(t, p)
-	p.Groups = 5
+	p.GroupsPerStep = 5
 	closeTo(t, "B = 5", gapPredicted(t, p), v/5, 1e-12*v)
-	p.Groups = 1
+	p.GroupsPerStep = 1
 	p.Factors.Noise = 1.5
 	closeTo(t, "noise × 1.5", gapPredicted(t, p), 1.5*v, 1e-12*v)
 	p.Factors = rom.Unit
 	p.Factors.Stiffness = 2
 	q := p
 	q.Factors = rom.Unit
-	q.Optimizer.Rate *= 2 // doubling the force equals doubling the rate with a quarter of the noise
+	q.Optimizer.LearningRate *= 2 // doubling the force equals doubling the rate with a quarter of the noise
 	closeTo(t, "stiffness × 2", gapPredicted(t, p), gapPredicted(t, q)/4, 1e-10*v)
 }
 
@@ -185,7 +186,7 @@ func newNonlinear(p rom.Params, centre, half float64, nodes int) nonlinear {
 	cardinal := make([]float64, nodes)
 	for i := range nodes {
 		oracleEachCount(p, gapAt(z[i]), gapAt(z[i]), func(w float64, g []float64) {
-			next, sum := z[i]+p.Optimizer.Rate*gapOf(g), 0.0
+			next, sum := z[i]+p.Optimizer.LearningRate*gapOf(g), 0.0
 			for j := range nodes {
 				if next == z[j] {
 					m.Set(i, j, m.At(i, j)+w)
@@ -232,7 +233,7 @@ func (n nonlinear) mean(f func(z float64) float64) float64 {
 // Var J within 0.01 %.
 func TestExactNonlinearLaw(t *testing.T) {
 	for _, c := range []struct {
-		scale                          rom.Scale
+		scale                          option.Scale
 		beta                           float64
 		size                           int
 		shiftZ, varZ, shiftJ, varJ     float64
@@ -242,9 +243,9 @@ func TestExactNonlinearLaw(t *testing.T) {
 		nodes                          int
 		shiftWithin, rewardShiftWithin float64
 	}{
-		{rom.Unscaled, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10, 1e-5, 1e-11, 0.75, 40, 0.01, 0.01},
-		{rom.Unscaled, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10, 1e-4, 1e-10, 1.2, 40, 0.01, 0.01},
-		{rom.GroupStd, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10, 1e-4, 1e-10, 1.0, 40, 0.01, 0.01},
+		{option.NoScale, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10, 1e-5, 1e-11, 0.75, 40, 0.01, 0.01},
+		{option.NoScale, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10, 1e-4, 1e-10, 1.2, 40, 0.01, 0.01},
+		{option.StdScale, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10, 1e-4, 1e-10, 1.0, 40, 0.01, 0.01},
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
@@ -271,8 +272,8 @@ func TestExactNonlinearLaw(t *testing.T) {
 // E J − J* = ½(2p−1)J′V; Var J to second order (docs/theory.md §6).
 func TestSecondOrderMoments(t *testing.T) {
 	for _, mu := range []float64{0, 0.9} {
-		for _, lag := range []rom.Lag{block(1), block(4), delay(2)} {
-			p := with(bandit(rom.Unscaled, 0.5, 64), 0.01, mu, lag)
+		for _, lag := range []option.Lag{block(1), block(4), delay(2)} {
+			p := with(bandit(option.NoScale, 0.5, 64), 0.01, mu, lag)
 			name := describe(p)
 			got := rom.Predict(p)
 			v := gapPredicted(t, p)
@@ -281,8 +282,8 @@ func TestSecondOrderMoments(t *testing.T) {
 			pq := pp * sigmoid(-z)
 			// V of the snapshot and of the time average differ within a block by O(κ).
 			within := 1e-9
-			if lag.Kind == rom.Block && lag.Age > 1 {
-				within = got.Stiffness.Total * 0.01 * float64(lag.Age) / (1 - mu)
+			if lag.Kind == option.Block && lag.Interval > 1 {
+				within = got.Stiffness.Total * 0.01 * float64(lag.Interval) / (1 - mu)
 			}
 			closeTo(t, name+" shift of z", said(t, name, got.Moments.LogitGapShift)/((2*pp-1)*v), 1, within)
 			closeTo(t, name+" shift of J", said(t, name, got.Moments.RewardShift)/(0.5*(2*pp-1)*0.7*pq*v), 1, 3*within)
@@ -295,7 +296,7 @@ func TestSecondOrderMoments(t *testing.T) {
 			d2 := (16*(d(z+h)+d(z-h)) - (d(z+2*h) + d(z-2*h)) - 30*d(z)) / (12 * h * h) / d(z)
 			want := 0.49 * pq * pq * v * (1 + v*(pq-(1-2*pp)*d1+d2/2))
 			// The formula is on-policy and of small κ.
-			slow := got.Stiffness.Total * 0.01 * float64(lag.Age+1) / (1 - mu)
+			slow := got.Stiffness.Total * 0.01 * float64(lag.Interval+1) / (1 - mu)
 			closeTo(t, name+" Var J", said(t, name, got.Moments.RewardVariance)/want, 1, v*slow)
 			// Zero-variance groups: J^G + (1−J)^G plus second-order terms from variance and
 			// shift.
@@ -312,9 +313,9 @@ func TestSecondOrderMoments(t *testing.T) {
 func TestDriftOfSeveralArms(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for range 4 {
-		p, _, _ := randomCell(r, rom.Bernoulli, 4, 32)
-		p.Strength, p.Anchor = 1.5, rom.AtSnapshot
-		p.Optimizer.Rate = 0.05
+		p, _, _ := randomCell(r, option.Bernoulli, 4, 32)
+		p.KL.Coefficient, p.KL.At = 1.5, option.AtSnapshot
+		p.Optimizer.LearningRate = 0.05
 		got := rom.Predict(p)
 		if got.FixedPoint == nil {
 			t.Fatalf("%s: no fixed point", describe(p))
@@ -367,8 +368,8 @@ func TestDriftOfSeveralArms(t *testing.T) {
 // step at η = 2e-4, and Var z = 2η√Var g_1/λ ∝ G^{−1/2} (docs/theory.md §6).
 func TestAdam(t *testing.T) {
 	for size, want := range map[int]float64{8: 4.737e-4, 32: 8.335e-4} {
-		p := bandit(rom.Unscaled, 0.5, size)
-		p.Optimizer = rom.Optimizer{Method: rom.Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
+		p := bandit(option.NoScale, 0.5, size)
+		p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
 		star := 1.4 * (1 - 1/float64(size))
 		cov, _ := rom.ForceCovariance(p, gapAt(star), gapAt(star))
 		f, ok := rom.Reached(p)
@@ -412,8 +413,8 @@ func TestAdam(t *testing.T) {
 // variance that it makes: with v = η′²·4Var g_1(1+μ)/{(1−μ)k(2(1+μ)−k)} the variance of a
 // heavy ball of the learning rate η′ = (1−β1)η/divisor, k = η′λ, Var z solves v(Var z) = Var z.
 func TestAdamOfALargeMeanForce(t *testing.T) {
-	p := bandit(rom.Unscaled, 0.5, 8)
-	p.Optimizer = rom.Optimizer{Method: rom.Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.999}
+	p := bandit(option.NoScale, 0.5, 8)
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.999}
 	star := 1.4 * (1 - 1.0/8)
 	cov, _ := rom.ForceCovariance(p, gapAt(star), gapAt(star))
 	noise := cov.At(0, 0)
@@ -433,15 +434,15 @@ func TestAdamOfALargeMeanForce(t *testing.T) {
 
 // Noise is out of scope, with a reason, where the theory has no stationary state.
 func TestScopeOfTheNoise(t *testing.T) {
-	in := with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0, block(1))
+	in := with(bandit(option.NoScale, 0.5, 16), 0.1, 0, block(1))
 	if !rom.Predict(in).Noise.In {
 		t.Errorf("%s: out of scope: %s", describe(in), rom.Predict(in).Noise.Because)
 	}
 	infinite := in
-	infinite.GroupSize = rom.Infinite
+	infinite.GroupSize = option.Infinite
 	unstable := with(in, 1.1*rom.BlockThreshold(0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
 	decays := in
-	decays.Optimizer.Decay, decays.Optimizer.Total = rom.Cosine, 100
+	decays.Optimizer.Schedule.Kind, decays.Optimizer.Schedule.Total = option.CosineDecay, 100
 	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "decaying rate": decays} {
 		got := rom.Predict(p).Noise
 		if got.In || got.Because == "" {
@@ -449,7 +450,7 @@ func TestScopeOfTheNoise(t *testing.T) {
 		}
 	}
 	graded := in
-	graded.GroupSize, graded.Scale, graded.Strength = 200, rom.GroupStd, 1.5
+	graded.GroupSize, graded.Advantage.Scale, graded.KL.Coefficient = 200, option.StdScale, 1.5
 	graded.Arms, graded.Reference = gradedArms(20), nil
 	got := rom.Predict(graded)
 	if got.ForceKind != rom.Expansion || got.Exact.Scope.In {
@@ -463,22 +464,22 @@ func TestScopeOfTheNoise(t *testing.T) {
 // J′²D/(GCK), which the paper claims up to a factor, at the stiffness of the
 // stiffest mode (docs/theory.md §4): twice the linear one as κ → 0, two arms only.
 func TestPaperVariance(t *testing.T) {
-	for _, lag := range []rom.Lag{block(1), delay(3)} {
-		p := with(bandit(rom.Unscaled, 0.5, 16), 1e-5, 0.5, lag)
+	for _, lag := range []option.Lag{block(1), delay(3)} {
+		p := with(bandit(option.NoScale, 0.5, 16), 1e-5, 0.5, lag)
 		got := rom.Predict(p)
 		closeTo(t, describe(p), said(t, "paper's Var J", got.RuleAtStiffness.RewardVariance)/said(t, "Var J", got.Exact.StationaryVariance.ExpectedReward), 2, 1e-4)
 	}
-	p := bandit(rom.Unscaled, 0.5, 16)
-	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.5}), []float64{0, 0, 0}
+	p := bandit(option.NoScale, 0.5, 16)
+	p.Arms, p.Reference = append(p.Arms, option.Arm{Mean: 0.5}), []float64{0, 0, 0}
 	if rom.Predict(p).RuleAtStiffness.RewardVariance != nil {
 		t.Error("the paper's variance is predicted for more than two arms")
 	}
 }
 
 // gradedArms returns n arms of different constant rewards.
-func gradedArms(n int) (arms []rom.Arm) {
+func gradedArms(n int) (arms []option.Arm) {
 	for a := range n {
-		arms = append(arms, rom.Arm{Law: rom.Constant, Mean: 0.1 + 0.8*float64(a)/float64(n) + 0.01*math.Sin(float64(a))})
+		arms = append(arms, option.Arm{Law: option.Constant, Mean: 0.1 + 0.8*float64(a)/float64(n) + 0.01*math.Sin(float64(a))})
 	}
 	return arms
 }
@@ -486,12 +487,12 @@ func gradedArms(n int) (arms []rom.Arm) {
 // Many graded rewards: the force is known to leading order, and the leading-order
 // prediction carries the whole linear dynamics of that force.
 func TestLinearDynamicsOfAnExpandedForce(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.5, 200)
+	p := bandit(option.StdScale, 1.5, 200)
 	p.Arms, p.Reference = gradedArms(16), nil
-	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-		for _, lag := range []rom.Lag{block(5), delay(1)} {
+	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+		for _, lag := range []option.Lag{block(5), delay(1)} {
 			p := with(p, 0.1, 0.5, lag)
-			p.Weighting = w
+			p.Importance.Mode = w
 			got := rom.Predict(p)
 			if got.FixedPoint == nil {
 				t.Fatalf("%s: no fixed point", describe(p))
@@ -513,9 +514,9 @@ func TestLinearDynamicsOfAnExpandedForce(t *testing.T) {
 
 // Without a penalty, or below β_c, there is no fixed point and no prediction at one.
 func TestNoFixedPoint(t *testing.T) {
-	below := bandit(rom.GroupStd, 0.9*rom.BetaCritical(0), rom.Infinite)
-	below.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
-	for name, p := range map[string]rom.Params{"no KL": bandit(rom.Unscaled, 0, 16), "below β_c": below} {
+	below := bandit(option.StdScale, 0.9*rom.BetaCritical(0), option.Infinite)
+	below.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
+	for name, p := range map[string]rom.Params{"no KL": bandit(option.NoScale, 0, 16), "below β_c": below} {
 		if got := rom.FixedPoints(p); len(got) != 0 {
 			t.Errorf("%s: fixed points %v", name, got)
 		}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -11,13 +12,13 @@ import (
 // reference bandit with the std scale, β = 1.2, G = 16 (docs/theory.md §11.2).
 func TestStiffnessOfWeights(t *testing.T) {
 	for _, w := range everyWeighting {
-		p := weighted(bandit(rom.GroupStd, 1.2, 16), w)
-		p.Anchor, p.Lag, p.Optimizer = rom.AtCurrent, delay(16), rom.Optimizer{Rate: 0.01, Momentum: 0.9}
+		p := weighted(bandit(option.StdScale, 1.2, 16), w)
+		p.KL.At, p.Lag, p.Optimizer = option.AtCurrent, delay(16), option.Optimizer{LearningRate: 0.01, Momentum: 0.9}
 		fresh, stale, threshold := 0.40886144, -0.06970872, 0.3188
 		switch w {
-		case rom.Unweighted:
+		case option.NoImportance:
 			fresh, stale, threshold = 0.11380735, 0.22534537, 0.0128
-		case rom.Powered:
+		case option.VESPO:
 			fresh, stale, threshold = 0.54176053, -0.20260781, 0.0479
 		}
 		got := rom.Predict(p)
@@ -31,18 +32,18 @@ func TestStiffnessOfWeights(t *testing.T) {
 // penalty. With noisy rewards a clip reverses it.
 func TestForceFarFromTheSnapshot(t *testing.T) {
 	for _, c := range []struct {
-		w          rom.Weighting
+		w          option.ImportanceMode
 		above, mid float64 // E g_1 at z = 1.5 and at z = −0.5
 	}{
-		{rom.Unweighted, 0.32947826, 0.32947826},
-		{rom.Ratio, 0.20910526, 0.32947826},
-		{rom.Clipped, -0.04075397, 0.39369255},
-		{rom.Truncated, 0.20228581, 0.27366117},
-		{rom.Clamped, 0.28762470, 0.31333918},
-		{rom.Sigmoid, 0.19797727, 0.30251451},
-		{rom.Powered, 0.08287510, 0.45025588},
+		{option.NoImportance, 0.32947826, 0.32947826},
+		{option.Ratio, 0.20910526, 0.32947826},
+		{option.Clip, -0.04075397, 0.39369255},
+		{option.Truncated, 0.20228581, 0.27366117},
+		{option.CISPO, 0.28762470, 0.31333918},
+		{option.SAPO, 0.19797727, 0.30251451},
+		{option.VESPO, 0.08287510, 0.45025588},
 	} {
-		p := weighted(bandit(rom.GroupStd, 0, 16), c.w)
+		p := weighted(bandit(option.StdScale, 0, 16), c.w)
 		printed(t, describe(p)+" z = 1.5", mean(p, gapAt(1.5), gapAt(0.5))[0], c.above, 1e-8)
 		printed(t, describe(p)+" z = −0.5", mean(p, gapAt(-0.5), gapAt(0.5))[0], c.mid, 1e-8)
 	}
@@ -51,27 +52,27 @@ func TestForceFarFromTheSnapshot(t *testing.T) {
 // Where w⁺ ≠ w⁻ at any displacement, or a weight has a kink at π = π_old, what is not known
 // is out of scope; the fixed point is known.
 func TestScopeOfWeights(t *testing.T) {
-	normal, few := bandit(rom.GroupStd, 1.2, 6), bandit(rom.GroupStd, 1.2, 6)
-	normal.Arms = []rom.Arm{{Law: rom.Normal, Mean: 0.9, Std: 0.3}, {Law: rom.Normal, Mean: 0.2, Std: 0.3}}
-	few.Arms = []rom.Arm{{Law: rom.Bernoulli, Mean: 0.9}, {Law: rom.Constant, Mean: 0.2}}
+	normal, few := bandit(option.StdScale, 1.2, 6), bandit(option.StdScale, 1.2, 6)
+	normal.Arms = []option.Arm{{Law: option.Normal, Mean: 0.9, Std: 0.3}, {Law: option.Normal, Mean: 0.2, Std: 0.3}}
+	few.Arms = []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Constant, Mean: 0.2}}
 	for _, w := range everyWeighting {
 		for name, p := range map[string]rom.Params{"normal rewards": normal, "three values": few} {
 			p = weighted(p, w)
-			in := name != "normal rewards" || w != rom.Sigmoid && w != rom.Powered
+			in := name != "normal rewards" || w != option.SAPO && w != option.VESPO
 			if got := rom.Predict(p); got.Exact.Scope.In != in || got.Noise.In != in || got.FixedPoint == nil {
 				t.Errorf("%s, %s: scopes %+v, %+v, fixed point %v", describe(p), name, got.Exact.Scope, got.Noise, got.FixedPoint)
 			}
 			if path := rom.MeanReward(p, gapAt(0), []int{10}); path.Scope.In != in {
 				t.Errorf("%s, %s: path %+v", describe(p), name, path.Scope)
 			}
-			p.GroupSize = rom.Infinite
+			p.GroupSize = option.Infinite
 			if got := rom.Predict(p); !got.Exact.Scope.In {
 				t.Errorf("%s, %s, G = ∞: scope %+v", describe(p), name, got.Exact.Scope)
 			}
 		}
 		p := weighted(normal, w)
-		p.Cap = 1
-		in := w != rom.Truncated && w != rom.Masked && w != rom.DualClipped && w != rom.Sigmoid && w != rom.Powered
+		p.Importance.Cap = 1
+		in := w != option.Truncated && w != option.Masked && w != option.DualClip && w != option.SAPO && w != option.VESPO
 		if got := rom.Predict(p); got.Exact.Scope.In != in || got.FixedPoint == nil {
 			t.Errorf("%s, cap 1: scope %+v", describe(p), got.Exact.Scope)
 		}
@@ -84,12 +85,12 @@ func TestStiffnessOfWeightsIsTheDerivative(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, w := range everyWeighting {
 		for _, c := range []struct {
-			law  rom.Law
+			law  option.Law
 			size int
-		}{{rom.Bernoulli, 7}, {rom.Constant, 5}, {rom.Constant, rom.Infinite}, {rom.Normal, rom.Infinite}} {
+		}{{option.Bernoulli, 7}, {option.Constant, 5}, {option.Constant, option.Infinite}, {option.Normal, option.Infinite}} {
 			p, theta, _ := randomCell(r, c.law, 3, c.size)
 			p = weighted(p, w)
-			p.Power, p.Decay = rom.BySign{Positive: 0.5, Negative: 2.5}, rom.BySign{Positive: 1.2, Negative: 0.1}
+			p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 0.5, Negative: 2.5}, option.Signed{Positive: 1.2, Negative: 0.1}
 			for a := range p.Arms {
 				p.Arms[a].Std = 0.4
 			}

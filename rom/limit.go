@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -22,9 +23,9 @@ const maxLimited = 256
 func (p *Params) cutForce() float64 {
 	success, _ := twoValued(p.Arms)
 	switch {
-	case p.Optimizer.MaxNorm == 0 || p.GroupSize == Infinite || p.Weighting == Unweighted && p.withinNorm():
-	case len(p.Arms) != 2 || success == nil || p.Groups != 1 || p.GroupSize > maxLimited:
-	case p.Filter == Drop || p.Baseline == RunningMean || p.shifted() || len(p.Prompts.First) > 0 || p.Samples == Reused:
+	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite || p.Importance.Mode == option.NoImportance && p.withinNorm():
+	case len(p.Arms) != 2 || success == nil || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
+	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.shifted() || len(p.Prompts.First) > 0 || p.Samples == option.Reused:
 	default:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
@@ -52,10 +53,10 @@ func (m *model) groupForce() *groupForce {
 	for a, sign := range [2]float64{1, -1} {
 		share := sign * now.probs[1-a] / m.size
 		f.success[a], f.failure[a] = m.up[a]*share, m.down[a]*share
-		f.arm[a] = -sign * m.Strength * m.kappa[a] * at.probs[1-a] / m.size
+		f.arm[a] = -sign * m.KL.Coefficient * m.kappa[a] * at.probs[1-a] / m.size
 	}
-	if m.Placement == InLoss && m.KLEstimator == ExactKL {
-		f.fixed -= m.Strength * at.probs[0] * at.probs[1] * (at.logs[0] - m.reference[0] - at.logs[1] + m.reference[1])
+	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
+		f.fixed -= m.KL.Coefficient * at.probs[0] * at.probs[1] * (at.logs[0] - m.reference[0] - at.logs[1] + m.reference[1])
 	}
 	l, _ := m.uncertainty()
 	f.fixed -= m.Entropy * now.probs[0] * now.probs[1] * (l[0] - l[1])
@@ -204,7 +205,7 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 	}
 	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
 	neglected := Neglected{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
-	if !l.Lag.onPolicy() {
+	if !staleness(l.Lag).onPolicy() {
 		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
 	}
 	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/option"
 )
 
 // The mean and the variance of a force that is clipped are those of the sample-by-sample
@@ -12,12 +14,13 @@ import (
 func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	base := Params{
-		Groups: 1, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2,
-		Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+		Estimator: option.Estimator{GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Factors:   Unit,
 	}
 	clipped := 0
 	compare := func(p Params) {
-		if p.Placement == InReward {
+		if p.KL.In == option.InReward {
 			return // not derived
 		}
 		p.GroupSize = 3 + r.IntN(4)
@@ -32,13 +35,13 @@ func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 		if r.IntN(3) == 0 { // certain rewards of two other values
 			values = [2]float64{-0.4, 1.1}
 			for a := range 2 {
-				p.Arms = append(p.Arms, Arm{Law: Constant, Mean: values[a]})
+				p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: values[a]})
 				atoms, chances = append(atoms, sample{a, values[a]}), append(chances, past[a])
 			}
 		} else {
 			for a := range 2 {
 				m := r.Float64()
-				p.Arms = append(p.Arms, Arm{Mean: m})
+				p.Arms = append(p.Arms, option.Arm{Mean: m})
 				atoms = append(atoms, sample{a, 1}, sample{a, 0})
 				chances = append(chances, past[a]*m, past[a]*(1-m))
 			}
@@ -65,18 +68,20 @@ func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 func TestFixedPointUnderALargestNorm(t *testing.T) {
 	for _, c := range []struct {
 		size                                   int
-		scale                                  Scale
+		scale                                  option.Scale
 		beta, norm                             float64
 		gap, total, fresh, stale, noise, third float64
 	}{
-		{16, GroupStd, 1.2, 0.1, 1.34290743, 0.145641022, 0.0409333392, 0.104707683, 0.0136814926, -5.26294789e-07},
-		{4, GroupStd, 1.2, 0.1, 1.07309092, 0.104526941, 0.0388722393, 0.0656547009, 0.0170430261, -1.36081129e-05},
-		{4, Unscaled, 0.5, 0.05, 1.15971553, 0.0466241503, 0.0122008075, 0.0344233427, 0.00441038663, -2.89222407e-06},
-		{8, Unscaled, 0.5, 0.02, 1.1946382, 0.036690027, 0.0180948592, 0.018595168, 0.000674076845, -7.8985792e-09},
+		{16, option.StdScale, 1.2, 0.1, 1.34290743, 0.145641022, 0.0409333392, 0.104707683, 0.0136814926, -5.26294789e-07},
+		{4, option.StdScale, 1.2, 0.1, 1.07309092, 0.104526941, 0.0388722393, 0.0656547009, 0.0170430261, -1.36081129e-05},
+		{4, option.NoScale, 0.5, 0.05, 1.15971553, 0.0466241503, 0.0122008075, 0.0344233427, 0.00441038663, -2.89222407e-06},
+		{8, option.NoScale, 0.5, 0.02, 1.1946382, 0.036690027, 0.0180948592, 0.018595168, 0.000674076845, -7.8985792e-09},
 	} {
 		p := Params{
-			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: c.size, Groups: 1, Scale: c.scale, Strength: c.beta,
-			Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.1, MaxNorm: c.norm},
+			Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: c.size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: c.scale}, KL: option.KL{Coefficient: c.beta}},
+			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+			Optimizer: option.Optimizer{LearningRate: 0.1, MaxNorm: c.norm},
 		}
 		got := Predict(p)
 		if !got.Exact.Scope.In || !got.Noise.In || got.ForceKind != Exact {
@@ -106,20 +111,23 @@ func TestFixedPointUnderALargestNorm(t *testing.T) {
 // unclipped one where the limit is far away.
 func TestAFarLimitChangesNothing(t *testing.T) {
 	base := Params{
-		Arms: []Arm{{Mean: 0.8}, {Mean: 0.3}}, GroupSize: 5, Groups: 1, Strength: 0.4, KLEstimator: K2,
-		Lag: Lag{Kind: Block, Age: 1},
+		Arms:      []option.Arm{{Mean: 0.8}, {Mean: 0.3}},
+		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
 	}
 	theta, old := []float64{0.4, 0}, []float64{0.1, 0}
 	for _, change := range []func(p *Params){
-		func(p *Params) { p.Baseline, p.Scale, p.BaselineValue = ConstantBaseline, Unscaled, 0.3 },
-		func(p *Params) { p.Baseline, p.Scale = LeaveOneOut, OthersStd },
-		func(p *Params) { p.Scale = GroupMeanScale },
-		func(p *Params) { p.Baseline, p.Scale = SecondBest, Unscaled },
-		func(p *Params) { p.Scale, p.Deviation = BatchStd, Sample },
-		func(p *Params) { p.Scale = PooledStd },
-		func(p *Params) { p.Scale = BatchMean },
-		func(p *Params) { p.Filter = Redraw },
-		func(p *Params) { p.Weighting = Ratio },
+		func(p *Params) {
+			p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Value = option.ConstantBaseline, option.NoScale, 0.3
+		},
+		func(p *Params) { p.Advantage.Baseline, p.Advantage.Scale = option.LeaveOneOut, option.OthersStd },
+		func(p *Params) { p.Advantage.Scale = option.MeanScale },
+		func(p *Params) { p.Advantage.Baseline, p.Advantage.Scale = option.SecondBest, option.NoScale },
+		func(p *Params) { p.Advantage.Scale, p.Advantage.Std = option.BatchStd, option.SampleStd },
+		func(p *Params) { p.Advantage.Scale = option.PooledStd },
+		func(p *Params) { p.Advantage.Scale = option.BatchMean },
+		func(p *Params) { p.Filter = option.Redraw },
+		func(p *Params) { p.Importance.Mode = option.Ratio },
 	} {
 		p := base
 		change(&p)
@@ -141,11 +149,13 @@ func TestAFarLimitChangesNothing(t *testing.T) {
 // With a lag the deviation of the snapshot from the policy takes more groups across the limit.
 func TestKinksWithALag(t *testing.T) {
 	p := Params{
-		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Strength: 1.2,
-		Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.1, MaxNorm: 0.1},
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, KL: option.KL{Coefficient: 1.2}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{LearningRate: 0.1, MaxNorm: 0.1},
 	}
 	still := Predict(p).Neglected
-	p.Lag = Lag{Kind: Delay, Age: 3}
+	p.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	lagged := Predict(p).Neglected
 	for what, x := range map[string][2]float64{
 		"E J": {still.RewardMean, lagged.RewardMean}, "Var J": {still.RewardVariance, lagged.RewardVariance},

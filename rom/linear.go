@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/cmplx"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -18,13 +20,14 @@ import (
 // With random ages x_old is the mean Σ p_j x_{t−j} over their law, and ξ includes the age
 // noise: see ageNoise.
 type linear struct {
-	fresh, stale *mat.Dense // Λ_f and Λ_s, n×n
-	noise        *mat.Dense // Cov ξ, n×n
-	method       Method     // heavy ball or Nesterov
-	rate         float64    // η > 0
-	momentum     float64    // μ within [0, 1)
-	lag          Lag
-	samples      Samples // Reused: ξ is the same in all steps of a block
+	fresh, stale *mat.Dense    // Λ_f and Λ_s, n×n
+	noise        *mat.Dense    // Cov ξ, n×n
+	method       option.Method // heavy ball or Nesterov
+	rate         float64       // η > 0
+	momentum     float64       // μ within [0, 1)
+	lag          option.Lag
+	ageDraws     int            // independent ages of a step, see Params.ageDraws
+	samples      option.Samples // Reused: ξ is the same in all steps of a block
 }
 
 // dim returns n.
@@ -36,8 +39,8 @@ func (l *linear) dim() int {
 // stepGains returns the coefficients a of the force and b of the velocity in the step of
 // x, x′ = x + η(a g + b v): a = 1, b = μ for the heavy ball and a = 1+μ, b = μ²
 // for Nesterov.
-func stepGains(method Method, momentum float64) (force, velocity float64) {
-	if method == Nesterov {
+func stepGains(method option.Method, momentum float64) (force, velocity float64) {
+	if method == option.Nesterov {
 		return 1 + momentum, momentum * momentum
 	}
 	return 1, momentum
@@ -48,29 +51,29 @@ func stepGains(method Method, momentum float64) (force, velocity float64) {
 // random ages up to S, and 1 for a geometric law (y_{t−1} with y_t = (1−r)x_t + ry_{t−1}).
 func (l *linear) memory() int {
 	switch {
-	case l.lag.Kind == Block:
+	case l.lag.Kind == option.Block:
 		return 1 + l.lag.Behind
-	case l.lag.Kind == Delay:
-		return l.lag.Age
-	case l.lag.Ages.Law == GeometricAges:
+	case l.lag.Kind == option.Delay:
+		return l.lag.Interval
+	case l.lag.Ages.Law == option.GeometricAges:
 		return 1
 	}
-	return int(l.lag.Ages.oldest())
+	return int((*ageLaw)(&l.lag.Ages).oldest())
 }
 
 // old returns the weights of the blocks of the state, (x, v, past positions), in x_old.
 func (l *linear) old() []float64 {
 	weights := make([]float64, 2+l.memory())
 	switch {
-	case l.lag.Kind == Delay && l.lag.Age == 0:
+	case l.lag.Kind == option.Delay && l.lag.Interval == 0:
 		weights[0] = 1
-	case l.lag.Kind != Random:
+	case l.lag.Kind != option.Random:
 		weights[len(weights)-1] = 1
-	case l.lag.Ages.Law == GeometricAges:
-		weights[2] = l.lag.Ages.ratio()
+	case l.lag.Ages.Law == option.GeometricAges:
+		weights[2] = (*ageLaw)(&l.lag.Ages).ratio()
 		weights[0] = 1 - weights[2]
 	default:
-		p := l.lag.Ages.probabilities()
+		p := (*ageLaw)(&l.lag.Ages).probabilities()
 		weights[0] = p[0]
 		copy(weights[2:], p[1:])
 	}
@@ -107,9 +110,9 @@ func (l *linear) step() (a, gamma *mat.Dense) {
 		gamma.Set(n+i, i, 1)
 		for k := range l.memory() {
 			switch {
-			case l.lag.Kind == Block:
+			case l.lag.Kind == option.Block:
 				add((2+k)*n+i, (2+k)*n+i, 1)
-			case l.lag.Kind == Random && l.lag.Ages.Law == GeometricAges:
+			case l.lag.Kind == option.Random && l.lag.Ages.Law == option.GeometricAges:
 				add(2*n+i, i, old[0])
 				add(2*n+i, 2*n+i, old[2])
 			case k == 0:
@@ -127,10 +130,10 @@ func (l *linear) step() (a, gamma *mat.Dense) {
 // matrix without a block.
 func (l *linear) monodromy() *mat.Dense {
 	a, _ := l.step()
-	if l.lag.Kind != Block {
+	if l.lag.Kind != option.Block {
 		return a
 	}
-	return l.refresh(power(a, l.lag.Age))
+	return l.refresh(power(a, l.lag.Interval))
 }
 
 // refresh returns P M E of a map M on the state inside a block: E copies x into the newest

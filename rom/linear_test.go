@@ -7,16 +7,21 @@ import (
 	"slices"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
 
 // reference returns the reference bandit of docs/theory.md §5.
-func reference(scale Scale, beta float64, size int) Params {
+func reference(scale option.Scale, beta float64, size int) Params {
 	return Params{
-		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, Reference: []float64{0, 0},
-		GroupSize: size, Groups: 1, Scale: scale, Strength: beta, Anchor: AtSnapshot,
-		Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.1}, Factors: Unit,
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Reference: []float64{0, 0},
+		Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: beta, At: option.AtSnapshot}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{LearningRate: 0.1},
+		Factors:   Unit,
 	}
 }
 
@@ -32,14 +37,14 @@ func near(t *testing.T, what string, got, want, relative float64) {
 // radius below 1 just under the threshold, at or above 1 just over, and no
 // instability on a grid before it.
 func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
-	for _, method := range []Method{HeavyBall, Nesterov} {
+	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
 		for _, mu := range []float64{0, 0.3, 0.544, 0.9, 0.99} {
 			for _, k := range []int{1, 2, 3, 5, 8, 16, 33} {
 				closed := BlockThreshold(mu, k)
-				if method == Nesterov {
+				if method == option.Nesterov {
 					closed = NesterovThreshold(mu, k)
 				}
-				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: Lag{Kind: Block, Age: k}}
+				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: option.Lag{Kind: option.Block, Interval: k}}
 				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
 					if r := radius(l.at(share*closed, k).monodromy()); r >= 1 {
 						t.Errorf("method %v μ %v K %d: radius %v at %v of the threshold", method, mu, k, r, share)
@@ -50,11 +55,11 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 				}
 			}
 			for _, tau := range []int{0, 1, 2, 5, 16} {
-				if method == Nesterov {
+				if method == option.Nesterov {
 					continue
 				}
 				closed := DelayThreshold(mu, tau)
-				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: Lag{Kind: Delay, Age: tau}}
+				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: option.Lag{Kind: option.Delay, Interval: tau}}
 				if r := radius(l.at((1-1e-7)*closed, tau).monodromy()); r >= 1 {
 					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
 				}
@@ -71,17 +76,17 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 	for _, mu := range []float64{0.3, 0.9} {
 		for _, c := range []struct {
-			lag    Lag
-			method Method
+			lag    option.Lag
+			method option.Method
 			onset  float64
 		}{
-			{Lag{Kind: Block, Age: 1}, HeavyBall, BlockOnset(mu, 1)}, {Lag{Kind: Block, Age: 7}, HeavyBall, BlockOnset(mu, 7)},
-			{Lag{Kind: Delay, Age: 1}, HeavyBall, DelayOnset(mu, 1)}, {Lag{Kind: Delay, Age: 6}, HeavyBall, DelayOnset(mu, 6)},
-			{Lag{Kind: Block, Age: 1}, Nesterov, NesterovOnset(mu, 1)}, {Lag{Kind: Block, Age: 7}, Nesterov, NesterovOnset(mu, 7)},
+			{option.Lag{Kind: option.Block, Interval: 1}, option.HeavyBall, BlockOnset(mu, 1)}, {option.Lag{Kind: option.Block, Interval: 7}, option.HeavyBall, BlockOnset(mu, 7)},
+			{option.Lag{Kind: option.Delay, Interval: 1}, option.HeavyBall, DelayOnset(mu, 1)}, {option.Lag{Kind: option.Delay, Interval: 6}, option.HeavyBall, DelayOnset(mu, 6)},
+			{option.Lag{Kind: option.Block, Interval: 1}, option.Nesterov, NesterovOnset(mu, 1)}, {option.Lag{Kind: option.Block, Interval: 7}, option.Nesterov, NesterovOnset(mu, 7)},
 		} {
 			l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: c.method, momentum: mu, lag: c.lag}
-			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Age).monodromy())[0]
-			above := multipliers(l.at(c.onset*(1+1e-6), c.lag.Age).monodromy())[0]
+			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Interval).monodromy())[0]
+			above := multipliers(l.at(c.onset*(1+1e-6), c.lag.Interval).monodromy())[0]
 			if imag(below) != 0 || real(below) < 0 || imag(above) == 0 {
 				t.Errorf("μ %v %+v %v: %v below, %v above the onset", mu, c.lag, c.method, below, above)
 			}
@@ -96,8 +101,8 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		s := scalar{
 			fresh:    rapid.Float64Range(-0.8, 1.5).Draw(t, "fresh"),
 			momentum: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "mu"),
-			method:   rapid.SampledFrom([]Method{HeavyBall, Nesterov}).Draw(t, "method"),
-			lag:      Lag{Kind: rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), Age: rapid.IntRange(1, 6).Draw(t, "age")},
+			method:   rapid.SampledFrom([]option.Method{option.HeavyBall, option.Nesterov}).Draw(t, "method"),
+			lag:      option.Lag{Kind: rapid.SampledFrom([]option.LagKind{option.Block, option.Delay}).Draw(t, "kind"), Interval: rapid.IntRange(1, 6).Draw(t, "age")},
 		}
 		s.stale = 1 - s.fresh
 		if math.Abs(s.stale) < 0.01 || math.Abs(s.fresh) < 0.01 {
@@ -106,7 +111,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		found := s.criticalRate()
 		critical := found.at
 		l := s.linear()
-		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Age).monodromy()) }
+		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Interval).monodromy()) }
 		end := min(critical, 6) // where none is known, up to the limit
 		for i := 1; i < 40; i++ {
 			rate := end * float64(i) / 40
@@ -124,7 +129,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		}
 		interval := s.criticalInterval()
 		shortest := 1
-		if s.lag.Kind == Delay {
+		if s.lag.Kind == option.Delay {
 			shortest = 0
 		}
 		for age := shortest; age < 40 && float64(age) <= interval.at; age++ {
@@ -152,7 +157,7 @@ func TestSufficientRuleIsSafe(t *testing.T) {
 			fresh:    rapid.Float64Range(-3, 3).Draw(t, "fresh"),
 			stale:    rapid.Float64Range(-3, 3).Draw(t, "stale"),
 			momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"),
-			lag:      Lag{Kind: rapid.SampledFrom([]LagKind{Block, Delay, Random}).Draw(t, "kind"), Age: rapid.IntRange(1, 24).Draw(t, "age")},
+			lag:      option.Lag{Kind: rapid.SampledFrom([]option.LagKind{option.Block, option.Delay, option.Random}).Draw(t, "kind"), Interval: rapid.IntRange(1, 24).Draw(t, "age")},
 		}
 		s.lag.Behind = rapid.IntRange(0, 3).Draw(t, "behind")
 		s.lag.Ages = anyAges(rapid.IntRange(0, 2).Draw(t, "law"), rapid.IntRange(0, 24).Draw(t, "from"), rapid.Uint64().Draw(t, "weights"))
@@ -168,8 +173,8 @@ func TestSufficientRuleIsSafe(t *testing.T) {
 }
 
 // anyAges returns a law of ages; the weights of a table are the bits of a word.
-func anyAges(law, from int, weights uint64) Ages {
-	a := Ages{Law: AgeLaw(law), From: from, To: from + int(weights%8), Mean: 0.1 + float64(weights%1000)/50}
+func anyAges(law, from int, weights uint64) option.Ages {
+	a := option.Ages{Law: option.AgeLaw(law), From: from, To: from + int(weights%8), Mean: 0.1 + float64(weights%1000)/50}
 	a.Weights[0] = 1e-3
 	for age := range 24 {
 		a.Weights[age] += float64(weights >> age & 1)
@@ -180,12 +185,12 @@ func anyAges(law, from int, weights uint64) Ages {
 // The window of docs/theory.md §5: ratio with the KL at the snapshot, μ = .9,
 // ηλ = .62: of K = 1 … 12 only 4 is unstable, radius 1.141.
 func TestInstabilityWindow(t *testing.T) {
-	p := reference(Unscaled, 0.5, Infinite)
-	p.Weighting, p.Optimizer.Momentum = Ratio, 0.9
+	p := reference(option.NoScale, 0.5, option.Infinite)
+	p.Importance.Mode, p.Optimizer.Momentum = option.Ratio, 0.9
 	lambda := Predict(p).Stiffness.Total
-	p.Optimizer.Rate = 0.62 / lambda
+	p.Optimizer.LearningRate = 0.62 / lambda
 	for k := 1; k <= 12; k++ {
-		p.Lag.Age = k
+		p.Lag.Interval = k
 		d := Predict(p).Exact
 		if (*d.SpectralRadius > 1) != (k == 4) {
 			t.Errorf("K = %d: radius %v", k, *d.SpectralRadius)
@@ -230,22 +235,24 @@ func TestLyapunovAgainstTheSeries(t *testing.T) {
 // multiplier, threshold and moment, for all estimators and both lags.
 func TestFoldingChangesNothing(t *testing.T) {
 	base := Params{
-		Arms:      []Arm{{Mean: 0.8}, {Mean: 0.3}, {Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}},
-		Reference: []float64{0, 0, 0, 0, 0}, GroupSize: 64, Groups: 4, Strength: 0.8,
-		ClipLow: 0.2, ClipHigh: 0.2,
-		Lag: Lag{Kind: Block, Age: 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit,
+		Arms:      []option.Arm{{Mean: 0.8}, {Mean: 0.3}, {Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}},
+		Reference: []float64{0, 0, 0, 0, 0},
+		Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4, KL: option.KL{Coefficient: 0.8}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 3},
+		Optimizer: option.Optimizer{LearningRate: 0.2, Momentum: 0.5},
+		Factors:   Unit,
 	}
 	everyEstimator(base, func(p Params) {
-		if p.Baseline == LeaveOneOut || p.Deviation == Sample {
+		if p.Advantage.Baseline == option.LeaveOneOut || p.Advantage.Std == option.SampleStd {
 			return
 		}
-		for _, lag := range []Lag{{Kind: Block, Age: 3}, {Kind: Delay, Age: 2}} {
+		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 3}, {Kind: option.Delay, Interval: 2}} {
 			p.Lag = lag
 			folded := Predict(p)
 			whole := unmerged(p)
 			f := fold(p)
 			r := newLinearization(whole, f.arms(f.reached()))
-			m := r.newLinearDynamics(p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
+			m := r.newLinearDynamics(p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 			want := Prediction{ForceKind: Exact, Exact: Dynamics{Scope: Scope{In: true}}}
 			values := multipliers(m.whole.monodromy())
 			for i, z := range folded.Exact.Multipliers {
@@ -273,15 +280,15 @@ func TestFoldingChangesNothing(t *testing.T) {
 // A decoupled bandit gives the same thresholds through matrices as through its
 // modes: to the resolution of the matrix scan's refinement.
 func TestMatrixThresholdsAgainstModes(t *testing.T) {
-	p := reference(GroupStd, 1.2, 32)
-	p.Arms = []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
+	p := reference(option.StdScale, 1.2, 32)
+	p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
 	p.Reference = []float64{0, 0.5, 0, -0.3}
 	p.Optimizer.Momentum = 0.8
-	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 3}} {
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		m := r.newLinearDynamics(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
+		m := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 		if m.coupled {
 			t.Fatal("the modes of a frozen force are coupled")
 		}
@@ -325,9 +332,9 @@ func TestRings(t *testing.T) {
 // The relative mode of a class of equal arms has the stiffness and the noise that the bandit
 // arm by arm has along (e_a − e_b)/√2, a and b two arms of the class.
 func TestRelativeModesArmByArm(t *testing.T) {
-	p := Params{GroupSize: 64, Groups: 4, Strength: 0.8, Lag: Lag{Kind: Block, Age: 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit}
+	p := Params{Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4, KL: option.KL{Coefficient: 0.8}}, Lag: option.Lag{Kind: option.Block, Interval: 3}, Optimizer: option.Optimizer{LearningRate: 0.2, Momentum: 0.5}, Factors: Unit}
 	for a := range 10 {
-		p.Arms = append(p.Arms, Arm{Mean: 0.3 + 0.5*float64(a%2)})
+		p.Arms = append(p.Arms, option.Arm{Mean: 0.3 + 0.5*float64(a%2)})
 		p.Reference = append(p.Reference, 0)
 	}
 	p = p.checked()

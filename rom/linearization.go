@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -94,7 +96,7 @@ func (l *linearization) newRelative(c int) relative {
 	p := l.Params
 	count := l.count[c]
 	single := -math.Log(count)
-	p.Arms = append([]Arm{}, l.Arms...)
+	p.Arms = append([]option.Arm{}, l.Arms...)
 	p.Reference = append([]float64{}, l.Reference...)
 	p.uniform = append([]float64{}, l.uniform...)
 	logits := append([]float64{}, l.logits...)

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -74,8 +76,8 @@ func (l *linear) stationary() (law stationary, ok bool) {
 	law = stationary{linear: l}
 	law.a, law.gamma = l.step()
 	law.noise = congruence(law.gamma, l.noise)
-	if l.lag.Kind != Block {
-		if law.start, ok = lyapunov(law.a, law.noise); ok && l.lag.Kind == Random && l.lag.Ages.Draws > 0 {
+	if l.lag.Kind != option.Block {
+		if law.start, ok = lyapunov(law.a, law.noise); ok && l.lag.Kind == option.Random && l.ageDraws > 0 {
 			ok = law.addAgeNoise()
 		}
 		return law, ok
@@ -85,7 +87,7 @@ func (l *linear) stationary() (law stationary, ok bool) {
 	free := size - l.dim()
 	law.sum = mat.NewDense(size, l.dim(), nil)
 	gathered := mat.NewDense(size, size, nil)
-	for k := range l.lag.Age {
+	for k := range l.lag.Interval {
 		gathered = law.gather(gathered, k)
 	}
 	law.start, ok = lyapunov(l.monodromy(), mat.DenseCopyOf(gathered.Slice(0, free, 0, free)))
@@ -97,7 +99,7 @@ func (l *linear) stationary() (law stationary, ok bool) {
 // the covariance after k steps is A^k Σ A^kᵀ + S_k Cov[ξ] S_kᵀ.
 func (s *stationary) gather(state *mat.Dense, k int) *mat.Dense {
 	state = congruence(s.a, state)
-	if s.samples == Fresh {
+	if s.samples == option.Fresh {
 		state.Add(state, s.noise)
 		return state
 	}
@@ -117,12 +119,12 @@ func (s *stationary) gather(state *mat.Dense, k int) *mat.Dense {
 // a refresh period, beginning with the step of the refresh; without a block it calls visit
 // once.
 func (s *stationary) states(visit func(state *mat.Dense)) {
-	if s.lag.Kind != Block {
+	if s.lag.Kind != option.Block {
 		visit(s.start)
 		return
 	}
 	state := s.refreshed(s.start)
-	for k := range s.lag.Age {
+	for k := range s.lag.Interval {
 		if k > 0 {
 			state = s.gather(state, k-1)
 		}
@@ -144,7 +146,7 @@ func (s *stationary) refreshed(before *mat.Dense) *mat.Dense {
 func (s *stationary) places() []int {
 	n := s.dim()
 	old := 1 + s.memory()
-	if s.lag.Kind == Delay && s.lag.Age == 0 {
+	if s.lag.Kind == option.Delay && s.lag.Interval == 0 {
 		old = 0
 	}
 	at := make([]int, 2*n)
@@ -157,7 +159,7 @@ func (s *stationary) places() []int {
 // phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of states. With
 // random ages x_old is the position of a random age.
 func (s *stationary) phases(visit func(joint *mat.Dense)) {
-	if s.lag.Kind == Random {
+	if s.lag.Kind == option.Random {
 		visit(s.aged())
 		return
 	}
@@ -216,7 +218,7 @@ func (s *stationary) ageNoise() *mat.Dense {
 		}
 	}
 	noise := congruence(s.stale, spread)
-	noise.Scale(1/float64(s.lag.Ages.Draws), noise)
+	noise.Scale(1/float64(s.ageDraws), noise)
 	return noise
 }
 
@@ -234,14 +236,14 @@ func (s *scalar) meanSquareRate() threshold {
 	const points, beyond = 24, 4
 	return firstCrossing(func(rate float64) float64 {
 		moved := *s
-		moved.rate, moved.lag.Ages.Draws = rate, 0
+		moved.rate, moved.ageDraws = rate, 0
 		l := moved.linear()
 		l.noise = single(1)
 		law, ok := l.stationary()
 		if !ok {
 			return beyond
 		}
-		law.lag.Ages.Draws = s.lag.Ages.Draws
+		law.ageDraws = s.ageDraws
 		return min(law.ageShare(), beyond)
 	}, 1e-3*critical.at, critical.at*(1-1e-9), points)
 }

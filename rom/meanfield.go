@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -31,8 +33,8 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 // meanField is MeanField of checked parameters with a visit that ends the run by returning
 // false, and may change the logits.
 func meanField(p Params, init []float64, steps int, visit func(t int, theta []float64) (more bool)) (Kind, Scope) {
-	p.Optimizer.check()
-	p.Lag.check()
+	must(p.Optimizer.Check)
+	must(p.Lag.Check)
 	arms := len(p.Arms)
 	checkLogits("init", init, arms)
 	want(steps >= 0, "steps", steps, "at least 0")
@@ -48,8 +50,8 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	o := &p.Optimizer
 	past := newSnapshots(p.Lag, theta, steps)
 	kind := m.kind()
-	if o.Method == Adam && p.GroupSize != Infinite {
-		if p.Lag.Kind == Random {
+	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
+		if p.Lag.Kind == option.Random {
 			return LeadingOrder, Scope{Because: "the second moment of Adam under random ages is not known"}
 		}
 		kind = LeadingOrder
@@ -80,24 +82,24 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		if !isSquarable(force) {
 			return kind, overflow(t)
 		}
-		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == Infinite {
+		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == option.Infinite {
 			for a := range force {
 				force[a] *= o.MaxNorm / size
 			}
 		}
-		rate := o.rate(t)
-		switch o.Method {
-		case HeavyBall:
+		rate := rateAt(o, t)
+		switch o.Kind {
+		case option.HeavyBall:
 			for a, g := range force {
 				velocity[a] = o.Momentum*velocity[a] + g
 				theta[a] += rate * velocity[a]
 			}
-		case Nesterov:
+		case option.Nesterov:
 			for a, g := range force {
 				velocity[a] = o.Momentum*velocity[a] + g
 				theta[a] += rate * (g + o.Momentum*velocity[a])
 			}
-		case Adam:
+		case option.Adam:
 			decay1 *= o.Beta1
 			decay2 *= o.Beta2
 			noise := m.covariance()
@@ -169,14 +171,14 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 		if calm++; away > settled {
 			calm = 0
 		}
-		return calm < restingSteps+p.Lag.span()
+		return calm < restingSteps+staleness(p.Lag).span()
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if scope.In && away > nearStart {
 		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; try a longer run, or a start at the fixed point",
 			to-1, away, j, at.FixedPoint.Reward)}
 	}
-	if scope.In && p.Baseline == RunningMean && math.Pow(1-p.BaselineRate, float64(p.drawn(from))) > unsettledBaseline {
+	if scope.In && p.Advantage.Baseline == option.RunningMean && math.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
 		scope = Scope{Because: "the running mean of the baseline has not forgotten its first value"}
 	}
 	return left, scope
@@ -228,28 +230,28 @@ func isFinite(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// rate returns the learning rate of step t ≥ 0; see Optimizer.
-func (o *Optimizer) rate(t int) float64 {
-	if t < o.Warmup {
-		return o.Rate * float64(t+1) / float64(o.Warmup)
+// rateAt returns the learning rate of step t ≥ 0; see Optimizer.
+func rateAt(o *option.Optimizer, t int) float64 {
+	if t < o.Schedule.Warmup {
+		return o.LearningRate * float64(t+1) / float64(o.Schedule.Warmup)
 	}
 	x := 1.0
-	if t < o.Total {
-		x = float64(t-o.Warmup) / float64(o.Total-o.Warmup)
+	if t < o.Schedule.Total {
+		x = float64(t-o.Schedule.Warmup) / float64(o.Schedule.Total-o.Schedule.Warmup)
 	}
-	switch o.Decay {
-	case Linear:
-		return o.Rate * (1 - x)
-	case Cosine:
-		return o.Rate * 0.5 * (1 + math.Cos(math.Pi*x))
+	switch o.Schedule.Kind {
+	case option.LinearDecay:
+		return o.LearningRate * (1 - x)
+	case option.CosineDecay:
+		return o.LearningRate * 0.5 * (1 + math.Cos(math.Pi*x))
 	}
-	return o.Rate
+	return o.LearningRate
 }
 
 // snapshots stores past logits of a run for the behaviour policy: of the last refreshes
 // (block), or of the last steps and the present one, never more than the run has.
 type snapshots struct {
-	lag    Lag
+	lag    option.Lag
 	ring   [][]float64 // the logits of the n-th refresh, or of step n, are at n modulo its length
 	shares []float64   // of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is used
 }
@@ -260,22 +262,22 @@ const negligibleAge = 1e-16
 
 // newSnapshots returns the snapshots of a run of the given number of steps that starts
 // at init.
-func newSnapshots(lag Lag, init []float64, steps int) *snapshots {
+func newSnapshots(lag option.Lag, init []float64, steps int) *snapshots {
 	s := &snapshots{lag: lag}
 	n := 1
 	switch lag.Kind {
-	case Block:
+	case option.Block:
 		n = min(lag.Behind, steps) + 1
-	case Delay:
-		n = min(lag.Age, steps) + 1
-	case Random:
-		if lag.Ages.Law == GeometricAges {
-			r := lag.Ages.ratio()
+	case option.Delay:
+		n = min(lag.Interval, steps) + 1
+	case option.Random:
+		if lag.Ages.Law == option.GeometricAges {
+			r := (*ageLaw)(&lag.Ages).ratio()
 			for tail := 1.0; tail > negligibleAge; tail *= r {
 				s.shares = append(s.shares, (1-r)*tail)
 			}
 		} else {
-			s.shares = lag.Ages.probabilities()
+			s.shares = (*ageLaw)(&lag.Ages).probabilities()
 		}
 		if n = len(s.shares); n > steps {
 			n = steps + 1
@@ -295,8 +297,8 @@ func newSnapshots(lag Lag, init []float64, steps int) *snapshots {
 
 // period returns the number of steps from one stored policy to the next.
 func (s *snapshots) period() int {
-	if s.lag.Kind == Block {
-		return s.lag.Age
+	if s.lag.Kind == option.Block {
+		return s.lag.Interval
 	}
 	return 1
 }
@@ -324,10 +326,10 @@ func (s *snapshots) at(t int, theta []float64) []float64 {
 
 // oldest returns the age of the snapshot of a block, in refreshes, or of a delay.
 func (s *snapshots) oldest() int {
-	if s.lag.Kind == Block {
+	if s.lag.Kind == option.Block {
 		return s.lag.Behind
 	}
-	return s.lag.Age
+	return s.lag.Interval
 }
 
 // each calls visit with the logits of every age in step t, which have been stored, and the

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"grposim/option"
 )
 
 // path returns J at t = 0 … steps of the mean field.
@@ -19,11 +21,11 @@ func path(p Params, init []float64, steps int) []float64 {
 // radius per period. The offset 1e-6 leaves relative errors of its own size, and
 // rounding relative to it 1e-10.
 func TestMeanFieldDecaysByTheDominantMultiplier(t *testing.T) {
-	for _, method := range []Method{HeavyBall, Nesterov} {
-		for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 3}} {
-			p := reference(GroupStd, 1.2, 16)
-			p.Anchor, p.Weighting = AtCurrent, Unweighted
-			p.Optimizer = Optimizer{Method: method, Rate: 0.05, Momentum: 0.5}
+	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
+		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
+			p := reference(option.StdScale, 1.2, 16)
+			p.KL.At, p.Importance.Mode = option.AtCurrent, option.NoImportance
+			p.Optimizer = option.Optimizer{Kind: method, LearningRate: 0.05, Momentum: 0.5}
 			p.Lag = lag
 			d := Predict(p)
 			if d.Exact.Multipliers[0][1] != 0 {
@@ -34,8 +36,8 @@ func TestMeanFieldDecaysByTheDominantMultiplier(t *testing.T) {
 			period := 12
 			rewards := path(p, init, 20*period)
 			steps := 1.0
-			if lag.Kind == Block {
-				steps = float64(lag.Age)
+			if lag.Kind == option.Block {
+				steps = float64(lag.Interval)
 			}
 			// The other multipliers have died out after 10 periods of 12 steps.
 			a, b := rewards[10*period]-d.FixedPoint.Reward, rewards[20*period]-d.FixedPoint.Reward
@@ -50,9 +52,9 @@ func TestMeanFieldDecaysByTheDominantMultiplier(t *testing.T) {
 // §4); started at t = 0, by half a step of its greatest speed, which is just
 // below k/γ = 1e-2.
 func TestClosedFormStartsHalfAStepEarly(t *testing.T) {
-	p := reference(Unscaled, 0.5, Infinite)
+	p := reference(option.NoScale, 0.5, option.Infinite)
 	lambda := Predict(p).Stiffness.Total
-	p.Optimizer = Optimizer{Rate: 1e-3 / lambda, Momentum: 0.9}
+	p.Optimizer = option.Optimizer{LearningRate: 1e-3 / lambda, Momentum: 0.9}
 	point, _ := Reached(p)
 	const x = 1e-4
 	init := []float64{point.Logits[0] + x, point.Logits[1] - x}
@@ -97,17 +99,17 @@ func TestResponseSolvesItsEquation(t *testing.T) {
 
 // A schedule follows its formula at the ends of warmup and decay.
 func TestRateOfASchedule(t *testing.T) {
-	o := Optimizer{Rate: 2, Decay: Cosine, Warmup: 4, Total: 12}
+	o := option.Optimizer{LearningRate: 2, Schedule: option.Schedule{Kind: option.CosineDecay, Warmup: 4, Total: 12}}
 	for _, c := range []struct {
 		t    int
 		want float64
 	}{{0, 0.5}, {3, 2}, {4, 2}, {8, 1}, {12, 0}, {40, 0}} {
-		if got := o.rate(c.t); math.Abs(got-c.want) > 1e-15 {
+		if got := rateAt(&o, c.t); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("cosine at %d: %v, want %v", c.t, got, c.want)
 		}
 	}
-	o.Decay = Linear
-	if got := o.rate(6); got != 1.5 {
+	o.Schedule.Kind = option.LinearDecay
+	if got := rateAt(&o, 6); got != 1.5 {
 		t.Errorf("linear at 6: %v", got)
 	}
 }
@@ -121,24 +123,24 @@ func TestAdamIsAHeavyBall(t *testing.T) {
 		size       int
 		relaxation float64
 	}{{8, 4.737e-4}, {32, 8.335e-4}} {
-		p := reference(Unscaled, 0.5, c.size)
-		p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+		p := reference(option.NoScale, 0.5, c.size)
+		p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 		got := Predict(p)
 		if got.Exact.Scope.In || !got.Noise.In || !got.LeadingOrder.Scope.In {
 			t.Errorf("scopes %+v", got)
 		}
 		near(t, "relaxation", -math.Log(*got.LeadingOrder.SpectralRadius), c.relaxation, 0.5e-7/c.relaxation)
-		formula := 2 * p.Optimizer.Rate * math.Sqrt(got.GradientVariance/4) / got.Stiffness.Total
+		formula := 2 * p.Optimizer.LearningRate * math.Sqrt(got.GradientVariance/4) / got.Stiffness.Total
 		near(t, "Var z", *got.LeadingOrder.StationaryVariance.LogitGap, formula, 100*(1-p.Optimizer.Beta1)*c.relaxation)
 	}
 }
 
 // Adam divides by the root of E[g²], so the noise of a group slows it down.
 func TestAdamMeanFieldFeelsNoise(t *testing.T) {
-	p := reference(Unscaled, 0.5, 8)
-	p.Optimizer = Optimizer{Method: Adam, Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	p := reference(option.NoScale, 0.5, 8)
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 1e-3, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 	quiet := p
-	quiet.GroupSize = Infinite
+	quiet.GroupSize = option.Infinite
 	noisy, exact := path(p, []float64{0, 0}, 100), path(quiet, []float64{0, 0}, 100)
 	if kind, _ := MeanField(quiet, []float64{0, 0}, 1, func(int, []float64) {}); kind != Exact {
 		t.Errorf("kind at G = ∞: %v", kind)
@@ -155,10 +157,10 @@ func TestAdamMeanFieldFeelsNoise(t *testing.T) {
 // with a force. All logits visited before are finite, and the scope says where the
 // run ended. No probability may be NaN on the way, at which binomial would panic.
 func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
-	for _, method := range []Method{HeavyBall, Nesterov, Adam} {
-		p := reference(GroupStd, 100, 8)
+	for _, method := range []option.Method{option.HeavyBall, option.Nesterov, option.Adam} {
+		p := reference(option.StdScale, 100, 8)
 		p.Reference = []float64{1, 0}
-		p.Optimizer = Optimizer{Method: method, Rate: 1.7e308, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+		p.Optimizer = option.Optimizer{Kind: method, LearningRate: 1.7e308, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 		visited := 0
 		_, scope := MeanField(p, []float64{0, 0}, 1000, func(step int, theta []float64) {
 			if step != visited {
@@ -177,10 +179,10 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 		}
 	}
 	visited := 0
-	if _, scope := MeanField(reference(GroupStd, 1.2, 8), []float64{0, 0}, 5, func(int, []float64) { visited++ }); !scope.In || visited != 6 {
+	if _, scope := MeanField(reference(option.StdScale, 1.2, 8), []float64{0, 0}, 5, func(int, []float64) { visited++ }); !scope.In || visited != 6 {
 		t.Errorf("a run without overflow: %+v, %d of 6 visits", scope, visited)
 	}
-	huge := reference(GroupStd, 1e-9, Infinite)
+	huge := reference(option.StdScale, 1e-9, option.Infinite)
 	huge.Reference = []float64{0, 1e200} // the first force is β/4 of it
 	if _, scope := MeanField(huge, []float64{0, 0}, 5, func(int, []float64) {}); scope.In {
 		t.Error("a force whose square overflows is in scope")
@@ -204,19 +206,19 @@ func TestBinomialRefusesNaN(t *testing.T) {
 // a block without a refresh do. Of 20 steps the last is the first with another
 // snapshot at a delay of 18.
 func TestDelayLongerThanTheRun(t *testing.T) {
-	p := reference(GroupStd, 1.2, 8)
-	end := func(lag Lag) float64 {
+	p := reference(option.StdScale, 1.2, 8)
+	end := func(lag option.Lag) float64 {
 		p.Lag = lag
 		rewards := path(p, []float64{0.5, 0}, 20)
 		return rewards[len(rewards)-1]
 	}
-	want := end(Lag{Kind: Block, Age: 20})
+	want := end(option.Lag{Kind: option.Block, Interval: 20})
 	for _, age := range []int{19, 20, 21, 1 << 53} {
-		if got := end(Lag{Kind: Delay, Age: age}); got != want {
+		if got := end(option.Lag{Kind: option.Delay, Interval: age}); got != want {
 			t.Errorf("delay %d ends at %v, the first snapshot at %v", age, got, want)
 		}
 	}
-	if end(Lag{Kind: Delay, Age: 18}) == want {
+	if end(option.Lag{Kind: option.Delay, Interval: 18}) == want {
 		t.Error("the snapshot never changes at a delay of 18 in 20 steps")
 	}
 }
@@ -225,8 +227,8 @@ func TestDelayLongerThanTheRun(t *testing.T) {
 // unstable one: of the bandit of docs/theory.md §3 with fixed points 1.174, 4.516 and
 // 7.733, and of one whose penalty pulls down from the start.
 func TestReachedFromAStart(t *testing.T) {
-	p := reference(GroupStd, 2, 256)
-	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 0, 0}}
+	p := reference(option.StdScale, 2, 256)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}}
 	for _, c := range []struct{ start, want float64 }{{0, 1.174}, {4.4, 1.174}, {-8, 1.174}, {4.6, 7.733}, {6, 7.733}, {12, 7.733}} {
 		p.Start = []float64{c.start / 2, -c.start / 2}
 		point, ok := Reached(p)
@@ -234,7 +236,7 @@ func TestReachedFromAStart(t *testing.T) {
 			t.Errorf("from %v: z = %v, want %v", c.start, z, c.want)
 		}
 	}
-	p.GroupSize = Infinite // without the upper fixed point
+	p.GroupSize = option.Infinite // without the upper fixed point
 	p.Start = []float64{3, -3}
 	if point, ok := Reached(p); ok {
 		t.Errorf("from 6 at G = ∞: %+v, want none", point)
@@ -244,10 +246,10 @@ func TestReachedFromAStart(t *testing.T) {
 // Of several arms, with equal arms that start apart, the fixed point is that in which
 // small on-policy steps end, up to what 20,000 of them leave of the slowest mode.
 func TestReachedWithSeveralArms(t *testing.T) {
-	p := reference(GroupStd, 2, 256)
-	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 1, 0}, {Constant, 0, 0}, {Constant, 0, 0}}
+	p := reference(option.StdScale, 2, 256)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}}
 	p.Reference = nil
-	p.Optimizer = Optimizer{Rate: 0.5}
+	p.Optimizer = option.Optimizer{LearningRate: 0.5}
 	seen := make(map[float64]bool)
 	for _, start := range [][]float64{{0, 0, 0, 0}, {1, 0, 0, -1}, {5, 5, -4, -3}, {4, 2, -3, -3}} {
 		p.Start = start
@@ -267,8 +269,8 @@ func TestReachedWithSeveralArms(t *testing.T) {
 // average over the steps counted. A schedule that ends early leaves it where it was, and
 // another attractor is out of scope.
 func TestUnsettled(t *testing.T) {
-	p := reference(GroupStd, 1.2, Infinite)
-	p.Optimizer = Optimizer{Rate: 0.05}
+	p := reference(option.StdScale, 1.2, option.Infinite)
+	p.Optimizer = option.Optimizer{LearningRate: 0.05}
 	at := Predict(p)
 	const x, from, to = 1e-4, 30, 90
 	init := []float64{at.FixedPoint.Logits[0] + x, at.FixedPoint.Logits[1] - x}
@@ -281,7 +283,7 @@ func TestUnsettled(t *testing.T) {
 		t.Fatal(scope)
 	}
 	near(t, "left of J", left.RewardMean, want, 1e-3) // the curvature of J adds x
-	p.Optimizer.Decay, p.Optimizer.Total = Linear, 1
+	p.Optimizer.Schedule.Kind, p.Optimizer.Schedule.Total = option.LinearDecay, 1
 	left, _ = Unsettled(p, &at, init, from, to)
 	near(t, "left after a decay", left.RewardMean, first*rho, 1e-3)
 	if _, scope := Unsettled(p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from, to); scope.In || !strings.Contains(scope.Because, "logits away") {

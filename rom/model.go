@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/option"
 )
 
 // model is a completed Params with everything that does not depend on the logits
@@ -70,7 +72,7 @@ func (p *policy) set(theta []float64) {
 // newModel returns the model of p, which Params.checked has completed. Prompts with a policy
 // each have no model of all.
 func newModel(p *Params) *model {
-	want(!p.tabular(), "Params.Prompts.Policies", p.Prompts.Policies, "OneForAll")
+	want(!p.tabular(), "Params.Prompts.Policies", p.Prompts.Parameters, "OneForAll")
 	arms := len(p.Arms)
 	m := &model{
 		Params:    p,
@@ -89,12 +91,12 @@ func newModel(p *Params) *model {
 		states:    make([]partial, arms),
 	}
 	logSoftmax(m.reference, p.Reference)
-	if p.GroupSize != Infinite {
+	if p.GroupSize != option.Infinite {
 		m.size = float64(p.GroupSize)
-		if p.Baseline == LeaveOneOut {
+		if p.Advantage.Baseline == option.LeaveOneOut {
 			m.baseline = m.size / (m.size - 1)
 		}
-		if p.Deviation == Sample {
+		if p.Advantage.Std == option.SampleStd {
 			n := float64(m.pool())
 			m.deviation = math.Sqrt(n / (n - 1))
 		}
@@ -136,7 +138,7 @@ func newModel(p *Params) *model {
 // for G = ∞, without scale and clip, and where the compositions of a group can be
 // summed or integrated over; else Expansion.
 func (m *model) kind() Kind {
-	if m.prompts != nil || m.groups != nil || m.limited() || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.bySign()) {
+	if m.prompts != nil || m.groups != nil || m.limited() || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != option.Infinite && m.bySign()) {
 		return Exact
 	}
 	return Expansion
@@ -145,7 +147,7 @@ func (m *model) kind() Kind {
 // factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor
 // φ for all arms, which a mean over prompts and a force that is cut are not.
 func (m *model) factored() bool {
-	return m.prompts == nil && !m.limited() && (m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled)
+	return m.prompts == nil && !m.limited() && (m.success != nil || m.GroupSize == option.Infinite || m.Advantage.Scale == option.NoScale)
 }
 
 // clips reports whether samples of positive and negative advantage have different
@@ -155,7 +157,7 @@ func (m *model) clips() bool { return !slices.Equal(m.up, m.down) }
 // anchor is the policy at which the KL penalty in the loss is evaluated, and whose
 // projection a sampled penalty has.
 func (m *model) anchor() *policy {
-	if m.Placement == InLoss && m.Anchor == AtSnapshot {
+	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
 		return &m.past
 	}
 	return &m.now
@@ -169,24 +171,24 @@ func (m *model) score() {
 	at := m.anchor()
 	for a := range m.kappa {
 		m.kappa[a] = 0
-		if m.past.probs[a] == 0 || m.Strength == 0 || m.Placement == InReward {
+		if m.past.probs[a] == 0 || m.KL.Coefficient == 0 || m.KL.In == option.InReward {
 			continue
 		}
 		l, rho := at.logs[a]-m.reference[a], at.probs[a]/m.past.probs[a]
-		if m.Placement == InAdvantage {
+		if m.KL.In == option.InAdvantage {
 			m.kappa[a] = m.up[a] * (m.past.logs[a] - m.reference[a])
 			continue
 		}
-		switch m.KLEstimator {
-		case K2:
+		switch m.KL.Gradient {
+		case option.K2:
 			m.kappa[a] = l
-		case K3:
+		case option.K3:
 			m.kappa[a] = -math.Expm1(-l)
-		case K1:
+		case option.K1:
 			m.kappa[a] = 1
-		case RatioK1:
+		case option.RatioK1:
 			m.kappa[a] = rho * (l + 1)
-		case RatioK3:
+		case option.RatioK3:
 			m.kappa[a] = rho * l
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -46,7 +48,7 @@ const adamIterations = 3
 
 // adamGain returns 1/(√E g_a² + ε) for every arm, E g_a² = Var g_a + E(Λx)_a² under a
 // stationary law; nil: at the fixed point.
-func (l *linearization) adamGain(o Optimizer, law *stationary) []float64 {
+func (l *linearization) adamGain(o option.Optimizer, law *stationary) []float64 {
 	gain := make([]float64, len(l.count))
 	squares := make([]float64, len(l.count))
 	if law != nil {
@@ -83,7 +85,7 @@ func (l *linearization) forceSquares(law *stationary) []float64 {
 // the part s of it that the mean force makes. This part follows the state instead of keeping its
 // mean (see adamGain) to the extent (1−β2)/(1−β2r²), where r is the given spectral radius, and
 // counts to first order.
-func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) float64 {
+func (l *linearization) adamError(o option.Optimizer, law *stationary, radius float64) float64 {
 	signal := 0.0
 	for a, x := range l.forceSquares(law) {
 		signal = max(signal, x/l.noise.At(a, a))
@@ -107,7 +109,7 @@ func (d *Dynamics) share(relative float64) (n Neglected) {
 
 // averageError returns the largest relative error of an arm's gain 1/(√v + ε) where v averages
 // the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
-func (l *linearization) averageError(o Optimizer, steps float64) float64 {
+func (l *linearization) averageError(o option.Optimizer, steps float64) float64 {
 	largest := 0.0
 	for a, kurtosis := range l.armKurtoses() {
 		largest = max(largest, min(kurtosis/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon))
@@ -139,7 +141,7 @@ func (l *linearization) armKurtoses() []float64 {
 // kurtosis returns 3 + 3(uneven−1)/B, a bound on the kurtosis of the force of B groups; uneven is
 // 1/p if a share p of the groups exerts one, and otherwise see unevenness.
 func (l *linearization) kurtosis(uneven float64) float64 {
-	return 3 * (1 + (uneven-1)/float64(l.Groups))
+	return 3 * (1 + (uneven-1)/float64(l.GroupsPerStep))
 }
 
 // rewardKurtosis is kurtosis of the force along ∇J, where an arm that is rare and shifts J much
@@ -158,7 +160,7 @@ func (l *linearization) rewardKurtosis() float64 {
 	if square == 0 {
 		return kurtosis
 	}
-	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.Groups)))
+	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.GroupsPerStep)))
 }
 
 // unevenness is that of the model at the fixed point, and sets its policy.
@@ -171,7 +173,7 @@ func (l *linearization) unevenness() float64 {
 // rewards; 1/p where v is the same in all groups whose rewards differ, of probability p.
 func (m *model) unevenness(probs []float64) float64 {
 	if !m.tabled() {
-		if m.Filter == Redraw {
+		if m.Filter == option.Redraw {
 			return 1
 		}
 		return 1 / (1 - m.equalRewards(probs))
@@ -199,7 +201,7 @@ func Informed(p Params, theta []float64) float64 {
 	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, theta)
-	return 1 / (1 + (m.unevenness(m.now.probs)-1)/float64(p.Groups))
+	return 1 / (1 + (m.unevenness(m.now.probs)-1)/float64(p.GroupsPerStep))
 }
 
 // split returns the bandit of f with the classes taken apart, and its logits.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -22,26 +23,26 @@ func sortModes(all []mode) {
 
 // meanAge returns ā, the mean age of the snapshot in steps: τ for a delay, dK + (K−1)/2
 // for a block.
-func (l Lag) meanAge() float64 {
+func (l staleness) meanAge() float64 {
 	switch l.Kind {
-	case Delay:
-		return float64(l.Age)
-	case Random:
-		mean, _ := l.Ages.moments()
+	case option.Delay:
+		return float64(l.Interval)
+	case option.Random:
+		mean, _ := (*ageLaw)(&l.Ages).moments()
 		return mean
 	}
-	return float64(l.Behind)*float64(l.Age) + float64(l.Age-1)/2
+	return float64(l.Behind)*float64(l.Interval) + float64(l.Interval-1)/2
 }
 
 // squareAge returns E[age²]: τ² for a delay, (K−1)(2K−1)/6 for a block whose snapshot is the
 // last one.
-func (l Lag) squareAge() float64 {
-	k := float64(l.Age)
+func (l staleness) squareAge() float64 {
+	k := float64(l.Interval)
 	switch {
-	case l.Kind == Delay:
+	case l.Kind == option.Delay:
 		return k * k
-	case l.Kind == Random:
-		_, square := l.Ages.moments()
+	case l.Kind == option.Random:
+		_, square := (*ageLaw)(&l.Ages).moments()
 		return square
 	case l.Behind > 0:
 		_, square := uniformMoments(float64(l.Behind)*k, float64(l.Behind)*k+k-1)
@@ -60,15 +61,15 @@ func (l Lag) squareAge() float64 {
 // Factors.Mass the mass.
 func oscillator(s *scalar, factors Factors) Oscillator {
 	mu, k, stale := s.momentum, s.rate*s.total(), s.rate*s.stale
-	age := s.lag.meanAge() * factors.Lag
-	square := s.lag.squareAge() * factors.Lag * factors.Lag
+	age := staleness(s.lag).meanAge() * factors.Lag
+	square := staleness(s.lag).squareAge() * factors.Lag * factors.Lag
 	o := Oscillator{
 		LagSteps: age,
 		Mass:     0.5*(1+mu) + 0.5*stale*square,
 		Damping:  1 - mu - stale*age,
 		Spring:   k,
 	}
-	if s.method == Nesterov {
+	if s.method == option.Nesterov {
 		o.Damping += mu * k
 		o.Mass -= mu * (0.5*k + stale*age)
 	}

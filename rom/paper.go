@@ -3,6 +3,8 @@ package rom
 import (
 	"fmt"
 	"math"
+
+	"grposim/option"
 )
 
 // This file has the oscillator of arXiv:2606.30789 in the paper's own symbols
@@ -67,7 +69,7 @@ func PaperStiffness(p Params) (float64, Scope) {
 	if p.tabular() {
 		return 0, Scope{Because: noOscillator}
 	}
-	p.GroupSize, p.Measured = Infinite, nil
+	p.GroupSize, p.Measured = option.Infinite, nil
 	point, ok := Reached(p)
 	return paperStiffness(p, point, ok)
 }
@@ -75,8 +77,8 @@ func PaperStiffness(p Params) (float64, Scope) {
 // paperStiffness is PaperStiffness at G = ∞ with the fixed point that is reached; ok is
 // false where there is none.
 func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
-	p.Optimizer = Optimizer{Method: HeavyBall, Rate: baselineRate}
-	p.Lag = Lag{Kind: Block, Age: 1}
+	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: baselineRate}
+	p.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	if !ok {
 		return 0, Scope{Because: "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"}
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -117,7 +119,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share, neglected 
 	case scope.Because != "":
 	case p.tabular():
 		scope.Because = "the share of groups with equal rewards along the path of prompts with a policy each is not derived"
-	case p.GroupSize == Infinite:
+	case p.GroupSize == option.Infinite:
 		scope.Because = "at G = ∞ there are no groups"
 	case p.shifted():
 		scope.Because = "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward"
@@ -154,7 +156,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	}
 	var shares []float64
 	because := ""
-	if p.GroupSize != Infinite {
+	if p.GroupSize != option.Infinite {
 		if because = noSpread(&p, at[len(at)-1]); because == "" {
 			if shares = []float64{1}; neglected {
 				shares = append(shares, 0.5)
@@ -330,14 +332,14 @@ func noSpread(p *Params, steps int) string {
 	if because := p.unknownWeights(); because != "" {
 		return because
 	}
-	if p.Optimizer.Method == Adam {
+	if p.Optimizer.Kind == option.Adam {
 		return "the effect of the noise of finite groups on the mean path under Adam is not known"
 	}
-	up, down := weightings[p.Weighting].slope(p)
+	up, down := weightings[p.Importance.Mode].slope(p)
 	switch {
-	case p.Baseline == RunningMean && !p.Lag.onPolicy() && (up != 1 || down != 1):
+	case p.Advantage.Baseline == option.RunningMean && !staleness(p.Lag).onPolicy() && (up != 1 || down != 1):
 		return "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"
-	case p.Samples == Reused && p.Lag.Age > 1:
+	case p.Samples == option.Reused && p.Lag.Interval > 1:
 		return "the spread of runs with reused samples is not followed"
 	case p.ReferenceUpdate.Interval > 0:
 		return "the spread of runs with a moving reference is not followed"
@@ -347,7 +349,7 @@ func noSpread(p *Params, steps int) string {
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
 	}
-	if !(p.Lag.Kind == Delay || p.Lag.plainBlock()) {
+	if !(p.Lag.Kind == option.Delay || staleness(p.Lag).plainBlock()) {
 		return "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"
 	}
 	slots := newSlots(p.Lag, steps)
@@ -359,11 +361,11 @@ func noSpread(p *Params, steps int) string {
 
 // newSlots returns the number of policies of which the state of a run consists: the
 // present one and those that a later step may need as its snapshot.
-func newSlots(lag Lag, steps int) int {
+func newSlots(lag option.Lag, steps int) int {
 	switch {
-	case lag.Kind == Delay:
-		return min(lag.Age, steps) + 1
-	case lag.Age == 1:
+	case lag.Kind == option.Delay:
+		return min(lag.Interval, steps) + 1
+	case lag.Interval == 1:
 		return 1
 	}
 	return 2
@@ -436,7 +438,7 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 
 // slot returns the index in the state of the policy of step t.
 func (s *spread) slot(t int) int {
-	if s.Lag.Kind == Block {
+	if s.Lag.Kind == option.Block {
 		return s.n
 	}
 	return s.n * (1 + t%s.slots)
@@ -448,16 +450,16 @@ func (s *spread) inputs(t int) []int {
 	switch {
 	case s.slots == 1:
 		return []int{s.n}
-	case s.Lag.Kind == Block:
+	case s.Lag.Kind == option.Block:
 		return []int{s.n, 2 * s.n}
 	}
-	return []int{s.slot(t), s.slot(max(t-s.Lag.Age, 0))}
+	return []int{s.slot(t), s.slot(max(t-s.Lag.Interval, 0))}
 }
 
 // step advances the spread from step t, where the mean field is at theta, to t+1.
 func (s *spread) step(t int, theta []float64) {
 	n := s.n
-	if s.Lag.Kind == Block && s.slots == 2 && t%s.Lag.Age == 0 { // a refresh
+	if s.Lag.Kind == option.Block && s.slots == 2 && t%s.Lag.Interval == 0 { // a refresh
 		copy(s.mean[2*n:], s.mean[n:2*n])
 		for i := range n {
 			copy(s.cov[2*n+i], s.cov[n+i])
@@ -481,8 +483,8 @@ func (s *spread) step(t int, theta []float64) {
 	}
 
 	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
-	mu, rate := s.Optimizer.Momentum, s.Optimizer.rate(t)
-	gain, carry := stepGains(s.Optimizer.Method, mu)
+	mu, rate := s.Optimizer.Momentum, rateAt(&s.Optimizer, t)
+	gain, carry := stepGains(s.Optimizer.Kind, mu)
 	from, to := make([]int, 0, 3*n), make([]int, 0, 2*n)
 	for _, part := range append([]int{0}, inputs...) {
 		for i := range n {
@@ -723,7 +725,7 @@ func (s *spread) rewardShift(t int, theta []float64) shifted { return s.shift(re
 
 // oldSlot returns the index in the state, before step t, of the policy that draws its groups.
 func (s *spread) oldSlot(t int) int {
-	if s.Lag.Kind == Block && t%s.Lag.Age == 0 { // the refresh comes with the step
+	if s.Lag.Kind == option.Block && t%s.Lag.Interval == 0 { // the refresh comes with the step
 		return s.slot(t)
 	}
 	inputs := s.inputs(t)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"grposim/option"
 )
 
 // gapChain is the exact law of z = θ_1 − θ_0 of two Bernoulli arms, on-policy without
@@ -42,7 +44,7 @@ func newGapChain(p Params, low, high, h float64) *gapChain {
 				if weight == 0 {
 					return
 				}
-				at := (z + 2*p.Optimizer.Rate*sampledForce(p, theta, theta, group)[0] - low) / h
+				at := (z + 2*p.Optimizer.LearningRate*sampledForce(p, theta, theta, group)[0] - low) / h
 				k := min(max(int(at), 0), n-2)
 				moves = append(moves, move{k, weight * (1 - (at - float64(k)))}, move{k + 1, weight * (at - float64(k))})
 				return
@@ -90,9 +92,9 @@ func (c *gapChain) rewards(p Params, z float64, steps int) (mean, deviation []fl
 // grid adds at most h²/4 to the variance of z in each of 150 steps and J″ ≤ Δ/10, which
 // moves E J by less than 8e-4 at h = 0.01 and, where the noise is larger, 3e-3 at 0.02.
 func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
-	cell := func(scale Scale, kl KLEstimator, beta float64, size int, rate, best float64) Params {
+	cell := func(scale option.Scale, kl option.KLGradient, beta float64, size int, rate, best float64) Params {
 		p := reference(scale, beta, size)
-		p.Arms[0].Mean, p.KLEstimator, p.Optimizer.Rate = best, kl, rate
+		p.Arms[0].Mean, p.KL.Gradient, p.Optimizer.LearningRate = best, kl, rate
 		return p
 	}
 	for _, c := range []struct {
@@ -102,16 +104,16 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		least, factor float64 // error of the mean field at least, and how much smaller that of the prediction is
 		useless       bool    // the prediction must say that it neglects more than 0.1
 	}{
-		{"no scale", cell(Unscaled, ExactKL, 0.5, 4, 0.3, 0.9), 0, 0.0008, 5, false},
-		{"strong noise", cell(Unscaled, ExactKL, 0.5, 4, 1, 0.9), 0, 0.003, 5, false},
-		{"k3", cell(GroupStd, K3, 0.4, 2, 0.2, 0.6), 1.5, 0.001, 2, false},
-		{"k2", cell(GroupStd, K2, 0.4, 8, 0.2, 0.6), -1.5, 0.0015, 5, false},
-		{"downwards", cell(GroupStd, ExactKL, 1.2, 4, 0.3, 0.9), 4, 0.005, 5, false},
-		{"from a plateau", cell(GroupStd, ExactKL, 0.1, 4, 0.4, 0.9), -5.5, 0.005, 0, true},
+		{"no scale", cell(option.NoScale, option.ExactKL, 0.5, 4, 0.3, 0.9), 0, 0.0008, 5, false},
+		{"strong noise", cell(option.NoScale, option.ExactKL, 0.5, 4, 1, 0.9), 0, 0.003, 5, false},
+		{"k3", cell(option.StdScale, option.K3, 0.4, 2, 0.2, 0.6), 1.5, 0.001, 2, false},
+		{"k2", cell(option.StdScale, option.K2, 0.4, 8, 0.2, 0.6), -1.5, 0.0015, 5, false},
+		{"downwards", cell(option.StdScale, option.ExactKL, 1.2, 4, 0.3, 0.9), 4, 0.005, 5, false},
+		{"from a plateau", cell(option.StdScale, option.ExactKL, 0.1, 4, 0.4, 0.9), -5.5, 0.005, 0, true},
 	} {
 		const steps = 150
 		h := 0.01
-		if c.p.Optimizer.Rate > 0.5 {
+		if c.p.Optimizer.LearningRate > 0.5 {
 			h = 0.02
 		}
 		exact, deviation := newGapChain(c.p, -15, 15, h).rewards(c.p, c.start, steps)
@@ -153,14 +155,14 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 // to first order in the noise, here 1e-4, and to the hundredth that holdCentre and
 // holdSpread leave.
 func TestSpreadBecomesStationary(t *testing.T) {
-	for _, method := range []Method{HeavyBall, Nesterov} {
-		for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 0}, {Kind: Delay, Age: 3}} {
-			for _, weighting := range []Weighting{Unweighted, Ratio} {
-				p := reference(GroupStd, 1.2, 16)
-				p.Groups, p.Anchor, p.Weighting, p.Lag = 1000, AtCurrent, weighting, lag
-				p.Optimizer = Optimizer{Method: method, Rate: 0.1, Momentum: 0.5}
+	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
+		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 0}, {Kind: option.Delay, Interval: 3}} {
+			for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
+				p := reference(option.StdScale, 1.2, 16)
+				p.GroupsPerStep, p.KL.At, p.Importance.Mode, p.Lag = 1000, option.AtCurrent, weighting, lag
+				p.Optimizer = option.Optimizer{Kind: method, LearningRate: 0.1, Momentum: 0.5}
 				want := Predict(p)
-				init, period := want.FixedPoint.Logits, lag.Age+1
+				init, period := want.FixedPoint.Logits, lag.Interval+1
 				const steps = 400
 				s := newSpread(p.checked(), init, steps, 1)
 				variance, shift, deviation := 0.0, 0.0, 0.0
@@ -186,14 +188,14 @@ func TestSpreadBecomesStationary(t *testing.T) {
 // About an unstable fixed point rounding errors grow by the multiplier |1 − ηλ| in every
 // step, also where a rate that is small at first has made all runs equal before.
 func TestRoundingGrowsByTheMultiplier(t *testing.T) {
-	p := reference(GroupStd, 1.2, Infinite)
+	p := reference(option.StdScale, 1.2, option.Infinite)
 	point := Predict(p)
-	p.Optimizer = Optimizer{Method: HeavyBall, Rate: 2.5 / point.Stiffness.Total}
+	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: 2.5 / point.Stiffness.Total}
 	got := MeanReward(p, point.FixedPoint.Logits, []int{0, 10, 20, 30, 40, 50})
 	for i := 2; i < len(got.Rounding); i++ {
 		near(t, "growth in ten steps", got.Rounding[i]/got.Rounding[i-1], math.Pow(1.5, 10), 0.1)
 	}
-	p.Optimizer.Warmup = 1000
+	p.Optimizer.Schedule.Warmup = 1000
 	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Rounding[0] < 1e-14 && got.Rounding[1] > 1e-5) {
 		t.Errorf("in a warm-up rounding moves J by %v, want little and then much", got.Rounding)
 	}
@@ -212,10 +214,10 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 		{22, [4]float64{0.2, 0.8, -5, 1}, []float64{0, 0, -1, 0}},
 		{24, [4]float64{0, 0.3, 0.6, 1}, []float64{0, 0, 0, 0}},
 	} {
-		p := reference(GroupStd, 0.3, c.size)
-		p.Arms, p.Reference, p.Optimizer.Rate = nil, nil, 0.05
+		p := reference(option.StdScale, 0.3, c.size)
+		p.Arms, p.Reference, p.Optimizer.LearningRate = nil, nil, 0.05
 		for _, mean := range c.means {
-			p.Arms = append(p.Arms, Arm{Law: Constant, Mean: mean})
+			p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: mean})
 		}
 		p = p.checked()
 		at := []int{0, 20, 50, 100, 150}
@@ -241,7 +243,7 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 // At G = ∞ the prediction is the mean field to the last bit; too large states and Adam
 // are out of scope, which says why.
 func TestMeanRewardScope(t *testing.T) {
-	p := reference(GroupStd, 1.2, Infinite)
+	p := reference(option.StdScale, 1.2, option.Infinite)
 	got := MeanReward(p, []float64{0, 0}, []int{0, 7, 50})
 	field := path(p, []float64{0, 0}, 50)
 	for i, step := range []int{0, 7, 50} {
@@ -249,11 +251,11 @@ func TestMeanRewardScope(t *testing.T) {
 			t.Errorf("step %d: mean field %v, %+v", step, field[step], got)
 		}
 	}
-	long, many, adam := reference(GroupStd, 1.2, 4), reference(GroupStd, 1.2, 4), reference(GroupStd, 1.2, 4)
-	long.Lag = Lag{Kind: Delay, Age: 5000}
-	many.Arms, many.Reference = make([]Arm, 30), nil
+	long, many, adam := reference(option.StdScale, 1.2, 4), reference(option.StdScale, 1.2, 4), reference(option.StdScale, 1.2, 4)
+	long.Lag = option.Lag{Kind: option.Delay, Interval: 5000}
+	many.Arms, many.Reference = make([]option.Arm, 30), nil
 	many.Arms[0].Mean = 1
-	adam.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.99}
+	adam.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.99}
 	for _, c := range []struct {
 		p    Params
 		want string

@@ -3,13 +3,15 @@ package rom
 import (
 	"math"
 	"testing"
+
+	"grposim/option"
 )
 
 // plainRun returns Bernoulli arms without a penalty, from the uniform policy.
 func plainRun(size int, rate float64, means ...float64) (p Params, init []float64) {
-	p = Params{GroupSize: size, Groups: 1, Scale: Unscaled, Lag: Lag{Age: 1}, Optimizer: Optimizer{Rate: rate}}
+	p = Params{Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale}}, Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: rate}}
 	for _, mean := range means {
-		p.Arms = append(p.Arms, Arm{Mean: mean})
+		p.Arms = append(p.Arms, option.Arm{Mean: mean})
 	}
 	return p, make([]float64, len(means))
 }
@@ -30,7 +32,7 @@ func shareAt(t *testing.T, p Params, init []float64, step int) (share, neglected
 func TestShareAlongThePath(t *testing.T) {
 	first, init := plainRun(4, 0.3, 0.2, 0.9)
 	third, three := plainRun(4, 0.1, 0.1, 0.5, 0.9)
-	third.Scale, third.Weighting, third.Lag.Age, third.Optimizer.Momentum = GroupStd, Ratio, 4, 0.5
+	third.Advantage.Scale, third.Importance.Mode, third.Lag.Interval, third.Optimizer.Momentum = option.StdScale, option.Ratio, 4, 0.5
 	for name, c := range map[string]struct {
 		p             Params
 		init          []float64
@@ -51,7 +53,7 @@ func TestShareAlongThePath(t *testing.T) {
 // The groups are drawn by the snapshot: within a block the share stays, and with a delay it is that of the policy then.
 func TestShareIsOfTheSnapshot(t *testing.T) {
 	p, init := plainRun(8, 0.1, 0.2, 0.9)
-	p.Lag.Age = 4
+	p.Lag.Interval = 4
 	share := func(step int) float64 {
 		x, _ := shareAt(t, p, init, step)
 		return x
@@ -63,7 +65,7 @@ func TestShareIsOfTheSnapshot(t *testing.T) {
 	if next := share(36); !(math.Abs(next-at) > 1e-4) {
 		t.Errorf("%g in the next block and %g before, want another policy", next, at)
 	}
-	p.Lag = Lag{Kind: Delay, Age: 3}
+	p.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	present := equalOf
 	present.old = false
 	path := present.along(p.checked(), init, []int{20}, false)
@@ -83,7 +85,7 @@ func TestMeanShareOfSteps(t *testing.T) {
 	if _, _, _, scope := MeanZeroVariance(p, init, 0, maxSharePath+1); scope.In {
 		t.Error("too many steps are in scope")
 	}
-	p.GroupSize = Infinite
+	p.GroupSize = option.Infinite
 	if _, _, _, scope := MeanZeroVariance(p, init, 0, 10); scope.In {
 		t.Error("G = ∞ is in scope")
 	}

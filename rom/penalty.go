@@ -3,24 +3,26 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/option"
 )
 
 // This file has what a KL penalty outside the loss, an entropy bonus, reused samples, a
 // largest norm and a moving reference change (docs/theory.md §11.5 and §11.6).
 
 // shifted reports whether the KL penalty is part of the rewards.
-func (p *Params) shifted() bool { return p.Placement == InReward && p.Strength > 0 }
+func (p *Params) shifted() bool { return p.KL.In == option.InReward && p.KL.Coefficient > 0 }
 
 // outside reports whether there is a KL penalty that is not in the loss.
-func (p *Params) outside() bool { return p.Strength > 0 && p.Placement != InLoss }
+func (p *Params) outside() bool { return p.KL.Coefficient > 0 && p.KL.In != option.InLoss }
 
 // restoring returns the part of β that restores on-policy: 0 for k1 in the loss, whose
 // mean is π_old − π.
 func (p *Params) restoring() float64 {
-	if p.Placement == InLoss && p.KLEstimator == K1 {
+	if p.KL.In == option.InLoss && p.KL.Gradient == option.K1 {
 		return 0
 	}
-	return p.Strength
+	return p.KL.Coefficient
 }
 
 // pull returns the strength of the KL penalty and the entropy bonus together:
@@ -86,7 +88,7 @@ func (m *model) shiftRewards() {
 		return
 	}
 	for a, l := range m.past.logs {
-		m.shift[a] = -m.Strength * (l - m.reference[a])
+		m.shift[a] = -m.KL.Coefficient * (l - m.reference[a])
 	}
 	if m.groups == nil {
 		return
@@ -108,23 +110,23 @@ func (c *compositions) clone() *compositions {
 // they are.
 func (p *Params) underived() string {
 	switch {
-	case p.shifted() && p.Filter != KeepAll:
+	case p.shifted() && p.Filter != option.KeepAll:
 		return "a KL penalty in the reward is not derived with dynamic sampling"
 	case p.outside() && !p.ofGroup():
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
 	case len(p.Prompts.First) > 0 && (p.outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
 		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
-	case len(p.Prompts.First) > 0 && p.Filter == Drop:
+	case len(p.Prompts.First) > 0 && p.Filter == option.Drop:
 		return "many prompts whose groups of equal rewards are dropped are not derived"
-	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == Redraw && p.Strength > 0 && p.KLEstimator != ExactKL:
+	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL:
 		return "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived"
 	case !p.shifted():
 		return ""
-	case p.Weighting > Ratio:
+	case p.Importance.Mode > option.Ratio:
 		return "the force of a KL penalty in the reward is derived without importance weights or with ratios only"
 	case p.Entropy > 0:
 		return "a KL penalty in the reward beside an entropy bonus is not derived"
-	case p.GroupSize != Infinite && p.Scale == GroupStd && p.groups == nil:
+	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && p.groups == nil:
 		return "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only"
 	}
 	return ""
@@ -136,13 +138,13 @@ func (p *Params) unfixed() string {
 	switch {
 	case p.ReferenceUpdate.Interval > 0:
 		return "a moving reference leaves no fixed point"
-	case p.pull() == 0 && p.Strength > 0 && p.Filter == Redraw:
+	case p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw:
 		return "no stable fixed point exists: k1 in the loss of redrawn groups pushes away from J = ½"
-	case p.pull() == 0 && p.Strength > 0:
+	case p.pull() == 0 && p.KL.Coefficient > 0:
 		return "no fixed point exists: k1 in the loss is no penalty in the mean"
 	case p.pull() == 0:
 		return "no fixed point exists without a KL penalty"
-	case p.Entropy > 0 && p.KLEstimator == K3 && p.Placement == InLoss && p.Strength > 0:
+	case p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss && p.KL.Coefficient > 0:
 		return "the fixed point of k3 with an entropy bonus is not derived"
 	}
 	return p.underived()
@@ -171,13 +173,13 @@ func (m *model) tied() float64 {
 // shiftedTie reports whether a tie lies within four standard deviations of a logit gap of the
 // given variance about the fixed point.
 func (m *model) shiftedTie(gap float64) bool {
-	return m.tied() < 4*m.Strength*math.Sqrt(gap)
+	return m.tied() < 4*m.KL.Coefficient*math.Sqrt(gap)
 }
 
 // sliding returns the reason why there is no linear dynamics at a fixed point at which the
 // policies are set, "" where there is.
 func (m *model) sliding() string {
-	if !m.shifted() || m.Scale == Unscaled {
+	if !m.shifted() || m.Advantage.Scale == option.NoScale {
 		return ""
 	}
 	if m.groups == nil {
@@ -226,32 +228,32 @@ func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
 //	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
-	return norm == 0 || p.GroupSize == Infinite && force <= norm ||
-		(p.Weighting == Unweighted || p.Lag.onPolicy()) && p.withinNorm()
+	return norm == 0 || p.GroupSize == option.Infinite && force <= norm ||
+		(p.Importance.Mode == option.NoImportance || staleness(p.Lag).onPolicy()) && p.withinNorm()
 }
 
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with
 // weights of at most 1.
 func (p *Params) withinNorm() bool {
-	if !p.ofGroup() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
+	if !p.ofGroup() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
 	for _, arm := range p.Arms {
-		below, above, ok := arm.support()
+		below, above, ok := armSupport(arm)
 		if !ok {
 			below, above = math.Inf(-1), math.Inf(1)
 		}
 		low, high = min(low, below), max(high, above)
 	}
-	if p.Scale == Unscaled {
+	if p.Advantage.Scale == option.NoScale {
 		largest = (high - low) / 2
 	}
-	if p.Baseline == LeaveOneOut && p.GroupSize != Infinite {
+	if p.Advantage.Baseline == option.LeaveOneOut && p.GroupSize != option.Infinite {
 		largest *= float64(p.GroupSize) / float64(p.GroupSize-1)
 	}
 	logs := make([]float64, len(p.Arms))
 	logSoftmax(logs, p.Reference)
-	reach := p.Strength*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
+	reach := p.KL.Coefficient*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
 	return largest/math.Sqrt2+math.Sqrt2*reach <= p.Optimizer.MaxNorm
 }

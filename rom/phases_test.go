@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -13,7 +15,7 @@ import (
 func TestOnsetInsideABlock(t *testing.T) {
 	for _, mu := range []float64{0, 0.5, 0.9} {
 		for _, k := range []int{2, 3, 8} {
-			s := &scalar{fresh: 1.5, stale: -0.5, method: HeavyBall, momentum: mu, lag: Lag{Kind: Block, Age: k}}
+			s := &scalar{fresh: 1.5, stale: -0.5, method: option.HeavyBall, momentum: mu, lag: option.Lag{Kind: option.Block, Interval: k}}
 			want := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) / 1.5
 			near(t, "onset", s.onsetRate().at, want, 1e-6)
 			if m, _ := s.monodromy(1.2 * want); m.oscillates() {
@@ -26,7 +28,7 @@ func TestOnsetInsideABlock(t *testing.T) {
 // The first phase of a stationary block is the refresh, where x_old = x; x_old keeps
 // its variance to the end of the block.
 func TestPhasesBeginWithTheRefresh(t *testing.T) {
-	l := &linear{fresh: single(0.3), stale: single(0.7), noise: single(1), method: HeavyBall, rate: 0.05, momentum: 0.5, lag: Lag{Kind: Block, Age: 4}}
+	l := &linear{fresh: single(0.3), stale: single(0.7), noise: single(1), method: option.HeavyBall, rate: 0.05, momentum: 0.5, lag: option.Lag{Kind: option.Block, Interval: 4}}
 	law, ok := l.stationary()
 	if !ok {
 		t.Fatal("no stationary law")

@@ -26,8 +26,8 @@ func (m *model) pooledNodes() []pooledNode {
 		return m.pooled
 	}
 	const h = 0.2
-	epsilon := m.Epsilon / m.deviation
-	least := (1 - 1/m.size) / m.size / float64(m.Groups)
+	epsilon := m.Advantage.Epsilon / m.deviation
+	least := (1 - 1/m.size) / m.size / float64(m.GroupsPerStep)
 	for x := -4.4; ; x += h {
 		left := fp.Exp(-x)
 		t := fp.Exp(x-left) / (0.25 + epsilon*epsilon)
@@ -46,7 +46,7 @@ func (m *model) pooledNodes() []pooledNode {
 
 // dampedBy returns e^{−tR(1−R)/B} of a group with s successes.
 func (m *model) dampedBy(t float64, s int) float64 {
-	return fp.Exp(-t / float64(m.Groups) * (float64(s) / m.size) * ((m.size - float64(s)) / m.size))
+	return fp.Exp(-t / float64(m.GroupsPerStep) * (float64(s) / m.size) * ((m.size - float64(s)) / m.size))
 }
 
 // countLaw is the law of a number of successes.
@@ -73,7 +73,7 @@ func (l countLaw) mean(f func(s int) float64) (sum float64) {
 //
 //	φ = (1 − 1/G) Σ first E[e(T+1)] ψ^{B−1},   T ~ Binomial(G−2, J)
 func (m *model) pooledPhi(j, rest float64) (phi, slope float64) {
-	n, b := m.GroupSize, float64(m.Groups)
+	n, b := m.GroupSize, float64(m.GroupsPerStep)
 	all, fewer, pair := newCountLaw(n, j, rest), newCountLaw(n-1, j, rest), newCountLaw(n-2, j, rest)
 	single := pair
 	if n > 2 {
@@ -100,7 +100,7 @@ func (m *model) pooledPhi(j, rest float64) (phi, slope float64) {
 // B times as large. Given the numbers of successes of all groups the mean force is √Q
 // (d = 1, ε = 0) along one direction.
 func (m *model) pooledMoments(j, rest float64) (g groupMoments) {
-	b := float64(m.Groups)
+	b := float64(m.GroupsPerStep)
 	all := newCountLaw(m.GroupSize, j, rest)
 	square, joint := 0.0, 0.0 // E (Q/s)², E (Q/s)(R̄ − J)
 	for _, node := range m.pooledNodes() {

@@ -3,12 +3,14 @@ package rom
 import (
 	"math"
 	"testing"
+
+	"grposim/option"
 )
 
 // convolved returns φ and B times the variance of Q/s with PooledStd from the law of
 // BG²Q = Σ S(G−S), the convolution of that of one group.
 func convolved(p Params, j float64) (phi, variance float64) {
-	size, groups := p.GroupSize, p.Groups
+	size, groups := p.GroupSize, p.GroupsPerStep
 	one := make([]float64, size*size/4+1)
 	chance := math.Pow(1-j, float64(size))
 	for s := range size + 1 {
@@ -26,12 +28,12 @@ func convolved(p Params, j float64) (phi, variance float64) {
 		law = sum
 	}
 	n, d := float64(size*groups), 1.0
-	if p.Deviation == Sample {
+	if p.Advantage.Std == option.SampleStd {
 		d = math.Sqrt(n / (n - 1))
 	}
 	scaled := func(x int) float64 {
 		q := float64(x) / n / float64(size)
-		return q / (d*math.Sqrt(q) + p.Epsilon)
+		return q / (d*math.Sqrt(q) + p.Advantage.Epsilon)
 	}
 	mean := 0.0
 	for x, chance := range law[1:] {
@@ -50,7 +52,7 @@ func TestPooledStdIsTheConvolution(t *testing.T) {
 	for _, shape := range [][2]int{{2, 1}, {2, 7}, {3, 2}, {4, 4}, {16, 5}, {33, 9}} {
 		for _, epsilon := range []float64{0, 1e-6, 0.3} {
 			for _, j := range []float64{1e-9, 0.1, 0.5, 0.68, 0.999} {
-				p := Params{Arms: []Arm{{Mean: 1}, {Mean: 0}}, GroupSize: shape[0], Groups: shape[1], Scale: PooledStd, Deviation: Deviation(shape[1] % 2), Epsilon: epsilon}
+				p := Params{Arms: []option.Arm{{Mean: 1}, {Mean: 0}}, Estimator: option.Estimator{GroupSize: shape[0], GroupsPerStep: shape[1], Advantage: option.Advantage{Scale: option.PooledStd, Std: option.Deviation(shape[1] % 2), Epsilon: epsilon}}}
 				p = p.checked()
 				m := newModel(&p)
 				phi, variance := convolved(p, j)
@@ -63,7 +65,7 @@ func TestPooledStdIsTheConvolution(t *testing.T) {
 				if shape[1] > 1 {
 					continue
 				}
-				p.Scale = GroupStd
+				p.Advantage.Scale = option.StdScale
 				of := newModel(&p)
 				near(t, "φ of one group", m.phi(j, 1-j), of.phi(j, 1-j), 1e-12)
 				near(t, "φ′ of one group", m.phiSlope(j, 1-j)+1, of.phiSlope(j, 1-j)+1, 1e-10)

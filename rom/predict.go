@@ -6,6 +6,8 @@ import (
 	"math"
 	"sync"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -75,16 +77,16 @@ type Equilibrium struct {
 // rateKey holds the parameters, besides those of the equilibrium, on which a
 // threshold in the learning rate depends.
 type rateKey struct {
-	method          Method
+	method          option.Method
 	momentum, beta1 float64
-	lag             Lag
+	lag             option.Lag
 }
 
 // intervalKey holds the parameters, besides those of the equilibrium, on which a
 // threshold in the refresh interval depends.
 type intervalKey struct {
-	optimizer Optimizer
-	kind      LagKind
+	optimizer option.Optimizer
+	kind      option.LagKind
 	behind    int
 }
 
@@ -131,7 +133,7 @@ func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 		crossings: make(map[rateKey][]crossing),
 	}
 	e.paper = sync.OnceValues(func() (float64, Scope) {
-		if p.GroupSize == Infinite { // the fixed point is known
+		if p.GroupSize == option.Infinite { // the fixed point is known
 			point, ok := merged.linearized(logits)
 			return paperStiffness(p, point, ok)
 		}
@@ -159,12 +161,12 @@ func (e *Equilibrium) Reached() (FixedPoint, bool) {
 }
 
 // Predict is the function Predict with this optimizer and lag.
-func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction {
+func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, Everything)
 }
 
 // PredictDynamics is the function PredictDynamics with this optimizer and lag.
-func (e *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
+func (e *Equilibrium) PredictDynamics(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, DynamicsAlone)
 }
 
@@ -284,7 +286,7 @@ func (e *Equilibrium) locate() (because string) {
 // roundedRewards returns the reason why rounding decides the rewards, "" where it does not.
 func (p *Params) roundedRewards() string {
 	for _, arm := range p.Arms {
-		if arm.Law == Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
+		if arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
 			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
 		}
 	}
@@ -299,7 +301,7 @@ const lockedRest = 1e-3
 // locked on one arm, and the least coefficient of the penalty at which it is not.
 func (e *Equilibrium) locked() string {
 	p, point := &e.params, e.prediction.FixedPoint
-	name, coefficient := "KL", p.Strength
+	name, coefficient := "KL", p.KL.Coefficient
 	if p.restoring() == 0 {
 		name, coefficient = "entropy", p.Entropy
 	}
@@ -338,7 +340,7 @@ func (p *Params) leastResolved(from float64) float64 {
 		if q.restoring() == 0 {
 			q.Entropy = coefficient
 		} else {
-			q.Strength = coefficient
+			q.KL.Coefficient = coefficient
 		}
 		f := fold(q.checked())
 		logits := f.reached()
@@ -366,9 +368,9 @@ func (p *Params) leastResolved(from float64) float64 {
 }
 
 // PredictPart is Predict of a part of the prediction.
-func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
-	o.check()
-	l.check()
+func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) Prediction {
+	must(o.Check)
+	must(l.Check)
 	want(o.MaxNorm == e.params.Optimizer.MaxNorm, "Optimizer.MaxNorm", o.MaxNorm, "that of the equilibrium")
 	if e.prompts != nil {
 		return e.predictTabular(o, l, of)
@@ -387,15 +389,15 @@ func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 
 // addDynamics adds to prediction everything that depends on the optimizer and the
 // lag. It returns the reason why that cannot be predicted, "" where it can.
-func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of Extent) (because string) {
+func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	switch {
-	case !p.knownForce() || !p.neverClipped(0) && (o.Method == Adam || l.Kind == Random):
+	case !p.knownForce() || !p.neverClipped(0) && (o.Kind == option.Adam || l.Kind == option.Random):
 		return clips
-	case p.Samples == Reused && !l.plainBlock():
+	case p.Samples == option.Reused && !staleness(l).plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
-	case p.outside() && l.Kind == Random:
+	case p.outside() && l.Kind == option.Random:
 		return "random ages with a KL penalty outside the loss are not derived"
 	}
 	at, m, because := e.dynamicsOf(p)
@@ -416,7 +418,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		prediction.Exact.Scope.Because = reason
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
-	case p.Optimizer.Method == Adam:
+	case p.Optimizer.Kind == option.Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 		prediction.Neglected.include(prediction.LeadingOrder.share(at.averageError(o, 1/(1-o.Beta2))))
@@ -427,7 +429,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		prediction.Exact = e.dynamics(m, o, l, of)
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 	}
-	if p.Optimizer.Method == Adam { // m has the learning rate (1−β1)η
+	if p.Optimizer.Kind == option.Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
 		for _, rate := range []*float64{
 			d.CriticalLearningRate, d.MeanSquareLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
@@ -437,9 +439,9 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 			}
 		}
 	}
-	if p.Optimizer.Method != Adam {
+	if p.Optimizer.Kind != option.Adam {
 		s, noise := m.stiffest(directions, gain), 0.0
-		if len(p.Arms) == 2 && p.GroupSize != Infinite {
+		if len(p.Arms) == 2 && p.GroupSize != option.Infinite {
 			noise = at.squaredSlope() * prediction.GradientVariance
 		}
 		prediction.RuleAtStiffness = paperRule(s.total(), s, noise)
@@ -448,7 +450,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		} else {
 			prediction.PaperRule.Because = scope.Because
 		}
-		prediction.RuleAtLargestAge = ruleAt(s.total(), s, noise, s.lag.largestAge())
+		prediction.RuleAtLargestAge = ruleAt(s.total(), s, noise, staleness(s.lag).largestAge())
 		if s.total() <= 0 {
 			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
 		}
@@ -465,7 +467,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	default:
 		at.stationary(prediction, p, m)
 	}
-	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
+	if len(p.Arms) == 2 && p.GroupSize != option.Infinite && p.Optimizer.Kind != option.Adam {
 		prediction.leadingVariances(at, m)
 	}
 	return ""
@@ -477,9 +479,9 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 	local := *e.linearization
 	local.Optimizer, local.Lag = p.Optimizer, p.Lag
 	at = &local
-	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
+	method, rate, momentum := p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum
 	var gain []float64
-	if method == Adam {
+	if method == option.Adam {
 		// Adam scales every logit by its own noise, so equal arms are not merged.
 		if len(p.Arms) > maxClasses {
 			return nil, nil, "Adam with more than 64 arms"
@@ -491,7 +493,7 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 			}
 		}
 		gain = at.adamGain(p.Optimizer, nil)
-		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
+		method, rate, momentum = option.HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
 	if m = at.newLinearDynamics(method, rate, momentum, gain); m == nil {
 		return nil, nil, beyondRange
@@ -501,11 +503,11 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
 // threshold is searched for once for all learning rates, or all refresh intervals.
-func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
-	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
+func (e *Equilibrium) dynamics(m *linearDynamics, o option.Optimizer, l option.Lag, of Extent) Dynamics {
+	byRate := rateKey{o.Kind, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind, l.Behind}
 	d := Dynamics{Scope: Scope{In: true}, Neutral: m.neutral}
-	if of&Margin != 0 && l.Kind != Block {
+	if of&Margin != 0 && l.Kind != option.Block {
 		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
 			d.StabilityMargin = &margin
 		}
@@ -518,7 +520,7 @@ func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent)
 	}
 	if of&CriticalRate != 0 {
 		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
-		if l.Kind == Random && l.Ages.Draws > 0 && !m.coupled {
+		if l.Kind == option.Random && e.params.ageDraws(&l) > 0 && !m.coupled {
 			d.MeanSquareLearningRate, _ = m.least(nil, (*scalar).meanSquareRate).result()
 		}
 	}
@@ -550,7 +552,7 @@ func (f *folded) representable() bool {
 	if m.success == nil {
 		m.prepare()
 	}
-	return isFinite(force) && (m.success != nil || m.Scale == Unscaled || isFinite([]float64{m.spread()}))
+	return isFinite(force) && (m.success != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.spread()}))
 }
 
 // unmerged returns p as a folded bandit with one class per arm.
@@ -616,21 +618,21 @@ func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscil
 	rate, interval := never, never
 	// γ = 1 − μ − ηλ_s ā [+ μηλ with Nesterov] falls through 0.
 	advance := 0.0
-	if s.method == Nesterov {
+	if s.method == option.Nesterov {
 		advance = s.momentum * s.total()
 	}
 	if slope := s.stale*o.LagSteps - advance; slope > 0 {
 		rate = first((1 - s.momentum) / slope)
 	}
-	if s.stale > 0 && s.lag.Kind != Random {
+	if s.stale > 0 && s.lag.Kind != option.Random {
 		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
-		if s.lag.Kind == Block {
+		if s.lag.Kind == option.Block {
 			age = (1 + 2*age) / float64(1+2*s.lag.Behind)
 		}
 		interval = first(age)
 	}
 	d.CriticalLearningRate, d.Searched.LearningRate = rate.result()
-	if s.lag.Kind == Random {
+	if s.lag.Kind == option.Random {
 		interval = threshold{} // there is no interval
 	}
 	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.result()
@@ -647,9 +649,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	scope := &prediction.Noise
 	switch {
-	case p.GroupSize == Infinite:
+	case p.GroupSize == option.Infinite:
 		scope.Because = "no noise at G = ∞"
-		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Method != Adam { // which makes steps of rounding errors
+		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Kind != option.Adam { // which makes steps of rounding errors
 			d.StationaryVariance.ExpectedReward = new(float64)
 		}
 		return
@@ -662,24 +664,24 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	case d.Neutral > 0:
 		scope.Because = fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", d.Neutral, len(p.Arms)-1)
 		return
-	case p.Lag.Kind == Block && p.Lag.Age > maxPeriod:
+	case p.Lag.Kind == option.Block && p.Lag.Interval > maxPeriod:
 		scope.Because = "the refresh interval is longer than 10,000 steps"
 		return
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		scope.Because = "the relaxation time is so long that rounding decides the stationary law"
 		return
 	}
-	if p.Optimizer.Method == Adam && p.Samples == Reused {
+	if p.Optimizer.Kind == option.Adam && p.Samples == option.Reused {
 		scope.Because = "the second moment of Adam under reused samples is not derived"
 		return
 	}
-	if p.Lag.Kind == Random && p.Lag.Ages.Draws > 0 && m.whole.dim() > 1 {
+	if p.Lag.Kind == option.Random && p.ageDraws(&p.Lag) > 0 && m.whole.dim() > 1 {
 		scope.Because = "the noise of random ages is computed for one mode, two kinds of arms"
 		return
 	}
 	law, ok := m.whole.stationary()
-	for i := 0; ok && p.Optimizer.Method == Adam && i < adamIterations; i++ {
-		if m = l.newLinearDynamics(HeavyBall, m.whole.rate, m.whole.momentum, l.adamGain(p.Optimizer, &law)); m == nil {
+	for i := 0; ok && p.Optimizer.Kind == option.Adam && i < adamIterations; i++ {
+		if m = l.newLinearDynamics(option.HeavyBall, m.whole.rate, m.whole.momentum, l.adamGain(p.Optimizer, &law)); m == nil {
 			ok = false
 			break
 		}
@@ -687,7 +689,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	if !ok {
 		scope.Because = "too close to a threshold for a stationary law"
-		if p.Lag.Kind == Random {
+		if p.Lag.Kind == option.Random {
 			scope.Because = "the noise of random ages makes the variance grow without bound, or it is too close to a threshold for a stationary law"
 		}
 		return
@@ -717,14 +719,14 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	case l.model.shiftedTie(gap):
 		scope.Because = "a tie of two rewards, KL included, lies within four standard deviations of the fixed point"
 		return
-	case p.Optimizer.Decay != Steady:
+	case p.Optimizer.Schedule.Kind != option.ConstantRate:
 		scope.Because = "the learning rate is not constant"
 	default:
 		scope.In = true
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	prediction.Neglected.include(secondOrderBound(reward, gap, quadratic))
-	if p.Optimizer.Method == Adam {
+	if p.Optimizer.Kind == option.Adam {
 		// The shift of E J is proportional to Var J, of which an error of all is no size at all.
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
 		prediction.Neglected.RewardVariance += reward * missing
@@ -733,7 +735,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.whole.dim() <= maxCurved && p.Samples == Fresh && p.Baseline != RunningMean && (p.Lag.Kind == Delay || p.Lag.plainBlock()) { // the noise of steps is independent
+	} else if m.whole.dim() <= maxCurved && p.Samples == option.Fresh && p.Advantage.Baseline != option.RunningMean && (p.Lag.Kind == option.Delay || staleness(p.Lag).plainBlock()) { // the noise of steps is independent
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()
@@ -759,8 +761,8 @@ func (prediction *Prediction) leadingVariances(at *linearization, m *linearDynam
 	o := &prediction.Oscillator
 	if prediction.ForceKind == Exact && o.Spring > 0 && o.Damping > 0 {
 		gap := s.rate * s.rate * prediction.GradientVariance / (2 * o.Damping * o.Spring)
-		if at.Samples == Reused {
-			gap *= float64(s.lag.Age)
+		if at.Samples == option.Reused {
+			gap *= float64(s.lag.Interval)
 		}
 		reward := at.squaredSlope() * gap
 		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}

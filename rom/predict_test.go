@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
@@ -15,21 +17,21 @@ import (
 // has the error V². A factor 2 to 4 for the coefficients.
 func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
 	for _, c := range []struct {
-		scale              Scale
+		scale              option.Scale
 		beta               float64
 		size               int
 		gap, reward, varia float64
 	}{
-		{Unscaled, 0.5, 16, 2.082276e-3, 1.216689e-4, 4.931350e-5},
-		{Unscaled, 0.5, 4, 4.884157e-3, 3.275825e-4, 1.816590e-4},
-		{GroupStd, 1.2, 16, 4.654906e-3, 2.887947e-4, 1.115032e-4},
+		{option.NoScale, 0.5, 16, 2.082276e-3, 1.216689e-4, 4.931350e-5},
+		{option.NoScale, 0.5, 4, 4.884157e-3, 3.275825e-4, 1.816590e-4},
+		{option.StdScale, 1.2, 16, 4.654906e-3, 2.887947e-4, 1.115032e-4},
 	} {
 		got := Predict(reference(c.scale, c.beta, c.size))
 		v := *got.Exact.StationaryVariance.LogitGap
 		near(t, "E z − z*", *got.Moments.LogitGapShift, c.gap, 2*v)
 		near(t, "E J − J*", *got.Moments.RewardShift, c.reward, 2*v)
 		near(t, "linear Var J", *got.Exact.StationaryVariance.ExpectedReward, c.varia, 2*v)
-		if c.scale == Unscaled {
+		if c.scale == option.NoScale {
 			near(t, "Var J", *got.Moments.RewardVariance, c.varia, 4*v*v)
 		}
 	}
@@ -38,14 +40,14 @@ func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
 // Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
 // the snapshot, for any μ, K and τ (docs/theory.md §6).
 func TestShiftOfAFrozenForce(t *testing.T) {
-	p := reference(Unscaled, 0.5, 16)
+	p := reference(option.NoScale, 0.5, 16)
 	p.Optimizer.Momentum = 0.5
-	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 5}, {Kind: Delay, Age: 3}} {
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 5}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
 		got := Predict(p)
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		law, _ := r.newLinearDynamics(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole.stationary()
+		law, _ := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole.stationary()
 		snapshot := math.NaN()
 		law.phases(func(joint *mat.Dense) {
 			if math.IsNaN(snapshot) {
@@ -62,26 +64,24 @@ func params(t *rapid.T) Params {
 	arms := rapid.IntRange(2, 5).Draw(t, "arms")
 	pick := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(t, name) }
 	p := Params{
-		GroupSize: rapid.SampledFrom([]int{Infinite, 2, 3, 8, 64, 1000}).Draw(t, "G"),
-		Groups:    rapid.IntRange(1, 4).Draw(t, "B"),
-		Baseline:  Baseline(pick("baseline", 2)), Scale: Scale(pick("scale", 2)), Deviation: Deviation(pick("deviation", 2)),
-		Epsilon:   rapid.SampledFrom([]float64{0, 1e-8, 0.1}).Draw(t, "epsilon"),
-		Weighting: Weighting(pick("weighting", 3)), ClipLow: 0.2, ClipHigh: 0.3,
-		Strength:    rapid.SampledFrom([]float64{0, 1e-4, 0.05, 0.5, 3, 1e3}).Draw(t, "beta"),
-		KLEstimator: KLEstimator(pick("estimate", 3)), Anchor: Anchor(pick("anchor", 2)),
-		Optimizer: Optimizer{
-			Method: Method(pick("method", 3)), Rate: rapid.SampledFrom([]float64{1e-4, 0.1, 3}).Draw(t, "eta"),
-			Momentum: rapid.SampledFrom([]float64{0, 0.5, 0.99}).Draw(t, "mu"), Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+		Estimator: option.Estimator{GroupSize: rapid.SampledFrom([]int{option.Infinite, 2, 3, 8, 64, 1000}).Draw(t, "G"), GroupsPerStep: rapid.IntRange(1, 4).Draw(t, "B"), Advantage: option.Advantage{Baseline: option.Baseline(pick("baseline", 2)), Scale: option.Scale(pick("scale", 2)), Std: option.Deviation(pick("deviation", 2)), Epsilon: rapid.SampledFrom([]float64{0, 1e-8, 0.1}).Draw(t, "epsilon")}, Importance: option.Importance{Mode: option.ImportanceMode(pick("weighting", 3)), ClipLow: 0.2, ClipHigh: 0.3}, KL: option.KL{Coefficient: rapid.SampledFrom([]float64{0, 1e-4, 0.05, 0.5, 3, 1e3}).Draw(t, "beta"), Gradient: option.KLGradient(pick("estimate", 3)), At: option.KLPoint(pick("anchor", 2))}},
+		Optimizer: option.Optimizer{
+			Kind:         option.Method(pick("method", 3)),
+			LearningRate: rapid.SampledFrom([]float64{1e-4, 0.1, 3}).Draw(t, "eta"),
+			Momentum:     rapid.SampledFrom([]float64{0, 0.5, 0.99}).Draw(t, "mu"),
+			Beta1:        0.9,
+			Beta2:        0.999,
+			Epsilon:      1e-8,
 		},
-		Lag: Lag{
-			Kind: LagKind(pick("lag", 3)), Age: rapid.IntRange(1, 9).Draw(t, "age"), Behind: pick("behind", 2),
+		Lag: option.Lag{
+			Kind: option.LagKind(pick("lag", 3)), Interval: rapid.IntRange(1, 9).Draw(t, "age"), Behind: pick("behind", 2),
 			Ages: anyAges(pick("law", 3), pick("from", 9), rapid.Uint64().Draw(t, "weights")),
 		},
 		Factors: Unit,
 	}
 	for range arms {
-		p.Arms = append(p.Arms, Arm{
-			Law:  Law(pick("law", 3)),
+		p.Arms = append(p.Arms, option.Arm{
+			Law:  option.Law(pick("law", 3)),
 			Mean: rapid.SampledFrom([]float64{0, 0.2, 0.5, 0.95, 1}).Draw(t, "mean"),
 			Std:  rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "std"),
 		})
@@ -119,7 +119,7 @@ func checkPrediction(t *rapid.T) {
 	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because != "") || !isFinite(logits) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
-	if skew := SkewMultiplier(p, p.Reference); p.Strength > 0 && !isFinite([]float64{skew}) {
+	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !isFinite([]float64{skew}) {
 		t.Fatalf("%+v: skew multiplier %v", p, skew)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
@@ -129,9 +129,9 @@ func checkPrediction(t *rapid.T) {
 	for _, point := range FixedPoints(p) {
 		MeanForce(force, p, point.Logits, point.Logits)
 		// E[g] = 0 to rounding of the penalty's own terms, β|ℓ| of them.
-		scale := 1 + p.Strength
+		scale := 1 + p.KL.Coefficient
 		for a, l := range point.Logits {
-			scale = max(scale, p.Strength*math.Abs(l-p.Reference[a]))
+			scale = max(scale, p.KL.Coefficient*math.Abs(l-p.Reference[a]))
 		}
 		if norm(force) > 1e-11*scale {
 			t.Fatalf("%+v: force %v at a fixed point", p, force)
@@ -163,12 +163,12 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 		}
 		same("rules", rules, whole)
 		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
-		p.Optimizer.Rate *= 1.5 // the onset is the same
+		p.Optimizer.LearningRate *= 1.5 // the onset is the same
 		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
 		known.Predict(p.Optimizer, p.Lag)
-		p.Optimizer.Rate *= 1.5 // the critical rate is the same
+		p.Optimizer.LearningRate *= 1.5 // the critical rate is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
-		p.Lag.Age++ // the critical interval is the same
+		p.Lag.Interval++ // the critical interval is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag = other.Lag
 		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
@@ -185,16 +185,16 @@ func TestPredictIsQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("timing")
 	}
-	two := reference(GroupStd, 0.2, 1024)
-	two.Anchor, two.Lag, two.Optimizer.Momentum = AtCurrent, Lag{Kind: Block, Age: 16}, 0.9
+	two := reference(option.StdScale, 0.2, 1024)
+	two.KL.At, two.Lag, two.Optimizer.Momentum = option.AtCurrent, option.Lag{Kind: option.Block, Interval: 16}, 0.9
 	many, ten := two, two
 	many.Arms, many.Reference, ten.Arms, ten.Reference = nil, nil, nil, nil
 	for i := range 1000 {
-		many.Arms = append(many.Arms, Arm{Mean: 0.2 + 0.6*float64(i%2)})
+		many.Arms = append(many.Arms, option.Arm{Mean: 0.2 + 0.6*float64(i%2)})
 		many.Reference = append(many.Reference, 0)
 	}
 	for i := range 10 {
-		ten.Arms = append(ten.Arms, Arm{Mean: 0.1 + 0.08*float64(i)})
+		ten.Arms = append(ten.Arms, option.Arm{Mean: 0.1 + 0.08*float64(i)})
 		ten.Reference = append(ten.Reference, 0.1*float64(i))
 	}
 	for _, c := range []struct {
@@ -211,14 +211,14 @@ func TestPredictIsQuick(t *testing.T) {
 // Below β_c two 0/1 arms have at finite G only the fixed point at the far end,
 // z_ref + √(G−1)/β up to terms of e^{−z}, where linear theory is out of scope.
 func TestDegenerateFixedPoint(t *testing.T) {
-	p := reference(GroupStd, 0.5, 64)
-	p.Arms = []Arm{{Mean: 1}, {Mean: 0}}
+	p := reference(option.StdScale, 0.5, 64)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	got := Predict(p)
 	near(t, "z*", got.FixedPoint.Logits[0]-got.FixedPoint.Logits[1], math.Sqrt(63)/0.5, 64*math.Exp(-15))
 	if got.Exact.Scope.In || got.Noise.In || got.LeadingOrder.Scope.In {
 		t.Errorf("in scope: %+v", got)
 	}
-	if !Predict(reference(GroupStd, 1.2, 64)).Exact.Scope.In {
+	if !Predict(reference(option.StdScale, 1.2, 64)).Exact.Scope.In {
 		t.Error("the reference bandit is out of scope")
 	}
 	// If all rewards are equal every group is degenerate, and yet linear theory holds.
@@ -232,13 +232,13 @@ func TestDegenerateFixedPoint(t *testing.T) {
 // near the fixed point: at the critical one the radius crosses 1, at the onset the
 // multipliers become complex.
 func TestAdamThresholds(t *testing.T) {
-	p := reference(Unscaled, 0.5, 64)
-	p.Lag = Lag{Kind: Block, Age: 4}
-	p.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.999}
+	p := reference(option.NoScale, 0.5, 64)
+	p.Lag = option.Lag{Kind: option.Block, Interval: 4}
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.999}
 	d := Predict(p).LeadingOrder
 	at := func(rate float64) Dynamics {
 		q := p
-		q.Optimizer.Rate = rate
+		q.Optimizer.LearningRate = rate
 		return Predict(q).LeadingOrder
 	}
 	const step = 1e-6

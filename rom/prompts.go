@@ -4,23 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-)
 
-// Policies says which logits the prompts of a cell have.
-type Policies int
-
-const (
-	OnePerPrompt Policies = iota // each prompt its own, stepped by one optimizer
-	OneForAll                    // all prompts the same
-)
-
-// PromptOrder is the order in which a cell draws its prompts.
-type PromptOrder int
-
-const (
-	EpochsShuffled  PromptOrder = iota // each once an epoch, in a new random order
-	EpochsInOrder                      // each once an epoch, B a step, as listed
-	WithReplacement                    // each group an independent one
+	"grposim/option"
 )
 
 // Prompts are the prompts of a cell: bandits of two Bernoulli arms with one reference
@@ -29,8 +14,8 @@ const (
 type Prompts struct {
 	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]
 	Starts        []float64 // logit gap of π_ref of each prompt, where it starts, finite; OnePerPrompt only; nil: Params.Reference and the start of all
-	Policies      Policies
-	Order         PromptOrder
+	Parameters    option.Parameters
+	Order         option.PromptOrder
 }
 
 // check panics unless the prompts fit p.
@@ -42,25 +27,23 @@ func (s *Prompts) check(p *Params) {
 	for _, m := range slices.Concat(s.First, s.Second) {
 		want(m >= 0 && m <= 1, "Params.Prompts", m, "mean rewards within [0, 1]")
 	}
-	want(among(s.Policies, OneForAll), "Params.Prompts.Policies", s.Policies, "OnePerPrompt or OneForAll")
-	want(among(s.Order, WithReplacement), "Params.Prompts.Order", s.Order, "EpochsShuffled, EpochsInOrder or WithReplacement")
-	want(p.Filter != Redraw || s.Order == WithReplacement, "Params.Prompts.Order", s.Order, "WithReplacement where groups of equal rewards are redrawn")
-	want(len(p.Arms) == 2 && p.Arms[0].Law == Bernoulli && p.Arms[1].Law == Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
+	want(p.Filter != option.Redraw || s.Order == option.Independent, "Params.Prompts.Order", s.Order, "WithReplacement where groups of equal rewards are redrawn")
+	want(len(p.Arms) == 2 && p.Arms[0].Law == option.Bernoulli && p.Arms[1].Law == option.Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
 	if s.Starts != nil {
-		want(s.Policies == OnePerPrompt && len(s.Starts) == len(s.First) && isFinite(s.Starts), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
+		want(s.Parameters == option.Tabular && len(s.Starts) == len(s.First) && isFinite(s.Starts), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
 	}
 }
 
 // tabular reports whether p has prompts with a policy each.
 func (p *Params) tabular() bool {
-	return len(p.Prompts.First) > 0 && p.Prompts.Policies == OnePerPrompt
+	return len(p.Prompts.First) > 0 && p.Prompts.Parameters == option.Tabular
 }
 
 // prompt returns the bandit of one prompt alone, and where it starts if all start at init.
 func (p *Params) prompt(x int, init []float64) (one Params, start []float64) {
 	one = *p
 	one.Prompts = Prompts{}
-	one.Arms = []Arm{{Law: Bernoulli, Mean: p.Prompts.First[x]}, {Law: Bernoulli, Mean: p.Prompts.Second[x]}}
+	one.Arms = []option.Arm{{Law: option.Bernoulli, Mean: p.Prompts.First[x]}, {Law: option.Bernoulli, Mean: p.Prompts.Second[x]}}
 	if p.Prompts.Starts != nil {
 		init = []float64{p.Prompts.Starts[x] / 2, -p.Prompts.Starts[x] / 2}
 		one.Reference, one.Start = init, init
@@ -71,7 +54,7 @@ func (p *Params) prompt(x int, init []float64) (one Params, start []float64) {
 // notDerived returns the reason why there is no theory of prompts that share one policy;
 // "" where there is one.
 func (s *Prompts) notDerived() string {
-	if len(s.First) > 0 && s.Policies == OneForAll && s.Order != WithReplacement {
+	if len(s.First) > 0 && s.Parameters == option.Shared && s.Order != option.Independent {
 		return "prompts that share one policy are drawn by epochs, whose noise is not derived: it is for prompts drawn with replacement"
 	}
 	return ""
@@ -83,10 +66,10 @@ const noOscillator = "each prompt has a policy of its own: there is no single os
 // newPrompts adds the models of all prompts to the model of prompts that share one policy.
 // They share its policies and weights, so that one call of set is for all.
 func (m *model) newPrompts() {
-	if len(m.Prompts.First) == 0 || m.Prompts.Policies != OneForAll {
+	if len(m.Prompts.First) == 0 || m.Prompts.Parameters != option.Shared {
 		return
 	}
-	if m.GroupSize != Infinite {
+	if m.GroupSize != option.Infinite {
 		m.scales = make([]float64, min(m.GroupSize, maxScales))
 	}
 	for x := range m.Prompts.First {
@@ -104,7 +87,7 @@ func (m *model) promptShares() []float64 {
 	shares, sum := make([]float64, len(m.prompts)), 0.0
 	for x, one := range m.prompts {
 		shares[x] = 1
-		if m.Filter == Redraw {
+		if m.Filter == option.Redraw {
 			shares[x], _ = one.differ(chances(m.past.probs, one.success))
 		}
 		sum += shares[x]
@@ -178,23 +161,23 @@ func (m *model) promptCovariance(reward, cross [][]float64) {
 // or the reason why that is not so.
 func (p *Params) visits() (visit Params, period int, because string) {
 	o, prompts := p.Optimizer, len(p.Prompts.First)
-	period = prompts / p.Groups
+	period = prompts / p.GroupsPerStep
 	switch {
-	case p.Prompts.Order == WithReplacement:
+	case p.Prompts.Order == option.Independent:
 		because = "prompts with a policy each are drawn with replacement: the theory has each once an epoch"
-	case prompts%p.Groups != 0:
-		because = fmt.Sprintf("%d prompts are no multiple of %d groups per step", prompts, p.Groups)
-	case o.Method != HeavyBall || o.Decay != Steady || o.Warmup > 0:
+	case prompts%p.GroupsPerStep != 0:
+		because = fmt.Sprintf("%d prompts are no multiple of %d groups per step", prompts, p.GroupsPerStep)
+	case o.Kind != option.HeavyBall || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0:
 		because = "between its visits a prompt coasts, for which the theory has a heavy ball with a constant learning rate only"
-	case o.Momentum > 0 && period > 1 && p.Prompts.Order == EpochsShuffled:
+	case o.Momentum > 0 && period > 1 && p.Prompts.Order == option.Shuffled:
 		because = "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order"
-	case !p.Lag.plainBlock() || p.Lag.Age > 1 && (o.Momentum > 0 || period%p.Lag.Age != 0):
+	case !staleness(p.Lag).plainBlock() || p.Lag.Interval > 1 && (o.Momentum > 0 || period%p.Lag.Interval != 0):
 		because = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
 	}
 	visit = *p
-	visit.Prompts, visit.Groups, visit.Lag = Prompts{}, 1, Lag{Kind: Block, Age: 1}
+	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1, option.Lag{Kind: option.Block, Interval: 1}
 	visit.Optimizer.Momentum = math.Pow(o.Momentum, float64(period))
-	visit.Optimizer.Rate = o.Rate * coasted(o.Momentum, period) / float64(p.Groups)
+	visit.Optimizer.LearningRate = o.LearningRate * coasted(o.Momentum, period) / float64(p.GroupsPerStep)
 	return visit, period, because
 }
 
@@ -242,7 +225,7 @@ func (p *Params) distinct(init []float64) (all []startingPrompt) {
 func newTabularEquilibrium(p Params) *Equilibrium {
 	e := &Equilibrium{params: p}
 	for _, one := range p.distinct(p.Start) {
-		one.Groups = 1
+		one.GroupsPerStep = 1
 		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.count})
 	}
 	e.prediction.ForceKind = Exact
@@ -267,7 +250,7 @@ func newTabularEquilibrium(p Params) *Equilibrium {
 
 // predictTabular is PredictPart for prompts with a policy each: the stationary moments of
 // their mean reward, of which the prompts are independent.
-func (e *Equilibrium) predictTabular(o Optimizer, l Lag, of Extent) Prediction {
+func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent) Prediction {
 	prediction := e.prediction
 	p := e.params
 	p.Optimizer, p.Lag = o, l
@@ -307,7 +290,7 @@ func (e *Equilibrium) predictTabular(o Optimizer, l Lag, of Extent) Prediction {
 }
 
 // settledTabular is Settled for prompts with a policy each, from the visits in those steps.
-func (e *Equilibrium) settledTabular(o Optimizer, l Lag, from, to int) Settled {
+func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to int) Settled {
 	p := e.params
 	p.Optimizer, p.Lag = o, l
 	visit, period, because := p.visits()
@@ -334,7 +317,7 @@ func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope)
 	n := float64(len(p.Prompts.First))
 	for x := range p.Prompts.First {
 		one, start := p.prompt(x, init)
-		one.Groups, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
 		at := NewEquilibrium(one).PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if at.FixedPoint == nil {
 			return left, at.Exact.Scope
@@ -355,7 +338,7 @@ func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope)
 // f(1−f)(ΔJ)²|J″|/(2J′²), f = s_j/s_M. In a shuffled epoch, without momentum, the share of
 // the epoch that has passed is the share of the prompts that have been visited.
 func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
-	if p.Prompts.Order == WithReplacement {
+	if p.Prompts.Order == option.Independent {
 		return drawnReward(p, init, at, neglected)
 	}
 	path := Path{Kind: Exact, Scope: Scope{In: true}, Reward: make([]float64, len(at))}
@@ -376,7 +359,7 @@ func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
 	n, mu := float64(len(p.Prompts.First)), p.Optimizer.Momentum
 	for x := range p.Prompts.First {
 		one, start := p.prompt(x, init)
-		one.Groups, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
 		of := meanReward(one, start, all, neglected)
 		if !of.Scope.In {
 			path.Scope = of.Scope
@@ -385,8 +368,8 @@ func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
 		first, second := one.Arms[0].Mean, one.Arms[1].Mean
 		for i, t := range at {
 			before, way := t/period, float64(t%period)/float64(period)
-			if p.Prompts.Order == EpochsInOrder {
-				if since := t - x/p.Groups; since <= 0 {
+			if p.Prompts.Order == option.InOrder {
+				if since := t - x/p.GroupsPerStep; since <= 0 {
 					before, way = 0, 0
 				} else { // since−1 is a step after the visit of number before
 					before = (since - 1) / period

@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -27,11 +28,11 @@ func newGroupLaw(p *Params, unit float64) *groupLaw {
 	parts, _, _ := components(p)
 	j := len(parts)
 	g := &groupLaw{
-		size: float64(p.GroupSize), unscaled: p.Scale == Unscaled, factor: 1, clipped: p.bySign(),
+		size: float64(p.GroupSize), unscaled: p.Advantage.Scale == option.NoScale, factor: 1, clipped: p.bySign(),
 		pull: make([]float64, j), above: make([]float64, j), square: make([]float64, j), pairs: make([]float64, j*j),
 		precision: make([]float64, j), mean: make([]float64, j), excess: make([]float64, j),
 	}
-	if p.Baseline == LeaveOneOut {
+	if p.Advantage.Baseline == option.LeaveOneOut {
 		g.factor = g.size / (g.size - 1)
 	}
 	if g.unscaled {
@@ -39,11 +40,11 @@ func newGroupLaw(p *Params, unit float64) *groupLaw {
 		return g
 	}
 	deviation := 1.0
-	if p.Deviation == Sample {
+	if p.Advantage.Std == option.SampleStd {
 		deviation = math.Sqrt(g.size / (g.size - 1))
 	}
 	g.factor /= deviation
-	g.epsilon = p.Epsilon / (deviation * unit)
+	g.epsilon = p.Advantage.Epsilon / (deviation * unit)
 	return g
 }
 

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/option"
 )
 
 // Refreshed returns the centred logits, one per arm, to which a block without end
@@ -57,11 +59,11 @@ func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 	next := end[0] - end[1]
 	way := next - (old[0] - old[1])
 	away, o := math.Abs(way), &p.Optimizer
-	if away <= within || o.Method == Adam {
+	if away <= within || o.Kind == option.Adam {
 		return 0
 	}
 	rate := func(z float64) float64 { // of ln|z′ − z|, per step
-		kappa := 2 * o.Rate * p.Factors.Stiffness * p.pull() / (2 + 2*math.Cosh(z))
+		kappa := 2 * o.LearningRate * p.Factors.Stiffness * p.pull() / (2 + 2*math.Cosh(z))
 		switch {
 		case kappa >= 2*(1+o.Momentum):
 			return 0
@@ -107,7 +109,7 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 // noRecurrence returns the reason why Refreshed is out of scope, "" where it is in.
 func (m *model) noRecurrence() string {
 	switch {
-	case m.Weighting != Ratio || m.Placement != InLoss || m.KLEstimator != ExactKL || m.Anchor != AtCurrent:
+	case m.Importance.Mode != option.Ratio || m.KL.In != option.InLoss || m.KL.Gradient != option.ExactKL || m.KL.At != option.AtCurrent:
 		return "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy"
 	case m.pull() == 0:
 		return "without a penalty the motion inside a block does not converge"

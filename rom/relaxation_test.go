@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"testing"
+
+	"grposim/option"
 )
 
 // approach returns, at the start of every period, half the difference in J of two
@@ -11,8 +13,8 @@ import (
 func approach(p Params, x float64, periods int) []float64 {
 	point, _ := Reached(p)
 	steps := 1
-	if p.Lag.Kind == Block {
-		steps = p.Lag.Age
+	if p.Lag.Kind == option.Block {
+		steps = p.Lag.Interval
 	}
 	above := path(p, []float64{point.Logits[0] + x, point.Logits[1] - x}, periods*steps)
 	below := path(p, []float64{point.Logits[0] - x, point.Logits[1] + x}, periods*steps)
@@ -32,21 +34,21 @@ func TestRelaxationOfTheMeanField(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		rate, mu float64
-		method   Method
-		lag      Lag
+		method   option.Method
+		lag      option.Lag
 		from     int // periods
 	}{
-		{"on-policy, overdamped", 0.005, 0.8, HeavyBall, Lag{Kind: Block, Age: 1}, 0},
-		{"on-policy, ringing", 0.3, 0.8, HeavyBall, Lag{Kind: Block, Age: 1}, 0},
-		{"block, ringing", 0.1, 0.8, HeavyBall, Lag{Kind: Block, Age: 5}, 0},
-		{"block, growing", 0.8, 0.8, HeavyBall, Lag{Kind: Block, Age: 6}, 0},
-		{"nesterov", 0.3, 0.8, Nesterov, Lag{Kind: Block, Age: 3}, 0},
-		{"delay, ringing", 0.1, 0.8, HeavyBall, Lag{Kind: Delay, Age: 3}, 25},
-		{"delay, overdamped", 0.01, 0.8, HeavyBall, Lag{Kind: Delay, Age: 3}, 25},
-		{"delay, growing", 0.3, 0.8, HeavyBall, Lag{Kind: Delay, Age: 5}, 25},
+		{"on-policy, overdamped", 0.005, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 1}, 0},
+		{"on-policy, ringing", 0.3, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 1}, 0},
+		{"block, ringing", 0.1, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 5}, 0},
+		{"block, growing", 0.8, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 6}, 0},
+		{"nesterov", 0.3, 0.8, option.Nesterov, option.Lag{Kind: option.Block, Interval: 3}, 0},
+		{"delay, ringing", 0.1, 0.8, option.HeavyBall, option.Lag{Kind: option.Delay, Interval: 3}, 25},
+		{"delay, overdamped", 0.01, 0.8, option.HeavyBall, option.Lag{Kind: option.Delay, Interval: 3}, 25},
+		{"delay, growing", 0.3, 0.8, option.HeavyBall, option.Lag{Kind: option.Delay, Interval: 5}, 25},
 	} {
-		p := reference(GroupStd, 1.2, 16)
-		p.Optimizer = Optimizer{Method: c.method, Rate: c.rate, Momentum: c.mu}
+		p := reference(option.StdScale, 1.2, 16)
+		p.Optimizer = option.Optimizer{Kind: c.method, LearningRate: c.rate, Momentum: c.mu}
 		p.Lag = c.lag
 		got := Predict(p).Exact
 		x := approach(p, 1e-5, c.from+4)[c.from:]
@@ -59,8 +61,8 @@ func TestRelaxationOfTheMeanField(t *testing.T) {
 			modulus = a/2 + math.Sqrt(real(disc))
 		}
 		steps := 1.0
-		if c.lag.Kind == Block {
-			steps = float64(c.lag.Age)
+		if c.lag.Kind == option.Block {
+			steps = float64(c.lag.Interval)
 		}
 		near(t, c.name+": relaxation", *got.RelaxationRate, -math.Log(modulus)/steps, 1e-5)
 		ratio, ok := dampingRatio(pair(a, b))
@@ -116,7 +118,7 @@ func TestDampingRatioOfMultipliers(t *testing.T) {
 
 // Without momentum or lag there is one multiplier, 1 − κ.
 func TestRelaxationWithoutMomentum(t *testing.T) {
-	p := reference(Unscaled, 0.5, Infinite)
+	p := reference(option.NoScale, 0.5, option.Infinite)
 	got := Predict(p)
 	near(t, "rate", *got.Exact.RelaxationRate, -math.Log1p(-0.1*got.Stiffness.Total), 1e-12)
 	near(t, "leading order", *got.LeadingOrder.RelaxationRate, 0.1*got.Stiffness.Total, 1e-12)
@@ -129,22 +131,22 @@ func TestRelaxationWithoutMomentum(t *testing.T) {
 // that rate up to terms in κ/(1−μ)², here at most 0.01, and κā.
 // Near a threshold the stiffest mode is the last to die out instead.
 func TestRelaxationIsTheSlowestModes(t *testing.T) {
-	p := reference(GroupStd, 1.2, 32)
-	p.Arms = []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
+	p := reference(option.StdScale, 1.2, 32)
+	p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
 	p.Reference = []float64{0, 0.5, 0, -0.3}
-	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 3}} {
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
 		for _, mu := range []float64{0, 0.5, 0.9} {
 			p.Lag = lag
-			p.Optimizer.Momentum, p.Optimizer.Rate = mu, 1e-3
+			p.Optimizer.Momentum, p.Optimizer.LearningRate = mu, 1e-3
 			stiffness := Predict(p).Stiffness
-			p.Optimizer.Rate = 0.01 * (1 - mu) * (1 - mu) / stiffness.Total
+			p.Optimizer.LearningRate = 0.01 * (1 - mu) * (1 - mu) / stiffness.Total
 			got := Predict(p)
-			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.Rate*stiffness.Slowest/(1-mu), 0.01*lag.meanAge()+1e-12)
+			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.LearningRate*stiffness.Slowest/(1-mu), 0.01*staleness(lag).meanAge()+1e-12)
 			near(t, "exact", *got.Exact.RelaxationRate, *got.LeadingOrder.RelaxationRate, 0.02)
 			near(t, "the model's ζ", *got.LeadingOrder.DampingRatio, got.Oscillator.DampingRatio, 0)
-			if lag.Kind == Delay {
+			if lag.Kind == option.Delay {
 				// γ of the stiffest mode alone is almost 0.
-				p.Optimizer.Rate = 0.999 * *got.LeadingOrder.CriticalLearningRate
+				p.Optimizer.LearningRate = 0.999 * *got.LeadingOrder.CriticalLearningRate
 				late := Predict(p)
 				near(t, "γ/2m", *late.LeadingOrder.RelaxationRate, late.Oscillator.Damping/(2*late.Oscillator.Mass), 1e-12)
 			}
@@ -155,8 +157,8 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 // Adam's linear dynamics relaxes at 4.737e-4 a step at G = 8 and 8.335e-4 at
 // G = 32 (docs/theory.md §6), and as √G·√(1 + O(1/G)) beyond.
 func TestRelaxationOfAdam(t *testing.T) {
-	p := reference(Unscaled, 0.5, 8)
-	p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
+	p := reference(option.NoScale, 0.5, 8)
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
 	rate := func(size int) float64 {
 		p.GroupSize = size
 		got := Predict(p)
@@ -175,8 +177,8 @@ func TestRelaxationOfAdam(t *testing.T) {
 // force, and grows as the share of the groups that exert one falls (docs/theory.md §6). The
 // damping ratio neglects the same share.
 func TestAdamNeglectsItsSecondMoment(t *testing.T) {
-	p := reference(Unscaled, 0.5, 32)
-	p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.98}
+	p := reference(option.NoScale, 0.5, 32)
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.98}
 	share := func() float64 {
 		got := Predict(p)
 		rate, ratio := *got.LeadingOrder.RelaxationRate, *got.LeadingOrder.DampingRatio
@@ -195,7 +197,7 @@ func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 		}
 	}
 	atLeast("decay", share())
-	p.Optimizer.Rate, p.Lag = 5, Lag{Kind: Delay, Age: 20}
+	p.Optimizer.LearningRate, p.Lag = 5, option.Lag{Kind: option.Delay, Interval: 20}
 	if Predict(p).Noise.In {
 		t.Error("growth: there is a stationary law")
 	}
@@ -206,13 +208,13 @@ func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 // ∇J·x_t with the deviation x_t. Of an offset of 1e-5 the third derivative of the force
 // leaves 1e-9 of it and rounding 1e-11, while x decays by less than a thousand.
 func TestDeviationsOfTheMeanField(t *testing.T) {
-	for _, method := range []Method{HeavyBall, Nesterov} {
-		for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 3}, {Kind: Delay, Age: 0}, {Kind: Delay, Age: 1}, {Kind: Delay, Age: 4}} {
-			p := reference(GroupStd, 1.2, 16)
-			p.Arms = append(p.Arms, Arm{Law: Bernoulli, Mean: 0.5})
+	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
+		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 3}, {Kind: option.Delay, Interval: 0}, {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 4}} {
+			p := reference(option.StdScale, 1.2, 16)
+			p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.5})
 			p.Reference = []float64{0.3, 0, -0.2}
-			p.Weighting, p.Anchor = Ratio, AtCurrent
-			p.Optimizer = Optimizer{Method: method, Rate: 0.2, Momentum: 0.6}
+			p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
+			p.Optimizer = option.Optimizer{Kind: method, LearningRate: 0.2, Momentum: 0.6}
 			p.Lag = lag
 			point, _ := Reached(p)
 			start := []float64{1e-5, -4e-6, -6e-6}

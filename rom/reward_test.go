@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -12,14 +13,17 @@ import (
 // logits changes nothing.
 func TestExpectedReward(t *testing.T) {
 	p := rom.Params{
-		Arms:      []rom.Arm{{Mean: 0.9}, {Mean: 0.2}},
-		Reference: []float64{0, 0}, GroupSize: 2, Groups: 1,
-		Lag: rom.Lag{Kind: rom.Block, Age: 1}, Optimizer: rom.Optimizer{Rate: 0.1}, Factors: rom.Unit,
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Reference: []float64{0, 0},
+		Estimator: option.Estimator{GroupSize: 2, GroupsPerStep: 1},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{LearningRate: 0.1},
+		Factors:   rom.Unit,
 	}
 	for _, z := range []float64{-3, 0, 0.7, 800} {
 		closeTo(t, "two arms", rom.ExpectedReward(p, []float64{z - 1, -1}), 0.2+0.7/(1+math.Exp(-z)), 1e-15)
 	}
-	p.Arms = []rom.Arm{{Law: rom.Normal, Mean: -2, Std: 3}, {Law: rom.Constant, Mean: 5}, {Mean: 0.5}}
+	p.Arms = []option.Arm{{Law: option.Normal, Mean: -2, Std: 3}, {Law: option.Constant, Mean: 5}, {Mean: 0.5}}
 	p.Reference = []float64{0, 0, 0}
 	for _, shift := range []float64{0, -1000} {
 		theta := []float64{shift, math.Log(2) + shift, math.Log(5) + shift}

@@ -22,8 +22,8 @@
 // FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm, Refreshed, and
 // closed forms of one mode such as BlockThreshold.
 //
-// The package imports nothing of the code whose behaviour it predicts, so its
-// vocabulary is its own.
+// The package imports nothing of the code whose behaviour it predicts; both speak the
+// vocabulary of package option, which computes nothing.
 //
 // Notation (docs/theory.md §0): Λ = −∂E[g]/∂θ at the fixed point is the
 // stiffness matrix, Λ = Λ_f + Λ_s its fresh part (through θ) and stale part
@@ -31,199 +31,7 @@
 // two arms index 1 is the arm listed first (Go index 0), z = θ_1 − θ_0, p = σ(z).
 package rom
 
-// Law is the distribution of an arm's reward.
-type Law int
-
-const (
-	Bernoulli Law = iota // 1 with probability Mean, else 0
-	Constant             // always Mean
-	Normal               // normal with Mean and Std
-)
-
-// Arm is the reward distribution of one arm.
-type Arm struct {
-	Law  Law
-	Mean float64 // m_a in units of reward: finite, within [0, 1] for Bernoulli
-	Std  float64 // standard deviation in units of reward, finite and ≥ 0; only Normal uses it
-}
-
-// Baseline is the reward that the advantage subtracts.
-type Baseline int
-
-const (
-	GroupMean   Baseline = iota // the mean of the group
-	LeaveOneOut                 // the mean of the other samples of the group
-	SecondBest                  // of the best sample the reward of the second best; the others have advantage 0
-
-	ConstantBaseline // a constant b; with Unscaled
-	RunningMean      // b, which becomes (1−α)b + αr̄ after a step of mean reward r̄; with Unscaled
-)
-
-// Scale is the number that the advantage is divided by.
-type Scale int
-
-const (
-	GroupStd       Scale = iota // the group's standard deviation plus Epsilon
-	Unscaled                    // 1
-	BatchStd                    // the standard deviation of the rewards of all groups of the step, plus Epsilon
-	OthersStd                   // the sample deviation of the other samples plus Epsilon, 1 where it is 0; with LeaveOneOut
-	GroupMeanScale              // the mean of the group's rewards; with GroupMean
-	PooledStd                   // the standard deviation of all rewards of the step less the means of their groups, plus Epsilon; with GroupMean
-	BatchMean                   // the mean of the rewards of all groups of the step; with GroupMean
-)
-
-// Deviation is the kind of standard deviation that GroupStd, BatchStd and PooledStd use.
-type Deviation int
-
-const (
-	Population Deviation = iota // sum of squares divided by their number
-	Sample                      // divided by one less
-)
-
-// Filter is what happens to groups of equal rewards.
-type Filter int
-
-const (
-	KeepAll Filter = iota // they count, with advantages 0
-	Redraw                // each is replaced by a group whose rewards differ
-	Drop                  // the mean is that of the other groups, 0 if there are none
-)
-
-// Weighting is the importance weight of a sample; ρ = π(a)/π_old(a).
-type Weighting int
-
-const (
-	Unweighted    Weighting = iota // 1
-	Ratio                          // ρ
-	Clipped                        // ρ where the clipped objective has a slope, else 0
-	DualClipped                    // the same, and 0 for negative advantages and ρ above Cap
-	Truncated                      // min(ρ, Cap)
-	Masked                         // ρ within [Floor, Cap], else 0
-	Clamped                        // ρ, limited to [1 − ClipLow, 1 + ClipHigh] (CISPO)
-	Sigmoid                        // 4σ(1−σ)ρ, σ the logistic function of Temperature·(ρ−1) (SAPO)
-	Powered                        // ρ^Power e^{Decay·(1−ρ)} (VESPO)
-	ChangeClipped                  // ρ while π − π_old is at most ClipHigh, or at least −ClipLow by sign (DPPO)
-)
-
-// KLEstimator is the way the gradient of the KL penalty is computed.
-type KLEstimator int
-
-const (
-	ExactKL KLEstimator = iota // the gradient of KL(π‖π_ref) in closed form
-	K2                         // from samples, each with weight log π/π_ref
-	K3                         // from samples, each with weight 1 − π_ref/π
-	K1                         // from samples, each with weight 1
-	RatioK1                    // from samples, each with weight ρ(log π/π_ref + 1)
-	RatioK3                    // from samples, each with weight ρ log π/π_ref
-)
-
-// Placement is the place of the KL penalty.
-type Placement int
-
-const (
-	InLoss      Placement = iota // a gradient beside that of the reward
-	InAdvantage                  // −β log π_old/π_ref is added to the advantage
-	InReward                     // −β log π_old/π_ref is added to the reward, before the advantage
-)
-
-// Samples says which groups the steps of a block use.
-type Samples int
-
-const (
-	Fresh  Samples = iota // each step its own
-	Reused                // all steps those of the first
-)
-
-// ReferenceUpdate moves the reference, θ_ref ← (1−Rate)θ_ref + Rate·θ every Interval steps.
-type ReferenceUpdate struct {
-	Interval int     // in optimizer steps, ≥ 0; 0: never
-	Rate     float64 // within (0, 1], unused if Interval is 0
-}
-
-// Anchor is the policy at which the KL penalty is evaluated.
-type Anchor int
-
-const (
-	AtCurrent  Anchor = iota // π
-	AtSnapshot               // π_old
-)
-
-// LagKind is the schedule by which the snapshot is refreshed.
-type LagKind int
-
-const (
-	Block  LagKind = iota // π_old becomes π every K steps
-	Delay                 // π_old is the policy of τ steps ago
-	Random                // π_old is the policy of a random number of steps ago
-)
-
-// AgeLaw is a law of random ages.
-type AgeLaw int
-
-const (
-	UniformAges   AgeLaw = iota // p_j equal for j = From, …, To
-	GeometricAges               // p_j = (1−r) r^j, j = 0, 1, …, with r/(1−r) = Mean
-	TableAges                   // p_j in proportion to Weights[j]
-)
-
-// Method is the optimizer's update rule (docs/theory.md §1).
-type Method int
-
-const (
-	HeavyBall Method = iota
-	Nesterov
-	Adam
-)
-
-// Decay is the shape of the learning rate after the warm-up; see Optimizer.
-type Decay int
-
-const (
-	Steady Decay = iota
-	Linear
-	Cosine
-)
-
-// Infinite is the group size at which the gradient equals its expectation.
-const Infinite = 0
-
-// Lag is the staleness of the behaviour policy.
-type Lag struct {
-	Kind LagKind
-	Age  int // in optimizer steps: the refresh interval K ≥ 1 (Block) or the delay τ ≥ 0 (Delay); unused by Random
-
-	Behind int  // blocks by which the snapshot is older than the last one, d ≥ 0; Block
-	Ages   Ages // Random
-}
-
-// Ages is a law of ages p_0, p_1, … in optimizer steps, independent from step to step.
-type Ages struct {
-	Law      AgeLaw
-	From, To int         // of UniformAges, 0 ≤ From ≤ To
-	Mean     float64     // of GeometricAges, finite and > 0
-	Weights  [24]float64 // of TableAges, by age: finite and ≥ 0, not all 0
-
-	// Draws is the number B_a of independent ages whose forces one step averages: the
-	// groups of the step if each has an age of its own, 1 if they share it. 0 stands for
-	// infinitely many, without age noise.
-	Draws int
-}
-
-// Optimizer is the update rule and its constants. The learning rate of step t is
-// Rate·(t+1)/Warmup while t < Warmup, then Rate times 1 (Steady), 1−x (Linear)
-// or ½(1+cos πx) (Cosine), x = min((t−Warmup)/(Total−Warmup), 1).
-type Optimizer struct {
-	Method   Method
-	Rate     float64 // learning rate η, logits per unit of force; finite and > 0
-	Momentum float64 // μ within [0, 1); HeavyBall and Nesterov
-	Beta1    float64 // decay of the first moment, within [0, 1); Adam
-	Beta2    float64 // decay of the second moment, within [0, 1); Adam
-	Epsilon  float64 // added to the root of the second moment, finite and ≥ 0; Adam
-	Decay    Decay
-	Warmup   int     // optimizer steps, ≥ 0
-	MaxNorm  float64 // the force is scaled to this norm where it is longer; finite and ≥ 0, 0: never
-	Total    int     // optimizer step at which Linear and Cosine reach 0, > Warmup; Steady ignores it
-}
+import "grposim/option"
 
 // Factors multiply constants of the theory by numbers > 0, to plant a known fault
 // in a prediction. A factor left 0 stands for 1, so that the zero value is Unit.
@@ -237,46 +45,17 @@ type Factors struct {
 // Unit is the theory as derived.
 var Unit = Factors{Stiffness: 1, Noise: 1, Lag: 1, Mass: 1}
 
-// Params is a cell: all that the theory depends on. The zero value of each word is a
-// valid one, the first of its type.
+// Params is a cell: all that the theory depends on, in the vocabulary of package option.
 type Params struct {
-	Arms      []Arm     // at least 2
-	Reference []float64 // logits of π_ref, one per arm, finite; nil: all 0
+	Arms      []option.Arm // at least 2
+	Reference []float64    // logits of π_ref, one per arm, finite; nil: all 0
 
-	GroupSize int // G ≥ 2, or Infinite, the zero value
-	Groups    int // B ≥ 1, groups averaged in one step
+	option.Estimator // a GroupSize of 0 stands for Infinite; Filter: rewards of two values only
 
-	Filter Filter // of groups of equal rewards; rewards of two values only, and Drop with ExactKL or without a penalty only
+	ReferenceUpdate option.ReferenceUpdate
 
-	Baseline  Baseline
-	Scale     Scale
-	Deviation Deviation
-
-	BaselineValue float64 // b within [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward
-	BaselineRate  float64 // α within (0, 1] of RunningMean
-
-	Epsilon float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
-
-	Weighting   Weighting
-	ClipLow     float64 // Clipped: ratios below 1 − ClipLow count for positive advantages only; within (0, 1); also DualClipped, Clamped, ChangeClipped
-	ClipHigh    float64 // Clipped: ratios above 1 + ClipHigh count for negative advantages only; finite and > 0; also as ClipLow
-	Floor       float64 // Masked: the least ratio that counts, within [0, 1]
-	Cap         float64 // DualClipped, Truncated, Masked: the largest ratio that counts, finite and ≥ 1
-	Temperature BySign  // Sigmoid: τ, finite and > 0
-	Power       BySign  // Powered: k, finite and > 0
-	Decay       BySign  // Powered: λ, finite and ≥ 0
-
-	Strength    float64     // β of the KL penalty, finite and ≥ 0
-	Placement   Placement   // InAdvantage with Unweighted or Ratio only
-	KLEstimator KLEstimator // InLoss only
-	Anchor      Anchor      // InLoss only
-
-	Entropy         float64 // α of the entropy bonus, finite and ≥ 0
-	Samples         Samples // Reused: Block only
-	ReferenceUpdate ReferenceUpdate
-
-	Lag       Lag       // used by Predict, MeanField and ClosedForm only
-	Optimizer Optimizer // used by Predict, MeanField and ClosedForm only
+	Lag       option.Lag       // used by Predict, MeanField and ClosedForm only
+	Optimizer option.Optimizer // used by Predict, MeanField and ClosedForm only
 	Factors   Factors
 
 	// Start is where the on-policy mean field begins that decides which fixed point

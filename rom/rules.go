@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/option"
+)
 
 // paperRule returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
 // uses the optimizer and the lag: the stability threshold ηK·K_ref = 1 − μ, where K_ref
@@ -15,28 +19,28 @@ func paperRule(stiffness float64, s *scalar, noise float64) Rule {
 	if stiffness <= 0 {
 		return Rule{Stiffness: &stiffness, Because: "the paper's formulas need a stiffness above 0"}
 	}
-	return ruleAt(stiffness, s, noise, s.lag.paperAge())
+	return ruleAt(stiffness, s, noise, staleness(s.lag).paperAge())
 }
 
 // paperAge returns K_ref of the paper's formulas, 0 on-policy: (1+d)K of a block, one more
 // than its largest age, τ of a delay, the mean of random ages.
-func (l Lag) paperAge() float64 {
+func (l staleness) paperAge() float64 {
 	switch {
-	case l.Kind == Random:
+	case l.Kind == option.Random:
 		return l.meanAge()
-	case l.plainBlock() && l.Age == 1:
+	case l.plainBlock() && l.Interval == 1:
 		return 0
-	case l.Kind == Block:
-		return float64(l.Age) * float64(1+l.Behind)
+	case l.Kind == option.Block:
+		return float64(l.Interval) * float64(1+l.Behind)
 	}
-	return float64(l.Age)
+	return float64(l.Interval)
 }
 
 // largestAge returns K_ref if the largest age of random ages stands for the mean one; +Inf if
 // there is none.
-func (l Lag) largestAge() float64 {
-	if l.Kind == Random {
-		return l.Ages.oldest()
+func (l staleness) largestAge() float64 {
+	if l.Kind == option.Random {
+		return (*ageLaw)(&l.Ages).oldest()
 	}
 	return l.paperAge()
 }
@@ -48,7 +52,7 @@ func ruleAt(stiffness float64, s *scalar, noise, age float64) Rule {
 	}
 	rate := (1 - s.momentum) / (stiffness * max(age, 1))
 	interval := (1 - s.momentum) / (s.rate * stiffness)
-	if s.lag.Kind == Block {
+	if s.lag.Kind == option.Block {
 		interval /= float64(1 + s.lag.Behind)
 	}
 	onset := PaperOnset(s.momentum, age) / stiffness
@@ -58,7 +62,7 @@ func ruleAt(stiffness float64, s *scalar, noise, age float64) Rule {
 		CriticalLearningRate: &rate, CriticalRefreshInterval: &interval,
 		OscillationLearningRate: &onset, DampingRatio: &ratio,
 	}
-	if s.lag.Kind == Random {
+	if s.lag.Kind == option.Random {
 		rule.CriticalRefreshInterval = nil // there is no interval
 	}
 	if damping := ((1 - s.momentum) - s.rate*stiffness*age) / s.rate; damping > 0 && noise > 0 {
@@ -80,22 +84,22 @@ func sufficientRule(modes []scalar) Rule {
 	var rule Rule
 	for i := range modes {
 		s := &modes[i]
-		if s.total() <= 0 || s.method != HeavyBall {
+		if s.total() <= 0 || s.method != option.HeavyBall {
 			return Rule{}
 		}
 		stale := math.Abs(s.stale)
 		if stale <= negligible*s.total() {
 			stale = 0
 		}
-		gain := s.lag.gain()
+		gain := staleness(s.lag).gain()
 		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.momentum)/(0.5*s.total()+stale*gain))
-		if stale == 0 || s.lag.Kind != Delay && !s.lag.plainBlock() {
+		if stale == 0 || s.lag.Kind != option.Delay && !staleness(s.lag).plainBlock() {
 			continue
 		}
 		left := max((1-s.momentum-0.5*s.rate*s.total())/(s.rate*stale), 0) // for the gain
-		if s.lag.Kind == Block && left > 0 {
+		if s.lag.Kind == option.Block && left > 0 {
 			left = 0.5 * (1 + 0.5*math.Pi/math.Asin(0.5/max(left, 1))) // 2 unless a block of 2 is covered
-		} else if s.lag.Kind == Block {
+		} else if s.lag.Kind == option.Block {
 			left = 1
 		}
 		rule.CriticalRefreshInterval = smaller(rule.CriticalRefreshInterval, left)
@@ -110,13 +114,13 @@ func sufficientRule(modes []scalar) Rule {
 //
 // the norm of the triangular matrix of K−1 rows of ones, which sums the steps since the last
 // refresh, and of a delay by d blocks.
-func (l Lag) gain() float64 {
-	if l.Kind != Block {
+func (l staleness) gain() float64 {
+	if l.Kind != option.Block {
 		return l.meanAge()
 	}
-	k := float64(l.Age)
+	k := float64(l.Interval)
 	gain := float64(l.Behind) * k
-	if l.Age > 1 {
+	if l.Interval > 1 {
 		gain += 0.5 / math.Sin(math.Pi/(4*k-2))
 	}
 	return gain

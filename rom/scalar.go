@@ -3,17 +3,20 @@ package rom
 import (
 	"math"
 	"math/cmplx"
+
+	"grposim/option"
 )
 
 // scalar is the linear recursion of a single mode: linear with n = 1 and without
 // noise, for which thresholds have closed forms or are zeros of functions of one
 // variable.
 type scalar struct {
-	fresh, stale float64 // λ_f, λ_s
-	method       Method  // heavy ball or Nesterov
-	rate         float64 // η > 0
-	momentum     float64 // μ within [0, 1)
-	lag          Lag
+	fresh, stale float64       // λ_f, λ_s
+	method       option.Method // heavy ball or Nesterov
+	rate         float64       // η > 0
+	momentum     float64       // μ within [0, 1)
+	lag          option.Lag
+	ageDraws     int // independent ages of a step, see Params.ageDraws
 }
 
 // negligible is the share of a stiffness below which a part of it counts as rounding.
@@ -30,7 +33,7 @@ func (s *scalar) frozen() bool {
 // current reports whether the force depends on the present position alone, up to
 // rounding.
 func (s *scalar) current() bool {
-	return math.Abs(s.stale) <= negligible*math.Abs(s.fresh) || s.lag.onPolicy()
+	return math.Abs(s.stale) <= negligible*math.Abs(s.fresh) || staleness(s.lag).onPolicy()
 }
 
 // matrix2 is a 2×2 matrix by rows.
@@ -72,7 +75,7 @@ func (m matrix2) oscillates() bool {
 // learning rate: B, and b as enter.
 func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
 	force, velocity := 1.0, s.momentum
-	if s.method == Nesterov {
+	if s.method == option.Nesterov {
 		force, velocity = 1+s.momentum, s.momentum*s.momentum
 	}
 	f := rate * s.fresh
@@ -83,7 +86,7 @@ func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
 // M = B^K + (Σ_{j<K} B^j) b e_1ᵀ, at the given learning rate, by doubling; and B.
 func (s *scalar) monodromy(rate float64) (m, b matrix2) {
 	b, enter := s.inner(rate)
-	power, sum := b.powers(s.lag.Age)
+	power, sum := b.powers(s.lag.Interval)
 	return closeBlock(power, sum, enter), b
 }
 
@@ -122,21 +125,21 @@ func (s *scalar) criticalRate() threshold {
 		return first(0)
 	case s.current():
 		return first(newBlockSums(s.momentum, 1).threshold(s.method) / lambda)
-	case s.lag.plainBlock() && s.frozen():
-		return first(newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda)
-	case s.lag.Kind == Block && s.lag.Behind > 0:
+	case staleness(s.lag).plainBlock() && s.frozen():
+		return first(newBlockSums(s.momentum, s.lag.Interval).threshold(s.method) / lambda)
+	case s.lag.Kind == option.Block && s.lag.Behind > 0:
 		return s.firstRate(func(rate float64) float64 {
 			moved := *s
 			moved.rate = rate
 			return radius(moved.linear().monodromy())
 		})
-	case s.lag.Kind == Block:
+	case s.lag.Kind == option.Block:
 		return s.firstRate(func(rate float64) float64 {
 			m, _ := s.monodromy(rate)
 			return m.radius()
 		})
-	case s.lag.Kind == Delay && s.frozen() && s.method == HeavyBall:
-		return first(DelayThreshold(s.momentum, s.lag.Age) / lambda)
+	case s.lag.Kind == option.Delay && s.frozen() && s.method == option.HeavyBall:
+		return first(DelayThreshold(s.momentum, s.lag.Interval) / lambda)
 	}
 	return s.delayCrossing()
 }
@@ -148,11 +151,11 @@ func (s *scalar) criticalRate() threshold {
 // step of the block resolves every window.
 func (s *scalar) firstRate(f func(rate float64) float64) threshold {
 	low := 0.5 * s.sufficientRate()
-	if s.method == Nesterov {
+	if s.method == option.Nesterov {
 		low /= 1 + 2*s.momentum
 	}
 	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
-	return firstCrossing(f, low, high, 200+48*s.lag.Age*(1+s.lag.Behind))
+	return firstCrossing(f, low, high, 200+48*s.lag.Interval*(1+s.lag.Behind))
 }
 
 // sufficientRate returns the learning rate below which docs/theory.md §5
@@ -161,8 +164,8 @@ func (s *scalar) firstRate(f func(rate float64) float64) threshold {
 func (s *scalar) sufficientRate() float64 {
 	stale := math.Abs(s.stale)
 	rate := 2 * (1 + s.momentum) / (s.fresh + stale)
-	age := float64(s.lag.Age)
-	if s.lag.Kind == Block {
+	age := float64(s.lag.Interval)
+	if s.lag.Kind == option.Block {
 		age *= float64(1 + s.lag.Behind)
 	}
 	if stale > 0 && age > 0 {
@@ -183,7 +186,7 @@ func (s *scalar) sufficientRate() float64 {
 // finds none, the threshold is unknown.
 func (s *scalar) delayCrossing() threshold {
 	parts := func(w float64) (c, d complex128) {
-		return s.drive(w), complex(s.fresh, 0) + complex(s.stale, 0)*s.lag.onCircle(w)
+		return s.drive(w), complex(s.fresh, 0) + complex(s.stale, 0)*staleness(s.lag).onCircle(w)
 	}
 	turn := func(w float64) float64 {
 		c, d := parts(w)
@@ -199,7 +202,7 @@ func (s *scalar) delayCrossing() threshold {
 		}
 	}
 	consider(math.Pi) // both sides are real
-	n := 64 + 32*s.lag.resolution()
+	n := 64 + 32*staleness(s.lag).resolution()
 	step := math.Pi / (float64(n) + 0.5)
 	before, value := step/2, turn(step/2)
 	// A fresh part that pushes away, as of k1 in the loss, lets a slow pair cross at w ~ √ηλ.
@@ -229,7 +232,7 @@ func (s *scalar) drive(w float64) complex128 {
 	z := cmplx.Rect(1, w)
 	mu := complex(s.momentum, 0)
 	c := -(z - (1 + mu) + mu/z)
-	if s.method == Nesterov {
+	if s.method == option.Nesterov {
 		c /= 1 + mu - mu/z
 	}
 	return c
@@ -260,9 +263,9 @@ func (s *scalar) onsetRate() threshold {
 		return never
 	case s.current():
 		return first(newBlockSums(s.momentum, 1).onset(s.method) / lambda)
-	case s.lag.plainBlock() && s.frozen():
-		return first(newBlockSums(s.momentum, s.lag.Age).onset(s.method) / lambda)
-	case s.lag.Kind != Block:
+	case staleness(s.lag).plainBlock() && s.frozen():
+		return first(newBlockSums(s.momentum, s.lag.Interval).onset(s.method) / lambda)
+	case s.lag.Kind != option.Block:
 		return s.delayOnset()
 	case s.lag.Behind > 0:
 		return s.linear().onsetRate()
@@ -277,7 +280,7 @@ func (s *scalar) onsetRate() threshold {
 	// The onset may lie far below the bound on stability: (1−√μ)² against 1−μ.
 	low := 1e-3 * s.sufficientRate()
 	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
-	return firstCrossing(oscillates, low, high, 200+48*s.lag.Age)
+	return firstCrossing(oscillates, low, high, 200+48*s.lag.Interval)
 }
 
 // delayOnset follows the real multiplier that starts from 1: at z it needs
@@ -288,10 +291,10 @@ func (s *scalar) onsetRate() threshold {
 func (s *scalar) delayOnset() threshold {
 	rate := func(z float64) float64 {
 		n := 1.0
-		if s.method == Nesterov {
+		if s.method == option.Nesterov {
 			n = 1 + s.momentum - s.momentum/z
 		}
-		d := s.fresh + s.stale*s.lag.onLine(z)
+		d := s.fresh + s.stale*staleness(s.lag).onLine(z)
 		if d <= 0 {
 			return math.Inf(1)
 		}
@@ -334,7 +337,7 @@ func (s *scalar) overtaking() threshold {
 func (s *scalar) linear() *linear {
 	return &linear{
 		fresh: single(s.fresh), stale: single(s.stale), noise: single(0),
-		method: s.method, rate: s.rate, momentum: s.momentum, lag: s.lag,
+		method: s.method, rate: s.rate, momentum: s.momentum, lag: s.lag, ageDraws: s.ageDraws,
 	}
 }
 
@@ -350,25 +353,25 @@ const (
 // maxDelay. It is never where nothing is stale, where the motion inside a long block
 // dies out, and where delayIndependent.
 func (s *scalar) criticalInterval() threshold {
-	if s.lag.Kind == Random {
+	if s.lag.Kind == option.Random {
 		return threshold{} // there is no interval
 	}
 	lambda := s.total()
 	kappa := s.rate * lambda
 	shortest := 1.0
-	if s.lag.Kind == Delay {
+	if s.lag.Kind == option.Delay {
 		shortest = 0
 	}
 	onPolicy := *s
-	onPolicy.lag = Lag{Kind: Block, Age: 1}
+	onPolicy.lag = option.Lag{Kind: option.Block, Interval: 1}
 	switch {
 	case lambda <= 0 || s.rate >= onPolicy.criticalRate().at:
 		return first(shortest)
 	case math.Abs(s.stale) <= negligible*math.Abs(s.fresh):
 		return never
-	case s.lag.Kind == Block && s.lag.Behind > 0:
+	case s.lag.Kind == option.Block && s.lag.Behind > 0:
 		return s.linear().criticalInterval()
-	case s.lag.Kind == Block && s.frozen():
+	case s.lag.Kind == option.Block && s.frozen():
 		b := newBlockSums(s.momentum, 1)
 		for ; b.k <= maxInterval; b = b.next() {
 			if kappa >= b.threshold(s.method) {
@@ -376,9 +379,9 @@ func (s *scalar) criticalInterval() threshold {
 			}
 		}
 		return upTo(maxInterval)
-	case s.lag.Kind == Block:
+	case s.lag.Kind == option.Block:
 		return s.criticalBlock()
-	case s.frozen() && s.method == HeavyBall:
+	case s.frozen() && s.method == option.HeavyBall:
 		// By its closed form DelayThreshold falls in τ, so bisection finds the first.
 		low, high := 0, 1
 		for kappa < DelayThreshold(s.momentum, high) {
@@ -410,7 +413,7 @@ func (s *scalar) criticalInterval() threshold {
 // sufficientAge returns the age from 1 to end, with the heavy ball, up to which
 // docs/theory.md §5 guarantees stability for λ > 0; at least 1.
 func (s *scalar) sufficientAge(end int) int {
-	if s.method != HeavyBall || s.rate*(s.fresh+math.Abs(s.stale)) >= 2*(1+s.momentum) {
+	if s.method != option.HeavyBall || s.rate*(s.fresh+math.Abs(s.stale)) >= 2*(1+s.momentum) {
 		return 1
 	}
 	return max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), float64(end))))
@@ -441,7 +444,7 @@ func (s *scalar) criticalBlock() threshold {
 // + (κ_f z^τ + κ_s)(n_0 z + n_1), N(z) = n_0 + n_1/z.
 func (s *scalar) delayPolynomial(tau int) []float64 {
 	n0, n1 := 1.0, 0.0
-	if s.method == Nesterov {
+	if s.method == option.Nesterov {
 		n0, n1 = 1+s.momentum, -s.momentum
 	}
 	p := make([]float64, tau+3)

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -255,8 +257,8 @@ const maxSecondOrder = 1e9
 func (s *stationary) secondOrderWork() float64 {
 	size, _ := s.a.Dims()
 	free, phases := size, 1.0
-	if s.lag.Kind == Block {
-		free, phases = 2*s.dim(), float64(s.lag.Age)
+	if s.lag.Kind == option.Block {
+		free, phases = 2*s.dim(), float64(s.lag.Interval)
 	}
 	fourth := func(x int) float64 { return math.Pow(float64(x), 4) }
 	return 6*phases*fourth(size) + 90*fourth(free)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -22,14 +24,14 @@ type Settled struct {
 // Settled returns the shares of the stationary variances that a run has. A covariance that
 // starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
 // With random ages this takes their noise as that of the stationary law from the start on.
-func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
-	o.check()
-	l.check()
+func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Settled {
+	must(o.Check)
+	must(l.Check)
 	if e.prompts != nil {
 		return e.settledTabular(o, l, from, to)
 	}
 	whole := Settled{Reward: 1, Largest: 1}
-	if e.linearization == nil || to <= from || e.params.GroupSize == Infinite || l.Kind == Block && l.Age > maxPeriod {
+	if e.linearization == nil || to <= from || e.params.GroupSize == option.Infinite || l.Kind == option.Block && l.Interval > maxPeriod {
 		return whole
 	}
 	p := e.params
@@ -61,7 +63,7 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 		lacks, since := relative.lacks(o)
 		settled.Largest = max(settled.Largest, relative.share(lacks, []float64{1}, from-since, to-since))
 	}
-	if o.Method == Adam {
+	if o.Kind == option.Adam {
 		settled.Unknown = at.averageError(o, float64(max(from, 1)))
 	}
 	if from < since {
@@ -87,7 +89,7 @@ func (l *linearization) escape(p Params, law *stationary, largest float64) strin
 	sigma := law.timeAverage()
 	n, _ := sigma.Dims()
 	var axes mat.EigenSym
-	if p.Optimizer.Method == Adam || !axes.Factorize(mat.NewSymDense(n, sigma.RawMatrix().Data), true) {
+	if p.Optimizer.Kind == option.Adam || !axes.Factorize(mat.NewSymDense(n, sigma.RawMatrix().Data), true) {
 		return ""
 	}
 	var vectors mat.Dense
@@ -100,7 +102,7 @@ func (l *linearization) escape(p Params, law *stationary, largest float64) strin
 		p.integral = nil // the expansion in 1/G is good enough to tell whether a path comes back
 	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
-	if !math.IsInf(p.smoothRange(), 1) && !p.Lag.onPolicy() {
+	if !math.IsInf(p.smoothRange(), 1) && !staleness(p.Lag).onPolicy() {
 		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times
 		// those of the mean force κx at one deviation x, and a fast mode makes longer ones. From so far
 		// another attractor may lie half of the way back.
@@ -128,8 +130,8 @@ func (l *linearization) escape(p Params, law *stationary, largest float64) strin
 
 // period returns the number of steps of the monodromy matrix.
 func (l *linear) period() int {
-	if l.lag.Kind == Block {
-		return l.lag.Age
+	if l.lag.Kind == option.Block {
+		return l.lag.Interval
 	}
 	return 1
 }
@@ -143,8 +145,8 @@ const correctedFor, largestStart = 7, 4
 // lacks returns what the covariance of a run that starts at 0 lacks of the stationary one at
 // the start of a period: at step 0, or with Adam at the step since, before which its first
 // moment is corrected. Its steps of x are 1/(1 − β1^t) times those of a heavy ball.
-func (s *stationary) lacks(o Optimizer) (covariance *mat.Dense, since int) {
-	if o.Method != Adam || o.Beta1 == 0 {
+func (s *stationary) lacks(o option.Optimizer) (covariance *mat.Dense, since int) {
+	if o.Kind != option.Adam || o.Beta1 == 0 {
 		return s.start, 0
 	}
 	period := s.period()
@@ -154,7 +156,7 @@ func (s *stationary) lacks(o Optimizer) (covariance *mat.Dense, since int) {
 	state, gone := mat.NewDense(free, free, nil), 1.0
 	var a, noise mat.Dense
 	for range periods {
-		if s.lag.Kind == Block {
+		if s.lag.Kind == option.Block {
 			state = s.refreshed(state)
 		}
 		for range period {
@@ -212,7 +214,7 @@ func (s *stationary) missing(lacks *mat.Dense, a []float64, steps int) float64 {
 	// with x.
 	phases := func(x *mat.Dense, count int) float64 {
 		state := x
-		if s.lag.Kind == Block {
+		if s.lag.Kind == option.Block {
 			state = s.refreshed(x)
 		}
 		sum := 0.0

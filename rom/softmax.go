@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -39,7 +40,7 @@ func logSoftmax(dst, theta []float64) {
 // mean reward of arm a. theta has one logit per arm. Of prompts with a policy each it is the
 // mean of J at their starts.
 func ExpectedReward(p Params, theta []float64) float64 {
-	checkArms(p.Arms)
+	must((&option.Bandit{Arms: p.Arms}).Check)
 	checkLogits("theta", theta, len(p.Arms))
 	probs := make([]float64, len(theta))
 	if p.tabular() {
@@ -58,9 +59,9 @@ func ExpectedReward(p Params, theta []float64) float64 {
 // BestReward returns the largest expected reward of any policy: the mean of the best arm or, of prompts with a policy
 // each, the mean over the prompts of that.
 func BestReward(p Params) float64 {
-	checkArms(p.Arms)
-	best := func(arms []Arm) float64 {
-		return slices.MaxFunc(arms, func(a, b Arm) int { return compare(a.Mean, b.Mean) }).Mean
+	must((&option.Bandit{Arms: p.Arms}).Check)
+	best := func(arms []option.Arm) float64 {
+		return slices.MaxFunc(arms, func(a, b option.Arm) int { return compare(a.Mean, b.Mean) }).Mean
 	}
 	if !p.tabular() {
 		return best(p.Arms)
@@ -77,20 +78,20 @@ func BestReward(p Params) float64 {
 // where π = softmax(θ) and s_a² is the variance of the rewards of arm a. theta has one
 // logit per arm.
 func RewardVariance(p Params, theta []float64) float64 {
-	checkArms(p.Arms)
+	must((&option.Bandit{Arms: p.Arms}).Check)
 	checkLogits("theta", theta, len(p.Arms))
 	probs := make([]float64, len(theta))
 	softmax(probs, theta)
 	j, sum := expected(p.Arms, probs), 0.0
 	for a, p_a := range probs {
-		second := p.Arms[a].partialMoments(j)
+		second := partialMoments(p.Arms[a], j)
 		sum += p_a * second.full(2)
 	}
 	return sum
 }
 
 // expected returns Σ_a π_a m_a.
-func expected(arms []Arm, probs []float64) float64 {
+func expected(arms []option.Arm, probs []float64) float64 {
 	sum := 0.0
 	for a, p := range probs {
 		sum += p * arms[a].Mean

@@ -3,6 +3,7 @@ package rom
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -58,7 +59,7 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 		m.differencedStiffness(f, s, theta, m.rewardForce)
 		m.set(theta, theta)
 	}
-	if m.Strength > 0 && !m.shifted() && !m.resamples() {
+	if m.KL.Coefficient > 0 && !m.shifted() && !m.resamples() {
 		m.penaltyStiffness(f, s)
 	}
 	if m.Entropy > 0 {
@@ -97,7 +98,7 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 	for a, p := range probs {
 		u[a] = p * (m.Arms[a].Mean - mean)
 	}
-	if m.Scale == Unscaled { // the variance, which may overflow, does not matter
+	if m.Advantage.Scale == option.NoScale { // the variance, which may overflow, does not matter
 		return m.baseline * (1 - 1/m.size), slope, u
 	}
 	variance := m.spread()
@@ -110,7 +111,7 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 
 // rewardStiffness adds the reward part of the stiffness of an exactly known force.
 func (m *model) rewardStiffness(fresh, stale [][]float64) {
-	if m.Weighting != Unweighted {
+	if m.Importance.Mode != option.NoImportance {
 		defer m.bendWeights(fresh, stale)
 	}
 	probs := m.now.probs
@@ -120,7 +121,7 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 	}
 	phi, slope, u := m.phiGradient()
 	h := stale
-	if m.Weighting != Unweighted {
+	if m.Importance.Mode != option.NoImportance {
 		h = fresh
 	}
 	for a, p := range probs {
@@ -130,7 +131,7 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 			stale[a][b] -= u[a] * slope[b]
 		}
 	}
-	if !(m.tabled() || m.givenBaseline()) || m.Weighting != Unweighted {
+	if !(m.tabled() || m.givenBaseline()) || m.Importance.Mode != option.NoImportance {
 		return
 	}
 	// E A (π_old − π), because −πΣc is not 0
@@ -160,7 +161,7 @@ func (m *model) composedStiffness(fresh, stale [][]float64) {
 		u, slope = m.composedSlope()
 	}
 	h := fresh
-	if m.Weighting == Unweighted {
+	if m.Importance.Mode == option.NoImportance {
 		h = stale
 	}
 	for b, q := range probs {
@@ -178,8 +179,8 @@ func (m *model) composedStiffness(fresh, stale [][]float64) {
 
 // penaltyStiffness adds the KL part of the stiffness.
 func (m *model) penaltyStiffness(fresh, stale [][]float64) {
-	probs, beta := m.now.probs, m.Strength
-	if m.Placement == InLoss && m.Anchor == AtSnapshot {
+	probs, beta := m.now.probs, m.KL.Coefficient
+	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
 		fresh = stale
 	}
 	l, kl := make([]float64, len(probs)), 0.0
@@ -215,8 +216,8 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 			}
 		}
 	}
-	if m.Placement == InAdvantage {
-		if m.Weighting == Unweighted { // π_old∘ℓ_old − πΣπ_oldℓ_old
+	if m.KL.In == option.InAdvantage {
+		if m.Importance.Mode == option.NoImportance { // π_old∘ℓ_old − πΣπ_oldℓ_old
 			exact(fresh, 0, -kl)
 			exact(stale, 1, 1+kl)
 		} else { // π∘(ℓ_old − Σπℓ_old)
@@ -225,13 +226,13 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 		}
 		return
 	}
-	switch m.KLEstimator {
-	case ExactKL, RatioK1, RatioK3:
+	switch m.KL.Gradient {
+	case option.ExactKL, option.RatioK1, option.RatioK3:
 		exact(fresh, 1, 1)
-	case K1: // π_old − π
+	case option.K1: // π_old − π
 		exact(fresh, 0, -1)
 		exact(stale, 0, 1)
-	case K2:
+	case option.K2:
 		for a, p := range probs {
 			fresh[a][a] += beta * (1 - kl) * p
 			for b, q := range probs {
@@ -239,7 +240,7 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 			}
 		}
 		fisher(l)
-	case K3:
+	case option.K3:
 		for a, p := range probs {
 			ra := fp.Exp(m.reference[a])
 			fresh[a][a] += beta * ra
@@ -268,7 +269,7 @@ func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64, 
 				m.set(moved, theta)
 				forceAt(force)
 				for a, x := range force {
-					if !m.shifted() || m.Weighting != Unweighted { // else only rounding
+					if !m.shifted() || m.Importance.Mode != option.NoImportance { // else only rounding
 						fresh[a][b] -= sign * c * x / step
 					}
 				}

@@ -103,7 +103,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		}
 		switch whole := 1 + weight; {
 		case weight <= tailWeight:
-		case l.Lag.onPolicy():
+		case staleness(l.Lag).onPolicy():
 			largest.include(Neglected{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
 		default:
 			return Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: 1}

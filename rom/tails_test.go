@@ -1,6 +1,10 @@
 package rom
 
-import "testing"
+import (
+	"testing"
+
+	"grposim/option"
+)
 
 // Two arms of rewards 0 and −1 under k3 at the learning rate 0.2: kicks carry the policy
 // to certainty, so that a simulation has a share of 0.938(2) of zero-variance groups
@@ -8,11 +12,12 @@ import "testing"
 // gradient of KL, whose noise decreases as an arm becomes rare, nothing lies far away. With a lag
 // heavy tails leave nothing known.
 func TestTails(t *testing.T) {
-	tails := func(rate float64, estimator KLEstimator, lag Lag) Neglected {
+	tails := func(rate float64, estimator option.KLGradient, lag option.Lag) Neglected {
 		p := Params{
-			Arms: []Arm{{Law: Constant, Mean: 0}, {Law: Constant, Mean: -1}}, GroupSize: 9, Groups: 1, Strength: 0.2,
-			KLEstimator: estimator, Scale: GroupStd, Lag: lag,
-			Optimizer: Optimizer{Method: HeavyBall, Rate: rate, Momentum: 0.9},
+			Arms:      []option.Arm{{Law: option.Constant, Mean: 0}, {Law: option.Constant, Mean: -1}},
+			Estimator: option.Estimator{GroupSize: 9, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.2, Gradient: estimator}, Advantage: option.Advantage{Scale: option.StdScale}},
+			Lag:       lag,
+			Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: rate, Momentum: 0.9},
 		}
 		at, m, because := NewEquilibrium(p.checked()).dynamicsOf(p.checked())
 		if because != "" {
@@ -24,16 +29,16 @@ func TestTails(t *testing.T) {
 		}
 		return at.tails(law.timeAverage())
 	}
-	onPolicy := Lag{Kind: Block, Age: 1}
-	if got := tails(0.2, K3, onPolicy); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {
+	onPolicy := option.Lag{Kind: option.Block, Interval: 1}
+	if got := tails(0.2, option.K3, onPolicy); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {
 		t.Errorf("tails hold %g of the zero-variance groups, want 0.22", got.ZeroVariance)
 	}
-	for _, got := range []Neglected{tails(0.01, K3, onPolicy), tails(0.2, ExactKL, onPolicy)} {
+	for _, got := range []Neglected{tails(0.01, option.K3, onPolicy), tails(0.2, option.ExactKL, onPolicy)} {
 		if got.RewardMean > 1e-6 || got.RewardVariance > 1e-8 || got.ZeroVariance > 1e-6 {
 			t.Errorf("tails %+v, want none", got)
 		}
 	}
-	if got := tails(0.2, K3, Lag{Kind: Delay, Age: 1}); got.ZeroVariance != 1 {
+	if got := tails(0.2, option.K3, option.Lag{Kind: option.Delay, Interval: 1}); got.ZeroVariance != 1 {
 		t.Errorf("with a lag tails hold %g of the zero-variance groups, want 1: not known", got.ZeroVariance)
 	}
 }

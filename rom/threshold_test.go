@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -137,7 +139,7 @@ func TestUnconverged(t *testing.T) {
 // without momentum: w(τ+1) = π, and η = 2 sin(w/2)/cos(τw/2) = 2.
 func TestDelayedForceThatVanishes(t *testing.T) {
 	for tau := 1; tau <= 9; tau += 2 {
-		s := scalar{fresh: 0.5, stale: 0.5, lag: Lag{Kind: Delay, Age: tau}}
+		s := scalar{fresh: 0.5, stale: 0.5, lag: option.Lag{Kind: option.Delay, Interval: tau}}
 		got := s.criticalRate()
 		if !got.known || math.Abs(got.at-2) > 1e-9 {
 			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
@@ -155,9 +157,9 @@ func TestDelayedForceThatVanishes(t *testing.T) {
 // Searched is +Inf for closed forms and where a threshold provably does not exist;
 // everywhere else it is the limit of the search.
 func TestHowFarThresholdsAreSearched(t *testing.T) {
-	at := func(lag Lag, rate, fresh, stale float64) Params {
-		p := reference(Unscaled, 0.5, Infinite)
-		p.Lag, p.Optimizer = lag, Optimizer{Rate: rate}
+	at := func(lag option.Lag, rate, fresh, stale float64) Params {
+		p := reference(option.NoScale, 0.5, option.Infinite)
+		p.Lag, p.Optimizer = lag, option.Optimizer{LearningRate: rate}
 		direction := func(stiffness float64) *mat.Dense {
 			return mat.NewDense(2, 2, []float64{stiffness / 2, -stiffness / 2, -stiffness / 2, stiffness / 2})
 		}
@@ -171,16 +173,16 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		value func(d Dynamics) (*float64, float64)
 		want  float64 // the limit
 	}{
-		{"nothing stale, block", at(Lag{Kind: Block, Age: 4}, 0.1, 1, 0), interval, inf},
-		{"nothing stale, delay", at(Lag{Kind: Delay, Age: 4}, 0.1, 1, 0), interval, inf},
-		{"less stale than fresh: a long block comes to rest", at(Lag{Kind: Block, Age: 4}, 0.1, 0.7, 0.3), interval, inf},
-		{"less stale than fresh: any delay", at(Lag{Kind: Delay, Age: 4}, 0.1, 0.7, 0.3), interval, inf},
-		{"all stale, K* = 2e7", at(Lag{Kind: Block, Age: 4}, 1e-7, 0, 1), interval, maxInterval},
-		{"more stale than fresh, τ* ~ 1e4", at(Lag{Kind: Delay, Age: 4}, 1e-4, -0.1, 1.1), interval, maxDelay},
+		{"nothing stale, block", at(option.Lag{Kind: option.Block, Interval: 4}, 0.1, 1, 0), interval, inf},
+		{"nothing stale, delay", at(option.Lag{Kind: option.Delay, Interval: 4}, 0.1, 1, 0), interval, inf},
+		{"less stale than fresh: a long block comes to rest", at(option.Lag{Kind: option.Block, Interval: 4}, 0.1, 0.7, 0.3), interval, inf},
+		{"less stale than fresh: any delay", at(option.Lag{Kind: option.Delay, Interval: 4}, 0.1, 0.7, 0.3), interval, inf},
+		{"all stale, K* = 2e7", at(option.Lag{Kind: option.Block, Interval: 4}, 1e-7, 0, 1), interval, maxInterval},
+		{"more stale than fresh, τ* ~ 1e4", at(option.Lag{Kind: option.Delay, Interval: 4}, 1e-4, -0.1, 1.1), interval, maxDelay},
 		// M = 1e-6(1−κ)³ + 1 − 1e-6 reaches −1 at κ = 127 only.
-		{"a block nearly at its snapshot", at(Lag{Kind: Block, Age: 3}, 0.1, 1, -1+1e-6), rate, 10},
+		{"a block nearly at its snapshot", at(option.Lag{Kind: option.Block, Interval: 3}, 0.1, 1, -1+1e-6), rate, 10},
 		// The stiffness λ_f + λ_s z^{−τ} vanishes before two multipliers meet.
-		{"an onset beyond the longest companion", at(Lag{Kind: Delay, Age: 200}, 0.1, 1, -0.5), onset, 0},
+		{"an onset beyond the longest companion", at(option.Lag{Kind: option.Delay, Interval: 200}, 0.1, 1, -0.5), onset, 0},
 	} {
 		got := Predict(c.p).Exact
 		value, limit := c.value(got)
@@ -189,7 +191,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		}
 	}
 
-	p := at(Lag{Kind: Block, Age: 4}, 0.1, 0.7, 0.3)
+	p := at(option.Lag{Kind: option.Block, Interval: 4}, 0.1, 0.7, 0.3)
 	want := Predict(p).Exact.Searched
 	if want.LearningRate == 0 || want.Onset == 0 {
 		t.Errorf("critical rate and onset of a block are not searched: %+v", want)
@@ -198,10 +200,10 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	if got := PredictDynamics(p).Exact.Searched; got != want {
 		t.Errorf("thresholds that were not asked for: %+v, want %+v", got, want)
 	}
-	if got := Predict(at(Lag{Kind: Block, Age: 4}, 0.1, 1, 0)).LeadingOrder.Searched; got.LearningRate != inf || got.RefreshInterval != inf {
+	if got := Predict(at(option.Lag{Kind: option.Block, Interval: 4}, 0.1, 1, 0)).LeadingOrder.Searched; got.LearningRate != inf || got.RefreshInterval != inf {
 		t.Errorf("the reduced-order model without lag is always stable: %+v", got)
 	}
-	p.Strength, p.Reference = 0, []float64{0, 0}
+	p.KL.Coefficient, p.Reference = 0, []float64{0, 0}
 	if none := Predict(p); none.FixedPoint != nil || none.Exact.Searched != (Limits{}) || none.LeadingOrder.Searched != (Limits{}) {
 		t.Errorf("predictions without a fixed point: %+v", none)
 	}
@@ -209,14 +211,14 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	// Coupled modes (Λ_f and Λ_s do not commute) at a rate below every threshold. The
 	// limit of delays is lower for many arms, whose companion matrix is large.
 	for _, c := range []struct {
-		kind LagKind
+		kind option.LagKind
 		n    int
 		want float64
-	}{{Delay, 2, maxCoupledDelay}, {Delay, 8, maxCompanion/2/8 - 2}, {Block, 2, maxCoupledBlock}} {
+	}{{option.Delay, 2, maxCoupledDelay}, {option.Delay, 8, maxCompanion/2/8 - 2}, {option.Block, 2, maxCoupledBlock}} {
 		fresh, stale := identity(c.n), identity(c.n)
 		fresh.Set(0, 1, 0.3)
 		stale.Set(1, 0, 0.3)
-		l := &linear{fresh: fresh, stale: stale, rate: 1e-4, lag: Lag{Kind: c.kind, Age: 3}}
+		l := &linear{fresh: fresh, stale: stale, rate: 1e-4, lag: option.Lag{Kind: c.kind, Interval: 3}}
 		if got := l.criticalInterval(); got != upTo(c.want) {
 			t.Errorf("kind %v, n = %d: critical interval %v, want none up to %v", c.kind, c.n, got, c.want)
 		}
@@ -230,7 +232,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	fresh.Set(0, 1, 0.3)
 	stale.Set(1, 0, 0.3)
 	stale.Scale(1.0/3, stale)
-	l := &linear{fresh: fresh, stale: stale, rate: 0.5, lag: Lag{Kind: Block, Age: 3}}
+	l := &linear{fresh: fresh, stale: stale, rate: 0.5, lag: option.Lag{Kind: option.Block, Interval: 3}}
 	if got := l.criticalInterval(); got != never {
 		t.Errorf("a block whose inner dynamics converge: %v", got)
 	}

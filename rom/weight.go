@@ -3,11 +3,9 @@ package rom
 import (
 	"math"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
-
-// BySign holds a parameter of samples with positive and with negative advantage.
-type BySign struct{ Positive, Negative float64 }
 
 // weighting is a row of the table of importance weights w^±(ρ) (docs/theory.md §11.2).
 type weighting struct {
@@ -54,33 +52,33 @@ func banded(bands func(p *Params, prob float64) (up, down band)) weighting {
 
 // weightings is the table, by Weighting.
 var weightings = [...]weighting{
-	Unweighted: {
+	option.NoImportance: {
 		weight: func(*Params, float64, float64) (up, down float64) { return 1, 1 },
 		slope:  func(*Params) (up, down float64) { return 0, 0 },
 	},
-	Ratio: {
+	option.Ratio: {
 		weight: func(_ *Params, ratio, _ float64) (up, down float64) { return ratio, ratio },
 		slope:  func(*Params) (up, down float64) { return 1, 1 },
 	},
-	Clipped: banded(func(p *Params, _ float64) (up, down band) {
-		return band{math.Inf(1), p.ClipHigh, false}, band{p.ClipLow, math.Inf(1), false}
+	option.Clip: banded(func(p *Params, _ float64) (up, down band) {
+		return band{math.Inf(1), p.Importance.ClipHigh, false}, band{p.Importance.ClipLow, math.Inf(1), false}
 	}),
-	DualClipped: banded(func(p *Params, _ float64) (up, down band) {
-		return band{math.Inf(1), p.ClipHigh, false}, band{p.ClipLow, p.Cap - 1, false}
+	option.DualClip: banded(func(p *Params, _ float64) (up, down band) {
+		return band{math.Inf(1), p.Importance.ClipHigh, false}, band{p.Importance.ClipLow, p.Importance.Cap - 1, false}
 	}),
-	Truncated: banded(func(p *Params, _ float64) (up, down band) {
-		both := band{math.Inf(1), p.Cap - 1, true}
+	option.Truncated: banded(func(p *Params, _ float64) (up, down band) {
+		both := band{math.Inf(1), p.Importance.Cap - 1, true}
 		return both, both
 	}),
-	Masked: banded(func(p *Params, _ float64) (up, down band) {
-		both := band{1 - p.Floor, p.Cap - 1, false}
+	option.Masked: banded(func(p *Params, _ float64) (up, down band) {
+		both := band{1 - p.Importance.Floor, p.Importance.Cap - 1, false}
 		return both, both
 	}),
-	Clamped: banded(func(p *Params, _ float64) (up, down band) {
-		both := band{p.ClipLow, p.ClipHigh, true}
+	option.CISPO: banded(func(p *Params, _ float64) (up, down band) {
+		both := band{p.Importance.ClipLow, p.Importance.ClipHigh, true}
 		return both, both
 	}),
-	Sigmoid: {
+	option.SAPO: {
 		weight: func(p *Params, ratio, _ float64) (up, down float64) {
 			// 4σ(1−σ) = 1/cosh²(x/2), which is 0 long before cosh overflows
 			of := func(tau float64) float64 {
@@ -88,35 +86,37 @@ var weightings = [...]weighting{
 				c := math.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
 				return ratio / (c * c)
 			}
-			return of(p.Temperature.Positive), of(p.Temperature.Negative)
+			return of(p.Importance.Temperature.Positive), of(p.Importance.Temperature.Negative)
 		},
 		slope: func(*Params) (up, down float64) { return 1, 1 },
-		scale: func(p *Params) float64 { return 1 / max(p.Temperature.Positive, p.Temperature.Negative, 1) },
+		scale: func(p *Params) float64 {
+			return 1 / max(p.Importance.Temperature.Positive, p.Importance.Temperature.Negative, 1)
+		},
 	},
-	Powered: {
+	option.VESPO: {
 		weight: func(p *Params, ratio, _ float64) (up, down float64) {
 			of := func(k, lambda float64) float64 {
 				return fp.Exp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
 			}
-			return of(p.Power.Positive, p.Decay.Positive), of(p.Power.Negative, p.Decay.Negative)
+			return of(p.Importance.Power.Positive, p.Importance.Decay.Positive), of(p.Importance.Power.Negative, p.Importance.Decay.Negative)
 		},
 		slope: func(p *Params) (up, down float64) {
-			return p.Power.Positive - p.Decay.Positive, p.Power.Negative - p.Decay.Negative
+			return p.Importance.Power.Positive - p.Importance.Decay.Positive, p.Importance.Power.Negative - p.Importance.Decay.Negative
 		},
 		scale: func(p *Params) float64 {
-			return 1 / max(p.Power.Positive, p.Power.Negative, p.Decay.Positive, p.Decay.Negative, 1)
+			return 1 / max(p.Importance.Power.Positive, p.Importance.Power.Negative, p.Importance.Decay.Positive, p.Importance.Decay.Negative, 1)
 		},
 	},
-	ChangeClipped: banded(func(p *Params, prob float64) (up, down band) {
-		return band{math.Inf(1), p.ClipHigh / prob, false}, band{p.ClipLow / prob, math.Inf(1), false}
+	option.DPPO: banded(func(p *Params, prob float64) (up, down band) {
+		return band{math.Inf(1), p.Importance.ClipHigh / prob, false}, band{p.Importance.ClipLow / prob, math.Inf(1), false}
 	}),
 }
 
 // bySign reports whether samples of positive and of negative advantage can have different
 // weights at the same ratio.
 func (p *Params) bySign() bool {
-	switch p.Weighting {
-	case Clipped, DualClipped, ChangeClipped:
+	switch p.Importance.Mode {
+	case option.Clip, option.DualClip, option.DPPO:
 		return true
 	}
 	return p.signedWithin()
@@ -124,11 +124,11 @@ func (p *Params) bySign() bool {
 
 // signedWithin reports whether they differ at any distance from ρ = 1.
 func (p *Params) signedWithin() bool {
-	switch p.Weighting {
-	case Sigmoid:
-		return p.Temperature.Positive != p.Temperature.Negative
-	case Powered:
-		return p.Power.Positive != p.Power.Negative || p.Decay.Positive != p.Decay.Negative
+	switch p.Importance.Mode {
+	case option.SAPO:
+		return p.Importance.Temperature.Positive != p.Importance.Temperature.Negative
+	case option.VESPO:
+		return p.Importance.Power.Positive != p.Importance.Power.Negative || p.Importance.Decay.Positive != p.Importance.Decay.Negative
 	}
 	return false
 }
@@ -136,7 +136,7 @@ func (p *Params) signedWithin() bool {
 // smoothRange returns the largest change of a ratio from 1 at which no weight has a kink,
 // or over which smooth weights bend.
 func (p *Params) smoothRange() float64 {
-	row := weightings[p.Weighting]
+	row := weightings[p.Importance.Mode]
 	switch {
 	case row.bands != nil:
 		up, down := row.bands(p, 1)
@@ -149,8 +149,8 @@ func (p *Params) smoothRange() float64 {
 
 // jumps reports whether weights drop to 0 at a ratio that is not 1.
 func (p *Params) jumps() bool {
-	row := weightings[p.Weighting]
-	if row.bands == nil || p.Lag.onPolicy() {
+	row := weightings[p.Importance.Mode]
+	if row.bands == nil || staleness(p.Lag).onPolicy() {
 		return false
 	}
 	up, _ := row.bands(p, 1)
@@ -166,7 +166,7 @@ func (p *Params) unknownWeights() string {
 	switch {
 	case p.smoothRange() == 0:
 		return "the importance weight has a kink or a jump where the current policy is the snapshot"
-	case p.signedWithin() && p.GroupSize != Infinite && success == nil && (p.groups == nil || p.groups.smeared):
+	case p.signedWithin() && p.GroupSize != option.Infinite && success == nil && (p.groups == nil || p.groups.smeared):
 		return "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups"
 	}
 	return ""
@@ -175,7 +175,7 @@ func (p *Params) unknownWeights() string {
 // weigh sets the importance weights of every arm for positive (up) and negative
 // (down) advantages. An arm with π_old = 0 has the ratio 0.
 func (m *model) weigh() {
-	row := &weightings[m.Weighting]
+	row := &weightings[m.Importance.Mode]
 	for a, old := range m.past.probs {
 		ratio := 0.0
 		if old > 0 {
@@ -191,7 +191,7 @@ func (m *model) weigh() {
 //
 //	−(I − π1ᵀ) diag d (I − 1πᵀ)
 func (m *model) bendWeights(fresh, stale [][]float64) {
-	up, down := weightings[m.Weighting].slope(m.Params)
+	up, down := weightings[m.Importance.Mode].slope(m.Params)
 	if up == 1 && down == 1 {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -14,7 +16,7 @@ import (
 // it, evenly spaced, and at least 1 just above it.
 func firstUnstable(t *testing.T, name string, l *linear, critical float64, points int) {
 	t.Helper()
-	at := func(rate float64) float64 { return radius(l.at(rate, l.lag.Age).monodromy()) }
+	at := func(rate float64) float64 { return radius(l.at(rate, l.lag.Interval).monodromy()) }
 	for i := 1; i < points; i++ {
 		rate := critical * float64(i) / float64(points)
 		if r := at(rate); r > 1+1e-12 {
@@ -31,16 +33,16 @@ func firstUnstable(t *testing.T, name string, l *linear, critical float64, point
 // μ = .9): the critical learning rate at a given K, and the critical K at a
 // given learning rate, are the smallest unstable ones, whatever comes after.
 func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
-	p := reference(Unscaled, 0.5, Infinite)
-	p.Weighting, p.Optimizer.Momentum = Ratio, 0.9
+	p := reference(option.NoScale, 0.5, option.Infinite)
+	p.Importance.Mode, p.Optimizer.Momentum = option.Ratio, 0.9
 	lambda := Predict(p).Stiffness.Total
 	motion := func(p Params) *linear {
 		f := fold(p)
-		return newLinearization(f, f.reached()).newLinearDynamics(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole
+		return newLinearization(f, f.reached()).newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole
 	}
 	windows := 0
 	for k := 1; k <= 12; k++ {
-		p.Lag = Lag{Kind: Block, Age: k}
+		p.Lag = option.Lag{Kind: option.Block, Interval: k}
 		l := motion(p)
 		critical := *Predict(p).Exact.CriticalLearningRate
 		firstUnstable(t, "block", l, critical, 2000)
@@ -50,7 +52,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 				break
 			}
 		}
-		p.Lag = Lag{Kind: Delay, Age: k}
+		p.Lag = option.Lag{Kind: option.Delay, Interval: k}
 		firstUnstable(t, "delay", motion(p), *Predict(p).Exact.CriticalLearningRate, 400)
 	}
 	if windows < 6 {
@@ -58,11 +60,11 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	}
 
 	for i := range 60 {
-		p.Optimizer.Rate, p.Lag = 0.02*float64(i+1)/lambda, Lag{Kind: Block, Age: 1}
+		p.Optimizer.LearningRate, p.Lag = 0.02*float64(i+1)/lambda, option.Lag{Kind: option.Block, Interval: 1}
 		l := motion(p)
 		first := 0
 		for k := 1; k <= 40 && first == 0; k++ {
-			if radius(l.at(p.Optimizer.Rate, k).monodromy()) >= 1 {
+			if radius(l.at(p.Optimizer.LearningRate, k).monodromy()) >= 1 {
 				first = k
 			}
 		}
@@ -78,7 +80,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 func coupledDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *linear {
 	l := &linear{
 		fresh: mat.NewDense(n, n, normals(r, n*n, fresh)), stale: mat.NewDense(n, n, normals(r, n*n, stale)),
-		method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Kind: Delay, Age: r.IntN(delays)},
+		method: option.Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: option.Lag{Kind: option.Delay, Interval: r.IntN(delays)},
 	}
 	for i := range n {
 		l.fresh.Set(i, i, l.fresh.At(i, i)+1)
@@ -115,14 +117,17 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 		firstUnstable(t, "random", l, critical, 300)
 	}
 	p := Params{
-		GroupSize: Infinite, Groups: 1, Weighting: Ratio, Strength: 1, Reference: make([]float64, 8),
-		Lag: Lag{Kind: Delay, Age: 20}, Optimizer: Optimizer{Rate: 0.3, Momentum: 0.8}, Factors: Unit,
+		Estimator: option.Estimator{GroupSize: option.Infinite, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Ratio}, KL: option.KL{Coefficient: 1}},
+		Reference: make([]float64, 8),
+		Lag:       option.Lag{Kind: option.Delay, Interval: 20},
+		Optimizer: option.Optimizer{LearningRate: 0.3, Momentum: 0.8},
+		Factors:   Unit,
 	}
 	for _, reward := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		p.Arms = append(p.Arms, Arm{Law: Constant, Mean: reward})
+		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: reward})
 	}
 	f := fold(p)
-	m := newLinearization(f, f.reached()).newLinearDynamics(HeavyBall, 0.3, 0.8, nil)
+	m := newLinearization(f, f.reached()).newLinearDynamics(option.HeavyBall, 0.3, 0.8, nil)
 	if !m.coupled {
 		t.Fatal("the modes are independent, want the stale share of the scale to couple them")
 	}
@@ -139,7 +144,7 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 		n := 2 + r.IntN(3)
 		l := &linear{
 			fresh: mat.NewDense(n, n, normals(r, n*n, 0.4)), stale: mat.NewDense(n, n, normals(r, n*n, 0.4)),
-			method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), rate: 0.02 + 0.2*r.ExpFloat64(), lag: Lag{Kind: Delay},
+			method: option.Method(r.IntN(2)), momentum: 0.95 * r.Float64(), rate: 0.02 + 0.2*r.ExpFloat64(), lag: option.Lag{Kind: option.Delay},
 		}
 		for i := range n {
 			l.fresh.Set(i, i, l.fresh.At(i, i)+1)
@@ -167,7 +172,7 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	}
 	// Two equal modes next to the circle may hide each other, but nothing unstable is stable.
 	for _, excess := range []float64{-1e-9, 1e-9} {
-		s := &scalar{stale: 1, lag: Lag{Kind: Delay, Age: 5}}
+		s := &scalar{stale: 1, lag: option.Lag{Kind: option.Delay, Interval: 5}}
 		l := &linear{fresh: mat.NewDense(2, 2, nil), stale: identity(2), lag: s.lag, rate: s.criticalRate().at * (1 + excess)}
 		if l.delayStable() && excess > 0 {
 			t.Error("two equal modes above their threshold count as stable")
@@ -196,7 +201,7 @@ func TestStabilityMarginAgainstSpectra(t *testing.T) {
 		for i := range 60 {
 			rate := 0.03 * math.Pow(100, float64(i)/60)
 			margin := stabilityMargin(crossings, rate)
-			size := radius(l.at(rate, l.lag.Age).monodromy())
+			size := radius(l.at(rate, l.lag.Interval).monodromy())
 			switch {
 			case math.Abs(size-1) < 1e-9:
 				continue
@@ -293,7 +298,7 @@ func TestComplexEigenvalues(t *testing.T) {
 // Where the determinant overflows, no delay counts as stable, and the search ends.
 func TestArgumentPrincipleEndsAtOverflow(t *testing.T) {
 	for _, size := range []float64{1e200, math.MaxFloat64} {
-		l := &linear{fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), stale: identity(2), rate: 1e150, lag: Lag{Kind: Delay, Age: 300}}
+		l := &linear{fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), stale: identity(2), rate: 1e150, lag: option.Lag{Kind: option.Delay, Interval: 300}}
 		if l.delayStable() {
 			t.Errorf("a stiffness of %v counts as stable", size)
 		}

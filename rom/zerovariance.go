@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
@@ -35,10 +36,10 @@ func (m *model) values(probs []float64) []float64 {
 	}
 	for a, arm := range m.Arms {
 		switch {
-		case arm.Law == Bernoulli:
+		case arm.Law == option.Bernoulli:
 			add(1, probs[a]*arm.Mean)
 			add(0, probs[a]*(1-arm.Mean))
-		case arm.Law == Normal && arm.Std > 0:
+		case arm.Law == option.Normal && arm.Std > 0:
 		default:
 			add(arm.Mean, probs[a])
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -25,10 +26,10 @@ const guideBits = 8
 
 // newAges returns the ages of a cell; nil unless its lag is random.
 func newAges(c *Cell) *ages {
-	if c.Lag.Kind != grpo.Random {
+	if c.Lag.Kind != option.Random {
 		return nil
 	}
-	a := &ages{probabilities: c.Lag.Ages.Probabilities(), words: draw.NewWords(nil), sum: make([]float64, len(c.Bandit.Arms))}
+	a := &ages{probabilities: grpo.AgeProbabilities(&c.Lag.Ages), words: draw.NewWords(nil), sum: make([]float64, len(c.Bandit.Arms))}
 	sum := 0.0
 	for _, p := range a.probabilities {
 		sum += p
@@ -68,7 +69,7 @@ func (a *ages) above(age int, u float64) int {
 
 // agedByGroup reports whether a step has several groups, each with a snapshot of its own.
 func (c *Cell) agedByGroup() bool {
-	return c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup && c.Estimator.GroupsPerStep > 1
+	return c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup && c.Estimator.GroupsPerStep > 1
 }
 
 // pushAged is push for a random lag. At G = ∞ the gradient is the mean of the expected ones

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 )
 
 // Ages follow their law: the counts of 100,000 are within five standard deviations of it.
 func TestAgesFollowTheirLaw(t *testing.T) {
 	const draws = 100_000
-	table := grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}
-	table.Weights = []float64{1: 1, 8: 3}
-	for _, law := range []grpo.Ages{
-		{Law: grpo.UniformAges, From: 2, To: 6, Drawn: grpo.AgePerGroup},
-		{Law: grpo.GeometricAges, Mean: 4, Drawn: grpo.AgePerStep},
+	table := option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}
+	table.Weights = [option.MaxTableAge + 1]float64{1: 1, 8: 3}
+	for _, law := range []option.Ages{
+		{Law: option.UniformAges, From: 2, To: 6, Drawn: option.AgePerGroup},
+		{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep},
 		table,
 	} {
 		c := referenceCell()
-		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: law}
+		c.Lag = option.Lag{Kind: option.Random, Ages: law}
 		a := newAges(&c)
 		a.begin(&c, ForReplica, 0)
 		counts := make([]float64, len(a.probabilities))
@@ -37,18 +38,18 @@ func TestAgesFollowTheirLaw(t *testing.T) {
 // policies from before step 0 are the initial one.
 func TestExpectedForceOverAges(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.GroupSize = grpo.Infinite
+	c.Estimator.GroupSize = option.Infinite
 	c.Optimizer.Momentum = 0.5
 	c.Init = []float64{1, 0}
-	for _, law := range []grpo.Ages{
-		{Law: grpo.UniformAges, From: 1, To: 5, Drawn: grpo.AgePerGroup},
-		{Law: grpo.GeometricAges, Mean: 3, Drawn: grpo.AgePerGroup},
+	for _, law := range []option.Ages{
+		{Law: option.UniformAges, From: 1, To: 5, Drawn: option.AgePerGroup},
+		{Law: option.GeometricAges, Mean: 3, Drawn: option.AgePerGroup},
 	} {
-		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: law}
+		c.Lag = option.Lag{Kind: option.Random, Ages: law}
 		r := newReplica(&c, []int{c.Run.Steps}, coupledLaws(&c.Bandit, &c.Estimator))
 		r.values = make([][quantityCount]float64, 1)
 		r.begin(0)
-		force, p := grpo.NewForce(c.Estimator, c.Reference), law.Probabilities()
+		force, p := grpo.NewForce(c.Estimator, c.Reference), grpo.AgeProbabilities(&law)
 		past, theta, velocity := []*grpo.Policy{}, []float64{1, 0}, []float64{0, 0}
 		for step := range 40 {
 			past = append(past, grpo.NewPolicy(append([]float64(nil), theta...)))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"grposim/grpo"
+	"grposim/option"
 )
 
 // replicaOutcome is everything that a replica leaves at the end of its run.
@@ -68,7 +69,7 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		c.Bandit.Arms, c.Init, c.Reference = nil, nil, nil
 		for range arms {
 			mean := [...]float64{0, 0.5, 1, random.Float64(), random.Float64()}[random.IntN(5)]
-			c.Bandit.Arms = append(c.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: mean})
+			c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: mean})
 			c.Init = append(c.Init, [...]float64{0, random.NormFloat64(), 20 * random.NormFloat64(), 1000}[random.IntN(4)])
 			c.Reference = append(c.Reference, random.NormFloat64())
 		}
@@ -79,22 +80,22 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	if random.IntN(3) == 0 {
 		c.Estimator.Entropy = random.Float64()
 		c.Optimizer.MaxNorm = [...]float64{0, 0.1, 1}[random.IntN(3)]
-		c.Estimator.KL.In = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)]
-		if c.Lag.Kind == grpo.Block {
-			c.Estimator.Samples = [...]grpo.Samples{"", grpo.Fresh, grpo.Reused}[random.IntN(3)]
+		c.Estimator.KL.In = [...]option.KLPlacement{option.InLoss, option.InLoss}[random.IntN(2)]
+		if c.Lag.Kind == option.Block {
+			c.Estimator.Samples = [...]option.Samples{option.Fresh, option.Fresh, option.Reused}[random.IntN(3)]
 		}
 	}
 	if random.IntN(2) == 0 {
-		c.Estimator.Importance = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))])
+		c.Estimator.Importance = everyWeight(option.ImportanceModes[random.IntN(len(option.ImportanceModes))])
 	}
 	if e := &c.Estimator; random.IntN(5) == 0 {
-		e.Filter = grpo.KeepAll
-		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
-		if scale := [...]grpo.Scale{grpo.BatchStd, grpo.PooledStd, grpo.BatchMean}[random.IntN(3)]; scale != grpo.BatchStd {
-			e.Advantage.Baseline, e.Advantage.Scale = grpo.MeanBaseline, scale
+		e.Filter = option.KeepAll
+		e.Advantage = option.Advantage{Baseline: option.Baselines[random.IntN(2)], Scale: option.BatchStd, Std: option.Deviations[random.IntN(2)], Epsilon: 0.01}
+		if scale := [...]option.Scale{option.BatchStd, option.PooledStd, option.BatchMean}[random.IntN(3)]; scale != option.BatchStd {
+			e.Advantage.Baseline, e.Advantage.Scale = option.MeanBaseline, scale
 		}
 		if random.IntN(3) == 0 {
-			e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+			e.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: random.Float64(), Rate: random.Float64()}
 		}
 	}
 	setPenalty(random, &c)
@@ -105,33 +106,33 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 // setPenalty gives some cells a KL gradient of their samples, and some a reference that moves.
 func setPenalty(random *rand.Rand, c *Cell) {
 	if random.IntN(2) == 0 {
-		c.Estimator.KL.Gradient = grpo.KLGradients[random.IntN(len(grpo.KLGradients))]
-		if c.Estimator.Filter == grpo.Drop {
-			c.Estimator.Filter = grpo.KeepAll
+		c.Estimator.KL.Gradient = option.KLGradients[random.IntN(len(option.KLGradients))]
+		if c.Estimator.Filter == option.Drop {
+			c.Estimator.Filter = option.KeepAll
 		}
 	}
 	if random.IntN(3) == 0 {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
 	}
 	if random.IntN(3) == 0 {
-		c.Estimator.KL.In = grpo.KLPlacements[random.IntN(len(grpo.KLPlacements))]
+		c.Estimator.KL.In = option.KLPlacements[random.IntN(len(option.KLPlacements))]
 		c.Estimator.KL.Coefficient = 0.3
 		if c.Estimator.KL.Outside() {
-			if c.Estimator.Filter == grpo.Drop || c.Estimator.KL.In == grpo.InReward {
-				c.Estimator.Filter = grpo.KeepAll
+			if c.Estimator.Filter == option.Drop || c.Estimator.KL.In == option.InReward {
+				c.Estimator.Filter = option.KeepAll
 			}
 			if c.Estimator.Advantage.Tabled() {
-				c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd}
+				c.Estimator.Advantage = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.SampleStd}
 			}
 		}
-		if c.Estimator.KL.In == grpo.InAdvantage && !c.Estimator.Importance.Linear() {
-			c.Estimator.Importance = everyWeight(grpo.Ratio)
+		if c.Estimator.KL.In == option.InAdvantage && !c.Estimator.Importance.Linear() {
+			c.Estimator.Importance = everyWeight(option.Ratio)
 		}
 	}
 }
 
-func anyReferenceUpdate(random *rand.Rand) grpo.ReferenceUpdate {
-	return grpo.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
+func anyReferenceUpdate(random *rand.Rand) option.ReferenceUpdate {
+	return option.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
 }
 
 // anyAgedCell is anyVectorCell, or in one of three cells has snapshots of random ages.
@@ -145,19 +146,19 @@ func anyAgedCell(random *rand.Rand, i int) Cell {
 
 // setAges gives the snapshots of a cell random ages.
 func setAges(random *rand.Rand, c *Cell) {
-	c.Lag = grpo.Lag{Kind: grpo.Random, Ages: [...]grpo.Ages{
-		{Law: grpo.UniformAges, To: random.IntN(5)},
-		{Law: grpo.UniformAges, From: 2, To: 40},
-		{Law: grpo.GeometricAges, Mean: 3 * random.Float64()},
-		{Law: grpo.TableAges, Weights: []float64{1: 1, 4: 2}},
+	c.Lag = option.Lag{Kind: option.Random, Ages: [...]option.Ages{
+		{Law: option.UniformAges, To: random.IntN(5)},
+		{Law: option.UniformAges, From: 2, To: 40},
+		{Law: option.GeometricAges, Mean: 3 * random.Float64()},
+		{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{1: 1, 4: 2}},
 	}[random.IntN(4)]}
-	c.Lag.Ages.Drawn = grpo.AgeDraws[random.IntN(2)]
-	if c.Lag.Ages.Drawn == grpo.AgePerGroup {
-		c.Estimator.KL.In = grpo.InLoss
+	c.Lag.Ages.Drawn = option.AgeDraws[random.IntN(2)]
+	if c.Lag.Ages.Drawn == option.AgePerGroup {
+		c.Estimator.KL.In = option.InLoss
 	}
-	c.Estimator.Samples = grpo.Fresh
-	if c.Estimator.Advantage.Baseline == grpo.RunningMean { // moves once a step
-		c.Lag.Ages.Drawn = grpo.AgePerStep
+	c.Estimator.Samples = option.Fresh
+	if c.Estimator.Advantage.Baseline == option.RunningMean { // moves once a step
+		c.Lag.Ages.Drawn = option.AgePerStep
 	}
 }
 
@@ -167,16 +168,16 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
-	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))]), grpo.ExactKL, grpo.AtCurrent
-	e.Filter = [...]grpo.Filter{grpo.KeepAll, grpo.Redraw}[random.IntN(2)]
+	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(option.ImportanceModes[random.IntN(len(option.ImportanceModes))]), option.ExactKL, option.AtCurrent
+	e.Filter = [...]option.Filter{option.KeepAll, option.Redraw}[random.IntN(2)]
 	if random.IntN(5) == 0 {
-		e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+		e.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: random.Float64(), Rate: random.Float64()}
 	}
 	if e.Advantage.Tabled() {
-		e.Filter = grpo.KeepAll
+		e.Filter = option.KeepAll
 	}
-	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
-	c.Optimizer.Kind = grpo.HeavyBall
+	e.KL.In, e.Samples = [...]option.KLPlacement{option.InLoss, option.InLoss}[random.IntN(2)], [...]option.Samples{option.Fresh, option.Fresh}[random.IntN(2)]
+	c.Optimizer.Kind = option.HeavyBall
 	if random.IntN(3) == 0 {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
 	}
@@ -191,25 +192,25 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 func setOtherRewards(random *rand.Rand, c *Cell) {
 	equal := random.IntN(4) == 0
 	for a := range c.Bandit.Arms {
-		c.Bandit.Arms[a] = [...]grpo.Arm{
-			{Reward: grpo.Constant, Mean: 0.7},
-			{Reward: grpo.Constant, Mean: random.NormFloat64()},
-			{Reward: grpo.Normal, Mean: 0.7},
-			{Reward: grpo.Normal, Mean: random.NormFloat64(), Std: 0.3},
-			{Reward: grpo.Normal, Mean: 100 * random.NormFloat64(), Std: 10 * random.Float64()},
+		c.Bandit.Arms[a] = [...]option.Arm{
+			{Law: option.Constant, Mean: 0.7},
+			{Law: option.Constant, Mean: random.NormFloat64()},
+			{Law: option.Normal, Mean: 0.7},
+			{Law: option.Normal, Mean: random.NormFloat64(), Std: 0.3},
+			{Law: option.Normal, Mean: 100 * random.NormFloat64(), Std: 10 * random.Float64()},
 		}[random.IntN(5)]
 		if equal {
-			c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Constant, Mean: 0.7}
+			c.Bandit.Arms[a] = option.Arm{Law: option.Constant, Mean: 0.7}
 		}
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
-	c.Estimator.Filter = grpo.KeepAll
+	c.Estimator.Filter = option.KeepAll
 	if c.Estimator.Advantage.Tabled() {
-		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.NoScale}
 	}
-	if c.Estimator.Importance.BySign() { // has no vectors with normal rewards
+	if grpo.WeightsBySign(&c.Estimator.Importance) { // has no vectors with normal rewards
 		for a := range c.Bandit.Arms {
-			c.Bandit.Arms[a].Reward = grpo.Constant
+			c.Bandit.Arms[a].Law = option.Constant
 		}
 	}
 }
@@ -319,31 +320,31 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c.Bandit.Arms[1].Mean = [...]float64{0.2, 0.25, random.Float64()}[random.IntN(3)]
 	e.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 200, 256, 257, 1000}[random.IntN(13)]
 	e.GroupsPerStep = 1 + random.IntN(3)
-	e.Filter = grpo.Filters[random.IntN(3)]
-	e.Advantage.Scale = grpo.Scales[random.IntN(2)]
-	e.Advantage.Baseline = grpo.Baselines[random.IntN(2)]
-	e.Advantage.Std = grpo.Deviations[random.IntN(2)]
+	e.Filter = option.Filters[random.IntN(3)]
+	e.Advantage.Scale = option.Scales[random.IntN(2)]
+	e.Advantage.Baseline = option.Baselines[random.IntN(2)]
+	e.Advantage.Std = option.Deviations[random.IntN(2)]
 	if random.IntN(3) == 0 {
-		e.Filter = grpo.KeepAll
-		e.Advantage = [...]grpo.Advantage{
-			{Baseline: grpo.SecondBest, Scale: grpo.NoScale},
-			{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
-			{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
-			{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6},
-			{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
+		e.Filter = option.KeepAll
+		e.Advantage = [...]option.Advantage{
+			{Baseline: option.SecondBest, Scale: option.NoScale},
+			{Baseline: option.SecondBest, Scale: option.StdScale, Std: option.SampleStd},
+			{Baseline: option.MeanBaseline, Scale: option.MeanScale},
+			{Baseline: option.LeaveOneOut, Scale: option.OthersStd, Epsilon: 1e-6},
+			{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
 		}[random.IntN(5)]
 	}
-	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
-	e.KL.At = grpo.KLPoints[random.IntN(2)]
+	e.Importance.Mode = [...]option.ImportanceMode{option.NoImportance, option.Ratio}[random.IntN(2)]
+	e.KL.At = option.KLPoints[random.IntN(2)]
 	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
-	c.Lag = [...]grpo.Lag{{Kind: grpo.Block, Interval: 1 + random.IntN(9)}, {Kind: grpo.Delay, Interval: random.IntN(9)},
-		{Kind: grpo.Block, Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
+	c.Lag = [...]option.Lag{{Kind: option.Block, Interval: 1 + random.IntN(9)}, {Kind: option.Delay, Interval: random.IntN(9)},
+		{Kind: option.Block, Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
 	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
-	c.Optimizer.Kind = [...]grpo.Method{grpo.HeavyBall, grpo.HeavyBall, grpo.Nesterov, grpo.Adam}[random.IntN(4)]
+	c.Optimizer.Kind = [...]option.Method{option.HeavyBall, option.HeavyBall, option.Nesterov, option.Adam}[random.IntN(4)]
 	c.Optimizer.Beta1, c.Optimizer.Beta2, c.Optimizer.Epsilon = 0.9, 0.99, 1e-8
 	if random.IntN(3) == 0 {
-		c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ScheduleKinds[random.IntN(3)], Warmup: random.IntN(20), Total: 300}
+		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)], Warmup: random.IntN(20), Total: 300}
 	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
@@ -403,7 +404,7 @@ func TestTwoArmBatchOfDivergedReplicas(t *testing.T) {
 // A replica gives the same results alone as in a batch.
 func TestBatchesAreReplicas(t *testing.T) {
 	three := referenceCell()
-	three.Bandit.Arms = append(three.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.5})
+	three.Bandit.Arms = append(three.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.5})
 	three.Bandit.TrueMeans = make([]float64, 3)
 	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
 	for _, c := range []Cell{referenceCell(), three} {
@@ -421,7 +422,7 @@ func TestBatchesAreReplicas(t *testing.T) {
 // recorded steps.
 func TestStepOfDivergence(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.ExactKL, At: grpo.AtCurrent}
+	c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.ExactKL, At: option.AtCurrent}
 	c.Optimizer.LearningRate = 1.7e308
 	c.Lag.Interval = 50
 	c.Run = Run{Steps: 400, Replicas: chunkSize}
@@ -437,10 +438,10 @@ func TestStepOfDivergence(t *testing.T) {
 // There is no two-arm batch for a cell with an option that it lacks.
 func TestCellsWithoutTwoArmBatch(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
-		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
-		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
+		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = option.Clip },
+		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = option.K3 },
 		"random ages": func(c *Cell) {
-			c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, To: 3, Drawn: grpo.AgePerGroup}}
+			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, To: 3, Drawn: option.AgePerGroup}}
 		},
 		"three arms": func(c *Cell) {
 			c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])

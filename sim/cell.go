@@ -1,22 +1,25 @@
 package sim
 
-import "grposim/grpo"
+import (
+	"grposim/grpo"
+	"grposim/option"
+)
 
 // Cell is one point of a parameter sweep: what to simulate and what to measure in
 // addition to the run. Simulate checks every field.
 type Cell struct {
 	ID        string // with Seed, selects the cell's random streams; equal ones give equal streams
 	Seed      uint64
-	Bandit    grpo.Bandit // TrueMeans may be nil: the arms' means
-	Prompts   *Prompts    // replace the means of the arms of Bandit; nil: there is one prompt
-	Estimator grpo.Estimator
-	Lag       grpo.Lag
-	Optimizer grpo.Optimizer
+	Bandit    option.Bandit // TrueMeans may be nil: the arms' means
+	Prompts   *Prompts      // replace the means of the arms of Bandit; nil: there is one prompt
+	Estimator option.Estimator
+	Lag       option.Lag
+	Optimizer option.Optimizer
 	Init      []float64 // logits at step 0, finite, one an arm; nil: zeros
 	Reference []float64 // logits of π_ref, finite, one an arm; nil: zeros
 	Run       Run
 
-	ReferenceUpdate grpo.ReferenceUpdate // of π_ref, which begins as Reference
+	ReferenceUpdate option.ReferenceUpdate // of π_ref, which begins as Reference
 
 	Stiffness  []StiffnessProbe // measured in addition to the run
 	Relaxation *RelaxationProbe // measured in addition to the run; nil: none
@@ -32,7 +35,7 @@ type Cell struct {
 
 // Deterministic reports whether the cell follows the expected gradient, G = ∞, so that
 // all its replicas are equal.
-func (c *Cell) Deterministic() bool { return c.Estimator.GroupSize == grpo.Infinite }
+func (c *Cell) Deterministic() bool { return c.Estimator.GroupSize == option.Infinite }
 
 // Replicas returns the number of replicas that run: one if all are equal.
 func (c *Cell) Replicas() int {
@@ -45,7 +48,7 @@ func (c *Cell) Replicas() int {
 // Draws reports whether step t draws groups, or at G = ∞ evaluates the expected gradient, for
 // itself: in every step, or with reused samples at a refresh.
 func (c *Cell) Draws(t int) bool {
-	return c.Estimator.Samples != grpo.Reused || c.Lag.Refreshes(t)
+	return c.Estimator.Samples != option.Reused || c.Lag.Refreshes(t)
 }
 
 // complete returns a copy of the cell with values for the lists that are nil.
@@ -63,7 +66,7 @@ func (c Cell) complete() *Cell {
 }
 
 // means returns the arms' mean rewards.
-func means(bandit *grpo.Bandit) []float64 {
+func means(bandit *option.Bandit) []float64 {
 	m := make([]float64, len(bandit.Arms))
 	for a, arm := range bandit.Arms {
 		m[a] = arm.Mean
@@ -74,11 +77,11 @@ func means(bandit *grpo.Bandit) []float64 {
 // Memory returns about how many bytes one worker needs for the policies of the replicas that
 // it runs together: 16 for each arm of the present and of all older snapshots that the lag needs.
 func (c *Cell) Memory() float64 {
-	policies := 4 + max(c.Lag.Stored(c.Run.Steps)-1, 0) // present, initial, reference, snapshot
+	policies := 4 + max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) // present, initial, reference, snapshot
 	if c.tabular() {
 		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
 	}
-	if c.Prompts != nil && c.Estimator.Filter == grpo.Redraw {
+	if c.Prompts != nil && c.Estimator.Filter == option.Redraw {
 		policies += len(c.Prompts.Means) // as much as promptRedraws
 	}
 	return chunkSize * float64(policies) * float64(16*len(c.Bandit.Arms)+100)

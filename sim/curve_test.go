@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -48,7 +48,7 @@ func TestFitSteps(t *testing.T) {
 // given there and that only every third step is read).
 func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	const kappa = 0.05 * 0.1586848975
-	c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
+	c := modeCell(option.NoImportance, option.AtSnapshot)
 	c.Init, c.Optimizer.LearningRate = []float64{0, 0}, 0.05
 	c.Run.Steps = int(math.Round(5 / kappa))
 	c.Fits = []CurveFit{SaturationFit}
@@ -63,14 +63,14 @@ func TestSaturationOfTheReferenceBandit(t *testing.T) {
 // The stand-in for the paper's bandit has an early-slope K of 0.120
 // (docs/theory.md §9).
 func TestEarlySlopeOfTheStandIn(t *testing.T) {
-	c := modeCell(grpo.Ratio, grpo.AtCurrent)
-	c.Bandit = grpo.Bandit{}
+	c := modeCell(option.Ratio, option.AtCurrent)
+	c.Bandit = option.Bandit{}
 	for _, reward := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		c.Bandit.Arms = append(c.Bandit.Arms, grpo.Arm{Reward: grpo.Constant, Mean: reward})
+		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Constant, Mean: reward})
 		c.Bandit.TrueMeans = append(c.Bandit.TrueMeans, reward)
 	}
 	c.Init, c.Reference = make([]float64, 8), make([]float64, 8)
-	c.Estimator.Advantage.Scale = grpo.StdScale
+	c.Estimator.Advantage.Scale = option.StdScale
 	c.Estimator.KL.Coefficient = 1
 	c.Optimizer.LearningRate = 0.01
 	c.Run.Steps = 50_000

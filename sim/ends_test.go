@@ -8,17 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // endingCell returns a cell of 20 replicas with constant rewards 1 and 0 and no learning to speak of.
 func endingCell() Cell {
 	return Cell{
 		ID: "ends", Seed: 1,
-		Bandit:    grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Constant, Mean: 1}, {Reward: grpo.Constant}}},
-		Estimator: grpo.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale, Std: grpo.PopulationStd}, Importance: grpo.Importance{Mode: grpo.NoImportance}, KL: grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent}},
-		Lag:       grpo.Lag{Kind: grpo.Block, Interval: 1},
-		Optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 1e-12, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		Bandit:    option.Bandit{Arms: []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}},
+		Estimator: option.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale, Std: option.PopulationStd}, Importance: option.Importance{Mode: option.NoImportance}, KL: option.KL{Gradient: option.ExactKL, At: option.AtCurrent}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 1e-12, Schedule: option.Schedule{Kind: option.ConstantRate}},
 		Init:      []float64{0, math.Log(3)},
 		Run:       Run{Steps: 40, BurnIn: 30, Replicas: 20},
 		Ends:      18,
@@ -65,9 +65,9 @@ func TestEnds(t *testing.T) {
 // Replicas that are run alone end as they do among all of the cell, in vectors or not, and have the
 // same rewards at the recorded steps and at others.
 func TestEndsOfReplicasAlone(t *testing.T) {
-	for name, arms := range map[string][]grpo.Arm{
-		"two arms":    {{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
-		"normal arms": {{Reward: grpo.Normal, Mean: 1, Std: 0.5}, {Reward: grpo.Normal, Std: 0.5}, {Reward: grpo.Normal, Mean: 0.3, Std: 0.5}},
+	for name, arms := range map[string][]option.Arm{
+		"two arms":    {{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
+		"normal arms": {{Law: option.Normal, Mean: 1, Std: 0.5}, {Law: option.Normal, Std: 0.5}, {Law: option.Normal, Mean: 0.3, Std: 0.5}},
 	} {
 		c := endingCell()
 		c.Bandit.Arms, c.Init, c.Optimizer.LearningRate, c.Ends, c.Lag.Interval = arms, nil, 0.3, 20, 4
@@ -94,7 +94,7 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 				}
 			}
 		}
-		if c.Estimator.GroupSize = grpo.Infinite; len(Ends(c, all.Steps, 0, 1)) != 1 {
+		if c.Estimator.GroupSize = option.Infinite; len(Ends(c, all.Steps, 0, 1)) != 1 {
 			t.Errorf("%s: G = ∞ has one replica", name)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 )
 
@@ -14,20 +14,20 @@ import (
 func ExampleSimulate() {
 	cell := sim.Cell{
 		ID: "example", Seed: 1,
-		Bandit: grpo.Bandit{Arms: []grpo.Arm{
-			{Reward: grpo.Bernoulli, Mean: 0.9},
-			{Reward: grpo.Bernoulli, Mean: 0.2},
+		Bandit: option.Bandit{Arms: []option.Arm{
+			{Law: option.Bernoulli, Mean: 0.9},
+			{Law: option.Bernoulli, Mean: 0.2},
 		}},
-		Estimator: grpo.Estimator{
+		Estimator: option.Estimator{
 			GroupSize: 16, GroupsPerStep: 1,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
-			Importance: grpo.Importance{Mode: grpo.Ratio},
-			KL:         grpo.KL{Coefficient: 1, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
+			Importance: option.Importance{Mode: option.Ratio},
+			KL:         option.KL{Coefficient: 1, Gradient: option.ExactKL, At: option.AtCurrent},
 		},
-		Lag: grpo.Lag{Kind: grpo.Block, Interval: 4},
-		Optimizer: grpo.Optimizer{
-			Kind: grpo.HeavyBall, LearningRate: 0.05, Momentum: 0.9,
-			Schedule: grpo.Schedule{Kind: grpo.ConstantRate},
+		Lag: option.Lag{Kind: option.Block, Interval: 4},
+		Optimizer: option.Optimizer{
+			Kind: option.HeavyBall, LearningRate: 0.05, Momentum: 0.9,
+			Schedule: option.Schedule{Kind: option.ConstantRate},
 		},
 		Run: sim.Run{Steps: 2000, BurnIn: 500, Replicas: 32},
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -39,7 +40,7 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),
 	}
-	if kl := cell.Estimator.KL; kl.In == grpo.InReward && kl.Coefficient != 0 {
+	if kl := cell.Estimator.KL; kl.In == option.InReward && kl.Coefficient != 0 {
 		s.sampler.reference = s.force.Reference()
 	}
 	return s
@@ -52,7 +53,7 @@ func (s *gradientSampler) draw() {
 		return
 	}
 	s.sampler.groups(&s.statistics, s.words)
-	if e := &s.cell.Estimator; e.Advantage.Baseline == grpo.RunningMean {
+	if e := &s.cell.Estimator; e.Advantage.Baseline == option.RunningMean {
 		s.statistics.MoveBaseline(e.Advantage.Rate, float64(e.GroupSize)*float64(e.GroupsPerStep))
 	}
 }

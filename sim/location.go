@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"grposim/grpo"
 	"grposim/grpo/fp"
 	"grposim/sim/measure"
 )
@@ -187,7 +188,7 @@ func (p *LocationProbe) ladder(c *Cell, stiffness float64) ladder {
 	l.step, l.every = p.searchFactor(c)
 	rule := (1 - momentum(c.Optimizer)) / stiffness
 	if !l.whole {
-		rule /= max(c.Lag.Age(), 1)
+		rule /= max(grpo.LagAge(&c.Lag), 1)
 		l.first, l.last = p.From*rule, p.To*rule
 		return l
 	}

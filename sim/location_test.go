@@ -6,13 +6,13 @@ import (
 	"math/cmplx"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
 // locationCell returns a modeCell with a location probe and the stiffness probe that it
 // needs.
-func locationCell(importance grpo.ImportanceMode, at grpo.KLPoint, probe LocationProbe) Cell {
+func locationCell(importance option.ImportanceMode, at option.KLPoint, probe LocationProbe) Cell {
 	c := modeCell(importance, at)
 	c.Run.Steps = 2000
 	probe.Point, probe.Direction, probe.Offset = c.Init, []float64{1, -1}, 1e-5
@@ -52,8 +52,8 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 	return stiffness, low, high
 }
 
-func block(k int) grpo.Lag   { return grpo.Lag{Kind: grpo.Block, Interval: k} }
-func delay(tau int) grpo.Lag { return grpo.Lag{Kind: grpo.Delay, Interval: tau} }
+func block(k int) option.Lag   { return option.Lag{Kind: option.Block, Interval: k} }
+func delay(tau int) option.Lag { return option.Lag{Kind: option.Delay, Interval: tau} }
 
 // Located thresholds agree with the ηλ of docs/theory.md §5 to its digits and 0.3 %. The
 // linear map of the mode is stable at the lower and unstable at the upper end of each
@@ -63,7 +63,7 @@ func TestLocatedThresholds(t *testing.T) {
 	const tolerance = 1e-3
 	type threshold struct {
 		setting int // of twoArmModes
-		lag     grpo.Lag
+		lag     option.Lag
 		mu      float64
 		kappa   float64 // ηλ
 	}
@@ -115,9 +115,9 @@ func TestLocatedThresholdsOfNesterov(t *testing.T) {
 	want := []float64{1.3571, 0.6679, 0.2134, 0.0487, 0.0224}
 	var cells []Cell
 	for i := range want {
-		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 			Event: Instability, Param: LearningRate, From: 0.5, To: 1000, Tolerance: 5e-4})
-		c.Lag, c.Optimizer.Momentum, c.Optimizer.Kind = block(1<<i), 0.9, grpo.Nesterov
+		c.Lag, c.Optimizer.Momentum, c.Optimizer.Kind = block(1<<i), 0.9, option.Nesterov
 		cells = append(cells, c)
 	}
 	stiffness, low, high := located(t, cells)
@@ -135,8 +135,8 @@ func TestLocatedOnsets(t *testing.T) {
 	var cells []Cell
 	var want []float64
 	for _, mu := range []float64{0, 0.5, 0.9, 0.99} {
-		for _, lag := range []grpo.Lag{block(1), block(2), block(16), delay(1), delay(4), delay(16)} {
-			c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+		for _, lag := range []option.Lag{block(1), block(2), block(16), delay(1), delay(4), delay(16)} {
+			c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 				Event: Ringing, Param: LearningRate, From: 0.001, To: 100, Tolerance: 1e-3})
 			c.Lag, c.Optimizer.Momentum, c.Run.Steps = lag, mu, 4000
 			cells = append(cells, c)
@@ -147,7 +147,7 @@ func TestLocatedOnsets(t *testing.T) {
 				a += s
 			}
 			onset := math.Pow((math.Sqrt(k*s)-s*math.Sqrt(mu))/a, 2)
-			if lag.Kind == grpo.Delay {
+			if lag.Kind == option.Delay {
 				b := k * (1 + mu)
 				z := (b + math.Sqrt(b*b-4*(k+1)*(k-1)*mu)) / (2 * (k + 1))
 				onset = math.Pow(z, k-1) * (1 - z) * (z - mu)
@@ -171,7 +171,7 @@ func TestLocatedOnsetInsideABlock(t *testing.T) {
 	var cells []Cell
 	for _, mu := range []float64{0, 0.5, 0.9} {
 		for _, k := range []int{2, 8, 64} {
-			c := locationCell(grpo.Ratio, grpo.AtCurrent, LocationProbe{
+			c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{
 				Event: Ringing, Param: LearningRate, From: 0.01, To: 200, Tolerance: 1e-3})
 			c.Lag, c.Optimizer.Momentum = block(k), mu
 			cells = append(cells, c)
@@ -190,7 +190,7 @@ func TestLocatedOnsetInsideABlock(t *testing.T) {
 // the next ones are stable again (docs/theory.md §5, ratio with the penalty at the
 // snapshot). A longer one is located between neighbours or to the tolerance.
 func TestLocatedInterval(t *testing.T) {
-	search := func(importance grpo.ImportanceMode, at grpo.KLPoint, mu, kappa float64, probe LocationProbe) Cell {
+	search := func(importance option.ImportanceMode, at option.KLPoint, mu, kappa float64, probe LocationProbe) Cell {
 		probe.Event, probe.Param = Instability, RefreshInterval
 		c := locationCell(importance, at, probe)
 		c.Optimizer.Momentum, c.Optimizer.LearningRate = mu, kappa/0.1586848975
@@ -198,17 +198,17 @@ func TestLocatedInterval(t *testing.T) {
 		return c
 	}
 	cells := []Cell{
-		search(grpo.Ratio, grpo.AtSnapshot, 0.9, 0.62, LocationProbe{From: 0.5, To: 100}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0.9, 0.03, LocationProbe{From: 0.5, To: 10}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0, 0.0301, LocationProbe{From: 0.5, To: 10}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0, 0.00501, LocationProbe{From: 0.5, To: 10, Tolerance: 1e-9}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0, 0.00501, LocationProbe{From: 0.5, To: 10, Tolerance: 0.02}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0, 0.0301, LocationProbe{From: 2.5, To: 10}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0, 0.0301, LocationProbe{From: 0.5, To: 1.5}),
-		search(grpo.NoImportance, grpo.AtSnapshot, 0.9, 5, LocationProbe{From: 0.5, To: 0.9}),
+		search(option.Ratio, option.AtSnapshot, 0.9, 0.62, LocationProbe{From: 0.5, To: 100}),
+		search(option.NoImportance, option.AtSnapshot, 0.9, 0.03, LocationProbe{From: 0.5, To: 10}),
+		search(option.NoImportance, option.AtSnapshot, 0, 0.0301, LocationProbe{From: 0.5, To: 10}),
+		search(option.NoImportance, option.AtSnapshot, 0, 0.00501, LocationProbe{From: 0.5, To: 10, Tolerance: 1e-9}),
+		search(option.NoImportance, option.AtSnapshot, 0, 0.00501, LocationProbe{From: 0.5, To: 10, Tolerance: 0.02}),
+		search(option.NoImportance, option.AtSnapshot, 0, 0.0301, LocationProbe{From: 2.5, To: 10}),
+		search(option.NoImportance, option.AtSnapshot, 0, 0.0301, LocationProbe{From: 0.5, To: 1.5}),
+		search(option.NoImportance, option.AtSnapshot, 0.9, 5, LocationProbe{From: 0.5, To: 0.9}),
 	}
 	cells[2].Run.Steps, cells[3].Run.Steps, cells[4].Run.Steps = 20_000, 200_000, 20_000
-	delayed := search(grpo.NoImportance, grpo.AtSnapshot, 0.9, 0.06, LocationProbe{From: 0.1, To: 10})
+	delayed := search(option.NoImportance, option.AtSnapshot, 0.9, 0.06, LocationProbe{From: 0.1, To: 10})
 	delayed.Lag = delay(0)
 	cells = append(cells, delayed)
 	first := func(c Cell, m mode) float64 { // the first K at which the linear map grows
@@ -244,10 +244,10 @@ func TestLocatedInterval(t *testing.T) {
 // The skew law's flip (docs/theory.md §6): K* = 265.404 with L_ref = −6,
 // β = 1.57, η = 0.05, at the lower fixed point L = −3.0014.
 func TestLocatedSkewFlip(t *testing.T) {
-	c := locationCell(grpo.Ratio, grpo.AtCurrent, LocationProbe{
+	c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{
 		Event: Instability, Param: RefreshInterval, From: 2, To: 10, Tolerance: 1e-9})
-	c.Bandit.Arms = []grpo.Arm{{Reward: grpo.Constant, Mean: 1}, {Reward: grpo.Constant}}
-	c.Estimator.Advantage.Scale = grpo.StdScale
+	c.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}
+	c.Estimator.Advantage.Scale = option.StdScale
 	c.Estimator.KL.Coefficient = 1.57
 	c.Optimizer.LearningRate = 0.05
 	c.Reference = []float64{-3, 3}
@@ -273,7 +273,7 @@ func TestLocatedSkewFlip(t *testing.T) {
 // rule and no search.
 func TestLocatedNowhere(t *testing.T) {
 	search := func(from, to float64) Cell {
-		return locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+		return locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 			Event: Instability, Param: LearningRate, From: from, To: to, Tolerance: 1e-3})
 	}
 	cells := []Cell{search(0.5, 1.5), search(3, 4), search(0.5, 3), search(0.5, 3)}
@@ -315,7 +315,7 @@ func checkSampledThreshold(t *testing.T, groups, replicas int, offset, width flo
 // sampledLocation searches for the instability of a frozen force under groups of
 // the given size, at its fixed point z* = Δ(1 − 1/G)/β, where λ = 2β p(1−p).
 func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffness float64) {
-	c = locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+	c = locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 		Event: Instability, Param: LearningRate, From: 0.5, To: 10, Tolerance: 0.01})
 	c.Estimator.GroupSize, c.Estimator.GroupsPerStep = size, groups
 	half := 0.7 * (1 - 1/float64(size))
@@ -380,7 +380,7 @@ func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
 func TestShortRunsAreProlonged(t *testing.T) {
 	var cells []Cell
 	for _, steps := range []int{1, 8, 32, 128} {
-		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 			Event: Instability, Param: LearningRate, From: 0.4, To: 8, Tolerance: 1e-3})
 		c.Lag, c.Optimizer.Momentum, c.Run.Steps = block(8), 0.9, steps
 		cells = append(cells, c)
@@ -398,7 +398,7 @@ func TestShortRunsAreProlonged(t *testing.T) {
 // unstable. A deviation that starts near round-off is undecided in every case.
 func TestUndecided(t *testing.T) {
 	tried := func(event Event, rate, offset float64) outcome {
-		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: event})
+		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: event})
 		c.Location.Offset, c.Optimizer.LearningRate, c.Run.Steps = offset, rate, 100
 		return newTrial(c.Location, c).outcome(t.Context(), event)
 	}
@@ -427,7 +427,7 @@ func TestUndecided(t *testing.T) {
 func TestTransientGrowthIsNotInstability(t *testing.T) {
 	for _, mu := range []float64{0.5, 0.9, 0.99} {
 		for _, steps := range []int{1, 2000} {
-			c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability})
+			c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability})
 			c.Optimizer.Momentum, c.Run.Steps = mu, steps
 			for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
 				c.Optimizer.LearningRate = 2 * (1 + mu) * (1 + off) / 0.1586848975
@@ -484,7 +484,7 @@ func TestBracket(t *testing.T) {
 
 // There is no search if the measured stiffness could be 0 or negative.
 func TestUncertainStiffnessIsNoScale(t *testing.T) {
-	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 3, Tolerance: 0.01})
+	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 3, Tolerance: 0.01})
 	for _, x := range []struct {
 		stiffness measure.Estimate
 		searched  bool
@@ -507,16 +507,16 @@ func TestUncertainStiffnessIsNoScale(t *testing.T) {
 // Optimizer.Momentum is set, and ends at the longest affordable interval. There is no
 // search if it would begin beyond that.
 func TestWhereASearchBeginsAndEnds(t *testing.T) {
-	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
+	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
 	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
 	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 || math.Abs(l.last-0.2) > 1e-15 {
 		t.Errorf("heavy ball: got %+v, want 0.05 to 0.2", l)
 	}
-	c.Optimizer.Kind = grpo.Adam
+	c.Optimizer.Kind = option.Adam
 	if l := c.Location.ladder(&c, 0.25); l.first != 0.5 || l.last != 2 {
 		t.Errorf("Adam: got %+v, want 0.5 to 2", l)
 	}
-	c.Optimizer.Kind, c.Optimizer.Momentum, c.Location.Param, c.Run.Steps = grpo.HeavyBall, 0, RefreshInterval, 100
+	c.Optimizer.Kind, c.Optimizer.Momentum, c.Location.Param, c.Run.Steps = option.HeavyBall, 0, RefreshInterval, 100
 	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600}, {1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
 		c.Optimizer.LearningRate = x.rate
 		if l := c.Location.ladder(&c, 0.25); l.last != x.last || !(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
@@ -533,7 +533,7 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 // each with a pair of 64 periods of K = 4 steps; for K, the intervals 1, 2 and 3 with 32
 // periods each for 8 pairs.
 func TestSearchSteps(t *testing.T) {
-	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
+	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	c.Lag, c.Run.Steps = block(4), 10
 	if got := c.SearchSteps(); got != 2*(3+1)*256 {
 		t.Errorf("η: got %g steps, want %d", got, 2*(3+1)*256)
@@ -553,7 +553,7 @@ func TestSearchSteps(t *testing.T) {
 // (1−√μ)² = 0.086 at μ = 0.5.
 func TestRingingOfSampledGroups(t *testing.T) {
 	for kappa, want := range map[float64]outcome{0.04: absent, 0.2: present} {
-		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Ringing})
+		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Ringing})
 		c.Location.Offset = 0.05
 		c.Estimator.GroupSize, c.Run = 1024, Run{Steps: 200, Replicas: 32}
 		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.5, kappa/0.1586848975
@@ -566,10 +566,10 @@ func TestRingingOfSampledGroups(t *testing.T) {
 // A pair that leaves the range of floating point in its first step has grown, with
 // sampled groups and at G = ∞.
 func TestDivergenceIsGrowth(t *testing.T) {
-	for _, size := range []int{16, grpo.Infinite} {
-		c := locationCell(grpo.NoImportance, grpo.AtCurrent, LocationProbe{Event: Instability})
+	for _, size := range []int{16, option.Infinite} {
+		c := locationCell(option.NoImportance, option.AtCurrent, LocationProbe{Event: Instability})
 		c.Estimator.GroupSize = size
-		c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
+		c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3, At: option.AtCurrent}
 		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
 		c.Run = Run{Steps: 100, Replicas: 4}
 		trial := newTrial(c.Location, c)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -25,27 +26,27 @@ func TestLoggedRewardHasTheLawOfTheSamples(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		size, groups int
-		second       grpo.Arm
+		second       option.Arm
 		clip         bool
 	}{
-		{"groups in a pack", 16, 3, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.2}, false},
-		{"several packs", 200, 1, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.2}, false},
-		{"counts", 1000, 1, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.2}, false},
-		{"normal", 16, 2, grpo.Arm{Reward: grpo.Normal, Mean: 0.2, Std: 2}, false},
-		{"normal, clipped", 16, 2, grpo.Arm{Reward: grpo.Normal, Mean: 0.2, Std: 2}, true},
+		{"groups in a pack", 16, 3, option.Arm{Law: option.Bernoulli, Mean: 0.2}, false},
+		{"several packs", 200, 1, option.Arm{Law: option.Bernoulli, Mean: 0.2}, false},
+		{"counts", 1000, 1, option.Arm{Law: option.Bernoulli, Mean: 0.2}, false},
+		{"normal", 16, 2, option.Arm{Law: option.Normal, Mean: 0.2, Std: 2}, false},
+		{"normal, clipped", 16, 2, option.Arm{Law: option.Normal, Mean: 0.2, Std: 2}, true},
 	} {
 		c := referenceCell()
 		c.Bandit.Arms[1] = test.second
 		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = test.size, test.groups
 		if test.clip {
-			c.Estimator.Importance.Mode = grpo.Clip
+			c.Estimator.Importance.Mode = option.Clip
 		}
 		c.Run = Run{Steps: 5, Replicas: 2000}
 		c.Fits = []CurveFit{LoggedFit}
 		p := grpo.NewPolicy(c.Init).Probs
 		mean := p[0]*0.9 + p[1]*0.2
 		second := p[0]*0.9 + p[1]*(0.2*0.2+test.second.Std*test.second.Std)
-		if test.second.Reward == grpo.Bernoulli {
+		if test.second.Law == option.Bernoulli {
 			second = mean
 		}
 		variance := (second - mean*mean) / float64(test.size*test.groups)
@@ -100,7 +101,7 @@ func TestLoggedEstimatesAreOfPairs(t *testing.T) {
 
 // At G = ∞ the log is J, without error.
 func TestLoggedRewardWithoutNoise(t *testing.T) {
-	c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
+	c := modeCell(option.NoImportance, option.AtSnapshot)
 	c.Init, c.Run.Steps = []float64{-3, 0}, 400
 	c.Fits = []CurveFit{SaturationFit, LoggedFit}
 	r := simulate(t, []Cell{c}, 1)[0]

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -168,8 +169,8 @@ func linearRange(norm, growth float64) float64 {
 // RecurrenceOrder returns the number of multipliers of a single mode over one refresh
 // period: one without momentum and with snapshots no older than a block, else two (the dominant ones).
 func RecurrenceOrder(c *Cell) measure.Order {
-	delayed := !c.Lag.OnPolicy() && (c.Lag.Kind != grpo.Block || c.Lag.Behind > 0)
-	if c.Optimizer.Kind != grpo.Adam && c.Optimizer.Momentum == 0 && !delayed {
+	delayed := !grpo.OnPolicy(&c.Lag) && (c.Lag.Kind != option.Block || c.Lag.Behind > 0)
+	if c.Optimizer.Kind != option.Adam && c.Optimizer.Momentum == 0 && !delayed {
 		return measure.First
 	}
 	return measure.Second
@@ -177,8 +178,8 @@ func RecurrenceOrder(c *Cell) measure.Order {
 
 // RefreshPeriod returns the number of steps from one refresh instant to the next: K for
 // block lag, 1 for delay lag, where every step is a refresh instant.
-func RefreshPeriod(lag grpo.Lag) int {
-	if lag.Kind == grpo.Block {
+func RefreshPeriod(lag option.Lag) int {
+	if lag.Kind == option.Block {
 		return lag.Interval
 	}
 	return 1

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -14,8 +14,8 @@ import (
 // Some have steps too large to be stable, or logits that overflow.
 func anyPairCell(t *testing.T, random *rand.Rand, i int) Cell {
 	c := anyVectorCell(random, i)
-	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
-		adv.Baseline = grpo.ConstantBaseline // pairs have no running mean
+	if adv := &c.Estimator.Advantage; adv.Baseline == option.RunningMean {
+		adv.Baseline = option.ConstantBaseline // pairs have no running mean
 	}
 	c.Run.Steps = 1 + random.IntN(120)
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
@@ -128,8 +128,8 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 // Vectors do not run the pairs of a cell with an option that they lack.
 func TestCellsWithoutVectorPairs(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
-		"normal": func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
-		"G = ∞":  func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
+		"normal": func(c *Cell) { c.Bandit.Arms[0] = option.Arm{Law: option.Normal, Mean: 0.5, Std: 1} },
+		"G = ∞":  func(c *Cell) { c.Estimator.GroupSize = option.Infinite },
 	} {
 		c := referenceCell()
 		change(&c)
@@ -139,8 +139,8 @@ func TestCellsWithoutVectorPairs(t *testing.T) {
 	}
 	c := referenceCell()
 	setOtherRewards(rand.New(rand.NewPCG(1, 2)), &c)
-	c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1}
-	if c.Estimator.Importance = everyWeight(grpo.Clip); hasVectors(&c) {
+	c.Bandit.Arms[0] = option.Arm{Law: option.Normal, Mean: 0.5, Std: 1}
+	if c.Estimator.Importance = everyWeight(option.Clip); hasVectors(&c) {
 		t.Error("normal rewards with weights by the sign of the advantage: got vectors, want none")
 	}
 }

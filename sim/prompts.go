@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -16,35 +17,12 @@ import (
 type Prompts struct {
 	Means      [][2]float64 // mean rewards of both arms by prompt, in [0, 1]; at least 2 prompts
 	Starts     []float64    // logit gap of π_ref by prompt, where it starts, finite; of Tabular only; nil: Cell.Reference and Cell.Init
-	Parameters Parameters
-	Order      PromptOrder
+	Parameters option.Parameters
+	Order      option.PromptOrder
 }
 
-// Parameters says which logits the prompts have.
-type Parameters string
-
-const (
-	Tabular Parameters = "tabular" // each prompt its own; the optimizer steps all of them, so that a prompt coasts between its visits
-	Shared  Parameters = "shared"  // one policy for all
-)
-
-// ParameterKinds lists all Parameters.
-var ParameterKinds = []Parameters{Tabular, Shared}
-
-// PromptOrder is the order in which prompts are chosen.
-type PromptOrder string
-
-const (
-	Shuffled    PromptOrder = "shuffled"    // each once an epoch, in a new random order
-	InOrder     PromptOrder = "in-order"    // each once an epoch, as listed
-	Independent PromptOrder = "independent" // uniformly, with replacement
-)
-
-// PromptOrders lists every PromptOrder.
-var PromptOrders = []PromptOrder{Shuffled, InOrder, Independent}
-
 // tabular reports whether the cell has prompts with a policy each.
-func (c *Cell) tabular() bool { return c.Prompts != nil && c.Prompts.Parameters == Tabular }
+func (c *Cell) tabular() bool { return c.Prompts != nil && c.Prompts.Parameters == option.Tabular }
 
 // means returns the mean rewards of the arms, with prompts those of the mean prompt.
 func (c *Cell) means() []float64 {
@@ -66,20 +44,20 @@ func (p *Prompts) check(c *Cell) {
 	for i, m := range p.Means {
 		want(m[0] >= 0 && m[0] <= 1 && m[1] >= 0 && m[1] <= 1, fmt.Sprintf("Prompts.Means[%d]", i), m, "two numbers in [0, 1]")
 	}
-	want(p.Parameters == Tabular || p.Parameters == Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
-	want(p.Order == Shuffled || p.Order == InOrder || p.Order == Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
+	want(p.Parameters == option.Tabular || p.Parameters == option.Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
+	want(p.Order == option.Shuffled || p.Order == option.InOrder || p.Order == option.Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
 	want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
-	want(c.Lag.Kind != grpo.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
-	want(c.Estimator.Filter != grpo.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
-	want(c.Estimator.Filter != grpo.Redraw || p.Order == Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
+	want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
+	want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
+	want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
 	want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
 	want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
-	if p.Parameters == Shared {
+	if p.Parameters == option.Shared {
 		want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
 		return
 	}
 	want(p.Starts == nil || len(p.Starts) == len(p.Means) && finite(p.Starts), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
-	want(c.Lag.Kind == grpo.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
+	want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
 	want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
 }
 
@@ -114,10 +92,10 @@ func (s *promptSampler) choose(w *draw.Words) (prompt int) {
 		high, _ := bits.Mul64(w.Next(), uint64(n))
 		return int(high)
 	}
-	if s.Order == Independent {
+	if s.Order == option.Independent {
 		return below(len(s.order))
 	}
-	if s.next == 0 && s.Order == Shuffled {
+	if s.next == 0 && s.Order == option.Shuffled {
 		for i := len(s.order) - 1; i > 0; i-- {
 			j := below(i + 1)
 			s.order[i], s.order[j] = s.order[j], s.order[i]
@@ -267,8 +245,8 @@ func (p *tabular) draw(r *replica, t int) {
 
 // move updates the policies by the gradients of step t, and reports whether all are
 // numbers. A prompt without gradient moves only if the optimizer has a memory.
-func (p *tabular) move(o *grpo.Optimizer, t int) (ok bool) {
-	rate, memory := o.Rate(t), o.Kind == grpo.Adam || o.Momentum != 0
+func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
+	rate, memory := grpo.Rate(o, t), o.Kind == option.Adam || o.Momentum != 0
 	n := len(p.visited)
 	if memory {
 		n = len(p.prompts)
@@ -280,7 +258,7 @@ func (p *tabular) move(o *grpo.Optimizer, t int) (ok bool) {
 			b = &p.prompts[p.visited[i]]
 		}
 		p.gap -= gap(b.policy)
-		o.Step(b.policy.Logits, b.g[:], b.state, rate)
+		grpo.Step(o, b.policy.Logits, b.g[:], b.state, rate)
 		b.policy.Update()
 		p.gap += gap(b.policy)
 		reward := b.policy.Mean(b.means)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -39,9 +40,9 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 				epoch = rng.Perm(n)
 				for i := range epoch {
 					switch p.Order {
-					case InOrder:
+					case option.InOrder:
 						epoch[i] = i
-					case Independent:
+					case option.Independent:
 						epoch[i] = rng.IntN(n)
 					}
 				}
@@ -60,11 +61,11 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 				}
 				mean += rewards[i] / size
 			}
-			if e.Filter == grpo.Redraw && !(slices.Contains(rewards, 0) && slices.Contains(rewards, 1)) {
+			if e.Filter == option.Redraw && !(slices.Contains(rewards, 0) && slices.Contains(rewards, 1)) {
 				goto again
 			}
 			scale := 1.0
-			if e.Advantage.Scale == grpo.StdScale {
+			if e.Advantage.Scale == option.StdScale {
 				scale = math.Sqrt(mean * (1 - mean))
 			}
 			for i, a := range arms {
@@ -75,14 +76,14 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 				if a == 1 {
 					score = -pi
 				}
-				if e.Importance.Mode == grpo.Ratio {
+				if e.Importance.Mode == option.Ratio {
 					weight = [2]float64{pi / drawn, (1 - pi) / (1 - drawn)}[a]
 				}
 				g[x] += 2 * weight * (rewards[i] - mean) / scale * score / (size * float64(e.GroupsPerStep))
 			}
 			g[x] -= 2 * e.KL.Coefficient * pi * (1 - pi) * (z[x] - reference[x]) / float64(e.GroupsPerStep)
 		}
-		if p.Parameters == Shared {
+		if p.Parameters == option.Shared {
 			for x := 1; x < n; x++ {
 				g[0] += g[x]
 			}
@@ -93,7 +94,7 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 		for x := range z {
 			velocity[x] = o.Momentum*velocity[x] + g[x]
 			z[x] += o.LearningRate * velocity[x]
-			if o.Kind == grpo.Nesterov {
+			if o.Kind == option.Nesterov {
 				z[x] += o.LearningRate * (g[x] + (o.Momentum-1)*velocity[x])
 			}
 		}
@@ -109,29 +110,29 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	e := &c.Estimator
 	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
 	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
-	e.Filter = grpo.KeepAll
-	e.Entropy, e.Samples, e.KL.In = 0, grpo.Fresh, grpo.InLoss
-	if e.Advantage.Baseline == grpo.RunningMean {
-		e.Advantage.Baseline = grpo.ConstantBaseline
+	e.Filter = option.KeepAll
+	e.Entropy, e.Samples, e.KL.In = 0, option.Fresh, option.InLoss
+	if e.Advantage.Baseline == option.RunningMean {
+		e.Advantage.Baseline = option.ConstantBaseline
 	}
-	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, grpo.ReferenceUpdate{}
-	p := &Prompts{Parameters: ParameterKinds[random.IntN(2)], Order: PromptOrders[random.IntN(3)]}
-	if p.Order == Independent && !e.Advantage.Tabled() && random.IntN(4) > 0 {
-		e.Filter = grpo.Redraw
+	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, option.ReferenceUpdate{}
+	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)], Order: option.PromptOrders[random.IntN(3)]}
+	if p.Order == option.Independent && !e.Advantage.Tabled() && random.IntN(4) > 0 {
+		e.Filter = option.Redraw
 	}
 	for range 2 + random.IntN([...]int{5, 20, 100}[random.IntN(3)]) {
 		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
 		p.Means = append(p.Means, [2]float64{mean(), mean()})
 		p.Starts = append(p.Starts, 3*random.NormFloat64())
 	}
-	if p.Parameters == Shared || random.IntN(2) == 0 {
+	if p.Parameters == option.Shared || random.IntN(2) == 0 {
 		p.Starts = nil
 	}
 	c.Prompts = p
-	if p.Parameters == Tabular {
-		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1 + random.IntN(5)}
+	if p.Parameters == option.Tabular {
+		c.Lag = option.Lag{Kind: option.Block, Interval: 1 + random.IntN(5)}
 		if !e.Importance.Linear() {
-			e.Importance = everyWeight(grpo.Ratio)
+			e.Importance = everyWeight(option.Ratio)
 		}
 	}
 	c.Bandit.TrueMeans = c.means()
@@ -148,7 +149,7 @@ func promptCell(change func(*Cell)) Cell {
 	c.Prompts = &Prompts{
 		Means:      [][2]float64{{0.9, 0.2}, {0.6, 0.5}, {0.1, 0.8}, {1, 0}, {0.7, 0.3}},
 		Starts:     []float64{-1, 0.5, 0, -2, 1},
-		Parameters: Tabular, Order: Shuffled,
+		Parameters: option.Tabular, Order: option.Shuffled,
 	}
 	c.Bandit.TrueMeans = nil
 	c.Estimator.GroupsPerStep, c.Run.Steps = 2, 18
@@ -160,39 +161,41 @@ func promptCell(change func(*Cell)) Cell {
 // promptCells are the cells in which prompts are compared with slowPrompts. Steps are
 // large, so that a mistake shows.
 func promptCells() map[string]Cell {
-	share := func(c *Cell) { c.Prompts.Parameters, c.Prompts.Starts, c.Optimizer.LearningRate = Shared, nil, 0.1 }
+	share := func(c *Cell) {
+		c.Prompts.Parameters, c.Prompts.Starts, c.Optimizer.LearningRate = option.Shared, nil, 0.1
+	}
 	redraw := func(c *Cell, size int) { // of unequal prompts, the last of which is nearly saturated
-		c.Prompts.Order, c.Estimator.Filter, c.Estimator.GroupSize = Independent, grpo.Redraw, size
+		c.Prompts.Order, c.Estimator.Filter, c.Estimator.GroupSize = option.Independent, option.Redraw, size
 		c.Prompts.Means[1], c.Prompts.Means[4] = [2]float64{0.04, 0.01}, [2]float64{0.999, 0.97}
 	}
 	return map[string]Cell{
 		"shuffled": promptCell(func(c *Cell) {}),
 		"in order, large groups": promptCell(func(c *Cell) {
-			c.Prompts.Order, c.Estimator.GroupSize, c.Optimizer.LearningRate = InOrder, 100, 0.4
+			c.Prompts.Order, c.Estimator.GroupSize, c.Optimizer.LearningRate = option.InOrder, 100, 0.4
 		}),
 		"independent, more groups than prompts, no scale": promptCell(func(c *Cell) {
-			c.Prompts.Order, c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = Independent, 7, grpo.NoScale
+			c.Prompts.Order, c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = option.Independent, 7, option.NoScale
 		}),
 		"no memory": promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
 		"block, none": promptCell(func(c *Cell) {
-			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep, c.Optimizer.LearningRate = 6, Independent, 10, 0.6
+			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep, c.Optimizer.LearningRate = 6, option.Independent, 10, 0.6
 		}),
-		"block, ratio":         promptCell(func(c *Cell) { c.Lag.Interval, c.Estimator.Importance.Mode = 4, grpo.Ratio }),
-		"nesterov":             promptCell(func(c *Cell) { c.Optimizer.Kind = grpo.Nesterov }),
-		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = Independent }),
+		"block, ratio":         promptCell(func(c *Cell) { c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio }),
+		"nesterov":             promptCell(func(c *Cell) { c.Optimizer.Kind = option.Nesterov }),
+		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = option.Independent }),
 		"shared, shuffled":     promptCell(func(c *Cell) { share(c); c.Estimator.GroupSize = 70 }),
-		"shared, block, ratio": promptCell(func(c *Cell) { share(c); c.Lag.Interval, c.Estimator.Importance.Mode = 3, grpo.Ratio }),
+		"shared, block, ratio": promptCell(func(c *Cell) { share(c); c.Lag.Interval, c.Estimator.Importance.Mode = 3, option.Ratio }),
 		"redraw, no memory": promptCell(func(c *Cell) {
 			redraw(c, 4)
-			c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Estimator.Advantage.Scale = 0, 0.8, grpo.NoScale
+			c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Estimator.Advantage.Scale = 0, 0.8, option.NoScale
 		}),
-		"redraw, block, ratio": promptCell(func(c *Cell) { redraw(c, 8); c.Lag.Interval, c.Estimator.Importance.Mode = 4, grpo.Ratio }),
+		"redraw, block, ratio": promptCell(func(c *Cell) { redraw(c, 8); c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio }),
 		"redraw, large groups": promptCell(func(c *Cell) { redraw(c, 70); c.Optimizer.LearningRate = 0.4 }),
 		"shared, redraw":       promptCell(func(c *Cell) { share(c); redraw(c, 8); c.Optimizer.LearningRate = 0.2 }),
 		"shared, redraw, block, ratio": promptCell(func(c *Cell) {
 			share(c)
 			redraw(c, 4)
-			c.Lag.Interval, c.Estimator.Importance.Mode = 3, grpo.Ratio
+			c.Lag.Interval, c.Estimator.Importance.Mode = 3, option.Ratio
 		}),
 	}
 }
@@ -249,7 +252,7 @@ func TestPromptBatchesAreReplicas(t *testing.T) {
 func TestPromptsInVectorsDiverge(t *testing.T) {
 	divergesAlike(t, rand.New(rand.NewPCG(7, 8)), 200, func(random *rand.Rand, i int) Cell {
 		c := anyPromptCell(random, i)
-		c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate}
+		c.Optimizer.Schedule = option.Schedule{Kind: option.ConstantRate}
 		return c
 	}, inVectors(t))
 }
@@ -292,7 +295,7 @@ func TestPromptsRecordMeans(t *testing.T) {
 func TestPromptOrder(t *testing.T) {
 	c := promptCell(func(c *Cell) {})
 	words := recordingBatch(&c, 1).replicas[0].words
-	for _, order := range PromptOrders {
+	for _, order := range option.PromptOrders {
 		c.Prompts.Order = order
 		s := newPromptSampler(c.Prompts)
 		s.begin()
@@ -301,7 +304,7 @@ func TestPromptOrder(t *testing.T) {
 		for i := range 5000 {
 			x := s.choose(words)
 			counts[x]++
-			if sequence += fmt.Sprint(x); i%5 == 4 && order != Independent {
+			if sequence += fmt.Sprint(x); i%5 == 4 && order != option.Independent {
 				for x := range 5 {
 					if counts[x] != i/5+1 {
 						t.Fatalf("%s: after %d epochs prompt %d was chosen %d times", order, i/5+1, x, counts[x])
@@ -315,11 +318,11 @@ func TestPromptOrder(t *testing.T) {
 			}
 		}
 		for _, first := range "01234" { // of the second place in an epoch, by the first
-			if n := strings.Count(sequence, string(first)+"2"); order == Shuffled && first != '2' && n < 100 {
+			if n := strings.Count(sequence, string(first)+"2"); order == option.Shuffled && first != '2' && n < 100 {
 				t.Errorf("prompt %c is followed by prompt 2 %d times", first, n)
 			}
 		}
-		if order == InOrder && !strings.HasPrefix(sequence, "0123401234") {
+		if order == option.InOrder && !strings.HasPrefix(sequence, "0123401234") {
 			t.Errorf("in order: got %s", sequence[:10])
 		}
 	}
@@ -331,7 +334,7 @@ func TestPromptOrder(t *testing.T) {
 func TestSharedEqualPromptsAreThePlainBandit(t *testing.T) {
 	plain := promptCell(func(c *Cell) { c.Prompts, c.Bandit.TrueMeans = nil, nil })
 	same := plain
-	same.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.9, 0.2}}, Parameters: Shared, Order: Independent}
+	same.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.9, 0.2}}, Parameters: option.Shared, Order: option.Independent}
 	const replicas, failure = 3000, 1e-7
 	ends := func(c *Cell) (z []float64) {
 		b := recordingBatch(c, 1)
@@ -350,16 +353,16 @@ func TestPromptsCheck(t *testing.T) {
 	for field, change := range map[string]func(*Cell){
 		"Prompts.Means":             func(c *Cell) { c.Prompts.Means = c.Prompts.Means[:1] },
 		"Prompts.Means[0]":          func(c *Cell) { c.Prompts.Means[0][1] = 1.5 },
-		"Prompts.Starts":            func(c *Cell) { c.Prompts.Parameters = Shared },
-		"Prompts.Parameters":        func(c *Cell) { c.Prompts.Parameters = "" },
-		"Prompts.Order":             func(c *Cell) { c.Prompts.Order = "" },
-		`Prompts.Order: got "shuf`:  func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
-		"Estimator.Filter":          func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"Estimator.GroupSize":       func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
-		"Lag.Kind":                  func(c *Cell) { c.Lag.Kind = grpo.Delay },
-		"Estimator.Importance.Mode": func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
+		"Prompts.Starts":            func(c *Cell) { c.Prompts.Parameters = option.Shared },
+		"Prompts.Parameters":        func(c *Cell) { c.Prompts.Parameters = 9 },
+		"Prompts.Order":             func(c *Cell) { c.Prompts.Order = 9 },
+		`Prompts.Order: got shuf`:    func(c *Cell) { c.Estimator.Filter = option.Redraw },
+		"Estimator.Filter":          func(c *Cell) { c.Estimator.Filter = option.Drop },
+		"Estimator.GroupSize":       func(c *Cell) { c.Estimator.GroupSize = option.Infinite },
+		"Lag.Kind":                  func(c *Cell) { c.Lag.Kind = option.Delay },
+		"Estimator.Importance.Mode": func(c *Cell) { c.Estimator.Importance.Mode = option.Clip },
 		"Stiffness":                 func(c *Cell) { c.Relaxation = &RelaxationProbe{} },
-		"Bandit.Arms":               func(c *Cell) { c.Bandit.Arms[0].Reward = grpo.Constant },
+		"Bandit.Arms":               func(c *Cell) { c.Bandit.Arms[0].Law = option.Constant },
 	} {
 		func() {
 			defer func() {

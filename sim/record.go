@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 )
 
 // Quantity names something recorded along a run. Quantities of the policy are those
@@ -66,7 +66,7 @@ func Quantities(arms int) []Quantity {
 // RecordedSteps returns the steps at which a run of the given length is recorded, in
 // increasing order: 0, the multiples of the period nearest to 200 steps spaced evenly
 // on a logarithmic axis, and the last. The period is K for block lag, else 1.
-func RecordedSteps(steps int, lag grpo.Lag) []int {
+func RecordedSteps(steps int, lag option.Lag) []int {
 	const points = 200
 	period := RefreshPeriod(lag)
 	recorded := []int{0}

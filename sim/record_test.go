@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // The summary of values that are added one by one in chunks of any size is the summary
@@ -104,7 +104,7 @@ func recordedAt(t *testing.T, c Cell, step int) map[Quantity]float64 {
 // J = 0.55, and the gradient is ±π_0π_1Δ = ±0.175.
 func TestRecordedQuantities(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.GroupSize = grpo.Infinite
+	c.Estimator.GroupSize = option.Infinite
 	c.Bandit.TrueMeans = []float64{0.3, 0.5}
 	c.Init = []float64{0, 0}
 	c.Run = Run{Steps: 1}
@@ -119,7 +119,7 @@ func TestRecordedQuantities(t *testing.T) {
 	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.1*0.175; math.Abs(got-want) > 1e-15 {
 		t.Errorf("after a step the logit gap is %.17g, want %.17g", got, want)
 	}
-	c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate, Warmup: 4}
+	c.Optimizer.Schedule = option.Schedule{Kind: option.ConstantRate, Warmup: 4}
 	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.025*0.175; math.Abs(got-want) > 1e-15 {
 		t.Errorf("after the first of four steps of warm-up it is %.17g, want %.17g", got, want)
 	}
@@ -128,7 +128,7 @@ func TestRecordedQuantities(t *testing.T) {
 // If all rewards are equal, all groups have zero variance.
 func TestShareOfGroupsWithoutVariance(t *testing.T) {
 	c := referenceCell()
-	c.Bandit.Arms = []grpo.Arm{{Reward: grpo.Constant, Mean: 0.9}, {Reward: grpo.Constant, Mean: 0.9}}
+	c.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 0.9}, {Law: option.Constant, Mean: 0.9}}
 	c.Estimator.GroupsPerStep = 3
 	c.Run = Run{Steps: 10, BurnIn: 4, Replicas: 2}
 	if got := recordedAt(t, c, 0)[ZeroVarianceFraction]; got != 1 {
@@ -144,7 +144,7 @@ func TestShareOfGroupsWithoutVariance(t *testing.T) {
 // Time averages begin after burn-in: over a single step they are its state.
 func TestAveragesBeginAfterBurnIn(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.GroupSize = grpo.Infinite
+	c.Estimator.GroupSize = option.Infinite
 	c.Init = []float64{0, 0}
 	c.Run = Run{Steps: 4, BurnIn: 3}
 	want := recordedAt(t, c, 3)[ExpectedReward]

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -26,11 +27,11 @@ type promptRedraws struct {
 
 // newPromptRedraws returns the redraws of a cell with prompts, nil if groups of equal rewards stay.
 func newPromptRedraws(c *Cell, behaviour func(prompt int) *grpo.Policy) *promptRedraws {
-	if c.Estimator.Filter != grpo.Redraw {
+	if c.Estimator.Filter != option.Redraw {
 		return nil
 	}
 	r := &promptRedraws{behaviour: behaviour, groups: informativePrompts(c)}
-	if c.Prompts.Parameters == Shared {
+	if c.Prompts.Parameters == option.Shared {
 		r.tables = newPromptTables(r.groups)
 	} else {
 		r.sums = make([]float64, len(r.groups))

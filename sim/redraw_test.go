@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 )
 
 // redrawCell returns a cell of six prompts whose groups of equal rewards are redrawn: one of them has
 // no failures and one is nearly saturated.
-func redrawCell(parameters Parameters, size, interval int) Cell {
+func redrawCell(parameters option.Parameters, size, interval int) Cell {
 	return promptCell(func(c *Cell) {
 		c.ID = fmt.Sprint("redraw ", parameters, size, interval)
 		p := c.Prompts
-		p.Parameters, p.Order, p.Starts = parameters, Independent, nil
+		p.Parameters, p.Order, p.Starts = parameters, option.Independent, nil
 		p.Means = [][2]float64{{0.9, 0.2}, {0.02, 0.01}, {0.1, 0.8}, {1, 1}, {0.9999, 0.96}, {0.3, 0}}
-		c.Estimator.GroupSize, c.Estimator.Filter, c.Lag.Interval = size, grpo.Redraw, interval
+		c.Estimator.GroupSize, c.Estimator.Filter, c.Lag.Interval = size, option.Redraw, interval
 	})
 }
 
@@ -44,7 +45,7 @@ func (r *replica) shift(by float64) {
 func TestRedrawnPrompts(t *testing.T) {
 	const draws, failure = 100_000, 1e-8
 	limit := func(n float64) float64 { return math.Sqrt(math.Log(2/failure) / (2 * n)) }
-	for _, parameters := range ParameterKinds {
+	for _, parameters := range option.ParameterKinds {
 		for _, size := range []int{2, 8, 100} {
 			for _, interval := range []int{1, 3} {
 				c := redrawCell(parameters, size, interval)
@@ -107,7 +108,7 @@ func TestRedrawnPrompts(t *testing.T) {
 func TestPromptTables(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	for range 200 {
-		c := redrawCell(Shared, [...]int{2, 3, 8, 100, 1 << 30}[random.IntN(5)], 1)
+		c := redrawCell(option.Shared, [...]int{2, 3, 8, 100, 1 << 30}[random.IntN(5)], 1)
 		for x := range c.Prompts.Means {
 			c.Prompts.Means[x] = [2]float64{[...]float64{0, 1, 1e-9, random.Float64()}[random.IntN(4)], [...]float64{0, 1, 1 - 1e-9, random.Float64()}[random.IntN(4)]}
 		}
@@ -160,12 +161,12 @@ func lgamma(n int) float64 {
 // The share of zero-variance groups and the reward as logged are those of the groups before any is
 // redrawn: at step 0, where the words of a single group are the same, those of a cell without a filter.
 func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
-	for _, parameters := range ParameterKinds {
+	for _, parameters := range option.ParameterKinds {
 		for _, size := range []int{4, 100} {
 			c := redrawCell(parameters, size, 1)
 			c.Estimator.GroupsPerStep, c.Fits = 1, []CurveFit{LoggedFit}
 			plain := c
-			plain.Estimator.Filter = grpo.KeepAll
+			plain.Estimator.Filter = option.KeepAll
 			again, kept, equal := recordingBatch(&c, 1).replicas[0], recordingBatch(&plain, 1).replicas[0], 0
 			for i := range 200 {
 				again.begin(i)
@@ -189,7 +190,7 @@ func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 
 // Where no prompt can have both rewards, groups of equal rewards stay.
 func TestNothingToRedraw(t *testing.T) {
-	for _, parameters := range ParameterKinds {
+	for _, parameters := range option.ParameterKinds {
 		c := redrawCell(parameters, 8, 1)
 		c.Prompts.Means = [][2]float64{{1, 1}, {0, 0}, {1, 1}}
 		c = *c.complete()

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // slowReplica is a literal implementation of docs/theory.md §1: it draws the G samples
@@ -35,9 +35,9 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	for t := range c.Run.Steps {
 		past = append(past, slices.Clone(theta))
 		switch {
-		case c.Lag.Kind == grpo.Random:
+		case c.Lag.Kind == option.Random:
 			snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
-		case c.Lag.Kind == grpo.Delay:
+		case c.Lag.Kind == option.Delay:
 			snapshot = past[max(t-c.Lag.Interval, 0)]
 		case t%c.Lag.Interval == 0:
 			snapshot = past[max(t-c.Lag.Behind*c.Lag.Interval, 0)]
@@ -51,13 +51,13 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			g[a] += x
 		}
 		groups := e.GroupsPerStep
-		if e.Samples == grpo.Reused && t%c.Lag.Interval != 0 {
+		if e.Samples == option.Reused && t%c.Lag.Interval != 0 {
 			groups = 0
 		} else {
 			samples, batch, centred, kept = samples[:0], batch[:0], centred[:0], 0
 		}
 		for group := range groups {
-			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
+			if group > 0 && c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
 				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
 			}
 			old := slowSoftmax(snapshot)
@@ -76,23 +76,23 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				}
 				drawn[i] = a
 				arm := c.Bandit.Arms[a]
-				switch arm.Reward {
-				case grpo.Bernoulli:
+				switch arm.Law {
+				case option.Bernoulli:
 					if rng.Float64() < arm.Mean {
 						rewards[i] = 1
 					}
-				case grpo.Constant:
+				case option.Constant:
 					rewards[i] = arm.Mean
-				case grpo.Normal:
+				case option.Normal:
 					rewards[i] = arm.Mean + arm.Std*rng.NormFloat64()
 				}
-				if e.KL.In == grpo.InReward {
+				if e.KL.In == option.InReward {
 					rewards[i] -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
 				mean += rewards[i] / size
 				low, high = min(low, rewards[i]), max(high, rewards[i])
 			}
-			if low == high && e.Filter == grpo.Redraw {
+			if low == high && e.Filter == option.Redraw {
 				goto again
 			}
 			if low < high {
@@ -103,12 +103,12 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				centred = append(centred, r-mean)
 			}
 			scale := 1.0
-			if e.Advantage.Scale == grpo.StdScale {
+			if e.Advantage.Scale == option.StdScale {
 				sum := 0.0
 				for _, r := range rewards {
 					sum += (r - mean) * (r - mean)
 				}
-				if e.Advantage.Std == grpo.SampleStd {
+				if e.Advantage.Std == option.SampleStd {
 					scale = math.Sqrt(sum/(size-1)) + e.Advantage.Epsilon
 				} else {
 					scale = math.Sqrt(sum/size) + e.Advantage.Epsilon
@@ -119,26 +119,26 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				if low < high {
 					advantage = (rewards[i] - mean) / scale
 				}
-				if e.Advantage.Baseline == grpo.LeaveOneOut {
+				if e.Advantage.Baseline == option.LeaveOneOut {
 					advantage *= size / (size - 1)
 				}
 				others := func() []float64 { return slices.Delete(slices.Clone(rewards), i, i+1) }
 				switch {
-				case e.Advantage.Baseline == grpo.ConstantBaseline:
+				case e.Advantage.Baseline == option.ConstantBaseline:
 					advantage = rewards[i] - e.Advantage.Value
-				case e.Advantage.Baseline == grpo.RunningMean:
+				case e.Advantage.Baseline == option.RunningMean:
 					advantage = rewards[i] - b
 				case low == high:
-				case e.Advantage.Baseline == grpo.SecondBest:
+				case e.Advantage.Baseline == option.SecondBest:
 					advantage = max(rewards[i]-slices.Max(others()), 0) / scale
-				case e.Advantage.Scale == grpo.MeanScale:
+				case e.Advantage.Scale == option.MeanScale:
 					advantage = (rewards[i] - mean) / mean
-				case e.Advantage.Scale == grpo.OthersStd:
-					if std := slowStd(others(), grpo.SampleStd); std > 0 {
+				case e.Advantage.Scale == option.OthersStd:
+					if std := slowStd(others(), option.SampleStd); std > 0 {
 						advantage /= std + e.Advantage.Epsilon
 					}
 				}
-				if e.KL.In == grpo.InAdvantage {
+				if e.KL.In == option.InAdvantage {
 					advantage -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
 				samples = append(samples, sample{a, advantage, snapshot})
@@ -152,19 +152,19 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			b += e.Advantage.Rate * (mean - b)
 		}
 		scale := 1.0
-		if e.Filter == grpo.Drop {
+		if e.Filter == option.Drop {
 			scale = max(kept, 1) / float64(e.GroupsPerStep)
 		}
 		switch e.Advantage.Scale {
-		case grpo.BatchStd:
+		case option.BatchStd:
 			if kept > 0 {
 				scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
 			}
-		case grpo.PooledStd:
+		case option.PooledStd:
 			if kept > 0 {
 				scale = slowStd(centred, e.Advantage.Std) + e.Advantage.Epsilon
 			}
-		case grpo.BatchMean: // N over the number of rewards that are not 0, or 1
+		case option.BatchMean: // N over the number of rewards that are not 0, or 1
 			nonzero := 0.0
 			for _, r := range batch {
 				if r != 0 {
@@ -174,14 +174,14 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			scale = max(nonzero, 1) / float64(len(batch))
 		}
 		share := 1 / (size * float64(e.GroupsPerStep))
-		inLoss := e.KL.In != grpo.InAdvantage && e.KL.In != grpo.InReward
+		inLoss := e.KL.In != option.InAdvantage && e.KL.In != option.InReward
 		var old []float64
 		for i, s := range samples {
 			if i%e.GroupSize == 0 {
 				old = slowSoftmax(s.snapshot)
 			}
 			at, atLogits := pi, theta
-			if e.KL.At == grpo.AtSnapshot {
+			if e.KL.At == option.AtSnapshot {
 				at, atLogits = old, s.snapshot
 			}
 			a := s.arm
@@ -191,17 +191,17 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 			l, rho := math.Log(at[a]/ref[a]), at[a]/old[a]
 			switch e.KL.Gradient { // the derivative of the estimator in log π_a
-			case grpo.K1:
+			case option.K1:
 				add(a, -share*e.KL.Coefficient, at)
-			case grpo.K2:
+			case option.K2:
 				add(a, -share*e.KL.Coefficient*l, at)
-			case grpo.K3:
+			case option.K3:
 				add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
-			case grpo.RatioK1:
+			case option.RatioK1:
 				add(a, -share*e.KL.Coefficient*rho*(l+1), at)
-			case grpo.RatioK3: // ρ(π_ref/π − 1 + ℓ)
+			case option.RatioK3: // ρ(π_ref/π − 1 + ℓ)
 				add(a, -share*e.KL.Coefficient*rho*(ref[a]/at[a]-1+l+1-ref[a]/at[a]), at)
-			case grpo.ExactKL: // of each group
+			case option.ExactKL: // of each group
 				if i%e.GroupSize > 0 {
 					break
 				}
@@ -233,13 +233,13 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		}
 		for a, x := range g {
 			switch o.Kind {
-			case grpo.HeavyBall:
+			case option.HeavyBall:
 				velocity[a] = o.Momentum*velocity[a] + x
 				theta[a] += rate * velocity[a]
-			case grpo.Nesterov:
+			case option.Nesterov:
 				velocity[a] = o.Momentum*velocity[a] + x
 				theta[a] += rate * (x + o.Momentum*velocity[a])
-			case grpo.Adam:
+			case option.Adam:
 				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*x
 				square[a] = o.Beta2*square[a] + (1-o.Beta2)*x*x
 				n := float64(t + 1)
@@ -255,7 +255,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	return theta
 }
 
-func slowStd(x []float64, kind grpo.Deviation) float64 {
+func slowStd(x []float64, kind option.Deviation) float64 {
 	mean, sum, n := 0.0, 0.0, float64(len(x))
 	for _, v := range x {
 		mean += v / n
@@ -263,7 +263,7 @@ func slowStd(x []float64, kind grpo.Deviation) float64 {
 	for _, v := range x {
 		sum += (v - mean) * (v - mean)
 	}
-	if kind == grpo.SampleStd {
+	if kind == option.SampleStd {
 		n--
 	}
 	return math.Sqrt(sum / n)
@@ -271,7 +271,7 @@ func slowStd(x []float64, kind grpo.Deviation) float64 {
 
 // slowWeight returns the weight of a sample of an arm of probability pi under π and old
 // under π_old: ρ times the derivative in ρ of what the trainers write as their objective.
-func slowWeight(imp *grpo.Importance, pi, old, advantage float64) float64 {
+func slowWeight(imp *option.Importance, pi, old, advantage float64) float64 {
 	rho := pi / old
 	clipped := min(max(rho, 1-imp.ClipLow), 1+imp.ClipHigh)
 	dropped := clipped*advantage < rho*advantage // in min(ρA, clip(ρ, 1−ε, 1+ε)A)
@@ -280,23 +280,23 @@ func slowWeight(imp *grpo.Importance, pi, old, advantage float64) float64 {
 		temperature, power, decay = imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative
 	}
 	switch imp.Mode {
-	case grpo.NoImportance:
+	case option.NoImportance:
 		return 1
-	case grpo.DualClip: // max(min(ρA, clip(ρ)A), cA) for A < 0
+	case option.DualClip: // max(min(ρA, clip(ρ)A), cA) for A < 0
 		dropped = dropped || advantage < 0 && imp.Cap*advantage > rho*advantage
-	case grpo.Truncated:
+	case option.Truncated:
 		return min(rho, imp.Cap)
-	case grpo.Masked:
+	case option.Masked:
 		dropped = rho < imp.Floor || rho > imp.Cap
-	case grpo.CISPO:
+	case option.CISPO:
 		return clipped
-	case grpo.SAPO: // (4/τ) σ(τ(ρ−1))
+	case option.SAPO: // (4/τ) σ(τ(ρ−1))
 		return rho / math.Pow(math.Cosh(temperature*(rho-1)/2), 2)
-	case grpo.VESPO:
+	case option.VESPO:
 		return math.Pow(rho, power) * math.Exp(decay-decay*rho)
-	case grpo.DPPO:
+	case option.DPPO:
 		dropped = advantage > 0 && pi-old > imp.ClipHigh || advantage < 0 && pi-old < -imp.ClipLow
-	case grpo.Ratio:
+	case option.Ratio:
 		dropped = false
 	}
 	if dropped {
@@ -306,11 +306,11 @@ func slowWeight(imp *grpo.Importance, pi, old, advantage float64) float64 {
 }
 
 // slowAge draws an age: of a geometric law by the number of failures before a success.
-func slowAge(a grpo.Ages, rng *rand.Rand) int {
+func slowAge(a option.Ages, rng *rand.Rand) int {
 	switch a.Law {
-	case grpo.UniformAges:
+	case option.UniformAges:
 		return a.From + rng.IntN(a.To-a.From+1)
-	case grpo.GeometricAges:
+	case option.GeometricAges:
 		age := 0
 		for rng.Float64() >= 1/(1+a.Mean) {
 			age++
@@ -328,7 +328,7 @@ func slowAge(a grpo.Ages, rng *rand.Rand) int {
 		}
 		u -= w
 	}
-	return grpo.MaxTableAge
+	return option.MaxTableAge
 }
 
 func slowSoftmax(theta []float64) []float64 {
@@ -347,28 +347,28 @@ func slowSoftmax(theta []float64) []float64 {
 // agreement returns the cells in which the simulator is compared with slowReplica. Each
 // option occurs in some of them, and steps are large, so that a mistake shows.
 func agreement() []Cell {
-	bernoulli := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}}
-	mixed := []grpo.Arm{
-		{Reward: grpo.Normal, Mean: 0.8, Std: 0.5}, {Reward: grpo.Constant, Mean: 0.3},
-		{Reward: grpo.Bernoulli, Mean: 0.5}, {Reward: grpo.Normal, Mean: 0.1, Std: 0.2},
+	bernoulli := []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}}
+	mixed := []option.Arm{
+		{Law: option.Normal, Mean: 0.8, Std: 0.5}, {Law: option.Constant, Mean: 0.3},
+		{Law: option.Bernoulli, Mean: 0.5}, {Law: option.Normal, Mean: 0.1, Std: 0.2},
 	}
 	base := Cell{
 		ID: "agreement", Seed: 7,
-		Bandit: grpo.Bandit{Arms: bernoulli, TrueMeans: []float64{0.9, 0.2}},
-		Estimator: grpo.Estimator{
+		Bandit: option.Bandit{Arms: bernoulli, TrueMeans: []float64{0.9, 0.2}},
+		Estimator: option.Estimator{
 			GroupSize: 8, GroupsPerStep: 1,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
-			Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         grpo.KL{Coefficient: 1, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
+			Importance: option.Importance{Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
+			KL:         option.KL{Coefficient: 1, Gradient: option.ExactKL, At: option.AtCurrent},
 		},
-		Lag:       grpo.Lag{Kind: grpo.Block, Interval: 4},
-		Optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 4},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, Schedule: option.Schedule{Kind: option.ConstantRate}},
 		Init:      []float64{0, 0}, Reference: []float64{0, 0},
 		Run: Run{Steps: 18, Replicas: 1},
 	}
 	var cells []Cell
 	add := func(name string, change func(*Cell)) {
-		for _, arms := range [][]grpo.Arm{bernoulli, mixed} {
+		for _, arms := range [][]option.Arm{bernoulli, mixed} {
 			c := base
 			c.Bandit.Arms = arms
 			c.Bandit.TrueMeans = make([]float64, len(arms))
@@ -382,152 +382,152 @@ func agreement() []Cell {
 	}
 	add("mean, population", func(c *Cell) {})
 	add("leave one out, sample, epsilon", func(c *Cell) {
-		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.StdScale, Std: grpo.SampleStd, Epsilon: 0.1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale, Std: option.SampleStd, Epsilon: 0.1}
 	})
 	add("no scale, three groups", func(c *Cell) {
-		c.Estimator.Advantage.Scale = grpo.NoScale
+		c.Estimator.Advantage.Scale = option.NoScale
 		c.Estimator.GroupsPerStep = 3
 	})
 	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
 	add("larger than packs", func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
 	add("ratio, k2", func(c *Cell) {
-		c.Estimator.Importance.Mode = grpo.Ratio
-		c.Estimator.KL.Gradient = grpo.K2
+		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.KL.Gradient = option.K2
 	})
 	add("ratio, k3 at snapshot, delay", func(c *Cell) {
-		c.Estimator.Importance.Mode = grpo.Ratio
-		c.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
-		c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 3}
+		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.KL = option.KL{Coefficient: 1, Gradient: option.K3, At: option.AtSnapshot}
+		c.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	})
-	add("clip", func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip; c.Optimizer.LearningRate = 0.3 })
-	for _, mode := range grpo.ImportanceModes[3:] { // those after clip
-		add(string(mode), func(c *Cell) {
+	add("clip", func(c *Cell) { c.Estimator.Importance.Mode = option.Clip; c.Optimizer.LearningRate = 0.3 })
+	for _, mode := range option.ImportanceModes[3:] { // those after clip
+		add(mode.String(), func(c *Cell) {
 			c.Estimator.Importance = everyWeight(mode)
 			c.Optimizer.LearningRate = 0.4
 		})
 	}
 	add("uniform ages by group, ratio, k3 at snapshot", func(c *Cell) {
-		c.Estimator.Importance.Mode = grpo.Ratio
-		c.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.KL = option.KL{Coefficient: 1, Gradient: option.K3, At: option.AtSnapshot}
 		c.Estimator.GroupsPerStep = 3
-		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, From: 1, To: 6, Drawn: grpo.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
 	})
 	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
-		c.Estimator.KL.At = grpo.AtSnapshot
+		c.Estimator.KL.At = option.AtSnapshot
 		c.Estimator.GroupsPerStep = 2
-		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.GeometricAges, Mean: 4, Drawn: grpo.AgePerStep}}
+		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
 	})
 	add("table of ages", func(c *Cell) {
-		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}}
-		c.Lag.Ages.Weights = []float64{0: 1, 8: 3}
+		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
+		c.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{0: 1, 8: 3}
 	})
 	add("one block late", func(c *Cell) {
-		c.Estimator.KL.At = grpo.AtSnapshot
-		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 3, Behind: 1}
+		c.Estimator.KL.At = option.AtSnapshot
+		c.Lag = option.Lag{Kind: option.Block, Interval: 3, Behind: 1}
 	})
 	add("delay, exact KL at snapshot", func(c *Cell) {
-		c.Estimator.KL.At = grpo.AtSnapshot
-		c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
+		c.Estimator.KL.At = option.AtSnapshot
+		c.Lag = option.Lag{Kind: option.Delay, Interval: 2}
 	})
 	add("nesterov, warm-up", func(c *Cell) {
-		c.Optimizer.Kind = grpo.Nesterov
+		c.Optimizer.Kind = option.Nesterov
 		c.Optimizer.Schedule.Warmup = 5
 	})
-	add("redraw", func(c *Cell) { c.filter(grpo.Redraw) })
+	add("redraw", func(c *Cell) { c.filter(option.Redraw) })
 	add("redraw, k3, ratio", func(c *Cell) {
-		c.filter(grpo.Redraw)
+		c.filter(option.Redraw)
 		c.Estimator.GroupSize = 4
-		c.Estimator.Importance.Mode = grpo.Ratio
-		c.Estimator.KL.Gradient = grpo.K3
+		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.KL.Gradient = option.K3
 	})
 	add("redraw, KL in the advantage", func(c *Cell) {
-		c.filter(grpo.Redraw)
+		c.filter(option.Redraw)
 		c.Estimator.GroupSize = 3
-		c.Estimator.KL.In = grpo.InAdvantage
+		c.Estimator.KL.In = option.InAdvantage
 	})
 	add("redraw, large group", func(c *Cell) {
-		c.filter(grpo.Redraw)
+		c.filter(option.Redraw)
 		c.Estimator.GroupSize = 200
 		c.Init[0] = 6
 	})
 	add("drop, three groups", func(c *Cell) {
-		c.filter(grpo.Drop)
+		c.filter(option.Drop)
 		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 3
 	})
-	for _, adv := range []grpo.Advantage{
-		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 0.1},
-		{Baseline: grpo.MeanBaseline, Scale: grpo.PooledStd, Std: grpo.SampleStd, Epsilon: 0.1},
-		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchMean},
-		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
-		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
-		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
-		{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 0.3},
-		{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 0.1, Rate: 0.4},
+	for _, adv := range []option.Advantage{
+		{Baseline: option.MeanBaseline, Scale: option.BatchStd, Std: option.SampleStd, Epsilon: 0.1},
+		{Baseline: option.MeanBaseline, Scale: option.PooledStd, Std: option.SampleStd, Epsilon: 0.1},
+		{Baseline: option.MeanBaseline, Scale: option.BatchMean},
+		{Baseline: option.MeanBaseline, Scale: option.MeanScale},
+		{Baseline: option.LeaveOneOut, Scale: option.OthersStd, Epsilon: 0.1},
+		{Baseline: option.SecondBest, Scale: option.StdScale, Std: option.SampleStd},
+		{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
+		{Baseline: option.RunningMean, Scale: option.NoScale, Value: 0.1, Rate: 0.4},
 	} {
-		add(string(adv.Baseline)+", "+string(adv.Scale), func(c *Cell) {
-			c.filter(grpo.KeepAll)
+		add(adv.Baseline.String()+", "+adv.Scale.String(), func(c *Cell) {
+			c.filter(option.KeepAll)
 			c.Estimator.Advantage = adv
 			c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 2
 		})
 	}
 	add("no baseline, clip, larger than packs", func(c *Cell) {
-		c.filter(grpo.KeepAll)
-		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale}
-		c.Estimator.Importance.Mode = grpo.Clip
+		c.filter(option.KeepAll)
+		c.Estimator.Advantage = option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale}
+		c.Estimator.Importance.Mode = option.Clip
 		c.Estimator.GroupSize, c.Optimizer.LearningRate = 300, 0.3
 	})
 	add("running mean, reused samples, ratio", func(c *Cell) {
-		c.filter(grpo.KeepAll)
-		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 1, Rate: 1}
-		c.Estimator.Importance.Mode, c.Estimator.Samples = grpo.Ratio, grpo.Reused
+		c.filter(option.KeepAll)
+		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: 1, Rate: 1}
+		c.Estimator.Importance.Mode, c.Estimator.Samples = option.Ratio, option.Reused
 		c.Estimator.GroupSize = 3
 	})
-	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
-	for _, gradient := range []grpo.KLGradient{grpo.K1, grpo.RatioK1, grpo.RatioK3} {
-		add(string(gradient), func(c *Cell) { c.Estimator.KL.Gradient = gradient })
+	add("adam", func(c *Cell) { c.Optimizer.Kind = option.Adam; c.Optimizer.LearningRate = 0.05 })
+	for _, gradient := range []option.KLGradient{option.K1, option.RatioK1, option.RatioK3} {
+		add(gradient.String(), func(c *Cell) { c.Estimator.KL.Gradient = gradient })
 	}
-	add("KL in the advantage", func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage })
+	add("KL in the advantage", func(c *Cell) { c.Estimator.KL.In = option.InAdvantage })
 	add("KL in the advantage, ratio", func(c *Cell) {
-		c.Estimator.KL.In = grpo.InAdvantage
-		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL.In = option.InAdvantage
+		c.Estimator.Importance.Mode = option.Ratio
 	})
 	add("KL in the reward, large steps", func(c *Cell) {
-		c.Estimator.KL.In = grpo.InReward
+		c.Estimator.KL.In = option.InReward
 		c.Optimizer.LearningRate = 0.3
 	})
 	add("KL in the reward, clip, no scale, larger than packs", func(c *Cell) {
-		c.Estimator.KL.In = grpo.InReward
-		c.Estimator.Advantage.Scale = grpo.NoScale
-		c.Estimator.Importance.Mode = grpo.Clip
+		c.Estimator.KL.In = option.InReward
+		c.Estimator.Advantage.Scale = option.NoScale
+		c.Estimator.Importance.Mode = option.Clip
 		c.Estimator.GroupSize = 300
 		c.Optimizer.LearningRate = 0.5
 	})
 	add("entropy bonus", func(c *Cell) { c.Estimator.Entropy = 0.7; c.Init[0] = 1 })
-	add("reused samples", func(c *Cell) { c.Estimator.Samples = grpo.Reused; c.Estimator.GroupsPerStep = 2 })
+	add("reused samples", func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
 	add("reused samples, ratio, k2", func(c *Cell) {
-		c.Estimator.Samples = grpo.Reused
-		c.Estimator.Importance.Mode = grpo.Ratio
-		c.Estimator.KL.Gradient = grpo.K2
+		c.Estimator.Samples = option.Reused
+		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.KL.Gradient = option.K2
 	})
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
-	add("moving reference", func(c *Cell) { c.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 5, Rate: 0.6} })
+	add("moving reference", func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells
 }
 
 // filter sets a filter, and makes all arms Bernoulli.
-func (c *Cell) filter(f grpo.Filter) {
+func (c *Cell) filter(f option.Filter) {
 	c.Estimator.Filter = f
 	c.Bandit.Arms = slices.Clone(c.Bandit.Arms)
 	for a := range c.Bandit.Arms {
-		c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Bernoulli, Mean: []float64{1, 0, 0.9, 0.3}[a]}
+		c.Bandit.Arms[a] = option.Arm{Law: option.Bernoulli, Mean: []float64{1, 0, 0.9, 0.3}[a]}
 	}
 }
 
 // everyWeight returns an Importance of the mode whose bounds a run of agreement reaches.
-func everyWeight(mode grpo.ImportanceMode) grpo.Importance {
-	return grpo.Importance{
+func everyWeight(mode option.ImportanceMode) option.Importance {
+	return option.Importance{
 		Mode: mode, ClipLow: 0.1, ClipHigh: 0.15, Floor: 0.8, Cap: 1.2,
-		Temperature: grpo.Signed{Positive: 1, Negative: 4}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},
+		Temperature: option.Signed{Positive: 1, Negative: 4}, Power: option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
 	}
 }
 

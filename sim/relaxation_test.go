@@ -6,7 +6,7 @@ import (
 	"math/cmplx"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -17,26 +17,26 @@ type mode struct{ fresh, stale float64 }
 // gives in closed form, at G = ∞, β = 0.5, no scale.
 var twoArmModes = []struct {
 	name       string
-	importance grpo.ImportanceMode
-	at         grpo.KLPoint
+	importance option.ImportanceMode
+	at         option.KLPoint
 	mode       func(p, pq float64) mode
 }{
-	{"frozen", grpo.NoImportance, grpo.AtSnapshot, func(_, pq float64) mode { return mode{0, pq} }},
-	{"none, KL current", grpo.NoImportance, grpo.AtCurrent, func(p, pq float64) mode {
+	{"frozen", option.NoImportance, option.AtSnapshot, func(_, pq float64) mode { return mode{0, pq} }},
+	{"none, KL current", option.NoImportance, option.AtCurrent, func(p, pq float64) mode {
 		stale := 2 * 0.7 * pq * (2*p - 1)
 		return mode{pq - stale, stale}
 	}},
-	{"ratio, KL current", grpo.Ratio, grpo.AtCurrent, func(_, pq float64) mode { return mode{pq, 0} }},
-	{"ratio, KL snapshot", grpo.Ratio, grpo.AtSnapshot, func(p, pq float64) mode {
+	{"ratio, KL current", option.Ratio, option.AtCurrent, func(_, pq float64) mode { return mode{pq, 0} }},
+	{"ratio, KL snapshot", option.Ratio, option.AtSnapshot, func(p, pq float64) mode {
 		fresh := 2 * 0.7 * pq * (2*p - 1)
 		return mode{fresh, pq - fresh}
 	}},
 }
 
 // modeCell is the reference bandit at its fixed point z* = 1.4, G = ∞.
-func modeCell(importance grpo.ImportanceMode, at grpo.KLPoint) Cell {
+func modeCell(importance option.ImportanceMode, at option.KLPoint) Cell {
 	c := referenceCell()
-	c.Estimator.GroupSize = grpo.Infinite
+	c.Estimator.GroupSize = option.Infinite
 	c.Estimator.Importance.Mode = importance
 	c.Estimator.KL.At = at
 	c.Init = []float64{0.7, -0.7}
@@ -47,10 +47,10 @@ func modeCell(importance grpo.ImportanceMode, at grpo.KLPoint) Cell {
 // multipliers returns the eigenvalues of the linear map of one refresh period
 // (docs/theory.md §5), dominant first, as the roots of its characteristic polynomial,
 // which the simulator does not use.
-func (m mode) multipliers(o grpo.Optimizer, lag grpo.Lag) []complex128 {
+func (m mode) multipliers(o option.Optimizer, lag option.Lag) []complex128 {
 	eta, mu := o.LearningRate, o.Momentum
 	var roots []complex128
-	if lag.Kind == grpo.Delay {
+	if lag.Kind == option.Delay {
 		// (z−1)(z−μ) z^τ + η(λ_f z^(τ+1) + λ_s z)
 		poly := make([]complex128, lag.Interval+3)
 		n := len(poly) - 1
@@ -130,7 +130,7 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 	p := 1 / (1 + math.Exp(-1.4))
 	for _, setting := range twoArmModes {
 		for _, x := range []struct {
-			lag    grpo.Lag
+			lag    option.Lag
 			mu     float64
 			kappa  float64 // ηλ
 			burnIn int
@@ -181,7 +181,7 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 func TestRelaxationShowsTheWindow(t *testing.T) {
 	var cells []Cell
 	for k := 1; k <= 12; k++ {
-		c := modeCell(grpo.Ratio, grpo.AtSnapshot)
+		c := modeCell(option.Ratio, option.AtSnapshot)
 		c.Lag.Interval = k
 		c.Optimizer.Momentum = 0.9
 		c.Optimizer.LearningRate = 0.62 / 0.1586848975
@@ -200,7 +200,7 @@ func TestRelaxationShowsTheWindow(t *testing.T) {
 
 // relaxing returns the reference bandit at finite G with a relaxation probe of pairs that
 // start at z* ± 0.1, and its mode.
-func relaxing(size int, lag grpo.Lag, mu, eta float64, run Run) (Cell, mode) {
+func relaxing(size int, lag option.Lag, mu, eta float64, run Run) (Cell, mode) {
 	c := referenceCell()
 	z := 1.4 * (1 - 1/float64(size))
 	c.ID = fmt.Sprintf("%v %g %g", lag, mu, eta)
@@ -220,7 +220,7 @@ func TestRelaxationUnderNoise(t *testing.T) {
 	var cells []Cell
 	var modes []mode
 	for _, x := range []struct {
-		lag     grpo.Lag
+		lag     option.Lag
 		mu, eta float64
 	}{
 		{block(1), 0, 0.1}, {block(1), 0.9, 0.1}, {block(4), 0, 0.3}, {block(4), 0.9, 0.01}, {block(4), 0.9, 0.1}, {delay(1), 0.9, 0.1},
@@ -254,7 +254,7 @@ func TestRelaxationOfAdam(t *testing.T) {
 	for _, size := range []int{8, 32} {
 		c, _ := relaxing(size, block(1), 0, 2e-4, Run{Steps: 6000, BurnIn: 1500, Replicas: 128})
 		c.Relaxation.Offset = 0.05
-		c.Optimizer = grpo.Optimizer{Kind: grpo.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: c.Optimizer.Schedule}
+		c.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: c.Optimizer.Schedule}
 		cells = append(cells, c)
 	}
 	for i, r := range simulate(t, cells, 2) {
@@ -318,7 +318,7 @@ func checkCoverage(t *testing.T, results []Result, name string, confidence float
 // There is no estimate, rather than NaN, from a pair whose difference is below round-off
 // from the start or that has no step to fit.
 func TestRelaxationOfNothing(t *testing.T) {
-	none := modeCell(grpo.NoImportance, grpo.AtSnapshot)
+	none := modeCell(option.NoImportance, option.AtSnapshot)
 	none.Run.Steps = 10
 	none.Relaxation = &RelaxationProbe{Point: none.Init, Direction: []float64{1, -1}, Offset: 1e-13}
 	short := none
@@ -336,19 +336,19 @@ func TestRelaxationOfNothing(t *testing.T) {
 // multiplier and two, from the start and after a burn-in. The true value is that of an
 // offset of 1e-5.
 func TestSystematicErrorOfRelaxation(t *testing.T) {
-	for _, scale := range []grpo.Scale{grpo.NoScale, grpo.StdScale} {
+	for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 		for _, z := range []float64{0.3, 1.4, 3} {
 			for _, x := range []struct {
-				lag     grpo.Lag
+				lag     option.Lag
 				mu, eta float64
 			}{{block(1), 0, 0.3}, {block(8), 0, 0.1}, {block(1), 0.9, 0.005}, {block(4), 0.9, 0.05}, {delay(1), 0, 0.02}, {delay(1), 0.5, 0.3}, {delay(4), 0.9, 0.02}} {
 				for _, burnIn := range []int{0, 200} {
 					var cells []Cell
 					for _, offset := range []float64{1e-5, 1e-3, 0.1} {
-						c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
+						c := modeCell(option.NoImportance, option.AtSnapshot)
 						p := 1 / (1 + math.Exp(-z))
 						c.Estimator.Advantage.Scale, c.Estimator.KL.Coefficient = scale, 0.7/z
-						if reward := 0.2 + 0.7*p; scale == grpo.StdScale {
+						if reward := 0.2 + 0.7*p; scale == option.StdScale {
 							c.Estimator.KL.Coefficient /= math.Sqrt(reward * (1 - reward))
 						}
 						c.Init = []float64{z / 2, -z / 2}
@@ -383,8 +383,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 // The fit to a given series finds its multipliers: exactly those of a series with as many
 // modes as the fit has, and a mixture where a slower mode is still small.
 func TestFitRelaxation(t *testing.T) {
-	c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
-	c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 2}
+	c := modeCell(option.NoImportance, option.AtSnapshot)
+	c.Lag = option.Lag{Kind: option.Block, Interval: 2}
 	c.Run = Run{Steps: 40, BurnIn: 10, Replicas: 1}
 	c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: 1e-6}
 	// series yields x_t = 1e-6 (fast^t + share·slow^t) along the direction.

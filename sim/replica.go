@@ -200,11 +200,11 @@ func (r *replica) move(t int) {
 	if r.tabular != nil {
 		ok = r.tabular.move(o, t)
 	} else {
-		o.Clip(r.g)
-		o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
+		grpo.LimitNorm(o, r.g)
+		grpo.Step(o, r.policy.Logits, r.g, r.optimizerState, grpo.Rate(o, t))
 		r.policy.Update()
 		if u := r.cell.ReferenceUpdate; u.Moves(t) {
-			u.Move(r.force.Reference(), r.policy)
+			grpo.MoveReference(u, r.force.Reference(), r.policy)
 		}
 		ok = !math.IsNaN(r.policy.Probs[0]) // then none is
 	}

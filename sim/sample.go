@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -19,8 +20,8 @@ import (
 // counts are drawn.
 type sampler struct {
 	*laws
-	bandit    *grpo.Bandit
-	estimator *grpo.Estimator
+	bandit    *option.Bandit
+	estimator *option.Estimator
 
 	pack     *draw.Pack
 	size     uint   // lanes of a group: G, at most 64
@@ -65,7 +66,7 @@ func sameLaws(a, b *Cell) bool {
 const packedSize = 2 * draw.MaxLanes
 
 // newLaws returns the laws with the fastest draws.
-func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
+func newLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
 	l := coupledLaws(bandit, estimator)
 	l.packed = packedSize
 	if l.advantages != nil && estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
@@ -82,7 +83,7 @@ func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 // increases with its probability like the quantile of one uniform number, so two draws
 // differ by the difference of their means to within 1. Lanes of that many samples would
 // differ by a random number, draws from tables arbitrarily.
-func coupledLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
+func coupledLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
 	l := &laws{packed: draw.MaxLanes}
 	if allBernoulli(bandit) {
 		l.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
@@ -91,13 +92,13 @@ func coupledLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 }
 
 // allBernoulli reports whether the rewards of all arms are Bernoulli.
-func allBernoulli(bandit *grpo.Bandit) bool {
-	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+func allBernoulli(bandit *option.Bandit) bool {
+	return !slices.ContainsFunc(bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
 }
 
 // newSampler returns a sampler. From one policy it draws at most the given number of
 // groups.
-func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, groups int) *sampler {
+func newSampler(bandit *option.Bandit, estimator *option.Estimator, laws *laws, groups int) *sampler {
 	size := min(estimator.GroupSize, draw.MaxLanes)
 	s := &sampler{
 		laws:      laws,
@@ -111,7 +112,7 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 		shifts:    make([]float64, len(bandit.Arms)),
 		tree:      draw.NewMultinomial(len(bandit.Arms)),
 	}
-	if estimator.Filter == grpo.Redraw {
+	if estimator.Filter == option.Redraw {
 		s.informative = draw.NewInformative(estimator.GroupSize, means(bandit))
 	}
 	if laws.advantages == nil {
@@ -127,12 +128,12 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.left, s.behaviour = 0, behaviour
 	if s.reference != nil {
-		s.estimator.KL.Shifts(s.shifts, behaviour, s.reference)
+		grpo.KLShifts(&s.estimator.KL, s.shifts, behaviour, s.reference)
 	}
 	switch {
 	case s.prompts != nil:
 		s.prompts.redraws.refresh()
-	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
+	case s.estimator.GroupSize == option.Infinite: // nothing is drawn
 	case s.estimator.GroupSize <= s.packed:
 		s.pack.Aim(behaviour.Probs)
 	case len(behaviour.Probs) == 2:
@@ -288,20 +289,20 @@ func (s *sampler) count(lanes uint64) {
 // independent; weights by the sign of the advantage need each reward, and then each is an atom.
 func (s *sampler) drawAtoms(w *draw.Words) (scatter float64) {
 	s.atoms = s.atoms[:0]
-	single := s.estimator.Importance.BySign()
+	single := grpo.WeightsBySign(&s.estimator.Importance)
 	for a, n := range s.counts {
 		if n == 0 {
 			continue
 		}
 		arm := &s.bandit.Arms[a]
 		switch {
-		case arm.Reward == grpo.Bernoulli:
+		case arm.Law == option.Bernoulli:
 			k := s.successes[a]
 			if s.advantages == nil {
 				k = draw.Binomial(w, n, arm.Mean)
 			}
 			s.atoms = append(s.atoms, grpo.Atom{Arm: a, Count: k, Reward: 1}, grpo.Atom{Arm: a, Count: n - k})
-		case arm.Reward == grpo.Constant || arm.Std == 0:
+		case arm.Law == option.Constant || arm.Std == 0:
 			s.atoms = append(s.atoms, grpo.Atom{Arm: a, Count: n, Reward: arm.Mean})
 		case single:
 			for range n {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 	"grposim/sim/measure"
 )
@@ -24,18 +24,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func referenceCell() Cell {
 	return Cell{
 		ID: "reference", Seed: 1,
-		Bandit: grpo.Bandit{
-			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
+		Bandit: option.Bandit{
+			Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
 			TrueMeans: []float64{0.9, 0.2},
 		},
-		Estimator: grpo.Estimator{
+		Estimator: option.Estimator{
 			GroupSize: 16, GroupsPerStep: 1,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale, Std: grpo.PopulationStd},
-			Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         grpo.KL{Coefficient: 0.5, Gradient: grpo.ExactKL, At: grpo.AtSnapshot},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale, Std: option.PopulationStd},
+			Importance: option.Importance{Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
+			KL:         option.KL{Coefficient: 0.5, Gradient: option.ExactKL, At: option.AtSnapshot},
 		},
-		Lag:       grpo.Lag{Kind: grpo.Block, Interval: 1},
-		Optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.1, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.1, Schedule: option.Schedule{Kind: option.ConstantRate}},
 		Init:      []float64{0.65625, -0.65625}, Reference: []float64{0, 0},
 		Run: Run{Steps: 2000, BurnIn: 500, Replicas: 100},
 	}
@@ -90,10 +90,10 @@ func TestCellsBeforeDoNotMatter(t *testing.T) {
 	cells := []Cell{large}
 	for _, change := range []func(c *Cell){
 		func(c *Cell) { c.ID = "another" },
-		func(c *Cell) { c.Bandit.Arms = []grpo.Arm{c.Bandit.Arms[0], {Reward: grpo.Bernoulli, Mean: 0.3}} },
+		func(c *Cell) { c.Bandit.Arms = []option.Arm{c.Bandit.Arms[0], {Law: option.Bernoulli, Mean: 0.3}} },
 		func(c *Cell) { c.Estimator.GroupSize = 1024 },
-		func(c *Cell) { c.Estimator.Advantage.Scale = grpo.StdScale },
-		func(c *Cell) { c.Estimator.Advantage.Baseline = grpo.LeaveOneOut },
+		func(c *Cell) { c.Estimator.Advantage.Scale = option.StdScale },
+		func(c *Cell) { c.Estimator.Advantage.Baseline = option.LeaveOneOut },
 		func(c *Cell) { c.Traces = 0 },
 		func(c *Cell) { c.Run.Steps = 50 },
 	} {
@@ -134,16 +134,16 @@ func TestStreamsDiffer(t *testing.T) {
 // exactLaws holds moments of the exact stationary laws of the nonlinear chain at K = 1,
 // μ = 0, η = 0.1 (docs/theory.md §5).
 var exactLaws = []struct {
-	scale       grpo.Scale
+	scale       option.Scale
 	strength    float64 // β
 	size        int     // G
 	z, j        float64 // z*, J*
 	shiftZ, ofZ float64 // E z − z*, Var z
 	shiftJ, ofJ float64 // E J − J*, Var J
 }{
-	{grpo.NoScale, 0.5, 16, 1.3125, 0.751551837, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5},
-	{grpo.NoScale, 0.5, 4, 1.05, 0.718542430, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4},
-	{grpo.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4},
+	{option.NoScale, 0.5, 16, 1.3125, 0.751551837, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5},
+	{option.NoScale, 0.5, 4, 1.05, 0.718542430, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4},
+	{option.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4},
 }
 
 // checkExactLaws simulates the cells of exactLaws and checks that all twelve numbers lie
@@ -152,7 +152,7 @@ func checkExactLaws(t *testing.T, run Run, confidence float64) {
 	var cells []Cell
 	for _, law := range exactLaws {
 		c := referenceCell()
-		c.ID = "exact law " + string(law.scale)
+		c.ID = "exact law " + law.scale.String()
 		c.Estimator.Advantage.Scale = law.scale
 		c.Estimator.KL.Coefficient = law.strength
 		c.Estimator.GroupSize = law.size
@@ -196,7 +196,7 @@ func TestExactNonlinearLaw(t *testing.T) {
 // fixed point of docs/theory.md §5.
 func TestInfiniteGroups(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.GroupSize = grpo.Infinite
+	c.Estimator.GroupSize = option.Infinite
 	c.Run.Steps, c.Run.BurnIn = 4000, 3900
 	r := simulate(t, []Cell{c}, 1)[0]
 	last := r.Trajectory[len(r.Trajectory)-1]
@@ -213,14 +213,14 @@ func TestInfiniteGroups(t *testing.T) {
 // A run that leaves the range of floating point has the status Diverged and no averages.
 func TestDivergence(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
+	c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3, At: option.AtCurrent}
 	c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
 	// Its logits stay finite, but their squares overflow.
 	square := referenceCell()
-	square.Estimator.KL = grpo.KL{Coefficient: 2, Gradient: grpo.K3, At: grpo.AtCurrent}
+	square.Estimator.KL = option.KL{Coefficient: 2, Gradient: option.K3, At: option.AtCurrent}
 	square.Optimizer.LearningRate = 1e300
 	large := referenceCell()
-	large.Bandit.Arms = []grpo.Arm{{Reward: grpo.Constant, Mean: 1e200}, {Reward: grpo.Constant}}
+	large.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Constant}}
 	large.Bandit.TrueMeans = []float64{1e200, 0}
 	for _, cell := range []Cell{c, square, large} {
 		r := simulate(t, []Cell{cell}, 2)[0]
@@ -252,12 +252,12 @@ func TestInterruptionOfProbes(t *testing.T) {
 	relaxation.Relaxation = &RelaxationProbe{Point: relaxation.Init, Direction: []float64{1, -1}, Offset: 0.05}
 	wide := relaxation
 	wide.Estimator.GroupsPerStep = 20_000
-	location := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1e-9, To: 1, Tolerance: 1e-12})
+	location := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1e-9, To: 1, Tolerance: 1e-12})
 	location.Run.Steps = math.MaxInt32
 	ringing := location
 	ringing.Optimizer.LearningRate = 1e-9 // so that intervals are long
 	ringing.Location = &LocationProbe{Event: Ringing, Param: RefreshInterval, From: 0.1, To: 1e6, Tolerance: 1e-12, Point: location.Init, Direction: []float64{1, -1}, Offset: 1e-5}
-	sampled := locationCell(grpo.NoImportance, grpo.AtSnapshot, *location.Location)
+	sampled := locationCell(option.NoImportance, option.AtSnapshot, *location.Location)
 	sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep = 16, 20_000
 	sampled.Run = Run{Steps: math.MaxInt32, Replicas: 100}
 	sampled.Stiffness[0].Pairs = stiffnessBins * pairsPerDouble
@@ -320,14 +320,14 @@ func TestPanickingCell(t *testing.T) {
 // Recorded steps are 0, multiples of K, and the last step, in increasing order.
 func TestRecordedSteps(t *testing.T) {
 	for _, steps := range []int{1, 2, 7, 200, 1003, 1_000_000} {
-		for _, lag := range []grpo.Lag{{Kind: grpo.Block, Interval: 1}, {Kind: grpo.Block, Interval: 8}, {Kind: grpo.Block, Interval: 5000}, {Kind: grpo.Delay, Interval: 3}} {
+		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 8}, {Kind: option.Block, Interval: 5000}, {Kind: option.Delay, Interval: 3}} {
 			recorded := RecordedSteps(steps, lag)
 			if recorded[0] != 0 || recorded[len(recorded)-1] != steps || len(recorded) > 202 {
 				t.Fatalf("%d steps, %+v: %v", steps, lag, recorded)
 			}
 			for i, at := range recorded[1:] {
 				inner := i+2 < len(recorded)
-				if at <= recorded[i] || inner && lag.Kind == grpo.Block && at%lag.Interval != 0 {
+				if at <= recorded[i] || inner && lag.Kind == option.Block && at%lag.Interval != 0 {
 					t.Fatalf("%d steps, %+v: step %d after %d", steps, lag, at, recorded[i])
 				}
 			}

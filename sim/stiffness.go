@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 	"grposim/sim/measure"
 )
@@ -97,7 +98,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	square := float64(p.Displacement * p.Displacement)
 	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
 	// Without weights the advantages of a group add to 0, so that the fresh part has no reward.
-	certain := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance && !c.Estimator.KL.Sampled() && c.Optimizer.MaxNorm == 0
+	certain := p.Displaced == Current && c.Estimator.Importance.Mode == option.NoImportance && !c.Estimator.KL.Sampled() && c.Optimizer.MaxNorm == 0
 	if c.uninformed(informative) && !certain {
 		e.StdErr, e.DF = 0, 0
 	}
@@ -114,7 +115,7 @@ func (p *StiffnessProbe) rounding(c *Cell) float64 {
 	square, reward, logit, covector := 0.0, 0.0, 0.0, 0.0
 	for a, arm := range c.Bandit.Arms {
 		d, std := arm.Mean-mean, arm.Std
-		if arm.Reward == grpo.Bernoulli {
+		if arm.Law == option.Bernoulli {
 			std = math.Sqrt(float64(arm.Mean * (1 - arm.Mean)))
 		}
 		square += float64(policy.Probs[a] * (float64(d*d) + float64(std*std)))
@@ -126,7 +127,7 @@ func (p *StiffnessProbe) rounding(c *Cell) float64 {
 	switch {
 	case !c.rewardsDiffer():
 		slope = 0
-	case c.Estimator.Advantage.Scale != grpo.NoScale:
+	case c.Estimator.Advantage.Scale != option.NoScale:
 		slope = 1 / (math.Sqrt(square) + c.Estimator.Advantage.Epsilon)
 	}
 	terms := float64(slope*reward) + c.Estimator.KL.Coefficient
@@ -146,7 +147,7 @@ func (c *Cell) uninformed(informative int) bool {
 // rewardsDiffer reports whether some group can have rewards that differ.
 func (c *Cell) rewardsDiffer() bool {
 	for _, arm := range c.Bandit.Arms {
-		certain := arm.Reward == grpo.Constant || arm.Reward == grpo.Normal && arm.Std == 0 || arm.Reward == grpo.Bernoulli && (arm.Mean == 0 || arm.Mean == 1)
+		certain := arm.Law == option.Constant || arm.Law == option.Normal && arm.Std == 0 || arm.Law == option.Bernoulli && (arm.Mean == 0 || arm.Mean == 1)
 		if !certain || arm.Mean != c.Bandit.Arms[0].Mean {
 			return true
 		}
@@ -240,7 +241,7 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
 			if !c.Deterministic() {
-				c.Optimizer.Clip(sides[side].g)
+				grpo.LimitNorm(&c.Optimizer, sides[side].g)
 			}
 		}
 		if informative < FewestInformative && (pushes(&sides[0].statistics) || pushes(&sides[1].statistics)) && (p.Displaced == Current || differ(&sides[0].statistics, &sides[1].statistics)) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -24,7 +25,7 @@ func twoArmProbe(displaced Displaced, d float64, pairs int) StiffnessProbe {
 func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 	const d, pairs = 0.1, 4_000_000
 	c := referenceCell()
-	c.Estimator.KL.At = grpo.AtCurrent
+	c.Estimator.KL.At = option.AtCurrent
 	c.Run = Run{Steps: 1, Replicas: 1}
 	for _, displaced := range []Displaced{Both, Current, Behind} {
 		c.Stiffness = append(c.Stiffness, twoArmProbe(displaced, d, pairs))
@@ -53,7 +54,7 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 // by chance with probability 1e-6.
 func TestStiffnessOfAClippedGradient(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.KL.At, c.Estimator.KL.Coefficient, c.Estimator.Advantage.Scale = grpo.AtCurrent, 1.2, grpo.StdScale
+	c.Estimator.KL.At, c.Estimator.KL.Coefficient, c.Estimator.Advantage.Scale = option.AtCurrent, 1.2, option.StdScale
 	c.Optimizer.MaxNorm = 0.1
 	c.Run = Run{Steps: 1, Replicas: 1}
 	for _, displaced := range []Displaced{Both, Current, Behind} {
@@ -127,18 +128,18 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 // S(d) does not cancel. The true value is that of d = 0.01, whose error is 1e4 times
 // smaller.
 func TestSystematicErrorOfStiffness(t *testing.T) {
-	for _, scale := range []grpo.Scale{grpo.NoScale, grpo.StdScale} {
+	for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 		for _, mean := range []float64{0.9, 0.5, 0.02} {
 			for _, z := range []float64{0.1, 0.4, 1.3, 3} {
 				c := referenceCell()
 				c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = mean, mean/3
 				p := 1 / (1 + math.Exp(-z))
 				c.Estimator.KL.Coefficient = mean * 2 / 3 / z // the fixed point is z = φΔ/β
-				if scale == grpo.StdScale {
+				if scale == option.StdScale {
 					reward := mean * (1 + 2*p) / 3
 					c.Estimator.KL.Coefficient /= math.Sqrt(reward * (1 - reward))
 				}
-				c.Estimator.GroupSize, c.Estimator.Advantage.Scale, c.Estimator.KL.At = grpo.Infinite, scale, grpo.AtCurrent
+				c.Estimator.GroupSize, c.Estimator.Advantage.Scale, c.Estimator.KL.At = option.Infinite, scale, option.AtCurrent
 				c.Run = Run{Steps: 1, Replicas: 1}
 				for _, displaced := range []Displaced{Both, Current, Behind} {
 					for _, d := range []float64{0.01, 0.1, 0.2} {

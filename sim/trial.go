@@ -6,6 +6,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -40,7 +41,7 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
-	if past := int(math.Ceil(cell.Lag.Age())) / t.period; past > 1 || cell.Lag.Kind == grpo.Delay {
+	if past := int(math.Ceil(grpo.LagAge(&cell.Lag))) / t.period; past > 1 || cell.Lag.Kind == option.Delay {
 		t.transient = min(transientDelays*past, t.periods/2)
 	}
 	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
@@ -60,14 +61,14 @@ func shortestRun(c *Cell) int { return max(c.Run.Steps, minSteps(c)) }
 // minSteps returns the smallest number of steps of a trial, whatever Run.Steps is.
 func minSteps(c *Cell) int {
 	if !c.Deterministic() {
-		return minSampledPeriods * max(1, int(math.Ceil(c.Lag.Age())))
+		return minSampledPeriods * max(1, int(math.Ceil(grpo.LagAge(&c.Lag))))
 	}
-	return minPeriods * max(1, int(math.Ceil(c.Lag.Age())), int(math.Ceil(1/(1-momentum(c.Optimizer)))))
+	return minPeriods * max(1, int(math.Ceil(grpo.LagAge(&c.Lag))), int(math.Ceil(1/(1-momentum(c.Optimizer)))))
 }
 
 // momentum returns μ, 0 for Adam.
-func momentum(o grpo.Optimizer) float64 {
-	if o.Kind == grpo.Adam {
+func momentum(o option.Optimizer) float64 {
+	if o.Kind == option.Adam {
 		return 0
 	}
 	return o.Momentum

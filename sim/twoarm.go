@@ -7,6 +7,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -22,7 +23,7 @@ type twoArmBatch struct {
 	all    []twoArmReplica
 	active []twoArmReplica // the first of them, which run
 
-	lag                    grpo.Lag
+	lag                    option.Lag
 	mean0, mean1           float64   // the arms' mean rewards
 	reference0, reference1 float64   // logits of π_ref
 	shares                 []float64 // 1/GB by zero-variance groups of the step; 1/Gn where these are dropped
@@ -30,7 +31,7 @@ type twoArmBatch struct {
 	ratio                  bool      // samples have the weight π/π_old, else 1
 	penaltyAtSnapshot      bool      // the KL penalty is evaluated at π_old, else at π
 	plain                  bool      // the optimizer is the heavy ball at a constant learning rate
-	optimizer              *grpo.Optimizer
+	optimizer              *option.Optimizer
 	reward0, gap0          float64 // J and z at step 0
 	burnIn, groups, size   int     // Run.BurnIn, B, G
 
@@ -89,12 +90,12 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
 	switch {
 	case c.Deterministic(),
-		c.Lag.Kind == grpo.Random, c.Prompts != nil,
+		c.Lag.Kind == option.Random, c.Prompts != nil,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		!e.Importance.Linear(),
-		e.Advantage.Scale.OfStep() || e.Advantage.Baseline == grpo.RunningMean,
-		e.KL.Gradient != grpo.ExactKL || e.KL.Outside(),
-		e.Entropy != 0 || e.Samples == grpo.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
+		e.Advantage.Scale.OfStep() || e.Advantage.Baseline == option.RunningMean,
+		e.KL.Gradient != option.ExactKL || e.KL.Outside(),
+		e.Entropy != 0 || e.Samples == option.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
 		return nil
 	}
 	b := &twoArmBatch{
@@ -103,16 +104,16 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		mean0: r.means[0], mean1: r.means[1],
 		reference0: c.Reference[0], reference1: c.Reference[1],
 		beta: e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
-		ratio:             e.Importance.Mode == grpo.Ratio,
-		penaltyAtSnapshot: e.KL.At == grpo.AtSnapshot,
-		plain:             o.Kind == grpo.HeavyBall && o.Schedule.Kind == grpo.ConstantRate && o.Schedule.Warmup == 0,
+		ratio:             e.Importance.Mode == option.Ratio,
+		penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
+		plain:             o.Kind == option.HeavyBall && o.Schedule.Kind == option.ConstantRate && o.Schedule.Warmup == 0,
 		optimizer:         o,
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 	}
 	for equal := range e.GroupsPerStep + 1 {
 		groups := e.GroupsPerStep
-		if e.Filter == grpo.Drop {
+		if e.Filter == option.Drop {
 			groups = max(groups-equal, 1)
 		}
 		b.shares = append(b.shares, 1/(float64(e.GroupSize)*float64(groups)))
@@ -218,7 +219,7 @@ func (b *twoArmBatch) refresh(t int) {
 			continue
 		}
 		x.old = x.now
-		if b.lag.Kind == grpo.Delay || b.lag.Behind > 0 {
+		if b.lag.Kind == option.Delay || b.lag.Behind > 0 {
 			x.age(t)
 		}
 		switch {
@@ -422,7 +423,7 @@ func (b *twoArmBatch) move(t int) {
 			continue
 		}
 		logits := [2]float64{l0, l1}
-		b.optimizer.Step(logits[:], []float64{g0, g1}, x.replica.optimizerState, b.optimizer.Rate(t))
+		grpo.Step(b.optimizer, logits[:], []float64{g0, g1}, x.replica.optimizerState, grpo.Rate(b.optimizer, t))
 		x.now.logits0, x.now.logits1 = logits[0], logits[1]
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // maxGroupSize is the largest finite group size that package draw can draw.
@@ -16,14 +16,16 @@ const maxGroupSize = 1 << 31
 // G = ∞.
 func (c *Cell) check() {
 	arms, sampled := len(c.Bandit.Arms), !c.Deterministic()
-	c.Bandit.Check()
-	c.Estimator.Check()
+	var m option.Mistakes
+	c.Bandit.Check(&m)
+	c.Estimator.Check(&m)
+	m.Panic("sim")
 	want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
 	if filter := c.Estimator.Filter; filter.Changes() {
-		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
+		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+filter.String())
 	}
 	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
-	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
+	if adv := &c.Estimator.Advantage; adv.Baseline == option.RunningMean {
 		want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none with the baseline running-mean")
 		want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")
 		want(!c.agedByGroup(), "Lag.Ages.Drawn", c.Lag.Ages.Drawn, "grpo.AgePerStep with the baseline running-mean")
@@ -37,19 +39,20 @@ func (c *Cell) check() {
 			lag.Interval = 1
 		}
 	}
-	lag.Check()
-	if random := lag.Kind == grpo.Random; random {
-		want(sampled || lag.Ages.Drawn == grpo.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite")
+	lag.Check(&m)
+	if random := lag.Kind == option.Random; random {
+		want(sampled || lag.Ages.Drawn == option.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite")
 		want(!sampled || c.Relaxation == nil && c.Location == nil, "Lag.Kind", lag.Kind, "block or delay where pairs of replicas draw groups")
 		want(c.Location == nil || c.Location.Param != RefreshInterval, "Location.Param", RefreshInterval, "optimizer.learning_rate, because a random lag has no interval")
 	}
-	optimizer.Check()
-	c.ReferenceUpdate.Check()
-	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
+	optimizer.Check(&m)
+	c.ReferenceUpdate.Check(&m)
+	m.Panic("sim")
+	want(c.Estimator.Samples != option.Reused || lag.Kind == option.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
 	outside := c.Estimator.KL.Outside()
-	want(!outside || lag.Kind != grpo.Random || lag.Ages.Drawn != grpo.AgePerGroup, "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
+	want(!outside || lag.Kind != option.Random || lag.Ages.Drawn != option.AgePerGroup, "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
 	if c.Prompts != nil {
-		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0
+		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != option.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0
 		want(plain, "Estimator", c.Estimator, "the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays, with Prompts")
 	}
 	for _, list := range []struct {
@@ -117,6 +120,6 @@ func wantNumbers(field string, got []float64, arms int) {
 // want panics with the name of a field of a cell unless ok.
 func want(ok bool, field string, got any, wanted string) {
 	if !ok {
-		panic(fmt.Sprintf("sim: Cell.%s: got %#v, want %s", field, got, wanted))
+		panic(fmt.Sprintf("sim: Cell.%s: got %v, want %s", field, got, wanted))
 	}
 }

@@ -4,17 +4,17 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"grposim/option"
 
-	"grposim/grpo"
+	"github.com/google/go-cmp/cmp"
 )
 
 // validCell uses every field that validation reads.
 func validCell() Cell {
 	c := referenceCell()
-	c.Bandit.Arms[1] = grpo.Arm{Reward: grpo.Normal, Mean: 0.2, Std: 0.1}
+	c.Bandit.Arms[1] = option.Arm{Law: option.Normal, Mean: 0.2, Std: 0.1}
 	c.Run = Run{Steps: 20, BurnIn: 5, Replicas: 2}
-	c.Estimator.Importance.Mode = grpo.Clip
+	c.Estimator.Importance.Mode = option.Clip
 	point, direction := []float64{0.5, -0.5}, []float64{1, -1}
 	c.Stiffness = []StiffnessProbe{{
 		Name: StiffnessTotal, Displaced: Both, Point: point, Direction: direction,
@@ -42,68 +42,57 @@ func TestInvalidCells(t *testing.T) {
 		change func(c *Cell)
 		want   string
 	}{
-		{func(c *Cell) { *c = Cell{ID: "x"} }, `grpo: number of arms: got 0, want ≥ 2`},
-		{func(c *Cell) { c.Bandit.Arms[1].Reward = "cauchy" }, `grpo: Bandit.Arms[1].Reward: got "cauchy", want bernoulli, constant or normal`},
-		{func(c *Cell) { c.Bandit.Arms[0].Mean = 1.1 }, `grpo: Bandit.Arms[0].Mean: got 1.1, want a finite number in [0, 1]`},
-		{func(c *Cell) { c.Bandit.Arms[1].Mean = inf }, `grpo: Bandit.Arms[1].Mean: got +Inf, want a finite number`},
-		{func(c *Cell) { c.Bandit.Arms[1].Std = -1 }, `grpo: Bandit.Arms[1].Std: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Cell.Bandit.TrueMeans: got []float64{}, want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `grpo: Estimator.GroupSize: got 1, want ≥ 2`},
+		{func(c *Cell) { *c = Cell{ID: "x"} }, "sim: number of arms: got 0, want ≥ 2\nsim: Estimator.GroupSize: got 0, want ≥ 2\nsim: Estimator.GroupsPerStep: got 0, want ≥ 1"},
+		{func(c *Cell) { c.Bandit.Arms[0].Mean = 1.1 }, `sim: Arms[0].Mean: got 1.1, want a finite number in [0, 1]`},
+		{func(c *Cell) { c.Bandit.Arms[1].Mean = inf }, `sim: Arms[1].Mean: got +Inf, want a finite number`},
+		{func(c *Cell) { c.Bandit.Arms[1].Std = -1 }, `sim: Arms[1].Std: got -1, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Cell.Bandit.TrueMeans: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `sim: Estimator.GroupSize: got 1, want ≥ 2`},
 		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Cell.Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
-		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `grpo: Estimator.GroupsPerStep: got 0, want ≥ 1`},
-		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out, second-best, constant or running-mean`},
+		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `sim: Estimator.GroupsPerStep: got 0, want ≥ 1`},
 		{func(c *Cell) {
-			c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Rate: 1}
+			c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Rate: 1}
 			for a := range c.Bandit.Arms {
-				c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.5}
+				c.Bandit.Arms[a] = option.Arm{Law: option.Bernoulli, Mean: 0.5}
 			}
-		}, `sim: Cell.Stiffness, Relaxation or Location: got "a probe", want none with the baseline running-mean`},
-		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std, mean, pooled-std or batch-mean`},
-		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Std = grpo.StdScale, "" }, `grpo: Estimator.Advantage.Std: got "", want population or sample`},
-		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = grpo.StdScale, nan }, `grpo: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `grpo: Estimator.Importance.Mode: got "", want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo`},
-		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `grpo: Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)`},
-		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `grpo: Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Estimator.KL.Gradient = "k4" }, `grpo: Estimator.KL.Gradient: got "k4", want exact, k1, k2, k3, ratio-k1 or ratio-k3`},
-		{func(c *Cell) { c.Estimator.KL.At = "" }, `grpo: Estimator.KL.At: got "", want current or snapshot`},
-		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block, delay or random`},
-		{func(c *Cell) { c.Lag.Behind = -1 }, `grpo: Lag.Behind: got -1, want ≥ 0`},
-		{func(c *Cell) { c.Lag.Kind = grpo.Random }, `grpo: Lag.Ages.Law: got "", want uniform, geometric or table`},
+		}, `sim: Cell.Stiffness, Relaxation or Location: got a probe, want none with the baseline running-mean`},
+		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = option.StdScale, nan }, `sim: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `sim: Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)`},
+		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `sim: Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
+		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `sim: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Lag.Behind = -1 }, `sim: Lag.Behind: got -1, want ≥ 0`},
 		{func(c *Cell) {
-			c.Estimator.GroupSize = grpo.Infinite
-			c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.GeometricAges, Mean: 2, Drawn: grpo.AgePerStep}}
-		}, `sim: Cell.Lag.Ages.Drawn: got "step", want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
-		{func(c *Cell) { c.Lag.Interval = 0 }, `grpo: Lag.Interval: got 0, want ≥ 1`},
-		{func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: -1} }, `grpo: Lag.Interval: got -1, want ≥ 0`},
-		{func(c *Cell) { c.Optimizer.Kind = "sgd" }, `grpo: Optimizer.Kind: got "sgd", want heavy-ball, nesterov or adam`},
-		{func(c *Cell) { c.Optimizer.LearningRate = 0 }, `grpo: Optimizer.LearningRate: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Optimizer.Momentum = 1 }, `grpo: Optimizer.Momentum: got 1, want a finite number in [0, 1)`},
-		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta1 = grpo.Adam, 1 }, `grpo: Optimizer.Beta1: got 1, want a finite number in [0, 1)`},
-		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta2 = grpo.Adam, -0.1 }, `grpo: Optimizer.Beta2: got -0.1, want a finite number in [0, 1)`},
-		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Epsilon = grpo.Adam, nan }, `grpo: Optimizer.Epsilon: got NaN, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Optimizer.Schedule.Kind = "" }, `grpo: Optimizer.Schedule.Kind: got "", want constant, linear or cosine`},
-		{func(c *Cell) { c.Optimizer.Schedule.Warmup = -1 }, `grpo: Optimizer.Schedule.Warmup: got -1, want ≥ 0`},
-		{func(c *Cell) { c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.LinearDecay, Warmup: 5, Total: 5} }, `grpo: Optimizer.Schedule.Total: got 5, want ≥ 6`},
+			c.Estimator.GroupSize = option.Infinite
+			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 2, Drawn: option.AgePerStep}}
+		}, `sim: Cell.Lag.Ages.Drawn: got step, want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
+		{func(c *Cell) { c.Lag.Interval = 0 }, `sim: Lag.Interval: got 0, want ≥ 1`},
+		{func(c *Cell) { c.Lag = option.Lag{Kind: option.Delay, Interval: -1} }, `sim: Lag.Interval: got -1, want ≥ 0`},
+		{func(c *Cell) { c.Optimizer.LearningRate = 0 }, `sim: Optimizer.LearningRate: got 0, want a finite number > 0`},
+		{func(c *Cell) { c.Optimizer.Momentum = 1 }, `sim: Optimizer.Momentum: got 1, want a finite number in [0, 1)`},
+		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta1 = option.Adam, 1 }, `sim: Optimizer.Beta1: got 1, want a finite number in [0, 1)`},
+		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta2 = option.Adam, -0.1 }, `sim: Optimizer.Beta2: got -0.1, want a finite number in [0, 1)`},
+		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Epsilon = option.Adam, nan }, `sim: Optimizer.Epsilon: got NaN, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Optimizer.Schedule.Warmup = -1 }, `sim: Optimizer.Schedule.Warmup: got -1, want ≥ 0`},
+		{func(c *Cell) { c.Optimizer.Schedule = option.Schedule{Kind: option.LinearDecay, Warmup: 5, Total: 5} }, `sim: Optimizer.Schedule.Total: got 5, want ≥ 6`},
 		{func(c *Cell) { c.Init = []float64{0, nan} }, `sim: Cell.Init: got []float64{0, NaN}, want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Reference = []float64{1} }, `sim: Cell.Reference: got []float64{1}, want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Run.Steps = 0 }, `sim: Cell.Run.Steps: got 0, want at least 1`},
 		{func(c *Cell) { c.Run.BurnIn = 20 }, `sim: Cell.Run.BurnIn: got 20, want at least 0 and less than Run.Steps, 20`},
 		{func(c *Cell) { c.Run.Replicas = 0 }, `sim: Cell.Run.Replicas: got 0, want at least 1`},
 		{func(c *Cell) { c.Traces = -1 }, `sim: Cell.Traces: got -1, want at least 0`},
-		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `sim: Cell.Stiffness[0].Displaced: got "", want total, fresh or stale`},
-		{func(c *Cell) { c.Stiffness[0].Point = nil }, `sim: Cell.Stiffness[0].Point: got []float64(nil), want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `sim: Cell.Stiffness[0].Direction: got []float64(nil), want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Cell.Stiffness[0].Covector: got []float64{NaN, 0}, want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `sim: Cell.Stiffness[0].Displaced: got , want total, fresh or stale`},
+		{func(c *Cell) { c.Stiffness[0].Point = nil }, `sim: Cell.Stiffness[0].Point: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `sim: Cell.Stiffness[0].Direction: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Cell.Stiffness[0].Covector: got [NaN 0], want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `sim: Cell.Stiffness[0].Displacement: got 0, want a finite number > 0`},
 		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `sim: Cell.Stiffness[0].Pairs: got 0, want at least 1`},
-		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Cell.Fits[0]: got "line", want saturation, early-slope or logged`},
-		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Cell.Relaxation.Point: got []float64(nil), want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Cell.Relaxation.Direction: got []float64{0, 0}, want a direction other than 0`},
+		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Cell.Fits[0]: got line, want saturation, early-slope or logged`},
+		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Cell.Relaxation.Point: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Cell.Relaxation.Direction: got [0 0], want a direction other than 0`},
 		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Cell.Relaxation.Offset: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Cell.Stiffness: got "1 probes of other names", want one named stiffness_total, from which Location takes its scale`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Cell.Location.Event: got "", want instability, ringing or visible`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Cell.Location.Param: got "", want optimizer.learning_rate or lag.interval`},
+		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Cell.Stiffness: got 1 probes of other names, want one named stiffness_total, from which Location takes its scale`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Cell.Location.Event: got , want instability, ringing or visible`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Cell.Location.Param: got , want optimizer.learning_rate or lag.interval`},
 		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `sim: Cell.Location.From: got 0, want a finite number > 0`},
 		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `sim: Cell.Location.To: got 0.5, want a finite number ≥ Location.From, 1`},
 		{func(c *Cell) { *c = locatedCell(); c.Location.Tolerance = -1 }, `sim: Cell.Location.Tolerance: got -1, want a finite number ≥ 0`},
@@ -134,7 +123,7 @@ func TestValidCells(t *testing.T) {
 	rate, interval, infinite := locatedCell(), locatedCell(), validCell()
 	rate.Optimizer.LearningRate = 0
 	interval.Location.Param, interval.Lag.Interval = RefreshInterval, 0
-	infinite.Estimator.GroupSize, infinite.Run.Replicas, infinite.Stiffness[0].Pairs = grpo.Infinite, 0, 0
+	infinite.Estimator.GroupSize, infinite.Run.Replicas, infinite.Stiffness[0].Pairs = option.Infinite, 0, 0
 	for _, c := range []Cell{validCell(), locatedCell(), rate, interval, infinite} {
 		c.check()
 	}

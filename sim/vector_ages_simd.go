@@ -5,8 +5,8 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -23,7 +23,7 @@ type vectorAges struct {
 
 // setAges sets the ages of past policies in memory if the lag is random.
 func (b *vectorBatch) setAges(memory []floats) {
-	if b.Lag.Kind != grpo.Random {
+	if b.Lag.Kind != option.Random {
 		return
 	}
 	b.ages = &vectorAges{
@@ -31,7 +31,7 @@ func (b *vectorBatch) setAges(memory []floats) {
 		places: make([]draw.Vector, b.Estimator.GroupsPerStep/b.groups), force: make([]floats, len(b.means)),
 		clipped: new(floats),
 	}
-	if kl := &b.Estimator.KL; !b.weighsByLogarithm() && (kl.Coefficient == 0 || kl.At == grpo.AtCurrent && !kl.Outside()) {
+	if kl := &b.Estimator.KL; !b.weighsByLogarithm() && (kl.Coefficient == 0 || kl.At == option.AtCurrent && !kl.Outside()) {
 		b.ages.used = len(b.means) // probabilities
 	}
 	b.old = b.newPolicies()

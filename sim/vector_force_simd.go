@@ -8,6 +8,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -123,7 +124,7 @@ func (b *vectorBatch) clipFraction() vector {
 func (b *vectorBatch) gradient() {
 	e, arms := &b.Estimator, len(b.force)
 	at := &b.now
-	if e.KL.At == grpo.AtSnapshot {
+	if e.KL.At == option.AtSnapshot {
 		at = &b.old
 	}
 	ratio, weighted, single := b.ratio && !b.onPolicy, b.weighted && !b.onPolicy, b.single
@@ -133,7 +134,7 @@ func (b *vectorBatch) gradient() {
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.reference.logits[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := fp.Broadcast(0), fp.Spread(&b.share)
-	if e.Filter == grpo.Drop {
+	if e.Filter == option.Drop {
 		one := fp.Broadcast(1)
 		left := fp.Integers(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
 		share = one.Div(fp.Integers(uint64(e.GroupSize)).ConvertToFloat64().Mul(left))
@@ -228,15 +229,15 @@ func (b *vectorBatch) stepScale() vector {
 	mean := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64().Div(n)
 	squares := mean.Mul(one.Sub(mean)).Mul(n)
 	switch adv.Scale {
-	case grpo.BatchMean:
+	case option.BatchMean:
 		return one.Merge(mean, mean.Equal(zero))
-	case grpo.PooledStd:
+	case option.PooledStd:
 		squares = zero
 		for a := range b.positive {
 			squares = squares.Add(archsimd.LoadFloat64x8(&b.positive[a]))
 		}
 	}
-	if adv.Std == grpo.SampleStd {
+	if adv.Std == option.SampleStd {
 		samples = samples.Sub(one)
 	}
 	scale := squares.Div(samples).Sqrt().Add(fp.Spread(&adv.Epsilon))

@@ -6,8 +6,8 @@ import (
 	"math"
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -37,7 +37,7 @@ func (b *vectorBatch) addGroups() {
 // samples, as grpo.GroupStatistics.MoveBaseline.
 func (b *vectorBatch) moveBaseline(rewarded integers) {
 	adv := &b.Estimator.Advantage
-	if adv.Baseline != grpo.RunningMean {
+	if adv.Baseline != option.RunningMean {
 		return
 	}
 	n := fp.Integers(uint64(b.Estimator.GroupSize) * uint64(b.Estimator.GroupsPerStep)).ConvertToFloat64()
@@ -147,8 +147,8 @@ func (b *vectorBatch) addRewards(sum, scatter, low, high vector) {
 		squares = squares.Add(n.Mul(d.Mul(d)).Masked(b.anyOf(a)))
 	}
 	factor := fp.Spread(&b.baseline)
-	if e.Advantage.Scale == grpo.StdScale {
-		if e.Advantage.Std == grpo.SampleStd {
+	if e.Advantage.Scale == option.StdScale {
+		if e.Advantage.Std == option.SampleStd {
 			size = size.Sub(fp.Broadcast(1))
 		}
 		factor = factor.Div(squares.Div(size).Sqrt().Add(fp.Spread(&e.Advantage.Epsilon)))
@@ -236,7 +236,7 @@ func (b *vectorBatch) count(total integers) {
 // the group has no variance, else 0.
 func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 	switch {
-	case b.Estimator.Advantage.Baseline == grpo.RunningMean:
+	case b.Estimator.Advantage.Baseline == option.RunningMean:
 		baseline := archsimd.LoadFloat64x8(&b.running)
 		up, down = fp.Broadcast(1).Sub(baseline), fp.Broadcast(0).Sub(baseline)
 	case b.table == nil:

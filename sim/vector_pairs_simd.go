@@ -96,7 +96,7 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 		plus.gradient()
 		minus.gradient()
 		archsimd.ClearAVXUpperBits() // see fp.Integers
-		rate := p.Optimizer.Rate(step)
+		rate := grpo.Rate(&p.Optimizer, step)
 		plus.move(&rate)
 		minus.move(&rate)
 		plus.updatePolicies(step)

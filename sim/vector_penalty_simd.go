@@ -8,23 +8,24 @@ import (
 
 	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
 // needsLogNorm reports whether weights or the KL penalty need log π of the cell's policies.
 func (v *vectorCell) needsLogNorm() bool {
 	kl := &v.Estimator.KL
-	return v.weighsByLogarithm() || kl.Outside() || v.sampled && kl.Gradient != grpo.K1 && kl.Gradient != grpo.K3
+	return v.weighsByLogarithm() || kl.Outside() || v.sampled && kl.Gradient != option.K1 && kl.Gradient != option.K3
 }
 
 // weighsByLogarithm reports whether importance weights are computed from the logarithm of a ratio.
 func (v *vectorCell) weighsByLogarithm() bool {
-	return v.form == grpo.PowerWeight && !v.Lag.OnPolicy()
+	return v.form == grpo.PowerWeight && !grpo.OnPolicy(&v.Lag)
 }
 
 // shifted reports whether the KL penalty is part of the rewards.
 func (v *vectorCell) shifted() bool {
-	return v.Estimator.KL.In == grpo.InReward && v.Estimator.KL.Coefficient != 0
+	return v.Estimator.KL.In == option.InReward && v.Estimator.KL.Coefficient != 0
 }
 
 // setAtoms allocates the atoms of groups: one for each arm, or two for Bernoulli arms.
@@ -89,7 +90,7 @@ func (b *vectorBatch) addShifted() {
 // usesLogNorm reports whether step t uses log π of its policies.
 func (v *vectorCell) usesLogNorm(t int) bool {
 	kl := &v.Estimator.KL
-	return v.weighsByLogarithm() || !v.outside && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
+	return v.weighsByLogarithm() || !v.outside && kl.At == option.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
 }
 
 // addDrawn counts samples of an arm.
@@ -102,13 +103,13 @@ func (b *vectorBatch) addDrawn(a int, count integers) {
 // subtractSampledKL is grpo.Force.subtractSampledKL.
 func (b *vectorBatch) subtractSampledKL() {
 	kl, arms := &b.Estimator.KL, len(b.force)
-	gradient, at, inAdvantage := kl.Gradient, &b.now, kl.In == grpo.InAdvantage
-	if kl.At == grpo.AtSnapshot && !inAdvantage {
+	gradient, at, inAdvantage := kl.Gradient, &b.now, kl.In == option.InAdvantage
+	if kl.At == option.AtSnapshot && !inAdvantage {
 		at = &b.old
 	}
 	of := at
 	if inAdvantage {
-		gradient, of = grpo.K2, &b.old
+		gradient, of = option.K2, &b.old
 	}
 	zero, one, logNorm := fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(0)
 	if of.logNorm != nil {
@@ -126,13 +127,13 @@ func (b *vectorBatch) subtractSampledKL() {
 		part, prob := share.Mul(count.ConvertToFloat64()), archsimd.LoadFloat64x8(&atProbs[a])
 		kappa := archsimd.LoadFloat64x8(&logits[a]).Sub(archsimd.LoadFloat64x8(&reference.logits[a])).Sub(logNorm)
 		switch gradient {
-		case grpo.K1:
+		case option.K1:
 			kappa = one
-		case grpo.K3:
+		case option.K3:
 			kappa = one.Sub(archsimd.LoadFloat64x8(&reference.probs[a]).Div(prob))
-		case grpo.RatioK1:
+		case option.RatioK1:
 			kappa = prob.Div(archsimd.LoadFloat64x8(&old[a])).Mul(kappa.Add(one))
-		case grpo.RatioK3:
+		case option.RatioK3:
 			kappa = prob.Div(archsimd.LoadFloat64x8(&old[a])).Mul(kappa)
 		}
 		if inAdvantage && b.ratio {

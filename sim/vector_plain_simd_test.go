@@ -6,7 +6,7 @@ import (
 	"simd/archsimd"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // A cell in which every option has the value that the configuration gives it by default is
@@ -17,19 +17,19 @@ func TestDefaultCellIsPlain(t *testing.T) {
 	}
 	standard := func() *Cell {
 		return Cell{
-			Bandit: grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}}},
-			Estimator: grpo.Estimator{
-				GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll, Samples: grpo.Fresh,
-				Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
-				Importance: everyWeight(grpo.NoImportance),
-				KL:         grpo.KL{Coefficient: 0.5, In: grpo.InLoss, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Bandit: option.Bandit{Arms: []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}}},
+			Estimator: option.Estimator{
+				GroupSize: 16, GroupsPerStep: 1, Filter: option.KeepAll, Samples: option.Fresh,
+				Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
+				Importance: everyWeight(option.NoImportance),
+				KL:         option.KL{Coefficient: 0.5, In: option.InLoss, Gradient: option.ExactKL, At: option.AtCurrent},
 			},
-			Lag: grpo.Lag{Kind: grpo.Block, Interval: 2, Ages: grpo.Ages{Law: grpo.UniformAges, Drawn: grpo.AgePerGroup}},
-			Optimizer: grpo.Optimizer{
-				Kind: grpo.HeavyBall, LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
-				Schedule: grpo.Schedule{Kind: grpo.ConstantRate, Total: 10},
+			Lag: option.Lag{Kind: option.Block, Interval: 2, Ages: option.Ages{Law: option.UniformAges, Drawn: option.AgePerGroup}},
+			Optimizer: option.Optimizer{
+				Kind: option.HeavyBall, LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+				Schedule: option.Schedule{Kind: option.ConstantRate, Total: 10},
 			},
-			ReferenceUpdate: grpo.ReferenceUpdate{Rate: 0.6},
+			ReferenceUpdate: option.ReferenceUpdate{Rate: 0.6},
 			Run:             Run{Steps: 10, Replicas: chunkSize},
 		}.complete()
 	}
@@ -45,25 +45,25 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		t.Error("the default without words is not plain")
 	}
 	c = standard()
-	c.Estimator.Filter, c.ReferenceUpdate.Interval = grpo.Redraw, 3
-	c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3
-	c.Estimator.Importance.Mode = grpo.VESPO
+	c.Estimator.Filter, c.ReferenceUpdate.Interval = option.Redraw, 3
+	c.Lag.Kind, c.Lag.Ages.To = option.Random, 3
+	c.Estimator.Importance.Mode = option.VESPO
 	if !plain(c) {
 		t.Error("a cell with redraw, a moving reference, random ages and importance weights is not plain")
 	}
 	for name, change := range map[string]func(c *Cell){
-		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
-		"pooled-std":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
-		"batch-mean":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchMean },
-		"KL at snapshot":  func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
-		"k1":              func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },
-		"ratio-k1":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 },
-		"ratio-k3":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 },
-		"KL in advantage": func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage },
-		"KL in reward":    func(c *Cell) { c.Estimator.KL.In = grpo.InReward },
+		"drop":            func(c *Cell) { c.Estimator.Filter = option.Drop },
+		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchStd },
+		"pooled-std":      func(c *Cell) { c.Estimator.Advantage.Scale = option.PooledStd },
+		"batch-mean":      func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchMean },
+		"KL at snapshot":  func(c *Cell) { c.Estimator.KL.At = option.AtSnapshot },
+		"k1":              func(c *Cell) { c.Estimator.KL.Gradient = option.K1 },
+		"ratio-k1":        func(c *Cell) { c.Estimator.KL.Gradient = option.RatioK1 },
+		"ratio-k3":        func(c *Cell) { c.Estimator.KL.Gradient = option.RatioK3 },
+		"KL in advantage": func(c *Cell) { c.Estimator.KL.In = option.InAdvantage },
+		"KL in reward":    func(c *Cell) { c.Estimator.KL.In = option.InReward },
 		"entropy bonus":   func(c *Cell) { c.Estimator.Entropy = 0.1 },
-		"reused samples":  func(c *Cell) { c.Estimator.Samples = grpo.Reused },
+		"reused samples":  func(c *Cell) { c.Estimator.Samples = option.Reused },
 		"largest norm":    func(c *Cell) { c.Optimizer.MaxNorm = 1 },
 	} {
 		c := standard()

@@ -5,8 +5,8 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -48,10 +48,10 @@ func (p *vectorPrompts) begin() {
 func (p *vectorPrompts) choose(s *draw.Streams) {
 	p.chosen = &p.order[p.next]
 	switch {
-	case p.Order == Independent:
+	case p.Order == option.Independent:
 		s.Below(len(p.order), p.chosen)
 		return
-	case p.Order == Shuffled && p.next == 0:
+	case p.Order == option.Shuffled && p.next == 0:
 		s.Shuffle(p.order)
 	}
 	if p.next++; p.next == len(p.order) {
@@ -82,7 +82,7 @@ func (b *vectorBatch) drawPrompts() {
 // arm and sign alone.
 func (v *vectorCell) addsPrompts() bool {
 	return v.Prompts != nil && !v.tabular() && len(v.table) == 1 && !v.single && !v.drops && !v.sampled &&
-		v.Estimator.Advantage.Baseline != grpo.RunningMean
+		v.Estimator.Advantage.Baseline != option.RunningMean
 }
 
 // addPrompts draws the groups of a step, then adds all of them with their sums in registers, as addGroups

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -22,10 +22,10 @@ type vectorRedraws struct {
 
 // newVectorRedraws returns the redraws of a cell with prompts, nil if groups of equal rewards stay.
 func newVectorRedraws(c *Cell) *vectorRedraws {
-	if c.Prompts == nil || c.Estimator.Filter != grpo.Redraw {
+	if c.Prompts == nil || c.Estimator.Filter != option.Redraw {
 		return nil
 	}
-	if c.Prompts.Parameters == Shared {
+	if c.Prompts.Parameters == option.Shared {
 		return &vectorRedraws{shared: newPromptTables(informativePrompts(c))}
 	}
 	r := &vectorRedraws{means: make([]floats, 2*len(c.Prompts.Means)), sums: make([]floats, len(c.Prompts.Means))}

@@ -9,6 +9,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -164,21 +165,21 @@ func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
-		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
+		!(anyNormal(&c.Bandit) && grpo.WeightsBySign(&c.Estimator.Importance)) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
 // noBernoulli reports whether the rewards of no arm are Bernoulli.
-func noBernoulli(bandit *grpo.Bandit) bool {
-	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Bernoulli })
+func noBernoulli(bandit *option.Bandit) bool {
+	return !slices.ContainsFunc(bandit.Arms, func(arm option.Arm) bool { return arm.Law == option.Bernoulli })
 }
 
 // anyNormal reports whether the rewards of an arm are normal with a density.
-func anyNormal(bandit *grpo.Bandit) bool {
+func anyNormal(bandit *option.Bandit) bool {
 	return slices.ContainsFunc(bandit.Arms, isNormal)
 }
 
-func isNormal(arm grpo.Arm) bool { return arm.Reward == grpo.Normal && arm.Std > 0 }
+func isNormal(arm option.Arm) bool { return arm.Law == option.Normal && arm.Std > 0 }
 
 // newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
 // or nil if they are few or the cell has none.
@@ -192,7 +193,7 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 		groups = 1
 	}
 	v := newVectorCell(c, replicas[0].sampler, groups)
-	if v.Lag.OnPolicy() { // all weights are 1
+	if grpo.OnPolicy(&v.Lag) { // all weights are 1
 		v.ratio, v.weighted, v.drops = false, false, false
 	}
 	for range slices.Chunk(replicas, draw.Width) {
@@ -222,10 +223,10 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	for _, arm := range c.Bandit.Arms {
 		v.normal = append(v.normal, isNormal(arm))
 	}
-	v.form, v.above, v.below = e.Importance.Form()
-	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
+	v.form, v.above, v.below = grpo.FormOf(&e.Importance)
+	v.ratio, v.drops = e.Importance.Mode == option.Ratio, grpo.DropsSamples(&e.Importance)
 	v.weighted = !e.Importance.Linear()
-	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
+	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == option.ExactKL && !e.KL.Outside()
 	v.sampled, v.outside, v.bonus, v.clips = e.KL.Sampled(), e.KL.Outside(), e.Entropy != 0, c.Optimizer.MaxNorm > 0
 	if v.needsLogNorm() {
 		v.rows++
@@ -234,7 +235,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	for i := range draw.Width {
 		v.initial.put(i, grpo.NewPolicy(c.Reference))
 	}
-	if e.Advantage.Baseline == grpo.LeaveOneOut {
+	if e.Advantage.Baseline == option.LeaveOneOut {
 		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
 	}
 	if e.GroupSize > draw.MaxLanes {
@@ -245,7 +246,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	}
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
-		v.single = groups == 1 && e.Advantage.Scale != grpo.PooledStd
+		v.single = groups == 1 && e.Advantage.Scale != option.PooledStd
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G count finds those of S = 0 for G: they are the same
 			a := &v.table[total/16]
@@ -258,7 +259,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 
 // olderSnapshots returns the number of older policies between a cell's snapshots and the
 // newest possible one, at most its steps: τ of a delay, d of a block.
-func olderSnapshots(c *Cell) int { return max(c.Lag.Stored(c.Run.Steps)-1, 0) }
+func olderSnapshots(c *Cell) int { return max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) }
 
 // newBatch returns a vector batch.
 func (v *vectorCell) newBatch() *vectorBatch {
@@ -307,15 +308,15 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		b.packs = draw.NewPacks(streams, arms, means)
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
-	if v.Estimator.Filter == grpo.Redraw {
+	if v.Estimator.Filter == option.Redraw {
 		b.informative = draw.NewInformatives(streams, v.Estimator.GroupSize, v.means)
 	}
 	b.setAtoms()
 	b.old = b.now
-	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
+	if v.Lag.Kind == option.Block && v.Lag.Interval > 1 {
 		b.old = v.newPolicies()
 	}
-	if older := olderSnapshots(v.Cell); older > 0 || v.Lag.Kind == grpo.Random {
+	if older := olderSnapshots(v.Cell); older > 0 || v.Lag.Kind == option.Random {
 		memory := make([]floats, (older+1)*v.rows)
 		for rows := range slices.Chunk(memory, v.rows) {
 			b.past = append(b.past, newVectorPolicies(rows))
@@ -346,7 +347,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		}
 		if t != observed[0] && batches[0].plain {
 			archsimd.ClearAVXUpperBits() // see fp.Broadcast
-			rate := c.Optimizer.Rate(t)
+			rate := grpo.Rate(&c.Optimizer, t)
 			for _, b := range batches {
 				b.plainStep(t, &rate)
 			}
@@ -386,7 +387,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 		}
 		archsimd.ClearAVXUpperBits()
-		rate := c.Optimizer.Rate(t)
+		rate := grpo.Rate(&c.Optimizer, t)
 		if c.tabular() {
 			for _, b := range batches {
 				b.moveTabular(t, &rate)
@@ -477,7 +478,7 @@ func (b *vectorBatch) refresh(t int) {
 		n := t / b.Lag.StepsPerSnapshot()
 		b.old = b.past[max(n-len(b.past)+1, 0)%len(b.past)]
 		b.past[n%len(b.past)].set(&b.now)
-	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
+	case b.Lag.Kind == option.Block && b.Lag.Interval > 1:
 		b.old.set(&b.now)
 	}
 	b.aim()

@@ -5,8 +5,8 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -66,7 +66,7 @@ func (v *vectorCell) newVectorTabular() *vectorTabular {
 		rows: make([]floats, count*all), visited: make([]uint8, count),
 		group: v.newVectorPrompt(make([]floats, all)), mean: v.newVectorPrompt(make([]floats, all)),
 		behind: [2]int{needed + 2, all},
-		coasts: v.Optimizer.Kind == grpo.Adam || v.Optimizer.Momentum != 0,
+		coasts: v.Optimizer.Kind == option.Adam || v.Optimizer.Momentum != 0,
 		sums:   new(struct{ reward, gap floats }),
 	}
 	p.sparse = lagged && !p.coasts && v.Lag.Interval*v.Estimator.GroupsPerStep < count
@@ -147,7 +147,7 @@ func (b *vectorBatch) pushTabular() {
 	for range b.Estimator.GroupsPerStep {
 		b.prompts.choose(b.streams)
 		chosen := b.prompts.chosen
-		if b.Prompts.Order == InOrder { // all replicas have the same prompt
+		if b.Prompts.Order == option.InOrder { // all replicas have the same prompt
 			b.at(&p.prompts[chosen[0]])
 			b.force = part[:]
 		} else {
@@ -195,7 +195,7 @@ func (b *vectorBatch) moveTabular(t int, rate *float64) {
 	if p.coasts {
 		p.decays = [2]float64{b.decay1, b.decay2}
 		for x := range p.prompts {
-			if b.Optimizer.Kind == grpo.Adam {
+			if b.Optimizer.Kind == option.Adam {
 				b.decay1, b.decay2 = p.decays[0], p.decays[1]
 			}
 			b.movePrompt(&p.prompts[x], 0xff, t, rate)
@@ -211,7 +211,7 @@ func (b *vectorBatch) moveTabular(t int, rate *float64) {
 		}
 		switch {
 		case first == 0:
-		case b.Prompts.Order == InOrder:
+		case b.Prompts.Order == option.InOrder:
 			b.movePrompt(&p.prompts[chosen[0]], first, t, rate)
 		default:
 			gather(p.group.rows[:needed], p.rows, stride, chosen)

@@ -5,8 +5,8 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -15,16 +15,16 @@ import (
 // current policy, a heavy ball, and no option of estimator or optimizer that is not named here.
 func (v *vectorCell) isPlain() bool {
 	e, o := &v.Estimator, &v.Optimizer
-	estimator := grpo.Estimator{
+	estimator := option.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
 		Importance: e.Importance, Samples: e.Samples,
-		KL: grpo.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		KL: option.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: option.ExactKL, At: option.AtCurrent},
 	}
-	optimizer := grpo.Optimizer{
-		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
+	optimizer := option.Optimizer{
+		Kind: option.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	off := !e.Advantage.Scale.OfStep() && e.Filter != grpo.Drop && !e.KL.Outside() && e.Samples != grpo.Reused
+	off := !e.Advantage.Scale.OfStep() && e.Filter != option.Drop && !e.KL.Outside() && e.Samples != option.Reused
 	return v.single && !v.tabular() && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
 

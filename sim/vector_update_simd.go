@@ -5,14 +5,14 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/option"
 )
 
 // move moves the logits along the force, as grpo.Optimizer.Step.
 func (b *vectorBatch) move(learningRate *float64) {
 	o := &b.Optimizer
-	if o.Kind == grpo.Adam {
+	if o.Kind == option.Adam {
 		archsimd.ClearAVXUpperBits() // see fp.Integers
 		b.decay1 *= o.Beta1
 		b.decay2 *= o.Beta2
@@ -22,20 +22,20 @@ func (b *vectorBatch) move(learningRate *float64) {
 	}
 	rate, momentum := fp.Spread(learningRate), fp.Spread(&o.Momentum)
 	switch o.Kind {
-	case grpo.HeavyBall:
+	case option.HeavyBall:
 		for a := range b.force {
 			v := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(archsimd.LoadFloat64x8(&b.force[a]))
 			v.Store(&b.velocity[a])
 			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(v)).Store(&b.now.logits[a])
 		}
-	case grpo.Nesterov:
+	case option.Nesterov:
 		for a := range b.force {
 			g := archsimd.LoadFloat64x8(&b.force[a])
 			v := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(g)
 			v.Store(&b.velocity[a])
 			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(g.Add(momentum.Mul(v)))).Store(&b.now.logits[a])
 		}
-	case grpo.Adam:
+	case option.Adam:
 		one, beta1, beta2 := fp.Broadcast(1), fp.Spread(&o.Beta1), fp.Spread(&o.Beta2)
 		rest1, rest2 := one.Sub(beta1), one.Sub(beta2)
 		gone1, gone2 := one.Sub(fp.Spread(&b.decay1)), one.Sub(fp.Spread(&b.decay2))

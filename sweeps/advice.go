@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -210,7 +210,7 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	}
 	a.proven(ofRate, asked, a.p.SufficientRule.CriticalLearningRate, d.CriticalLearningRate, d.Searched.LearningRate, say, kind)
 	a.rule(ofRate, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
-	if a.settings.Lag.Kind == grpo.Random {
+	if a.settings.Lag.Kind == option.Random {
 		a.rule(ofRate, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
 	}
 	a.rule(ofRate, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
@@ -227,7 +227,7 @@ func timesPresent(s *config.Settings, rate float64) string {
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
 func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
-	if a.settings.Lag.Kind == grpo.Random {
+	if a.settings.Lag.Kind == option.Random {
 		a.unknown("refresh intervals that are stable at rest", noInterval)
 		return
 	}
@@ -254,7 +254,7 @@ const noInterval = "random ages have no interval"
 
 // shortestLag returns the interval without lag, and the name of its kind in the singular.
 func shortestLag(s *config.Settings) (interval float64, name string) {
-	if s.Lag.Kind == grpo.Delay {
+	if s.Lag.Kind == option.Delay {
 		return 0, "delay"
 	}
 	return 1, "refresh interval"
@@ -318,7 +318,7 @@ func (a *adviser) beyondNoise(set func(*config.Settings, float64), half float64)
 // tooNoisy reports whether linear theory does not hold because of the fluctuations of
 // finite groups.
 func (a *adviser) tooNoisy(s config.Settings) bool {
-	return s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != ""
+	return s.Estimator.GroupSize != option.Infinite && a.deviation(s).because != ""
 }
 
 // proven adds the threshold of the sufficient rule, if it gives one: below it the mean dynamics is

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -185,7 +185,7 @@ func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 				t.Errorf("%s\n%s\n%.3f of other runs arrive", text, advice.Suggestion.Says, share)
 			}
 			s := trial.settings
-			if rate := float64(advice.Suggestion.LearningRate); s.Optimizer.LearningRate != rate || s.Lag.Kind != grpo.Random && s.Lag.Interval != int(advice.Suggestion.Interval) {
+			if rate := float64(advice.Suggestion.LearningRate); s.Optimizer.LearningRate != rate || s.Lag.Kind != option.Random && s.Lag.Interval != int(advice.Suggestion.Interval) {
 				t.Errorf("the suggestion %+v is not what was tried: %g, %d", advice.Suggestion, s.Optimizer.LearningRate, s.Lag.Interval)
 			}
 		}

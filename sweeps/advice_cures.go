@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -19,21 +20,21 @@ type cure func(s *config.Settings) [][]config.Assignment
 // that break a rule between keys are left out.
 var (
 	repairs = []cure{
-		word("grpo.kl.gradient", sampledPenalty, grpo.ExactKL),
-		word("grpo.kl.gradient", sampledPenalty, grpo.K2),
-		word("grpo.kl.gradient", sampledPenalty, grpo.RatioK3),
-		word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, grpo.AtCurrent),
-		word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == grpo.Reused }, grpo.Fresh),
-		word("grpo.importance.mode", weighted(grpo.NoImportance), grpo.Ratio),
-		word("grpo.importance.mode", weighted(grpo.NoImportance, grpo.Ratio), grpo.Clip),
-		word("grpo.importance.mode", weighted(grpo.Clip), grpo.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
-		word("grpo.importance.mode", weighted(grpo.Clip), grpo.CISPO),
-		word("grpo.importance.mode", weighted(grpo.Ratio, grpo.Clip), grpo.NoImportance),
+		word("grpo.kl.gradient", sampledPenalty, option.ExactKL),
+		word("grpo.kl.gradient", sampledPenalty, option.K2),
+		word("grpo.kl.gradient", sampledPenalty, option.RatioK3),
+		word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, option.AtCurrent),
+		word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == option.Reused }, option.Fresh),
+		word("grpo.importance.mode", weighted(option.NoImportance), option.Ratio),
+		word("grpo.importance.mode", weighted(option.NoImportance, option.Ratio), option.Clip),
+		word("grpo.importance.mode", weighted(option.Clip), option.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
+		word("grpo.importance.mode", weighted(option.Clip), option.CISPO),
+		word("grpo.importance.mode", weighted(option.Ratio, option.Clip), option.NoImportance),
 		func(s *config.Settings) [][]config.Assignment {
 			return values(config.LagIntervalKey, shorterLags(s)...)
 		},
 		func(s *config.Settings) [][]config.Assignment {
-			if s.Estimator.GroupSize == grpo.Infinite {
+			if s.Estimator.GroupSize == option.Infinite {
 				return nil
 			}
 			b := s.Estimator.GroupsPerStep
@@ -56,7 +57,7 @@ var (
 			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64)...)
 		},
 		func(s *config.Settings) [][]config.Assignment {
-			if s.Optimizer.Kind == grpo.Adam || s.Optimizer.Momentum == 0 {
+			if s.Optimizer.Kind == option.Adam || s.Optimizer.Momentum == 0 {
 				return nil
 			}
 			return values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...)
@@ -74,7 +75,7 @@ var (
 					break
 				}
 				longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
-				if schedule := s.Optimizer.Schedule; schedule.Kind != grpo.ConstantRate && schedule.Total == s.Run.Steps {
+				if schedule := s.Optimizer.Schedule; schedule.Kind != option.ConstantRate && schedule.Total == s.Run.Steps {
 					longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
 				}
 				all = append(all, longer)
@@ -89,12 +90,12 @@ const longestTried = 100_000
 
 // word is a cure with one word of a key, and other keys besides, for settings with another word
 // to which it applies.
-func word[Word ~string](key string, applies func(*config.Settings) bool, to Word, besides ...config.Assignment) cure {
+func word(key string, applies func(*config.Settings) bool, to fmt.Stringer, besides ...config.Assignment) cure {
 	return func(s *config.Settings) [][]config.Assignment {
-		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == string(to) {
+		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == to.String() {
 			return nil
 		}
-		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: string(to)}}, besides...)}
+		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: to.String()}}, besides...)}
 	}
 }
 
@@ -120,7 +121,7 @@ func multiples(x float64, factors ...float64) (all []float64) {
 }
 
 // stale reports whether samples are of older policies.
-func stale(s *config.Settings) bool { return s.Lag.Kind == grpo.Random || !s.Lag.OnPolicy() }
+func stale(s *config.Settings) bool { return s.Lag.Kind == option.Random || !grpo.OnPolicy(&s.Lag) }
 
 // sampledPenalty reports whether the KL gradient is estimated from samples in the loss.
 func sampledPenalty(s *config.Settings) bool {
@@ -129,14 +130,14 @@ func sampledPenalty(s *config.Settings) bool {
 }
 
 // weighted returns a condition: samples are of older policies, with a weight of one of the modes.
-func weighted(modes ...grpo.ImportanceMode) func(*config.Settings) bool {
+func weighted(modes ...option.ImportanceMode) func(*config.Settings) bool {
 	return func(s *config.Settings) bool { return stale(s) && slices.Contains(modes, s.Estimator.Importance.Mode) }
 }
 
 // shorterLags returns the halves of a refresh interval or delay down to the shortest.
 func shorterLags(s *config.Settings) (all []int) {
 	first, _ := shortestLag(s)
-	if s.Lag.Kind == grpo.Random {
+	if s.Lag.Kind == option.Random {
 		return nil
 	}
 	for n := s.Lag.Interval; n > int(first); {

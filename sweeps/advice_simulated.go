@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sweeps/config"
 )
 
@@ -54,7 +54,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]AdviceLine, error) {
 	assumes := fmt.Sprintf("trials from the file's start: the %.0f %% interval of the share of runs that arrive lies above %.0f %%, in at most %d runs of %d steps",
 		100*shareConfidence, 100*wantedShare, suggestedRuns, s.Run.Steps)
 	l := &limitSearch{ctx: ctx, trials: t}
-	if s.Lag.Kind == grpo.Random {
+	if s.Lag.Kind == option.Random {
 		a.unknown(intervals, noInterval)
 	} else {
 		longest := min(longestSearched, float64(s.Run.Steps/fewestPeriods))

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -123,11 +123,11 @@ func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestio
 	out.Choice = "η = " + config.Format(c.rate)
 	name := "K"
 	switch s.Lag.Kind {
-	case grpo.Random:
+	case option.Random:
 		out.Interval = store.Number(math.NaN())
 		out.Choice += " with the present ages"
 	default:
-		if s.Lag.Kind == grpo.Delay {
+		if s.Lag.Kind == option.Delay {
 			name = "delay"
 		}
 		out.Choice += fmt.Sprintf(" and %s = %.0f", name, out.Interval)
@@ -159,7 +159,7 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s)
 	shortest := int(first)
-	if s.Lag.Kind == grpo.Random {
+	if s.Lag.Kind == option.Random {
 		shortest = s.Lag.Interval // which is unused
 	}
 	best := advice.choose(cell)

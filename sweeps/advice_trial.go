@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -253,7 +253,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 func (t *Trial) share(runs int) RunShare {
 	mean := float64(runs) / float64(t.Runs)
 	e := measure.Certain(mean)
-	if t.settings.Estimator.GroupSize != grpo.Infinite {
+	if t.settings.Estimator.GroupSize != option.Infinite {
 		e = measure.Estimate{Mean: mean, StdErr: math.Sqrt(mean * (1 - mean) / float64(t.Runs)), DF: t.Runs - 1}
 	}
 	lo, hi := e.Share(float64(t.Runs), shareConfidence)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -20,9 +21,9 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 	if present.late() && s.Units() != "" {
 		return fmt.Sprintf("a learning rate of a network moves the logits too little in %d steps", s.Run.Steps), nil
 	}
-	if s.Estimator.GroupSize != grpo.Infinite {
+	if s.Estimator.GroupSize != option.Infinite {
 		var err error
-		if mean, err = t.Of(ctx, suggestedRuns, config.Assignment{Param: config.GroupSizeKey, Value: grpo.Infinite}); err != nil {
+		if mean, err = t.Of(ctx, suggestedRuns, config.Assignment{Param: config.GroupSizeKey, Value: option.Infinite}); err != nil {
 			return "", err
 		}
 	}
@@ -44,10 +45,10 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 
 // deterministic names what in settings can make the mean force lead astray.
 func deterministic(s *config.Settings) string {
-	if sampledPenalty(s) && s.Estimator.KL.Gradient == grpo.K3 && stale(s) {
+	if sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s) {
 		return ". k3 weighs a sample by π_ref/π of the present policy, and it was drawn from an older one: where an arm has become rare since, the penalty grows without bound. ratio-k3 weighs by π/π_old, k2 by a logarithm"
 	}
-	if bounded := weighted(grpo.Clip, grpo.DualClip); bounded(s) {
+	if bounded := weighted(option.Clip, option.DualClip); bounded(s) {
 		return ". Beyond its range a clip leaves only the failures of the arm that grew, with the weight π/π_old, and so reverses the mean force of noisy rewards"
 	}
 	if stale(s) {
@@ -67,7 +68,7 @@ type mechanism struct {
 var mechanisms = []mechanism{
 	{
 		func(s *config.Settings, _ *Trial) bool {
-			return sampledPenalty(s) && s.Estimator.KL.Gradient == grpo.K3
+			return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3
 		},
 		[]string{"grpo.kl.gradient=exact", "grpo.kl.gradient=k2", "grpo.kl.gradient=ratio-k3"},
 		rareSampleUnderK3,
@@ -126,7 +127,7 @@ func chance(s *config.Settings, present *Trial, tried []*Trial) string {
 // c e^u > 2u.
 func rareSampleUnderK3(s *config.Settings) string {
 	says := "single samples of a rare arm: k3 weighs one by π_ref/π, so that it moves the log odds u of the common arm back by about c e^u"
-	if s.Optimizer.Kind == grpo.Adam {
+	if s.Optimizer.Kind == option.Adam {
 		return says + ", up to the longest step of Adam, and throws a policy that has overshot to another arm. k2 and the exact penalty grow with u alone, ratio-k3 weighs by π/π_old"
 	}
 	reference := grpo.NewPolicy(s.Policy.Reference).Probs
@@ -168,7 +169,7 @@ func returnPoint(c float64) float64 {
 
 // effectiveRate returns η/(1−μ), with Adam η.
 func effectiveRate(s *config.Settings) float64 {
-	if s.Optimizer.Kind == grpo.Adam {
+	if s.Optimizer.Kind == option.Adam {
 		return s.Optimizer.LearningRate
 	}
 	return s.Optimizer.LearningRate / (1 - s.Optimizer.Momentum)
@@ -186,10 +187,10 @@ func samplesPerStep(s *config.Settings) int {
 // else ok is false.
 func reuseFlag(s *config.Settings) (mean, most float64, ok bool) {
 	e := &s.Estimator
-	ok = e.Samples == grpo.Reused && e.Importance.Mode == grpo.Ratio && s.Lag.Interval > 1 && s.Prompts.Count <= 1 &&
-		e.GroupSize != grpo.Infinite && e.Advantage.Scale == grpo.StdScale && s.Optimizer.Kind != grpo.Adam
+	ok = e.Samples == option.Reused && e.Importance.Mode == option.Ratio && s.Lag.Interval > 1 && s.Prompts.Count <= 1 &&
+		e.GroupSize != option.Infinite && e.Advantage.Scale == option.StdScale && s.Optimizer.Kind != option.Adam
 	for _, arm := range s.Bandit.Arms {
-		ok = ok && arm.Reward == grpo.Bernoulli
+		ok = ok && arm.Law == option.Bernoulli
 	}
 	if !ok {
 		return 0, 0, false

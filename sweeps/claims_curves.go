@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -300,7 +300,7 @@ func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 func (j *judgement) curve(c *Cell) (cv curve, p predicted) {
 	params := j.params(c)
 	if j.kind == rom.PaperRule {
-		params.GroupSize = rom.Infinite
+		params.GroupSize = option.Infinite
 	}
 	p.kind = j.kind
 	if c.start == nil {
@@ -309,7 +309,7 @@ func (j *judgement) curve(c *Cell) (cv curve, p predicted) {
 	}
 	start := rom.ExpectedReward(params, c.start)
 	point, ok := j.cache.Equilibrium(params).Reached()
-	if byFormula := j.kind == rom.LeadingOrder || j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite; !ok && byFormula {
+	if byFormula := j.kind == rom.LeadingOrder || j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
 		p.outOfScope = theory.NoFixedPoint
 		return curve{}, p
 	}
@@ -330,7 +330,7 @@ func (j *judgement) curve(c *Cell) (cv curve, p predicted) {
 		cv.form, p.outOfScope = form, scope.Because
 		return cv, p
 	}
-	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
+	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite {
 		s := j.settings(c)
 		stiffness, scope := j.paperStiffness(c)
 		p.outOfScope = scope.Because

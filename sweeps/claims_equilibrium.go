@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -51,7 +52,7 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	case j.kind == rom.LeadingOrder, j.kind == rom.PaperRule:
 		f.predicted.kind = j.kind
 		if j.kind == rom.PaperRule { // the fixed point does not depend on G
-			s.Estimator.GroupSize = grpo.Infinite
+			s.Estimator.GroupSize = option.Infinite
 			limit := j.predictSettings(&s)
 			if limit.FixedPoint == nil {
 				f.predicted.outOfScope = theory.NoFixedPoint
@@ -166,7 +167,7 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		return variance
 	}
 	linear, best := theory.Variance(own, p)
-	if s.Estimator.GroupSize == grpo.Infinite {
+	if s.Estimator.GroupSize == option.Infinite {
 		if best == nil {
 			variance.outOfScope = "the theory has no variance here"
 		} else {
@@ -310,8 +311,8 @@ func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, a
 		if p.Displaced != sim.Current {
 			slope += mat.Inner(covector, stale, direction)
 		}
-		kinked := params.GroupSize != rom.Infinite && (params.Optimizer.MaxNorm > 0 || params.Placement == rom.InReward)
-		if bent := params.Weighting == rom.Sigmoid || params.Weighting == rom.Powered; !kinked && !bent {
+		kinked := params.GroupSize != option.Infinite && (params.Optimizer.MaxNorm > 0 || params.KL.In == option.InReward)
+		if bent := params.Importance.Mode == option.SAPO || params.Importance.Mode == option.VESPO; !kinked && !bent {
 			continue
 		}
 		near, far := centralSlope(&p, params, logits, p.Displacement), centralSlope(&p, params, logits, 2*p.Displacement)

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -278,7 +278,7 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 		return j.onsetRate(&s, stiffness)
 	}
 	longest := longestBlockOnset
-	if s.Lag.Kind == grpo.Delay {
+	if s.Lag.Kind == option.Delay {
 		longest = longestDelayOnset
 	}
 	rate := s.Optimizer.LearningRate

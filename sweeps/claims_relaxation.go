@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -90,7 +91,7 @@ func addGrowth(to *predicted, own predicted, in sim.Cell) {
 func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, because string) {
 	p := j.prediction(c)
 	in := c.Sim()
-	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == grpo.Adam {
+	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == option.Adam {
 		return math.NaN(), math.NaN(), ""
 	}
 	start := slices.Clone(in.Relaxation.Direction)
@@ -223,8 +224,8 @@ func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (*rom.Dynami
 // paperAge returns the age of the snapshot in the paper's formulas, in steps: K_ref, and
 // 0 on-policy.
 func paperAge(s *config.Settings) float64 {
-	if s.Lag.OnPolicy() {
+	if grpo.OnPolicy(&s.Lag) {
 		return 0
 	}
-	return s.Lag.Age()
+	return grpo.LagAge(&s.Lag)
 }

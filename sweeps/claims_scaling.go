@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -65,7 +65,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
-		if overSize && (size == grpo.Infinite || j.kind == rom.LeadingOrder && size < j.check.SmallestJudged()) {
+		if overSize && (size == option.Infinite || j.kind == rom.LeadingOrder && size < j.check.SmallestJudged()) {
 			continue
 		}
 		sized = append(sized, c)
@@ -197,7 +197,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		for _, c := range set.Cells {
 			at := n.abscissa(j, &c.Settings)
-			if c.Settings.Estimator.GroupSize == grpo.Infinite || at.outOfScope != "" {
+			if c.Settings.Estimator.GroupSize == option.Infinite || at.outOfScope != "" {
 				continue
 			}
 			x := at.value
@@ -244,7 +244,7 @@ func (j *judgement) ratios(sets []CellSet, names []string) string {
 		var before *Cell
 		for _, c := range set.Cells {
 			y, known := j.outcome(c).Estimate(sim.ExpectedRewardVariance)
-			if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == grpo.Infinite {
+			if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == option.Infinite {
 				continue
 			}
 			if before != nil {

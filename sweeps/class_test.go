@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 	"grposim/sweeps/store"
 )
@@ -15,10 +15,10 @@ import (
 // function of the step, at the steps that the simulator would record.
 func record(steps, interval int, reward func(t float64) float64, collision float64) (*Cell, *store.Outcome) {
 	c := &Cell{}
-	c.Settings.Lag = grpo.Lag{Kind: grpo.Block, Interval: interval}
-	c.Settings.Estimator.GroupSize = grpo.Infinite
+	c.Settings.Lag = option.Lag{Kind: option.Block, Interval: interval}
+	c.Settings.Estimator.GroupSize = option.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
-	c.Settings.Bandit.Arms = []grpo.Arm{{Mean: 0.2}, {Mean: 0.9}}
+	c.Settings.Bandit.Arms = []option.Arm{{Mean: 0.2}, {Mean: 0.9}}
 	recorded := &store.Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}
 	j, p := store.RecordedSeries{Quantity: sim.ExpectedReward}, store.RecordedSeries{Quantity: sim.Collision}
 	for _, t := range recorded.Steps {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sweeps/config"
 )
 
@@ -23,7 +24,7 @@ var hints = []hint{
 		return fmt.Sprintf("%.3g", s.Optimizer.LearningRate), true
 	}},
 	{config.GroupSizeKey, func(s *config.Settings) (string, bool) {
-		if s.Estimator.GroupSize == grpo.Infinite || s.Estimator.GroupSize > largestAdvisedGroup/2 {
+		if s.Estimator.GroupSize == option.Infinite || s.Estimator.GroupSize > largestAdvisedGroup/2 {
 			return "", false
 		}
 		s.Estimator.GroupSize *= 2
@@ -73,7 +74,7 @@ const maxHinted = 100
 // words; "" if none does, or if a cell of the set is too large to find out.
 func (j *judgement) wouldBeInScope(set CellSet, i int) string {
 	for _, c := range set.Cells {
-		if s := &c.Settings; len(s.Bandit.Arms)*s.Lag.Stored(s.Run.Steps) > maxHinted {
+		if s := &c.Settings; len(s.Bandit.Arms)*grpo.StoredPolicies(&s.Lag, s.Run.Steps) > maxHinted {
 			return ""
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -132,7 +133,7 @@ func TestJudgeFixedPoint(t *testing.T) {
 // By the paper's rule the fixed point is that of G = ∞, 1.3 % above that of groups of 16.
 func TestJudgePaperFixedPoint(t *testing.T) {
 	params := theory.Params(&planText(t, resting+"  - {claim: fixed-point, margin: 0.1}\n").Cells[0].Settings, rom.Unit)
-	params.GroupSize = rom.Infinite
+	params.GroupSize = option.Infinite
 	limit := rom.Predict(params).FixedPoint.Reward
 	for check, want := range map[string][2]Ruling{ // at the fixed point of G = ∞ and at that of G = 16
 		"control: {set: {grpo.kl.coefficient: 0.55}}": {Agree, Disagree},

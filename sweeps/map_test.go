@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -283,7 +283,7 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 func TestMapColours(t *testing.T) {
 	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
 	e := newEvidence(map[string]*store.Outcome{cell.ID: o})
-	cell.Settings.Estimator.GroupSize = grpo.Infinite
+	cell.Settings.Estimator.GroupSize = option.Infinite
 	for _, c := range []struct {
 		quantity  string
 		low, high float64

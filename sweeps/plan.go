@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -81,7 +81,7 @@ func (c *Cell) Sim() sim.Cell {
 // deterministic reports whether the cell is simulated at G = ∞, so that all its replicas are
 // equal.
 func (c *Cell) deterministic() bool {
-	return c.Settings.Estimator.GroupSize == grpo.Infinite && c.Status != store.NoFixedPoint
+	return c.Settings.Estimator.GroupSize == option.Infinite && c.Status != store.NoFixedPoint
 }
 
 // PlannedCheck is a check with the sets of cells that it judges, with one verdict or
@@ -291,7 +291,7 @@ func (c *Cell) Work() float64 {
 		return 0
 	}
 	replicas := float64(c.Settings.Run.Replicas)
-	if c.Settings.Estimator.GroupSize == grpo.Infinite {
+	if c.Settings.Estimator.GroupSize == option.Infinite {
 		replicas = 1
 	}
 	run := replicas * float64(c.Settings.Run.Steps)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -27,10 +28,10 @@ type trained struct {
 // design is a run before it is simulated.
 type design struct {
 	truth     diagnose.Mode
-	bandit    grpo.Bandit
-	estimator grpo.Estimator
-	lag       grpo.Lag
-	optimizer grpo.Optimizer
+	bandit    option.Bandit
+	estimator option.Estimator
+	lag       option.Lag
+	optimizer option.Optimizer
 	init      []float64
 	steps     int
 	averaged  int // steps of a row of the log
@@ -40,9 +41,9 @@ type design struct {
 // params returns the parameters of the theory of the design.
 func (d *design) params() rom.Params {
 	s := config.Settings{Bandit: d.bandit, Estimator: d.estimator, Lag: d.lag, Optimizer: d.optimizer}
-	s.Estimator.Filter, s.Estimator.KL.In, s.Estimator.Samples = grpo.KeepAll, grpo.InLoss, grpo.Fresh
-	s.Lag.Ages.Law, s.Lag.Ages.Drawn = grpo.UniformAges, grpo.AgePerGroup
-	s.Optimizer.Schedule.Kind = grpo.ConstantRate
+	s.Estimator.Filter, s.Estimator.KL.In, s.Estimator.Samples = option.KeepAll, option.InLoss, option.Fresh
+	s.Lag.Ages.Law, s.Lag.Ages.Drawn = option.UniformAges, option.AgePerGroup
+	s.Optimizer.Schedule.Kind = option.ConstantRate
 	s.Policy.Reference = make([]float64, len(d.init))
 	return theory.Params(&s, rom.Unit)
 }
@@ -67,11 +68,11 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	good, bad := 3+rng.IntN(6), 1+rng.IntN(3)
 	high, low := between(rng, 0.5, 0.85), between(rng, 0.05, 0.35)
 	size, beta := one(4, 8, 16), math.Exp(between(rng, math.Log(0.1), math.Log(0.6)))
-	lag := grpo.Lag{Kind: grpo.Block, Interval: one(1, 2, 4, 8)}
+	lag := option.Lag{Kind: option.Block, Interval: one(1, 2, 4, 8)}
 	if rng.IntN(2) == 0 {
-		lag = grpo.Lag{Kind: grpo.Delay, Interval: one(0, 1, 2, 4, 8)}
+		lag = option.Lag{Kind: option.Delay, Interval: one(0, 1, 2, 4, 8)}
 	}
-	mode, at := []grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio, grpo.Clip}[rng.IntN(3)], []grpo.KLPoint{grpo.AtCurrent, grpo.AtSnapshot}[rng.IntN(2)]
+	mode, at := []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip}[rng.IntN(3)], []option.KLPoint{option.AtCurrent, option.AtSnapshot}[rng.IntN(2)]
 	stuck := false
 	switch truth {
 	case diagnose.AdvantageDegeneracy:
@@ -84,19 +85,19 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 		good, bad, high, size = 1, 3+rng.IntN(6), between(rng, 0.5, 0.8), one(8, 16)
 		low, beta = between(rng, 0.05, 0.2), math.Exp(between(rng, math.Log(0.03), math.Log(0.2)))
 	case diagnose.DynamicalInstability:
-		mode, at = grpo.NoImportance, grpo.AtSnapshot
+		mode, at = option.NoImportance, option.AtSnapshot
 		lag.Interval = one(8, 12, 16, 24, 32, 48)
 	}
 	d := design{
 		truth: truth,
-		estimator: grpo.Estimator{
+		estimator: option.Estimator{
 			GroupSize: size, GroupsPerStep: one(16, 32, 64),
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd},
-			Importance: grpo.Importance{Mode: mode, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         grpo.KL{Coefficient: beta, Gradient: grpo.ExactKL, At: at},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.SampleStd},
+			Importance: option.Importance{Mode: mode, ClipLow: 0.2, ClipHigh: 0.2},
+			KL:         option.KL{Coefficient: beta, Gradient: option.ExactKL, At: at},
 		},
 		lag:       lag,
-		optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, Momentum: []float64{0, 0.5, 0.8, 0.9}[rng.IntN(4)], LearningRate: 0.01, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		optimizer: option.Optimizer{Kind: option.HeavyBall, Momentum: []float64{0, 0.5, 0.8, 0.9}[rng.IntN(4)], LearningRate: 0.01, Schedule: option.Schedule{Kind: option.ConstantRate}},
 		init:      make([]float64, good+bad),
 		averaged:  one(1, 5, 10),
 	}
@@ -108,7 +109,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 		if truth == diagnose.RewardHacking {
 			intended = high + low - mean
 		}
-		d.bandit.Arms = append(d.bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: mean})
+		d.bandit.Arms = append(d.bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: mean})
 		d.bandit.TrueMeans = append(d.bandit.TrueMeans, intended)
 	}
 
@@ -153,7 +154,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	case stuck:
 		d.steps = 200 + rng.IntN(600)
 	case truth == diagnose.DynamicalInstability: // 12 times as long as the fastest mode grows by a factor e
-		p.Optimizer.Rate = d.optimizer.LearningRate
+		p.Optimizer.LearningRate = d.optimizer.LearningRate
 		growth := equilibrium.PredictPart(p.Optimizer, p.Lag, rom.Multipliers).Exact.RelaxationRate
 		if growth == nil || *growth >= 0 {
 			return d, false
@@ -177,7 +178,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 // of its way in entropy and in reward; 2000 if it takes longer.
 func (d *design) rise() int {
 	e := d.estimator
-	e.GroupSize = grpo.Infinite
+	e.GroupSize = option.Infinite
 	now, old := grpo.NewPolicy(d.init), grpo.NewPolicy(d.init)
 	force, state := grpo.NewForce(e, make([]float64, len(d.init))), grpo.NewOptimizerState(len(d.init))
 	g := make([]float64, len(d.init))
@@ -189,7 +190,7 @@ func (d *design) rise() int {
 		d.snapshot(old, past)
 		entropy, reward = append(entropy, now.Entropy()), append(reward, now.Mean(rewards))
 		force.Expected(g, &d.bandit, now, old)
-		d.optimizer.Step(now.Logits, g, state, d.optimizer.Rate(step))
+		grpo.Step(&d.optimizer, now.Logits, g, state, grpo.Rate(&d.optimizer, step))
 		now.Update()
 	}
 	steps := 0
@@ -207,7 +208,7 @@ func (d *design) rise() int {
 func (d *design) snapshot(old *grpo.Policy, past [][]float64) {
 	step := len(past) - 1
 	from := step
-	if d.lag.Kind == grpo.Delay {
+	if d.lag.Kind == option.Delay {
 		from = max(step-d.lag.Interval, 0)
 	} else {
 		from -= step % d.lag.Interval
@@ -216,7 +217,7 @@ func (d *design) snapshot(old *grpo.Policy, past [][]float64) {
 	old.Update()
 }
 
-func means(b *grpo.Bandit) []float64 {
+func means(b *option.Bandit) []float64 {
 	var m []float64
 	for _, arm := range b.Arms {
 		m = append(m, arm.Mean)
@@ -312,7 +313,7 @@ func (d *design) train(rng *rand.Rand) trained {
 			}
 			t.log.TrueReward = append(t.log.TrueReward, score)
 		}
-		d.optimizer.Step(now.Logits, g, state, d.optimizer.Rate(step))
+		grpo.Step(&d.optimizer, now.Logits, g, state, grpo.Rate(&d.optimizer, step))
 		now.Update()
 	}
 	return t

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -68,7 +68,7 @@ func planted(fault func(p *process)) contender {
 // either bandit, and accepts the same process. (With other seeds the same process would be
 // rejected with probability 1e-5.)
 func TestDisagreement(t *testing.T) {
-	two, ten := newProcess(2, 16, 4), newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale)
+	two, ten := newProcess(2, 16, 4), newProcess(10, 16, 4).with(option.Ratio, option.StdScale)
 	for _, x := range []struct {
 		name    string
 		process process
@@ -78,8 +78,8 @@ func TestDisagreement(t *testing.T) {
 		{"", ten, func(*process) {}},
 		{"learning rate", two, func(p *process) { p.learningRate *= 1.1 }},
 		{"learning rate", ten, func(p *process) { p.learningRate *= 1.1 }},
-		{"no importance ratios", ten, func(p *process) { p.importance = grpo.NoImportance }},
-		{"importance ratios", two, func(p *process) { p.importance = grpo.Ratio }},
+		{"no importance ratios", ten, func(p *process) { p.importance = option.NoImportance }},
+		{"importance ratios", two, func(p *process) { p.importance = option.Ratio }},
 	} {
 		e := brief
 		if x.name == "learning rate" && len(x.process.means) == 10 {
@@ -141,10 +141,10 @@ func TestPeersInC(t *testing.T) {
 	few := effort{rounds: 1, replicaSteps: 1000 * 256}
 	for _, p := range []process{
 		newProcess(2, 16, 4),
-		newProcess(2, 16, 4).with(grpo.Ratio, grpo.NoScale),
+		newProcess(2, 16, 4).with(option.Ratio, option.NoScale),
 		newProcess(2, 40, 4), // inversion
 		newProcess(2, 1024, 1),
-		newProcess(3, 16, 4).with(grpo.Ratio, grpo.StdScale),
+		newProcess(3, 16, 4).with(option.Ratio, option.StdScale),
 		newProcess(10, 64, 4),
 	} {
 		if _, err := race(ctx, few, p, peers); err != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // The rows and columns of the table of grposim's own times.
@@ -14,8 +14,8 @@ var (
 	matrixArms      = []int{2, 10, 100}
 	matrixGroups    = []int{4, 16, 64, 1024, 65536}
 	matrixIntervals = []int{1, 4, 16}
-	matrixModes     = []grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}
-	matrixScales    = []grpo.Scale{grpo.StdScale, grpo.NoScale}
+	matrixModes     = []option.ImportanceMode{option.NoImportance, option.Ratio}
+	matrixScales    = []option.Scale{option.StdScale, option.NoScale}
 )
 
 // matrixRow holds the times for one number of arms, importance mode and scale.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 )
 
@@ -16,8 +16,8 @@ type process struct {
 	means        []float64 // mean rewards of the arms
 	groupSize    int       // G
 	interval     int       // refresh interval K in steps
-	importance   grpo.ImportanceMode
-	scale        grpo.Scale
+	importance   option.ImportanceMode
+	scale        option.Scale
 	learningRate float64
 }
 
@@ -42,11 +42,11 @@ func newProcess(arms, groupSize, interval int) process {
 			means[a] = (float64(arms-a) - 0.5) / float64(arms)
 		}
 	}
-	return process{means, groupSize, interval, grpo.NoImportance, grpo.StdScale, learningRate}
+	return process{means, groupSize, interval, option.NoImportance, option.StdScale, learningRate}
 }
 
 // with returns the process with another importance mode and scale.
-func (p process) with(importance grpo.ImportanceMode, scale grpo.Scale) process {
+func (p process) with(importance option.ImportanceMode, scale option.Scale) process {
 	p.importance, p.scale = importance, scale
 	return p
 }
@@ -70,22 +70,22 @@ type length struct{ steps, replicas int }
 func (p process) cell(l length, seed int) sim.Cell {
 	c := sim.Cell{
 		ID: "bench", Seed: uint64(seed),
-		Estimator: grpo.Estimator{
+		Estimator: option.Estimator{
 			GroupSize: p.groupSize, GroupsPerStep: 1,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: p.scale, Std: grpo.PopulationStd},
-			Importance: grpo.Importance{Mode: p.importance},
-			KL:         grpo.KL{Coefficient: klCoefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: p.scale, Std: option.PopulationStd},
+			Importance: option.Importance{Mode: p.importance},
+			KL:         option.KL{Coefficient: klCoefficient, Gradient: option.ExactKL, At: option.AtCurrent},
 		},
-		Lag: grpo.Lag{Kind: grpo.Block, Interval: p.interval},
-		Optimizer: grpo.Optimizer{
-			Kind: grpo.HeavyBall, LearningRate: p.learningRate, Momentum: momentum,
-			Schedule: grpo.Schedule{Kind: grpo.ConstantRate},
+		Lag: option.Lag{Kind: option.Block, Interval: p.interval},
+		Optimizer: option.Optimizer{
+			Kind: option.HeavyBall, LearningRate: p.learningRate, Momentum: momentum,
+			Schedule: option.Schedule{Kind: option.ConstantRate},
 		},
 		Init: make([]float64, len(p.means)), Reference: make([]float64, len(p.means)),
 		Run: sim.Run{Steps: l.steps, BurnIn: p.burnIn(), Replicas: l.replicas},
 	}
 	for _, m := range p.means {
-		c.Bandit.Arms = append(c.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: m})
+		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: m})
 	}
 	c.Bandit.TrueMeans = p.means
 	return c
@@ -101,8 +101,8 @@ func (p process) flags(l length, seed int) []string {
 		"--means", strings.Join(means, ","),
 		"--group-size", strconv.Itoa(p.groupSize),
 		"--interval", strconv.Itoa(p.interval),
-		"--importance", string(p.importance),
-		"--scale", string(p.scale),
+		"--importance", p.importance.String(),
+		"--scale", p.scale.String(),
 		"--momentum", fmt.Sprint(momentum),
 		"--learning-rate", fmt.Sprint(p.learningRate),
 		"--kl", fmt.Sprint(klCoefficient),

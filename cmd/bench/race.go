@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // raced lists the processes on which grposim and the peers are compared.
@@ -23,7 +23,7 @@ var raced = []process{
 	newProcess(100, 1024, 4),
 }
 
-var tenRatios = newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale)
+var tenRatios = newProcess(10, 16, 4).with(option.Ratio, option.StdScale)
 
 // effort says how much is run.
 type effort struct {
@@ -97,7 +97,7 @@ func race(ctx context.Context, e effort, p process, peers []contender) ([]compar
 			comparisons = append(comparisons, comparison{what: p.String(), over: peer.name})
 		}
 	}
-	if p.importance == grpo.Ratio {
+	if p.importance == option.Ratio {
 		check := p
 		check.interval = checkInterval
 		if _, _, err := runRound(ctx, e, check, running, 1); err != nil {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -19,47 +19,47 @@ var faults = []fault{
 	{"exponential average instead of heavy ball: η(1−μ)", exponentialAverage},
 	{"no momentum", set(func(s *config.Settings) { s.Optimizer.Momentum = 0 })},
 	{"Nesterov instead of heavy ball", set(func(s *config.Settings) {
-		if s.Optimizer.Kind == grpo.HeavyBall {
-			s.Optimizer.Kind = grpo.Nesterov
+		if s.Optimizer.Kind == option.HeavyBall {
+			s.Optimizer.Kind = option.Nesterov
 		}
 	})},
 	{"Adam's β1 and β2 exchanged", set(func(s *config.Settings) {
 		s.Optimizer.Beta1, s.Optimizer.Beta2 = s.Optimizer.Beta2, s.Optimizer.Beta1
 	})},
 	{"heavy ball instead of Adam", set(func(s *config.Settings) {
-		if s.Optimizer.Kind == grpo.Adam {
-			s.Optimizer.Kind, s.Optimizer.Momentum = grpo.HeavyBall, s.Optimizer.Beta1
+		if s.Optimizer.Kind == option.Adam {
+			s.Optimizer.Kind, s.Optimizer.Momentum = option.HeavyBall, s.Optimizer.Beta1
 		}
 	})},
 	{"refresh interval longer by one step", set(func(s *config.Settings) {
-		if s.Lag.Kind == grpo.Block {
+		if s.Lag.Kind == option.Block {
 			s.Lag.Interval++
 		}
 	})},
 	{"delay longer by one step", set(func(s *config.Settings) {
-		if s.Lag.Kind == grpo.Delay {
+		if s.Lag.Kind == option.Delay {
 			s.Lag.Interval++
 		}
 	})},
-	{"delay instead of block", set(func(s *config.Settings) { s.Lag.Kind = grpo.Delay })},
+	{"delay instead of block", set(func(s *config.Settings) { s.Lag.Kind = option.Delay })},
 	{"stiffness × 1.1", scale(rom.Factors{Stiffness: 1.1, Noise: 1, Lag: 1, Mass: 1})},
 	{"noise × 1.1", scale(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1})},
 	{"lag × 1.1, to leading order", scale(rom.Factors{Stiffness: 1, Noise: 1, Lag: 1.1, Mass: 1})},
 	{"mass × 1.1, to leading order", scale(rom.Factors{Stiffness: 1, Noise: 1, Lag: 1, Mass: 1.1})},
 	{"group size larger by one", set(func(s *config.Settings) {
-		if s.Estimator.GroupSize != grpo.Infinite {
+		if s.Estimator.GroupSize != option.Infinite {
 			s.Estimator.GroupSize++
 		}
 	})},
 	{"group size 16 in every cell", set(func(s *config.Settings) {
-		if s.Estimator.GroupSize != grpo.Infinite {
+		if s.Estimator.GroupSize != option.Infinite {
 			s.Estimator.GroupSize = 16
 		}
 	})},
-	{"leave-one-out instead of mean baseline", set(func(s *config.Settings) { s.Estimator.Advantage.Baseline = grpo.LeaveOneOut })},
-	{"sample instead of population standard deviation", set(func(s *config.Settings) { s.Estimator.Advantage.Std = grpo.SampleStd })},
-	{"no scale instead of std", set(func(s *config.Settings) { s.Estimator.Advantage.Scale = grpo.NoScale })},
-	{"no importance weights instead of ratio", set(func(s *config.Settings) { s.Estimator.Importance.Mode = grpo.NoImportance })},
+	{"leave-one-out instead of mean baseline", set(func(s *config.Settings) { s.Estimator.Advantage.Baseline = option.LeaveOneOut })},
+	{"sample instead of population standard deviation", set(func(s *config.Settings) { s.Estimator.Advantage.Std = option.SampleStd })},
+	{"no scale instead of std", set(func(s *config.Settings) { s.Estimator.Advantage.Scale = option.NoScale })},
+	{"no importance weights instead of ratio", set(func(s *config.Settings) { s.Estimator.Importance.Mode = option.NoImportance })},
 	{"KL coefficient × 1.1", set(func(s *config.Settings) { s.Estimator.KL.Coefficient *= 1.1 })},
 	{"log π_ref with the wrong sign", set(func(s *config.Settings) {
 		reference := make([]float64, len(s.Policy.Reference))
@@ -68,10 +68,10 @@ var faults = []fault{
 		}
 		s.Policy.Reference = reference
 	})},
-	{"k2 instead of k3", gradient(grpo.K3, grpo.K2)},
-	{"k3 instead of exact KL", gradient(grpo.ExactKL, grpo.K3)},
-	{"KL at snapshot instead of current policy", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtSnapshot })},
-	{"KL at current policy instead of snapshot", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtCurrent })},
+	{"k2 instead of k3", gradient(option.K3, option.K2)},
+	{"k3 instead of exact KL", gradient(option.ExactKL, option.K3)},
+	{"KL at snapshot instead of current policy", set(func(s *config.Settings) { s.Estimator.KL.At = option.AtSnapshot })},
+	{"KL at current policy instead of snapshot", set(func(s *config.Settings) { s.Estimator.KL.At = option.AtCurrent })},
 	{"exponential instead of another law", anotherLaw("exponential", "logistic")},
 	{"logistic instead of another law", anotherLaw("logistic", "exponential")},
 	{"a failing run named healthy", named(func(mode string) string { return "none" })},
@@ -96,7 +96,7 @@ func scale(factors rom.Factors) sweeps.Mistake {
 }
 
 // gradient is the mistake of taking one estimator of the KL gradient for another.
-func gradient(from, to grpo.KLGradient) sweeps.Mistake {
+func gradient(from, to option.KLGradient) sweeps.Mistake {
 	return set(func(s *config.Settings) {
 		if s.Estimator.KL.Gradient == from {
 			s.Estimator.KL.Gradient = to
@@ -132,7 +132,7 @@ func named(other func(mode string) string) sweeps.Mistake {
 // (which may be the learning rate itself), a force smaller by that factor. Adam is an
 // exponential average already.
 func exponentialAverage(check *config.Check, s *config.Settings) config.Fault {
-	if s.Optimizer.Kind == grpo.Adam {
+	if s.Optimizer.Kind == option.Adam {
 		return config.NoFault
 	}
 	if less := 1 - s.Optimizer.Momentum; check.Locate != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
@@ -392,7 +392,7 @@ func ofPrompts(d *drawing, k config.Key, _ class) any {
 // bernoulli reports whether all arms of the drawn bandit are Bernoulli.
 func (d *drawing) bernoulli() bool {
 	arms, _ := d.file.get("bandit.arms").([]any)
-	return !slices.ContainsFunc(arms, func(arm any) bool { return arm.(map[string]any)["reward"] != string(grpo.Bernoulli) })
+	return !slices.ContainsFunc(arms, func(arm any) bool { return arm.(map[string]any)["reward"] != option.Bernoulli.String() })
 }
 
 // shortest is the number of steps of a configuration whose length is not known yet.
@@ -412,23 +412,24 @@ func seldom(d *drawing, k config.Key, _ class) any {
 // bandit draws two to eight arms of one reward law, or of several.
 func (d *drawing) bandit() []any {
 	d.arms = []int{2, 2, 2, 3, 4, 5, 6, 7, 8}[d.IntN(9)]
-	words := append(slices.Clone(grpo.Laws), grpo.Bernoulli)
-	all := append(words, "")[d.IntN(len(words)+1)] // "": several laws
-	var levels []float64                           // of constant rewards: as a rule few values
+	words := append(slices.Clone(option.Laws), option.Bernoulli)
+	const several = option.Law(255)
+	all := append(words, several)[d.IntN(len(words)+1)]
+	var levels []float64 // of constant rewards: as a rule few values
 	for range 2 + d.IntN(3)*d.IntN(2) {
 		levels = append(levels, []float64{0, 0.5, 1, 2, -1, rounded(d.log(0.01, 1000))}[d.IntN(6)])
 	}
 	var arms []any
 	for range d.arms {
 		law := all
-		if law == "" {
+		if law == several {
 			law = words[d.IntN(len(words))]
 		}
-		arm := map[string]any{"reward": string(law)}
+		arm := map[string]any{"reward": law.String()}
 		switch law {
-		case grpo.Bernoulli:
+		case option.Bernoulli:
 			arm["mean"] = d.around(config.Range{Low: 0, High: 1}, 1e-3, 1)
-		case grpo.Constant:
+		case option.Constant:
 			arm["mean"] = levels[d.IntN(len(levels))]
 		default:
 			arm["mean"] = d.around(config.Range{Low: math.Inf(-1), High: math.Inf(1)}, 0.05, 3)
@@ -442,16 +443,16 @@ func (d *drawing) bandit() []any {
 // twoValued reports whether rewards take two values and the optimizer is heavy-ball.
 func (f file) twoValuedHeavyBall() bool {
 	kind, given := f.get("optimizer.kind").(string)
-	if given && kind != string(grpo.HeavyBall) {
+	if given && kind != option.HeavyBall.String() {
 		return false
 	}
 	values := map[string]bool{}
 	arms, _ := f.get("bandit.arms").([]any)
 	for _, arm := range arms {
 		arm := arm.(map[string]any)
-		if law := arm["reward"]; law == string(grpo.Bernoulli) {
+		if law := arm["reward"]; law == option.Bernoulli.String() {
 			values["0"], values["1"] = true, true
-		} else if law == string(grpo.Constant) || flow(arm["std"]) == "0" {
+		} else if law == option.Constant.String() || flow(arm["std"]) == "0" {
 			values[flow(arm["mean"])] = true
 		} else {
 			return false

@@ -47,7 +47,7 @@ func TestDraw(t *testing.T) {
 			note(k.Path, config.Format(k.Get(&spec.Base)))
 		}
 		for _, arm := range spec.Base.Bandit.Arms {
-			note("law", string(arm.Reward))
+			note("law", arm.Law.String())
 		}
 		for _, c := range spec.Checks {
 			note("claim", c.Claim.Name)

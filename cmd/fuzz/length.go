@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -28,15 +29,15 @@ const usualBudget = 1.2e6
 func stepWork(s *config.Settings) float64 {
 	work := float64(len(s.Bandit.Arms)) / 2
 	for _, arm := range s.Bandit.Arms {
-		if arm.Reward == grpo.Normal && s.Estimator.GroupSize != grpo.Infinite {
+		if arm.Law == option.Normal && s.Estimator.GroupSize != option.Infinite {
 			work *= 2.5
-			if s.Estimator.Importance.BySign() { // drawn sample by sample
+			if grpo.WeightsBySign(&s.Estimator.Importance) { // drawn sample by sample
 				work *= 1 + float64(s.Estimator.GroupSize)/5
 			}
 			break
 		}
 	}
-	if s.Estimator.GroupSize == grpo.Infinite {
+	if s.Estimator.GroupSize == option.Infinite {
 		return work
 	}
 	return work * (1 + float64(s.Estimator.GroupsPerStep)) / 2
@@ -62,7 +63,7 @@ func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) le
 	case linear:
 		return linearLength(s, budget, p, period)
 	case located:
-		if s.Estimator.GroupSize == grpo.Infinite {
+		if s.Estimator.GroupSize == option.Infinite {
 			return length{steps: 100, burnIn: 0, replicas: 1} // which bounds the intervals that are searched
 		}
 		return length{steps: 600, burnIn: 0, replicas: 256}
@@ -81,7 +82,7 @@ func relaxationTime(s *config.Settings, p *rom.Prediction) float64 {
 		return math.Inf(1)
 	}
 	time := 1 / *rate
-	if s.Optimizer.Kind == grpo.Adam {
+	if s.Optimizer.Kind == option.Adam {
 		time = max(time, 1/(1-s.Optimizer.Beta2))
 	}
 	return time
@@ -134,7 +135,7 @@ func linearLength(s *config.Settings, budget float64, p *rom.Prediction, period 
 		return tooSlow
 	}
 	l := length{steps: int(steps), burnIn: int(first * period), replicas: 1}
-	if s.Estimator.GroupSize != grpo.Infinite {
+	if s.Estimator.GroupSize != option.Infinite {
 		l.replicas = int(max(2, min(mostReplicas, budget/(2*steps*stepWork(s)))))
 	}
 	return l

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -231,15 +231,15 @@ func banditCurves(t *testing.T, start, rate float64, runs int) [][]float64 {
 	t.Helper()
 	cell := sim.Cell{
 		ID: fmt.Sprintf("run from %g", start), Seed: 1, Traces: runs,
-		Bandit: grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.95}, {Reward: grpo.Bernoulli, Mean: 0.05}}},
-		Estimator: grpo.Estimator{
+		Bandit: option.Bandit{Arms: []option.Arm{{Law: option.Bernoulli, Mean: 0.95}, {Law: option.Bernoulli, Mean: 0.05}}},
+		Estimator: option.Estimator{
 			GroupSize: 16, GroupsPerStep: 4,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
-			Importance: grpo.Importance{Mode: grpo.NoImportance},
-			KL:         grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
+			Importance: option.Importance{Mode: option.NoImportance},
+			KL:         option.KL{Gradient: option.ExactKL, At: option.AtCurrent},
 		},
-		Lag:       grpo.Lag{Kind: grpo.Block, Interval: 1},
-		Optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: rate, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: rate, Schedule: option.Schedule{Kind: option.ConstantRate}},
 		Init:      []float64{math.Log(start / (1 - start)), 0},
 		Run:       sim.Run{Steps: curveRows, Replicas: runs},
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -67,7 +67,7 @@ func presetTable(t *testing.T) string {
 func TestTrainerExampleReused(t *testing.T) {
 	text := string(readDocument(t, moduleRoot(t), "docs", "example", "trainer.yaml"))
 	spec, err := config.Load("trainer.yaml", []byte(strings.Replace(text, "# samples: reused", "samples: reused  ", 1)))
-	if err != nil || spec.Base.Lag.Interval != 4 || spec.Base.Estimator.Samples != grpo.Reused {
+	if err != nil || spec.Base.Lag.Interval != 4 || spec.Base.Estimator.Samples != option.Reused {
 		t.Fatalf("%v, want an interval of 4 with reused samples", err)
 	}
 }

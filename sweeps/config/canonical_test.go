@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 )
 
@@ -48,13 +48,13 @@ func TestCanonical(t *testing.T) {
 func TestCanonicalShowsEveryField(t *testing.T) {
 	base := func() *Settings {
 		return &Settings{
-			Bandit: grpo.Bandit{
-				Arms:      []grpo.Arm{{Reward: grpo.Normal, Mean: 0.25, Std: 0.125}, {Reward: grpo.Normal, Mean: 0.75, Std: 0.5}},
+			Bandit: option.Bandit{
+				Arms:      []option.Arm{{Law: option.Normal, Mean: 0.25, Std: 0.125}, {Law: option.Normal, Mean: 0.75, Std: 0.5}},
 				TrueMeans: []float64{3, 4},
 			},
 			Prompts:   Prompts{List: &PromptMeans{{0.25, 0.5}}},
 			Policy:    Policy{Init: Init{Logits: []float64{1, 2}}, Reference: []float64{3, 4}},
-			Optimizer: grpo.Optimizer{Schedule: grpo.Schedule{Total: 7}},
+			Optimizer: option.Optimizer{Schedule: option.Schedule{Total: 7}},
 			Run:       sim.Run{Steps: 9},
 		}
 	}

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"grposim/option"
 )
 
 // A change sets its keys alone, in a copy, and says which rule between keys it breaks.
@@ -21,7 +23,7 @@ run: {steps: 10}
 	for point := range spec.EachPoint {
 		s := point.Settings
 		changed, broken := Change(s, Assignment{"grpo.kl.gradient", "exact"}, Assignment{"lag.interval", 1})
-		if broken != "" || changed.Estimator.KL.Gradient != "exact" || changed.Lag.Interval != 1 || s.Lag.Interval != 3 {
+		if broken != "" || changed.Estimator.KL.Gradient != option.ExactKL || changed.Lag.Interval != 1 || s.Lag.Interval != 3 {
 			t.Errorf("%+v, %q", changed, broken)
 		}
 		if _, broken := Change(s, Assignment{"lag.samples", "reused"}); !strings.Contains(broken, "lag.samples: got reused, want fresh") {

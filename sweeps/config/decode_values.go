@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // value decodes a value of a key at path in the file. Like all methods below, it
@@ -22,7 +22,7 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 	switch k.Kind {
 	case IntegerValue:
 		if k.Path == GroupSizeKey && (n.kind == plain || n.kind == quoted) && n.text == "inf" {
-			return grpo.Infinite, true
+			return option.Infinite, true
 		}
 		return l.integer(n, path, k.Range, k.Want())
 	case SeedValue:
@@ -33,8 +33,8 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 		return l.word(n, path, k.Words)
 	case WeightsValue:
 		weights, ok := l.numbersIn(n, path, k.Want(), k.Range, "a number ≥ 0")
-		if ok && len(weights) > grpo.MaxTableAge+1 {
-			l.problem(n.at, path, "got %d numbers, want at most %d", len(weights), grpo.MaxTableAge+1)
+		if ok && len(weights) > option.MaxTableAge+1 {
+			l.problem(n.at, path, "got %d numbers, want at most %d", len(weights), option.MaxTableAge+1)
 			ok = false
 		}
 		return Weights(weights), ok
@@ -213,18 +213,15 @@ func (l *loader) arm(n *node, path string) (ArmGroup, bool) {
 	missing := func(name, want string) {
 		l.problem(n.at, path+"."+name, "got nothing, want %s", want)
 	}
-	var laws []string
-	for _, law := range grpo.Laws {
-		laws = append(laws, string(law))
-	}
+	laws := texts(option.Laws)
 	if f := fields["reward"]; f == nil {
 		missing("reward", listWords(laws))
 	} else {
 		law, _ := l.word(f, path+".reward", laws)
-		g.Arm.Reward = grpo.Law(law)
+		g.Arm.Law = option.Laws[max(slices.Index(laws, law), 0)]
 	}
 	r, want := anyNumber, "a number"
-	if g.Arm.Reward == grpo.Bernoulli {
+	if g.Arm.Law == option.Bernoulli {
 		r, want = unit, "a number in [0, 1]"
 	}
 	if f := fields["mean"]; f == nil {
@@ -233,10 +230,10 @@ func (l *loader) arm(n *node, path string) (ArmGroup, bool) {
 		g.Arm.Mean, _ = l.number(f, path+".mean", r, want)
 	}
 	switch f := fields["std"]; {
-	case f == nil && g.Arm.Reward == grpo.Normal:
+	case f == nil && g.Arm.Law == option.Normal:
 		missing("std", "a number ≥ 0")
-	case f != nil && (g.Arm.Reward == grpo.Bernoulli || g.Arm.Reward == grpo.Constant):
-		l.want(f, path+".std", "no std for a "+string(g.Arm.Reward)+" reward")
+	case f != nil && (g.Arm.Law == option.Bernoulli || g.Arm.Law == option.Constant):
+		l.want(f, path+".std", "no std for a "+g.Arm.Law.String()+" reward")
 	case f != nil:
 		g.Arm.Std, _ = l.number(f, path+".std", nonNegative, "a number ≥ 0")
 	}

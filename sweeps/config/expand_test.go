@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"grposim/option"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"grposim/grpo"
 )
 
 // loadPoints loads a valid file and expands it.
@@ -45,7 +45,7 @@ sweep:
 	for _, p := range points {
 		got = append(got, fmt.Sprint(p.Variant, p.Axes))
 	}
-	inf := fmt.Sprint(grpo.Infinite)
+	inf := fmt.Sprint(option.Infinite)
 	want := []string{
 		"[{grpo.advantage.scale std} {grpo.group_size 4} {run.replicas 8} {lag.interval 3}]",
 		"[{grpo.advantage.scale std} {grpo.group_size 4} {run.replicas 8} {lag.interval 1}]",
@@ -226,8 +226,8 @@ func TestRound12(t *testing.T) {
 func TestFormatReadsBack(t *testing.T) {
 	number := rapid.Float64Range(-1e6, 1e6)
 	arm := rapid.Custom(func(t *rapid.T) ArmGroup {
-		g := ArmGroup{Arm: grpo.Arm{Reward: rapid.SampledFrom(grpo.Laws).Draw(t, "law"), Mean: rapid.Float64Range(0, 1).Draw(t, "mean") + 0}, Count: rapid.IntRange(1, 9).Draw(t, "count")}
-		if g.Arm.Reward == grpo.Normal {
+		g := ArmGroup{Arm: option.Arm{Law: rapid.SampledFrom(option.Laws).Draw(t, "law"), Mean: rapid.Float64Range(0, 1).Draw(t, "mean") + 0}, Count: rapid.IntRange(1, 9).Draw(t, "count")}
+		if g.Arm.Law == option.Normal {
 			g.Arm.Std = rapid.Float64Range(0, 9).Draw(t, "std") + 0
 		}
 		return g
@@ -245,7 +245,7 @@ func TestFormatReadsBack(t *testing.T) {
 		case IntegerValue:
 			v = rapid.IntRange(int(k.Range.Low), int(min(k.Range.High, maxInteger))).Draw(t, "v")
 			if k.Path == GroupSizeKey && rapid.Bool().Draw(t, "infinite") {
-				v = grpo.Infinite
+				v = option.Infinite
 			}
 		case SeedValue:
 			v = rapid.Uint64().Draw(t, "v")

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"grposim/option"
 
-	"grposim/grpo"
+	"github.com/google/go-cmp/cmp"
 )
 
 // writeFiles writes files into a new folder, which it makes the working directory.
@@ -135,7 +135,7 @@ func TestPresets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b := spec.Base; b.Estimator.GroupSize != 7 || b.Optimizer.Kind != grpo.Adam || len(spec.Notes) > 0 {
+		if b := spec.Base; b.Estimator.GroupSize != 7 || b.Optimizer.Kind != option.Adam || len(spec.Notes) > 0 {
 			t.Errorf("%s: group size %d, optimizer %s, notes %q", name, b.Estimator.GroupSize, b.Optimizer.Kind, spec.Notes)
 		}
 		// What the preset and the file break together is a problem of the file.

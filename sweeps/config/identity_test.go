@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 )
 
@@ -13,7 +13,7 @@ func TestForceID(t *testing.T) {
 	base := func() *Settings { return &loadPoints(t, loadMinimal)[0].Settings }
 	want := ForceID(base())
 	for name, change := range map[string]func(*Settings){
-		"lag":       func(s *Settings) { s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 3} },
+		"lag":       func(s *Settings) { s.Lag = option.Lag{Kind: option.Delay, Interval: 3} },
 		"optimizer": func(s *Settings) { s.Optimizer.Momentum = 0.5 },
 		"run":       func(s *Settings) { s.Run = sim.Run{Steps: 7, Replicas: 2} },
 		"start":     func(s *Settings) { s.Policy.Init.Logits = []float64{1, 2} },
@@ -28,7 +28,7 @@ func TestForceID(t *testing.T) {
 		"reference":  func(s *Settings) { s.Policy.Reference = []float64{1, 0} },
 		"group size": func(s *Settings) { s.Estimator.GroupSize = 17 },
 		"norm":       func(s *Settings) { s.Optimizer.MaxNorm = 1 },
-		"bandit":     func(s *Settings) { s.Bandit.Arms = []grpo.Arm{s.Bandit.Arms[0], s.Bandit.Arms[0]} },
+		"bandit":     func(s *Settings) { s.Bandit.Arms = []option.Arm{s.Bandit.Arms[0], s.Bandit.Arms[0]} },
 	} {
 		s := base()
 		if change(s); ForceID(s) == want {

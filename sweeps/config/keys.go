@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 )
 
 // ValueKind is the type of a key's value.
@@ -110,7 +110,7 @@ func (k Key) Want() string {
 	case WordValue:
 		return listWords(k.Words)
 	case WeightsValue:
-		return fmt.Sprintf("a list of at most %d numbers ≥ 0", grpo.MaxTableAge+1)
+		return fmt.Sprintf("a list of at most %d numbers ≥ 0", option.MaxTableAge+1)
 	case MeansValue:
 		return "a list of pairs of numbers" + condition + ", one per prompt"
 	case ListValue:
@@ -232,61 +232,61 @@ var otherKeys = []Key{
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
 	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
-	wordKey(filterKey, grpo.Filters, grpo.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
-		func(s *Settings) *grpo.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, grpo.Infinite),
-	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
-		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
-	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
-		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
-	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
-		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale), string(grpo.OthersStd), string(grpo.MeanScale), string(grpo.BatchMean)),
+	wordKey(filterKey, option.Filters, option.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
+		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite),
+	wordKey(baselineKey, option.Baselines, option.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
+		func(s *Settings) *option.Baseline { return &s.Estimator.Advantage.Baseline }),
+	wordKey(scaleKey, option.Scales, option.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
+		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }),
+	wordKey("grpo.advantage.std", option.Deviations, option.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
+		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, option.NoScale.String(), option.OthersStd.String(), option.MeanScale.String(), option.BatchMean.String()),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale), string(grpo.MeanScale), string(grpo.BatchMean)),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, option.NoScale.String(), option.MeanScale.String(), option.BatchMean.String()),
 	numberKey(valueKey, unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, string(grpo.MeanBaseline), string(grpo.LeaveOneOut), string(grpo.SecondBest)),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String()),
 	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, string(grpo.MeanBaseline), string(grpo.LeaveOneOut), string(grpo.SecondBest), string(grpo.ConstantBaseline)),
-	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
-		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String(), option.ConstantBaseline.String()),
+	wordKey(modeKey, option.ImportanceModes, option.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
+		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(grpo.Clip, grpo.DualClip, grpo.CISPO, grpo.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
 	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(grpo.Clip, grpo.DualClip, grpo.CISPO, grpo.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
 	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(grpo.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.Masked),
 	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(grpo.DualClip, grpo.Truncated, grpo.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.DualClip, option.Truncated, option.Masked),
 	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(grpo.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.SAPO),
 	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(grpo.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.SAPO),
 	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(grpo.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.VESPO),
 	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(grpo.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.VESPO),
 	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(grpo.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.VESPO),
 	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(grpo.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.VESPO),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
-	wordKey(placementKey, grpo.KLPlacements, grpo.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
-		func(s *Settings) *grpo.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0),
-	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
-		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
-	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the KL penalty in the loss is evaluated.",
-		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
+	wordKey(placementKey, option.KLPlacements, option.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
+		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0),
+	wordKey(gradientKey, option.KLGradients, option.ExactKL, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
+		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
+	wordKey(anchorKey, option.KLPoints, option.AtCurrent, "The policy at which the KL penalty in the loss is evaluated.",
+		func(s *Settings) *option.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
 	numberKey(entropyKey, nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
 		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", ""),
 
-	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
-		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
+	wordKey(lagKindKey, option.LagKinds, option.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
+		func(s *Settings) *option.LagKind { return &s.Lag.Kind }),
 	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
-		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, string(grpo.Random)),
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, option.Random.String()),
 	integerKey(behindKey, between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
-		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, string(grpo.Delay), string(grpo.Random)),
-	ofAges(wordKey(ageLawKey, grpo.AgeLaws, grpo.UniformAges, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
-		func(s *Settings) *grpo.AgeLaw { return &s.Lag.Ages.Law })),
+		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, option.Delay.String(), option.Random.String()),
+	ofAges(wordKey(ageLawKey, option.AgeLaws, option.UniformAges, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
+		func(s *Settings) *option.AgeLaw { return &s.Lag.Ages.Law })),
 	ofAges(integerKey(agesFromKey, between(0, maxDelay), 0, "Smallest age of a uniform law.",
 		func(s *Settings) *int { return &s.Lag.Ages.From })),
 	ofAges(integerKey(agesToKey, between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
@@ -298,36 +298,37 @@ var otherKeys = []Key{
 		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
 		get: func(s *Settings) any { return weightsOf(&s.Lag.Ages) },
 		set: func(s *Settings, v any) {
-			s.Lag.Ages.Weights = append([]float64(nil), v.(Weights)...) // nil without weights
+			s.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{}
+			copy(s.Lag.Ages.Weights[:], v.(Weights))
 		},
 	}),
-	ofAges(wordKey(agesDrawnKey, grpo.AgeDraws, grpo.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
-		func(s *Settings) *grpo.AgeDraw { return &s.Lag.Ages.Drawn })),
+	ofAges(wordKey(agesDrawnKey, option.AgeDraws, option.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
+		func(s *Settings) *option.AgeDraw { return &s.Lag.Ages.Drawn })),
 
-	wordKey(samplesKey, grpo.SampleUses, grpo.Fresh, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
-		func(s *Settings) *grpo.Samples { return &s.Estimator.Samples }),
+	wordKey(samplesKey, option.SampleUses, option.Fresh, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
+		func(s *Settings) *option.Samples { return &s.Estimator.Samples }),
 
-	wordKey(optimizerKey, grpo.Methods, grpo.HeavyBall, "The update rule.",
-		func(s *Settings) *grpo.Method { return &s.Optimizer.Kind }),
+	wordKey(optimizerKey, option.Methods, option.HeavyBall, "The update rule.",
+		func(s *Settings) *option.Method { return &s.Optimizer.Kind }),
 	numberKey(LearningRateKey, positive, nil, "Learning rate η.",
 		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", ""),
 	numberKey(MomentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
-		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, string(grpo.Adam)),
+		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, option.Adam.String()),
 	numberKey(beta1Key, belowOne, 0.9, "Adam: decay of the first moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
 	numberKey(beta2Key, belowOne, 0.999, "Adam: decay of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
 	numberKey(adamEpsilonKey, nonNegative, 1e-8, "Adam: added to the root of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
+		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
 	numberKey(maxNormKey, nonNegative, 0.0, "Norm to which a longer gradient is scaled before the optimizer's step (`max_grad_norm`); 0: no limit.",
 		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }),
-	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Course of the learning rate after the warm-up.",
-		func(s *Settings) *grpo.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
+	wordKey(scheduleKey, option.ScheduleKinds, option.ConstantRate, "Course of the learning rate after the warm-up.",
+		func(s *Settings) *option.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
 	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
 		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }),
 	{
 		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps",
-		Idle:   Condition{scheduleKey, []any{string(grpo.ConstantRate)}},
+		Idle:   Condition{scheduleKey, []any{option.ConstantRate.String()}},
 		Doc:    "Step at which a linear or cosine learning rate reaches 0, greater than `warmup`; 0 means `run.steps`.",
 		get:    func(s *Settings) any { return s.Optimizer.Schedule.Total },
 		set:    func(s *Settings, v any) { s.Optimizer.Schedule.Total = v.(int) },
@@ -361,20 +362,30 @@ func numberKey(path string, r Range, byDefault any, doc string, field func(*Sett
 }
 
 // wordKey is the row of a key whose values are words.
-func wordKey[Word ~string](path string, words []Word, byDefault Word, doc string, field func(*Settings) *Word) Key {
-	k := Key{
-		Path: path, Kind: WordValue, Default: string(byDefault), Doc: doc,
-		get: func(s *Settings) any { return string(*field(s)) },
-		set: func(s *Settings, v any) { *field(s) = Word(v.(string)) },
-	}
-	for _, w := range words {
-		k.Words = append(k.Words, string(w))
-	}
+func wordKey[Word word](path string, words []Word, byDefault Word, doc string, field func(*Settings) *Word) Key {
+	k := Key{Path: path, Kind: WordValue, Default: byDefault.String(), Words: texts(words), Doc: doc}
+	k.get = func(s *Settings) any { return (*field(s)).String() }
+	k.set = func(s *Settings, v any) { *field(s) = words[slices.Index(k.Words, v.(string))] }
 	return k
 }
 
+// word is a type of words of package option.
+type word interface {
+	~uint8
+	String() string
+}
+
+// texts returns words as a file writes them.
+func texts[Word word](words []Word) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.String()
+	}
+	return list
+}
+
 // ofAges marks a key of random ages, which has no effect with another lag.
-func ofAges(k Key) Key { return k.idle(lagKindKey, string(grpo.Block), string(grpo.Delay)) }
+func ofAges(k Key) Key { return k.idle(lagKindKey, option.Block.String(), option.Delay.String()) }
 
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {
@@ -383,11 +394,11 @@ func (k Key) idle(param string, values ...any) Key {
 }
 
 // weighs sets the importance modes that use the key; in the others it has no effect.
-func (k Key) weighs(modes ...grpo.ImportanceMode) Key {
+func (k Key) weighs(modes ...option.ImportanceMode) Key {
 	k.Idle.Param = modeKey
-	for _, mode := range grpo.ImportanceModes {
+	for _, mode := range option.ImportanceModes {
 		if !slices.Contains(modes, mode) {
-			k.Idle.Values = append(k.Idle.Values, string(mode))
+			k.Idle.Values = append(k.Idle.Values, mode.String())
 		}
 	}
 	return k
@@ -408,7 +419,7 @@ func (k Key) Title(s *Settings) string {
 	switch {
 	case k.Noun == "":
 		return k.Path
-	case k.Path == LagIntervalKey && s.Lag.Kind == grpo.Delay:
+	case k.Path == LagIntervalKey && s.Lag.Kind == option.Delay:
 		return "delay " + k.Symbol
 	}
 	return k.Noun + " " + k.Symbol
@@ -442,7 +453,7 @@ func (k Key) Number(s *Settings) float64 {
 	case float64:
 		return v
 	case int:
-		if v == grpo.Infinite {
+		if v == option.Infinite {
 			return math.Inf(1)
 		}
 		return float64(v)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 )
@@ -353,26 +353,26 @@ func TestLoadFillsIn(t *testing.T) {
 	}
 	want := Settings{
 		Seed: 1,
-		Bandit: grpo.Bandit{
-			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
+		Bandit: option.Bandit{
+			Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
 			TrueMeans: []float64{0.9, 0.2},
 		},
-		Prompts: Prompts{Count: 1, Parameters: sim.Tabular, Order: sim.Shuffled},
-		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: grpo.ReferenceUpdate{Rate: 0.6}},
-		Estimator: grpo.Estimator{
-			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
-			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd, Rate: 0.1},
-			Importance: grpo.Importance{
-				Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
-				Temperature: grpo.Signed{Positive: 1, Negative: 1.05}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},
+		Prompts: Prompts{Count: 1, Parameters: option.Tabular, Order: option.Shuffled},
+		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: option.ReferenceUpdate{Rate: 0.6}},
+		Estimator: option.Estimator{
+			GroupSize: 16, GroupsPerStep: 1, Filter: option.KeepAll,
+			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd, Rate: 0.1},
+			Importance: option.Importance{
+				Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
+				Temperature: option.Signed{Positive: 1, Negative: 1.05}, Power: option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
 			},
-			KL:      grpo.KL{In: grpo.InLoss, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
-			Samples: grpo.Fresh,
+			KL:      option.KL{In: option.InLoss, Gradient: option.ExactKL, At: option.AtCurrent},
+			Samples: option.Fresh,
 		},
-		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1, Ages: grpo.Ages{Law: grpo.UniformAges, Drawn: grpo.AgePerGroup}},
-		Optimizer: grpo.Optimizer{
-			Kind: grpo.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
-			Schedule: grpo.Schedule{Kind: grpo.ConstantRate, Total: 2000},
+		Lag: option.Lag{Kind: option.Block, Interval: 1, Ages: option.Ages{Law: option.UniformAges, Drawn: option.AgePerGroup}},
+		Optimizer: option.Optimizer{
+			Kind: option.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+			Schedule: option.Schedule{Kind: option.ConstantRate, Total: 2000},
 		},
 		Run: sim.Run{Steps: 2000, Replicas: 1},
 	}
@@ -395,11 +395,11 @@ func TestLoadChecks(t *testing.T) {
 		{Claim: StationaryFluctuation, Expect: Holds, Margin: 0.02, Control: &Control{Scale: noise}},
 		{
 			Claim: StationaryFluctuation, Expect: Fails, Margin: 0.2, Prediction: rom.PaperRule, Variant: "base",
-			Where: []Condition{{GroupSizeKey, []any{grpo.Infinite}}},
+			Where: []Condition{{GroupSizeKey, []any{option.Infinite}}},
 		},
 		{
 			Claim: FixedPoint, Expect: Holds, Margin: 0.01,
-			Where:   []Condition{{GroupSizeKey, []any{64, grpo.Infinite}}, {LagIntervalKey, []any{1}}},
+			Where:   []Condition{{GroupSizeKey, []any{64, option.Infinite}}, {LagIntervalKey, []any{1}}},
 			Control: &Control{Set: []Assignment{{"grpo.advantage.scale", "none"}}, Scale: rom.Unit},
 		},
 		{Claim: FluctuationScaling, Expect: Holds, AbsoluteMargin: 0.1, Measuring: Measuring{Over: GroupSizeKey}, Prediction: rom.LeadingOrder, Control: &Control{Scale: lag}},

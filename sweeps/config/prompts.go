@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"grposim/grpo"
-	"grposim/sim"
+	"grposim/option"
 )
 
 // Prompts holds section `bandit.prompts`.
 type Prompts struct {
 	Count      int // C, the number of prompts; 1: the bandit itself
-	Parameters sim.Parameters
-	Order      sim.PromptOrder
+	Parameters option.Parameters
+	Order      option.PromptOrder
 	Means      BetaLaw      // of a number by which a prompt multiplies the mean of an arm
 	List       *PromptMeans // nil: none; a pointer because a plan holds this for every cell
 	Start      BetaLaw      // of the probability of the first arm under the initial policy of a prompt
@@ -46,10 +45,10 @@ const maxPrompts = 4096
 var promptKeys = []Key{
 	integerKey(promptsKey, between(1, maxPrompts), 1, "Number C of prompts, contexts with arms of their own, of which one is drawn for each group of a step; 1: there is only the bandit itself. J then is the mean over all prompts.",
 		func(s *Settings) *int { return &s.Prompts.Count }).named("C", "number of prompts", ""),
-	wordKey(promptParametersKey, sim.ParameterKinds, sim.Tabular, "Which logits the prompts have: each its own (`tabular`; the optimizer steps all, so that with momentum a prompt coasts between its visits), or all the same (`shared`).",
-		func(s *Settings) *sim.Parameters { return &s.Prompts.Parameters }).idle(promptsKey, 1),
-	wordKey(promptOrderKey, sim.PromptOrders, sim.Shuffled, "How prompts are drawn: each once an epoch, in a new random order (`shuffled`) or as numbered (`in-order`), or with replacement (`independent`).",
-		func(s *Settings) *sim.PromptOrder { return &s.Prompts.Order }).idle(promptsKey, 1),
+	wordKey(promptParametersKey, option.ParameterKinds, option.Tabular, "Which logits the prompts have: each its own (`tabular`; the optimizer steps all, so that with momentum a prompt coasts between its visits), or all the same (`shared`).",
+		func(s *Settings) *option.Parameters { return &s.Prompts.Parameters }).idle(promptsKey, 1),
+	wordKey(promptOrderKey, option.PromptOrders, option.Shuffled, "How prompts are drawn: each once an epoch, in a new random order (`shuffled`) or as numbered (`in-order`), or with replacement (`independent`).",
+		func(s *Settings) *option.PromptOrder { return &s.Prompts.Order }).idle(promptsKey, 1),
 	numberKey(meansAlphaKey, nonNegative, 0.0, "With `beta`: in each prompt the mean of each arm is multiplied by a number from the law Beta(alpha, beta), drawn by the seed; 0 and 0: all prompts have the arms of the bandit.",
 		func(s *Settings) *float64 { return &s.Prompts.Means.Alpha }).idle(promptsKey, 1),
 	numberKey(meansBetaKey, nonNegative, 0.0, "See `alpha`.",
@@ -109,7 +108,7 @@ func lawRule(key, other string, law func(*Settings) BetaLaw) cellRule {
 // promptRules say what is possible with many prompts.
 var promptRules = []cellRule{
 	promptRule(ArmsKey, func(s *Settings) (got, want string) {
-		if len(s.Bandit.Arms) != 2 || slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli }) {
+		if len(s.Bandit.Arms) != 2 || slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli }) {
 			return Format(groupArms(s.Bandit.Arms)), "2 Bernoulli arms where " + promptsKey + " is more than 1"
 		}
 		return "", ""
@@ -141,8 +140,8 @@ var promptRules = []cellRule{
 	}, meansAlphaKey, meansBetaKey),
 	lawRule(startBetaKey, startAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Start }),
 	promptRule(promptParametersKey, func(s *Settings) (got, want string) {
-		if s.Prompts.Start.Drawn() && s.Prompts.Parameters == sim.Shared {
-			return string(sim.Shared), "tabular, where bandit.prompts.start gives each prompt a start of its own"
+		if s.Prompts.Start.Drawn() && s.Prompts.Parameters == option.Shared {
+			return option.Shared.String(), "tabular, where bandit.prompts.start gives each prompt a start of its own"
 		}
 		return "", ""
 	}, startAlphaKey, startBetaKey),
@@ -151,38 +150,38 @@ var promptRules = []cellRule{
 		switch {
 		case s.Prompts.Start.Drawn() && !(zeros(s.Policy.Init.Logits) && zeros(s.Policy.Reference)):
 			return "logits in section policy", "none, where bandit.prompts.start gives each prompt a start of its own"
-		case s.Prompts.Parameters == sim.Tabular && s.Policy.Init.Kind == AtFixedPoint:
+		case s.Prompts.Parameters == option.Tabular && s.Policy.Init.Kind == AtFixedPoint:
 			return Format(s.Policy.Init), "logits for tabular prompts, which have a fixed point each"
 		}
 		return "", ""
 	}, startAlphaKey, startBetaKey, referenceKey),
 	promptRule(lagKindKey, func(s *Settings) (got, want string) {
-		switch shared := s.Prompts.Parameters == sim.Shared; {
-		case s.Lag.Kind == grpo.Random:
-			return string(s.Lag.Kind), "block or delay where " + promptsKey + " is more than 1"
-		case !shared && s.Lag.Kind == grpo.Delay:
-			return string(s.Lag.Kind), "block for tabular prompts"
+		switch shared := s.Prompts.Parameters == option.Shared; {
+		case s.Lag.Kind == option.Random:
+			return s.Lag.Kind.String(), "block or delay where " + promptsKey + " is more than 1"
+		case !shared && s.Lag.Kind == option.Delay:
+			return s.Lag.Kind.String(), "block for tabular prompts"
 		}
 		return "", ""
 	}),
 	promptRule(behindKey, func(s *Settings) (got, want string) {
-		if s.Lag.Kind == grpo.Block && s.Lag.Behind > 0 {
+		if s.Lag.Kind == option.Block && s.Lag.Behind > 0 {
 			return Format(s.Lag.Behind), "0 where " + promptsKey + " is more than 1"
 		}
 		return "", ""
 	}, lagKindKey),
 	promptRule(scaleKey, func(s *Settings) (got, want string) {
 		if adv := s.Estimator.Advantage; adv.Tabled() {
-			return string(adv.Scale) + " with the baseline " + string(adv.Baseline), "std or none with mean or leave-one-out where " + promptsKey + " is more than 1"
+			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "std or none with mean or leave-one-out where " + promptsKey + " is more than 1"
 		}
 		return "", ""
 	}, baselineKey),
 	promptRule(filterKey, func(s *Settings) (got, want string) {
 		switch filter := s.Estimator.Filter; {
-		case filter == grpo.Drop:
-			return string(filter), "none or redraw where " + promptsKey + " is more than 1"
-		case filter == grpo.Redraw && s.Prompts.Order != sim.Independent:
-			return string(filter) + " with the order " + string(s.Prompts.Order), "none, or " + promptOrderKey + " independent, where " + promptsKey + " is more than 1"
+		case filter == option.Drop:
+			return filter.String(), "none or redraw where " + promptsKey + " is more than 1"
+		case filter == option.Redraw && s.Prompts.Order != option.Independent:
+			return filter.String() + " with the order " + s.Prompts.Order.String(), "none, or " + promptOrderKey + " independent, where " + promptsKey + " is more than 1"
 		}
 		return "", ""
 	}, promptOrderKey),
@@ -192,8 +191,8 @@ var promptRules = []cellRule{
 	withoutPrompts(maxNormKey),
 	withoutPrompts(updateKey),
 	promptRule(modeKey, func(s *Settings) (got, want string) {
-		if imp := &s.Estimator.Importance; s.Prompts.Parameters == sim.Tabular && !imp.Linear() {
-			return string(imp.Mode), "none or ratio for tabular prompts"
+		if imp := &s.Estimator.Importance; s.Prompts.Parameters == option.Tabular && !imp.Linear() {
+			return imp.Mode.String(), "none or ratio for tabular prompts"
 		}
 		return "", ""
 	}),

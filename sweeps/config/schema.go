@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 )
 
@@ -144,7 +144,7 @@ func schemaValue(k Key) object {
 	case WordValue:
 		return object{"enum": k.Words}
 	case WeightsValue:
-		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": grpo.MaxTableAge + 1}
+		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": option.MaxTableAge + 1}
 	case MeansValue:
 		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2, "maxItems": 2}
 		return object{"type": "array", "items": pair, "maxItems": maxPrompts}
@@ -175,7 +175,7 @@ func schemaValue(k Key) object {
 
 // schemaArm is the schema of an item of bandit.arms.
 func schemaArm() object {
-	arm := func(law grpo.Law, mean Range) object {
+	arm := func(law option.Law, mean Range) object {
 		return object{
 			"type": "object", "additionalProperties": false, "required": []string{"reward", "mean"},
 			"properties": object{
@@ -185,10 +185,10 @@ func schemaArm() object {
 			},
 		}
 	}
-	normal := arm(grpo.Normal, anyNumber)
+	normal := arm(option.Normal, anyNumber)
 	normal["required"] = []string{"reward", "mean", "std"}
 	normal["properties"].(object)["std"] = schemaRange("number", nonNegative)
-	return object{"oneOf": []any{arm(grpo.Bernoulli, unit), arm(grpo.Constant, anyNumber), normal}}
+	return object{"oneOf": []any{arm(option.Bernoulli, unit), arm(option.Constant, anyNumber), normal}}
 }
 
 // schemaParameter is the schema of an axis over one key.

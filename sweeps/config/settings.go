@@ -6,21 +6,21 @@ import (
 	"strconv"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 )
 
 // Settings are the values of all keys in one cell of a sweep, in the types of the
 // simulator.
 type Settings struct {
-	Seed      uint64         // seed of all random streams
-	Bandit    grpo.Bandit    // section `bandit`; arms with `count` are written out
-	Prompts   Prompts        // its section `prompts`
-	Policy    Policy         // section `policy`
-	Estimator grpo.Estimator // section `grpo`
-	Lag       grpo.Lag       // section `lag`
-	Optimizer grpo.Optimizer // section `optimizer`
-	Run       sim.Run        // section `run`
+	Seed      uint64           // seed of all random streams
+	Bandit    option.Bandit    // section `bandit`; arms with `count` are written out
+	Prompts   Prompts          // its section `prompts`
+	Policy    Policy           // section `policy`
+	Estimator option.Estimator // section `grpo`
+	Lag       option.Lag       // section `lag`
+	Optimizer option.Optimizer // section `optimizer`
+	Run       sim.Run          // section `run`
 }
 
 // Policy holds the policy at which a run starts and the reference policy of the KL
@@ -29,7 +29,7 @@ type Policy struct {
 	Init      Init
 	Reference []float64 // logits of π_ref, finite, one per arm
 
-	ReferenceUpdate grpo.ReferenceUpdate
+	ReferenceUpdate option.ReferenceUpdate
 }
 
 // InitKind is the form in which an initial policy is given.
@@ -49,21 +49,21 @@ type Init struct {
 
 // ArmGroup is one item of bandit.arms: a number of equal arms.
 type ArmGroup struct {
-	Arm   grpo.Arm
+	Arm   option.Arm
 	Count int // ≥ 1
 }
 
 // expandArms lists the arms of all groups, one entry per arm.
-func expandArms(groups []ArmGroup) []grpo.Arm {
-	var arms []grpo.Arm
+func expandArms(groups []ArmGroup) []option.Arm {
+	var arms []option.Arm
 	for _, g := range groups {
-		arms = append(arms, slices.Repeat([]grpo.Arm{g.Arm}, g.Count)...)
+		arms = append(arms, slices.Repeat([]option.Arm{g.Arm}, g.Count)...)
 	}
 	return arms
 }
 
 // groupArms joins equal neighbouring arms into groups.
-func groupArms(arms []grpo.Arm) []ArmGroup {
+func groupArms(arms []option.Arm) []ArmGroup {
 	var groups []ArmGroup
 	for _, arm := range arms {
 		if n := len(groups); n > 0 && groups[n-1].Arm == arm {
@@ -76,7 +76,7 @@ func groupArms(arms []grpo.Arm) []ArmGroup {
 }
 
 // armMeans lists the arms' mean rewards.
-func armMeans(arms []grpo.Arm) []float64 {
+func armMeans(arms []option.Arm) []float64 {
 	means := make([]float64, len(arms))
 	for i, arm := range arms {
 		means[i] = arm.Mean
@@ -88,7 +88,7 @@ func armMeans(arms []grpo.Arm) []float64 {
 type Weights []float64
 
 // weightsOf returns the weights of ages.
-func weightsOf(a *grpo.Ages) Weights {
+func weightsOf(a *option.Ages) Weights {
 	n := len(a.Weights)
 	for n > 0 && a.Weights[n-1] == 0 {
 		n--
@@ -120,7 +120,7 @@ const (
 func Format(v any) string {
 	switch v := v.(type) {
 	case int:
-		if v == grpo.Infinite {
+		if v == option.Infinite {
 			return "inf"
 		}
 		return strconv.Itoa(v)
@@ -158,8 +158,8 @@ func formatList[T any](list []T, format func(T) string) string {
 
 // formatArms writes an item of bandit.arms in YAML's flow style.
 func formatArms(g ArmGroup) string {
-	text := "{reward: " + string(g.Arm.Reward) + ", mean: " + Format(g.Arm.Mean)
-	if g.Arm.Reward == grpo.Normal {
+	text := "{reward: " + g.Arm.Law.String() + ", mean: " + Format(g.Arm.Mean)
+	if g.Arm.Law == option.Normal {
 		text += ", std: " + Format(g.Arm.Std)
 	}
 	if g.Count != 1 {
@@ -172,7 +172,7 @@ func formatArms(g ArmGroup) string {
 func documentValue(v any) any {
 	switch v := v.(type) {
 	case int:
-		if v == grpo.Infinite {
+		if v == option.Infinite {
 			return "inf"
 		}
 	case Init:
@@ -186,8 +186,8 @@ func documentValue(v any) any {
 	case []ArmGroup:
 		var arms []any
 		for _, g := range v {
-			arm := map[string]any{"reward": g.Arm.Reward, "mean": g.Arm.Mean}
-			if g.Arm.Reward == grpo.Normal {
+			arm := map[string]any{"reward": g.Arm.Law, "mean": g.Arm.Mean}
+			if g.Arm.Law == option.Normal {
 				arm["std"] = g.Arm.Std
 			}
 			if g.Count != 1 {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim/measure"
 )
@@ -29,120 +30,120 @@ var cellRules = slices.Concat(generalRules, promptRules)
 // generalRules are those that do not belong to one option.
 var generalRules = []cellRule{
 	{LagIntervalKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
-		if s.Lag.Kind == grpo.Block && s.Lag.Interval < 1 {
+		if s.Lag.Kind == option.Block && s.Lag.Interval < 1 {
 			return Format(s.Lag.Interval), "an integer ≥ 1 for a block"
 		}
 		return "", ""
 	}},
 	{LagIntervalKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
-		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > maxDelay {
+		if s.Lag.Kind == option.Delay && s.Lag.Interval > maxDelay {
 			return Format(s.Lag.Interval), fmt.Sprintf("at most %d for a delay, which keeps the policies of that many steps", maxDelay)
 		}
 		return "", ""
 	}},
 	{agesToKey, []string{lagKindKey, ageLawKey, agesFromKey, agesToKey}, func(s *Settings, _ int) (got, want string) {
 		a := &s.Lag.Ages
-		if least := max(a.From, 1); s.Lag.Kind == grpo.Random && a.Law == grpo.UniformAges && a.To < least {
+		if least := max(a.From, 1); s.Lag.Kind == option.Random && a.Law == option.UniformAges && a.To < least {
 			return Format(a.To), fmt.Sprintf("an integer ≥ %d, the largest of uniform random ages", least)
 		}
 		return "", ""
 	}},
 	{ageMeanKey, []string{lagKindKey, ageLawKey, ageMeanKey}, func(s *Settings, _ int) (got, want string) {
-		if a := &s.Lag.Ages; s.Lag.Kind == grpo.Random && a.Law == grpo.GeometricAges && a.Mean <= 0 {
+		if a := &s.Lag.Ages; s.Lag.Kind == option.Random && a.Law == option.GeometricAges && a.Mean <= 0 {
 			return Format(a.Mean), "a number > 0, the mean of geometric random ages"
 		}
 		return "", ""
 	}},
 	{ageWeightsKey, []string{lagKindKey, ageLawKey, ageWeightsKey}, func(s *Settings, _ int) (got, want string) {
-		if a := &s.Lag.Ages; s.Lag.Kind == grpo.Random && a.Law == grpo.TableAges && len(weightsOf(a)) == 0 {
+		if a := &s.Lag.Ages; s.Lag.Kind == option.Random && a.Law == option.TableAges && len(weightsOf(a)) == 0 {
 			return Format(weightsOf(a)), "a list with a number > 0, the weights of random ages"
 		}
 		return "", ""
 	}},
 	{agesDrawnKey, []string{lagKindKey, agesDrawnKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
-		if s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerStep && !sampled(s) {
-			return string(s.Lag.Ages.Drawn), "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"
+		if s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerStep && !sampled(s) {
+			return s.Lag.Ages.Drawn.String(), "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"
 		}
 		return "", ""
 	}},
 	{GroupSizeKey, []string{GroupSizeKey, modeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
-		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
-		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.BySign() && size != grpo.Infinite && size > maxSamples {
+		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
+		if size := s.Estimator.GroupSize; normal && grpo.WeightsBySign(&s.Estimator.Importance) && size != option.Infinite && size > maxSamples {
 			return Format(size), fmt.Sprintf("at most %d for normal rewards with weights by the sign of the advantage (%s), which are drawn sample by sample", maxSamples, s.Estimator.Importance.Mode)
 		}
 		return "", ""
 	}},
 	{samplesKey, []string{samplesKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
-		if s.Estimator.Samples == grpo.Reused && s.Lag.Kind != grpo.Block {
-			return string(grpo.Reused), "fresh unless the lag is a block: else every step has another snapshot"
+		if s.Estimator.Samples == option.Reused && s.Lag.Kind != option.Block {
+			return option.Reused.String(), "fresh unless the lag is a block: else every step has another snapshot"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, modeKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.In == grpo.InAdvantage && kl.Coefficient != 0 && !s.Estimator.Importance.Linear() {
-			return string(kl.In), "loss or reward where " + modeKey + " is neither none nor ratio"
+		if kl := s.Estimator.KL; kl.In == option.InAdvantage && kl.Coefficient != 0 && !s.Estimator.Importance.Linear() {
+			return kl.In.String(), "loss or reward where " + modeKey + " is neither none nor ratio"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, gradientKey, anchorKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.Outside() && (kl.Gradient != grpo.ExactKL || kl.At != grpo.AtCurrent) {
-			return string(kl.In), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
+		if kl := s.Estimator.KL; kl.Outside() && (kl.Gradient != option.ExactKL || kl.At != option.AtCurrent) {
+			return kl.In.String(), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
 		e := &s.Estimator
-		if kl := e.KL; kl.Outside() && (e.Filter == grpo.Drop || e.Advantage.Tabled() || kl.In == grpo.InReward && e.Filter.Changes()) {
-			return string(kl.In), "loss, or " + filterKey + " none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
+		if kl := e.KL; kl.Outside() && (e.Filter == option.Drop || e.Advantage.Tabled() || kl.In == option.InReward && e.Filter.Changes()) {
+			return kl.In.String(), "loss, or " + filterKey + " none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, lagKindKey, agesDrawnKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.Outside() && s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup {
-			return string(kl.In), "loss where each group has a snapshot of a random age of its own"
+		if kl := s.Estimator.KL; kl.Outside() && s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerGroup {
+			return kl.In.String(), "loss where each group has a snapshot of a random age of its own"
 		}
 		return "", ""
 	}},
 	{filterKey, []string{filterKey, GroupSizeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
-		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
 		if filter := s.Estimator.Filter; other && filter.Changes() && sampled(s) {
-			return string(filter), "none unless all arms are bernoulli"
+			return filter.String(), "none unless all arms are bernoulli"
 		}
 		return "", ""
 	}},
 	{baselineKey, []string{baselineKey, scaleKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
 		adv := s.Estimator.Advantage
-		switch has := string(adv.Baseline); {
-		case adv.Scale == grpo.OthersStd && adv.Baseline != grpo.LeaveOneOut:
+		switch has := adv.Baseline.String(); {
+		case adv.Scale == option.OthersStd && adv.Baseline != option.LeaveOneOut:
 			return has, "leave-one-out with the scale others-std"
-		case (adv.Scale == grpo.MeanScale || adv.Scale == grpo.PooledStd || adv.Scale == grpo.BatchMean) && adv.Baseline != grpo.MeanBaseline:
-			return has, "mean with the scale " + string(adv.Scale)
-		case adv.Scale == grpo.BatchStd && adv.Baseline == grpo.SecondBest:
+		case (adv.Scale == option.MeanScale || adv.Scale == option.PooledStd || adv.Scale == option.BatchMean) && adv.Baseline != option.MeanBaseline:
+			return has, "mean with the scale " + adv.Scale.String()
+		case adv.Scale == option.BatchStd && adv.Baseline == option.SecondBest:
 			return has, "mean or leave-one-out with the scale batch-std"
-		case adv.Baseline.Given() && adv.Scale != grpo.NoScale:
+		case adv.Baseline.Given() && adv.Scale != option.NoScale:
 			return has, "mean or leave-one-out with a scale other than none"
-		case (adv.Baseline == grpo.SecondBest || adv.Baseline == grpo.RunningMean) && !sampled(s):
+		case (adv.Baseline == option.SecondBest || adv.Baseline == option.RunningMean) && !sampled(s):
 			return has, "mean, leave-one-out or constant at " + GroupSizeKey + " inf"
 		}
 		return "", ""
 	}},
 	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		adv := s.Estimator.Advantage
-		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
-		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter.Changes()) {
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
+		if has := adv.Scale.String() + " with the baseline " + adv.Baseline.String(); adv.Tabled() && (other || s.Estimator.Filter.Changes()) {
 			return has, "bernoulli arms and " + filterKey + " none with it"
 		}
 		return "", ""
 	}},
 	{filterKey, []string{filterKey, coefficientKey, gradientKey}, func(s *Settings, _ int) (got, want string) {
-		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == grpo.Drop && kl.Coefficient != 0 && kl.Gradient != grpo.ExactKL {
-			return string(filter), "none or redraw with a sampled " + gradientKey
+		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == option.Drop && kl.Coefficient != 0 && kl.Gradient != option.ExactKL {
+			return filter.String(), "none or redraw with a sampled " + gradientKey
 		}
 		return "", ""
 	}},
 	{agesDrawnKey, []string{agesDrawnKey, lagKindKey, filterKey, scaleKey, baselineKey}, func(s *Settings, _ int) (got, want string) {
-		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale.OfStep() || e.Advantage.Baseline == grpo.RunningMean) {
-			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std, pooled-std or batch-mean, " + baselineKey + " running-mean)"
+		if e := &s.Estimator; s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerGroup && (e.Filter == option.Drop || e.Advantage.Scale.OfStep() || e.Advantage.Baseline == option.RunningMean) {
+			return s.Lag.Ages.Drawn.String(), option.AgePerStep.String() + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std, pooled-std or batch-mean, " + baselineKey + " running-mean)"
 		}
 		return "", ""
 	}},
@@ -154,7 +155,7 @@ var generalRules = []cellRule{
 	}},
 	{warmupKey, []string{warmupKey, ScheduleTotalKey, scheduleKey, StepsKey}, func(s *Settings, _ int) (got, want string) {
 		schedule := s.Optimizer.Schedule
-		if schedule.Kind != grpo.ConstantRate && schedule.Warmup >= schedule.Total {
+		if schedule.Kind != option.ConstantRate && schedule.Warmup >= schedule.Total {
 			return Format(schedule.Warmup), fmt.Sprintf("less than %s (%d) of a %s schedule", ScheduleTotalKey, schedule.Total, schedule.Kind)
 		}
 		return "", ""
@@ -264,10 +265,10 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
 		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
 	}
-	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
+	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == option.Delay && sampled(&p.Settings) {
 		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
 	}
-	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Random {
+	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == option.Random {
 		l.cellProblem(at.locate, at.path+".locate.param", "random ages, which have no interval", "a block or a delay")
 	}
 	if key, got, want := beyondClip(check, &p.Settings); got != "" && !l.bad[modeKey] && !l.bad[clipLowKey] && !l.bad[clipHighKey] {
@@ -300,7 +301,7 @@ const fewestBlocks = 4
 // withoutRunningMean is the requirement of pairs of groups and runs, which have no running mean
 // of their own.
 func withoutRunningMean(s *Settings) (got, want string) {
-	if s.Estimator.Advantage.Baseline == grpo.RunningMean {
+	if s.Estimator.Advantage.Baseline == option.RunningMean {
 		return "with the baseline running-mean", "another baseline"
 	}
 	return "", ""
@@ -333,7 +334,7 @@ var needRules = []needRule{
 		return "", ""
 	}},
 	{NeedsSteadyRate, []string{scheduleKey}, func(s *Settings) (got, want string) {
-		return unequal(scheduleKey, s.Optimizer.Schedule.Kind, grpo.ConstantRate)
+		return unequal(scheduleKey, s.Optimizer.Schedule.Kind, option.ConstantRate)
 	}},
 	{NeedsSteadyRate, []string{warmupKey}, func(s *Settings) (got, want string) {
 		return unequal(warmupKey, s.Optimizer.Schedule.Warmup, 0)
@@ -348,12 +349,12 @@ var needRules = []needRule{
 	}},
 	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey, behindKey}, func(s *Settings) (got, want string) {
 		switch lag := s.Lag; {
-		case sampled(s) && lag.Kind == grpo.Random:
+		case sampled(s) && lag.Kind == option.Random:
 			return "with random ages at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
-		case sampled(s) && lag.Kind == grpo.Block && lag.Behind > 0:
+		case sampled(s) && lag.Kind == option.Block && lag.Behind > 0:
 			return "with " + behindKey + " " + Format(lag.Behind) + " at finite " + GroupSizeKey, "0, or " + GroupSizeKey + " inf"
 		}
-		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > 1 && sampled(s) {
+		if s.Lag.Kind == option.Delay && s.Lag.Interval > 1 && sampled(s) {
 			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
 		}
 		return "", ""
@@ -365,20 +366,20 @@ var needRules = []needRule{
 		return "", ""
 	}},
 	{NeedsKnownRule, []string{optimizerKey}, func(s *Settings) (got, want string) {
-		if s.Optimizer.Kind == grpo.Adam {
+		if s.Optimizer.Kind == option.Adam {
 			return "with " + optimizerKey + " adam", "heavy-ball or nesterov"
 		}
 		return "", ""
 	}},
 	{NeedsOnPolicy, []string{LagIntervalKey, lagKindKey, behindKey}, func(s *Settings) (got, want string) {
 		switch lag := s.Lag; {
-		case lag.Kind == grpo.Random:
+		case lag.Kind == option.Random:
 			return "with random ages", "a block of 1 or a delay of 0"
-		case lag.OnPolicy():
-		case lag.Kind == grpo.Block && lag.Interval == 1:
+		case grpo.OnPolicy(&lag):
+		case lag.Kind == option.Block && lag.Interval == 1:
 			return "with " + behindKey + " " + Format(lag.Behind), "0"
 		default:
-			return "with a " + string(lag.Kind) + " of " + Format(lag.Interval), "a block of 1 or a delay of 0"
+			return "with a " + lag.Kind.String() + " of " + Format(lag.Interval), "a block of 1 or a delay of 0"
 		}
 		return "", ""
 	}},
@@ -398,7 +399,7 @@ var needRules = []needRule{
 	{NeedsOffset, []string{baselineKey}, withoutRunningMean},
 	{NeedsOffset, []string{StepsKey, BurnInKey, LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
 		apart, noun := 1, "step"
-		if s.Lag.Kind == grpo.Block {
+		if s.Lag.Kind == option.Block {
 			apart, noun = max(s.Lag.Interval, 1), "refresh instant"
 		}
 		first := (s.Run.BurnIn + apart - 1) / apart
@@ -408,22 +409,22 @@ var needRules = []needRule{
 		return "", ""
 	}},
 	{NeedsRecurrence, []string{modeKey}, func(s *Settings) (got, want string) {
-		return unequal(modeKey, s.Estimator.Importance.Mode, grpo.Ratio)
+		return unequal(modeKey, s.Estimator.Importance.Mode, option.Ratio)
 	}},
 	{NeedsRecurrence, []string{gradientKey}, func(s *Settings) (got, want string) {
-		return unequal(gradientKey, s.Estimator.KL.Gradient, grpo.ExactKL)
+		return unequal(gradientKey, s.Estimator.KL.Gradient, option.ExactKL)
 	}},
 	{NeedsRecurrence, []string{placementKey}, func(s *Settings) (got, want string) {
-		return unequal(placementKey, s.Estimator.KL.In, grpo.InLoss)
+		return unequal(placementKey, s.Estimator.KL.In, option.InLoss)
 	}},
 	{NeedsRecurrence, []string{anchorKey}, func(s *Settings) (got, want string) {
-		return unequal(anchorKey, s.Estimator.KL.At, grpo.AtCurrent)
+		return unequal(anchorKey, s.Estimator.KL.At, option.AtCurrent)
 	}},
 	{NeedsRecurrence, []string{epsilonKey}, func(s *Settings) (got, want string) {
 		return unequal(epsilonKey, s.Estimator.Advantage.Epsilon, 0)
 	}},
 	{NeedsRecurrence, []string{lagKindKey}, func(s *Settings) (got, want string) {
-		return unequal(lagKindKey, s.Lag.Kind, grpo.Block)
+		return unequal(lagKindKey, s.Lag.Kind, option.Block)
 	}},
 	{NeedsRecurrence, []string{behindKey}, func(s *Settings) (got, want string) {
 		return unequal(behindKey, s.Lag.Behind, 0)
@@ -435,10 +436,10 @@ var needRules = []needRule{
 		return "", ""
 	}},
 	{NeedsBlocks, []string{lagKindKey}, func(s *Settings) (got, want string) {
-		return unequal(lagKindKey, s.Lag.Kind, grpo.Block)
+		return unequal(lagKindKey, s.Lag.Kind, option.Block)
 	}},
 	{NeedsBlocks, []string{lagKindKey, LagIntervalKey, StepsKey}, func(s *Settings) (got, want string) {
-		if n := s.Run.Steps / max(s.Lag.Interval, 1); n < fewestBlocks && s.Lag.Kind == grpo.Block {
+		if n := s.Run.Steps / max(s.Lag.Interval, 1); n < fewestBlocks && s.Lag.Kind == option.Block {
 			return "with " + countWords(n, "block"), "at least " + Format(fewestBlocks)
 		}
 		return "", ""
@@ -454,13 +455,13 @@ var needRules = []needRule{
 // current policy and a snapshot both within x: log ratios are at most 2x for two arms,
 // whose offset is that of the logit gap, else 4x.
 func beyondClip(check *Check, s *Settings) (key, got, want string) {
-	within := s.Estimator.Importance.SmoothRange()
+	within := grpo.SmoothRange(&s.Estimator.Importance)
 	most := min(math.Log(within.High), -math.Log(max(within.Low, 0)))
 	perOffset := 4.0
 	if len(s.Bandit.Arms) == 2 {
 		perOffset = 2
 	}
-	onPolicy := s.Lag.Kind != grpo.Random && s.Lag.OnPolicy()
+	onPolicy := s.Lag.Kind != option.Random && grpo.OnPolicy(&s.Lag)
 	switch x := check.Offset; {
 	case 4*check.Displacement > most:
 		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight at twice the displacement", roundedDown(most/4))
@@ -480,7 +481,7 @@ func roundedDown(x float64) float64 {
 }
 
 // sampled reports whether a cell draws groups.
-func sampled(s *Settings) bool { return s.Estimator.GroupSize != grpo.Infinite }
+func sampled(s *Settings) bool { return s.Estimator.GroupSize != option.Infinite }
 
 // unequal is the rule that a key has one particular value.
 func unequal[Value comparable](key string, has, must Value) (got, want string) {
@@ -505,7 +506,7 @@ func (c *checkState) addValue(check *Check, p *Point) {
 		c.order = append(c.order, key)
 	}
 	size := p.Settings.Estimator.GroupSize
-	if check.Over != GroupSizeKey || size != grpo.Infinite && size >= check.SmallestJudged() {
+	if check.Over != GroupSizeKey || size != option.Infinite && size >= check.SmallestJudged() {
 		c.values[key][Format(over.get(&p.Settings))] = true
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -59,7 +60,7 @@ func NewTarget(s *config.Settings, start []float64, p *rom.Prediction) Target {
 	}
 	g.Front = slices.Max(g.Means)
 	g.Reward, g.Span = g.Front, g.Front-slices.Min(g.Means)
-	if prompts != nil && prompts.Parameters == sim.Tabular {
+	if prompts != nil && prompts.Parameters == option.Tabular {
 		g.Reward, g.Span = 0, 0
 		for _, m := range prompts.Means {
 			g.Reward += max(m[0], m[1]) / float64(len(prompts.Means))
@@ -151,11 +152,11 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 
 // Samples returns the number of samples that a run draws.
 func Samples(s *config.Settings) float64 {
-	if s.Estimator.GroupSize == grpo.Infinite {
+	if s.Estimator.GroupSize == option.Infinite {
 		return math.Inf(1)
 	}
 	steps := s.Run.Steps
-	if s.Estimator.Samples == grpo.Reused {
+	if s.Estimator.Samples == option.Reused {
 		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
 	}
 	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -86,8 +87,8 @@ func (t *predictionTable) put(key Key, p *rom.Prediction) {
 // Key is comparable. It holds everything that a prediction depends on.
 type Key struct {
 	equilibriumKey
-	optimizer rom.Optimizer
-	lag       rom.Lag
+	optimizer option.Optimizer
+	lag       option.Lag
 	extent    rom.Extent
 }
 
@@ -101,40 +102,22 @@ func KeyOf(p rom.Params, of rom.Extent) Key {
 type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 
-	groupSize, groups           int
-	filter                      rom.Filter
-	baseline                    rom.Baseline
-	scale                       rom.Scale
-	deviation                   rom.Deviation
-	weighting                   rom.Weighting
-	estimator                   rom.KLEstimator
-	anchor                      rom.Anchor
-	epsilon, clipLow, clipHigh  float64
-	baselineValue, baselineRate float64
-	floor, most                 float64
-	temperature, power, decay   rom.BySign
-	strength, entropy           float64
-	placement                   rom.Placement
-	samples                     rom.Samples
-	update                      rom.ReferenceUpdate
-	maxNorm                     float64
-	factors                     rom.Factors
-	first, second, starts       string // of the prompts
-	policies                    rom.Policies
-	order                       rom.PromptOrder
+	first, second, starts string // of the prompts
+
+	estimator  option.Estimator
+	update     option.ReferenceUpdate
+	maxNorm    float64
+	factors    rom.Factors
+	parameters option.Parameters
+	order      option.PromptOrder
 }
 
 func newEquilibriumKey(p *rom.Params) equilibriumKey {
 	key := equilibriumKey{
 		reference: bytesOf(p.Reference...), start: bytesOf(p.Start...),
-		groupSize: p.GroupSize, groups: p.Groups, filter: p.Filter,
-		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
-		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
-		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
-		baselineValue: p.BaselineValue, baselineRate: p.BaselineRate,
-		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate, maxNorm: p.Optimizer.MaxNorm,
 		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
-		policies: p.Prompts.Policies, order: p.Prompts.Order,
+		estimator: p.Estimator, update: p.ReferenceUpdate, maxNorm: p.Optimizer.MaxNorm, factors: p.Factors,
+		parameters: p.Prompts.Parameters, order: p.Prompts.Order,
 	}
 	for _, arm := range p.Arms {
 		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)

@@ -1,9 +1,10 @@
 package theory
 
 import (
-	"grposim/sweeps/config"
 	"math"
 	"testing"
+
+	"grposim/sweeps/config"
 
 	"pgregory.net/rapid"
 )

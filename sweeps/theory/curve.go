@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -99,7 +99,7 @@ func ComparedSteps(s *config.Settings) []int {
 // that it decides no mean reward; "" where it does. The runs start at the logits start and
 // approach the fixed point, if it is reached; both must have few such groups.
 func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool) string {
-	if s.Estimator.GroupSize == grpo.Infinite || params.GroupSize == rom.Infinite {
+	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return ""
 	}
 	few := func(logits []float64) string {

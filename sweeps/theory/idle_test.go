@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -42,7 +42,7 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			states = []any{0, 5}
 			switch other.Path {
 			case config.GroupSizeKey:
-				states = []any{grpo.Infinite, 8}
+				states = []any{option.Infinite, 8}
 			case "bandit.prompts.count":
 				states = []any{1, 3}
 			}
@@ -52,17 +52,17 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			if err := other.Set(&s, state); err != nil {
 				t.Fatal(err)
 			}
-			if s.Estimator.Advantage.Scale == grpo.OthersStd { // which needs it
-				s.Estimator.Advantage.Baseline = grpo.LeaveOneOut
+			if s.Estimator.Advantage.Scale == option.OthersStd { // which needs it
+				s.Estimator.Advantage.Baseline = option.LeaveOneOut
 			}
 			if s.Estimator.Advantage.Baseline.Given() {
-				s.Estimator.Advantage.Scale = grpo.NoScale
+				s.Estimator.Advantage.Scale = option.NoScale
 			}
 			switch k.Path {
 			case "lag.ages.mean":
-				s.Lag.Ages.Law = grpo.GeometricAges
+				s.Lag.Ages.Law = option.GeometricAges
 			case "lag.ages.weights":
-				s.Lag.Ages.Law = grpo.TableAges
+				s.Lag.Ages.Law = option.TableAges
 			}
 			var results []sim.Result
 			var predictions []rom.Prediction

@@ -7,9 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -33,7 +32,7 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 		for _, v := range values {
 			s := base
 			if strings.HasPrefix(k.Path, "bandit.prompts.") {
-				s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.InOrder, Means: config.BetaLaw{Alpha: 1, Beta: 1}, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
+				s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.InOrder, Means: config.BetaLaw{Alpha: 1, Beta: 1}, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 			}
 			if err := k.Set(&s, v); err != nil {
 				t.Fatal(err)
@@ -63,7 +62,7 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 	case config.IntegerValue:
 		values := []any{3, 4}
 		if k.Path == config.GroupSizeKey {
-			values = append(values, grpo.Infinite)
+			values = append(values, option.Infinite)
 		}
 		return values
 	case config.SeedValue:
@@ -80,12 +79,12 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 		return []any{config.Init{Kind: config.AtFixedPoint}, config.Init{Kind: config.AtLogits, Logits: []float64{1, 0}}}
 	case config.ArmsValue:
 		var values []any
-		for _, law := range grpo.Laws {
-			values = append(values, []config.ArmGroup{{Arm: grpo.Arm{Reward: law, Mean: 0.5, Std: 0.1}, Count: 2}})
+		for _, law := range option.Laws {
+			values = append(values, []config.ArmGroup{{Arm: option.Arm{Law: law, Mean: 0.5, Std: 0.1}, Count: 2}})
 		}
 		return append(values,
-			[]config.ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 0.2}, Count: 2}},
-			[]config.ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.6, Std: 0.2}, Count: 2}})
+			[]config.ArmGroup{{Arm: option.Arm{Law: option.Normal, Mean: 0.5, Std: 0.2}, Count: 2}},
+			[]config.ArmGroup{{Arm: option.Arm{Law: option.Normal, Mean: 0.6, Std: 0.2}, Count: 2}})
 	}
 	t.Fatalf("%s: no values of kind %v", k.Path, k.Kind)
 	return nil
@@ -94,18 +93,18 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 // Params fills in every field of rom.Params except Measured.
 func TestTranslationFillsEveryField(t *testing.T) {
 	s := settingsOf(t, minimal)
-	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
-	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Value: 1, Rate: 1, Epsilon: 1}
-	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
-	s.Estimator.KL = grpo.KL{Coefficient: 1, In: grpo.InReward, Gradient: grpo.K3, At: grpo.AtSnapshot}
-	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, grpo.Reused, 1
-	s.Policy.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 1, Rate: 1}
-	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2, Behind: 1, Ages: grpo.Ages{Law: grpo.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: grpo.AgePerGroup}}
-	s.Lag.Ages.Weights = []float64{3: 1}
-	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
-	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}
-	s.Bandit.Arms = []grpo.Arm{{Reward: grpo.Normal, Mean: 1, Std: 1}, {Reward: grpo.Normal, Mean: 1, Std: 1}}
-	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Shared, Order: sim.Independent}
+	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, option.Redraw
+	s.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.NoScale, Std: option.SampleStd, Value: 1, Rate: 1, Epsilon: 1}
+	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = option.Clip, 0.5
+	s.Estimator.KL = option.KL{Coefficient: 1, In: option.InReward, Gradient: option.K3, At: option.AtSnapshot}
+	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, option.Reused, 1
+	s.Policy.ReferenceUpdate = option.ReferenceUpdate{Interval: 1, Rate: 1}
+	s.Lag = option.Lag{Kind: option.Delay, Interval: 2, Behind: 1, Ages: option.Ages{Law: option.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: option.AgePerGroup}}
+	s.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{3: 1}
+	s.Optimizer.Kind, s.Optimizer.Momentum = option.Adam, 0.5
+	s.Optimizer.Schedule = option.Schedule{Kind: option.CosineDecay, Warmup: 1, Total: 9}
+	s.Bandit.Arms = []option.Arm{{Law: option.Normal, Mean: 1, Std: 1}, {Law: option.Normal, Mean: 1, Std: 1}}
+	s.Prompts = config.Prompts{Count: 2, Parameters: option.Shared, Order: option.Independent}
 	var walk func(path string, v reflect.Value)
 	walk = func(path string, v reflect.Value) {
 		if v.Kind() == reflect.Struct {
@@ -131,7 +130,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 // A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
 	s := settingsOf(t, minimal)
-	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
+	s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keyOf := func(p rom.Params) Key {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -32,7 +33,7 @@ func Prompts(s *config.Settings) *sim.Prompts {
 				p.Means[x][a] = config.Round(p.Means[x][a] * mathext.InvRegIncBeta(law.Means.Alpha, law.Means.Beta, u))
 			}
 		}
-		if law.Start.Drawn() && law.Parameters == sim.Tabular {
+		if law.Start.Drawn() && law.Parameters == option.Tabular {
 			p.Starts = append(p.Starts, config.Round(startGap(law.Start, promptUniform(s.Seed, "start", x, 0))))
 		}
 	}
@@ -57,8 +58,8 @@ func startGap(law config.BetaLaw, u float64) float64 {
 }
 
 // meanArms returns the arms of a cell, with prompts those of the mean prompt.
-func meanArms(s *config.Settings, prompts *sim.Prompts) []rom.Arm {
-	var arms []rom.Arm
+func meanArms(s *config.Settings, prompts *sim.Prompts) []option.Arm {
+	var arms []option.Arm
 	for a, arm := range s.Bandit.Arms {
 		mean := arm.Mean
 		if prompts != nil {
@@ -68,7 +69,7 @@ func meanArms(s *config.Settings, prompts *sim.Prompts) []rom.Arm {
 			}
 			mean = min(mean, 1) // the sum of rounded shares may exceed it
 		}
-		arms = append(arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: mean, Std: arm.Std})
+		arms = append(arms, option.Arm{Law: arm.Law, Mean: mean, Std: arm.Std})
 	}
 	return arms
 }
@@ -78,15 +79,9 @@ func theoryOf(p *sim.Prompts) (t rom.Prompts) {
 	if p == nil {
 		return t
 	}
-	t = rom.Prompts{Starts: p.Starts, Policies: translate(p.Parameters, policies), Order: translate(p.Order, promptOrders)}
+	t = rom.Prompts{Starts: p.Starts, Parameters: p.Parameters, Order: p.Order}
 	for _, m := range p.Means {
 		t.First, t.Second = append(t.First, m[0]), append(t.Second, m[1])
 	}
 	return t
 }
-
-// The words of prompts and their counterparts in the theory.
-var (
-	policies     = map[sim.Parameters]rom.Policies{sim.Tabular: rom.OnePerPrompt, sim.Shared: rom.OneForAll}
-	promptOrders = map[sim.PromptOrder]rom.PromptOrder{sim.Shuffled: rom.EpochsShuffled, sim.InOrder: rom.EpochsInOrder, sim.Independent: rom.WithReplacement}
-)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
@@ -28,16 +28,18 @@ func TestMixtureCurves(t *testing.T) {
 		{config.BetaLaw{Alpha: 1, Beta: 9}, "0.9967 298 809", "0.9958 121 352", "0.9993 64 94"},
 	} {
 		for _, setting := range []struct {
-			scale    rom.Scale
+			scale    option.Scale
 			strength float64
 			steps    int
 			want     string
-		}{{rom.Unscaled, 0, 800, law.none}, {rom.GroupStd, 0, 400, law.std}, {rom.GroupStd, 1.2, 400, law.penalty}} {
+		}{{option.NoScale, 0, 800, law.none}, {option.StdScale, 0, 400, law.std}, {option.StdScale, 1.2, 400, law.penalty}} {
 			const prompts = 800
 			curve, steps := make([]float64, setting.steps+1), make([]int, setting.steps+1)
 			p := rom.Params{
-				Arms: []rom.Arm{{Mean: 1}, {Mean: 0}}, GroupSize: 8, Groups: 1, Scale: setting.scale, Strength: setting.strength,
-				Lag: rom.Lag{Kind: rom.Block, Age: 1}, Optimizer: rom.Optimizer{Rate: 0.05},
+				Arms:      []option.Arm{{Mean: 1}, {Mean: 0}},
+				Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1, Advantage: option.Advantage{Scale: setting.scale}, KL: option.KL{Coefficient: setting.strength}},
+				Lag:       option.Lag{Kind: option.Block, Interval: 1},
+				Optimizer: option.Optimizer{LearningRate: 0.05},
 			}
 			for x := range prompts {
 				z := startGap(law.BetaLaw, (float64(x)+0.5)/prompts)
@@ -65,7 +67,7 @@ func TestMixtureCurves(t *testing.T) {
 // is that of the law.
 func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 	s := settingsOf(t, minimal)
-	s.Prompts = config.Prompts{Count: 4000, Parameters: sim.Tabular, Order: sim.Shuffled, Means: config.BetaLaw{Alpha: 2, Beta: 3}, Start: config.BetaLaw{Alpha: 0.3, Beta: 0.7}}
+	s.Prompts = config.Prompts{Count: 4000, Parameters: option.Tabular, Order: option.Shuffled, Means: config.BetaLaw{Alpha: 2, Beta: 3}, Start: config.BetaLaw{Alpha: 0.3, Beta: 0.7}}
 	many := Prompts(&s)
 	s.Prompts.Count = 10
 	few := Prompts(&s)
@@ -101,7 +103,7 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 func TestListedPromptMeans(t *testing.T) {
 	s := settingsOf(t, minimal)
 	list := config.PromptMeans{{0.9, 0.2}, {1, 0}, {0.5, 0.4}}
-	s.Prompts = config.Prompts{Count: 3, Parameters: sim.Shared, Order: sim.Independent, List: &list}
+	s.Prompts = config.Prompts{Count: 3, Parameters: option.Shared, Order: option.Independent, List: &list}
 	if p := Prompts(&s); !slices.Equal(p.Means, list) {
 		t.Errorf("means of the simulator %v, want %v", p.Means, list)
 	}

@@ -3,7 +3,7 @@ package theory
 import (
 	"fmt"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 )
@@ -27,7 +27,7 @@ func StationaryScope(s *config.Settings, p *rom.Prediction) string {
 	switch {
 	case p.FixedPoint == nil:
 		return MissingFixedPoint(p)
-	case s.Estimator.GroupSize == grpo.Infinite:
+	case s.Estimator.GroupSize == option.Infinite:
 		switch r := p.Exact.SpectralRadius; {
 		case r != nil && *r >= 1:
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
@@ -46,7 +46,7 @@ func StationaryScope(s *config.Settings, p *rom.Prediction) string {
 // StationaryKind returns the kind of the theory's prediction of a stationary state:
 // leading order with Adam, else that of the mean force.
 func StationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
-	if s.Optimizer.Kind == grpo.Adam {
+	if s.Optimizer.Kind == option.Adam {
 		return rom.LeadingOrder
 	}
 	return p.ForceKind

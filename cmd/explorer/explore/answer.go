@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -85,7 +85,7 @@ func span(s *config.Settings) float64 { return float64(sim.RefreshPeriod(s.Lag))
 // multipliers returns those of the linear dynamics, none where it is not known.
 func multipliers(s *config.Settings, p *theory.Prediction) Multipliers {
 	m := Multipliers{Per: "step", List: []Multiplier{}}
-	if s.Lag.Kind == grpo.Block && s.Lag.Interval > 1 {
+	if s.Lag.Kind == option.Block && s.Lag.Interval > 1 {
 		m.Per = fmt.Sprintf("block of K = %d steps", s.Lag.Interval)
 	}
 	if dynamics, known := linearOf(p); known {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -51,7 +51,7 @@ func (e *Explorer) known(c *cell) string {
 		}},
 		{"the noise at rest", func(s *config.Settings) bool {
 			_, known := e.variance(s)
-			return known || s.Estimator.GroupSize == grpo.Infinite || e.unstable(s)
+			return known || s.Estimator.GroupSize == option.Infinite || e.unstable(s)
 		}},
 		{"the path", func(s *config.Settings) bool {
 			return c.start == nil || rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
@@ -81,7 +81,7 @@ func (e *Explorer) unstable(s *config.Settings) bool {
 // halved says what halves the standard deviation of J at rest; "" where nothing is known to, or the noise is in doubt.
 func (e *Explorer) halved(s *config.Settings) string {
 	now, known := e.variance(s)
-	if !known || s.Estimator.GroupSize == grpo.Infinite || !e.sure(s) {
+	if !known || s.Estimator.GroupSize == option.Infinite || !e.sure(s) {
 		return ""
 	}
 	larger, more := *s, *s
@@ -166,13 +166,13 @@ type change struct {
 var changes = []change{
 	{"β = 0.04", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.04) }},
 	{"β = 0.4", func(s *config.Settings) { s.Estimator.KL.Coefficient = max(s.Estimator.KL.Coefficient, 0.4) }},
-	{"a constant learning rate", func(s *config.Settings) { s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate} }},
-	{"heavy-ball in the place of Adam", func(s *config.Settings) { s.Optimizer.Kind = grpo.HeavyBall }},
-	{"the exact KL gradient", func(s *config.Settings) { s.Estimator.KL.Gradient = grpo.ExactKL }},
-	{"the importance weight ratio", func(s *config.Settings) { s.Estimator.Importance.Mode = grpo.Ratio }},
-	{"fresh samples", func(s *config.Settings) { s.Estimator.Samples = grpo.Fresh }},
-	{"a lag of kind block", func(s *config.Settings) { s.Lag.Kind, s.Lag.Interval = grpo.Block, max(s.Lag.Interval, 1) }},
-	{"all groups kept", func(s *config.Settings) { s.Estimator.Filter = grpo.KeepAll }},
+	{"a constant learning rate", func(s *config.Settings) { s.Optimizer.Schedule = option.Schedule{Kind: option.ConstantRate} }},
+	{"heavy-ball in the place of Adam", func(s *config.Settings) { s.Optimizer.Kind = option.HeavyBall }},
+	{"the exact KL gradient", func(s *config.Settings) { s.Estimator.KL.Gradient = option.ExactKL }},
+	{"the importance weight ratio", func(s *config.Settings) { s.Estimator.Importance.Mode = option.Ratio }},
+	{"fresh samples", func(s *config.Settings) { s.Estimator.Samples = option.Fresh }},
+	{"a lag of kind block", func(s *config.Settings) { s.Lag.Kind, s.Lag.Interval = option.Block, max(s.Lag.Interval, 1) }},
+	{"all groups kept", func(s *config.Settings) { s.Estimator.Filter = option.KeepAll }},
 }
 
 // cure returns in words the first change, or else the first two changes, with which a cell is

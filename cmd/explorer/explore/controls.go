@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sweeps/config"
 )
 
@@ -218,7 +219,7 @@ func (s State) overrides() (set []string, err error) {
 		logits[0] = config.Round(math.Log(p/(1-p)) + math.Log(float64(len(logits)-1)))
 		given[config.InitKey], given[referenceKey] = config.Format(logits), config.Format(logits)
 	}
-	if base.Lag.Kind != grpo.Random && given[lagKindKey] == string(grpo.Random) && given[agesToKey] == "" {
+	if base.Lag.Kind != option.Random && given[lagKindKey] == option.Random.String() && given[agesToKey] == "" {
 		given[agesToKey] = firstAges
 	}
 	if steps, err := strconv.Atoi(given[config.StepsKey]); err == nil && steps <= base.Run.BurnIn && given[config.BurnInKey] == "" {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps"
@@ -749,7 +749,7 @@ func TestCompanions(t *testing.T) {
 	if c := e.mustCell(t, State{"two-arms", map[string]string{config.StepsKey: "50"}}); !slices.Equal(c.set, []string{"run.steps=50", "run.burn_in=25"}) {
 		t.Errorf("50 steps: got %v", c.set)
 	}
-	answer := must(t, e, (*Explorer).Answer, State{"two-arms", map[string]string{lagKindKey: string(grpo.Random)}})
+	answer := must(t, e, (*Explorer).Answer, State{"two-arms", map[string]string{lagKindKey: option.Random.String()}})
 	if answer.Values[agesToKey] != firstAges || !strings.Contains(answer.Command, agesToKey+"="+firstAges) {
 		t.Errorf("got ages to %s and the command %s", answer.Values[agesToKey], answer.Command)
 	}

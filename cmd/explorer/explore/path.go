@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/theory"
 )
@@ -43,7 +43,7 @@ func (e *Explorer) Path(state State) (*Path, error) {
 	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
 	p.Doubt = p.doubt(reach(c.settings))
 	p.Words = append(p.Words, p.rise(target))
-	if c.settings.Estimator.GroupSize != grpo.Infinite && reach(c.settings) > 0 {
+	if c.settings.Estimator.GroupSize != option.Infinite && reach(c.settings) > 0 {
 		p.Words = append(p.Words, p.spread(reach(c.settings)))
 	}
 	return p, nil

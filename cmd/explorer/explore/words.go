@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -174,7 +174,7 @@ func (r reader) noise() Word {
 		w.Answer = "All answers have the same reward: J is constant"
 	case r.unstable():
 		w.Tone, w.Answer = Bad, "It does not come to rest"
-	case r.c.settings.Estimator.GroupSize == grpo.Infinite:
+	case r.c.settings.Estimator.GroupSize == option.Infinite:
 		w.Answer = "G = inf has no noise; choose a finite group size"
 	case !r.p.Scope.In || variance == nil || *variance < 0:
 		w.Answer = "Not known: " + r.p.Scope.Because

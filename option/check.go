@@ -1,0 +1,213 @@
+package option
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Mistakes collects what is wrong with a description, so that a caller hears of all of it
+// at once. The zero value has none.
+type Mistakes struct{ list []string }
+
+// Want adds a mistake unless ok: the field's name, what it got and what it wants.
+func (m *Mistakes) Want(ok bool, field string, got any, want string) {
+	if !ok {
+		m.list = append(m.list, fmt.Sprintf("%s: got %v, want %s", field, got, want))
+	}
+}
+
+// Number adds a mistake unless a number is valid and finite; want says which numbers are.
+func (m *Mistakes) Number(field string, got float64, valid bool, want string) {
+	m.Want(valid && !math.IsInf(got, 0), field, got, "a finite number"+want)
+}
+
+// Least adds a mistake if an integer is less than least.
+func (m *Mistakes) Least(field string, got, least int) {
+	m.Want(got >= least, field, got, fmt.Sprintf("≥ %d", least))
+}
+
+// Panic panics with all mistakes, a line each, if there are any: they are the caller's.
+// Name is that of the package that found them.
+func (m *Mistakes) Panic(name string) {
+	if len(m.list) > 0 {
+		panic(name + ": " + strings.Join(m.list, "\n"+name+": "))
+	}
+}
+
+// wantWord adds a mistake unless w is a value of a list.
+func wantWord[W word](m *Mistakes, field string, w W, words []string) {
+	m.Want(int(w) < len(words), field, int(w), oneOf(words))
+}
+
+// oneOf lists words: a, b or c.
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// Check adds the mistakes of arms: at least two, each with a known law, a mean in its range
+// and a deviation ≥ 0.
+func (b *Bandit) Check(m *Mistakes) {
+	m.Least("number of arms", len(b.Arms), 2)
+	for a, arm := range b.Arms {
+		field := fmt.Sprintf("Arms[%d].", a)
+		wantWord(m, field+"Law", arm.Law, lawWords)
+		switch arm.Law {
+		case Bernoulli:
+			m.Number(field+"Mean", arm.Mean, arm.Mean >= 0 && arm.Mean <= 1, " in [0, 1]")
+		default:
+			m.Number(field+"Mean", arm.Mean, arm.Mean == arm.Mean, "")
+		}
+		if arm.Law == Normal {
+			m.Number(field+"Std", arm.Std, arm.Std >= 0, " ≥ 0")
+		}
+	}
+}
+
+// Check adds the mistakes of the estimator, those between options among them. It ignores
+// fields that other options make unused.
+func (e *Estimator) Check(m *Mistakes) {
+	m.Least("Estimator.GroupSize", e.GroupSize, 2)
+	m.Least("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
+	wantWord(m, "Estimator.Filter", e.Filter, filterWords)
+	e.Advantage.Check(m)
+	e.Importance.check(m)
+	m.Want(!e.Advantage.Tabled() || !e.Filter.Changes(), "Estimator.Filter", e.Filter, "none with this advantage")
+	if b := e.Advantage.Baseline; b == SecondBest || b == RunningMean {
+		m.Want(e.GroupSize != Infinite, "Estimator.GroupSize", "Infinite", "a finite size with the baseline "+b.String())
+	}
+	kl := &e.KL
+	m.Number("Estimator.KL.Coefficient", kl.Coefficient, kl.Coefficient >= 0, " ≥ 0")
+	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, klGradientWords)
+	wantWord(m, "Estimator.KL.At", kl.At, klPointWords)
+	wantWord(m, "Estimator.KL.In", kl.In, klPlacementWords)
+	if kl.Coefficient != 0 {
+		m.Want(kl.In != InAdvantage || e.Importance.Linear(), "Estimator.Importance.Mode", e.Importance.Mode, "none or ratio, where KL.In is advantage")
+		m.Want(e.Filter != Drop || kl.Gradient == ExactKL, "Estimator.KL.Gradient", kl.Gradient, "exact with the filter drop")
+	}
+	plain := e.Filter != Drop && !e.Advantage.Tabled() && (kl.In != InReward || !e.Filter.Changes())
+	m.Want(!kl.Outside() || plain, "Estimator.KL.In", kl.In, "loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std")
+	m.Number("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
+	wantWord(m, "Estimator.Samples", e.Samples, samplesWords)
+}
+
+// Check adds the mistakes of the advantage.
+func (adv *Advantage) Check(m *Mistakes) {
+	wantWord(m, "Estimator.Advantage.Baseline", adv.Baseline, baselineWords)
+	wantWord(m, "Estimator.Advantage.Scale", adv.Scale, scaleWords)
+	wantWord(m, "Estimator.Advantage.Std", adv.Std, deviationWords)
+	goes := true
+	switch scale := adv.Scale; {
+	case scale == OthersStd:
+		goes = adv.Baseline == LeaveOneOut
+	case scale == MeanScale || scale == PooledStd || scale == BatchMean:
+		goes = adv.Baseline == MeanBaseline
+	case adv.Baseline == SecondBest:
+		goes = scale == StdScale || scale == NoScale
+	case adv.Baseline.Given():
+		goes = scale == NoScale
+	}
+	m.Want(goes, "Estimator.Advantage.Baseline", adv.Baseline, "one that goes with the scale "+adv.Scale.String())
+	if adv.Baseline.Given() {
+		m.Number("Estimator.Advantage.Value", adv.Value, adv.Value >= 0 && adv.Value <= 1, " in [0, 1]")
+	}
+	if adv.Baseline == RunningMean {
+		m.Number("Estimator.Advantage.Rate", adv.Rate, adv.Rate > 0 && adv.Rate <= 1, " in (0, 1]")
+	}
+	if adv.Scale != NoScale && adv.Scale != MeanScale && adv.Scale != BatchMean {
+		m.Number("Estimator.Advantage.Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
+	}
+}
+
+func (imp *Importance) check(m *Mistakes) {
+	wantWord(m, "Estimator.Importance.Mode", imp.Mode, importanceModeWords)
+	switch imp.Mode {
+	case Clip, DualClip, CISPO, DPPO:
+		m.Number("Estimator.Importance.ClipLow", imp.ClipLow, imp.ClipLow > 0 && imp.ClipLow < 1, " in (0, 1)")
+		m.Number("Estimator.Importance.ClipHigh", imp.ClipHigh, imp.ClipHigh > 0, " > 0")
+	}
+	switch imp.Mode {
+	case DualClip, Truncated, Masked:
+		m.Number("Estimator.Importance.Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")
+	}
+	if imp.Mode == Masked {
+		m.Number("Estimator.Importance.Floor", imp.Floor, imp.Floor >= 0 && imp.Floor <= 1, " in [0, 1]")
+	}
+	for _, sign := range []struct {
+		name                      string
+		temperature, power, decay float64
+	}{
+		{"Positive", imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive},
+		{"Negative", imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative},
+	} {
+		switch imp.Mode {
+		case SAPO:
+			m.Number("Estimator.Importance.Temperature."+sign.name, sign.temperature, sign.temperature > 0, " > 0")
+		case VESPO:
+			m.Number("Estimator.Importance.Power."+sign.name, sign.power, sign.power > 0, " > 0")
+			m.Number("Estimator.Importance.Decay."+sign.name, sign.decay, sign.decay >= 0, " ≥ 0")
+		}
+	}
+}
+
+// Check adds the mistakes of the lag.
+func (l *Lag) Check(m *Mistakes) {
+	wantWord(m, "Lag.Kind", l.Kind, lagKindWords)
+	switch l.Kind {
+	case Block:
+		m.Least("Lag.Interval", l.Interval, 1)
+		m.Least("Lag.Behind", l.Behind, 0)
+	case Delay:
+		m.Least("Lag.Interval", l.Interval, 0)
+	case Random:
+		l.Ages.check(m)
+	}
+}
+
+func (a *Ages) check(m *Mistakes) {
+	wantWord(m, "Lag.Ages.Law", a.Law, ageLawWords)
+	wantWord(m, "Lag.Ages.Drawn", a.Drawn, ageDrawWords)
+	switch a.Law {
+	case UniformAges:
+		m.Least("Lag.Ages.From", a.From, 0)
+		m.Least("Lag.Ages.To", a.To, a.From)
+	case GeometricAges:
+		m.Number("Lag.Ages.Mean", a.Mean, a.Mean > 0, " > 0")
+	case TableAges:
+		sum := 0.0
+		for age, w := range a.Weights {
+			m.Number(fmt.Sprintf("Lag.Ages.Weights[%d]", age), w, w >= 0, " ≥ 0")
+			sum += w
+		}
+		m.Number("sum of Lag.Ages.Weights", sum, sum > 0, " > 0")
+	}
+}
+
+// Check adds the mistakes of the optimizer. It ignores the fields that the method and the
+// schedule do not use.
+func (o *Optimizer) Check(m *Mistakes) {
+	wantWord(m, "Optimizer.Kind", o.Kind, methodWords)
+	m.Number("Optimizer.LearningRate", o.LearningRate, o.LearningRate > 0, " > 0")
+	if o.Kind == Adam {
+		m.Number("Optimizer.Beta1", o.Beta1, o.Beta1 >= 0 && o.Beta1 < 1, " in [0, 1)")
+		m.Number("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")
+		m.Number("Optimizer.Epsilon", o.Epsilon, o.Epsilon >= 0, " ≥ 0")
+	} else {
+		m.Number("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
+	}
+	m.Number("Optimizer.MaxNorm", o.MaxNorm, o.MaxNorm >= 0, " ≥ 0")
+	wantWord(m, "Optimizer.Schedule.Kind", o.Schedule.Kind, scheduleKindWords)
+	m.Least("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
+	if o.Schedule.Kind != ConstantRate {
+		m.Least("Optimizer.Schedule.Total", o.Schedule.Total, o.Schedule.Warmup+1)
+	}
+}
+
+// Check adds the mistakes of the update.
+func (u ReferenceUpdate) Check(m *Mistakes) {
+	m.Least("ReferenceUpdate.Interval", u.Interval, 0)
+	if u.Interval > 0 {
+		m.Number("ReferenceUpdate.Rate", u.Rate, u.Rate > 0 && u.Rate <= 1, " in (0, 1]")
+	}
+}

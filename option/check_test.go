@@ -1,0 +1,132 @@
+package option
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// described is all that a cell is described by.
+type described struct {
+	Bandit
+	Estimator
+	Lag
+	Optimizer
+	ReferenceUpdate
+}
+
+func (d *described) mistakes() string {
+	var m Mistakes
+	d.Bandit.Check(&m)
+	d.Estimator.Check(&m)
+	d.Lag.Check(&m)
+	d.Optimizer.Check(&m)
+	d.ReferenceUpdate.Check(&m)
+	return strings.Join(m.list, "\n")
+}
+
+// A wrong value is reported with its field, the value and what is valid; values that the
+// other options make unused are not, and all mistakes are reported at once.
+func TestMistakes(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		change func(d *described)
+		want   string
+	}{
+		{func(*described) {}, ""},
+		{func(d *described) { *d = described{} }, "number of arms: got 0, want ≥ 2\nEstimator.GroupSize: got 0, want ≥ 2\nEstimator.GroupsPerStep: got 0, want ≥ 1\nLag.Interval: got 0, want ≥ 1\nOptimizer.LearningRate: got 0, want a finite number > 0"},
+		{func(d *described) { d.Arms[1].Law = 3 }, "Arms[1].Law: got 3, want bernoulli, constant or normal"},
+		{func(d *described) { d.Arms[0].Mean = 1.1 }, "Arms[0].Mean: got 1.1, want a finite number in [0, 1]"},
+		{func(d *described) { d.Arms[0] = Arm{Law: Constant, Mean: -inf} }, "Arms[0].Mean: got -Inf, want a finite number"},
+		{func(d *described) { d.Arms[0] = Arm{Law: Normal, Mean: 3, Std: -1} }, "Arms[0].Std: got -1, want a finite number ≥ 0"},
+		{func(d *described) { d.GroupSize = Infinite }, ""},
+		{func(d *described) { d.GroupSize = 1 }, "Estimator.GroupSize: got 1, want ≥ 2"},
+		{func(d *described) { d.Advantage.Baseline = 9 }, "Estimator.Advantage.Baseline: got 9, want mean, leave-one-out, second-best, constant or running-mean"},
+		{func(d *described) { d.Advantage.Baseline = ConstantBaseline }, "Estimator.Advantage.Baseline: got constant, want one that goes with the scale std"},
+		{func(d *described) { d.Advantage = Advantage{Baseline: ConstantBaseline, Scale: NoScale, Value: 1} }, ""},
+		{func(d *described) { d.Advantage = Advantage{Baseline: ConstantBaseline, Scale: NoScale, Value: 1.5} }, "Estimator.Advantage.Value: got 1.5, want a finite number in [0, 1]"},
+		{func(d *described) { d.Advantage = Advantage{Baseline: RunningMean, Scale: NoScale} }, "Estimator.Advantage.Rate: got 0, want a finite number in (0, 1]"},
+		{func(d *described) {
+			d.GroupSize, d.Advantage = Infinite, Advantage{Baseline: RunningMean, Scale: NoScale, Rate: 1}
+		}, "Estimator.GroupSize: got Infinite, want a finite size with the baseline running-mean"},
+		{func(d *described) { d.Advantage.Baseline, d.Advantage.Scale = LeaveOneOut, PooledStd }, "Estimator.Advantage.Baseline: got leave-one-out, want one that goes with the scale pooled-std"},
+		{func(d *described) { d.Advantage.Epsilon = nan }, "Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0"},
+		{func(d *described) { d.Advantage.Scale, d.Advantage.Epsilon = NoScale, nan }, ""},
+		{func(d *described) { d.Advantage.Scale, d.Filter = BatchStd, Redraw }, "Estimator.Filter: got redraw, want none with this advantage"},
+		{func(d *described) { d.Importance.Mode = 99 }, "Estimator.Importance.Mode: got 99, want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo"},
+		{func(d *described) { d.Importance = Importance{Mode: Clip, ClipLow: 1, ClipHigh: 0.2} }, "Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)"},
+		{func(d *described) { d.Importance = Importance{Mode: DualClip, ClipLow: 0.2, Cap: 2} }, "Estimator.Importance.ClipHigh: got 0, want a finite number > 0"},
+		{func(d *described) { d.Importance = Importance{Mode: Truncated, Cap: 0.5} }, "Estimator.Importance.Cap: got 0.5, want a finite number ≥ 1"},
+		{func(d *described) { d.Importance = Importance{Mode: Masked, Cap: 2, Floor: 1.5} }, "Estimator.Importance.Floor: got 1.5, want a finite number in [0, 1]"},
+		{func(d *described) { d.Importance = Importance{Mode: SAPO, Temperature: Signed{Positive: 1}} }, "Estimator.Importance.Temperature.Negative: got 0, want a finite number > 0"},
+		{func(d *described) {
+			d.Importance = Importance{Mode: VESPO, Power: Signed{-1, 1}, Decay: Signed{1, -1}}
+		}, "Estimator.Importance.Power.Positive: got -1, want a finite number > 0\nEstimator.Importance.Decay.Negative: got -1, want a finite number ≥ 0"},
+		{func(d *described) { d.KL.Coefficient = -1 }, "Estimator.KL.Coefficient: got -1, want a finite number ≥ 0"},
+		{func(d *described) { d.KL.Coefficient = inf }, "Estimator.KL.Coefficient: got +Inf, want a finite number ≥ 0"},
+		{func(d *described) { d.KL.Gradient, d.KL.At, d.KL.In = 6, 2, 3 }, "Estimator.KL.Gradient: got 6, want exact, k1, k2, k3, ratio-k1 or ratio-k3\nEstimator.KL.At: got 2, want current or snapshot\nEstimator.KL.In: got 3, want loss, advantage or reward"},
+		{func(d *described) {
+			d.KL.In, d.Importance = InAdvantage, Importance{Mode: SAPO, Temperature: Signed{1, 1}}
+		}, "Estimator.Importance.Mode: got sapo, want none or ratio, where KL.In is advantage"},
+		{func(d *described) { d.KL.Gradient, d.Filter = K3, Drop }, "Estimator.KL.Gradient: got k3, want exact with the filter drop"},
+		{func(d *described) { d.KL.Coefficient, d.KL.Gradient, d.Filter = 0, K3, Drop }, ""},
+		{func(d *described) { d.KL.In, d.Advantage.Scale = InReward, BatchStd }, "Estimator.KL.In: got reward, want loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std"},
+		{func(d *described) { d.Entropy = -1 }, "Estimator.Entropy: got -1, want a finite number ≥ 0"},
+		{func(d *described) { d.Samples = 2 }, "Estimator.Samples: got 2, want fresh or reused"},
+		{func(d *described) { d.Lag.Kind = 3 }, "Lag.Kind: got 3, want block, delay or random"},
+		{func(d *described) { d.Lag = Lag{Kind: Delay} }, ""},
+		{func(d *described) { d.Lag = Lag{Kind: Delay, Interval: -1} }, "Lag.Interval: got -1, want ≥ 0"},
+		{func(d *described) { d.Lag.Behind = -1 }, "Lag.Behind: got -1, want ≥ 0"},
+		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{From: 3, To: 2}} }, "Lag.Ages.To: got 2, want ≥ 3"},
+		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{Law: GeometricAges}} }, "Lag.Ages.Mean: got 0, want a finite number > 0"},
+		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{Law: TableAges}} }, "sum of Lag.Ages.Weights: got 0, want a finite number > 0"},
+		{func(d *described) { d.Optimizer.Kind = 3 }, "Optimizer.Kind: got 3, want heavy-ball, nesterov or adam"},
+		{func(d *described) { d.Optimizer.Momentum = 1 }, "Optimizer.Momentum: got 1, want a finite number in [0, 1)"},
+		{func(d *described) {
+			d.Optimizer = Optimizer{Kind: Adam, LearningRate: 1, Momentum: 7, Beta1: -0.1, Beta2: 1, Epsilon: nan}
+		},
+			"Optimizer.Beta1: got -0.1, want a finite number in [0, 1)\nOptimizer.Beta2: got 1, want a finite number in [0, 1)\nOptimizer.Epsilon: got NaN, want a finite number ≥ 0"},
+		{func(d *described) { d.MaxNorm = -1 }, "Optimizer.MaxNorm: got -1, want a finite number ≥ 0"},
+		{func(d *described) { d.Schedule = Schedule{Kind: CosineDecay, Warmup: 5, Total: 5} }, "Optimizer.Schedule.Total: got 5, want ≥ 6"},
+		{func(d *described) { d.ReferenceUpdate.Interval = -1 }, "ReferenceUpdate.Interval: got -1, want ≥ 0"},
+		{func(d *described) { d.ReferenceUpdate.Interval = 2 }, "ReferenceUpdate.Rate: got 0, want a finite number in (0, 1]"},
+	} {
+		d := &described{
+			Bandit:    Bandit{Arms: []Arm{{Mean: 1}, {Mean: 0.2}}},
+			Estimator: Estimator{GroupSize: 8, GroupsPerStep: 1, KL: KL{Coefficient: 1}},
+			Lag:       Lag{Interval: 1},
+			Optimizer: Optimizer{LearningRate: 0.1},
+		}
+		c.change(d)
+		if got := d.mistakes(); got != c.want {
+			t.Errorf("got %s\nwant %s", got, c.want)
+		}
+	}
+	defer func() {
+		if got, want := recover(), "x: a: got 1, want 2\nx: b: got 3, want ≥ 4"; got != want {
+			t.Errorf("panics with %q, want %q", got, want)
+		}
+	}()
+	var m Mistakes
+	m.Panic("x") // no mistake yet
+	m.Want(false, "a", 1, "2")
+	m.Least("b", 3, 4)
+	m.Panic("x")
+}
+
+// Every word reads back as its value, and no other text is a word.
+func TestWords(t *testing.T) {
+	for i, w := range Scales {
+		var back Scale
+		if text, _ := w.MarshalText(); back.UnmarshalText(text) != nil || back != w || Scale(i) != w {
+			t.Errorf("%v reads back as %v", w, back)
+		}
+	}
+	var s Scale
+	if err := s.UnmarshalText([]byte("Std")); err == nil || err.Error() != `got "Std", want std, none, batch-std, others-std, mean, pooled-std or batch-mean` {
+		t.Errorf("error %v", err)
+	}
+	if got := Scale(7).String(); got != "7 of 7 words" {
+		t.Errorf("a value beyond the words is %q", got)
+	}
+}

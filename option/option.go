@@ -1,0 +1,157 @@
+package option
+
+import "math"
+
+// Arm is one arm of the bandit.
+type Arm struct {
+	Law  Law     // distribution of the reward
+	Mean float64 // m_a, in units of reward: in [0, 1] for Bernoulli, else any finite number
+	Std  float64 // standard deviation of a normal reward, in units of reward, ≥ 0; unused by other laws
+}
+
+// Bandit is the environment: one context, len(Arms) ≥ 2 actions. Where an
+// equation speaks of two arms, index 1 is the arm listed first (Go index 0).
+type Bandit struct {
+	Arms      []Arm     // at least 2
+	TrueMeans []float64 // true mean reward of each arm, where Arms hold a proxy (reward hacking); recorded, no part of a force
+}
+
+// Infinite is the group size at which the force is the expected gradient itself.
+const Infinite = math.MaxInt
+
+// Advantage says how a reward becomes an advantage,
+// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
+// baseline is ConstantBaseline or RunningMean. These go with NoScale. OthersStd
+// goes with LeaveOneOut, MeanScale, PooledStd and BatchMean with MeanBaseline, SecondBest with
+// StdScale or NoScale. Those and BatchStd are for 0/1 rewards, without a Filter.
+type Advantage struct {
+	Baseline Baseline  // the number subtracted from each reward
+	Scale    Scale     // the number that divides the difference
+	Std      Deviation // the standard deviation of StdScale, BatchStd and PooledStd; unused by others
+	Value    float64   // b in [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward; unused by others
+	Rate     float64   // α in (0, 1] of RunningMean, per draw of groups; unused by others
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale, MeanScale and BatchMean
+}
+
+// Tabled reports whether the advantage is one of those for 0/1 rewards only.
+func (adv *Advantage) Tabled() bool { return adv.Baseline > LeaveOneOut || adv.Scale > NoScale }
+
+// Signed holds a number for samples of A > 0 and one for those of A < 0.
+type Signed struct{ Positive, Negative float64 }
+
+// Importance is the treatment of off-policy samples. A mode ignores the fields that it
+// does not name.
+type Importance struct {
+	Mode        ImportanceMode // the weight w_i
+	ClipLow     float64        // ε_low in (0, 1), Clip, DualClip, CISPO, DPPO: with Clip a sample of A < 0 counts while ρ ≥ 1 − ε_low
+	ClipHigh    float64        // ε_high > 0, the same modes: with Clip a sample of A > 0 counts while ρ ≤ 1 + ε_high
+	Floor       float64        // least ratio that counts, in [0, 1], Masked
+	Cap         float64        // largest ratio that counts, ≥ 1, DualClip (A < 0), Truncated, Masked
+	Temperature Signed         // τ > 0, SAPO
+	Power       Signed         // k > 0, VESPO
+	Decay       Signed         // λ ≥ 0, VESPO
+}
+
+// Linear reports whether the weight is 1 or ρ.
+func (imp *Importance) Linear() bool { return imp.Mode <= Ratio }
+
+// KL is the penalty β·KL(π‖π_ref).
+type KL struct {
+	Coefficient float64     // β ≥ 0, in units of advantage (InReward: of reward) per nat; 0 is no penalty
+	In          KLPlacement // InAdvantage with NoImportance or Ratio only; unused if β = 0
+	Gradient    KLGradient  // how the gradient is estimated; unused if β = 0 and outside the loss
+	At          KLPoint     // where the gradient is evaluated; unused if β = 0 and outside the loss
+}
+
+// Outside reports whether there is a penalty that is not in the loss.
+func (kl *KL) Outside() bool { return kl.Coefficient != 0 && kl.In != InLoss }
+
+// Sampled reports whether the force has a KL gradient of its samples.
+func (kl *KL) Sampled() bool {
+	return kl.Coefficient != 0 && kl.In != InReward && (kl.Gradient != ExactKL || kl.Outside())
+}
+
+// Estimator is the stochastic gradient of one optimizer step.
+type Estimator struct {
+	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
+	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step
+	Filter        Filter     // of groups of equal rewards; Drop needs the exact KL gradient
+	Advantage     Advantage  // from rewards to advantages A_i
+	Importance    Importance // the weights w_i
+	KL            KL         // the penalty
+	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage per nat; 0 is none
+	Samples       Samples    // the groups of the steps of a block
+}
+
+// Lag is the policy staleness.
+type Lag struct {
+	Kind     LagKind // the rule
+	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy; unused by Random
+
+	// Behind ≥ 0 is the number of blocks by which the snapshot is older than the last one;
+	// 1 is the one-step-off schedule of verl and slime. Unused unless the kind is Block.
+	Behind int
+
+	Ages Ages // unused unless the kind is Random
+}
+
+// StepsPerSnapshot returns the number of optimizer steps that draw from the same
+// policy: K (block) or 1.
+func (l *Lag) StepsPerSnapshot() int {
+	if l.Kind == Block {
+		return l.Interval
+	}
+	return 1
+}
+
+// Refreshes reports whether π_old of step t ≥ 0 may differ from that of step t − 1:
+// whether K divides t (block), always otherwise.
+func (l *Lag) Refreshes(t int) bool { return t%l.StepsPerSnapshot() == 0 }
+
+// MaxTableAge is the largest age of a table.
+const MaxTableAge = 23
+
+// Ages is a law of the age of snapshots, in optimizer steps. The policy of an age that
+// reaches back before step 0 is the initial one.
+//
+// At G = ∞ the force of a step is its mean over the law, Σ p_j F(π_t, π_{t−j}): the limit
+// of many groups with an age each. The run is then deterministic.
+type Ages struct {
+	Law      AgeLaw
+	From, To int                      // of UniformAges: 0 ≤ From ≤ To
+	Mean     float64                  // of GeometricAges: > 0
+	Weights  [MaxTableAge + 1]float64 // of TableAges, by age: ≥ 0, with a positive sum
+	Drawn    AgeDraw
+}
+
+// Schedule scales the learning rate: over the first Warmup steps it rises as
+// (t+1)/Warmup; after them it stays (constant) or falls to 0 at step Total as
+// 1−x (linear) or ½(1+cos πx) (cosine), x = (t−Warmup)/(Total−Warmup).
+type Schedule struct {
+	Kind   ScheduleKind // the shape after the warm-up
+	Warmup int          // length of the warm-up in steps, ≥ 0
+	Total  int          // step at which the rate reaches 0, > Warmup; unused by ConstantRate
+}
+
+// Optimizer is the update rule of the logits. Its state starts at zero, and is not
+// reset when the snapshot is refreshed.
+type Optimizer struct {
+	Kind         Method   // the rule
+	LearningRate float64  // η > 0, in logits per unit of force
+	Momentum     float64  // μ in [0, 1), per step; heavy ball and Nesterov only
+	Beta1        float64  // β1 in [0, 1), decay of the first moment per step; Adam only
+	Beta2        float64  // β2 in [0, 1), decay of the second moment per step; Adam only
+	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam only
+	MaxNorm      float64  // c ≥ 0: a force of norm above c is scaled to c (max_grad_norm); 0: no limit
+	Schedule     Schedule // factor of the learning rate over the run
+}
+
+// ReferenceUpdate moves the reference policy, in logits: θ_ref ← (1−α)θ_ref + αθ (TRL
+// sync_ref_model, slime --ref-update-interval).
+type ReferenceUpdate struct {
+	Interval int     // in optimizer steps, ≥ 0; 0: the reference stays
+	Rate     float64 // α in (0, 1]; unused if Interval = 0
+}
+
+// Moves reports whether the reference moves after step t ≥ 0.
+func (u ReferenceUpdate) Moves(t int) bool { return u.Interval > 0 && (t+1)%u.Interval == 0 }

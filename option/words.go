@@ -1,0 +1,367 @@
+package option
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The words of options are small integers, so that comparing them costs nothing in a
+// step. Each type has the words of a configuration file as text, in one list by value.
+// The zero value is the usual word.
+
+// word is a type of words.
+type word interface{ ~uint8 }
+
+// text returns the word of a value in a list.
+func text[W word](words []string, w W) string {
+	if int(w) < len(words) {
+		return words[w]
+	}
+	return fmt.Sprintf("%d of %d words", w, len(words))
+}
+
+// parse sets w to the value of a word in a list.
+func parse[W word](words []string, w *W, text []byte) error {
+	i := slices.Index(words, string(text))
+	if i < 0 {
+		return fmt.Errorf("got %q, want %s", text, oneOf(words))
+	}
+	*w = W(i)
+	return nil
+}
+
+// all returns every value of a list.
+func all[W word](words []string) []W {
+	values := make([]W, len(words))
+	for i := range values {
+		values[i] = W(i)
+	}
+	return values
+}
+
+// Law is the distribution of an arm's reward.
+type Law uint8
+
+const (
+	Bernoulli Law = iota // 1 with probability Mean, else 0
+	Constant             // always Mean
+	Normal               // Mean + Std·N(0, 1)
+)
+
+var lawWords = []string{"bernoulli", "constant", "normal"}
+
+// Laws lists every Law.
+var Laws = all[Law](lawWords)
+
+func (w Law) String() string                { return text(lawWords, w) }
+func (w Law) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Law) UnmarshalText(t []byte) error { return parse(lawWords, w, t) }
+
+// Baseline is the number that the advantage subtracts from a reward.
+type Baseline uint8
+
+const (
+	MeanBaseline     Baseline = iota // the group's mean
+	LeaveOneOut                      // the mean of the others: a factor G/(G−1)
+	SecondBest                       // of the best sample, the reward of the second best; other samples have advantage 0 (verl GRPO_PASSK)
+	ConstantBaseline                 // b, the same in all steps; 0 is no baseline
+	RunningMean                      // b, which after each draw of groups becomes (1−α)b + αr̄, r̄ the mean of their rewards
+)
+
+var baselineWords = []string{"mean", "leave-one-out", "second-best", "constant", "running-mean"}
+
+// Baselines lists every Baseline.
+var Baselines = all[Baseline](baselineWords)
+
+func (w Baseline) String() string                { return text(baselineWords, w) }
+func (w Baseline) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Baseline) UnmarshalText(t []byte) error { return parse(baselineWords, w, t) }
+
+// Given reports whether the baseline does not depend on the rewards of the step. Groups of
+// equal rewards then have advantages.
+func (w Baseline) Given() bool { return w == ConstantBaseline || w == RunningMean }
+
+// Scale is the number that divides the advantage.
+type Scale uint8
+
+const (
+	StdScale  Scale = iota // the standard deviation of the group's rewards, plus epsilon
+	NoScale                // 1 (Dr. GRPO)
+	BatchStd               // the standard deviation of the rewards of all groups of the step, plus epsilon (TRL scale_rewards "batch")
+	OthersStd              // the sample standard deviation of the other samples of the group plus epsilon, 1 where it is 0 (NeMo-RL with leave-one-out)
+	MeanScale              // the mean of the group's rewards (MaxRL)
+	PooledStd              // the standard deviation of the rewards of all groups of the step, each less the mean of its group, plus epsilon (OpenRLHF reinforce_baseline, verl reinforce_plus_plus_baseline)
+	BatchMean              // the mean of the rewards of all groups of the step (GPG)
+)
+
+var scaleWords = []string{"std", "none", "batch-std", "others-std", "mean", "pooled-std", "batch-mean"}
+
+// Scales lists every Scale.
+var Scales = all[Scale](scaleWords)
+
+func (w Scale) String() string                { return text(scaleWords, w) }
+func (w Scale) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Scale) UnmarshalText(t []byte) error { return parse(scaleWords, w, t) }
+
+// OfStep reports whether all groups of a step have one scale, which depends on their rewards.
+func (w Scale) OfStep() bool { return w == BatchStd || w == PooledStd || w == BatchMean }
+
+// Deviation says which standard deviation StdScale, BatchStd and PooledStd take.
+type Deviation uint8
+
+const (
+	PopulationStd Deviation = iota // divides by G
+	SampleStd                      // divides by G−1
+)
+
+var deviationWords = []string{"population", "sample"}
+
+// Deviations lists every Deviation.
+var Deviations = all[Deviation](deviationWords)
+
+func (w Deviation) String() string                { return text(deviationWords, w) }
+func (w Deviation) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Deviation) UnmarshalText(t []byte) error { return parse(deviationWords, w, t) }
+
+// Filter is what happens to groups whose rewards are all equal.
+type Filter uint8
+
+const (
+	KeepAll Filter = iota // they count, with advantages 0
+	Redraw                // each is replaced by a group whose rewards differ (DAPO; verl filter_groups)
+	Drop                  // they do not count: the mean is that of the other groups, 0 if there are none
+)
+
+var filterWords = []string{"none", "redraw", "drop"}
+
+// Filters lists every Filter.
+var Filters = all[Filter](filterWords)
+
+func (w Filter) String() string                { return text(filterWords, w) }
+func (w Filter) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Filter) UnmarshalText(t []byte) error { return parse(filterWords, w, t) }
+
+// Changes reports whether groups are redrawn or dropped.
+func (w Filter) Changes() bool { return w != KeepAll }
+
+// ImportanceMode is the importance weight of a sample of ratio ρ = π/π_old.
+type ImportanceMode uint8
+
+const (
+	NoImportance ImportanceMode = iota // 1
+	Ratio                              // ρ
+	Clip                               // ρ where the clipped objective has slope, else 0: PPO, GRPO, DAPO (clip-higher), on single tokens GSPO
+	DualClip                           // clip, and for A < 0 only up to the cap: verl clip_ratio_c, TRL delta
+	Truncated                          // min(ρ, cap): TIS of verl, slime, OpenRLHF; CISPO of TRL
+	Masked                             // ρ between floor and cap, else 0: IcePop, TRL *_mask
+	CISPO                              // ρ limited to [1 − ε_low, 1 + ε_high]: CISPO of verl, slime, AReaL
+	SAPO                               // 4σ(1−σ)ρ, σ = 1/(1 + e^{−τ(ρ−1)}), τ by the sign of A
+	VESPO                              // ρ^k e^{λ(1−ρ)}, k and λ by the sign of A
+	DPPO                               // ρ while π − π_old is at most ε_high (A > 0), at least −ε_low (A < 0): prime-rl
+)
+
+var importanceModeWords = []string{"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo"}
+
+// ImportanceModes lists every ImportanceMode.
+var ImportanceModes = all[ImportanceMode](importanceModeWords)
+
+func (w ImportanceMode) String() string                { return text(importanceModeWords, w) }
+func (w ImportanceMode) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *ImportanceMode) UnmarshalText(t []byte) error { return parse(importanceModeWords, w, t) }
+
+// KLGradient is the estimator of the gradient of the KL penalty.
+type KLGradient uint8
+
+const (
+	ExactKL KLGradient = iota // ∇KL(π‖π_ref) in closed form
+	K1                        // per sample e_a − π, of the loss log π/π_ref: slime --kl-loss-type k1; no penalty in the mean
+	K2                        // per sample log(π/π_ref)(e_a − π)
+	K3                        // per sample (1 − π_ref/π)(e_a − π)
+	RatioK1                   // per sample ρ(log(π/π_ref) + 1)(e_a − π), of the loss ρ log π/π_ref, ρ = π/π_old
+	RatioK3                   // per sample ρ log(π/π_ref)(e_a − π), of the loss ρ times k3: TRL use_bias_correction_kl, slime --use-unbiased-kl
+)
+
+var klGradientWords = []string{"exact", "k1", "k2", "k3", "ratio-k1", "ratio-k3"}
+
+// KLGradients lists every KLGradient.
+var KLGradients = all[KLGradient](klGradientWords)
+
+func (w KLGradient) String() string                { return text(klGradientWords, w) }
+func (w KLGradient) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *KLGradient) UnmarshalText(t []byte) error { return parse(klGradientWords, w, t) }
+
+// KLPoint is the policy at which the KL penalty is evaluated.
+type KLPoint uint8
+
+const (
+	AtCurrent  KLPoint = iota // π
+	AtSnapshot                // π_old throughout, projection included
+)
+
+var klPointWords = []string{"current", "snapshot"}
+
+// KLPoints lists every KLPoint.
+var KLPoints = all[KLPoint](klPointWords)
+
+func (w KLPoint) String() string                { return text(klPointWords, w) }
+func (w KLPoint) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *KLPoint) UnmarshalText(t []byte) error { return parse(klPointWords, w, t) }
+
+// KLPlacement is the place of the KL penalty in the algorithm.
+type KLPlacement uint8
+
+const (
+	InLoss      KLPlacement = iota // a gradient of its own beside that of the reward
+	InAdvantage                    // A_i − β log π_old/π_ref: OpenRLHF for rloo, group_norm and dr_grpo
+	InReward                       // r_i − β log π_old/π_ref before the advantage: verl algorithm.use_kl_in_reward
+)
+
+var klPlacementWords = []string{"loss", "advantage", "reward"}
+
+// KLPlacements lists every KLPlacement.
+var KLPlacements = all[KLPlacement](klPlacementWords)
+
+func (w KLPlacement) String() string                { return text(klPlacementWords, w) }
+func (w KLPlacement) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *KLPlacement) UnmarshalText(t []byte) error { return parse(klPlacementWords, w, t) }
+
+// Samples says which groups a step uses.
+type Samples uint8
+
+const (
+	Fresh  Samples = iota // its own
+	Reused                // those of the first step of its block (TRL num_iterations, ppo_epochs)
+)
+
+var samplesWords = []string{"fresh", "reused"}
+
+// SampleUses lists every Samples.
+var SampleUses = all[Samples](samplesWords)
+
+func (w Samples) String() string                { return text(samplesWords, w) }
+func (w Samples) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Samples) UnmarshalText(t []byte) error { return parse(samplesWords, w, t) }
+
+// LagKind is the rule by which the behaviour policy lags the current one.
+type LagKind uint8
+
+const (
+	Block  LagKind = iota // π_old ← π every Interval ≥ 1 steps
+	Delay                 // π_old is π of Interval ≥ 0 steps ago, at first the initial one
+	Random                // π_old is π of a random number of steps ago, as in asynchronous trainers (AReaL max_head_offpolicyness, prime-rl max_off_policy_steps, TRL max_staleness)
+)
+
+var lagKindWords = []string{"block", "delay", "random"}
+
+// LagKinds lists every LagKind.
+var LagKinds = all[LagKind](lagKindWords)
+
+func (w LagKind) String() string                { return text(lagKindWords, w) }
+func (w LagKind) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *LagKind) UnmarshalText(t []byte) error { return parse(lagKindWords, w, t) }
+
+// AgeLaw is the kind of a law of ages.
+type AgeLaw uint8
+
+const (
+	UniformAges   AgeLaw = iota // equal probabilities of From, …, To
+	GeometricAges               // p_j = (1−r) r^j, j ≥ 0, of mean r/(1−r) = Mean
+	TableAges                   // p_j in proportion to Weights[j]
+)
+
+var ageLawWords = []string{"uniform", "geometric", "table"}
+
+// AgeLaws lists every AgeLaw.
+var AgeLaws = all[AgeLaw](ageLawWords)
+
+func (w AgeLaw) String() string                { return text(ageLawWords, w) }
+func (w AgeLaw) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *AgeLaw) UnmarshalText(t []byte) error { return parse(ageLawWords, w, t) }
+
+// AgeDraw is what has one age.
+type AgeDraw uint8
+
+const (
+	AgePerGroup AgeDraw = iota // each group of a step, independently
+	AgePerStep                 // all groups of a step
+)
+
+var ageDrawWords = []string{"group", "step"}
+
+// AgeDraws lists every AgeDraw.
+var AgeDraws = all[AgeDraw](ageDrawWords)
+
+func (w AgeDraw) String() string                { return text(ageDrawWords, w) }
+func (w AgeDraw) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *AgeDraw) UnmarshalText(t []byte) error { return parse(ageDrawWords, w, t) }
+
+// Method is the optimizer's update rule.
+type Method uint8
+
+const (
+	HeavyBall Method = iota // v ← μv + g, θ ← θ + ηv
+	Nesterov                // v ← μv + g, θ ← θ + η(g + μv)
+	Adam                    // bias-corrected, no weight decay
+)
+
+var methodWords = []string{"heavy-ball", "nesterov", "adam"}
+
+// Methods lists every Method.
+var Methods = all[Method](methodWords)
+
+func (w Method) String() string                { return text(methodWords, w) }
+func (w Method) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Method) UnmarshalText(t []byte) error { return parse(methodWords, w, t) }
+
+// ScheduleKind is the shape of the learning rate over the run.
+type ScheduleKind uint8
+
+const (
+	ConstantRate ScheduleKind = iota // 1
+	LinearDecay                      // 1 − x
+	CosineDecay                      // ½(1 + cos πx)
+)
+
+var scheduleKindWords = []string{"constant", "linear", "cosine"}
+
+// ScheduleKinds lists every ScheduleKind.
+var ScheduleKinds = all[ScheduleKind](scheduleKindWords)
+
+func (w ScheduleKind) String() string                { return text(scheduleKindWords, w) }
+func (w ScheduleKind) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *ScheduleKind) UnmarshalText(t []byte) error { return parse(scheduleKindWords, w, t) }
+
+// Parameters says which logits the prompts have.
+type Parameters uint8
+
+const (
+	Tabular Parameters = iota // each prompt its own; the optimizer steps all of them, so that a prompt coasts between its visits
+	Shared                    // one policy for all
+)
+
+var parametersWords = []string{"tabular", "shared"}
+
+// ParameterKinds lists every Parameters.
+var ParameterKinds = all[Parameters](parametersWords)
+
+func (w Parameters) String() string                { return text(parametersWords, w) }
+func (w Parameters) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *Parameters) UnmarshalText(t []byte) error { return parse(parametersWords, w, t) }
+
+// PromptOrder is the order in which prompts are chosen.
+type PromptOrder uint8
+
+const (
+	Shuffled    PromptOrder = iota // each once an epoch, in a new random order
+	InOrder                        // each once an epoch, as listed
+	Independent                    // uniformly, with replacement
+)
+
+var promptOrderWords = []string{"shuffled", "in-order", "independent"}
+
+// PromptOrders lists every PromptOrder.
+var PromptOrders = all[PromptOrder](promptOrderWords)
+
+func (w PromptOrder) String() string                { return text(promptOrderWords, w) }
+func (w PromptOrder) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
+func (w *PromptOrder) UnmarshalText(t []byte) error { return parse(promptOrderWords, w, t) }
