@@ -42,7 +42,7 @@ func TestFindings(t *testing.T) {
 		}
 		first := findings.Kind("")
 		failed := false
-		for i, f := range sources[0].report().Findings {
+		for i, f := range sources[0].report().findings {
 			if i == 0 {
 				first = f.Kind
 			}
@@ -104,8 +104,9 @@ func TestNothingFound(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", c.file, want, text)
 			}
 		}
-		if r := diagnosed(t, c.code, c.file); len(r.Hidden) != c.hidden || r.Rows == 0 || r.Last == 0 {
-			t.Errorf("%s: not observable %v, %d rows, last step %d", c.file, r.Hidden, r.Rows, r.Last)
+		r := diagnosed(t, c.code, c.file)
+		if hidden := at(r, "findings_not_observable").([]any); len(hidden) != c.hidden || at(r, "rows") == 0. || at(r, "last_step") == 0. {
+			t.Errorf("%s: not observable %v, in %v", c.file, hidden, r)
 		}
 	}
 }

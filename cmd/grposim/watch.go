@@ -362,7 +362,7 @@ func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 		} else {
 			w.suspected[v.Mode] = cmp.Or(w.suspected[v.Mode], w.rows)
 		}
-		m := newModeReport(v, d.Evidence)
+		m := newModeVerdict(v, d.Evidence)
 		switch {
 		case v.Finding == diagnose.Absent && w.present[v.Mode]:
 			w.present[v.Mode] = false
@@ -391,14 +391,14 @@ func (w *watcher) end() error {
 	}
 	r := s.report()
 	var verdicts []string
-	for _, f := range r.Findings {
+	for _, f := range r.findings {
 		if f.Level == findings.Failure {
 			verdicts = append(verdicts, string(f.Kind))
 		}
 	}
-	for _, m := range r.Modes {
-		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Verdict))
+	for _, m := range r.modes {
+		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Finding))
 	}
-	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.Leading, strings.Join(verdicts, ", "))
+	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", "))
 	return exit(diagnosisCode([]*runReport{r}, w.asked))
 }
