@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,14 +21,7 @@ func TestCommandsDocument(t *testing.T) {
 	file := filepath.Join(moduleRoot(t), "docs", "commands.md")
 	want := replaceBlock(t, string(readDocument(t, file)), "commands", commands.String())
 	want = replaceBlock(t, want, "exit-codes", "```text\n"+codes+"\n```\n")
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if string(readDocument(t, file)) != want {
-		t.Errorf("%s is not that of the program (-update rewrites it)", file)
-	}
+	golden(t, file, want)
 }
 
 // replaceBlock replaces what a document has between its marks of a name.

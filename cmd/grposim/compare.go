@@ -56,25 +56,16 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	})
 	o.out = addJSON(c, stdout, "  ", "print JSON instead of tables")
 	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
-	c.Flags().Float64Var(&o.margin, marginFlag, 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
-	c.Flags().Float64Var(&o.confidence, confidenceFlag, 0.95, "confidence of logs and scores, in (0, 1)")
-	c.Flags().Float64Var(&o.largest, largestFlag, math.Inf(1), "of logs: the largest `reward` that is possible; no plateau is above it")
-	c.Flags().StringVar(&o.schedule, scheduleFlag, "", "of logs: compare in the intrinsic time of this `KIND:WARMUP:TOTAL`, or logged; two with a comma between")
-	c.Flags().StringArrayVar(&o.runs, runFlag, nil, "of logs that hold several runs: the `name` of the one to read; twice for A and B")
+	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
+	c.Flags().Float64Var(&o.confidence, "confidence", 0.95, "confidence of logs and scores, in (0, 1)")
+	c.Flags().Float64Var(&o.largest, "largest-reward", math.Inf(1), "of logs: the largest `reward` that is possible; no plateau is above it")
+	c.Flags().StringVar(&o.schedule, "schedule", "", "of logs: compare in the intrinsic time of this `KIND:WARMUP:TOTAL`, or logged; two with a comma between")
+	c.Flags().StringArrayVar(&o.runs, "run", nil, "of logs that hold several runs: the `name` of the one to read; twice for A and B")
 	return c
 }
 
 // equivalenceCodes are the exit codes of verdicts on runs and scores.
 var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree, equivalence.Undecided: exitInconclusive}
-
-// The flags of compare that belong to tests of equivalence.
-const (
-	marginFlag     = "margin"
-	confidenceFlag = "confidence"
-	scheduleFlag   = "schedule"
-	largestFlag    = "largest-reward"
-	runFlag        = "run"
-)
 
 // equivalenceOptions are the flags of compare.
 type equivalenceOptions struct {
@@ -127,22 +118,21 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 			return false, usageError{fmt.Errorf("%s is a training log and %s is none, want two of a kind", log, folder)}
 		}
 	}
-	ofLogs := []string{scheduleFlag, largestFlag, runFlag}
 	switch {
-	case len(args) == 2 && !isLogs && (flags.Changed(marginFlag) || flags.Changed(confidenceFlag)):
-		return false, usageError{fmt.Errorf("--%s and --%s are for training logs and scores; results folders have the confidence of their configurations", marginFlag, confidenceFlag)}
+	case len(args) == 2 && !isLogs && (flags.Changed("margin") || flags.Changed("confidence")):
+		return false, usageError{errors.New("--margin and --confidence are for training logs and scores; results folders have the confidence of their configurations")}
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
-		return false, usageError{fmt.Errorf("--%s: got %g points, want at most %g: the errors of wider ones are not those declared", marginFlag, o.margin, 100*equivalence.MaxMargin)}
-	case !isLogs && slices.ContainsFunc(ofLogs, flags.Changed):
-		return false, usageError{fmt.Errorf("--%s, --%s and --%s are for training logs", scheduleFlag, largestFlag, runFlag)}
+		return false, usageError{fmt.Errorf("--margin: got %g points, want at most %g: the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)}
+	case !isLogs && slices.ContainsFunc([]string{"schedule", "largest-reward", "run"}, flags.Changed):
+		return false, usageError{errors.New("--schedule, --largest-reward and --run are for training logs")}
 	case len(o.runs) > 2:
-		return false, usageError{fmt.Errorf("--%s: got %d names, want one, or those of A and of B", runFlag, len(o.runs))}
+		return false, usageError{fmt.Errorf("--run: got %d names, want one, or those of A and of B", len(o.runs))}
 	case math.IsNaN(o.largest):
-		return false, usageError{fmt.Errorf("--%s: got %g, want a number", largestFlag, o.largest)}
-	case flags.Changed(marginFlag) && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
-		return false, usageError{fmt.Errorf("--%s: got %g, want > 0", marginFlag, o.margin)}
+		return false, usageError{fmt.Errorf("--largest-reward: got %g, want a number", o.largest)}
+	case flags.Changed("margin") && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
+		return false, usageError{fmt.Errorf("--margin: got %g, want > 0", o.margin)}
 	case !(o.confidence > 0 && o.confidence < 1):
-		return false, usageError{fmt.Errorf("--%s: got %g, want in (0, 1)", confidenceFlag, o.confidence)}
+		return false, usageError{fmt.Errorf("--confidence: got %g, want in (0, 1)", o.confidence)}
 	}
 	return isLogs, nil
 }

@@ -33,7 +33,7 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 			}
 			for k, y := range curve.Reward {
 				if y > o.largest {
-					return usageError{fmt.Errorf("%s: got the reward %g at %g, want at most --%s %g", file, y, curve.Time[k], largestFlag, o.largest)}
+					return usageError{fmt.Errorf("%s: got the reward %g at %g, want at most --largest-reward %g", file, y, curve.Time[k], o.largest)}
 				}
 			}
 			curves[i] = append(curves[i], curve)

@@ -35,9 +35,7 @@ checks:
 func TestKills(t *testing.T) {
 	dir, temporary := t.TempDir(), t.TempDir()
 	binary, file := program(t), filepath.Join(dir, "many.yaml")
-	if err := os.WriteFile(file, []byte(twoHundred), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, twoHundred)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	start := func(args []string) *exec.Cmd {
 		c := exec.Command(binary, args...)

@@ -19,12 +19,9 @@ import (
 // manifest returns the objects of the manifest of the smallest sweep, by kind and name.
 func manifest(t *testing.T) map[string]any {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000"}, &stdout, &stderr); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &stderr)
-	}
+	text, _ := grposim(t, 0, "kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000")
 	objects := make(map[string]any)
-	for decoder := yaml.NewDecoder(&stdout); ; {
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
 		var object map[string]any
 		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
 			return objects
@@ -143,9 +140,7 @@ func TestKubernetesCommands(t *testing.T) {
 	dir := t.TempDir()
 	objects := manifest(t)
 	config := at(objects["ConfigMap grposim-smoke"], "data", "sweep.json").(string)
-	if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "sweep.json"), config)
 	do := func(name string, variables ...string) {
 		t.Helper()
 		container := at(objects[name], "spec", "template", "spec", "containers", 0)
@@ -160,9 +155,7 @@ func TestKubernetesCommands(t *testing.T) {
 	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=0")
 	do("Job grposim-smoke-merge")
 	whole := filepath.Join(t.TempDir(), "whole")
-	if code := run(t.Context(), []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", whole}, io.Discard, io.Discard); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	grposim(t, 0, "sweep", "smoke", "--set", "run.replicas=2000", "--out", whole)
 	sameFiles(t, filepath.Join(dir, "results", "local", "smoke"), whole)
 }
 

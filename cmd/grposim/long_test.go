@@ -104,13 +104,8 @@ func TestLongQuestionOfTheInterval(t *testing.T) {
 
 // The section of docs/paper.md on R² is that of fits to simulated curves and others without inertia.
 func TestLongPaperOnInertia(t *testing.T) {
-	path, head, inertia := paperSections(t)
-	want := inertiaSection(t)
-	if *update {
-		write(t, path, head+want)
-	} else if inertia != want {
-		t.Error("docs/paper.md: R² without inertia is not that of the fits (-update rewrites it)")
-	}
+	path, head, _ := paperSections(t)
+	golden(t, path, head+inertiaSection(t))
 }
 
 // rivals are curves without inertia, from 0 to about 1 at the times 0 to 1.

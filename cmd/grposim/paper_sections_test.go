@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -282,15 +281,7 @@ func TestExampleRuns(t *testing.T) {
 				}
 				text += fmt.Sprintf("%d,%g\n", step+1, float64(won)/samples)
 			}
-			file := filepath.Join(moduleRoot(t), "configs", "runs", fmt.Sprintf("%s%d.csv", recipe, n+1))
-			if *update {
-				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if string(readDocument(t, file)) != text {
-				t.Errorf("%s is not that of the simulation (-update rewrites it)", file)
-			}
+			golden(t, filepath.Join(moduleRoot(t), "configs", "runs", fmt.Sprintf("%s%d.csv", recipe, n+1)), text)
 		}
 	}
 }

@@ -44,18 +44,7 @@ func TestReadmeOutput(t *testing.T) {
 	output += "```\n"
 
 	path := filepath.Join(root, "README.md")
-	readme := string(readDocument(t, path))
-	before, rest, opened := strings.Cut(readme, "<!-- output -->\n")
-	_, after, closed := strings.Cut(rest, "<!-- /output -->")
-	if !opened || !closed {
-		t.Fatal("README.md has no block <!-- output -->… <!-- /output -->")
-	}
-	want := before + "<!-- output -->\n" + output + "<!-- /output -->" + after
-	if *update {
-		write(t, path, want)
-	} else if readme != want {
-		t.Errorf("README.md does not show the output of the first test (-update rewrites it), which is\n%s", output)
-	}
+	golden(t, path, replaceBlock(t, string(readDocument(t, path)), "output", output))
 
 	var forecast struct{ Seconds, Judging, Writing float64 }
 	if err := json.Unmarshal([]byte(sweep("--dry-run", "--json")), &forecast); err != nil {

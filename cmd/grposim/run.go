@@ -88,11 +88,11 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.As(err, &panicked):
 		printInternalError(stderr, panicked, panicked.Stack)
 		return exitDamaged
-	case errors.Is(err, errTerminated):
-		printInterrupted(stderr)
-		return exitTryAgain
 	case errors.Is(err, context.Canceled):
-		printInterrupted(stderr)
+		printLines(stderr, "interrupted: finished cells are kept; run the same command again to continue")
+		if errors.Is(err, errTerminated) {
+			return exitTryAgain
+		}
 		return exitInterrupted
 	}
 	printLines(stderr, err.Error())
@@ -110,10 +110,6 @@ func printLines(stderr io.Writer, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(stderr, "grposim: %s\n", strings.TrimSuffix(line, "\n"))
 	}
-}
-
-func printInterrupted(stderr io.Writer) {
-	printLines(stderr, "interrupted: finished cells are kept; run the same command again to continue")
 }
 
 // printInternalError prints a bug of this program in one line, followed by its stack if

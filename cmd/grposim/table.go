@@ -52,11 +52,17 @@ func (s screen) table(rows [][]string) string {
 			}
 		}
 	}
-	room := s.width - gap*(len(widths)-1)
-	if s.width > 0 && sum(least) > room {
+	over := func(widths []int) bool { // whether columns of these widths do not fit
+		total := gap * (len(widths) - 1)
+		for _, width := range widths {
+			total += width
+		}
+		return s.width > 0 && total > s.width
+	}
+	if over(least) {
 		return s.records(rows)
 	}
-	for s.width > 0 && sum(widths) > room {
+	for over(widths) {
 		widest := -1 // of the columns that can be narrower
 		for i := range widths {
 			if widths[i] > least[i] && (widest < 0 || widths[i] > widths[widest]) {
@@ -160,13 +166,4 @@ func pieces(text string) []string {
 		}
 	}
 	return append(all, string(runes[begin:]))
-}
-
-// sum returns the sum of numbers.
-func sum(numbers []int) int {
-	total := 0
-	for _, n := range numbers {
-		total += n
-	}
-	return total
 }
