@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"grposim/grpo"
 	"grposim/option"
 )
 
@@ -18,7 +19,7 @@ func (c *Cell) check() {
 	arms, sampled := len(c.Bandit.Arms), !c.Deterministic()
 	var m option.Mistakes
 	c.Bandit.Check(&m)
-	c.Estimator.Check(&m)
+	grpo.CheckEstimator(&c.Estimator, &m)
 	m.Panic("sim")
 	want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
 	if filter := c.Estimator.Filter; filter.Changes() {
