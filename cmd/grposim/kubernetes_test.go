@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -133,30 +130,6 @@ func (s kubernetesSchemas) problems(schema map[string]any, value any, path strin
 func anyList(value any) []any {
 	list, _ := value.([]any)
 	return list
-}
-
-// The commands of the pods, run here, give the files of one sweep.
-func TestKubernetesCommands(t *testing.T) {
-	dir := t.TempDir()
-	objects := manifest(t)
-	config := at(objects["ConfigMap grposim-smoke"], "data", "sweep.json").(string)
-	write(t, filepath.Join(dir, "sweep.json"), config)
-	do := func(name string, variables ...string) {
-		t.Helper()
-		container := at(objects[name], "spec", "template", "spec", "containers", 0)
-		script := strings.ReplaceAll(at(container, "args", 0).(string), "/config/", "")
-		c := exec.Command(at(container, "command", 0).(string), at(container, "command", 1).(string), script)
-		c.Dir, c.Env = dir, append(os.Environ(), variables...)
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", script, err, out)
-		}
-	}
-	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=1")
-	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=0")
-	do("Job grposim-smoke-merge")
-	whole := filepath.Join(t.TempDir(), "whole")
-	grposim(t, 0, "sweep", "smoke", "--set", "run.replicas=2000", "--out", whole)
-	sameFiles(t, filepath.Join(dir, "results", "local", "smoke"), whole)
 }
 
 // The image is built with the version of Go that the module wants.

@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -45,7 +47,7 @@ func main() {
 
 // The packages can be imported by another module; a wrong word is named, with what it
 // must be.
-func TestAnotherModule(t *testing.T) {
+func TestLongAnotherModule(t *testing.T) {
 	root, dir := moduleRoot(t), t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  "module other\n\ngo 1.26\n\nrequire grposim v0.0.0\n\nreplace grposim => " + root + "\n",

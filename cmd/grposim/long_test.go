@@ -8,6 +8,8 @@ import (
 	"grposim/training/logs"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -205,4 +207,28 @@ func inertiaSection(t *testing.T) string {
 	line("")
 	line("With little noise R² is 0.91 or more on %d of these %d curves, none of which has inertia: it says that the reward rises and saturates, and that there is little noise. It does not identify inertia.", above, len(rows))
 	return b.String()
+}
+
+// The commands of the pods, run here, give the files of one sweep.
+func TestLongKubernetesCommands(t *testing.T) {
+	dir := t.TempDir()
+	objects := manifest(t)
+	config := at(objects["ConfigMap grposim-smoke"], "data", "sweep.json").(string)
+	write(t, filepath.Join(dir, "sweep.json"), config)
+	do := func(name string, variables ...string) {
+		t.Helper()
+		container := at(objects[name], "spec", "template", "spec", "containers", 0)
+		script := strings.ReplaceAll(at(container, "args", 0).(string), "/config/", "")
+		c := exec.Command(at(container, "command", 0).(string), at(container, "command", 1).(string), script)
+		c.Dir, c.Env = dir, append(os.Environ(), variables...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+	}
+	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=1")
+	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=0")
+	do("Job grposim-smoke-merge")
+	whole := filepath.Join(t.TempDir(), "whole")
+	grposim(t, 0, "sweep", "smoke", "--set", "run.replicas=2000", "--out", whole)
+	sameFiles(t, filepath.Join(dir, "results", "local", "smoke"), whole)
 }
