@@ -1,10 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +63,7 @@ func (p *printer) print(result any, text func(*page)) error {
 	return encoder.Encode(result)
 }
 
+// text prints what is not a result alone, or has no JSON.
 func (p *printer) text(text func(*page)) error {
 	to := &page{w: p.stdout}
 	text(to)
@@ -81,23 +83,21 @@ func (o object) with(name string, value any, there bool) object {
 
 // MarshalJSON writes the fields in their order.
 func (o object) MarshalJSON() ([]byte, error) {
-	var text bytes.Buffer
+	text := []byte{'{'}
 	for i := 0; i < len(o); i += 2 {
-		text.WriteByte("{,"[min(i, 1)])
 		value := o[i+1]
 		if number, is := value.(float64); is {
 			value = store.Number(number)
 		}
-		for _, part := range []any{o[i], value} {
-			data, err := json.Marshal(part)
-			if err != nil {
-				return nil, err
-			}
-			text.Write(data)
-			text.WriteByte(':')
+		name, err := json.Marshal(o[i])
+		data, problem := json.Marshal(value)
+		if err = errors.Join(err, problem); err != nil {
+			return nil, err
 		}
-		text.Truncate(text.Len() - 1)
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = slices.Concat(text, name, []byte{':'}, data)
 	}
-	text.WriteByte('}')
-	return text.Bytes(), nil
+	return append(text, '}'), nil
 }
