@@ -107,9 +107,6 @@ func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	if err := errors.Join(append(problems, checkWorkers(j.Workers))...); err != nil {
 		return err
 	}
-	if err := sweeps.Divisible(spec); err != nil {
-		return err
-	}
 	f, err := sweeps.ForecastSpec(ctx, spec, j.Workers)
 	if err != nil {
 		return err

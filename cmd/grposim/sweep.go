@@ -38,9 +38,6 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 			if part, err = parseShard(f.shard); err != nil {
 				return err
 			}
-			if err := sweeps.Divisible(spec); err != nil {
-				return err
-			}
 		}
 		if f.dryRun {
 			return f.forecast(c.Context(), stdout, spec, part)
@@ -77,12 +74,8 @@ func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *confi
 	}
 	out := printer{stdout: stdout, json: f.verdicts.json}
 	return out.print(work, func(p *page) {
-		least := ""
-		if work.LeastSteps > 0 {
-			least = fmt.Sprintf("%.3g to ", work.LeastSteps)
-		}
-		p.printf("%d cells, %s%.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
-			work.Cells, least, work.ReplicaSteps, work.Seconds, f.workers, work.Judging, work.Writing, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6, work.Again)
+		p.printf("%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
+			work.Cells, work.ReplicaSteps, work.Seconds, f.workers, work.Judging, work.Writing, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6, work.Again)
 	})
 }
 
