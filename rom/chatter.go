@@ -16,7 +16,7 @@ const (
 
 // chatter returns the stationary Var z, in squared logits, and the largest step of z at a fixed
 // point at which all rewards are equal, KL included: certain rewards of two arms with the KL penalty
-// in the reward and the std scale, on-policy, without momentum (docs/theory.md §11.5). Away from it the sign of z* − z decides all advantages, and
+// in the reward and the std scale, on-policy, without momentum (docs/theory-trainers.md §11.5). Away from it the sign of z* − z decides all advantages, and
 //
 //	z ← z + s sign(z* − z),   s = (1/B) Σ_b 2ηf√(R_b(1−R_b)),
 //

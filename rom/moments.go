@@ -17,7 +17,7 @@ const secondOrderSize = 5
 
 // remaining is the least share of the sum of the moduli of terms that counts where they
 // cancel. With it nine of ten errors against exact chains lie below their estimates, and all
-// below four times (docs/theory.md §6).
+// below four times (docs/theory-neglected.md §6).
 const remaining = 0.5
 
 // maxSplit is the largest number of arms for which equal arms are taken one by one in

@@ -215,7 +215,7 @@ func explained(y, fitted []float64) float64 {
 }
 
 // largestCorrelation is the largest correlation of residuals that is believed. Where it
-// is negative, as a reward's can be whose noise causes the step (docs/theory.md §6), 0 is
+// is negative, as a reward's can be whose noise causes the step (docs/theory-neglected.md §6), 0 is
 // taken in its place: intervals are too wide rather than too narrow.
 const largestCorrelation = 0.98
 
