@@ -11,6 +11,7 @@ import (
 // allows them.
 func TestArchitecture(t *testing.T) {
 	const module = "grposim/"
+	deps := goList(t, "Deps")
 	for _, row := range []struct {
 		pkg     string
 		only    []string // packages of this module on which it may depend
@@ -45,7 +46,10 @@ func TestArchitecture(t *testing.T) {
 		{"cmd/guard", []string{"cmd/internal/tool"}, nil, "it compares programs by what they print and write, whatever is inside"},
 		{"cmd/site", []string{"cmd/internal/tool"}, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
 	} {
-		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
+		if deps[module+row.pkg] == nil {
+			t.Errorf("there is no package %s", row.pkg)
+		}
+		for _, dep := range deps[module+row.pkg] {
 			own, isOwn := strings.CutPrefix(dep, module)
 			described := own == "option" && slices.Contains(row.only, "grpo") // whoever sees the algorithm sees its options
 			if isOwn && own != row.pkg && !described && !slices.Contains(row.only, own) {
@@ -62,10 +66,9 @@ func TestArchitecture(t *testing.T) {
 // package only. Parquet is written by one and read by another, which shares no code with it.
 func TestConfinedLibraries(t *testing.T) {
 	importers := make(map[string][]string) // by imported package
-	for line := range strings.Lines(goList(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "grposim/...")) {
-		words := strings.Fields(line)
-		for _, imported := range words[1:] {
-			importers[imported] = append(importers[imported], words[0])
+	for pkg, imports := range goList(t, "Imports") {
+		for _, imported := range imports {
+			importers[imported] = append(importers[imported], pkg)
 		}
 	}
 	for _, row := range []struct{ library, only string }{ // only: packages, with spaces between
@@ -82,18 +85,24 @@ func TestConfinedLibraries(t *testing.T) {
 		{"golang.org/x/sync/errgroup", "grposim/cmd/internal/tool"},
 		{"github.com/yuin/goldmark", "grposim/cmd/site"},
 	} {
-		if got := importers[row.library]; !slices.Equal(got, strings.Fields(row.only)) {
+		got := importers[row.library]
+		if slices.Sort(got); !slices.Equal(got, strings.Fields(row.only)) {
 			t.Errorf("%s is imported by %v, want %s alone", row.library, got, row.only)
 		}
 	}
 }
 
-// goList returns the output of go list.
-func goList(t *testing.T, args ...string) string {
+// goList returns a list of packages for every package of this module.
+func goList(t *testing.T, field string) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .`+field+` " "}}`, "grposim/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out)
+	lists := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		lists[words[0]] = words[1:]
+	}
+	return lists
 }
