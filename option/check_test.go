@@ -1,6 +1,7 @@
 package option
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func TestMistakes(t *testing.T) {
 		{func(d *described) { d.Advantage.Epsilon = nan }, "Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0"},
 		{func(d *described) { d.Advantage.Scale, d.Advantage.Epsilon = NoScale, nan }, ""},
 		{func(d *described) { d.Advantage.Scale, d.Filter = BatchStd, Redraw }, "Estimator.Advantage.Scale: got batch-std with the baseline mean, want bernoulli arms and Estimator.Filter none with it"},
-		{func(d *described) { d.Importance.Mode = 99 }, "Estimator.Importance.Mode: got 99, want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo"},
+		{func(d *described) { d.Importance.Mode = 99 }, "Estimator.Importance.Mode: got 99, want " + oneOf(importanceModeWords)},
 		{func(d *described) { d.Importance = Importance{Mode: Clip, ClipLow: 1, ClipHigh: 0.2} }, "Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)"},
 		{func(d *described) { d.Importance = Importance{Mode: DualClip, ClipLow: 0.2, Cap: 2} }, "Estimator.Importance.ClipHigh: got 0, want a finite number > 0"},
 		{func(d *described) { d.Importance = Importance{Mode: Truncated, Cap: 0.5} }, "Estimator.Importance.Cap: got 0.5, want a finite number ≥ 1"},
@@ -120,10 +121,10 @@ func TestWords(t *testing.T) {
 		}
 	}
 	var s Scale
-	if err := s.UnmarshalText([]byte("Std")); err == nil || err.Error() != `got "Std", want std, none, batch-std, others-std, mean, pooled-std or batch-mean` {
+	if err := s.UnmarshalText([]byte("Std")); err == nil || err.Error() != `got "Std", want `+oneOf(scaleWords) {
 		t.Errorf("error %v", err)
 	}
-	if got := Scale(7).String(); got != "7 of 7 words" {
+	if got, n := Scale(len(Scales)).String(), len(Scales); got != fmt.Sprintf("%d of %d words", n, n) {
 		t.Errorf("a value beyond the words is %q", got)
 	}
 }
