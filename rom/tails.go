@@ -41,6 +41,10 @@ const (
 // them, and no share of such states is known. The largest of all arms is
 // returned, nothing where the up to 60 evaluations of the force and its covariance
 // for each arm take more than about a second.
+//
+// Case: two constant arms 0 and −1, G = 9, k3, β = 0.2, η = 0.2, μ = 0.9. Linear theory has a share 0.718 of
+// groups of equal rewards, the tails add 0.226, and 0.938(2) was simulated. With a lag: constant arms 60, 0.2,
+// 60, G = 2, k3, β = 0.5, η = 0.8, μ = 0.9, where nearly all replicas overflow at delays of 1, 5 and 30.
 func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	_, n := l.q.Dims()
 	var largest Neglected

@@ -193,25 +193,11 @@ func (a *ofGroup) slope(j, rest float64) float64 {
 	return a.baseline * (1 - 1/a.size) * float64(n) * sum
 }
 
-// maxScales is the number of successes below which the scales of groups are kept.
-const maxScales = 1 << 12
-
 // informative returns inverse for a pool of T+1 successes, 0 ≤ T ≤ G−2. It
 // has at least one success and one failure, so s > 0.
 func (c *Counts) informative(t int) float64 {
-	if t < len(c.scales) && c.scales[t] != 0 {
-		return c.scales[t]
-	}
-	n := pool(c.e)
-	s, all := float64(t+1), float64(n)
-	scale := c.row.inverse(c, s/all, (all-s)/all)
-	if c.scales == nil {
-		c.scales = make([]float64, min(n, maxScales))
-	}
-	if t < len(c.scales) {
-		c.scales[t] = scale
-	}
-	return scale
+	s, n := float64(t+1), float64(pool(c.e))
+	return c.row.inverse(c, s/n, (n-s)/n)
 }
 
 func (a *ofGroup) moments(j, rest float64) (g moments) {

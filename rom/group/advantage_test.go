@@ -84,18 +84,3 @@ func near(t *testing.T, what string, got, want, relative float64) {
 		t.Errorf("%s = %v, want %v", what, got, want)
 	}
 }
-
-// Scales that are kept are those computed each time.
-func TestKeptScales(t *testing.T) {
-	for _, size := range []int{2, 17, maxScales + 10} {
-		c := counts(option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.01}})
-		for range 2 {
-			for _, s := range []int{1, max(size/2, 1), size - 1} {
-				share := float64(s) / float64(size)
-				if got, want := c.informative(s-1), overDeviation(c, share, float64(size-s)/float64(size)); got != want {
-					t.Errorf("G %d, %d successes: %v, want %v", size, s, got, want)
-				}
-			}
-		}
-	}
-}

@@ -21,7 +21,6 @@ type Counts struct {
 	advantage   advantage
 	alpha, beta []float64 // scratch, see Outcomes
 	weights     []float64 // scratch, of sums over numbers of successes
-	scales      []float64 // of groups by successes, see informative; 0: not computed yet
 }
 
 // NewCounts returns the law of a group of arms, or nil where rewards take a third value or have

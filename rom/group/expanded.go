@@ -25,12 +25,7 @@ func (l *Expanded) Reach(pull float64) float64 {
 }
 
 func (l *Expanded) Stiffness(fresh, stale [][]float64) (known bool) {
-	if !l.Factored() || l.e.KL.OfReward() {
-		return false
-	}
-	phi, slope, u := l.Factor()
-	l.addStiffness(fresh, stale, phi, slope, u)
-	return true
+	return l.Factored() && l.base.Stiffness(fresh, stale)
 }
 
 func (l *Expanded) Mean(dst []float64) { l.perGroup(dst, l.Response) }

@@ -323,6 +323,16 @@ func (b *base) Factor() (phi float64, slope, u []float64) {
 	return phi, slope, u
 }
 
+// Stiffness is that of a factored law of any rewards.
+func (b *base) Stiffness(fresh, stale [][]float64) (known bool) {
+	if b.e.KL.OfReward() {
+		return false
+	}
+	phi, slope, u := b.Factor()
+	b.addStiffness(fresh, stale, phi, slope, u)
+	return true
+}
+
 // addStiffness adds that of the force φu: −φH_u − u∇φᵀ, of which the first is stale without weights.
 func (b *base) addStiffness(fresh, stale [][]float64, phi float64, slope, u []float64) {
 	h := stale

@@ -15,12 +15,3 @@ func (l *Limit) Mean(dst []float64) {
 func (l *Limit) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Limit) Covariance(_, _, _ [][]float64) {}
-
-func (l *Limit) Stiffness(fresh, stale [][]float64) (known bool) {
-	if l.e.KL.OfReward() {
-		return false
-	}
-	phi, slope, u := l.Factor()
-	l.addStiffness(fresh, stale, phi, slope, u)
-	return true
-}

@@ -18,14 +18,8 @@ type Prompts struct {
 // NewPrompts returns the law of the given bandits.
 func NewPrompts(bandits [][]option.Arm, e *option.Estimator, s *Samples) *Prompts {
 	l := &Prompts{base: newBase(bandits[0], e, s)}
-	var scales []float64 // the same for all
-	if e.GroupSize != option.Infinite {
-		scales = make([]float64, min(pool(e), maxScales))
-	}
 	for _, arms := range bandits {
-		one := NewCounts(arms, e, s)
-		one.scales = scales
-		l.each = append(l.each, one)
+		l.each = append(l.each, NewCounts(arms, e, s))
 	}
 	return l
 }
