@@ -41,7 +41,7 @@ func NewSamples(arms int) *Samples {
 func (s *Samples) Clipped() bool { return !slices.Equal(s.Up, s.Down) }
 
 // Law is the law of the mean weighted advantages c^R of the samples of a group, by arm, and of
-// c^K, their mean κ. A group that counts twice, or not at all, by a filter is included.
+// c^K, their mean κ, of the groups that a filter leaves.
 type Law interface {
 	// Mean writes E[c^R].
 	Mean(dst []float64)
