@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // ClosedForm returns the reduced-order model's J(t), t ≥ 0 in steps, from rest
@@ -55,10 +56,9 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 		return out("the start lies along more than one mode")
 	}
 	m := all[chosen]
-	s := scalar{
-		fresh: m.Fresh, stale: m.Stale,
-		method: p.Optimizer.Kind, rate: p.Optimizer.LearningRate, momentum: p.Optimizer.Momentum, lag: p.Lag,
-	}
+	s := linear.Mode{Fresh: m.Fresh, Stale: m.Stale, Update: linear.Update{
+		Method: p.Optimizer.Kind, Rate: p.Optimizer.LearningRate, Momentum: p.Optimizer.Momentum, Lag: linear.NewLag(&p.Lag),
+	}}
 	o := oscillator(&s, p.Factors)
 	if o.Mass <= 0 {
 		return out("the reduced-order model has no positive mass")

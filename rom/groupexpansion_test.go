@@ -24,7 +24,7 @@ func TestExpansionNeglect(t *testing.T) {
 	p.groups = nil
 	f := fold(p)
 	l := newLinearization(f, f.reached())
-	m := l.newLinearDynamics(option.HeavyBall, 1e-3, 0, nil)
+	m := l.newMotion(option.HeavyBall, 1e-3, 0, nil)
 	law, _ := m.whole.stationary()
 	gradient := l.rewardGradient()
 	variance := form(gradient, law.timeAverage(), gradient)

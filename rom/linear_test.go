@@ -252,7 +252,7 @@ func TestFoldingChangesNothing(t *testing.T) {
 			whole := unmerged(p)
 			f := fold(p)
 			r := newLinearization(whole, f.arms(f.reached()))
-			m := r.newLinearDynamics(p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
+			m := r.newMotion(p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 			want := Prediction{ForceKind: Exact, Exact: Dynamics{Scope: Scope{In: true}}}
 			values := multipliers(m.whole.monodromy())
 			for i, z := range folded.Exact.Multipliers {
@@ -288,7 +288,7 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		p.Lag = lag
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		m := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
+		m := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 		if m.coupled {
 			t.Fatal("the modes of a frozen force are coupled")
 		}

@@ -47,7 +47,7 @@ func TestShiftOfAFrozenForce(t *testing.T) {
 		got := Predict(p)
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		law, _ := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole.stationary()
+		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole.stationary()
 		snapshot := math.NaN()
 		law.phases(func(joint *mat.Dense) {
 			if math.IsNaN(snapshot) {

@@ -38,7 +38,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	lambda := Predict(p).Stiffness.Total
 	motion := func(p Params) *linear {
 		f := fold(p)
-		return newLinearization(f, f.reached()).newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole
+		return newLinearization(f, f.reached()).newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole
 	}
 	windows := 0
 	for k := 1; k <= 12; k++ {
@@ -127,7 +127,7 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: reward})
 	}
 	f := fold(p)
-	m := newLinearization(f, f.reached()).newLinearDynamics(option.HeavyBall, 0.3, 0.8, nil)
+	m := newLinearization(f, f.reached()).newMotion(option.HeavyBall, 0.3, 0.8, nil)
 	if !m.coupled {
 		t.Fatal("the modes are independent, want the stale share of the scale to couple them")
 	}

@@ -1,4 +1,4 @@
-package rom
+package linear
 
 import (
 	"math"
@@ -108,7 +108,7 @@ func DelayThreshold(mu float64, tau int) float64 {
 	phase := func(w float64) float64 {
 		return lag*w + math.Atan2(mu*math.Sin(w), 1-mu*math.Cos(w)) - math.Pi/2
 	}
-	w := root(phase, 0, math.Pi/(2*lag), -math.Pi/2)
+	w := Root(phase, 0, math.Pi/(2*lag), -math.Pi/2)
 	return 2 * math.Sin(w/2) * math.Hypot(1-mu, 2*math.Sqrt(mu)*math.Sin(w/2))
 }
 
@@ -123,20 +123,4 @@ func DelayOnset(mu float64, tau int) float64 {
 	n := float64(tau)
 	z := (n*(1+mu) + math.Sqrt(n*n*(1+mu)*(1+mu)-4*(n*n-1)*mu)) / (2 * (n + 1))
 	return math.Pow(z, n-1) * (1 - z) * (z - mu)
-}
-
-// BetaCritical returns β_c(z_ref), the smallest penalty with an interior fixed point
-// of two arms with the constant rewards 0 and 1 under GroupStd, exact KL and G = ∞
-// (docs/theory.md §3). refGap is z_ref, the reference's logit of the better arm
-// minus that of the other, finite. The fixed points solve
-// 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of 2cosh(L/2)/(L − L_ref):
-// sinh(L/2) at the root of (L − L_ref)tanh(L/2) = 2.
-func BetaCritical(refGap float64) float64 {
-	f := func(l float64) float64 { return (l-refGap)*math.Tanh(l/2) - 2 }
-	low := max(refGap, 0)
-	high := low + 2
-	for step := 2.0; f(high) < 0; step *= 2 {
-		high += step
-	}
-	return math.Sinh(root(f, low, high, f(low)) / 2)
 }

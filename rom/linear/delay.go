@@ -1,0 +1,237 @@
+package linear
+
+import (
+	"math"
+	"math/cmplx"
+
+	"grposim/option"
+)
+
+// delay is a constant delay of τ ≥ 0 steps: x_old = x_{t−τ}. The state has x_{t−1}, …, x_{t−τ}.
+type delay int
+
+func (tau delay) OnPolicy() bool                    { return tau == 0 }
+func (tau delay) Period() int                       { return 1 }
+func (tau delay) Stored() (oldest int, p []float64) { return int(tau), nil }
+func (tau delay) Span() int                         { return int(tau) }
+
+func (tau delay) MeanAge() float64    { return float64(tau) }
+func (tau delay) SquareAge() float64  { return float64(tau) * float64(tau) }
+func (tau delay) PaperAge() float64   { return float64(tau) }
+func (tau delay) LargestAge() float64 { return float64(tau) }
+func (tau delay) Gain() float64       { return float64(tau) }
+
+func (tau delay) IntervalOfMeanAge(age float64) (float64, bool)  { return age, true }
+func (tau delay) IntervalOfPaperAge(age float64) (float64, bool) { return age, true }
+func (tau delay) IntervalOfGain(gain float64) (float64, bool)    { return gain, true }
+
+func (tau delay) positions() int { return int(tau) }
+func (tau delay) weights() []float64 {
+	at, _ := tau.place()
+	return oneOf(at, 2+tau.positions())
+}
+func (tau delay) place() (int, bool) {
+	if tau == 0 {
+		return 0, true
+	}
+	return 1 + int(tau), true
+}
+func (tau delay) next(k int) (keep, gain float64, from int) {
+	if k == 0 {
+		return 0, 1, 0
+	}
+	return 0, 1, 1 + k
+}
+func (tau delay) refreshes() bool { return false }
+func (tau delay) limit(n int, _ bool) string {
+	if int(tau) > maxCompanion/n-2 {
+		return "the companion matrix of the delay is larger than 320"
+	}
+	return ""
+}
+
+// onCircle is of filtered: e^{−iτw}.
+func (tau delay) onCircle(w float64) complex128 { return cmplx.Rect(1, -float64(tau)*w) }
+
+// onLine is of filtered: z^{−τ}.
+func (tau delay) onLine(z float64) float64 { return math.Pow(z, -float64(tau)) }
+func (tau delay) resolution() int          { return int(tau) }
+
+func (tau delay) multipliers(m *Mode) []complex128 { return m.spectrum() }
+
+func (tau delay) criticalRate(m *Mode) Threshold {
+	if m.frozen() && m.Method == option.HeavyBall {
+		return KnownAt(DelayThreshold(m.Momentum, int(tau)) / m.Total())
+	}
+	return m.circleCrossing(tau)
+}
+
+func (tau delay) onsetRate(m *Mode) Threshold           { return m.lineEnd(tau) }
+func (tau delay) mixedCriticalRate(s *System) Threshold { return s.circleCrossing() }
+func (tau delay) mixedOnsetRate(s *System) Threshold    { return s.lineEnd(tau) }
+
+// maxDelay is the largest critical delay of one mode that is searched for where neither a
+// closed form nor a bound applies.
+const maxDelay = 512
+
+func (tau delay) criticalInterval(m *Mode) Threshold { return m.searchInterval(0, searchDelay) }
+
+// searchDelay searches up to maxDelay. It is never where delayIndependent.
+func searchDelay(m *Mode) Threshold {
+	if m.frozen() && m.Method == option.HeavyBall {
+		kappa := m.Rate * m.Total()
+		// By its closed form DelayThreshold falls in τ, so bisection finds the first.
+		low, high := 0, 1
+		for kappa < DelayThreshold(m.Momentum, high) {
+			low, high = high, 2*high
+			if low > maxInterval {
+				return UpTo(float64(low))
+			}
+		}
+		for high-low > 1 {
+			if middle := (low + high) / 2; kappa < DelayThreshold(m.Momentum, middle) {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		return KnownAt(float64(high))
+	}
+	if m.delayIndependent() {
+		return Never
+	}
+	for tau := m.sufficientAge(maxDelay + 1); tau <= maxDelay; tau++ {
+		if !schurStable(m.delayPolynomial(tau)) {
+			return KnownAt(float64(tau))
+		}
+	}
+	return UpTo(maxDelay)
+}
+
+// delayIndependent reports whether stability is the same for every delay as
+// on-policy, because no delay can move a multiplier through the unit circle:
+// |C(w) − κ_f| = |κ_s| has no solution, κ_f = ηλ_f, κ_s = ηλ_s.
+func (m *Mode) delayIndependent() bool {
+	const points = 1024
+	for i := range points + 1 {
+		c := m.drive(math.Pi * float64(i) / points)
+		if cmplx.Abs(c-complex(m.Rate*m.Fresh, 0)) <= 1.001*m.Rate*math.Abs(m.Stale) {
+			return false
+		}
+	}
+	return true
+}
+
+// delayPolynomial returns the coefficients, constant first, of the
+// characteristic polynomial z^{τ+2} − (1+μ)z^{τ+1} + μz^τ
+// + (κ_f z^τ + κ_s)(n_0 z + n_1), N(z) = n_0 + n_1/z.
+func (m *Mode) delayPolynomial(tau int) []float64 {
+	n0, n1 := 1.0, 0.0
+	if m.Method == option.Nesterov {
+		n0, n1 = 1+m.Momentum, -m.Momentum
+	}
+	p := make([]float64, tau+3)
+	p[tau+2] = 1
+	p[tau+1] += m.Rate*m.Fresh*n0 - (1 + m.Momentum)
+	p[tau] += m.Momentum + m.Rate*m.Fresh*n1
+	p[1] += m.Rate * m.Stale * n0
+	p[0] += m.Rate * m.Stale * n1
+	return p
+}
+
+// schurStable reports whether all zeros of the polynomial (constant
+// coefficient first) lie inside the unit circle, by the Schur–Cohn recursion:
+// |p_0| < |p_n|, and so for (p_n p(z) − p_0 z^n p(1/z))/z.
+func schurStable(p []float64) bool {
+	next := make([]float64, len(p))
+	for len(p) > 1 {
+		n := len(p) - 1
+		k := p[0] / p[n]
+		if !(math.Abs(k) < 1) {
+			return false
+		}
+		next = next[:n]
+		scale := 1 / (1 - k*k)
+		for i := range next {
+			next[i] = (p[i+1] - k*p[n-i-1]) * scale
+		}
+		p, next = next, p
+	}
+	return true
+}
+
+// maxMixedDelay is the largest critical delay of modes that mix that is searched for, as long
+// as the companion matrix is at most half of maxCompanion: that many spectra take 0.2 s.
+const maxMixedDelay = 50
+
+func (tau delay) mixedCriticalInterval(s *System) Threshold {
+	none := Threshold{}
+	for tau := delay(0); tau <= maxMixedDelay && s.Dim()*(int(tau)+2) <= maxCompanion/2; tau++ {
+		if moved := s.at(s.Rate, tau); !moved.delayStable() {
+			switch r := Radius(moved.Monodromy()); {
+			case math.IsNaN(r):
+				return none
+			case r >= 1:
+				return KnownAt(float64(tau))
+			}
+		}
+		none = UpTo(float64(tau))
+	}
+	return none
+}
+
+// delayStable reports whether all multipliers of a delay lie inside the unit circle, by the
+// argument principle. They are the zeros of z^{nτ} det D(z),
+//
+//	D(z) = z² − (1+μ)z + μ + ηN(z)(Λ_f + Λ_s z^{−τ}),  N = z, or (1+μ)z − μ with Nesterov,
+//
+// which has n(τ+2) zeros: all lie inside if det D turns by 2nπ as z = e^{iw} goes from 1
+// to −1, and each outside takes π from that at least. Steps in w, which are small against the
+// turns of z^{−τ} in n modes, are halved until det D turns by less than a right angle. Where
+// multipliers are all but on the circle, or two next to it together, or det D overflows, the
+// answer may be a wrong false, but not a wrong true.
+func (s *System) delayStable() bool {
+	n, tau := s.Dim(), s.Lag.(delay)
+	m := newComplexMatrix(n)
+	mu, advance := complex(s.Momentum, 0), 0i
+	if s.Method == option.Nesterov {
+		advance = mu
+	}
+	direction := func(w float64) complex128 {
+		z := cmplx.Rect(1, w)
+		gain := complex(s.Rate, 0) * (z + advance*(z-1))
+		s.stiffnessOnCircle(m, tau.onCircle(w))
+		for i, row := range m {
+			for j := range row {
+				row[j] *= gain
+			}
+			row[i] += (z - 1) * (z - mu)
+		}
+		return m.direction()
+	}
+	var turn func(from, to float64, before, after complex128) float64
+	turn = func(from, to float64, before, after complex128) float64 {
+		angle := cmplx.Phase(after * cmplx.Conj(before))
+		if math.Abs(angle) < math.Pi/2 || math.IsNaN(angle) {
+			return angle
+		}
+		if !(to-from > 1e-9) {
+			return math.NaN()
+		}
+		middle := (from + to) / 2
+		between := direction(middle)
+		angle = turn(from, middle, before, between)
+		if !math.IsNaN(angle) {
+			angle += turn(middle, to, between, after)
+		}
+		return angle
+	}
+	steps := 16 + 4*n*(int(tau)+2)
+	step, last, sum := math.Pi/float64(steps), direction(0), 0.0
+	for i := 0; i < steps && !math.IsNaN(sum); i++ {
+		now := direction(float64(i+1) * step)
+		sum += turn(float64(i)*step, float64(i+1)*step, last, now)
+		last = now
+	}
+	return math.Abs(sum-2*float64(n)*math.Pi) < 1
+}
