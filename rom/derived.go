@@ -12,7 +12,7 @@ const (
 	dynamicsAtRest  question = iota // the linear dynamics about a fixed point
 	stationaryNoise                 // its stationary law
 	secondOrderLaw                  // the moments of second order in the noise
-	adamMoment                    // the mean field of Adam's second moment
+	adamMoment                      // the mean field of Adam's second moment
 	spreadOfRuns                    // the spread of runs about the mean field
 	boundedCycle                    // see BoundedCycle
 	pathsOfPrompts                  // see drawnReward
