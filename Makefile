@@ -31,13 +31,13 @@ site: reproduce explorer ## the documents as pages, with the explorer and the re
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
 	$(GO) run ./cmd/calibrate -o docs/calibration.md
 
-mutants: ## plant small faults in the code, one by one, and write which test fails first to docs/mutants.md
-	$(GO) test -tags mutants -timeout 2h -parallel 2 ./cmd/mutants -run TestMutants -v -update
+mutants: ## plant small faults in the code, one by one: those of a table, and ten of each package from its syntax; lists which test fails, and survivors
+	$(GO) test -tags long -count 1 -timeout 4h -parallel 2 ./cmd/mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
 
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice; every case of rom, more curves of training/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every case of rom, more curves of training/fit
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@$(GO) test -timeout 60m -tags long ./rom ./training/fit & rom=$$!; \
@@ -76,9 +76,9 @@ fuzz-theory: ## judge N random configurations under each of SEEDS, theory agains
 
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
-	$(GO) vet -tags long,mutants,slurm,kills ./...
+	$(GO) vet -tags long,slurm,kills ./...
 	GOEXPERIMENT= $(GO) vet ./grpo/... ./rom/... ./sim/...
-	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants,slurm,kills ./...
+	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \

@@ -13,6 +13,15 @@ func must(check func(*option.Mistakes)) {
 	m.Panic("grpo")
 }
 
+// CheckEstimator adds the mistakes of an estimator: those of its options, and a baseline
+// that has no expected gradient at G = ∞.
+func CheckEstimator(e *option.Estimator, m *option.Mistakes) {
+	e.Check(m)
+	if b := e.Advantage.Baseline; b == option.SecondBest || b == option.RunningMean {
+		m.Want(e.GroupSize != option.Infinite, "Estimator.GroupSize", "Infinite", "a finite size with the baseline "+b.String())
+	}
+}
+
 // mustBe panics with one mistake unless ok.
 func mustBe(ok bool, field string, got any, want string) {
 	if !ok {

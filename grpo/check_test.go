@@ -47,6 +47,9 @@ func TestMistakes(t *testing.T) {
 	}{
 		{estimator(func(e *option.Estimator) {}), ""},
 		{estimator(func(e *option.Estimator) { e.GroupSize = option.Infinite }), ""},
+		{estimator(func(e *option.Estimator) {
+			e.GroupSize, e.Advantage = option.Infinite, option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Rate: 1}
+		}), "grpo: Estimator.GroupSize: got Infinite, want a finite size with the baseline running-mean"},
 		{estimator(func(e *option.Estimator) { e.GroupSize = 0 }), "grpo: Estimator.GroupSize: got 0, want ≥ 2"},
 
 		{history(option.Lag{Kind: option.Block, Interval: 1}, 2), ""},

@@ -30,7 +30,7 @@ type Force struct {
 // policy of the logits reference, one finite number per arm. It panics if a field of
 // the estimator or the reference is not valid.
 func NewForce(estimator option.Estimator, reference []float64) *Force {
-	must(estimator.Check)
+	must(func(m *option.Mistakes) { CheckEstimator(&estimator, m) })
 	for a, logit := range reference {
 		if math.IsNaN(logit) || math.IsInf(logit, 0) {
 			mustBe(false, fmt.Sprintf("reference[%d]", a), logit, "a finite number")

@@ -74,9 +74,6 @@ func (e *Estimator) Check(m *Mistakes) {
 	e.Advantage.Check(m)
 	e.Importance.check(m)
 	m.Want(!e.Advantage.Tabled() || !e.Filter.Changes(), "Estimator.Filter", e.Filter, "none with this advantage")
-	if b := e.Advantage.Baseline; b == SecondBest || b == RunningMean {
-		m.Want(e.GroupSize != Infinite, "Estimator.GroupSize", "Infinite", "a finite size with the baseline "+b.String())
-	}
 	kl := &e.KL
 	m.Number("Estimator.KL.Coefficient", kl.Coefficient, kl.Coefficient >= 0, " ≥ 0")
 	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, klGradientWords)

@@ -46,9 +46,6 @@ func TestMistakes(t *testing.T) {
 		{func(d *described) { d.Advantage = Advantage{Baseline: ConstantBaseline, Scale: NoScale, Value: 1} }, ""},
 		{func(d *described) { d.Advantage = Advantage{Baseline: ConstantBaseline, Scale: NoScale, Value: 1.5} }, "Estimator.Advantage.Value: got 1.5, want a finite number in [0, 1]"},
 		{func(d *described) { d.Advantage = Advantage{Baseline: RunningMean, Scale: NoScale} }, "Estimator.Advantage.Rate: got 0, want a finite number in (0, 1]"},
-		{func(d *described) {
-			d.GroupSize, d.Advantage = Infinite, Advantage{Baseline: RunningMean, Scale: NoScale, Rate: 1}
-		}, "Estimator.GroupSize: got Infinite, want a finite size with the baseline running-mean"},
 		{func(d *described) { d.Advantage.Baseline, d.Advantage.Scale = LeaveOneOut, PooledStd }, "Estimator.Advantage.Baseline: got leave-one-out, want one that goes with the scale pooled-std"},
 		{func(d *described) { d.Advantage.Epsilon = nan }, "Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0"},
 		{func(d *described) { d.Advantage.Scale, d.Advantage.Epsilon = NoScale, nan }, ""},

@@ -74,7 +74,7 @@ func (kl *KL) Sampled() bool {
 // Estimator is the stochastic gradient of one optimizer step.
 type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
-	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step
+	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step; 0: 1
 	Filter        Filter     // of groups of equal rewards; Drop needs the exact KL gradient
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
@@ -83,16 +83,30 @@ type Estimator struct {
 	Samples       Samples    // the groups of the steps of a block
 }
 
+// Complete gives the number of groups that is left out: 1.
+func (e *Estimator) Complete() {
+	if e.GroupsPerStep == 0 {
+		e.GroupsPerStep = 1
+	}
+}
+
 // Lag is the policy staleness.
 type Lag struct {
 	Kind     LagKind // the rule
-	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy; unused by Random
+	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy; a K of 0: 1; unused by Random
 
 	// Behind ≥ 0 is the number of blocks by which the snapshot is older than the last one;
 	// 1 is the one-step-off schedule of verl and slime. Unused unless the kind is Block.
 	Behind int
 
 	Ages Ages // unused unless the kind is Random
+}
+
+// Complete gives the interval of a block that is left out: 1, on-policy.
+func (l *Lag) Complete() {
+	if l.Kind == Block && l.Interval == 0 {
+		l.Interval = 1
+	}
 }
 
 // StepsPerSnapshot returns the number of optimizer steps that draw from the same

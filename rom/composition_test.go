@@ -314,7 +314,7 @@ func TestFixedPointsOfAnyRewards(t *testing.T) {
 	for range 60 {
 		arms := 2 + r.IntN(3)
 		p := Params{
-			Estimator: option.Estimator{GroupSize: 2 + r.IntN(6), GroupsPerStep: 1, KL: option.KL{Coefficient: math.Exp(2*r.NormFloat64() - 1), Gradient: option.KLGradient(r.IntN(3))}, Importance: option.Importance{Mode: option.ImportanceMode(r.IntN(2))}, Advantage: option.Advantage{Baseline: option.Baseline(r.IntN(2))}},
+			Estimator: option.Estimator{GroupSize: 2 + r.IntN(6), GroupsPerStep: 1, KL: option.KL{Coefficient: math.Exp(2*r.NormFloat64() - 1), Gradient: []option.KLGradient{option.ExactKL, option.K2, option.K3}[r.IntN(3)]}, Importance: option.Importance{Mode: option.ImportanceMode(r.IntN(2))}, Advantage: option.Advantage{Baseline: option.Baseline(r.IntN(2))}},
 			Lag:       option.Lag{Kind: option.Block, Interval: 1},
 			Reference: normals(r, arms, 1),
 		}

@@ -41,7 +41,7 @@ func TestIntegralIsTheSumOverCompositions(t *testing.T) {
 				n := len(c.arms)
 				integrated, summed := integratedAndSummed(t, Params{
 					Arms:      c.arms,
-					Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: epsilon, Baseline: option.Baseline(r.IntN(2)), Std: option.Deviation(r.IntN(2))}, KL: option.KL{Coefficient: 0.4, Gradient: option.KLGradient(r.IntN(3))}, Importance: option.Importance{Mode: option.ImportanceMode(r.IntN(2))}},
+					Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: epsilon, Baseline: option.Baseline(r.IntN(2)), Std: option.Deviation(r.IntN(2))}, KL: option.KL{Coefficient: 0.4, Gradient: []option.KLGradient{option.ExactKL, option.K2, option.K3}[r.IntN(3)]}, Importance: option.Importance{Mode: option.ImportanceMode(r.IntN(2))}},
 					Reference: normals(r, n, 1),
 				})
 				theta, old := normals(r, n, 1.5), normals(r, n, 1.5)

@@ -80,7 +80,7 @@ func againstExactChains(t *testing.T, r *rand.Rand, chains int, change func(*rom
 			p.Arms = []option.Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
 		}
 		p.Reference = []float64{6*r.Float64() - 3, 0}
-		p.KL.Gradient, p.Importance.Mode, p.Advantage.Baseline = option.KLGradient(r.IntN(3)), option.ImportanceMode(r.IntN(2)), option.Baseline(r.IntN(2))
+		p.KL.Gradient, p.Importance.Mode, p.Advantage.Baseline = []option.KLGradient{option.ExactKL, option.K2, option.K3}[r.IntN(3)], option.ImportanceMode(r.IntN(2)), option.Baseline(r.IntN(2))
 		p.Optimizer.LearningRate = 0.01 * math.Exp(r.Float64()*math.Log(100))
 		change(&p)
 		got := rom.Predict(p)

@@ -25,6 +25,8 @@ func (p Params) checked() Params {
 		checkLogits("Params.Start", p.Start, arms)
 		want(isFinite(p.Start), "Params.Start", p.Start, "finite logits")
 	}
+	p.Estimator.Complete()
+	p.Lag.Complete()
 	if p.GroupSize == 0 {
 		p.GroupSize = option.Infinite
 	}

@@ -369,6 +369,7 @@ func (p *Params) leastResolved(from float64) float64 {
 
 // PredictPart is Predict of a part of the prediction.
 func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) Prediction {
+	l.Complete()
 	must(o.Check)
 	must(l.Check)
 	want(o.MaxNorm == e.params.Optimizer.MaxNorm, "Optimizer.MaxNorm", o.MaxNorm, "that of the equilibrium")

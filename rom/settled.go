@@ -26,6 +26,7 @@ type Settled struct {
 // starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
 // With random ages this takes their noise as that of the stationary law from the start on.
 func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Settled {
+	l.Complete()
 	must(o.Check)
 	must(l.Check)
 	if e.prompts != nil {

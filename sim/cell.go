@@ -6,7 +6,10 @@ import (
 )
 
 // Cell is one point of a parameter sweep: what to simulate and what to measure in
-// addition to the run. Simulate checks every field.
+// addition to the run. Simulate checks every field. A cell needs arms, a group size, a learning
+// rate and a number of steps; what else is left out is the usual: one group a step, on-policy,
+// the mean and the standard deviation of the group, no weights, no penalty, a plain gradient
+// step, the uniform policy as start and reference, one replica.
 type Cell struct {
 	ID        string // with Seed, selects the cell's random streams; equal ones give equal streams
 	Seed      uint64
@@ -51,8 +54,13 @@ func (c *Cell) Draws(t int) bool {
 	return c.Estimator.Samples != option.Reused || c.Lag.Refreshes(t)
 }
 
-// complete returns a copy of the cell with values for the lists that are nil.
+// complete returns a copy of the cell with values for what it leaves out.
 func (c Cell) complete() *Cell {
+	c.Estimator.Complete()
+	c.Lag.Complete()
+	if c.Run.Replicas == 0 {
+		c.Run.Replicas = 1
+	}
 	if c.Bandit.TrueMeans == nil {
 		c.Bandit.TrueMeans = c.means()
 	}

@@ -6,46 +6,38 @@ import (
 	"log"
 
 	"grposim/option"
+	"grposim/rom"
 	"grposim/sim"
 )
 
-// One cell: Bernoulli arms with means 0.9 and 0.2, groups of 16, a KL penalty towards
-// the uniform policy, and a snapshot that is refreshed every 4 steps.
 func ExampleSimulate() {
+	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}} // rewards of 0 and 1
+	estimator := option.Estimator{GroupSize: 16, KL: option.KL{Coefficient: 1}}
+	lag := option.Lag{Interval: 4}
+	optimizer := option.Optimizer{LearningRate: 0.05, Momentum: 0.9}
+
 	cell := sim.Cell{
-		ID: "example", Seed: 1,
-		Bandit: option.Bandit{Arms: []option.Arm{
-			{Law: option.Bernoulli, Mean: 0.9},
-			{Law: option.Bernoulli, Mean: 0.2},
-		}},
-		Estimator: option.Estimator{
-			GroupSize: 16, GroupsPerStep: 1,
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
-			Importance: option.Importance{Mode: option.Ratio},
-			KL:         option.KL{Coefficient: 1, Gradient: option.ExactKL, At: option.AtCurrent},
-		},
-		Lag: option.Lag{Kind: option.Block, Interval: 4},
-		Optimizer: option.Optimizer{
-			Kind: option.HeavyBall, LearningRate: 0.05, Momentum: 0.9,
-			Schedule: option.Schedule{Kind: option.ConstantRate},
-		},
-		Run: sim.Run{Steps: 2000, BurnIn: 500, Replicas: 32},
+		Bandit: option.Bandit{Arms: arms}, Estimator: estimator, Lag: lag, Optimizer: optimizer,
+		Run: sim.Run{Steps: 4000, BurnIn: 1000, Replicas: 32},
 	}
+	var measured sim.Result
 	err := sim.Simulate(context.Background(), []sim.Cell{cell}, 2, func(_ int, r sim.Result) error {
-		fmt.Println(r.Status)
-		for _, e := range r.Estimates {
-			fmt.Printf("%s %.4g ± %.4g\n", e.Name, e.Mean, e.StdErr)
-		}
+		measured = r
 		return nil
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
+	mean, variance := measured.Estimates[0], measured.Estimates[1]
+	fmt.Printf("simulated: E J = %.4f ± %.4f, Var J = %.6f ± %.6f\n", mean.Mean, mean.StdErr, variance.Mean, variance.StdErr)
+
+	theory := rom.Predict(rom.Params{Arms: arms, Estimator: estimator, Lag: lag, Optimizer: optimizer})
+	if !theory.Noise.In {
+		log.Fatal(theory.Noise.Because)
+	}
+	fmt.Printf("predicted: E J = %.4f, Var J = %.6f\n",
+		theory.FixedPoint.Reward+*theory.Moments.RewardShift, *theory.Moments.RewardVariance)
 	// Output:
-	// ok
-	// expected_reward_mean 0.7845 ± 0.0004499
-	// expected_reward_variance 0.0005724 ± 1.674e-05
-	// zero_variance_fraction 0.02304 ± 0.0005873
-	// logit_gap_mean 1.643 ± 0.005001
-	// logit_gap_variance 0.06453 ± 0.002157
+	// simulated: E J = 0.7853 ± 0.0004, Var J = 0.000753 ± 0.000014
+	// predicted: E J = 0.7852, Var J = 0.000751
 }

@@ -37,28 +37,28 @@ func (c *Cell) means() []float64 {
 	return m
 }
 
-// check panics with the name of the first field of the prompts of c that is out of its
-// range, or the first field of c that is not possible with prompts.
-func (p *Prompts) check(c *Cell) {
-	want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
-	for i, m := range p.Means {
-		want(m[0] >= 0 && m[0] <= 1 && m[1] >= 0 && m[1] <= 1, fmt.Sprintf("Prompts.Means[%d]", i), m, "two numbers in [0, 1]")
+// check adds the fields of the prompts of c that are out of their range, and those of c that
+// are not possible with prompts.
+func (p *Prompts) check(c *Cell, m *option.Mistakes) {
+	m.Want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
+	for i, mean := range p.Means {
+		m.Want(mean[0] >= 0 && mean[0] <= 1 && mean[1] >= 0 && mean[1] <= 1, fmt.Sprintf("Prompts.Means[%d]", i), mean, "two numbers in [0, 1]")
 	}
-	want(p.Parameters == option.Tabular || p.Parameters == option.Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
-	want(p.Order == option.Shuffled || p.Order == option.InOrder || p.Order == option.Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
-	want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
-	want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
-	want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
-	want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
-	want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
-	want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
+	m.Want(p.Parameters == option.Tabular || p.Parameters == option.Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
+	m.Want(p.Order == option.Shuffled || p.Order == option.InOrder || p.Order == option.Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
+	m.Want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
+	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
+	m.Want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
+	m.Want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
+	m.Want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
+	m.Want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
 	if p.Parameters == option.Shared {
-		want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
+		m.Want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
 		return
 	}
-	want(p.Starts == nil || len(p.Starts) == len(p.Means) && finite(p.Starts), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
-	want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
-	want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
+	m.Want(p.Starts == nil || len(p.Starts) == len(p.Means) && finite(p.Starts), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
+	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
+	m.Want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
 }
 
 // promptSampler chooses the prompts of a run.

@@ -138,7 +138,7 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Bandit.TrueMeans = c.means()
 	c.Run.Steps = 1 + random.IntN(100)
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
-	c.check()
+	c.complete().check()
 	return c
 }
 
@@ -356,7 +356,7 @@ func TestPromptsCheck(t *testing.T) {
 		"Prompts.Starts":            func(c *Cell) { c.Prompts.Parameters = option.Shared },
 		"Prompts.Parameters":        func(c *Cell) { c.Prompts.Parameters = 9 },
 		"Prompts.Order":             func(c *Cell) { c.Prompts.Order = 9 },
-		`Prompts.Order: got shuf`:    func(c *Cell) { c.Estimator.Filter = option.Redraw },
+		`Prompts.Order: got shuf`:   func(c *Cell) { c.Estimator.Filter = option.Redraw },
 		"Estimator.Filter":          func(c *Cell) { c.Estimator.Filter = option.Drop },
 		"Estimator.GroupSize":       func(c *Cell) { c.Estimator.GroupSize = option.Infinite },
 		"Lag.Kind":                  func(c *Cell) { c.Lag.Kind = option.Delay },
@@ -366,13 +366,13 @@ func TestPromptsCheck(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if text := fmt.Sprint(recover()); !strings.HasPrefix(text, "sim: Cell."+field) {
+				if text := fmt.Sprint(recover()); !strings.HasPrefix(text, "sim: "+field) {
 					t.Errorf("%s: got %s", field, text)
 				}
 			}()
 			c := promptCell(func(*Cell) {})
 			change(&c)
-			c.check()
+			c.complete().check()
 		}()
 	}
 }

@@ -1,5 +1,36 @@
 // Package sim runs the algorithm of package grpo: many independent replicas of a cell,
-// in parallel. It imports nothing of package rom, the theory that it tests.
+// in parallel. It imports nothing of package rom, the theory that it tests. Both take a cell
+// in the words of package option:
+//
+//	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}} // rewards of 0 and 1
+//	estimator := option.Estimator{GroupSize: 16, KL: option.KL{Coefficient: 1}}
+//	lag := option.Lag{Interval: 4}
+//	optimizer := option.Optimizer{LearningRate: 0.05, Momentum: 0.9}
+//
+//	cell := sim.Cell{
+//		Bandit: option.Bandit{Arms: arms}, Estimator: estimator, Lag: lag, Optimizer: optimizer,
+//		Run: sim.Run{Steps: 4000, BurnIn: 1000, Replicas: 32},
+//	}
+//	var measured sim.Result
+//	err := sim.Simulate(context.Background(), []sim.Cell{cell}, 2, func(_ int, r sim.Result) error {
+//		measured = r
+//		return nil
+//	})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	mean, variance := measured.Estimates[0], measured.Estimates[1]
+//	fmt.Printf("simulated: E J = %.4f ± %.4f, Var J = %.6f ± %.6f\n", mean.Mean, mean.StdErr, variance.Mean, variance.StdErr)
+//
+//	theory := rom.Predict(rom.Params{Arms: arms, Estimator: estimator, Lag: lag, Optimizer: optimizer})
+//	if !theory.Noise.In {
+//		log.Fatal(theory.Noise.Because)
+//	}
+//	fmt.Printf("predicted: E J = %.4f, Var J = %.6f\n",
+//		theory.FixedPoint.Reward+*theory.Moments.RewardShift, *theory.Moments.RewardVariance)
+//
+// What a cell leaves out is the usual; see Cell. Simulate panics with all mistakes of the
+// caller, a line each.
 //
 //  1. A Cell is one point of a parameter sweep: a bandit, an estimator, a lag, an
 //     optimizer, a start, the length of the run, and the probes that measure something

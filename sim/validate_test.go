@@ -42,20 +42,19 @@ func TestInvalidCells(t *testing.T) {
 		change func(c *Cell)
 		want   string
 	}{
-		{func(c *Cell) { *c = Cell{ID: "x"} }, "sim: number of arms: got 0, want ≥ 2\nsim: Estimator.GroupSize: got 0, want ≥ 2\nsim: Estimator.GroupsPerStep: got 0, want ≥ 1"},
+		{func(c *Cell) { *c = Cell{ID: "x"} }, "sim: number of arms: got 0, want ≥ 2\nsim: Estimator.GroupSize: got 0, want ≥ 2\nsim: Optimizer.LearningRate: got 0, want a finite number > 0\nsim: Run.Steps: got 0, want at least 1"},
 		{func(c *Cell) { c.Bandit.Arms[0].Mean = 1.1 }, `sim: Arms[0].Mean: got 1.1, want a finite number in [0, 1]`},
 		{func(c *Cell) { c.Bandit.Arms[1].Mean = inf }, `sim: Arms[1].Mean: got +Inf, want a finite number`},
 		{func(c *Cell) { c.Bandit.Arms[1].Std = -1 }, `sim: Arms[1].Std: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Cell.Bandit.TrueMeans: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Bandit.TrueMeans: got [], want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `sim: Estimator.GroupSize: got 1, want ≥ 2`},
-		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Cell.Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
-		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `sim: Estimator.GroupsPerStep: got 0, want ≥ 1`},
+		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
 		{func(c *Cell) {
 			c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Rate: 1}
 			for a := range c.Bandit.Arms {
 				c.Bandit.Arms[a] = option.Arm{Law: option.Bernoulli, Mean: 0.5}
 			}
-		}, `sim: Cell.Stiffness, Relaxation or Location: got a probe, want none with the baseline running-mean`},
+		}, `sim: Stiffness, Relaxation or Location: got a probe, want none with the baseline running-mean`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = option.StdScale, nan }, `sim: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
 		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `sim: Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)`},
 		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `sim: Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
@@ -64,8 +63,7 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) {
 			c.Estimator.GroupSize = option.Infinite
 			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 2, Drawn: option.AgePerStep}}
-		}, `sim: Cell.Lag.Ages.Drawn: got step, want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
-		{func(c *Cell) { c.Lag.Interval = 0 }, `sim: Lag.Interval: got 0, want ≥ 1`},
+		}, `sim: Lag.Ages.Drawn: got step, want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
 		{func(c *Cell) { c.Lag = option.Lag{Kind: option.Delay, Interval: -1} }, `sim: Lag.Interval: got -1, want ≥ 0`},
 		{func(c *Cell) { c.Optimizer.LearningRate = 0 }, `sim: Optimizer.LearningRate: got 0, want a finite number > 0`},
 		{func(c *Cell) { c.Optimizer.Momentum = 1 }, `sim: Optimizer.Momentum: got 1, want a finite number in [0, 1)`},
@@ -74,29 +72,28 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Epsilon = option.Adam, nan }, `sim: Optimizer.Epsilon: got NaN, want a finite number ≥ 0`},
 		{func(c *Cell) { c.Optimizer.Schedule.Warmup = -1 }, `sim: Optimizer.Schedule.Warmup: got -1, want ≥ 0`},
 		{func(c *Cell) { c.Optimizer.Schedule = option.Schedule{Kind: option.LinearDecay, Warmup: 5, Total: 5} }, `sim: Optimizer.Schedule.Total: got 5, want ≥ 6`},
-		{func(c *Cell) { c.Init = []float64{0, nan} }, `sim: Cell.Init: got []float64{0, NaN}, want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Reference = []float64{1} }, `sim: Cell.Reference: got []float64{1}, want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Run.Steps = 0 }, `sim: Cell.Run.Steps: got 0, want at least 1`},
-		{func(c *Cell) { c.Run.BurnIn = 20 }, `sim: Cell.Run.BurnIn: got 20, want at least 0 and less than Run.Steps, 20`},
-		{func(c *Cell) { c.Run.Replicas = 0 }, `sim: Cell.Run.Replicas: got 0, want at least 1`},
-		{func(c *Cell) { c.Traces = -1 }, `sim: Cell.Traces: got -1, want at least 0`},
-		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `sim: Cell.Stiffness[0].Displaced: got , want total, fresh or stale`},
-		{func(c *Cell) { c.Stiffness[0].Point = nil }, `sim: Cell.Stiffness[0].Point: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `sim: Cell.Stiffness[0].Direction: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Cell.Stiffness[0].Covector: got [NaN 0], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `sim: Cell.Stiffness[0].Displacement: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `sim: Cell.Stiffness[0].Pairs: got 0, want at least 1`},
-		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Cell.Fits[0]: got line, want saturation, early-slope or logged`},
-		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Cell.Relaxation.Point: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Cell.Relaxation.Direction: got [0 0], want a direction other than 0`},
-		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Cell.Relaxation.Offset: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Cell.Stiffness: got 1 probes of other names, want one named stiffness_total, from which Location takes its scale`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Cell.Location.Event: got , want instability, ringing or visible`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Cell.Location.Param: got , want optimizer.learning_rate or lag.interval`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `sim: Cell.Location.From: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `sim: Cell.Location.To: got 0.5, want a finite number ≥ Location.From, 1`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Tolerance = -1 }, `sim: Cell.Location.Tolerance: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Offset = inf }, `sim: Cell.Location.Offset: got +Inf, want a finite number > 0`},
+		{func(c *Cell) { c.Init = []float64{0, nan} }, `sim: Init: got [0 NaN], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Reference = []float64{1} }, `sim: Reference: got [1], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Run.Steps = 0 }, `sim: Run.Steps: got 0, want at least 1`},
+		{func(c *Cell) { c.Run.BurnIn = 20 }, `sim: Run.BurnIn: got 20, want at least 0 and less than Run.Steps, 20`},
+		{func(c *Cell) { c.Traces = -1 }, `sim: Traces: got -1, want at least 0`},
+		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `sim: Stiffness[0].Displaced: got , want total, fresh or stale`},
+		{func(c *Cell) { c.Stiffness[0].Point = nil }, `sim: Stiffness[0].Point: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `sim: Stiffness[0].Direction: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Stiffness[0].Covector: got [NaN 0], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `sim: Stiffness[0].Displacement: got 0, want a finite number > 0`},
+		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `sim: Stiffness[0].Pairs: got 0, want at least 1`},
+		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Fits[0]: got line, want saturation, early-slope or logged`},
+		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Relaxation.Point: got [], want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Relaxation.Direction: got [0 0], want a direction other than 0`},
+		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Relaxation.Offset: got 0, want a finite number > 0`},
+		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Stiffness: got 1 probes of other names, want one named stiffness_total, from which Location takes its scale`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Location.Event: got , want instability, ringing or visible`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Location.Param: got , want optimizer.learning_rate or lag.interval`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `sim: Location.From: got 0, want a finite number > 0`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `sim: Location.To: got 0.5, want a finite number ≥ Location.From, 1`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Tolerance = -1 }, `sim: Location.Tolerance: got -1, want a finite number ≥ 0`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Offset = inf }, `sim: Location.Offset: got +Inf, want a finite number > 0`},
 	} {
 		c := validCell()
 		x.change(&c)
@@ -125,7 +122,7 @@ func TestValidCells(t *testing.T) {
 	interval.Location.Param, interval.Lag.Interval = RefreshInterval, 0
 	infinite.Estimator.GroupSize, infinite.Run.Replicas, infinite.Stiffness[0].Pairs = option.Infinite, 0, 0
 	for _, c := range []Cell{validCell(), locatedCell(), rate, interval, infinite} {
-		c.check()
+		c.complete().check()
 	}
 }
 

@@ -13,9 +13,6 @@ import (
 // gives an outcome without trajectory.
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
-	if n := c.Settings.Run.Replicas; n != c.replicas {
-		o.Replicas = n
-	}
 	for _, e := range r.Estimates {
 		o.Add(store.Store(e.Name, e.Estimate))
 	}

@@ -55,7 +55,7 @@ func parameterColumn(k config.Key) store.Column {
 // statusColumns follow the parameters in cells.csv.
 var statusColumns = []store.Column{
 	{Name: "status", Doc: "Whether the cell could be measured: `ok`; `diverged`, at least one replica left the range of floating point; `overflow`, no replica did, but an estimate, which is missing; `no-fixed-point`, it starts at a fixed point and the theory finds none, so it was not simulated."},
-	{Name: "interval_confidence", Doc: "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1, times that of its looks.", Unit: pureRatio, Range: "0 to 1, exclusive"},
+	{Name: "interval_confidence", Doc: "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1.", Unit: pureRatio, Range: "0 to 1, exclusive"},
 }
 
 // estimateColumns returns the estimates of cells.csv. Each NAME is followed by NAME_lo and

@@ -121,7 +121,7 @@ A number that is not known, or not finite, is an empty field in CSV and null in 
 
 ## Intervals
 
-All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and have one confidence, 1 − (1 − c)/n: c is the configuration's ` + "`confidence`" + ` (0.99 unless given) and n the number of the file's verdicts, at least 1, times that of its looks if it has any. Those of the verdicts so hold together with confidence c (Bonferroni). Column interval_confidence of cells.csv gives the number. The interval of a trajectory divides 1 − confidence once more, by the number of its steps. Shares (zero_variance_fraction, named_…, paper_named_…, logged_plateau_…) have Wilson's interval, all others Student's, widened by the estimate's systematic error. The confidence is not that of several files together.
+All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and have one confidence, 1 − (1 − c)/n: c is the configuration's ` + "`confidence`" + ` (0.99 unless given) and n the number of the file's verdicts, at least 1. Those of the verdicts so hold together with confidence c (Bonferroni). Column interval_confidence of cells.csv gives the number. The interval of a trajectory divides 1 − confidence once more, by the number of its steps. Shares (zero_variance_fraction, named_…, paper_named_…, logged_plateau_…) have Wilson's interval, all others Student's, widened by the estimate's systematic error. The confidence is not that of several files together.
 
 ## cells.csv
 

@@ -21,14 +21,13 @@ import (
 
 // Forecast estimates the cost of a sweep; `grposim sweep --dry-run` prints it.
 type Forecast struct {
-	Cells        int     `json:"cells"`                         // number of cells in the plan
-	ReplicaSteps float64 `json:"replica_steps"`                 // work of all cells, in steps of one replica; with looks the most: of all looks of all cells
-	LeastSteps   float64 `json:"least_replica_steps,omitempty"` // with looks, the work if all cells stop at the first; 0 without looks
-	Seconds      float64 `json:"seconds"`                       // wall time of simulating with the given workers; 0 if no cell can be simulated
-	Judging      float64 `json:"judging"`                       // wall time of predictions and verdicts, in seconds
-	Writing      float64 `json:"writing"`                       // wall time of planning, the tables, the figures and the page, in seconds
-	Again        float64 `json:"again"`                         // wall time of the same sweep with nothing left to do, in seconds
-	Bytes        int64   `json:"bytes"`                         // size of the results folder; 0 if no cell can be simulated
+	Cells        int     `json:"cells"`         // number of cells in the plan
+	ReplicaSteps float64 `json:"replica_steps"` // work of all cells, in steps of one replica
+	Seconds      float64 `json:"seconds"`       // wall time of simulating with the given workers; 0 if no cell can be simulated
+	Judging      float64 `json:"judging"`       // wall time of predictions and verdicts, in seconds
+	Writing      float64 `json:"writing"`       // wall time of planning, the tables, the figures and the page, in seconds
+	Again        float64 `json:"again"`         // wall time of the same sweep with nothing left to do, in seconds
+	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
 
 	Memory        float64 `json:"memory"`         // largest memory while it simulates, in bytes
 	JudgingMemory float64 `json:"judging_memory"` // largest memory while it judges and draws, in bytes
@@ -217,14 +216,6 @@ func (f *Forecast) LargestShard(spec *config.Spec, n int) (seconds, memory float
 // forecast simulates and judges the sample, and scales up.
 func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error) {
 	f := &Forecast{Cells: w.cells}
-	if looks := w.spec.Looks; looks != nil {
-		f.LeastSteps = looks[0] * w.work
-		all := 0.0
-		for _, share := range looks {
-			all += share
-		}
-		w.work *= all
-	}
 	f.ReplicaSteps = w.work
 	f.Memory = leastMemory + cellMemory*float64(w.cells) + float64(workers)*w.memory
 	f.AgainMemory = leastMemory + verdictMemory*float64(w.sets)

@@ -2,16 +2,17 @@ package sweeps
 
 import (
 	"errors"
-	"grposim/rom"
-	"grposim/sweeps/config"
-	"grposim/sweeps/store"
-	"grposim/sweeps/theory"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // The forecast of a cell with a search counts the steps of the search without

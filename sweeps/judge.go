@@ -86,13 +86,7 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 	confidence := plan.IntervalConfidence()
 	e.inParallel(len(tasks), e.part, func(e *evidence, i int) {
 		t := &tasks[i]
-		judged := newJudgement(t.planned.Check, confidence, e).verdicts(plan.Spec.Name, t.planned.Index, *t.set)
-		if plan.Spec.Looks != nil {
-			for i := range judged {
-				judged[i].Look, judged[i].Confidence = plan.look(t.set.Cells)+1, confidence
-			}
-		}
-		copy(verdicts[t.first:], judged)
+		copy(verdicts[t.first:], newJudgement(t.planned.Check, confidence, e).verdicts(plan.Spec.Name, t.planned.Index, *t.set))
 	})
 	return verdicts
 }

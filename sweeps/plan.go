@@ -45,10 +45,10 @@ func (p *Plan) Units() string {
 }
 
 // IntervalConfidence returns the confidence of every interval in the results,
-// 1 − (1 − Spec.Confidence)/n with n = max(Verdicts, 1) · max(looks, 1): those of all verdicts
-// at all looks hold together with the confidence of the configuration (Bonferroni).
+// 1 − (1 − Spec.Confidence)/n with n = max(Verdicts, 1): those of all verdicts hold together
+// with the confidence of the configuration (Bonferroni).
 func (p *Plan) IntervalConfidence() float64 {
-	return 1 - (1-p.Spec.Confidence)/float64(max(p.Verdicts, 1)*max(len(p.Spec.Looks), 1))
+	return 1 - (1-p.Spec.Confidence)/float64(max(p.Verdicts, 1))
 }
 
 // Cell is one point of the sweep.
@@ -58,8 +58,6 @@ type Cell struct {
 	Axes     []config.Assignment // its values of the swept keys, in the order of the axes
 	Settings config.Settings     // all its settings; cells share their slices: never write into them
 	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
-
-	replicas int // run.replicas of the configuration; Settings has those of the look (setLook)
 
 	start  []float64 // logits at step 0
 	probed *sim.Cell // the simulator's input of a cell that measures more than its run; nil: Sim makes it
@@ -151,7 +149,7 @@ func newPlanner(spec *config.Spec) *planner {
 // next returns the cell of the next point, which is not yet resolved, what it measures, and
 // the indices of the checks that judge it.
 func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) {
-	c = Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK, replicas: point.Settings.Run.Replicas}
+	c = Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK}
 	for n := range p.checks {
 		check := &p.checks[n]
 		if !check.Selects(point) {

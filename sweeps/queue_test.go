@@ -129,10 +129,10 @@ sweep:
 // A panic outside of any cell is an error with its stack, not the end of the program.
 func TestQueuePanics(t *testing.T) {
 	invalid := &planText(t, tiny).Cells[0]
-	invalid.Settings.Lag.Interval = 0
+	invalid.Settings.Lag.Interval = -1
 	err := simulateInOrder(t.Context(), []*Cell{invalid}, 2, func(float64) {}, func() {}, func(*store.Outcome) error { return nil })
 	var failed *sim.Panic
-	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `Lag.Interval: got 0`) || !strings.Contains(string(failed.Stack), "(*Cell).check") {
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `Lag.Interval: got -1`) || !strings.Contains(string(failed.Stack), "(*Cell).check") {
 		t.Errorf("got %v, want the panic and its stack", err)
 	}
 }

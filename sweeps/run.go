@@ -107,7 +107,6 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 	for _, note := range notes {
 		m.Progress.Note(note)
 	}
-	plan.adopt(r.journal.Outcomes)
 	r.manifest.Shard = plan.Shard
 	var damaged *store.DamagedError
 	if previous, err := store.ReadManifest(dir); errors.As(err, &damaged) {
@@ -150,7 +149,7 @@ func (plan *Plan) changes(before json.RawMessage) []string {
 		if was == now {
 			continue
 		}
-		judged = judged || path == "checks" || path == "confidence" || path == "looks" || path == "claim"
+		judged = judged || path == "checks" || path == "confidence" || path == "claim"
 		switch {
 		case !known:
 			changed = append(changed, path+" was not given")
@@ -205,20 +204,13 @@ func (r *run) close() error {
 	return errors.Join(err, r.release())
 }
 
-// simulate simulates the cells that the journal lacks and appends their outcomes to it, look
-// by look, sorts the journal, and records in the manifest how long it took.
+// simulate simulates the cells that the journal lacks and appends their outcomes to it, sorts the
+// journal, and records in the manifest how long it took.
 func (r *run) simulate(ctx context.Context) error {
 	wall, cpu := time.Now(), store.CPUSeconds()
-	simulated := 0
-	for more := true; more; {
-		n, err := r.simulateMissing(ctx)
-		if err == nil {
-			simulated += n
-			more, err = r.plan.goOn(ctx, r.journal.Outcomes, r.Workers)
-		}
-		if err != nil {
-			return err
-		}
+	simulated, err := r.simulateMissing(ctx)
+	if err != nil {
+		return err
 	}
 	if err := r.journal.Sort(r.plan.ids()); err != nil {
 		return err
@@ -285,7 +277,6 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if len(journal.Damaged) > 0 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
 	}
-	plan.adopt(journal.Outcomes)
 	missing, versions := 0, make(map[string]bool)
 	for _, id := range plan.ids() {
 		if o := journal.Outcomes[id]; o != nil {
@@ -338,9 +329,5 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 	if err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
-	if err == nil && plan.advance(e.Verdicts) {
-		return nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of inconclusive checks have looks left: run the sweep again, which goes on with them", dir)}
-	}
-	return e, err
+	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
 }

@@ -71,12 +71,9 @@ func (m Runner) lock(ctx context.Context, dir, name string) (release func() erro
 	}
 }
 
-// cached reports whether the sweep uses the cache, which holds cells with run.replicas alone.
-func (r *run) cached() bool { return r.Cache != nil && r.plan.Spec.Looks == nil }
-
 // fromCache appends the cells that the cache has to the journal, and returns the others.
 func (r *run) fromCache(ctx context.Context, missing []*Cell) (others []*Cell, err error) {
-	if !r.cached() {
+	if r.Cache == nil {
 		return missing, nil
 	}
 	for i, c := range missing {
@@ -105,7 +102,7 @@ func (r *run) fromCache(ctx context.Context, missing []*Cell) (others []*Cell, e
 
 // intoCache adds a cell of the journal to the cache.
 func (r *run) intoCache(o *store.Outcome) {
-	if !r.cached() {
+	if r.Cache == nil {
 		return
 	}
 	if err := r.Cache.Put(o); err != nil {
@@ -118,9 +115,6 @@ func (r *run) add(o *store.Outcome) error {
 	recorded, err := o.Trajectory() // until Append moves it to the journal
 	if err := errors.Join(err, r.journal.Append(o)); err != nil {
 		return err
-	}
-	if r.plan.Spec.Looks != nil {
-		return nil // a later look may replace it
 	}
 	return r.trajectories.WriteNext(r.journal.Outcomes, o.ID, recorded)
 }

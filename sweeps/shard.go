@@ -101,19 +101,10 @@ func divide(spec *config.Spec, n int) []load {
 	return shards
 }
 
-// Divisible returns config.Problems if a sweep cannot be divided into shards: one that has
-// looks, after which all cells are judged.
-func Divisible(spec *config.Spec) error {
-	if spec.Looks == nil {
-		return nil
-	}
-	return config.Problems{{Source: spec.Name, Text: "looks: got a sweep with looks, want one without for shards, which judge nothing"}}
-}
-
 // RunPart simulates the cells of a shard (NewPart) that the results folder dir lacks, as Run
 // does; it judges nothing.
 func (m Runner) RunPart(ctx context.Context, part *Plan, dir string) (err error) {
-	if err := errors.Join(Divisible(part.Spec), part.fits(m.Workers)); err != nil {
+	if err := part.fits(m.Workers); err != nil {
 		return err
 	}
 	r, err := m.open(ctx, part, dir)
@@ -165,9 +156,6 @@ func readShards(dirs []string) (plan *Plan, journals []*store.Journal, err error
 	}
 	spec, err := config.Restore(dirs[0], manifests[0].Config, nil)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := Divisible(spec); err != nil {
 		return nil, nil, err
 	}
 	plan = NewPlan(spec)

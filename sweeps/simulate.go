@@ -14,21 +14,11 @@ import (
 // Run it stores nothing, so that an interrupted sweep starts again from nothing.
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.Outcome, error) {
 	outcomes := make(map[string]*store.Outcome)
-	plan.adopt(outcomes)
-	for more := true; more; {
-		cells, _ := plan.missing(outcomes)
-		err := simulate(ctx, cells, workers, func(float64) {}, func(index int, o *store.Outcome) error {
-			outcomes[cells[index].ID] = o
-			return nil
-		})
-		if err == nil {
-			more, err = plan.goOn(ctx, outcomes, workers)
-		}
-		if err != nil {
-			return outcomes, err
-		}
-	}
-	return outcomes, nil
+	cells, _ := plan.missing(outcomes)
+	return outcomes, simulate(ctx, cells, workers, func(float64) {}, func(index int, o *store.Outcome) error {
+		outcomes[cells[index].ID] = o
+		return nil
+	})
 }
 
 // missing returns the cells of a plan that outcomes lacks and that have to be
@@ -43,7 +33,7 @@ func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 		}
 		seen[c.ID] = true
 		switch {
-		case c.measured(outcomes[c.ID]):
+		case outcomes[c.ID] != nil:
 		case c.Status == store.NoFixedPoint:
 			outcomes[c.ID] = &store.Outcome{ID: c.ID, Status: store.NoFixedPoint}
 		default:

@@ -52,7 +52,6 @@ func (m Runner) Stored(ctx context.Context, spec *config.Spec, dir string, cells
 	if e.Outcomes, err = store.ReadOutcomes(dir, e.Plan.ids()); err != nil {
 		return nil, err
 	}
-	e.Plan.adopt(e.Outcomes)
 	m.Progress.Note(fmt.Sprintf("%s: all %d cells are finished, judged and drawn: nothing to do", spec.Name, spec.Size()))
 	return e, nil
 }

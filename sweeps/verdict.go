@@ -111,9 +111,6 @@ type Verdict struct {
 
 	Bandits *Tally `json:"bandits,omitempty"` // in how many of the set's bandits the claim holds; nil: they are not counted
 
-	Look       int     `json:"look,omitempty"`       // the look at which the cells stopped, from 1; 0: the configuration has none
-	Confidence float64 `json:"confidence,omitempty"` // of the interval, in (0, 1); 0 if the configuration has no looks: see Plan.IntervalConfidence
-
 	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"` // the check's own claim, whose value is then Predicted, with what the theory predicts; nil: the prediction is judged
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
@@ -137,11 +134,6 @@ func (v *Verdict) controlled() bool {
 // Missed reports whether the control does not disagree, so that the check could not have
 // failed.
 func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != Disagree }
-
-// undecided reports whether the verdict or its control is inconclusive.
-func (v Verdict) undecided() bool {
-	return v.Verdict == Inconclusive || v.controlled() && v.Control.Verdict == Inconclusive
-}
 
 // TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
 type TestedHypothesis struct {

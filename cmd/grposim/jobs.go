@@ -68,9 +68,6 @@ func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error
 	if err := errors.Join(append(problems, checkWorkers(f.workers))...); err != nil {
 		return nil, usageError{err}
 	}
-	if err := sweeps.Divisible(spec); err != nil {
-		return nil, err
-	}
 	forecast, err := sweeps.ForecastSpec(ctx, spec, f.workers)
 	if err != nil {
 		return nil, err

@@ -65,9 +65,6 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 				if s, err = parseShard(shard); err != nil {
 					return err
 				}
-				if err := sweeps.Divisible(spec); err != nil {
-					return err
-				}
 			}
 			if dryRun {
 				forecast, err := sweeps.ForecastSpec(c.Context(), spec, workers)

@@ -1,141 +1,186 @@
 package mutants
 
-import (
-	"go/ast"
-	"go/build"
-	"go/importer"
-	"go/parser"
-	"go/token"
-	"go/types"
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
-	"testing"
-)
+// table holds faults in what the code means: an equation, an estimate, a stream, a promise.
+var table = []fault{
+	{"grpo", "failures get a positive advantage",
+		"factor*(1-mean), -factor*mean", "factor*(1-mean), factor*mean"},
+	{"grpo", "leave-one-out factor (G−1)/G for G/(G−1)",
+		"factor = g / (g - 1)", "factor = (g - 1) / g"},
+	{"grpo", "epsilon added to the variance instead of the deviation",
+		"(deviation(adv, g, squares) + adv.Epsilon)", "math.Sqrt(math.Pow(deviation(adv, g, squares), 2)+adv.Epsilon)"},
+	{"grpo", "the group's mean weighs each atom once, whatever its number of samples",
+		"sum += float64(float64(x.Count) * x.Reward)", "sum += x.Reward"},
+	{"grpo", "importance ratio π_old/π",
+		"ratio = probs[a] / old", "ratio = old / probs[a]"},
+	{"grpo", "DPPO bounds the change of the ratio, not of the probability",
+		"change < within.Low || change > within.High", "ratio-1 < within.Low || ratio-1 > within.High"},
+	{"grpo", "the KL penalty pushes away from the reference",
+		"- float64(beta*float64(probs[a]*(l-logRatio)))", "+ float64(beta*float64(probs[a]*(l-logRatio)))"},
+	{"grpo", "k3 weighs with −π_ref/π, without the 1",
+		"kappa = 1 - f.reference.Probs[a]/at.Probs[a]", "kappa = -f.reference.Probs[a] / at.Probs[a]"},
+	{"grpo", "the snapshot is the current policy itself, not a copy",
+		"%len(h.past)].Set(current)", "%len(h.past)] = current"},
+	{"grpo", "the delay is τ−1",
+		"h.lag.StepsPerSnapshot()-age, 0)", "h.lag.StepsPerSnapshot()-age+1, 0)"},
+	{"grpo", "the probabilities of a geometric law begin with r instead of 1−r",
+		"append(p, (1-r)*tail)", "append(p, r*tail)"},
+	{"grpo", "Nesterov without its lookahead",
+		"float64(rate * (x + float64(o.Momentum*v)))", "float64(rate * v)"},
+	{"grpo", "Adam's second moment is not bias-corrected",
+		"math.Sqrt(s/(1-state.decay2)) + o.Epsilon", "math.Sqrt(s) + o.Epsilon"},
+	{"grpo", "the warm-up starts at 0: t/Warmup",
+		"float64(t+1) / float64(s.Warmup)", "float64(t) / float64(s.Warmup)"},
+	{"grpo", "the expected gradient's deviation lacks the variance within an arm",
+		" + variance(&arm))", ")"},
+	{"grpo", "the KL in the advantage has no importance weight",
+		"kappa = float64(f.upper[a] * kappa)", "kappa = float64(kappa)"},
+	{"grpo", "ratio-k1 lacks the derivative of the logarithm",
+		"* (kappa + 1))", "* kappa)"},
 
-// Every mutant's text occurs once in its file, and the package compiles with the
-// fault in it.
-func TestTable(t *testing.T) {
-	t.Chdir("../..")
-	files := token.NewFileSet()
-	config := types.Config{Importer: &remembering{importer.ForCompiler(files, "source", nil), make(map[string]*types.Package)}}
-	sound := make(map[string]map[string]*ast.File) // of a folder, its files without a fault
-	ids := make(map[string]bool)
-	for _, m := range table {
-		dir := path.Dir(m.file)
-		if ids[m.id] {
-			t.Errorf("two mutants are called %s", m.id)
-		}
-		ids[m.id] = true
-		if path.Dir(m.id) != dir {
-			t.Errorf("%s: a mutant of %s is called %s/…", m.id, dir, dir)
-		}
-		if m.fault == "" || strings.Contains(m.fault, "\n") {
-			t.Errorf("%s: %q does not describe the fault in one line", m.id, m.fault)
-		}
-		if m.before == m.after {
-			t.Errorf("%s changes nothing", m.id)
-		}
-		if sound[dir] == nil {
-			sound[dir] = parsePackage(t, files, dir)
-		}
-		source, err := os.ReadFile(m.file)
-		if err != nil {
-			t.Errorf("%s: %v", m.id, err)
-			continue
-		}
-		mutated, err := m.apply(string(source))
-		if err != nil {
-			t.Errorf("%s: %v", m.id, err)
-			continue
-		}
-		if built, err := build.Default.MatchFile(dir, path.Base(m.file)); err != nil || !built {
-			continue // vectors, in a build without them
-		}
-		faulty, err := parser.ParseFile(files, m.file, mutated, parser.SkipObjectResolution)
-		if err != nil {
-			t.Errorf("%s: %v", m.id, err)
-			continue
-		}
-		compiled := []*ast.File{faulty}
-		for name, file := range sound[dir] {
-			if name != m.file {
-				compiled = append(compiled, file)
-			}
-		}
-		if _, err := config.Check(dir, files, compiled, nil); err != nil {
-			t.Errorf("%s: %v", m.id, err)
-		}
-	}
-}
+	{"sim", "time averages are divided by all steps",
+		"n := float64(c.Run.Steps - c.Run.BurnIn)", "n := float64(c.Run.Steps)"},
+	{"sim", "the true reward is computed with the means of the rewards used in training",
+		"r.policy.Mean(r.cell.Bandit.TrueMeans)", "r.policy.Mean(r.means)"},
+	{"sim", "every purpose has the same random stream",
+		"seed, cell, purpose, index)", "seed, cell, ForReplica, index)"},
+	{"sim", "every replica has the same random stream",
+		"seed, cell, purpose, index)", "seed, cell, purpose, 0)"},
+	{"sim", "a worker keeps the batch of the previous cell",
+		"if m.batch.cell == c {", "if m.batch.cell != nil {"},
+	{"sim", "Welford's update squares the deviation from the old mean",
+		"float64(d * (x - m.mean[q]))", "float64(d * d)"},
+	{"sim", "merged sums of squares lack the term of the difference of the two means",
+		"m.m2[q] += o.m2[q] + float64(float64(d*d)*between)", "m.m2[q] += o.m2[q] + float64(0*between)"},
+	{"sim", "the standard error lacks 1/√n",
+		"math.Sqrt(m.m2[q] / float64(m.n-1) / float64(m.n))", "math.Sqrt(m.m2[q] / float64(m.n-1))"},
+	{"sim", "the standard deviation of the mean of an arm's n normal rewards has 1/√G instead of 1/√n",
+		"draw.Normal(w)/math.Sqrt(float64(n))", "draw.Normal(w)/math.Sqrt(float64(s.estimator.GroupSize))"},
+	{"sim", "the scatter of n normal rewards has n degrees of freedom",
+		"draw.ChiSquare(w, n-1)", "draw.ChiSquare(w, n)"},
+	{"sim", "Richardson's extrapolation assumes an error of first order",
+		"(float64(4*s.near) - s.far) / 3", "float64(2*s.near) - s.far"},
+	{"sim", "the readers of the two sides of a pair are not aligned",
+		"draw.Align(plus.words, minus.words)", "_ = draw.Align"},
+	{"sim", "the snapshot is refreshed one step late",
+		"if b.lag.Refreshes(t) {", "if b.lag.Refreshes(t - 1) {"},
+	{"sim", "the gradient of a prompt is not divided by the number of groups",
+		"share := 1 / float64(groups)", "share := 1.0"},
+	{"sim", "a prompt proposed at a policy nearby is always accepted",
+		"return prompt, u*r*r < 1 ||", "return prompt, true || u*r*r < 1 ||"},
 
-// remembering is an importer that looks for every package once.
-type remembering struct {
-	types.Importer
-	packages map[string]*types.Package
-}
+	{"sim/draw", "for shape < 1 the factor is U^shape instead of U^(1/shape)",
+		"fp.Exp(fp.Log(Uniform(w)) / shape)", "fp.Exp(fp.Log(Uniform(w)) * shape)"},
+	{"sim/draw", "chi-square is a gamma draw without the factor 2",
+		"return 2 * Gamma(w, float64(k)/2)", "return Gamma(w, float64(k)/2)"},
 
-func (r *remembering) Import(path string) (pkg *types.Package, err error) {
-	if r.packages[path] == nil {
-		r.packages[path], err = r.Importer.Import(path)
-	}
-	return r.packages[path], err
-}
+	{"sim/measure", "the standard error takes the population deviation",
+		"math.Sqrt(squares / (n - 1) / n)", "math.Sqrt(squares / n / n)"},
+	{"sim/measure", "a two-sided interval with a one-sided quantile",
+		"Nu: float64(df)}.Quantile(0.5 + confidence/2)", "Nu: float64(df)}.Quantile(confidence)"},
+	{"sim/measure", "Satterthwaite's degrees of freedom from unsquared variances",
+		"scatter += v * v / float64(e.DF)", "scatter += v / float64(e.DF)"},
+	{"sim/measure", "standard errors are added, not their squares",
+		"return math.Sqrt(variance), max(1", "return variance, max(1"},
+	{"sim/measure", "the jackknife's error lacks its factor n−1",
+		"float64((n - 1) * Mean(values).StdErr)", "float64(min(n, 1) * Mean(values).StdErr)"},
+	{"sim/measure", "ζ of a complex pair has the wrong sign",
+		"return -s / length(s, w)", "return s / length(s, w)"},
 
-// parsePackage returns the syntax of the files that a folder's package is built
-// from, by path.
-func parsePackage(t *testing.T, files *token.FileSet, dir string) map[string]*ast.File {
-	t.Helper()
-	pkg, err := build.ImportDir(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed := make(map[string]*ast.File)
-	for _, name := range pkg.GoFiles {
-		file := path.Join(dir, name)
-		if parsed[file], err = parser.ParseFile(files, file, nil, parser.SkipObjectResolution); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return parsed
-}
+	{"rom", "φ_G sums over Binomial(G−1, J) instead of Binomial(G−2, J)",
+		"binomial(m.pool()-2, j, rest, m.weights)", "binomial(m.pool()-1, j, rest, m.weights)"},
+	{"rom", "the score is e_a − π_old instead of e_a − π",
+		"project(dst, m.now.probs)", "project(dst, m.past.probs)"},
+	{"rom", "κ of k3 is π_ref/π instead of 1 − π_ref/π",
+		"-math.Expm1(-l)", "math.Exp(-l)"},
+	{"rom", "the covariance is not divided by the number of groups",
+		"m.Factors.Noise/float64(m.GroupsPerStep)", "m.Factors.Noise"},
+	{"rom", "the diagonal has W V instead of W V W",
+		"(g.up*m.up[a]*up + g.down*m.down[a]*down)", "(g.up*up + g.down*down)"},
+	{"rom", "H_u is diag u + uπᵀ + πuᵀ instead of diag u − uπᵀ − πuᵀ",
+		"h[a][b] += phi * (u[a]*q + p*u[b])", "h[a][b] -= phi * (u[a]*q + p*u[b])"},
+	{"rom", "the stale part of k3 has the κ of k2",
+		"fisher(m.kappa)", "fisher(l)"},
+	{"rom", "the mean age of a block is K instead of (K−1)/2",
+		" + float64(l.Interval-1)/2", " + float64(l.Interval)"},
+	{"rom", "E[age²] of a block is (K−1)(2K−1)/3 instead of /6",
+		"return (k - 1) * (2*k - 1) / 6", "return (k - 1) * (2*k - 1) / 3"},
+	{"rom", "the mass lacks a ½: it is (1+μ)/2 + ηλ_s E[age²]",
+		"0.5*(1+mu) + 0.5*stale*square", "0.5*(1+mu) + stale*square"},
+	{"rom", "ζ is γ/√(mk) instead of γ/(2√(mk))",
+		"o.Damping / (2 * math.Sqrt(o.Mass)", "o.Damping / (math.Sqrt(o.Mass)"},
+	{"rom", "the flip threshold has 1 − μ^K instead of 1 + μ^K",
+		"flip := 2 * (1 + b.power) /", "flip := 2 * (1 - b.power) /"},
+	{"rom", "the phase of a delay lacks its half step",
+		"lag := float64(tau) + 0.5", "lag := float64(tau)"},
+	{"rom", "the sufficient rule has 2(1−μ) instead of 2(1+μ)",
+		"rate := 2 * (1 + s.momentum) / (s.fresh + stale)", "rate := 2 * (1 - s.momentum) / (s.fresh + stale)"},
+	{"rom", "the geometric law has r = 1/(1+ā)",
+		"return a.Mean / (1 + a.Mean)", "return 1 / (1 + a.Mean)"},
+	{"rom", "Nesterov's step has the velocity times μ instead of μ²",
+		"return 1 + momentum, momentum * momentum", "return 1 + momentum, momentum"},
+	{"rom", "the variance of the logit gap lacks its factor 2",
+		"gap := 2 * sigma.At(0, 0)", "gap := sigma.At(0, 0)"},
+	{"rom", "the oscillator's variance N/(γk) lacks its ½",
+		"GradientVariance / (2 * o.Damping * o.Spring)", "GradientVariance / (o.Damping * o.Spring)"},
+	{"rom", "the fixed point of the mean shift has the wrong sign",
+		"closing.Sub(closing, period)", "closing.Sub(period, closing)"},
+	{"rom", "the mean field refreshes its snapshot one step early",
+		"if t%s.period() == 0 {", "if (t+1)%s.period() == 0 {"},
+	{"rom", "the probability of equal rewards in a group is J^(G−1) + (1−J)^(G−1)",
+		"sum += math.Pow(p, m.size)", "sum += math.Pow(p, m.size-1)"},
+	{"rom", "Adam's critical learning rate is multiplied by 1−β1 instead of divided",
+		"*rate /= 1 - p.Optimizer.Beta1", "*rate *= 1 - p.Optimizer.Beta1"},
+	{"rom", "noise that takes runs to another attractor is in scope",
+		"!(end < distance(start, home)/back)", "!(end < math.Inf(1)*back)"},
+	{"rom", "each component of a force is cut at the largest norm",
+		"return p.Optimizer.MaxNorm / math.Sqrt2", "return p.Optimizer.MaxNorm"},
 
-// Every test that is left out exists.
-func TestClocked(t *testing.T) {
-	files, err := filepath.Glob("../../*/*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text.Write(data)
-	}
-	for _, name := range clocked {
-		if n := strings.Count(text.String(), "\nfunc "+name+"(t *testing.T) {"); n != 1 {
-			t.Errorf("%d tests are called %s", n, name)
-		}
-	}
-}
+	{"training/equivalence", "only one of the two one-sided tests is made",
+		"return lo > -r.Margin && hi < r.Margin", "return hi >= lo && lo > -r.Margin"},
+	{"training/equivalence", "Holm's procedure does not step down",
+		"l.kept = alpha / float64(m-r)", "l.kept = alpha / float64(m)"},
+	{"training/equivalence", "the error of a difference is that of half a sum",
+		"2*math.Sqrt(half.variance)", "math.Sqrt(half.variance)"},
 
-// docs/mutants.md has a row for every mutant, in the order of the table.
-func TestPageIsOfThisTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/mutants.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rows, _ := strings.Cut(string(page), "\n|---|---|---|---:|\n")
-	lines := strings.Split(strings.TrimSpace(rows), "\n")
-	if len(lines) != len(table) {
-		t.Fatalf("docs/mutants.md has %d mutants, the table %d: run `make mutants`", len(lines), len(table))
-	}
-	for i, m := range table {
-		if !strings.HasPrefix(lines[i], m.rowStart()+" ") {
-			t.Errorf("docs/mutants.md lacks %s in row %d: run `make mutants`", m.id, i+1)
-		}
-	}
+	{"training/fit", "the scatter of neighbours is not subtracted from the noise",
+		"d[i] = r * r / 1.5", "d[i] = r * r"},
+
+	{"training/diagnose", "the false-alarm probability of an oscillation is that of a single trial frequency",
+		"math.Pow(falseAlarm/trials, 2/(n-4))", "math.Pow(falseAlarm, 2/(n-4))"},
+
+	{"training/logs", "a share in percent is not divided by 100",
+		"quantity: FracAll0, scale: 0.01", "quantity: FracAll0, scale: 1"},
+	{"training/logs", "records of TensorBoard with a wrong checksum are read",
+		"sum != checksum(data) || !t.event(data)", "sum == 0 || !t.event(data)"},
+	{"training/logs", "rows of evaluation with keys of training count as training",
+		"!info.training || evaluates || ", "!info.training || "},
+
+	{"sweeps", "the family-wise correction counts checks instead of verdicts",
+		"float64(max(p.Verdicts, 1))", "float64(max(len(p.Checks), 1))"},
+	{"sweeps", "the relative margin of a negative prediction is negative",
+		"j.check.Margin * math.Abs(predicted)", "j.check.Margin * predicted"},
+	{"sweeps", "a prediction that is expected to fail agrees where it holds",
+		"inside, outside = outside, inside", "_ = inside"},
+	{"sweeps", "a prediction that is out of scope is judged",
+		`case f.predicted.outOfScope != "":`, `case f.predicted.outOfScope == "none":`},
+	{"sweeps", "a prediction may neglect twice the margin",
+		"f.predicted.neglected > neglectedShare*margin", "f.predicted.neglected > margin/neglectedShare"},
+	{"sweeps", "a control judges the theory without its fault",
+		"other.fault = control.Fault()", "other.fault = config.NoFault"},
+	{"sweeps", "the weights of a slope are not centred",
+		"w[i] = (v - mean) / square", "w[i] = v / square"},
+	{"sweeps", "a step counts as one trial however many groups it has",
+		" * float64(c.Settings.Estimator.GroupsPerStep)", ""},
+
+	{"sweeps/store", "the checksum of a line is not compared",
+		" || string(sum) != checksum(cell) {", " || len(sum) != len(checksum(cell)) {"},
+	{"sweeps/store", "lines of other versions are kept",
+		"if o.Version == sim.Version {", `if o.Version != "" {`},
+	{"sweeps/store", "two programs may write into one folder",
+		"unix.LOCK_EX|unix.LOCK_NB", "unix.LOCK_SH|unix.LOCK_NB"},
+
+	{"cmd/grposim", "an inconclusive verdict exits 0",
+		"case s.Inconclusive > 0,", "case s.Inconclusive < 0,"},
+	{"cmd/grposim", "a control that is not caught exits 0",
+		", missed > 0, len(", ", missed < 0, len("},
 }

@@ -31,7 +31,7 @@ func TestSaturationOfAnExponential(t *testing.T) {
 		for _, b := range []float64{0.3, -2} {
 			reward := sampled(steps, func(t float64) float64 { return 0.7 - b*math.Exp(-rate*t) })
 			got, r2 := Saturation(steps, reward)
-			if math.Abs(got/rate-1) > 1e-7 || math.Abs(r2-1) > 1e-12 {
+			if !(math.Abs(got/rate-1) <= 1e-7 && math.Abs(r2-1) <= 1e-12) { // nor NaN
 				t.Errorf("rate %g, b %g: %.12g with R² = %g", rate, b, got, r2)
 			}
 		}
@@ -57,7 +57,7 @@ func TestSaturationIsLeastSquares(t *testing.T) {
 			}
 			return (ye - y*e/n) * (ye - y*e/n) / (ee - e*e/n) / (yy - y*y/n)
 		}
-		if math.Abs(explained(rate)-r2) > 1e-9 {
+		if !(math.Abs(explained(rate)-r2) <= 1e-9) { // nor NaN
 			t.Errorf("trial %d: R² = %g at rate %g, where it is %g", trial, r2, rate, explained(rate))
 		}
 		for other := 1e-4; other < 1; other *= 1.01 {

@@ -90,6 +90,8 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 			v.SetInt(v.Int() + 1)
 		case reflect.Uint64:
 			v.SetUint(v.Uint() + 1)
+		case reflect.Uint8:
+			v.SetUint(v.Uint() ^ 1)
 		case reflect.Float64:
 			v.SetFloat(v.Float() + 0.5)
 		case reflect.String:

@@ -11,9 +11,6 @@ func (s *Spec) Document() []byte {
 	document := map[string]any{
 		"name": s.Name, "claim": s.Claim, "confidence": s.Confidence,
 	}
-	if s.Looks != nil {
-		document[looksKey] = s.Looks
-	}
 	base := s.baseDraft()
 	for i, k := range Keys {
 		v := base[i]

@@ -122,7 +122,7 @@ func (l *loader) load(root *node, set []string) {
 	} else if root != nil {
 		l.at[""] = root.at
 		sections := sectionNames("")
-		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", looksKey, extendsKey}))
+		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", extendsKey}))
 		for _, name := range topNames {
 			if n := fields[name]; n != nil {
 				l.top(name, n)
@@ -154,9 +154,6 @@ func (l *loader) load(root *node, set []string) {
 	l.atExtends(before)
 	if n := fields["checks"]; n != nil {
 		l.decodeChecks(n)
-	}
-	if n := fields[looksKey]; n != nil {
-		l.decodeLooks(n)
 	}
 	before = len(l.problems)
 	l.validate()

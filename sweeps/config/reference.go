@@ -12,7 +12,6 @@ const (
 	docName       = "Name of the file's experiment and of its results folder."
 	docClaim      = "What the file claims, in prose."
 	docExtends    = "Another configuration file, relative to the folder of this one, or a preset, the defaults of a trainer: trl, verl, openrlhf, nemo-rl, areal, prime-rl or slime ([trainers.md](trainers.md)). All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
-	docLooks      = "Shares of `run.replicas`, ascending, such as `[0.4, 1.1]`. All cells are simulated with the first share of their replicas, rounded, at least 2. The checks are then judged; the cells of those that are inconclusive, or whose controls are, are simulated again with the next share, together with all cells that a check compares with them, and so on. Each look has an n-th of the error probability, n the number of looks, so the confidence of the verdicts holds whatever stops a cell (Bonferroni). A verdict is that of the look at which its cells stopped. Cells at `grpo.group_size: inf` have one look. Only for checks that are decided by the replicas of the run: not for claims that need `displacement`, `offset` or `locate`. Such a sweep uses no cache and cannot be divided into shards."
 	docConfidence = "Family-wise confidence level (Bonferroni) of all verdicts of the file."
 	docSweep      = "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together."
 	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
@@ -78,7 +77,6 @@ func ReferenceDoc() []byte {
 	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)
 	line("| `checks` | a list of checks | `[]` | %s A file may have none. |", docChecks)
 	line("| `confidence` | a number in (0, 1) | 0.99 | %s |", docConfidence)
-	line("| `looks` | a list of at least 2 numbers, %s each, ascending | | %s |", lookWant, docLooks)
 	line("")
 	line("## The base")
 	line("")

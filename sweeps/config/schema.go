@@ -29,7 +29,6 @@ func Schema() []byte {
 	properties["sweep"] = schemaRef("sweep")
 	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
 	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
-	properties[looksKey] = object{"type": "array", "minItems": 2, "items": schemaRange("number", lookShare), "description": docLooks}
 	root["properties"] = properties
 	root["required"] = []string{"name"}
 	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}

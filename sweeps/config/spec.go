@@ -18,9 +18,8 @@ type Spec struct {
 	Sweep      []Axis    // axes of the grid, the last running fastest; empty: the base is the only cell
 	Variants   []Variant // empty: Sweep over Base is the only grid
 	Checks     []Check
-	Confidence float64   // family-wise confidence level of all verdicts of the file, in (0, 1)
-	Looks      []float64 // shares of run.replicas at which the checks are judged, ascending and > 0; nil: once, with all replicas
-	Notes      []string  // on overrides that meet variants, and on given keys that have no effect in any cell: file:line:column: text
+	Confidence float64  // family-wise confidence level of all verdicts of the file, in (0, 1)
+	Notes      []string // on overrides that meet variants, and on given keys that have no effect in any cell: file:line:column: text
 
 	given draft // the base as the file gives it, before defaults; nil: Base itself
 }

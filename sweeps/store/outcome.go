@@ -29,9 +29,6 @@ type Outcome struct {
 	// DivergedAt is the first optimizer step at which a replica diverged; 0 if none
 	// did.
 	DivergedAt int `json:"diverged_at,omitempty"`
-	// Replicas is the number of replicas, if the cell's looks gave it another than
-	// run.replicas, and 0 otherwise.
-	Replicas int `json:"replicas,omitempty"`
 	// Estimates are the measured means, each name once and finite.
 	Estimates []NamedEstimate `json:"estimates,omitempty"`
 
@@ -174,7 +171,7 @@ func (o *Outcome) valid() bool {
 			return false
 		}
 	}
-	if (o.Status == CellDiverged) != (o.Diverged > 0) || o.Diverged < 0 || o.Replicas < 0 || o.DivergedAt < 0 || o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, CellOverflow, NoFixedPoint}, o.Status) {
+	if (o.Status == CellDiverged) != (o.Diverged > 0) || o.Diverged < 0 || o.DivergedAt < 0 || o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, CellOverflow, NoFixedPoint}, o.Status) {
 		return false
 	}
 	t := o.recorded

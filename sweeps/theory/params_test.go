@@ -99,7 +99,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s.Estimator.KL = option.KL{Coefficient: 1, In: option.InReward, Gradient: option.K3, At: option.AtSnapshot}
 	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, option.Reused, 1
 	s.Policy.ReferenceUpdate = option.ReferenceUpdate{Interval: 1, Rate: 1}
-	s.Lag = option.Lag{Kind: option.Delay, Interval: 2, Behind: 1, Ages: option.Ages{Law: option.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: option.AgePerGroup}}
+	s.Lag = option.Lag{Kind: option.Delay, Interval: 2, Behind: 1, Ages: option.Ages{Law: option.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: option.AgePerStep}}
 	s.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{3: 1}
 	s.Optimizer.Kind, s.Optimizer.Momentum = option.Adam, 0.5
 	s.Optimizer.Schedule = option.Schedule{Kind: option.CosineDecay, Warmup: 1, Total: 9}
@@ -166,6 +166,9 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 		case reflect.Int:
 			defer v.SetInt(v.Int())
 			v.SetInt(v.Int() + 1)
+		case reflect.Uint8:
+			defer v.SetUint(v.Uint())
+			v.SetUint(v.Uint() + 1)
 		default:
 			t.Fatalf("%s is a %v", path, v.Kind())
 		}
