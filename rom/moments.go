@@ -280,22 +280,22 @@ func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.L
 	relative := secondOrderSize * gap
 	moduli := math.Abs(byMean) + math.Abs(byCurvature)
 	shifted, terms := moduli, relative
-	linear := linear.Form(gradient, sigma, gradient)
+	first := linear.Form(gradient, sigma, gradient)
 	var second *secondOrder
-	if n < maxSplit && secondOrderWork(law) <= maxSecondOrder && linear > 0 {
+	if n < maxSplit && secondOrderWork(law) <= maxSecondOrder && first > 0 {
 		second = newSecondOrder(law, l.curvature(), l.expansion(), means)
-		variance := linear + second.spread + second.readout
+		variance := first + second.spread + second.readout
 		out.RewardVariance = &variance
-		relative = max(second.size/linear, gap)
+		relative = max(second.size/first, gap)
 		// The next order is about the square of the second. The terms depend on the coordinates
 		// and cancel in part where steps are small; for large steps they do not.
 		both := math.Abs(second.spread) + math.Abs(second.readout)
-		terms = (both + second.fast*second.size) / linear
+		terms = (both + second.fast*second.size) / first
 		shifted = max(math.Abs(shift), moduli*remaining)
 		left := max(math.Abs(second.spread+second.readout), both*remaining)
-		neglected.RewardVariance = (left*left+second.fast*second.size*second.size)/linear + math.Abs(second.assumed)
+		neglected.RewardVariance = (left*left+second.fast*second.size*second.size)/first + math.Abs(second.assumed)
 		if len(l.relatives) > 0 {
-			neglected.RewardVariance += linear * secondOrderSize * 2 * norm(variances)
+			neglected.RewardVariance += first * secondOrderSize * 2 * norm(variances)
 			relative += secondOrderSize * 2 * norm(variances)
 			terms += secondOrderSize * 2 * norm(variances)
 		}
@@ -303,14 +303,14 @@ func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.L
 	// further is the part of the next order of E J that remains where the first vanishes, as
 	// at p = ½: by the size of the terms, and by third derivatives, of J and as much again of
 	// the mean force.
-	further := math.Sqrt(linear*gap) * terms * terms
+	further := math.Sqrt(first*gap) * terms * terms
 	if second != nil {
 		further += 2 * math.Abs(second.mean)
 	}
 	neglected.RewardMean = shifted*terms + further
 	unshifted := 0.0
-	if linear > 0 {
-		unshifted = further / math.Sqrt(linear)
+	if first > 0 {
+		unshifted = further / math.Sqrt(first)
 	}
 
 	l.zeroVariance(prediction, oldMean, law.Snapshot(), second, old, relative, unshifted)

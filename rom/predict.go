@@ -17,8 +17,9 @@ const beyondRange = "the fixed point or its dynamics leaves the range of floatin
 
 // roundedStiffness is the stiffness of the stiffest mode in units of β below which the
 // dynamics is out of scope. The stiffness is at most of order β times the probability of
-// all arms but one, which is known to 1e-16 from a sum of 1: to 1e-10 of itself or worse
-// there, more than what distinguishes a part of the force that is not stale.
+// all arms but one, which is computed with an absolute error of 1e-16: below this limit its relative
+// error exceeds 1e-10, far more than the share linear.Negligible below which a part of the force counts as
+// absent.
 const roundedStiffness = 1e-6
 
 // roundedSpread is the standard deviation of a normal reward in units of its mean below
@@ -133,7 +134,7 @@ func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 		crossings: make(map[rateKey][]linear.Crossing),
 	}
 	e.paper = sync.OnceValues(func() (float64, Scope) {
-		if p.GroupSize == option.Infinite { // the fixed point is known
+		if p.GroupSize == option.Infinite { // the fixed point of the paper's formulas is this one
 			point, ok := merged.linearized(logits)
 			return paperStiffness(p, point, ok)
 		}

@@ -11,74 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
-// have on average. The run starts at rest at the fixed point, where all variances are 0.
-type Settled struct {
-	Reward  float64 // share of the stationary linear Var J; 1 where there is no stationary law, above 1 with Adam only
-	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
-	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
-
-	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
-	Escape   string  // why the noise may take a run to another attractor; ""
-}
-
-// Settled returns the shares of the stationary variances that a run has. A covariance that
-// starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
-// With random ages this takes their noise as that of the stationary law from the start on.
-func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Settled {
-	l.Complete()
-	must(o.Check)
-	must(l.Check)
-	if e.prompts != nil {
-		return e.settledTabular(o, l, from, to)
-	}
-	whole := Settled{Reward: 1, Largest: 1}
-	if e.linearization == nil || to <= from || e.params.GroupSize == option.Infinite || linear.NewLag(&l).Period() > linear.MaxPeriod {
-		return whole
-	}
-	p := e.params
-	p.Optimizer, p.Lag = o, l
-	at, m, because := e.dynamicsOf(p)
-	if because != "" || m.TooLarge() != "" {
-		return whole
-	}
-	largest := linear.Radius(m.Whole.Monodromy())
-	if !(largest < 1) {
-		return whole
-	}
-	law, ok := m.Whole.Law()
-	gradient := at.rewardGradient()
-	if !ok || !(linear.Form(gradient, law.TimeAverage(), gradient) > 0) {
-		return whole
-	}
-	beta1 := 0.0
-	if o.Kind == option.Adam {
-		beta1 = o.Beta1
-	}
-	lacks, since := law.Lacks(beta1)
-	share := law.Share(lacks, gradient, from-since, to-since)
-	settled := Settled{Reward: share, Largest: share, Kurtosis: at.rewardKurtosis()}
-	for a := range at.logits {
-		settled.Largest = max(settled.Largest, law.Share(lacks, at.q.RawRowView(a), from-since, to-since))
-	}
-	for i := range at.relatives {
-		relative, ok := m.Relative(i, at.relatives[i].noise).Law()
-		if !ok {
-			return whole
-		}
-		lacks, since := relative.Lacks(beta1)
-		settled.Largest = max(settled.Largest, relative.Share(lacks, []float64{1}, from-since, to-since))
-	}
-	if o.Kind == option.Adam {
-		settled.Unknown = at.averageError(o, float64(max(from, 1)))
-	}
-	if from < since {
-		settled.Unknown += linear.LargestStart
-	}
-	settled.Escape = at.escape(p, &law, largest)
-	return settled
-}
-
 // A run meets displacements of up to escapeDeviations standard deviations, whose law far out is
 // not normal. Smaller ones than leastEscape, in logits, are not followed, and none for more than
 // longestReturn steps.
@@ -91,6 +23,10 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // axes of the law. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
 // that is stable, where momentum or lag carries the policy far past it. law is the stationary
 // law at the parameters p, and largest the modulus of its dominant multiplier.
+//
+// Cases: G = 3, K = 9, μ = 0.9985 (Nesterov) had Var J 0.0168 in 6,000 steps and 0.031 in 25,000 where
+// 0.0102 was predicted; three arms, G = 500, B = 5, η = 0.3, clip 1.005 and delay 1 rested at J = 0.697,
+// not at 0.722.
 func (l *linearization) escape(p Params, law *linear.Law, largest float64) string {
 	sigma := law.TimeAverage()
 	n, _ := sigma.Dims()
