@@ -159,7 +159,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
 		away = distance(theta, point)
 		j = m.expected(theta)
-		if t >= from {
+		if t >= from && !(2*away < at.Chatter) { // at a sliding point z never comes nearer than one step: then it counts as arrived
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
 			left.RewardMean += miss / n
 			left.RewardVariance += miss * miss / n

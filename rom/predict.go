@@ -382,6 +382,8 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 		if because := e.addDynamics(&prediction, o, l, of); because != "" {
 			prediction.excludeAll(because)
 		}
+	} else if of&StationaryLaw != 0 {
+		e.addChatter(&prediction, o, l)
 	}
 	prediction.dropInfinite()
 	return prediction

@@ -321,6 +321,9 @@ type Prediction struct {
 	Noise Scope `json:"-"`
 	// Neglected holds the sizes of what the stationary predictions leave out.
 	Neglected Neglected `json:"neglected"`
+
+	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
+	Chatter float64 `json:"-"`
 }
 
 // Linear returns the exact linear dynamics or, outside its scope, that of the field

@@ -80,7 +80,16 @@ func (b block) place() (int, bool) { return 2 + b.behind, true }
 
 func (b block) next(int) (keep, gain float64, from int) { return 1, 0, 0 }
 
-func (b block) refreshes() bool { return true }
+// source copies x into the newest past position and moves the others back.
+func (b block) source(k int) int {
+	switch k {
+	case 0, 1:
+		return k
+	case 2:
+		return 0
+	}
+	return k - 1
+}
 
 // MaxPeriod is the largest refresh interval that is computed step by step, and maxOlderBlock
 // the largest at which a threshold is searched for where the snapshot is older than a block.
@@ -214,7 +223,7 @@ func (b block) scan(s *System) (low, high float64, points int) {
 
 func (b block) mixedCriticalRate(s *System) Threshold {
 	low, high, points := b.scan(s)
-	return firstCrossing(func(rate float64) float64 { return Radius(s.at(rate, b).Monodromy()) }, low, high, points)
+	return firstCrossing(func(rate float64) float64 { return Radius(s.at(rate, s.Lag).Monodromy()) }, low, high, points)
 }
 
 // mixedOnsetRate is where a slow eigenvalue of M, or of the one-step map inside a block, is
@@ -222,7 +231,7 @@ func (b block) mixedCriticalRate(s *System) Threshold {
 func (b block) mixedOnsetRate(s *System) Threshold {
 	low, high, points := b.scan(s)
 	return firstCrossing(func(rate float64) float64 {
-		moved := s.at(rate, b)
+		moved := s.at(rate, s.Lag)
 		a, _ := moved.step()
 		inside := mat.DenseCopyOf(a.Slice(0, 2*s.Dim(), 0, 2*s.Dim()))
 		whole, inner := Multipliers(moved.Monodromy()), Multipliers(inside)

@@ -42,7 +42,7 @@ func (tau delay) next(k int) (keep, gain float64, from int) {
 	}
 	return 0, 1, 1 + k
 }
-func (tau delay) refreshes() bool { return false }
+func (tau delay) source(k int) int { return k }
 func (tau delay) limit(n int, _ bool) string {
 	if int(tau) > maxCompanion/n-2 {
 		return "the companion matrix of the delay is larger than 320"

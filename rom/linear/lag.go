@@ -48,9 +48,10 @@ type Lag interface {
 	// next says what past position k ≥ 0 is after a step: keep times itself, and gain times the
 	// block from of the state before it.
 	next(k int) (keep, gain float64, from int)
-	// refreshes reports whether, at the start of a period, x is copied into the newest past
-	// position and the others move back by one, so that the oldest is dropped.
-	refreshes() bool
+	// source returns the block of the state at the end of a period that becomes block k at the start
+	// of the next one: k without a refresh. Where the last block is replaced it is dropped at the end
+	// of a period.
+	source(k int) int
 	// limit returns the reason why the dynamics of n reduced coordinates is not computed, ""
 	// where it is. partly says that only a part of the force of a mode depends on the snapshot.
 	limit(n int, partly bool) string

@@ -126,7 +126,7 @@ func (s *Law) States(visit func(state *mat.Dense)) {
 // refreshed returns the covariance of the state just after a refresh, given that at the end of a
 // period; the same without refreshes.
 func (s *Law) refreshed(before *mat.Dense) *mat.Dense {
-	if !s.Lag.refreshes() {
+	if !s.refreshes() {
 		return before
 	}
 	size, _ := s.A.Dims()

@@ -145,7 +145,7 @@ func (l random) next(k int) (keep, gain float64, from int) {
 	return delay(0).next(k)
 }
 
-func (l random) refreshes() bool { return false }
+func (l random) source(k int) int { return k }
 
 func (l random) limit(n int, _ bool) string { return tooManyPositions(l, n) }
 

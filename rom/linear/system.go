@@ -101,10 +101,16 @@ func (s *System) Monodromy() *mat.Dense {
 	return s.refresh(power(a, s.Lag.Period()))
 }
 
-// refresh returns P M E of a map M on the state: E copies x into the newest past position and
-// moves the others back, P drops the oldest. Without refreshes it is M.
+// refreshes reports whether the last block of the state is replaced at the start of a period.
+func (s *System) refreshes() bool {
+	last := 1 + s.Lag.positions()
+	return s.Lag.source(last) != last
+}
+
+// refresh returns P M E of a map M on the state: E makes the state at the start of a period from that
+// at the end of the one before, P drops the block that is replaced. Without refreshes it is M.
 func (s *System) refresh(m *mat.Dense) *mat.Dense {
-	if !s.Lag.refreshes() {
+	if !s.refreshes() {
 		return m
 	}
 	size, _ := m.Dims()
@@ -119,17 +125,11 @@ func (s *System) refresh(m *mat.Dense) *mat.Dense {
 	return out
 }
 
-// beforeRefresh returns the coordinate of the state at the end of a period, without its oldest
-// position, that is coordinate i at the start of the next one.
+// beforeRefresh returns the coordinate of the state at the end of a period that becomes coordinate i
+// at the start of the next one.
 func (s *System) beforeRefresh(i int) int {
-	switch n := s.Dim(); {
-	case i < 2*n || !s.Lag.refreshes():
-		return i
-	case i < 3*n:
-		return i - 2*n
-	default:
-		return i - n
-	}
+	n := s.Dim()
+	return s.Lag.source(i/n)*n + i%n
 }
 
 // at returns s with another learning rate and lag.
