@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
+.PHONY: help build guard explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,6 +17,12 @@ help: ## list the targets
 
 build: ## bin/grposim
 	$(GO) build -trimpath -o bin/grposim ./cmd/grposim
+
+BASE ?= HEAD~1
+ROUNDS ?= 5
+guard: ## does the working tree give the bytes of commit BASE (HEAD~1), in at most 1.05 of its processor time? ROUNDS (5) of about two minutes on two cores
+	@base=$$(mktemp -d) && trap 'rm -rf "$$base"' EXIT && trap 'exit 130' INT TERM && \
+		git archive $(BASE) | tar -x -C "$$base" && $(GO) run ./cmd/guard -rounds $(ROUNDS) "$$base" .
 
 explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
 	$(GO) run ./cmd/explorer
@@ -55,18 +61,11 @@ test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one
 test-kills: ## 200 kills of sweeps, shards and a merge, and errors injected into system calls that write (strace); minutes
 	$(GO) test -timeout 60m -tags kills -run '^Test(Kills|Errors)$$' ./cmd/grposim
 
+FUZZED := sweeps/config:FuzzLoad sweeps/store:FuzzJournal rom:FuzzPredict training/diagnose:FuzzName training/fit:FuzzFit \
+	$(addprefix training/logs:,FuzzRead FuzzEvents FuzzMLflow FuzzWandb) training/equivalence:FuzzReadScores
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
-	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/fit -run '^$$' -fuzz FuzzFit -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzEvents -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzBinary -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzMLflow -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzWandb -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
+	@set -e; for f in $(FUZZED); do \
+		$(GO) test ./$${f%:*} -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime 60s -fuzzminimizetime 1x; done
 
 N ?= 1000
 SEEDS ?= 1 2 3

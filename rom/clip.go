@@ -11,7 +11,7 @@ import (
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
-// ratios out of the bounds of their weights (docs/theory.md §6); zero without bounds.
+// ratios out of the bounds of their weights (docs/theory-neglected.md §6); zero without bounds.
 //
 // Near the fixed point log ρ_a = y_a = δ_a − Σ_b π_bδ_b, δ = θ − θ_old, is normal with a
 // variance s_a² that follows from the stationary law, in every phase of a refresh period.

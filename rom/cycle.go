@@ -57,7 +57,7 @@ func rangeOfGap(logits [][]float64) float64 {
 // point. With c the largest ratio of positive advantages, q the probability of the worse arm
 // at the fixed point, y its distance from the reference in logits, and M and M_∞ < −1 the
 // multipliers of a block of the plain ratio and of one without end, the width is to first
-// order in W = ln c/q (docs/theory.md §11.2)
+// order in W = ln c/q (docs/theory-trainers.md §11.2)
 //
 //	W/[1 − (M M_∞ − 1)/((1 + |M|) q²y)]   of a weight that is c beyond its bound
 //	between W and |M| W                   of a weight that is 0 beyond it

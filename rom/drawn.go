@@ -10,7 +10,7 @@ import (
 )
 
 // amongPrompts says how often a prompt with a policy of its own is drawn where each group is of
-// a random prompt (docs/theory.md §11.7): a group belongs to it with the probability 1/C, or where
+// a random prompt (docs/theory-trainers.md §11.7): a group belongs to it with the probability 1/C, or where
 // groups of equal rewards are redrawn P/Σ_y P_y, P the probability that its rewards differ. Where no
 // prompt has groups whose rewards differ, groups of equal rewards stay.
 type amongPrompts struct {

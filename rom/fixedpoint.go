@@ -100,7 +100,7 @@ func (f *folded) reached() []float64 {
 			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
 		}
 		if f.Filter == option.Redraw && slices.Max(m.success) == 1 && !(m.resamples() && m.restoring() > 0) {
-			// φ/P → ∞ as all rewards become 1 (docs/theory.md §11.3).
+			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
 			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
 		}
 		return nil

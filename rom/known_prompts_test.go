@@ -414,7 +414,7 @@ func TestNoiseBetweenPrompts(t *testing.T) {
 }
 
 // The share of zero-variance groups at the start, where p ~ Beta(a, b) is the probability of
-// success, is [B(a+G, b) + B(a, b+G)]/B(a, b) (docs/theory.md §11.7).
+// success, is [B(a+G, b) + B(a, b+G)]/B(a, b) (docs/theory-trainers.md §11.7).
 func TestZeroVarianceShareAtTheStart(t *testing.T) {
 	beta := func(a, b float64) float64 {
 		x, _ := math.Lgamma(a)

@@ -420,7 +420,7 @@ func TestOscillationLearningRate(t *testing.T) {
 }
 
 // The rules by formula: the paper's ηλK < 1 − μ, and the sufficient one of
-// docs/theory.md §11.1, η(λ/2 + |λ_s|A) < 1 − μ, A = τ for a delay and for a block of K > 1
+// docs/theory-trainers.md §11.1, η(λ/2 + |λ_s|A) < 1 − μ, A = τ for a delay and for a block of K > 1
 // the norm of the triangular matrix of K−1 rows of ones.
 func TestRules(t *testing.T) {
 	for _, p := range cells(t, 35) {
@@ -484,7 +484,7 @@ func TestSufficientRule(t *testing.T) {
 	}
 }
 
-// The skew law (docs/theory.md §6): ratio, exact current KL, G = ∞, a long
+// The skew law (docs/theory-neglected.md §6): ratio, exact current KL, G = ∞, a long
 // refresh interval: multiplier −skew(r)/(2β) under π*, for any reward vector.
 func TestSkewLaw(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 40))
@@ -522,7 +522,7 @@ func TestSkewLaw(t *testing.T) {
 }
 
 // Two arms at finite K, μ = 0: ρ^K + h(1 − ρ^K); L_ref = −6, β = 1.57, η = .05
-// flips at the lower fixed point at K* = 265.404 (docs/theory.md §6).
+// flips at the lower fixed point at K* = 265.404 (docs/theory-neglected.md §6).
 func TestFlipOfTheRecurrence(t *testing.T) {
 	p := bandit(option.StdScale, 1.57, option.Infinite)
 	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}

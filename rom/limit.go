@@ -11,7 +11,7 @@ import (
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
-// (docs/theory.md §11.6). The components of a gradient add to 0, so that its norm is √2|g_1|
+// (docs/theory-trainers.md §11.6). The components of a gradient add to 0, so that its norm is √2|g_1|
 // and the force of a step is g_1 cut to [−c/√2, c/√2].
 
 // maxLimited is the largest group whose cut force is summed over the numbers of successes and
@@ -151,7 +151,7 @@ func (m *model) cutZeros() (all [][]float64) {
 
 // limitNeglect returns what linear theory and its second order neglect where the noise takes
 // groups across the largest norm, which is a kink of their force; zero without one
-// (docs/theory.md §11.6). It compares the mean force f and the noise D with those in which the
+// (docs/theory-trainers.md §11.6). It compares the mean force f and the noise D with those in which the
 // same groups are cut as at the fixed point: the moments of the two densities on-policy
 //
 //	p(s) ∝ [D(0)/D(s)] exp −∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt

@@ -17,7 +17,7 @@ import (
 const secondOrderSize = 5
 
 // Where terms cancel, at least the share remaining of the sum of their moduli counts as neglected. With it nine of ten errors against exact chains lie below their estimates, and all
-// below four times (docs/theory.md §6).
+// below four times (docs/theory-neglected.md §6).
 const remaining = 0.5
 
 // maxSplit is the largest number of arms for which equal arms are taken one by one in

@@ -47,7 +47,7 @@ type Path struct {
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
 // runs from the logits init, one per arm, with zero velocity: J on the mean field of
 // MeanField plus the shift S by the noise of finite groups, to second order
-// (docs/theory.md §6). At G = ∞ there is no shift.
+// (docs/theory-neglected.md §6). At G = ∞ there is no shift.
 //
 // What it neglects is the sum of three sizes. That of the noise is
 //

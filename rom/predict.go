@@ -36,7 +36,7 @@ const roundedTerm = 1e-15
 // Exact holds the linear dynamics of the full map, LeadingOrder the
 // reduced-order model of the stiffest mode. There are two exceptions: a force
 // known as an expansion in 1/G only, and Adam, which near a fixed point is a heavy ball
-// with μ = β1 and the rate (1−β1)η/√Var g_a of each logit (docs/theory.md §6). Then
+// with μ = β1 and the rate (1−β1)η/√Var g_a of each logit (docs/theory-neglected.md §6). Then
 // Exact is out of scope and LeadingOrder holds the linear dynamics.
 //
 // With Params.Measured the linear dynamics and the rules use the measured

@@ -38,7 +38,7 @@ func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
 }
 
 // Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
-// the snapshot, for any μ, K and τ (docs/theory.md §6).
+// the snapshot, for any μ, K and τ (docs/theory-neglected.md §6).
 func TestShiftOfAFrozenForce(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 16)
 	p.Optimizer.Momentum = 0.5

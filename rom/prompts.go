@@ -9,7 +9,7 @@ import (
 )
 
 // Prompts are the prompts of a cell: bandits of two Bernoulli arms with one reference
-// policy, of which one is drawn for each of the B groups of a step (docs/theory.md §11.7).
+// policy, of which one is drawn for each of the B groups of a step (docs/theory-trainers.md §11.7).
 // The arms of Params then are those of the mean prompt. The zero value stands for none.
 type Prompts struct {
 	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]

@@ -123,7 +123,7 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 }
 
 // Adam's linear dynamics relaxes at 4.737e-4 a step at G = 8 and 8.335e-4 at
-// G = 32 (docs/theory.md §6), and as √G·√(1 + O(1/G)) beyond.
+// G = 32 (docs/theory-neglected.md §6), and as √G·√(1 + O(1/G)) beyond.
 func TestRelaxationOfAdam(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 8)
 	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
@@ -142,7 +142,7 @@ func TestRelaxationOfAdam(t *testing.T) {
 }
 
 // What Adam's rate neglects is at least 3(1−β2) of it, 3 the least bound on the kurtosis of a
-// force, and grows as the share of the groups that exert one falls (docs/theory.md §6). The
+// force, and grows as the share of the groups that exert one falls (docs/theory-neglected.md §6). The
 // damping ratio neglects the same share.
 func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 32)

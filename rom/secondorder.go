@@ -122,7 +122,7 @@ func (c *curvature) contract(joint *mat.Dense) []float64 {
 // meanState returns the displacement of the mean of the state in each phase, to first order
 // in the covariance of the noise. The curvature of the mean force turns fluctuations
 // into a constant force d = ½ Σ ∂²E[g] Cov in each phase, which drives the linear map
-// (docs/theory.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and x_old have the same covariance).
+// (docs/theory-neglected.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and x_old have the same covariance).
 // extra, one force per phase, is the contribution of the relative modes, which are not
 // part of the state; nil: none. The result is nil where the monodromy matrix has the eigenvalue 1.
 func (c *curvature) meanState(law *linear.Law, extra [][]float64) []*mat.VecDense {
@@ -241,7 +241,7 @@ type secondOrder struct {
 	third    []float64  // third cumulant of x_old, n×n×n
 }
 
-// newSecondOrder returns the terms of second order in the noise (docs/theory.md §6), given
+// newSecondOrder returns the terms of second order in the noise (docs/theory-neglected.md §6), given
 // the means of first order. With the force E[g] = −Λy + ½ D yy + (1/6) T yyy, its
 // covariance C + C′y + ½ C″yy and its third cumulant S, K the third cumulant of the
 // state s, m its mean and Σ its covariance of first order, in y and s by their indices,

@@ -17,7 +17,7 @@ type Settled struct {
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
-// starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
+// starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory-neglected.md §6).
 // With random ages this takes their noise as that of the stationary law from the start on.
 func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Settled {
 	l.Complete()

@@ -8,7 +8,7 @@ import (
 	"grposim/rom/linear"
 )
 
-// weighting is a row of the table of importance weights w^±(ρ) (docs/theory.md §11.2).
+// weighting is a row of the table of importance weights w^±(ρ) (docs/theory-trainers.md §11.2).
 type weighting struct {
 	// weight returns w^± of an arm with the given ratio ρ and π_old.
 	weight func(p *Params, ratio, old float64) (up, down float64)

@@ -9,6 +9,19 @@ import (
 // Tables of notebooks and of pandas are pasted, often with text around them: as Markdown,
 // with bars between their cells, with tabs, or as text, with spaces.
 
+var pastedFormat = format{
+	container: Pasted,
+	docs:      [][2]string{{"a table of a notebook or of pandas, pasted", "a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells `nan`, `No Log`, `-` and empty ones are missing"}},
+	begins:    func(c *collector, in *input) bool { return isPasted(c, in.begin) },
+	read:      func(c *collector, in *input) error { return readPasted(c, &lines{r: in.Reader}) },
+}
+
+// isPasted reports whether a text has the header of a pasted table, before any dict.
+func isPasted(c *collector, begin string) bool {
+	begin, _, _ = strings.Cut(begin, "{'")
+	return slices.ContainsFunc(strings.Split(begin, "\n"), func(text string) bool { return heads(c, text) != "" })
+}
+
 // pasted is a table being read.
 type pasted struct {
 	by      string // between cells: a bar, a tab, spaces or a space
@@ -41,7 +54,7 @@ const longestKey = 5
 
 // keysOf splits a header of known keys with a single space between any two words, the
 // longest key first; nil if a word belongs to none.
-func (c *collector) keysOf(text string) (keys []string) {
+func keysOf(c *collector, text string) (keys []string) {
 	if text = strings.TrimSpace(text); text == "" || text[0]|0x20 < 'a' || text[0]|0x20 > 'z' {
 		return nil // a row of numbers, say
 	}
@@ -58,12 +71,12 @@ func (c *collector) keysOf(text string) (keys []string) {
 }
 
 // cellsOf splits the header of a table.
-func (c *collector) cellsOf(text, by string) (cells []string) {
+func cellsOf(c *collector, text, by string) (cells []string) {
 	switch by {
 	case spaces:
 		cells = wide.Split(strings.TrimSpace(text), -1)
 	case space:
-		cells = c.keysOf(text)
+		cells = keysOf(c, text)
 	case "|":
 		text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|")
 		fallthrough
@@ -79,7 +92,7 @@ func (c *collector) cellsOf(text, by string) (cells []string) {
 // row splits a row of the table. Pandas sets an index before it, which has no name.
 func (p *pasted) row(c *collector, text string) []string {
 	if p.by != spaces && p.by != space {
-		return c.cellsOf(text, p.by)
+		return cellsOf(c, text, p.by)
 	}
 	cells := strings.Fields(text)
 	if len(cells) == len(p.columns)+1 {
@@ -90,14 +103,14 @@ func (p *pasted) row(c *collector, text string) []string {
 
 // heads reports what separates the cells of a header; "" if a line is none. A header has a
 // step and a key of training, or of cells with bars or tabs between them two such keys.
-func (c *collector) heads(text string) string {
+func heads(c *collector, text string) string {
 	text = bareLine(text)
 	for _, by := range []string{"|", "\t", spaces, space} {
 		if !strings.Contains(text, by) {
 			continue
 		}
 		keys, steps := 0, 0
-		for _, name := range c.cellsOf(text, by) {
+		for _, name := range cellsOf(c, text, by) {
 			switch s := c.newSeries([]byte(name)); {
 			case s == nil:
 			case s.isStep:
@@ -114,7 +127,7 @@ func (c *collector) heads(text string) string {
 }
 
 // readPasted reads the tables in a text.
-func (c *collector) readPasted(l *lines) error {
+func readPasted(c *collector, l *lines) error {
 	var table *pasted
 	for {
 		next, ok := l.next()
@@ -122,9 +135,9 @@ func (c *collector) readPasted(l *lines) error {
 			return unlessEnd(l.err)
 		}
 		next.text = bareLine(next.text)
-		if by := c.heads(next.text); by != "" {
+		if by := heads(c, next.text); by != "" {
 			table = &pasted{by: by}
-			for _, name := range c.cellsOf(next.text, by) {
+			for _, name := range cellsOf(c, next.text, by) {
 				s, seen := c.byKey[name]
 				if !seen {
 					s = c.addKey(next.number, name)
@@ -148,7 +161,7 @@ func (c *collector) readPasted(l *lines) error {
 		default:
 			for i, s := range table.columns {
 				if s != nil && !missing(cells[i]) {
-					c.setCell(next, s, cells[i])
+					setCell(c, next, s, cells[i])
 				}
 			}
 			c.endRow(next.number)
@@ -163,7 +176,7 @@ func isNumber(word string) bool {
 }
 
 // setCell sets a cell; one that is not understood is noted.
-func (c *collector) setCell(l line, s *series, text string) {
+func setCell(c *collector, l line, s *series, text string) {
 	if x, has, ok := number([]byte(text)); !ok {
 		c.unread.add(l.number, s.key+": "+text, "want a number")
 	} else if has {
