@@ -32,8 +32,8 @@ func sortModes(all []mode) {
 // Factors.Mass the mass.
 func oscillator(s *linear.Mode, factors Factors) Oscillator {
 	mu, k, stale := s.Momentum, s.Rate*s.Total(), s.Rate*s.Stale
-	age := s.Lag.MeanAge() * factors.Lag
-	square := s.Lag.SquareAge() * factors.Lag * factors.Lag
+	age := s.Lag.Age(linear.MeanAge) * factors.Lag
+	square := s.Lag.Age(linear.SquareAge) * factors.Lag * factors.Lag
 	o := Oscillator{
 		LagSteps: age,
 		Mass:     0.5*(1+mu) + 0.5*stale*square,

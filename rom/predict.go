@@ -447,7 +447,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		} else {
 			prediction.PaperRule.Because = scope.Because
 		}
-		prediction.RuleAtLargestAge = ruleAt(s.Total(), s, noise, s.Lag.LargestAge())
+		prediction.RuleAtLargestAge = ruleAt(s.Total(), s, noise, s.Lag.Age(linear.LargestAge))
 		if s.Total() <= 0 {
 			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
 		}
@@ -621,7 +621,7 @@ func (m *motion) reduced(p Params, s *linear.Mode, directions []mode, o Oscillat
 		rate = linear.KnownAt((1 - s.Momentum) / slope)
 	}
 	age := (1 - s.Momentum + s.Rate*advance) / (s.Rate * s.Stale * p.Factors.Lag)
-	if k, ok := s.Lag.IntervalOfMeanAge(age); !ok {
+	if k, ok := s.Lag.Interval(linear.MeanAge, age); !ok {
 		interval = linear.Threshold{} // there is no interval
 	} else if s.Stale > 0 {
 		interval = linear.KnownAt(k)

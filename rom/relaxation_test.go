@@ -109,7 +109,7 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 			stiffness := Predict(p).Stiffness
 			p.Optimizer.LearningRate = 0.01 * (1 - mu) * (1 - mu) / stiffness.Total
 			got := Predict(p)
-			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.LearningRate*stiffness.Slowest/(1-mu), 0.01*linear.NewLag(&lag).MeanAge()+1e-12)
+			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.LearningRate*stiffness.Slowest/(1-mu), 0.01*linear.NewLag(&lag).Age(linear.MeanAge)+1e-12)
 			near(t, "exact", *got.Exact.RelaxationRate, *got.LeadingOrder.RelaxationRate, 0.02)
 			near(t, "the model's ζ", *got.LeadingOrder.DampingRatio, got.Oscillator.DampingRatio, 0)
 			if lag.Kind == option.Delay {

@@ -20,7 +20,7 @@ func paperRule(stiffness float64, s *linear.Mode, noise float64) Rule {
 	if stiffness <= 0 {
 		return Rule{Stiffness: &stiffness, Because: "the paper's formulas need a stiffness above 0"}
 	}
-	return ruleAt(stiffness, s, noise, s.Lag.PaperAge())
+	return ruleAt(stiffness, s, noise, s.Lag.Age(linear.PaperAge))
 }
 
 // ruleAt is paperRule with the given K_ref.
@@ -36,7 +36,7 @@ func ruleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 		CriticalLearningRate:    &rate,
 		OscillationLearningRate: &onset, DampingRatio: &ratio,
 	}
-	if interval, ok := s.Lag.IntervalOfPaperAge((1 - s.Momentum) / (s.Rate * stiffness)); ok {
+	if interval, ok := s.Lag.Interval(linear.PaperAge, (1-s.Momentum)/(s.Rate*stiffness)); ok {
 		rule.CriticalRefreshInterval = &interval
 	}
 	if damping := ((1 - s.Momentum) - s.Rate*stiffness*age) / s.Rate; damping > 0 && noise > 0 {
@@ -65,9 +65,9 @@ func sufficientRule(modes []linear.Mode) Rule {
 		if stale <= linear.Negligible*s.Total() {
 			stale = 0
 		}
-		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.Momentum)/(0.5*s.Total()+stale*s.Lag.Gain()))
+		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.Momentum)/(0.5*s.Total()+stale*s.Lag.Age(linear.Gain)))
 		left := max((1-s.Momentum-0.5*s.Rate*s.Total())/(s.Rate*stale), 0) // for the gain
-		if interval, ok := s.Lag.IntervalOfGain(left); ok && stale > 0 {
+		if interval, ok := s.Lag.Interval(linear.Gain, left); ok && stale > 0 {
 			rule.CriticalRefreshInterval = smaller(rule.CriticalRefreshInterval, interval)
 		}
 	}

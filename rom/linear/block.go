@@ -19,57 +19,42 @@ func (b block) OnPolicy() bool                    { return b.Span() == 1 }
 func (b block) Period() int                       { return b.interval }
 func (b block) Stored() (oldest int, p []float64) { return b.behind, nil }
 
-// MeanAge returns dK + (K−1)/2.
-func (b block) MeanAge() float64 {
-	return float64(b.behind)*float64(b.interval) + float64(b.interval-1)/2
-}
-
-// SquareAge returns (K−1)(2K−1)/6 for d = 0.
-func (b block) SquareAge() float64 {
-	k := float64(b.interval)
-	if b.behind > 0 {
-		_, square := uniformMoments(float64(b.behind)*k, float64(b.behind)*k+k-1)
-		return square
-	}
-	return (k - 1) * (2*k - 1) / 6
-}
-
-func (b block) PaperAge() float64 {
-	if b.OnPolicy() {
-		return 0
-	}
-	return float64(b.interval) * float64(1+b.behind)
-}
-
-func (b block) LargestAge() float64 { return b.PaperAge() }
-
-// Gain returns, but for K = 1 without the first term,
+// Age returns for MeanAge dK + (K−1)/2, for SquareAge with d = 0 (K−1)(2K−1)/6, and for Gain, but for
+// K = 1 without the first term,
 //
 //	1/(2 sin(π/(4K−2))) + dK,
 //
 // the norm of the triangular matrix of K−1 rows of ones, which sums the steps since the last
 // refresh, and of a delay by d blocks.
-func (b block) Gain() float64 {
-	k := float64(b.interval)
-	gain := float64(b.behind) * k
-	if b.interval > 1 {
-		gain += 0.5 / math.Sin(math.Pi/(4*k-2))
+func (b block) Age(of Age) float64 {
+	k, d := float64(b.interval), float64(b.behind)
+	switch {
+	case of == MeanAge:
+		return d*k + (k-1)/2
+	case of == SquareAge && b.behind == 0:
+		return (k - 1) * (2*k - 1) / 6
+	case of == SquareAge:
+		_, square := uniformMoments(d*k, d*k+k-1)
+		return square
+	case of == Gain && b.interval > 1:
+		return d*k + 0.5/math.Sin(math.Pi/(4*k-2))
+	case of == Gain:
+		return d * k
+	case b.OnPolicy():
+		return 0
 	}
-	return gain
+	return k * (1 + d)
 }
 
-func (b block) IntervalOfMeanAge(age float64) (float64, bool) {
-	return (1 + 2*age) / float64(1+2*b.behind), true
-}
-
-func (b block) IntervalOfPaperAge(age float64) (float64, bool) {
-	return age / float64(1+b.behind), true
-}
-
-// IntervalOfGain is for d = 0.
-func (b block) IntervalOfGain(gain float64) (float64, bool) {
-	if gain > 0 {
-		return 0.5 * (1 + 0.5*math.Pi/math.Asin(0.5/max(gain, 1))), b.behind == 0 // 2 if already a block of 2 is beyond the bound
+// Interval knows that of Gain for d = 0.
+func (b block) Interval(of Age, age float64) (float64, bool) {
+	switch {
+	case of == MeanAge:
+		return (1 + 2*age) / float64(1+2*b.behind), true
+	case of == PaperAge:
+		return age / float64(1+b.behind), true
+	case age > 0:
+		return 0.5 * (1 + 0.5*math.Pi/math.Asin(0.5/max(age, 1))), b.behind == 0 // 2 if already a block of 2 is beyond the bound
 	}
 	return 1, b.behind == 0
 }

@@ -7,74 +7,60 @@ import (
 	"grposim/option"
 )
 
-// delay is a constant delay of τ ≥ 0 steps: x_old = x_{t−τ}. The state has x_{t−1}, …, x_{t−τ}.
-type delay int
-
-func (tau delay) OnPolicy() bool                    { return tau == 0 }
-func (tau delay) Period() int                       { return 1 }
-func (tau delay) Stored() (oldest int, p []float64) { return int(tau), nil }
-func (tau delay) Span() int                         { return int(tau) }
-
-func (tau delay) MeanAge() float64    { return float64(tau) }
-func (tau delay) SquareAge() float64  { return float64(tau) * float64(tau) }
-func (tau delay) PaperAge() float64   { return float64(tau) }
-func (tau delay) LargestAge() float64 { return float64(tau) }
-func (tau delay) Gain() float64       { return float64(tau) }
-
-func (tau delay) IntervalOfMeanAge(age float64) (float64, bool)  { return age, true }
-func (tau delay) IntervalOfPaperAge(age float64) (float64, bool) { return age, true }
-func (tau delay) IntervalOfGain(gain float64) (float64, bool)    { return gain, true }
-
-func (tau delay) positions() int { return int(tau) }
-func (tau delay) weights() []float64 {
-	at, _ := tau.place()
-	return oneOf(at, 2+tau.positions())
+// delay is a constant delay of τ = steps ≥ 0: x_old = x_{t−τ}. The state has x_{t−1}, …, x_{t−τ}.
+type delay struct {
+	everyStep
+	steps int
 }
-func (tau delay) place() (int, bool) {
-	if tau == 0 {
+
+func (d delay) OnPolicy() bool                    { return d.steps == 0 }
+func (d delay) Stored() (oldest int, p []float64) { return d.steps, nil }
+func (d delay) Span() int                         { return d.steps }
+
+func (d delay) Age(of Age) float64 {
+	if of == SquareAge {
+		return float64(d.steps) * float64(d.steps)
+	}
+	return float64(d.steps)
+}
+
+func (d delay) Interval(_ Age, age float64) (float64, bool) { return age, true }
+
+func (d delay) positions() int { return d.steps }
+func (d delay) weights() []float64 {
+	at, _ := d.place()
+	return oneOf(at, 2+d.steps)
+}
+func (d delay) place() (int, bool) {
+	if d.steps == 0 {
 		return 0, true
 	}
-	return 1 + int(tau), true
+	return 1 + d.steps, true
 }
-func (tau delay) next(k int) (keep, gain float64, from int) {
-	if k == 0 {
-		return 0, 1, 0
-	}
-	return 0, 1, 1 + k
-}
-func (tau delay) source(k int) int { return k }
-func (tau delay) limit(n int, _ bool) string {
-	if int(tau) > maxCompanion/n-2 {
+func (d delay) limit(n int, _ bool) string {
+	if d.steps > maxCompanion/n-2 {
 		return "the companion matrix of the delay is larger than 320"
 	}
 	return ""
 }
 
-// onCircle is of filtered: e^{−iτw}.
-func (tau delay) onCircle(w float64) complex128 { return cmplx.Rect(1, -float64(tau)*w) }
+// onCircle is of filtered: e^{−iτw}, and onLine z^{−τ}.
+func (d delay) onCircle(w float64) complex128 { return cmplx.Rect(1, -float64(d.steps)*w) }
+func (d delay) onLine(z float64) float64      { return math.Pow(z, -float64(d.steps)) }
+func (d delay) resolution() int               { return d.steps }
 
-// onLine is of filtered: z^{−τ}.
-func (tau delay) onLine(z float64) float64 { return math.Pow(z, -float64(tau)) }
-func (tau delay) resolution() int          { return int(tau) }
-
-func (tau delay) multipliers(m *Mode) []complex128 { return m.spectrum() }
-
-func (tau delay) criticalRate(m *Mode) Threshold {
+func (d delay) criticalRate(m *Mode) Threshold {
 	if m.frozen() && m.Method == option.HeavyBall {
-		return KnownAt(DelayThreshold(m.Momentum, int(tau)) / m.Total())
+		return KnownAt(DelayThreshold(m.Momentum, d.steps) / m.Total())
 	}
-	return m.circleCrossing(tau)
+	return m.circleCrossing()
 }
-
-func (tau delay) onsetRate(m *Mode) Threshold           { return m.lineEnd(tau) }
-func (tau delay) mixedCriticalRate(s *System) Threshold { return s.circleCrossing() }
-func (tau delay) mixedOnsetRate(s *System) Threshold    { return s.lineEnd(tau) }
 
 // maxDelay is the largest critical delay of one mode that is searched for where neither a
 // closed form nor a bound applies.
 const maxDelay = 512
 
-func (tau delay) criticalInterval(m *Mode) Threshold { return m.searchInterval(0, searchDelay) }
+func (d delay) criticalInterval(m *Mode) Threshold { return m.searchInterval(0, searchDelay) }
 
 // searchDelay searches up to maxDelay. It is never where delayIndependent.
 func searchDelay(m *Mode) Threshold {
@@ -164,10 +150,10 @@ func schurStable(p []float64) bool {
 // as the companion matrix is at most half of maxCompanion: that many spectra take 0.2 s.
 const maxMixedDelay = 50
 
-func (tau delay) mixedCriticalInterval(s *System) Threshold {
+func (d delay) mixedCriticalInterval(s *System) Threshold {
 	none := Threshold{}
-	for tau := delay(0); tau <= maxMixedDelay && s.Dim()*(int(tau)+2) <= maxCompanion/2; tau++ {
-		if moved := s.at(s.Rate, tau); !moved.delayStable() {
+	for tau := 0; tau <= maxMixedDelay && s.Dim()*(tau+2) <= maxCompanion/2; tau++ {
+		if moved := s.at(s.Rate, delay{steps: tau}); !moved.delayStable() {
 			switch r := Radius(moved.Monodromy()); {
 			case math.IsNaN(r):
 				return none
@@ -191,7 +177,7 @@ func (tau delay) mixedCriticalInterval(s *System) Threshold {
 // multipliers are all but on the circle, or two next to it together, or det D overflows, the
 // answer may be a wrong false, but not a wrong true.
 func (s *System) delayStable() bool {
-	n, tau := s.Dim(), s.Lag.(delay)
+	n, lag := s.Dim(), s.Lag.(delay)
 	m := newComplexMatrix(n)
 	mu, advance := complex(s.Momentum, 0), 0i
 	if s.Method == option.Nesterov {
@@ -200,7 +186,7 @@ func (s *System) delayStable() bool {
 	direction := func(w float64) complex128 {
 		z := cmplx.Rect(1, w)
 		gain := complex(s.Rate, 0) * (z + advance*(z-1))
-		s.stiffnessOnCircle(m, tau.onCircle(w))
+		s.stiffnessOnCircle(m, lag.onCircle(w))
 		for i, row := range m {
 			for j := range row {
 				row[j] *= gain
@@ -226,7 +212,7 @@ func (s *System) delayStable() bool {
 		}
 		return angle
 	}
-	steps := 16 + 4*n*(int(tau)+2)
+	steps := 16 + 4*n*(lag.steps+2)
 	step, last, sum := math.Pi/float64(steps), direction(0), 0.0
 	for i := 0; i < steps && !math.IsNaN(sum); i++ {
 		now := direction(float64(i+1) * step)

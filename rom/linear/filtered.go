@@ -11,8 +11,39 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The thresholds where x_old is a constant linear filter of the past, under a delay or random
-// ages: multipliers reach the unit circle, and two real ones meet.
+// filtered is a lag whose snapshot is a constant linear filter of the past, x_old = Σ p_j x_{t−j}.
+type filtered interface {
+	Lag
+	// onCircle returns P(e^{−iw}) = Σ p_j e^{−ijw}, which multiplies the stale part of the force
+	// at the multiplier e^{iw}.
+	onCircle(w float64) complex128
+	// onLine returns P(1/z) at the real multiplier z > 0.
+	onLine(z float64) float64
+	// resolution returns the number of steps of delay on which P turns as a function of the
+	// angle of z.
+	resolution() int
+}
+
+// everyStep has what a delay and random ages have in common: policies are stored in every step, and
+// thresholds are where multipliers reach the unit circle and where two real ones meet.
+type everyStep struct{}
+
+func (everyStep) Period() int                           { return 1 }
+func (everyStep) Interval(Age, float64) (float64, bool) { return 0, false }
+func (everyStep) source(k int) int                      { return k }
+func (everyStep) next(k int) (keep, gain float64, from int) {
+	if k == 0 {
+		return 0, 1, 0
+	}
+	return 0, 1, 1 + k
+}
+func (everyStep) multipliers(m *Mode) []complex128        { return m.spectrum() }
+func (everyStep) criticalRate(m *Mode) Threshold          { return m.circleCrossing() }
+func (everyStep) onsetRate(m *Mode) Threshold             { return m.lineEnd() }
+func (everyStep) criticalInterval(*Mode) Threshold        { return Threshold{} } // there is no interval
+func (everyStep) mixedCriticalRate(s *System) Threshold   { return s.circleCrossing() }
+func (everyStep) mixedOnsetRate(s *System) Threshold      { return s.lineEnd() }
+func (everyStep) mixedCriticalInterval(*System) Threshold { return Threshold{} }
 
 // circleCrossing returns the smallest learning rate at which a multiplier
 // reaches the unit circle, z = e^{iw}: there
@@ -24,7 +55,8 @@ import (
 // of λ_f + λ_s P is real and η their ratio. A crossing always exists (the
 // multipliers' sum, or with λ_f = 0 their product, grows without bound): if the scan
 // finds none, the threshold is unknown.
-func (m *Mode) circleCrossing(l filtered) Threshold {
+func (m *Mode) circleCrossing() Threshold {
+	l := m.Lag.(filtered)
 	parts := func(w float64) (c, d complex128) {
 		return m.drive(w), complex(m.Fresh, 0) + complex(m.Stale, 0)*l.onCircle(w)
 	}
@@ -83,7 +115,8 @@ func (m *Mode) drive(w float64) complex128 {
 // going down from 1 is where it meets another and both leave the real line.
 // Where the denominator vanishes first they do not meet; the onset is then where a
 // complex multiplier overtakes the real one.
-func (m *Mode) lineEnd(l filtered) Threshold {
+func (m *Mode) lineEnd() Threshold {
+	l := m.Lag.(filtered)
 	rate := func(z float64) float64 {
 		n := 1.0
 		if m.Method == option.Nesterov {
@@ -259,7 +292,8 @@ func nearest(to, values []complex128) []complex128 {
 // lineEnd is the onset of oscillation of modes that mix: η_1(z), the smallest rate for which z in
 // (μ, 1) is a multiplier, has its first maximum there, going down from z = 1: two real
 // multipliers meet. Where none do the onset is unknown.
-func (s *System) lineEnd(l filtered) Threshold {
+func (s *System) lineEnd() Threshold {
+	l := s.Lag.(filtered)
 	n := s.Dim()
 	rate := func(z float64) float64 {
 		gain := 1.0

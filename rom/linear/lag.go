@@ -20,24 +20,11 @@ type Lag interface {
 	// rest, but for a share of 1e-16 of a geometric law.
 	Span() int
 
-	// MeanAge returns ā, the mean age of the snapshot in steps, and SquareAge E[age²].
-	MeanAge() float64
-	SquareAge() float64
-	// PaperAge returns K_ref of the paper's formulas, 0 on-policy: (1+d)K of a block, one more
-	// than its largest age, τ of a delay, the mean of random ages.
-	PaperAge() float64
-	// LargestAge returns K_ref if the largest age of random ages stands for the mean one; +Inf
-	// if there is none.
-	LargestAge() float64
-	// Gain returns a bound A on the gain of Δ ↦ x_t − x_old as a map of square-summable
-	// sequences of steps Δ_t = x_t − x_{t−1}.
-	Gain() float64
-	// IntervalOfMeanAge, IntervalOfPaperAge and IntervalOfGain return the interval, K of a block
-	// or τ of a delay and not rounded to whole steps, at which these are as given; ok is false
-	// where there is no interval, or no formula for it.
-	IntervalOfMeanAge(age float64) (interval float64, ok bool)
-	IntervalOfPaperAge(age float64) (interval float64, ok bool)
-	IntervalOfGain(gain float64) (interval float64, ok bool)
+	// Age returns a number of the age of the snapshot, in steps, and Interval its inverse: K of a
+	// block or τ of a delay, not rounded to whole steps, at which MeanAge, PaperAge or Gain is as
+	// given; ok is false where there is no interval, or no formula for it.
+	Age(of Age) float64
+	Interval(of Age, age float64) (interval float64, ok bool)
 
 	// positions returns the number of past positions in the state, besides (x, v).
 	positions() int
@@ -68,32 +55,30 @@ type Lag interface {
 	mixedCriticalInterval(s *System) Threshold
 }
 
+// Age is a number of the age of snapshots.
+type Age int
+
+const (
+	MeanAge    Age = iota // ā, the mean
+	SquareAge             // the mean square
+	PaperAge              // K_ref of the paper's formulas, 0 on-policy: (1+d)K of a block, one more than its largest age, τ of a delay, the mean of random ages
+	LargestAge            // K_ref if the largest of random ages stands for the mean; +Inf if there is none
+	Gain                  // a bound on the gain of Δ ↦ x_t − x_old as a map of square-summable sequences of steps Δ_t = x_t − x_{t−1}
+)
+
 // NewLag returns the rule of a valid lag.
 func NewLag(l *option.Lag) Lag {
 	switch l.Kind {
 	case option.Block:
 		return block{l.Interval, l.Behind}
 	case option.Delay:
-		return delay(l.Interval)
+		return delay{steps: l.Interval}
 	}
 	return newRandom(&l.Ages)
 }
 
 // onPolicy is the lag whose snapshot is always the present policy.
 var onPolicy Lag = block{interval: 1}
-
-// filtered is a lag whose snapshot is a constant linear filter of the past, x_old = Σ p_j x_{t−j}.
-type filtered interface {
-	Lag
-	// onCircle returns P(e^{−iw}) = Σ p_j e^{−ijw}, which multiplies the stale part of the force
-	// at the multiplier e^{iw}.
-	onCircle(w float64) complex128
-	// onLine returns P(1/z) at the real multiplier z > 0.
-	onLine(z float64) float64
-	// resolution returns the number of steps of delay on which P turns as a function of the
-	// angle of z.
-	resolution() int
-}
 
 // uniformMoments returns the mean and the mean square of a uniform law on from, …, to.
 func uniformMoments(from, to float64) (mean, square float64) {

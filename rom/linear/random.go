@@ -11,6 +11,7 @@ import (
 // Σ p_j x_{t−j}, and the ages add noise to the force (see Law.ageNoise). With a largest age S the
 // state has x_{t−1}, …, x_{t−S}, and with a geometric law y_{t−1}, y_t = (1−r)x_t + ry_{t−1}.
 type random struct {
+	everyStep
 	*option.Ages
 	p []float64 // p_0, …, p_S; nil of a geometric law
 }
@@ -64,7 +65,6 @@ func (l random) weight(age int) float64 {
 }
 
 func (l random) OnPolicy() bool { return !l.geometric() && l.oldest() == 0 }
-func (l random) Period() int    { return 1 }
 
 // negligibleAge is the probability of the ages beyond those of a geometric law that Stored
 // keeps, which count as the oldest one kept.
@@ -87,35 +87,30 @@ func (l random) Span() int {
 	return l.oldest()
 }
 
-// moments returns the mean and the mean square of the age.
-func (l random) moments() (mean, square float64) {
+func (l random) Age(of Age) float64 {
+	if of == LargestAge {
+		if l.geometric() {
+			return math.Inf(1)
+		}
+		return float64(l.oldest())
+	}
+	mean, square := 0.0, 0.0
 	switch l.Law {
 	case option.GeometricAges:
-		return l.Mean, l.Mean + 2*l.Mean*l.Mean
+		mean, square = l.Mean, l.Mean+2*l.Mean*l.Mean
 	case option.UniformAges:
-		return uniformMoments(float64(l.From), float64(l.To))
+		mean, square = uniformMoments(float64(l.From), float64(l.To))
+	default:
+		for age, p := range l.p {
+			mean += p * float64(age)
+			square += p * float64(age*age)
+		}
 	}
-	for age, p := range l.p {
-		mean += p * float64(age)
-		square += p * float64(age*age)
+	if of == SquareAge {
+		return square
 	}
-	return mean, square
+	return mean
 }
-
-func (l random) MeanAge() float64   { mean, _ := l.moments(); return mean }
-func (l random) SquareAge() float64 { _, square := l.moments(); return square }
-func (l random) PaperAge() float64  { return l.MeanAge() }
-func (l random) Gain() float64      { return l.MeanAge() }
-func (l random) LargestAge() float64 {
-	if l.geometric() {
-		return math.Inf(1)
-	}
-	return float64(l.oldest())
-}
-
-func (l random) IntervalOfMeanAge(float64) (float64, bool)  { return 0, false }
-func (l random) IntervalOfPaperAge(float64) (float64, bool) { return 0, false }
-func (l random) IntervalOfGain(float64) (float64, bool)     { return 0, false }
 
 func (l random) positions() int {
 	if l.geometric() {
@@ -142,10 +137,8 @@ func (l random) next(k int) (keep, gain float64, from int) {
 	if l.geometric() {
 		return l.ratio(), 1 - l.ratio(), 0
 	}
-	return delay(0).next(k)
+	return l.everyStep.next(k)
 }
-
-func (l random) source(k int) int { return k }
 
 func (l random) limit(n int, _ bool) string { return tooManyPositions(l, n) }
 
@@ -183,14 +176,6 @@ func (l random) resolution() int {
 	}
 	return l.oldest()
 }
-
-func (l random) multipliers(m *Mode) []complex128        { return m.spectrum() }
-func (l random) criticalRate(m *Mode) Threshold          { return m.circleCrossing(l) }
-func (l random) onsetRate(m *Mode) Threshold             { return m.lineEnd(l) }
-func (l random) criticalInterval(*Mode) Threshold        { return Threshold{} } // there is no interval
-func (l random) mixedCriticalRate(s *System) Threshold   { return s.circleCrossing() }
-func (l random) mixedOnsetRate(s *System) Threshold      { return s.lineEnd(l) }
-func (l random) mixedCriticalInterval(*System) Threshold { return Threshold{} }
 
 // meanSquareRate returns the smallest learning rate at which g of addAgeNoise reaches 1,
 // which is below that of the mean, at which the covariance is infinite.

@@ -42,11 +42,11 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 					continue
 				}
 				closed := DelayThreshold(mu, tau)
-				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Momentum: mu, Lag: delay(tau)}}
-				if r := Radius(l.at((1-1e-7)*closed, delay(tau)).Monodromy()); r >= 1 {
+				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Momentum: mu, Lag: delay{steps: tau}}}
+				if r := Radius(l.at((1-1e-7)*closed, delay{steps: tau}).Monodromy()); r >= 1 {
 					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
 				}
-				if r := Radius(l.at((1+1e-7)*closed, delay(tau)).Monodromy()); r < 1 {
+				if r := Radius(l.at((1+1e-7)*closed, delay{steps: tau}).Monodromy()); r < 1 {
 					t.Errorf("delay %d μ %v: radius %v above the threshold", tau, mu, r)
 				}
 			}
@@ -64,7 +64,7 @@ func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 			onset  float64
 		}{
 			{block{interval: 1}, option.HeavyBall, BlockOnset(mu, 1)}, {block{interval: 7}, option.HeavyBall, BlockOnset(mu, 7)},
-			{delay(1), option.HeavyBall, DelayOnset(mu, 1)}, {delay(6), option.HeavyBall, DelayOnset(mu, 6)},
+			{delay{steps: 1}, option.HeavyBall, DelayOnset(mu, 1)}, {delay{steps: 6}, option.HeavyBall, DelayOnset(mu, 6)},
 			{block{interval: 1}, option.Nesterov, NesterovOnset(mu, 1)}, {block{interval: 7}, option.Nesterov, NesterovOnset(mu, 7)},
 		} {
 			l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Method: c.method, Momentum: mu, Lag: c.lag}}
@@ -83,7 +83,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shortest, lag := 1, func(k int) Lag { return block{interval: k} }
 		if rapid.Bool().Draw(t, "delay") {
-			shortest, lag = 0, func(tau int) Lag { return delay(tau) }
+			shortest, lag = 0, func(tau int) Lag { return delay{steps: tau} }
 		}
 		s := Mode{Fresh: rapid.Float64Range(-0.8, 1.5).Draw(t, "fresh"), Update: Update{Method: rapid.SampledFrom([]option.Method{option.HeavyBall, option.Nesterov}).Draw(t, "method"), Momentum: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "mu"), Lag: lag(rapid.IntRange(1, 6).Draw(t, "age"))}}
 		s.Stale = 1 - s.Fresh

@@ -137,16 +137,16 @@ func TestUnconverged(t *testing.T) {
 // without momentum: w(τ+1) = π, and η = 2 sin(w/2)/cos(τw/2) = 2.
 func TestDelayedForceThatVanishes(t *testing.T) {
 	for tau := 1; tau <= 9; tau += 2 {
-		s := Mode{Fresh: 0.5, Stale: 0.5, Update: Update{Lag: delay(tau)}}
+		s := Mode{Fresh: 0.5, Stale: 0.5, Update: Update{Lag: delay{steps: tau}}}
 		got := s.criticalRate()
 		if !got.Known || math.Abs(got.At-2) > 1e-9 {
 			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
 		}
 		l := s.system()
-		if r := Radius(l.at(2*(1-1e-6), delay(tau)).Monodromy()); r >= 1 {
+		if r := Radius(l.at(2*(1-1e-6), delay{steps: tau}).Monodromy()); r >= 1 {
 			t.Errorf("τ = %d: radius %v below", tau, r)
 		}
-		if r := Radius(l.at(2*(1+1e-6), delay(tau)).Monodromy()); r <= 1 {
+		if r := Radius(l.at(2*(1+1e-6), delay{steps: tau}).Monodromy()); r <= 1 {
 			t.Errorf("τ = %d: radius %v above", tau, r)
 		}
 	}
@@ -160,7 +160,7 @@ func TestHowFarIntervalsOfMixedModesAreSearched(t *testing.T) {
 		lag  Lag
 		n    int
 		want float64
-	}{{delay(3), 2, maxMixedDelay}, {delay(3), 8, maxCompanion/2/8 - 2}, {block{interval: 3}, 2, maxMixedBlock}} {
+	}{{delay{steps: 3}, 2, maxMixedDelay}, {delay{steps: 3}, 8, maxCompanion/2/8 - 2}, {block{interval: 3}, 2, maxMixedBlock}} {
 		fresh, stale := Identity(c.n), Identity(c.n)
 		fresh.Set(0, 1, 0.3)
 		stale.Set(1, 0, 0.3)

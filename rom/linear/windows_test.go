@@ -32,7 +32,7 @@ func firstUnstable(t *testing.T, name string, l *System, critical float64, point
 // mixedDelay returns a random recursion of n modes that mix with a delay below a limit.
 // fresh and stale are the standard deviations of the entries about 1 and 0.
 func mixedDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *System {
-	l := &System{Fresh: mat.NewDense(n, n, normals(r, n*n, fresh)), Stale: mat.NewDense(n, n, normals(r, n*n, stale)), Update: Update{Method: option.Method(r.IntN(2)), Momentum: 0.95 * r.Float64(), Lag: delay(r.IntN(delays))}}
+	l := &System{Fresh: mat.NewDense(n, n, normals(r, n*n, fresh)), Stale: mat.NewDense(n, n, normals(r, n*n, stale)), Update: Update{Method: option.Method(r.IntN(2)), Momentum: 0.95 * r.Float64(), Lag: delay{steps: r.IntN(delays)}}}
 	for i := range n {
 		l.Fresh.Set(i, i, l.Fresh.At(i, i)+1)
 	}
@@ -76,13 +76,13 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	stable, unstable := 0, 0
 	for range 80 {
 		n := 2 + r.IntN(3)
-		l := &System{Fresh: mat.NewDense(n, n, normals(r, n*n, 0.4)), Stale: mat.NewDense(n, n, normals(r, n*n, 0.4)), Update: Update{Method: option.Method(r.IntN(2)), Rate: 0.02 + 0.2*r.ExpFloat64(), Momentum: 0.95 * r.Float64(), Lag: delay(0)}}
+		l := &System{Fresh: mat.NewDense(n, n, normals(r, n*n, 0.4)), Stale: mat.NewDense(n, n, normals(r, n*n, 0.4)), Update: Update{Method: option.Method(r.IntN(2)), Rate: 0.02 + 0.2*r.ExpFloat64(), Momentum: 0.95 * r.Float64(), Lag: delay{steps: 0}}}
 		for i := range n {
 			l.Fresh.Set(i, i, l.Fresh.At(i, i)+1)
 		}
 		want := UpTo(12)
 		for tau := 12; tau >= 0; tau-- {
-			at := l.at(l.Rate, delay(tau))
+			at := l.at(l.Rate, delay{steps: tau})
 			size := Radius(at.Monodromy())
 			if size < 1 {
 				stable++
@@ -103,7 +103,7 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	}
 	// Two equal modes next to the circle may hide each other, but nothing unstable is stable.
 	for _, excess := range []float64{-1e-9, 1e-9} {
-		s := &Mode{Stale: 1, Update: Update{Lag: delay(5)}}
+		s := &Mode{Stale: 1, Update: Update{Lag: delay{steps: 5}}}
 		l := &System{Fresh: mat.NewDense(2, 2, nil), Stale: Identity(2), Update: Update{Rate: s.criticalRate().At * (1 + excess), Lag: s.Lag}}
 		if l.delayStable() && excess > 0 {
 			t.Error("two equal modes above their threshold count as stable")
@@ -229,7 +229,7 @@ func TestComplexEigenvalues(t *testing.T) {
 // Where the determinant overflows, no delay counts as stable, and the search ends.
 func TestArgumentPrincipleEndsAtOverflow(t *testing.T) {
 	for _, size := range []float64{1e200, math.MaxFloat64} {
-		l := &System{Fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), Stale: Identity(2), Update: Update{Rate: 1e150, Lag: delay(300)}}
+		l := &System{Fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), Stale: Identity(2), Update: Update{Rate: 1e150, Lag: delay{steps: 300}}}
 		if l.delayStable() {
 			t.Errorf("a stiffness of %v counts as stable", size)
 		}
