@@ -327,7 +327,7 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 		}
 		power := math.Pow(mu, float64(period))
 		sum := (1 - power) / (1 - mu)
-		critical := ball.CriticalRate().At * rate / visit.Optimizer.LearningRate / 2 * lambda // η_c λ/B
+		critical := ball.Threshold(linear.CriticalRate).At * rate / visit.Optimizer.LearningRate / 2 * lambda // η_c λ/B
 		if want := 2 * (1 + power) / sum; math.Abs(critical-want) > 1e-9*want {
 			t.Errorf("M = %d: threshold ηλ/B = %v, want %v", period, critical, want)
 		}

@@ -150,12 +150,12 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 			t.Fatal("the modes of a frozen force are coupled")
 		}
 		through := &linear.Dynamics{Whole: m.Whole, Mixed: true}
-		near(t, "critical rate", through.CriticalRate().At, m.CriticalRate().At, 1e-9)
+		near(t, "critical rate", through.Threshold(linear.CriticalRate).At, m.Threshold(linear.CriticalRate).At, 1e-9)
 		// The onset is a double root: rounding in the matrix shows as its square
 		// root, against the threshold 1e-6 of oscillates.
-		near(t, "onset", through.OnsetRate().At, m.OnsetRate().At, 1e-5)
-		least := m.CriticalInterval()
-		if k := through.CriticalInterval(); least.At < 30 && k != least {
+		near(t, "onset", through.Threshold(linear.OnsetRate).At, m.Threshold(linear.OnsetRate).At, 1e-5)
+		least := m.Threshold(linear.CriticalInterval)
+		if k := through.Threshold(linear.CriticalInterval); least.At < 30 && k != least {
 			t.Errorf("%+v: critical interval %v, by modes %v", lag, k, least)
 		}
 	}

@@ -71,24 +71,16 @@ type Equilibrium struct {
 	prompts []promptGroup // of prompts with a policy each: what the fields above are not for; nil: none
 
 	// Thresholds found so far.
-	onsets, rates map[rateKey]linear.Threshold
-	intervals     map[intervalKey]linear.Threshold
-	crossings     map[rateKey][]linear.Crossing
+	thresholds map[searchKey]linear.Threshold
+	crossings  map[searchKey][]linear.Crossing
 }
 
-// rateKey holds the parameters, besides those of the equilibrium, on which a
-// threshold in the learning rate depends.
-type rateKey struct {
-	method          option.Method
-	momentum, beta1 float64
-	lag             option.Lag
-}
-
-// intervalKey holds the parameters, besides those of the equilibrium, on which a
-// threshold in the refresh interval depends.
-type intervalKey struct {
+// searchKey holds what a threshold depends on, besides the equilibrium: the event, and optimizer and
+// lag without the parameter that is searched for.
+type searchKey struct {
+	event     linear.Event
 	optimizer option.Optimizer
-	lag       option.Lag // without its interval
+	lag       option.Lag
 }
 
 // NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Lag and, but for
@@ -130,8 +122,7 @@ func (e *Equilibrium) With(factors Factors, measured *Measured) *Equilibrium {
 func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 	e := &Equilibrium{
 		params: p, merged: merged, logits: logits,
-		onsets: make(map[rateKey]linear.Threshold), rates: make(map[rateKey]linear.Threshold), intervals: make(map[intervalKey]linear.Threshold),
-		crossings: make(map[rateKey][]linear.Crossing),
+		thresholds: make(map[searchKey]linear.Threshold), crossings: make(map[searchKey][]linear.Crossing),
 	}
 	e.paper = sync.OnceValues(func() (float64, Scope) {
 		if p.GroupSize == option.Infinite { // the fixed point of the paper's formulas is this one
@@ -501,9 +492,12 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
 // threshold is searched for once for all learning rates, or all refresh intervals.
 func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of Extent) Dynamics {
-	byRate := rateKey{o.Kind, o.Momentum, o.Beta1, l}
-	withoutInterval := l
-	withoutInterval.Interval = 0
+	byRate := searchKey{optimizer: o, lag: l}
+	byRate.optimizer.LearningRate = 0
+	threshold := func(event linear.Event, key searchKey) (value *float64, limit float64) {
+		key.event = event
+		return cached(e.thresholds, key, func() linear.Threshold { return m.Threshold(event) }).Result()
+	}
 	d := Dynamics{Scope: Scope{In: true}, Neutral: m.Neutral}
 	if of&Margin != 0 {
 		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); isFinite([]float64{margin}) {
@@ -514,14 +508,16 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 		d = multipliersAlone(m.Dynamics)
 	}
 	if of&Onset != 0 {
-		d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.OnsetRate).Result()
+		d.OscillationLearningRate, d.Searched.Onset = threshold(linear.OnsetRate, byRate)
 	}
 	if of&CriticalRate != 0 {
-		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.CriticalRate).Result()
+		d.CriticalLearningRate, d.Searched.LearningRate = threshold(linear.CriticalRate, byRate)
 		d.MeanSquareLearningRate, _ = m.MeanSquareRate().Result()
 	}
 	if of&CriticalInterval != 0 {
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, intervalKey{o, withoutInterval}, m.CriticalInterval).Result()
+		byInterval := searchKey{optimizer: o, lag: l}
+		byInterval.lag.Interval = 0
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = threshold(linear.CriticalInterval, byInterval)
 	}
 	return d
 }

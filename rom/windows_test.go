@@ -95,5 +95,5 @@ func TestCriticalRateOfEightCompletions(t *testing.T) {
 	if !m.Mixed {
 		t.Fatal("the modes are independent, want the stale share of the scale to couple them")
 	}
-	firstUnstable(t, "eight completions", m.Whole, m.CriticalRate().At, 300)
+	firstUnstable(t, "eight completions", m.Whole, m.Threshold(linear.CriticalRate).At, 300)
 }

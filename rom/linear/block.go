@@ -95,20 +95,34 @@ func (b block) limit(n int, partly bool) string {
 	return ""
 }
 
-// criticalRate ends at 10(1+μ)/max(|λ_f|, |λ_s|) where it searches.
-func (b block) criticalRate(m *Mode) Threshold {
-	if b.behind == 0 && m.frozen() {
-		return KnownAt(newBlockSums(m.Momentum, b.interval).threshold(m.Method) / m.Total())
+// threshold ends a search of learning rates at 10(1+μ)/max(|λ_f|, |λ_s|).
+func (b block) threshold(of Event, m *Mode) Threshold {
+	switch {
+	case of == CriticalInterval:
+		return m.searchInterval(1, b.searchInterval)
+	case b.behind == 0 && m.frozen():
+		return KnownAt(FrozenBlock(of, m.Method, m.Momentum, b.interval) / m.Total())
+	case b.behind > 0 && of == OnsetRate:
+		return b.mixed(of, m.system())
 	}
 	low, high := b.bounds(m)
+	if of == OnsetRate { // which may lie far below the bound on stability: (1−√μ)² against 1−μ
+		low = 1e-3 * b.sufficientRate(m)
+	}
 	return firstCrossing(func(rate float64) float64 {
 		if b.behind > 0 {
 			moved := *m
 			moved.Rate = rate
 			return Radius(moved.system().Monodromy())
 		}
-		period, _ := m.period(b.interval, rate)
-		return period.radius()
+		period, step := m.period(b.interval, rate)
+		switch {
+		case of == CriticalRate:
+			return period.radius()
+		case period.oscillates() || step.oscillates():
+			return 2
+		}
+		return 0
 	}, low, high, 200+48*b.interval*(1+b.behind))
 }
 
@@ -144,34 +158,14 @@ func (b block) sufficientRate(m *Mode) float64 {
 	return rate
 }
 
-func (b block) onsetRate(m *Mode) Threshold {
-	switch {
-	case b.behind == 0 && m.frozen():
-		return KnownAt(newBlockSums(m.Momentum, b.interval).onset(m.Method) / m.Total())
-	case b.behind > 0:
-		return b.mixedOnsetRate(m.system())
-	}
-	// The onset may lie far below the bound on stability: (1−√μ)² against 1−μ.
-	_, high := b.bounds(m)
-	return firstCrossing(func(rate float64) float64 {
-		period, step := m.period(b.interval, rate)
-		if period.oscillates() || step.oscillates() {
-			return 2
-		}
-		return 0
-	}, 1e-3*b.sufficientRate(m), high, 200+48*b.interval)
-}
-
 // maxInterval is the largest critical refresh interval of one mode that is searched for.
 const maxInterval = 1_000_000
-
-func (b block) criticalInterval(m *Mode) Threshold { return m.searchInterval(1, b.searchInterval) }
 
 // searchInterval is never where the motion inside a long block dies out.
 func (b block) searchInterval(m *Mode) Threshold {
 	switch {
 	case b.behind > 0:
-		return b.mixedCriticalInterval(m.system())
+		return b.mixed(CriticalInterval, m.system())
 	case m.frozen():
 		kappa, sums := m.Rate*m.Total(), newBlockSums(m.Momentum, 1)
 		for ; sums.k <= maxInterval; sums = sums.next() {
@@ -198,25 +192,22 @@ func (b block) searchInterval(m *Mode) Threshold {
 	return UpTo(maxInterval)
 }
 
-// scan returns the bounds of a mode with the norms of Λ_f and Λ_s, and the number of learning
-// rates in a scan of monodromy matrices.
-func (b block) scan(s *System) (low, high float64, points int) {
+// mixed scans learning rates between the bounds of a mode with the norms of Λ_f and Λ_s. The onset
+// is where a slow eigenvalue of M, or of the one-step map inside a block, is complex or negative.
+func (b block) mixed(of Event, s *System) Threshold {
+	if of == CriticalInterval {
+		return b.mixedInterval(s)
+	}
 	worst := s.Mode(mat.Norm(s.Fresh, 2), mat.Norm(s.Stale, 2))
-	low, high = b.bounds(&worst)
-	return low, high, 200 + 16*min(b.interval, 100)
-}
-
-func (b block) mixedCriticalRate(s *System) Threshold {
-	low, high, points := b.scan(s)
-	return firstCrossing(func(rate float64) float64 { return Radius(s.at(rate, s.Lag).Monodromy()) }, low, high, points)
-}
-
-// mixedOnsetRate is where a slow eigenvalue of M, or of the one-step map inside a block, is
-// complex or negative.
-func (b block) mixedOnsetRate(s *System) Threshold {
-	low, high, points := b.scan(s)
+	low, high := b.bounds(&worst)
+	if of == OnsetRate {
+		low *= 1e-3
+	}
 	return firstCrossing(func(rate float64) float64 {
 		moved := s.at(rate, s.Lag)
+		if of == CriticalRate {
+			return Radius(moved.Monodromy())
+		}
 		a, _ := moved.step()
 		inside := mat.DenseCopyOf(a.Slice(0, 2*s.Dim(), 0, 2*s.Dim()))
 		whole, inner := Multipliers(moved.Monodromy()), Multipliers(inside)
@@ -227,13 +218,13 @@ func (b block) mixedOnsetRate(s *System) Threshold {
 			return 2
 		}
 		return 0
-	}, 1e-3*low, high, points)
+	}, low, high, 200+16*min(b.interval, 100))
 }
 
 // maxMixedBlock is the largest critical block of modes that mix.
 const maxMixedBlock = 512
 
-func (b block) mixedCriticalInterval(s *System) Threshold {
+func (b block) mixedInterval(s *System) Threshold {
 	none := Threshold{}
 	a, _ := s.step()
 	power := mat.DenseCopyOf(a)

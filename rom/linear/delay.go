@@ -49,18 +49,19 @@ func (d delay) onCircle(w float64) complex128 { return cmplx.Rect(1, -float64(d.
 func (d delay) onLine(z float64) float64      { return math.Pow(z, -float64(d.steps)) }
 func (d delay) resolution() int               { return d.steps }
 
-func (d delay) criticalRate(m *Mode) Threshold {
-	if m.frozen() && m.Method == option.HeavyBall {
+func (d delay) threshold(of Event, m *Mode) Threshold {
+	switch {
+	case of == CriticalInterval:
+		return m.searchInterval(0, searchDelay)
+	case of == CriticalRate && m.frozen() && m.Method == option.HeavyBall:
 		return KnownAt(DelayThreshold(m.Momentum, d.steps) / m.Total())
 	}
-	return m.circleCrossing()
+	return d.everyStep.threshold(of, m)
 }
 
 // maxDelay is the largest critical delay of one mode that is searched for where neither a
 // closed form nor a bound applies.
 const maxDelay = 512
-
-func (d delay) criticalInterval(m *Mode) Threshold { return m.searchInterval(0, searchDelay) }
 
 // searchDelay searches up to maxDelay. It is never where delayIndependent.
 func searchDelay(m *Mode) Threshold {
@@ -150,7 +151,10 @@ func schurStable(p []float64) bool {
 // as the companion matrix is at most half of maxCompanion: that many spectra take 0.2 s.
 const maxMixedDelay = 50
 
-func (d delay) mixedCriticalInterval(s *System) Threshold {
+func (d delay) mixed(of Event, s *System) Threshold {
+	if of != CriticalInterval {
+		return d.everyStep.mixed(of, s)
+	}
 	none := Threshold{}
 	for tau := 0; tau <= maxMixedDelay && s.Dim()*(tau+2) <= maxCompanion/2; tau++ {
 		if moved := s.at(s.Rate, delay{steps: tau}); !moved.delayStable() {

@@ -195,19 +195,9 @@ func (m *Dynamics) Multipliers() []complex128 {
 	return values
 }
 
-// OnsetRate returns the smallest learning rate at which a mode oscillates.
-func (m *Dynamics) OnsetRate() Threshold {
-	return m.least((*System).onsetRate, (*Mode).onsetRate)
-}
-
-// CriticalRate returns the smallest learning rate at which a mode is not stable.
-func (m *Dynamics) CriticalRate() Threshold {
-	return m.least((*System).criticalRate, (*Mode).criticalRate)
-}
-
-// CriticalInterval returns the smallest refresh interval or delay at which a mode is not stable.
-func (m *Dynamics) CriticalInterval() Threshold {
-	return m.least((*System).criticalInterval, (*Mode).criticalInterval)
+// Threshold returns the smallest threshold of an event of all modes that are not neutral.
+func (m *Dynamics) Threshold(of Event) Threshold {
+	return m.least(func(s *System) Threshold { return s.Lag.mixed(of, s) }, func(part *Mode) Threshold { return part.threshold(of) })
 }
 
 // MeanSquareRate returns the smallest learning rate at which the noise of random ages makes the

@@ -73,7 +73,7 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 				want = k
 			}
 		}
-		if got := s.criticalInterval(); want > 0 && got != KnownAt(float64(want)) || want == 0 && got.Known && got.At <= 400 {
+		if got := s.threshold(CriticalInterval); want > 0 && got != KnownAt(float64(want)) || want == 0 && got.Known && got.At <= 400 {
 			t.Errorf("%+v: critical interval %v, at every interval %v", s, got, want)
 		}
 		if want > 0 && s.sufficientAge(maxInterval) > 1 {

@@ -25,7 +25,8 @@ type filtered interface {
 }
 
 // everyStep has what a delay and random ages have in common: policies are stored in every step, and
-// thresholds are where multipliers reach the unit circle and where two real ones meet.
+// thresholds of the learning rate are where multipliers reach the unit circle and where two real ones
+// meet. There is no interval unless the lag has one.
 type everyStep struct{}
 
 func (everyStep) Period() int                           { return 1 }
@@ -37,13 +38,27 @@ func (everyStep) next(k int) (keep, gain float64, from int) {
 	}
 	return 0, 1, 1 + k
 }
-func (everyStep) multipliers(m *Mode) []complex128        { return m.spectrum() }
-func (everyStep) criticalRate(m *Mode) Threshold          { return m.circleCrossing() }
-func (everyStep) onsetRate(m *Mode) Threshold             { return m.lineEnd() }
-func (everyStep) criticalInterval(*Mode) Threshold        { return Threshold{} } // there is no interval
-func (everyStep) mixedCriticalRate(s *System) Threshold   { return s.circleCrossing() }
-func (everyStep) mixedOnsetRate(s *System) Threshold      { return s.lineEnd() }
-func (everyStep) mixedCriticalInterval(*System) Threshold { return Threshold{} }
+func (everyStep) multipliers(m *Mode) []complex128 { return m.spectrum() }
+
+func (everyStep) threshold(of Event, m *Mode) Threshold {
+	switch of {
+	case CriticalRate:
+		return m.circleCrossing()
+	case OnsetRate:
+		return m.lineEnd()
+	}
+	return Threshold{}
+}
+
+func (everyStep) mixed(of Event, s *System) Threshold {
+	switch of {
+	case CriticalRate:
+		return s.circleCrossing()
+	case OnsetRate:
+		return s.lineEnd()
+	}
+	return Threshold{}
+}
 
 // circleCrossing returns the smallest learning rate at which a multiplier
 // reaches the unit circle, z = e^{iw}: there
@@ -142,7 +157,7 @@ func (m *Mode) overtaking() Threshold {
 	if m.Lag.positions() > maxCompanion/4-2 {
 		return Threshold{}
 	}
-	high := m.criticalRate().At
+	high := m.threshold(CriticalRate).At
 	oscillates := func(rate float64) float64 {
 		moved := *m
 		moved.Rate = rate

@@ -45,14 +45,10 @@ type Lag interface {
 
 	// multipliers returns those of one mode; nil where they are not finite.
 	multipliers(m *Mode) []complex128
-	// The thresholds of one mode with λ > 0, of which a part depends on the snapshot, and of
-	// modes that mix; see the methods of Dynamics with these names.
-	criticalRate(m *Mode) Threshold
-	onsetRate(m *Mode) Threshold
-	criticalInterval(m *Mode) Threshold
-	mixedCriticalRate(s *System) Threshold
-	mixedOnsetRate(s *System) Threshold
-	mixedCriticalInterval(s *System) Threshold
+	// threshold returns that of an event for one mode, of which λ > 0 and a part depends on the
+	// snapshot where the event is not CriticalInterval, and mixed that for modes that mix.
+	threshold(of Event, m *Mode) Threshold
+	mixed(of Event, s *System) Threshold
 }
 
 // Age is a number of the age of snapshots.

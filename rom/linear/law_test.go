@@ -44,7 +44,7 @@ func TestOnsetInsideABlock(t *testing.T) {
 		for _, k := range []int{2, 3, 8} {
 			s := &Mode{Fresh: 1.5, Stale: -0.5, Update: Update{Method: option.HeavyBall, Momentum: mu, Lag: block{interval: k}}}
 			want := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) / 1.5
-			near(t, "onset", s.onsetRate().At, want, 1e-6)
+			near(t, "onset", s.threshold(OnsetRate).At, want, 1e-6)
 			if m, _ := s.period(k, 1.2*want); m.oscillates() {
 				t.Errorf("μ = %v, K = %d: M rings just beyond the onset too", mu, k)
 			}

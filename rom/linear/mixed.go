@@ -51,12 +51,6 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 // Mode returns the recursion of one mode under s's optimizer and lag.
 func (s *System) Mode(fresh, stale float64) Mode { return Mode{fresh, stale, s.Update} }
 
-// criticalRate, onsetRate and criticalInterval are those of Mode for modes that mix. An onset is
-// where one of the slow multipliers oscillates.
-func (s *System) criticalRate() Threshold     { return s.Lag.mixedCriticalRate(s) }
-func (s *System) onsetRate() Threshold        { return s.Lag.mixedOnsetRate(s) }
-func (s *System) criticalInterval() Threshold { return s.Lag.mixedCriticalInterval(s) }
-
 // oscillates reports whether one of the slow multipliers, the n largest of n modes,
 // is complex or negative. The others come from momentum, and a negative one of them
 // does not make its mode oscillate. Moduli below 1e-6 and relative imaginary parts

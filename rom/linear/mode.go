@@ -131,43 +131,28 @@ func (m *Mode) system() *System {
 // spectrum returns the multipliers from the monodromy matrix.
 func (m *Mode) spectrum() []complex128 { return Multipliers(m.system().Monodromy()) }
 
-// criticalRate returns the smallest learning rate at which the mode is not
-// stable: 0 for λ ≤ 0.
-func (m *Mode) criticalRate() Threshold {
-	switch lambda := m.Total(); {
+// threshold returns that of an event.
+func (m *Mode) threshold(of Event) Threshold {
+	lambda := m.Total()
+	switch {
+	case of == CriticalInterval:
+	case lambda <= 0 && of == OnsetRate:
+		return Never
 	case lambda <= 0:
 		return KnownAt(0)
 	case m.current():
-		return KnownAt(newBlockSums(m.Momentum, 1).threshold(m.Method) / lambda)
+		return KnownAt(FrozenBlock(of, m.Method, m.Momentum, 1) / lambda)
 	}
-	return m.Lag.criticalRate(m)
+	return m.Lag.threshold(of, m)
 }
 
-// onsetRate returns the smallest learning rate at which the mode oscillates: the
-// dominant multiplier of M, or of the one-step map inside a block (M aliases a
-// fast rotation), is a complex pair or negative. It is never for λ ≤ 0, where the
-// mode does not restore. The search ends where that of criticalRate does.
-func (m *Mode) onsetRate() Threshold {
-	switch lambda := m.Total(); {
-	case lambda <= 0:
-		return Never
-	case m.current():
-		return KnownAt(newBlockSums(m.Momentum, 1).onset(m.Method) / lambda)
-	}
-	return m.Lag.onsetRate(m)
-}
-
-// criticalInterval returns the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which
-// the mode is not stable at its learning rate.
-func (m *Mode) criticalInterval() Threshold { return m.Lag.criticalInterval(m) }
-
-// searchInterval is criticalInterval given the shortest interval and the search for longer ones,
+// searchInterval returns the critical interval given the shortest interval and the search for longer ones,
 // which is made where something is stale and the mode is stable on-policy.
 func (m *Mode) searchInterval(shortest float64, longer func(*Mode) Threshold) Threshold {
 	current := *m
 	current.Lag = onPolicy
 	switch {
-	case m.Total() <= 0 || m.Rate >= current.criticalRate().At:
+	case m.Total() <= 0 || m.Rate >= current.threshold(CriticalRate).At:
 		return KnownAt(shortest)
 	case math.Abs(m.Stale) <= Negligible*math.Abs(m.Fresh):
 		return Never

@@ -180,7 +180,7 @@ func (l random) resolution() int {
 // meanSquareRate returns the smallest learning rate at which g of addAgeNoise reaches 1,
 // which is below that of the mean, at which the covariance is infinite.
 func (m *Mode) meanSquareRate() Threshold {
-	critical := m.criticalRate()
+	critical := m.threshold(CriticalRate)
 	if !critical.Known || critical.At == 0 {
 		return critical
 	}

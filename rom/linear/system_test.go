@@ -23,9 +23,9 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
 		for _, mu := range []float64{0, 0.3, 0.544, 0.9, 0.99} {
 			for _, k := range []int{1, 2, 3, 5, 8, 16, 33} {
-				closed := BlockThreshold(mu, k)
+				closed := FrozenBlock(CriticalRate, option.HeavyBall, mu, k)
 				if method == option.Nesterov {
-					closed = NesterovThreshold(mu, k)
+					closed = FrozenBlock(CriticalRate, option.Nesterov, mu, k)
 				}
 				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Method: method, Momentum: mu, Lag: block{interval: k}}}
 				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
@@ -63,9 +63,9 @@ func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 			method option.Method
 			onset  float64
 		}{
-			{block{interval: 1}, option.HeavyBall, BlockOnset(mu, 1)}, {block{interval: 7}, option.HeavyBall, BlockOnset(mu, 7)},
-			{delay{steps: 1}, option.HeavyBall, DelayOnset(mu, 1)}, {delay{steps: 6}, option.HeavyBall, DelayOnset(mu, 6)},
-			{block{interval: 1}, option.Nesterov, NesterovOnset(mu, 1)}, {block{interval: 7}, option.Nesterov, NesterovOnset(mu, 7)},
+			{block{interval: 1}, option.HeavyBall, FrozenBlock(OnsetRate, option.HeavyBall, mu, 1)}, {block{interval: 7}, option.HeavyBall, FrozenBlock(OnsetRate, option.HeavyBall, mu, 7)},
+			{delay{steps: 1}, option.HeavyBall, delayOnset(mu, 1)}, {delay{steps: 6}, option.HeavyBall, delayOnset(mu, 6)},
+			{block{interval: 1}, option.Nesterov, FrozenBlock(OnsetRate, option.Nesterov, mu, 1)}, {block{interval: 7}, option.Nesterov, FrozenBlock(OnsetRate, option.Nesterov, mu, 7)},
 		} {
 			l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Method: c.method, Momentum: mu, Lag: c.lag}}
 			below := Multipliers(l.at(c.onset*(1-1e-6), c.lag).Monodromy())[0]
@@ -90,7 +90,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		if math.Abs(s.Stale) < 0.01 || math.Abs(s.Fresh) < 0.01 {
 			return
 		}
-		found := s.criticalRate()
+		found := s.threshold(CriticalRate)
 		critical := found.At
 		l := s.system()
 		at := func(rate float64) float64 { return Radius(l.at(rate, s.Lag).Monodromy()) }
@@ -109,7 +109,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		} else {
 			s.Rate = 0.5
 		}
-		interval := s.criticalInterval()
+		interval := s.threshold(CriticalInterval)
 		for age := shortest; age < 40 && float64(age) <= interval.At; age++ {
 			r := Radius(l.at(s.Rate, lag(age)).Monodromy())
 			if interval.Known && float64(age) == interval.At {
@@ -182,4 +182,17 @@ func TestDampingRatioOfMultipliers(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
+}
+
+// delayOnset returns κ_osc of the heavy ball with the constant delay τ ≥ 0,
+// 0 ≤ μ < 1: the maximum over z in (μ, 1) of z^{τ−1}(1−z)(z−μ), attained at the
+// larger root of (τ+1)z² − τ(1+μ)z + (τ−1)μ = 0. For τ = 0 it is (1−√μ)².
+func delayOnset(mu float64, tau int) float64 {
+	if tau == 0 {
+		r := 1 - math.Sqrt(mu)
+		return r * r
+	}
+	n := float64(tau)
+	z := (n*(1+mu) + math.Sqrt(n*n*(1+mu)*(1+mu)-4*(n*n-1)*mu)) / (2 * (n + 1))
+	return math.Pow(z, n-1) * (1 - z) * (z - mu)
 }

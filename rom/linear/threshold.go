@@ -2,6 +2,22 @@ package linear
 
 import "math"
 
+// Event is what happens to a mode as a parameter grows.
+type Event int
+
+const (
+	// CriticalRate is the smallest learning rate at which a mode is not stable: 0 for λ ≤ 0.
+	CriticalRate Event = iota
+	// OnsetRate is the smallest learning rate at which a mode oscillates: the dominant multiplier of
+	// M, or of the one-step map inside a block (M aliases a fast rotation), is a complex pair or
+	// negative; of modes that mix one of the slow multipliers. It is never for λ ≤ 0, where the mode
+	// does not restore.
+	OnsetRate
+	// CriticalInterval is the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which a mode is not stable at
+	// its learning rate; unknown where there is no interval.
+	CriticalInterval
+)
+
 // Threshold is the outcome of a search, from below, for the smallest value at
 // which an event occurs. Its zero value is an unknown threshold.
 type Threshold struct {

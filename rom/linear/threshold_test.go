@@ -138,7 +138,7 @@ func TestUnconverged(t *testing.T) {
 func TestDelayedForceThatVanishes(t *testing.T) {
 	for tau := 1; tau <= 9; tau += 2 {
 		s := Mode{Fresh: 0.5, Stale: 0.5, Update: Update{Lag: delay{steps: tau}}}
-		got := s.criticalRate()
+		got := s.threshold(CriticalRate)
 		if !got.Known || math.Abs(got.At-2) > 1e-9 {
 			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
 		}
@@ -165,10 +165,10 @@ func TestHowFarIntervalsOfMixedModesAreSearched(t *testing.T) {
 		fresh.Set(0, 1, 0.3)
 		stale.Set(1, 0, 0.3)
 		l := &System{Fresh: fresh, Stale: stale, Update: Update{Rate: 1e-4, Lag: c.lag}}
-		if got := l.criticalInterval(); got != UpTo(c.want) {
+		if got := l.Lag.mixed(CriticalInterval, l); got != UpTo(c.want) {
 			t.Errorf("%T, n = %d: critical interval %v, want none up to %v", c.lag, c.n, got, c.want)
 		}
-		if got := l.criticalRate(); !got.Known {
+		if got := l.Lag.mixed(CriticalRate, l); !got.Known {
 			t.Errorf("%T, n = %d: critical rate %v", c.lag, c.n, got)
 		}
 	}
@@ -179,7 +179,7 @@ func TestHowFarIntervalsOfMixedModesAreSearched(t *testing.T) {
 	stale.Set(1, 0, 0.3)
 	stale.Scale(1.0/3, stale)
 	l := &System{Fresh: fresh, Stale: stale, Update: Update{Rate: 0.5, Lag: block{interval: 3}}}
-	if got := l.criticalInterval(); got != Never {
+	if got := l.Lag.mixed(CriticalInterval, l); got != Never {
 		t.Errorf("a block whose inner dynamics converge: %v", got)
 	}
 }

@@ -53,7 +53,7 @@ func TestCriticalRateOfMixedDelays(t *testing.T) {
 				total.Zero()
 			}
 		}
-		rate := l.criticalRate()
+		rate := l.Lag.mixed(CriticalRate, l)
 		if !rate.Known {
 			t.Errorf("critical rate %v is not known, though some rate is always unstable", rate)
 		}
@@ -94,7 +94,7 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 				t.Errorf("%+v: %v with a spectral radius of %v", at, got, size)
 			}
 		}
-		if got := l.criticalInterval(); want.Known && got != want || !want.Known && got.Known && got.At <= 12 {
+		if got := l.Lag.mixed(CriticalInterval, l); want.Known && got != want || !want.Known && got.Known && got.At <= 12 {
 			t.Errorf("%+v: critical delay %v, by spectra %v", l, got, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	// Two equal modes next to the circle may hide each other, but nothing unstable is stable.
 	for _, excess := range []float64{-1e-9, 1e-9} {
 		s := &Mode{Stale: 1, Update: Update{Lag: delay{steps: 5}}}
-		l := &System{Fresh: mat.NewDense(2, 2, nil), Stale: Identity(2), Update: Update{Rate: s.criticalRate().At * (1 + excess), Lag: s.Lag}}
+		l := &System{Fresh: mat.NewDense(2, 2, nil), Stale: Identity(2), Update: Update{Rate: s.threshold(CriticalRate).At * (1 + excess), Lag: s.Lag}}
 		if l.delayStable() && excess > 0 {
 			t.Error("two equal modes above their threshold count as stable")
 		}
