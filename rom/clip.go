@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/group"
+	"grposim/rom/linear"
 	"grposim/rom/weight"
 )
 
@@ -29,10 +30,10 @@ import (
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it, and so do relaxation rate and damping ratio with and without
 // the second. All are averaged over the phases. The displacement δ of
-// the mean is itself random. Where a ratio has left the bounds of both signs, no sample of
-// that arm counts and nothing brings the ratio back before the next refresh. A step finds it so with the
-// probability P, and it stays so for half of the age of a snapshot on average. This acts as a white force,
-// to which Var J responds by
+// the mean is itself random. Where a ratio has left the bounds of both signs, no sample of that arm
+// counts and nothing brings the ratio back before the next refresh. A step finds it so with the
+// probability P, and it stays so for half of the age of a snapshot on average. This acts as a white
+// force, to which Var J responds by
 //
 //	δ² (1−P)/P · min(1, ηλ·age/(4(1−μ)))
 //
@@ -40,15 +41,15 @@ import (
 // mean of its changes at ± the standard deviation that is added to J.
 //
 // The numbers are estimates, good to a factor of two while few samples drop out.
-func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
+func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.Law) Neglected {
 	if _, _, banded := weight.Bands(&l.Importance, 1); !banded {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
-	variance := form(gradient, law.timeAverage(), gradient)
+	variance := linear.Form(gradient, law.TimeAverage(), gradient)
 	const unknown = math.MaxFloat64
 	neglected := Neglected{RewardMean: unknown, RewardVariance: unknown, ZeroVariance: unknown, RelaxationRate: unknown, DampingRatio: unknown}
-	own := m.dynamics()
+	own := multipliersAlone(m.Dynamics)
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
 	current := law
@@ -65,14 +66,14 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 				push[c] *= m.gain[c]
 			}
 		}
-		linear := *m.whole
-		linear.fresh, linear.stale, linear.noise = mat.DenseCopyOf(m.whole.fresh), mat.DenseCopyOf(m.whole.stale), within(l.q, noise)
-		inside := within(l.q, more)
-		linear.fresh.Add(linear.fresh, inside)
-		linear.stale.Sub(linear.stale, inside)
-		next, ok := linear.stationary()
+		clipped := *m.Whole
+		clipped.Fresh, clipped.Stale, clipped.Noise = mat.DenseCopyOf(m.Whole.Fresh), mat.DenseCopyOf(m.Whole.Stale), linear.Within(l.q, noise)
+		inside := linear.Within(l.q, more)
+		clipped.Fresh.Add(clipped.Fresh, inside)
+		clipped.Stale.Sub(clipped.Stale, inside)
+		next, ok := clipped.Law()
 		var total, shift mat.Dense
-		total.Add(m.whole.fresh, m.whole.stale)
+		total.Add(m.Whole.Fresh, m.Whole.Stale)
 		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
 			return neglected
 		}
@@ -81,35 +82,34 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		stays := 0.0
 		if mean > 0 && out > 0 {
 			stiffness := math.Abs(mat.Dot(along, mat.NewVecDense(len(gradient), reduce(l.q, push)))) / mean
-			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.whole.momentum))) * (1 - out) / out
+			stays = min(1, m.Whole.Rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.Whole.Momentum))) * (1 - out) / out
 		}
-		response := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
+		change := mean*mean*stays + math.Abs(linear.Form(gradient, next.TimeAverage(), gradient)-variance)
 		equal := l.equalRewardsAt(shift.RawMatrix().Data, 1)
-		var spread mat.VecDense // of √response in J
-		spread.MulVec(law.timeAverage(), along)
+		var spread mat.VecDense // of √change in J
+		spread.MulVec(law.TimeAverage(), along)
 		size := 0.0
 		if variance > 0 {
-			size = math.Sqrt(response) / variance
+			size = math.Sqrt(change) / variance
 		}
 		here := l.equalRewardsAt(spread.RawVector().Data, 0)
 		equal = math.Abs(equal-here) + math.Abs((l.equalRewardsAt(spread.RawVector().Data, size)+l.equalRewardsAt(spread.RawVector().Data, -size))/2-here)
-		if !isFinite([]float64{mean, response, equal}) {
+		if !isFinite([]float64{mean, change, equal}) {
 			return neglected
 		}
-		relatives := len(m.parts) - m.relatives
-		steeper := (&linearDynamics{whole: &linear, coupled: true, parts: m.parts[relatives:], copies: m.copies[relatives:]}).dynamics()
+		steeper := multipliersAlone(m.Replaced(&clipped))
 		neglected = Neglected{
-			RewardMean: mean, RewardVariance: response, ZeroVariance: equal,
-			RelaxationRate: change(own.RelaxationRate, steeper.RelaxationRate),
-			DampingRatio:   change(own.DampingRatio, steeper.DampingRatio),
+			RewardMean: mean, RewardVariance: change, ZeroVariance: equal,
+			RelaxationRate: distanceOf(own.RelaxationRate, steeper.RelaxationRate),
+			DampingRatio:   distanceOf(own.DampingRatio, steeper.DampingRatio),
 		}
 		current = &next
 	}
 	return neglected
 }
 
-// change returns |x − y|, and the largest number where one of the two is not known.
-func change(x, y *float64) float64 {
+// distanceOf returns |x − y|, and the largest number where one of the two is not known.
+func distanceOf(x, y *float64) float64 {
 	if x == nil || y == nil {
 		return math.MaxFloat64
 	}
@@ -131,7 +131,7 @@ func (l *linearization) equalRewardsAt(x []float64, size float64) float64 {
 // relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
 // negative, and the noise after the change, in the coordinates √n_cθ_c; and the probability
 // that samples of both signs of an arm drop out, the largest of all arms.
-func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense, out float64) {
+func (l *linearization) clipped(law *linear.Law, laws []linear.Law) (push []float64, more, noise *mat.Dense, out float64) {
 	arms := len(l.count)
 	probs := make([]float64, arms)
 	softmax(probs, l.logits)
@@ -139,7 +139,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	relative := make([][]float64, arms) // variances of x − x_old in each phase
 	for i := range laws {
 		c := l.relatives[i].class
-		laws[i].phases(func(joint *mat.Dense) {
+		laws[i].Phases(func(joint *mat.Dense) {
 			v := joint.At(0, 0) + joint.At(1, 1) - 2*joint.At(0, 1)
 			relative[c] = append(relative[c], v*(1-1/l.count[c]))
 		})
@@ -156,8 +156,8 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	push = make([]float64, arms)
 	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
 	phases, outside := 0, make([]float64, arms)
-	law.phases(func(joint *mat.Dense) {
-		n := law.dim()
+	law.Phases(func(joint *mat.Dense) {
+		n := law.Dim()
 		moved := mat.NewDense(n, n, nil) // covariance of x − x_old
 		for i := range n {
 			for j := range n {
@@ -165,7 +165,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 			}
 		}
 		for a, score := range scores {
-			variance := form(score, moved, score)
+			variance := linear.Form(score, moved, score)
 			if relative[a] != nil {
 				variance += relative[a][phases]
 			}

@@ -7,6 +7,7 @@ import (
 	"grposim/option"
 	"grposim/rom/fp"
 	"grposim/rom/group"
+	"grposim/rom/linear"
 )
 
 // This file computes the effect of a KL penalty, of an entropy bonus, of reused samples, of a
@@ -344,7 +345,7 @@ func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
 	return norm == 0 || p.GroupSize == option.Infinite && force <= norm ||
-		(p.Importance.Mode == option.NoImportance || staleness(p.Lag).onPolicy()) && p.withinNorm()
+		(p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()) && p.withinNorm()
 }
 
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 const (
@@ -63,7 +64,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	reward, equal := observe(make([]float64, n))
 	for a := range l.logits {
 		v := l.q.RawRowView(a)
-		deviation := math.Sqrt(form(v, sigma, v))
+		deviation := math.Sqrt(linear.Form(v, sigma, v))
 		if !(deviation > tailNoise) {
 			continue
 		}
@@ -87,12 +88,12 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 				return sum
 			}
 			move(tailStep / 64)
-			unit := force() * 64 / tailStep / form(v, still, v)
+			unit := force() * 64 / tailStep / linear.Form(v, still, v)
 			depth, top := 0.0, 0.0
 			for s := 0.0; s*deviation < tailReach && depth < tailDepth; {
 				step := max(tailStep, tailShare*s)
 				move(s + step/2)
-				depth += step * force() / form(v, noise(y), v) / unit
+				depth += step * force() / linear.Form(v, noise(y), v) / unit
 				top = max(top, depth)
 				if s += step; s <= tailStart {
 					continue
@@ -107,7 +108,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		}
 		switch whole := 1 + weight; {
 		case weight <= tailWeight:
-		case staleness(l.Lag).onPolicy():
+		case linear.NewLag(&l.Lag).OnPolicy():
 			largest.include(Neglected{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
 		default:
 			return Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: 1}

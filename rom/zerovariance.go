@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // zeroVariance adds to prediction the mean of EqualRewards over the stationary law of
@@ -53,7 +54,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		}
 		fixed := math.Pow(p, m.size)
 		still += fixed
-		variance := form(slope, sigma, slope)
+		variance := linear.Form(slope, sigma, slope)
 		if !(variance > 0) {
 			total += fixed
 			continue
@@ -65,7 +66,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		direction := moved.RawVector().Data
 		wider, third := 1.0, 0.0
 		if second != nil {
-			wider = math.Sqrt(max(1+form(slope, second.snapshot, slope)/variance, 0))
+			wider = math.Sqrt(max(1+linear.Form(slope, second.snapshot, slope)/variance, 0))
 			for i, x := range second.third {
 				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / math.Pow(variance, 1.5)
 			}
@@ -88,7 +89,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 			more = first // and all of the second order is missing, with the relative size given
 		}
 		across := -0.5 * bend(func(s float64) float64 { return along(v, origin, direction, s) })
-		values, axes, _ := eigenvectors(sigma)
+		values, axes, _ := linear.Eigenvectors(sigma)
 		for k, x := range values {
 			across += 0.5 * x * bend(func(s float64) float64 { return along(v, origin, mat.Col(nil, k, axes), s) })
 		}
