@@ -1,9 +1,9 @@
 package rom
 
 import (
-	"grposim/rom/linear"
 	"math"
 
+	"grposim/rom/linear"
 	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/mat"
