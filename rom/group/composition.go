@@ -27,6 +27,11 @@ type component struct {
 	arm       int // with the KL in the reward, the arm whose rewards these are, because the penalty differs from arm to arm; else 0
 }
 
+// representable reports whether mean and std are in range, with squares of deviations, which integrals need.
+func (c *component) representable() bool {
+	return isFinite([]float64{c.mean, c.std}) && !(c.std > 0 && c.std < 1e-120)
+}
+
 // compositions holds what the force of a group depends on, for every composition
 // n = (n_1 … n_J), Σn_j = G: the numbers of samples from each of J components. Given
 // n, the arms of the samples of component j are multinomial with probabilities
@@ -131,8 +136,7 @@ func newCompositions(arms []option.Arm, e *option.Estimator) *compositions {
 		if part.std > 0 {
 			c.smeared = true
 		}
-		// The integrals need squares of deviations.
-		if !isFinite([]float64{part.mean, part.std}) || part.std > 0 && part.std < 1e-120 {
+		if !part.representable() {
 			return nil
 		}
 	}

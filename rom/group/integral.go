@@ -89,7 +89,7 @@ func newIntegral(arms []option.Arm, e *option.Estimator) *integral {
 	g := &integral{parts: parts, size: e.GroupSize}
 	finest, nearest, widest, atoms := math.Inf(1), math.Inf(1), 1.0, 0
 	for j, x := range parts {
-		if !isFinite([]float64{x.mean, x.std}) || x.std > 0 && x.std < 1e-120 {
+		if !x.representable() {
 			return nil
 		}
 		widest = max(widest, x.std)
@@ -105,24 +105,22 @@ func newIntegral(arms []option.Arm, e *option.Estimator) *integral {
 		}
 	}
 	smeared := !math.IsInf(finest, 1)
-	// Two constant rewards have Q ≥ nearest²(G−1)/G.
-	nearest *= nearest * (1 - 1/law.size) / lostExponent
+	nearest *= nearest * (1 - 1/law.size) / lostExponent // two constant rewards have Q ≥ nearest²(G−1)/G
 	spread, small := law.size*(widest*widest+law.epsilon*law.epsilon), min(finest*finest, nearest)
 	if law.epsilon > 0 {
 		small = min(small, law.size*law.epsilon*law.epsilon)
 	}
-	end, largest, nodes := math.Log(spread/small)+3, 0.0, 0
-	if !smeared {
-		end = math.Inf(1)
+	end, largest, nodes := math.Inf(1), 0.0, 0
+	if smeared {
+		end = math.Log(spread/small) + 3
 	}
 	for x := -4.4; ; x += h {
 		left, right := fp.Exp(-x), fp.Exp(x-end)
 		t := law.size / spread * fp.Exp(x-left+right)
 		u := t / law.size
-		switch {
-		case math.IsInf(t, 1):
+		if math.IsInf(t, 1) {
 			return g
-		case math.IsNaN(t):
+		} else if math.IsNaN(t) {
 			return nil
 		}
 		l := integralLevel{smear: 1 / (2 * t), slope: make([]float64, len(parts)), own: make([]float64, len(parts)), start: len(g.values)}
