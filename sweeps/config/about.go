@@ -56,8 +56,11 @@ func (a *About) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// document returns the value of `about` in a document.
+// document returns the value of `about` in a document; nil where there is none.
 func (a *About) document() any {
+	if a == nil {
+		return nil
+	}
 	if a.Kind != AboutStatement {
 		return a.Kind
 	}
@@ -72,22 +75,22 @@ func (a *About) document() any {
 }
 
 // about decodes a check's `about`; nil where it has a problem.
-func (l *loader) about(n *node, path string) *About {
+func (rd *reader) about(n *node, path string) *About {
 	if n.kind != mapping {
 		if (n.kind != plain && n.kind != quoted) || !slices.Contains(aboutKinds, n.text) {
-			l.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
+			rd.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
 			return nil
 		}
 		return &About{Kind: AboutKind(n.text)}
 	}
-	fields := l.fields(n, path, []string{"statement", "reading", "choice", "regime"})
+	fields := rd.fields(n, path, []string{"statement", "reading", "choice", "regime"})
 	a := &About{Kind: AboutStatement, Regime: Limit}
 	f := fields["statement"]
 	if f == nil {
-		l.problem(n.at, path+".statement", "got nothing, want %s", listWords(statementIDs()))
+		rd.problem(n.at, path+".statement", "got nothing, want %s", listWords(statementIDs()))
 		return nil
 	}
-	id, ok := l.word(f, path+".statement", statementIDs())
+	id, ok := rd.word(f, path+".statement", statementIDs())
 	if !ok {
 		return nil
 	}
@@ -100,15 +103,15 @@ func (l *loader) about(n *node, path string) *About {
 		}
 		switch f := fields[part.key]; {
 		case f == nil && part.required:
-			l.problem(n.at, path+"."+part.key, "got nothing, want %s", listWords(part.words))
+			rd.problem(n.at, path+"."+part.key, "got nothing, want %s", listWords(part.words))
 		case f != nil && part.words == nil:
-			l.want(f, path+"."+part.key, "no "+part.key+", because "+id+" has none")
+			rd.want(f, path+"."+part.key, "no "+part.key+", because "+id+" has none")
 		case f != nil:
-			*value, _ = l.word(f, path+"."+part.key, part.words)
+			*value, _ = rd.word(f, path+"."+part.key, part.words)
 		}
 	}
 	if f := fields["regime"]; f != nil {
-		regime, _ := l.word(f, path+".regime", regimes)
+		regime, _ := rd.word(f, path+".regime", regimes)
 		a.Regime = Regime(regime)
 	}
 	return a
@@ -149,7 +152,7 @@ func schemaAbout() object {
 	for _, key := range []string{"reading", "choice"} {
 		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
 	}
-	return object{"description": checkDocs["about"], "anyOf": []any{object{"enum": aboutKinds}, object{
+	return object{"anyOf": []any{object{"enum": aboutKinds}, object{
 		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
 		"properties": object{
 			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},

@@ -14,10 +14,8 @@ func Change(s Settings, set ...Assignment) (changed Settings, broken string) {
 			return s, err.Error()
 		}
 	}
-	for _, rule := range cellRules {
-		if got, want := rule.broken(&s, len(s.Bandit.Arms)); got != "" {
-			return s, fmt.Sprintf("%s: got %s, want %s", rule.key, got, want)
-		}
+	for _, b := range breaches(&s, len(s.Bandit.Arms), func(*rule) bool { return true }) {
+		return s, fmt.Sprintf("%s: got %s, want %s", b.key, b.got, b.want)
 	}
 	return s, ""
 }

@@ -11,7 +11,7 @@ var topNames = []string{"name", "claim", "confidence"}
 
 // top decodes a scalar of topNames.
 func (l *loader) top(name string, n *node) {
-	l.at[name] = n.at
+	l.at[name] = n.at // an override is not in the tree
 	switch name {
 	case "name":
 		l.spec.Name, _ = l.name(n, name)
@@ -26,7 +26,6 @@ func (l *loader) top(name string, n *node) {
 
 // section decodes a section of the base or, where path is a key, its value.
 func (l *loader) section(path string, n *node) {
-	l.at[path] = n.at
 	if i := keyIndex(path); i >= 0 {
 		l.give(i, n, path)
 		return
@@ -38,15 +37,6 @@ func (l *loader) section(path string, n *node) {
 			l.section(path+"."+name, child)
 		} else if fields == nil {
 			l.badSection(path)
-		}
-	}
-}
-
-// badSection marks every key of a section that cannot be read as bad.
-func (l *loader) badSection(path string) {
-	for _, k := range Keys {
-		if strings.HasPrefix(k.Path, path+".") {
-			l.bad[k.Path] = true
 		}
 	}
 }
@@ -109,18 +99,9 @@ func (l *loader) overrides(set []string) {
 // nearest section that is given.
 func (l *loader) require() {
 	missing := func(path, want string) {
-		if _, given := l.at[path]; given || l.bad[path] {
-			return
-		}
-		l.bad[path] = true
-		at := path
-		for {
-			dot := strings.LastIndexByte(at, '.')
-			at = at[:max(dot, 0)]
-			if where, given := l.at[at]; given {
-				l.problem(where, path, "got nothing, want %s", want)
-				return
-			}
+		if _, given := l.at[path]; !given && !l.bad[path] {
+			l.bad[path] = true
+			l.reject(path, "got nothing, want %s", want)
 		}
 	}
 	missing("name", nameWant)
@@ -177,14 +158,13 @@ func (l *loader) overrideGrids() {
 			}
 			return false
 		}
-		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.sweepAt)
+		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.axes[0])
 		for i := range l.spec.Variants {
 			v := &l.spec.Variants[i]
-			if win(&v.Sweep, &l.variants[i].sweep) {
+			if win(&v.Sweep, &l.axes[i+1]) {
 				keep = append(keep, v.Name)
 			} else if j := slices.IndexFunc(v.Set, func(a Assignment) bool { return a.Param == k.Path }); j >= 0 {
 				v.Set = slices.Delete(v.Set, j, j+1)
-				delete(l.variants[i].set, k.Path)
 				lose = append(lose, v.Name)
 			}
 		}

@@ -116,7 +116,7 @@ func (k Key) Want() string {
 	case ListValue:
 		return "a list of numbers, one per arm"
 	case searchValue:
-		return "{" + strings.Join(locateFields, ", ") + "}, from and to in multiples of " + ruleMeasured
+		return "{param, from, to, tolerance}, from and to in multiples of " + ruleMeasured
 	case InitValue:
 		return "a list of numbers, one per arm, or fixed-point, or {fixed_point_offset: x}"
 	default:

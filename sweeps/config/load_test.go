@@ -497,7 +497,7 @@ func TestLoadMeasuringKeys(t *testing.T) {
 		},
 		{
 			"{claim: failure-mode, margin: 0.1, mode: none, control: {mode: reward-hacking}}",
-			Check{Claim: FailureMode, Expect: Holds, Margin: 0.1, Measuring: Measuring{Mode: "none"}, Control: &Control{Scale: rom.Unit, Mode: "reward-hacking"}},
+			Check{Claim: FailureMode, Expect: Holds, Margin: 0.1, Measuring: Measuring{Names: Names{Mode: "none"}}, Control: &Control{Scale: rom.Unit, Names: Names{Mode: "reward-hacking"}}},
 		},
 	} {
 		spec, err := Load("f", []byte(strings.Replace(loadMinimal, "16", "inf", 1)+"checks:\n  - "+tt.text+"\n"))

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -17,31 +16,6 @@ const (
 	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
 	docChecks     = "The claims that are judged, each with its margin."
 )
-
-// checkDocs holds the meanings of the keys that every check may have; those of the
-// others are in measuringKeys.
-var checkDocs = map[string]string{
-	"claim":           "A row of the claim table below; required.",
-	"about":           "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it.",
-	"margin":          "Half the width of the accepted range about the prediction, relative to |predicted|.",
-	"absolute_margin": "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not.",
-	"prediction":      "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam.",
-	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction.",
-	"expected":        "A value of your own that is judged in the place of the prediction, within the margin (relative to |expected|): `expected: -1` with `absolute_margin: 0.05` asks whether the claim's quantity (the first of several, of saturation-fit R²) is −1 ± 0.05. The verdict says what was claimed and what was measured, and what the theory predicts. Not together with `expect`, `control`, `about`.",
-	"at_most":         "As `expected`, for an upper bound: *agree* if the whole interval lies at or below it, *disagree* if it lies wholly above. There is no margin.",
-	"at_least":        "As `at_most`, for a lower bound.",
-	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
-	"variant":         "Restricts the check to the cells of one variant.",
-	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` and `class-throughout` another class; for claims about a law it may be another law, as in `{law: exponential}`.",
-}
-
-// checkDoc returns the meaning of a key of a check.
-func checkDoc(name string) string {
-	if doc, common := checkDocs[name]; common {
-		return doc
-	}
-	return measuringKeys[slices.IndexFunc(measuringKeys, func(key measuringKey) bool { return key.Path == name })].Doc
-}
 
 // locatingDocs are the paragraphs about `locate`.
 var locatingDocs = []string{
@@ -114,8 +88,8 @@ func ReferenceDoc() []byte {
 	line("")
 	line("| key | meaning |")
 	line("|---|---|")
-	for _, name := range checkFields {
-		line("| `%s` | %s |", name, inTable(checkDoc(name)))
+	for _, key := range checkKeys {
+		line("| `%s` | %s |", key.Path, inTable(key.Doc))
 	}
 	line("")
 	line("## Claims")

@@ -41,7 +41,7 @@ func (s *sharing) cell(l *loader, g Grid, choice []int, p *Point, selected []int
 		}
 	}
 	for _, i := range selected {
-		check, at := &l.spec.Checks[i], &l.checks[i]
+		check := &l.spec.Checks[i]
 		switch {
 		case check.Locate != nil:
 			l.sameLocation(first.location, i)
@@ -57,8 +57,7 @@ func (s *sharing) cell(l *loader, g Grid, choice []int, p *Point, selected []int
 				l.sameStiffness(first.stiffness, i)
 			}
 		case first.location >= 0:
-			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[first.location].path+" locates an event (nothing else is simulated there)",
-				"other cells for this check (`where`, `variant`)")
+			l.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(first.location)+" locates an event (nothing else is simulated there)", otherCells)
 		case check.Offset > 0 && first.offset < 0:
 			first.offset = i
 		case check.Offset > 0:
@@ -95,14 +94,11 @@ func (s *sharing) measures(i int, p *Point) bool {
 // of the same cell: each cell is searched once.
 func (l *loader) sameLocation(earlier, i int) {
 	a, b := &l.spec.Checks[earlier], &l.spec.Checks[i]
-	at := &l.checks[i]
 	switch {
 	case a.Claim.Event != b.Claim.Event:
-		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[earlier].path+" locates another event",
-			"other cells for this check (`where`, `variant`)")
+		l.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(earlier)+" locates another event", otherCells)
 	case *a.Locate != *b.Locate:
-		l.cellProblem(at.fields["locate"], at.path+".locate", "another search than that of "+l.checks[earlier].path+" in the same cell",
-			"the same search, or other cells for this check (`where`, `variant`)")
+		l.rejectCell(pathOf(i)+".locate", "another search than that of "+pathOf(earlier)+" in the same cell", "the same search, or "+otherCells)
 	default:
 		l.sameStiffness(earlier, i)
 	}
@@ -119,10 +115,10 @@ func (l *loader) sameStiffness(earlier, i int) {
 // sameNumber records that a measuring key of check i differs from that of an earlier
 // check of the same cell.
 func (l *loader) sameNumber(earlier, i int, name string, has, gets any) {
-	if has == gets {
-		return
+	if has != gets {
+		l.rejectCell(pathOf(i)+"."+name, Format(gets)+" in a cell that "+pathOf(earlier)+" measures with "+Format(has), "the same value, or "+otherCells)
 	}
-	at := &l.checks[i]
-	l.cellProblem(at.fields[name], at.path+"."+name, Format(gets)+" in a cell that "+l.checks[earlier].path+" measures with "+Format(has),
-		"the same value, or other cells for this check (`where`, `variant`)")
 }
+
+// otherCells ends a message about two checks of one cell.
+const otherCells = "other cells for this check (`where`, `variant`)"
