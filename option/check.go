@@ -31,7 +31,9 @@ func (m *Mistakes) Want(ok bool, field string, got any, want string) {
 
 // Number adds a mistake unless a number is valid and finite; want says which numbers are.
 func (m *Mistakes) Number(field string, got float64, valid bool, want string) {
-	m.Want(valid && !math.IsInf(got, 0), field, got, "a finite number"+want)
+	if !valid || math.IsInf(got, 0) {
+		m.Want(false, field, got, "a finite number"+want)
+	}
 }
 
 // Least adds a mistake if an integer is less than least.
@@ -173,7 +175,9 @@ func (l *Lag) Check(m *Mistakes) {
 	wantWord(m, "Lag.Kind", l.Kind, lagKindWords)
 	switch l.Kind {
 	case Block:
-		m.Want(l.Interval >= 1, "Lag.Interval", l.Interval, "an integer ≥ 1 for a block")
+		if l.Interval < 1 {
+			m.Want(false, "Lag.Interval", l.Interval, "an integer ≥ 1 for a block")
+		}
 		m.Least("Lag.Behind", l.Behind, 0)
 	case Delay:
 		m.Least("Lag.Interval", l.Interval, 0)

@@ -39,6 +39,7 @@ type Key struct {
 	Noun    string    // in titles and on axes, such as learning rate; "": Path
 	Unit    string    // on axes; "": none
 	Idle    Condition // in a cell where it holds the key has no effect; zero: there is none
+	Known   []string  // what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and usual abbreviations
 
 	get    func(*Settings) any
 	set    func(*Settings, any)
@@ -224,20 +225,20 @@ var otherKeys = []Key{
 	},
 
 	integerKey(updateKey, atLeast(0), 0, "Number of steps after which the reference moves towards the policy, θ_ref ← (1 − rate)θ_ref + rate·θ in logits; 0: it stays. TRL `sync_ref_model`, slime `--ref-update-interval`. There is no fixed point.",
-		func(s *Settings) *int { return &s.Policy.ReferenceUpdate.Interval }),
+		func(s *Settings) *int { return &s.Policy.ReferenceUpdate.Interval }).known("sync_ref_model", "ref_model_sync_steps", "ref_update_interval"),
 	numberKey(updateRateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.6, "Share of the policy in the moved reference.",
-		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle(updateKey, 0),
+		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle(updateKey, 0).known("ref_model_mixup_alpha"),
 
 	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
-		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
+		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", "").known("num_generations", "n"),
 	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
-		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
+		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", "").known("per_device_train_batch_size", "ppo_mini_batch_size"),
 	wordKey(filterKey, option.Filters, option.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
-		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite),
+		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite).known("filter_groups", "use_dynamic_sampling", "dynamic_filtering_enable"),
 	wordKey(baselineKey, option.Baselines, option.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
-		func(s *Settings) *option.Baseline { return &s.Estimator.Advantage.Baseline }),
+		func(s *Settings) *option.Baseline { return &s.Estimator.Advantage.Baseline }).known("adv_estimator"),
 	wordKey(scaleKey, option.Scales, option.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
-		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }),
+		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }).known("scale_rewards", "norm_adv_by_std_in_grpo"),
 	wordKey("grpo.advantage.std", option.Deviations, option.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
 		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, option.NoScale.String(), option.OthersStd.String(), option.MeanScale.String(), option.BatchMean.String()),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
@@ -247,52 +248,52 @@ var otherKeys = []Key{
 	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String(), option.ConstantBaseline.String()),
 	wordKey(modeKey, option.ImportanceModes, option.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
-		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }),
+		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }).known("importance_sampling_level"),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO).known("epsilon", "clip_ratio", "clip_ratio_low", "dppo_mask_low"),
 	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO).known("epsilon_high", "clip_ratio_high", "dppo_mask_high"),
 	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.Masked),
 	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.DualClip, option.Truncated, option.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.DualClip, option.Truncated, option.Masked).known("delta", "clip_ratio_c", "eps_clip_c", "rollout_is_threshold", "tis_clip"),
 	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.SAPO).known("sapo_temperature_pos", "tau_pos"),
 	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.SAPO).known("sapo_temperature_neg", "tau_neg"),
 	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.VESPO).known("vespo_k_pos"),
 	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.VESPO).known("vespo_k_neg"),
 	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.VESPO).known("vespo_lambda_pos"),
 	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.VESPO).known("vespo_lambda_neg"),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
-		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
+		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", "").known("beta", "kl_coef", "kl_loss_coef"),
 	wordKey(placementKey, option.KLPlacements, option.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
-		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0),
+		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0).known("use_kl_in_reward"),
 	wordKey(gradientKey, option.KLGradients, option.ExactKL, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
-		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
+		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0).known("kl_loss_type", "use_bias_correction_kl", "use_unbiased_kl"),
 	wordKey(anchorKey, option.KLPoints, option.AtCurrent, "The policy at which the KL penalty in the loss is evaluated.",
 		func(s *Settings) *option.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
 	numberKey(entropyKey, nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
-		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", ""),
+		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", "").known("entropy_coef", "entropy_coeff"),
 
 	wordKey(lagKindKey, option.LagKinds, option.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
 		func(s *Settings) *option.LagKind { return &s.Lag.Kind }),
 	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
-		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, option.Random.String()),
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, option.Random.String()).known("num_iterations", "ppo_epochs", "max_trajectory_age_steps", "weight_sync_steps", "trigger_parameter_sync_step"),
 	integerKey(behindKey, between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
-		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, option.Delay.String(), option.Random.String()),
+		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, option.Delay.String(), option.Random.String()).known("staleness_threshold"),
 	ofAges(wordKey(ageLawKey, option.AgeLaws, option.UniformAges, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
 		func(s *Settings) *option.AgeLaw { return &s.Lag.Ages.Law })),
 	ofAges(integerKey(agesFromKey, between(0, maxDelay), 0, "Smallest age of a uniform law.",
 		func(s *Settings) *int { return &s.Lag.Ages.From })),
 	ofAges(integerKey(agesToKey, between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
-		func(s *Settings) *int { return &s.Lag.Ages.To })),
+		func(s *Settings) *int { return &s.Lag.Ages.To })).known("max_off_policy_steps", "max_staleness"),
 	ofAges(numberKey(ageMeanKey, Range{Low: 0, High: maxMeanAge}, 0.0, "Mean of a geometric law, greater than 0.",
-		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })),
+		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })).known("max_head_offpolicyness"),
 	ofAges(Key{
 		Path: ageWeightsKey, Kind: WeightsValue, Range: nonNegative, Default: Weights{},
 		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
@@ -309,23 +310,23 @@ var otherKeys = []Key{
 		func(s *Settings) *option.Samples { return &s.Estimator.Samples }),
 
 	wordKey(optimizerKey, option.Methods, option.HeavyBall, "The update rule.",
-		func(s *Settings) *option.Method { return &s.Optimizer.Kind }),
+		func(s *Settings) *option.Method { return &s.Optimizer.Kind }).known("optim"),
 	numberKey(LearningRateKey, positive, nil, "Learning rate η.",
-		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", ""),
+		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", "").known("lr"),
 	numberKey(MomentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
 		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, option.Adam.String()),
 	numberKey(beta1Key, belowOne, 0.9, "Adam: decay of the first moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()).known("adam_beta1", "betas"),
 	numberKey(beta2Key, belowOne, 0.999, "Adam: decay of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()).known("adam_beta2"),
 	numberKey(adamEpsilonKey, nonNegative, 1e-8, "Adam: added to the root of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()).known("adam_epsilon"),
 	numberKey(maxNormKey, nonNegative, 0.0, "Norm to which a longer gradient is scaled before the optimizer's step (`max_grad_norm`); 0: no limit.",
-		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }),
+		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }).known("max_grad_norm", "clip_grad", "grad_clip"),
 	wordKey(scheduleKey, option.ScheduleKinds, option.ConstantRate, "Course of the learning rate after the warm-up.",
-		func(s *Settings) *option.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
+		func(s *Settings) *option.ScheduleKind { return &s.Optimizer.Schedule.Kind }).known("lr_scheduler_type", "warmup_style"),
 	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
-		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }),
+		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }).known("warmup_steps", "lr_warmup_steps"),
 	{
 		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps",
 		Idle:   Condition{scheduleKey, []any{option.ConstantRate.String()}},
@@ -336,7 +337,7 @@ var otherKeys = []Key{
 	},
 
 	integerKey(StepsKey, atLeast(1), nil, "Number of optimizer steps.",
-		func(s *Settings) *int { return &s.Run.Steps }),
+		func(s *Settings) *int { return &s.Run.Steps }).known("max_steps", "total_training_steps"),
 	integerKey(BurnInKey, atLeast(0), 0, "Number of initial steps left out of stationary averages, less than `steps`.",
 		func(s *Settings) *int { return &s.Run.BurnIn }),
 	integerKey(replicasKey, between(1, maxReplicas), 1, "Number of independent replicas.",
@@ -407,6 +408,12 @@ func (k Key) weighs(modes ...option.ImportanceMode) Key {
 // named sets the symbol, noun and unit of the key's quantity.
 func (k Key) named(symbol, noun, unit string) Key {
 	k.Symbol, k.Noun, k.Unit = symbol, noun, unit
+	return k
+}
+
+// known sets the names that trainers have for the key.
+func (k Key) known(names ...string) Key {
+	k.Known = names
 	return k
 }
 

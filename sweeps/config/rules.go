@@ -86,12 +86,16 @@ func breaches(s *Settings, groups int, applies func(r *rule) bool) (broken []bre
 		}
 	}
 	for i := range listRules {
-		if r := &listRules[i]; applies(r) {
-			k, _ := LookupKey(r.key)
-			if got, want := onePerArm(k.get(s), len(s.Bandit.Arms), groups); got != "" {
-				broken = append(broken, breach{r, r.key, got, want})
-			}
+		r := &listRules[i]
+		n, arms := r.length(s), len(s.Bandit.Arms)
+		if n == arms || !applies(&r.rule) { // a list with one entry per item of bandit.arms has been expanded before
+			continue
 		}
+		want := fmt.Sprintf("%d, one per arm", arms)
+		if groups != arms {
+			want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)
+		}
+		broken = append(broken, breach{&r.rule, r.key, countWords(n, "number"), want})
 	}
 	return broken
 }
@@ -119,23 +123,19 @@ func keyOfField(field string) string {
 	return path.String()
 }
 
-// listRules are the lists that have one entry per arm.
-var listRules = []rule{
-	{key: TrueMeansKey, reads: []string{ArmsKey}}, {key: InitKey, reads: []string{ArmsKey}}, {key: referenceKey, reads: []string{ArmsKey}},
-}
-
-// onePerArm is the rule that a list has one entry per arm. A list with one entry per
-// item of bandit.arms has been expanded before.
-func onePerArm(v any, arms, groups int) (got, want string) {
-	n, isList := listLength(v)
-	if !isList || n == arms {
-		return "", ""
-	}
-	want = fmt.Sprintf("%d, one per arm", arms)
-	if groups != arms {
-		want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)
-	}
-	return countWords(n, "number"), want
+// listRules are the lists that have one entry per arm, with their lengths.
+var listRules = []struct {
+	rule
+	length func(s *Settings) int
+}{
+	{rule{key: TrueMeansKey, reads: []string{ArmsKey}}, func(s *Settings) int { return len(s.Bandit.TrueMeans) }},
+	{rule{key: InitKey, reads: []string{ArmsKey}}, func(s *Settings) int {
+		if s.Policy.Init.Kind == AtFixedPoint {
+			return len(s.Bandit.Arms)
+		}
+		return len(s.Policy.Init.Logits)
+	}},
+	{rule{key: referenceKey, reads: []string{ArmsKey}}, func(s *Settings) int { return len(s.Policy.Reference) }},
 }
 
 // sampled reports whether a cell draws groups.

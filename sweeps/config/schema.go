@@ -22,13 +22,13 @@ func Schema() []byte {
 		"$defs":                schemaDefinitions(),
 	}
 	properties, required := schemaSection("")
-	for _, name := range topNames {
-		properties[name] = schemaRef(name)
+	for _, key := range fileKeys {
+		if key.ofFile() {
+			properties[key.Path] = key.described()
+		} else {
+			properties[key.Path] = schemaRef(key.Path)
+		}
 	}
-	properties[extendsKey] = object{"type": "string", "description": docExtends}
-	properties["sweep"] = schemaRef("sweep")
-	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
-	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
 	root["properties"] = properties
 	root["required"] = []string{"name"}
 	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
@@ -42,6 +42,16 @@ func Schema() []byte {
 		panic("config: " + err.Error()) // tables hold plain words and finite numbers
 	}
 	return out.Bytes()
+}
+
+// described is the schema of the key with its meaning.
+func (key *fileKey) described() object {
+	return schemaWith(key.schema(), object{"description": key.Doc})
+}
+
+// ofFile reports whether no other part of the schema refers to the key.
+func (key *fileKey) ofFile() bool {
+	return slices.Contains([]string{extendsKey, "variants", "checks"}, key.Path)
 }
 
 // schemaRef refers to a definition.
@@ -81,11 +91,7 @@ func schemaSection(path string) (properties, required object) {
 // schemaDefinitions lists the definitions to which schemaRef refers.
 func schemaDefinitions() object {
 	definitions := object{
-		"name":       object{"type": "string", "pattern": nameSyntax.String(), "description": docName},
-		"claim":      object{"type": "string", "description": docClaim},
-		"confidence": schemaWith(schemaRange("number", openUnit), object{"default": 0.99, "description": docConfidence}),
-		"arm":        schemaArm(),
-		"sweep":      object{"type": "array", "items": schemaRef("axis"), "description": docSweep},
+		"arm": schemaArm(),
 		"axis": object{"oneOf": []any{
 			schemaRef("parameter"),
 			object{
@@ -102,6 +108,11 @@ func schemaDefinitions() object {
 		"fault":       schemaWith(schemaAssignments(Key.Faulty), object{"minProperties": 1}),
 		"where":       schemaWhere(),
 		"check":       schemaCheck(),
+	}
+	for _, key := range fileKeys {
+		if !key.ofFile() {
+			definitions[key.Path] = key.described()
+		}
 	}
 	for _, k := range Keys {
 		definition := schemaWith(schemaValue(k), object{"description": k.Doc})
