@@ -40,9 +40,9 @@ const maxPrompts = 4096
 var promptKeys = []Key{
 	integerKey(promptsKey, between(1, maxPrompts), 1, "Number C of prompts, contexts with arms of their own, of which one is drawn for each group of a step; 1: there is only the bandit itself. J then is the mean over all prompts.",
 		func(s *Settings) *int { return &s.Prompts.Count }).named("C", "number of prompts", ""),
-	wordKey(promptParametersKey, option.ParameterKinds, option.Tabular, "Which logits the prompts have: each its own (`tabular`; the optimizer steps all, so that with momentum a prompt coasts between its visits), or all the same (`shared`).",
+	wordKey(promptParametersKey, option.ParameterKinds, "Which logits the prompts have: each its own (`tabular`; the optimizer steps all, so that with momentum a prompt coasts between its visits), or all the same (`shared`).",
 		func(s *Settings) *option.Parameters { return &s.Prompts.Parameters }).idle(promptsKey, 1),
-	wordKey(promptOrderKey, option.PromptOrders, option.Shuffled, "How prompts are drawn: each once an epoch, in a new random order (`shuffled`) or as numbered (`in-order`), or with replacement (`independent`).",
+	wordKey(promptOrderKey, option.PromptOrders, "How prompts are drawn: each once an epoch, in a new random order (`shuffled`) or as numbered (`in-order`), or with replacement (`independent`).",
 		func(s *Settings) *option.PromptOrder { return &s.Prompts.Order }).idle(promptsKey, 1),
 	numberKey(meansAlphaKey, nonNegative, 0.0, "With `beta`: in each prompt the mean of each arm is multiplied by a number from the law Beta(alpha, beta), drawn by the seed; 0 and 0: all prompts have the arms of the bandit.",
 		func(s *Settings) *float64 { return &s.Prompts.Means.Alpha }).idle(promptsKey, 1),

@@ -34,6 +34,30 @@ func (rd *reader) want(n *node, key, want string) {
 	}
 }
 
+// refuse records the problem "got n, want want" and returns no value.
+func refuse[T any](rd *reader, n *node, path, want string) (none T, ok bool) {
+	rd.want(n, path, want)
+	return none, false
+}
+
+// items decodes a list of at most so many values, with a function that decodes one.
+func items[T any](rd *reader, n *node, path, want string, most int, noun string, read func(n *node, path string) (T, bool)) ([]T, bool) {
+	if n.kind != list {
+		return refuse[[]T](rd, n, path, want)
+	}
+	if len(n.items) > most {
+		rd.problem(n.at, path, "got %s, want at most %d", countWords(len(n.items), noun), most)
+		return nil, false
+	}
+	values, good := make([]T, len(n.items)), true
+	for i, item := range n.items {
+		var ok bool
+		values[i], ok = read(item, fmt.Sprintf("%s[%d]", path, i))
+		good = good && ok
+	}
+	return values, good
+}
+
 // fields returns the entries of a mapping by name and records names that are not
 // known. It returns nil where the node is not a mapping.
 func (rd *reader) fields(n *node, path string, known []string) map[string]*node {
@@ -122,8 +146,7 @@ func NamedKey(word string) string {
 // records a problem where it returns false.
 func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
 	if len(n.items) > 0 && path == k.Path && k.Kind <= WordValue {
-		rd.want(n, path, k.Want()+"; list several in an axis of sweep")
-		return nil, false
+		return refuse[any](rd, n, path, k.Want()+"; list several in an axis of sweep")
 	}
 	switch k.Kind {
 	case IntegerValue:
@@ -138,16 +161,13 @@ func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
 	case WordValue:
 		return rd.word(n, path, k.Words)
 	case WeightsValue:
-		weights, ok := rd.numbersIn(n, path, k.Want(), k.Range, "a number ≥ 0")
-		if ok && len(weights) > option.MaxTableAge+1 {
-			rd.problem(n.at, path, "got %d numbers, want at most %d", len(weights), option.MaxTableAge+1)
-			ok = false
-		}
+		weights, ok := rd.numbersIn(n, path, k.Want(), option.MaxTableAge+1, k.Range, "a number ≥ 0")
 		return Weights(weights), ok
 	case MeansValue:
-		return rd.pairs(n, path, k)
+		pairs, ok := rd.pairs(n, path, k)
+		return PromptMeans(pairs), ok
 	case ListValue:
-		return rd.numbersIn(n, path, k.Want(), anyNumber, "a number")
+		return rd.numbersIn(n, path, k.Want(), math.MaxInt, anyNumber, "a number")
 	case InitValue:
 		return rd.start(n, path, k.Want())
 	case searchValue:
@@ -219,17 +239,14 @@ func (rd *reader) integer(n *node, path string, r Range, want string) (int, bool
 			err == nil && x == math.Trunc(x) && math.Abs(x) <= maxInteger && r.Contains(x) {
 			want += ": write " + plainNumber(x)
 		}
-		rd.want(n, path, want)
-		return 0, false
+		return refuse[int](rd, n, path, want)
 	}
 	v, err := strconv.ParseInt(n.text, 10, 64)
 	switch {
 	case err != nil && n.text[0] != '-' || v > maxInteger:
-		rd.want(n, path, fmt.Sprintf("an integer of at most %d", maxInteger))
-		return 0, false
+		return refuse[int](rd, n, path, fmt.Sprintf("an integer of at most %d", maxInteger))
 	case err != nil || !r.Contains(float64(v)):
-		rd.want(n, path, want)
-		return 0, false
+		return refuse[int](rd, n, path, want)
 	}
 	return int(v), true
 }
@@ -237,105 +254,71 @@ func (rd *reader) integer(n *node, path string, r Range, want string) (int, bool
 func (rd *reader) seed(n *node, path, want string) (uint64, bool) {
 	seed, err := strconv.ParseUint(strings.TrimPrefix(n.text, "+"), 10, 64)
 	if n.kind != plain || !integerSyntax.MatchString(n.text) || err != nil {
-		rd.want(n, path, want)
-		return 0, false
+		return refuse[uint64](rd, n, path, want)
 	}
 	return seed, true
 }
 
 func (rd *reader) number(n *node, path string, r Range, want string) (float64, bool) {
 	if n.kind != plain || !numberSyntax.MatchString(n.text) {
-		rd.want(n, path, want)
-		return 0, false
+		return refuse[float64](rd, n, path, want)
 	}
 	x, err := strconv.ParseFloat(n.text, 64)
 	if err != nil {
-		rd.want(n, path, "a finite number")
-		return 0, false
+		return refuse[float64](rd, n, path, "a finite number")
 	}
 	if !r.Contains(x) {
-		rd.want(n, path, want)
-		return 0, false
+		return refuse[float64](rd, n, path, want)
 	}
 	return x + 0, true // −0 is 0
 }
 
 func (rd *reader) word(n *node, path string, words []string) (string, bool) {
 	if n.kind != plain && n.kind != quoted {
-		rd.want(n, path, listWords(words))
-		return "", false
+		return refuse[string](rd, n, path, listWords(words))
 	}
 	if !slices.Contains(words, n.text) {
-		rd.want(n, path, listWords(words)+didYouMean(n.text, words))
-		return "", false
+		return refuse[string](rd, n, path, listWords(words)+didYouMean(n.text, words))
 	}
 	return n.text, true
 }
 
 // numbersIn decodes a list of numbers of a range, of which one says what each must be.
-func (rd *reader) numbersIn(n *node, path, want string, r Range, one string) ([]float64, bool) {
-	if n.kind != list {
-		rd.want(n, path, want)
-		return nil, false
-	}
-	numbers, good := make([]float64, len(n.items)), true
-	for i, item := range n.items {
-		x, ok := rd.number(item, fmt.Sprintf("%s[%d]", path, i), r, one)
-		numbers[i], good = x, good && ok
-	}
-	return numbers, good
+func (rd *reader) numbersIn(n *node, path, want string, most int, r Range, one string) ([]float64, bool) {
+	return items(rd, n, path, want, most, "number", func(n *node, path string) (float64, bool) { return rd.number(n, path, r, one) })
 }
 
 // pairs decodes a list of pairs of numbers, at most one for each prompt that is possible.
-func (rd *reader) pairs(n *node, path string, k Key) (PromptMeans, bool) {
-	if n.kind != list {
-		rd.want(n, path, k.Want())
-		return nil, false
-	}
-	if len(n.items) > maxPrompts {
-		rd.problem(n.at, path, "got %d pairs, want at most %d", len(n.items), maxPrompts)
-		return nil, false
-	}
-	pairs, good := make(PromptMeans, len(n.items)), true
-	for i, item := range n.items {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		pair, ok := rd.numbersIn(item, at, "a pair of numbers"+strings.TrimSuffix(" "+k.Range.String(), " "), k.Range, "a number "+k.Range.String())
-		if ok && len(pair) != 2 {
-			rd.problem(item.at, at, "got %s, want 2, one per arm", countWords(len(pair), "number"))
-			ok = false
+func (rd *reader) pairs(n *node, path string, k Key) ([][2]float64, bool) {
+	one := "a number " + k.Range.String()
+	return items(rd, n, path, k.Want(), maxPrompts, "pair", func(n *node, path string) (pair [2]float64, ok bool) {
+		numbers, ok := rd.numbersIn(n, path, strings.Replace(one, "number", "pair of numbers", 1), math.MaxInt, k.Range, one)
+		if ok && len(numbers) != 2 {
+			rd.problem(n.at, path, "got %s, want 2, one per arm", countWords(len(numbers), "number"))
+			return pair, false
 		}
-		if ok {
-			pairs[i] = [2]float64(pair)
-		}
-		good = good && ok
-	}
-	return pairs, good
+		return pair, copy(pair[:], numbers) == 2 && ok
+	})
 }
 
 func (rd *reader) start(n *node, path, want string) (Init, bool) {
-	switch n.kind {
-	case list:
-		logits, ok := rd.numbersIn(n, path, want, anyNumber, "a number")
+	switch {
+	case n.kind == list:
+		logits, ok := rd.numbersIn(n, path, want, math.MaxInt, anyNumber, "a number")
 		return Init{Kind: AtLogits, Logits: logits}, ok
-	case mapping:
-		fields := rd.fields(n, path, []string{offsetField})
-		offset := fields[offsetField]
-		if offset == nil {
-			rd.want(n, path, want)
-			return Init{}, false
+	case n.kind == mapping:
+		start := Init{Kind: AtFixedPoint}
+		fields, ok := rd.record(n, path, part{Key: Key{Path: offsetField, Kind: NumberValue, Range: anyNumber}, optional: true, to: &start.Offset})
+		if fields[offsetField] == nil {
+			return refuse[Init](rd, n, path, want)
 		}
-		x, ok := rd.number(offset, join(path, offsetField), anyNumber, "a number")
-		return Init{Kind: AtFixedPoint, Offset: x}, ok && len(fields) == len(n.fields)
-	case plain, quoted:
-		if n.text == fixedPointWord {
-			return Init{Kind: AtFixedPoint}, true
-		}
-		rd.want(n, path, want+didYouMean(n.text, []string{fixedPointWord}))
-		return Init{}, false
-	default:
-		rd.want(n, path, want)
-		return Init{}, false
+		return start, ok
+	case n.kind != plain && n.kind != quoted:
+		return refuse[Init](rd, n, path, want)
+	case n.text != fixedPointWord:
+		return refuse[Init](rd, n, path, want+didYouMean(n.text, []string{fixedPointWord}))
 	}
+	return Init{Kind: AtFixedPoint}, true
 }
 
 // locateParts are the keys of `locate`.
@@ -361,27 +344,18 @@ func (rd *reader) locate(n *node, path string) (*Locate, bool) {
 }
 
 func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
-	if n.kind != list {
-		rd.want(n, path, want)
-		return nil, false
-	}
-	var groups []ArmGroup
-	good, total := true, 0
-	for i, item := range n.items {
-		g, ok := rd.arm(item, fmt.Sprintf("%s[%d]", path, i))
-		groups = append(groups, g)
-		good = good && ok
+	groups, good := items(rd, n, path, want, math.MaxInt, "item", rd.arm)
+	total := 0
+	for _, g := range groups {
 		total = min(total+g.Count, maxArms+1)
 	}
 	switch {
 	case good && total < 2:
 		rd.problem(n.at, path, "got %s, want at least 2", countWords(total, "arm"))
-		return nil, false
 	case total > maxArms:
 		rd.problem(n.at, path, "got more than %d arms, want at most %d", maxArms, maxArms)
-		return nil, false
 	}
-	return groups, good
+	return groups, good && total >= 2 && total <= maxArms
 }
 
 // armParts are the keys of an item of bandit.arms whose rewards have a law.
@@ -419,8 +393,7 @@ const nameWant = "1 to 64 characters of a-z, 0-9 and -"
 func (rd *reader) name(n *node, path string) (string, bool) {
 	text, ok := rd.prose(n, path)
 	if ok && !nameSyntax.MatchString(text) {
-		rd.want(n, path, nameWant)
-		return "", false
+		return refuse[string](rd, n, path, nameWant)
 	}
 	return text, ok
 }
@@ -428,14 +401,11 @@ func (rd *reader) name(n *node, path string) (string, bool) {
 func (rd *reader) prose(n *node, path string) (string, bool) {
 	switch {
 	case n.kind == plain && !n.isText:
-		rd.want(n, path, "text (put it in quotes)")
-		return "", false
+		return refuse[string](rd, n, path, "text (put it in quotes)")
 	case n.kind != plain && n.kind != quoted:
-		rd.want(n, path, "text")
-		return "", false
+		return refuse[string](rd, n, path, "text")
 	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
-		rd.want(n, path, "text without control characters")
-		return "", false
+		return refuse[string](rd, n, path, "text without control characters")
 	}
 	return n.text, true
 }
