@@ -125,37 +125,39 @@ func (l *loader) require() {
 }
 
 // overrideGrids makes every override win over what the grids say of its key, except a zip, whose
-// keys belong together: a value that a variant sets gives way, and a list of values whose key
-// no axis of a grid varies becomes its last and fastest axis. Function grid has replaced
-// the axes over the key alone. A note says which variants lose a value, and which keep a zip.
+// keys belong together: a value that a variant sets gives way, and so does an axis over the key
+// alone. A list of values takes the place of that axis or becomes the last and fastest one. A
+// note says which variants lose a value, and which keep a zip.
 func (l *loader) overrideGrids() {
 	for _, k := range Keys {
-		at, list := l.at[k.Path], l.lists[k.Path]
-		if list == nil && at.source != override {
+		list := l.lists[k.Path]
+		if list == nil && l.at[k.Path].source != override {
 			continue
 		}
-		var added []Axis // of a list: the axis
+		var axes []Axis // of a list: the axis
 		var places []axisPlaces
 		if list != nil {
-			at = list.at
-			p := paramDraft{key: k, at: at}
+			p := paramDraft{key: k, at: list.at}
 			if !l.axisValues(&p, list, k.Path) {
 				l.bad[k.Path] = true
 				continue
 			}
-			axis, where := l.makeAxis(axisDraft{at: at, path: k.Path, params: []paramDraft{p}})
-			added, places = []Axis{axis}, []axisPlaces{where}
+			axis, where := l.makeAxis(axisDraft{at: list.at, path: k.Path, params: []paramDraft{p}})
+			axes, places = []Axis{axis}, []axisPlaces{where}
 		}
 		var with, keep, lose []string // the keys that a zip varies with this one; variants
 		win := func(sweep *[]Axis, at *[]axisPlaces) (zipped bool) {
 			i := slices.IndexFunc(*sweep, func(axis Axis) bool { return slices.Contains(axis.Params, k.Path) })
+			end := i + 1
 			switch {
 			case i < 0:
-				*sweep, *at = append(slices.Clip(*sweep), added...), append(slices.Clip(*at), places...)
+				i, end = len(*sweep), len(*sweep)
 			case len((*sweep)[i].Params) > 1:
 				with = slices.DeleteFunc(slices.Clone((*sweep)[i].Params), func(param string) bool { return param == k.Path })
 				return true
 			}
+			// Variants share the sweep of the file, so it is not changed in place.
+			*sweep, *at = slices.Replace(slices.Clone(*sweep), i, end, axes...), slices.Replace(slices.Clone(*at), i, end, places...)
 			return false
 		}
 		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.axes[0])
@@ -168,19 +170,21 @@ func (l *loader) overrideGrids() {
 				lose = append(lose, v.Name)
 			}
 		}
-		note := func(format string, variants []string) {
-			if len(variants) > 0 {
-				l.notes = append(l.notes, Problem{Source: override, Key: k.Path, Text: fmt.Sprintf(format, joinWords(variants, "and"))})
-			}
-		}
 		if zipped || len(keep) > 0 && len(keep) == len(l.spec.Variants) {
-			l.problem(at, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", joinWords(with, "and"))
+			l.problem(place{source: override}, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", joinWords(with, "and"))
 			continue
 		}
-		note("takes the place of what is set in variant %s", lose)
-		note("has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
+		l.note(k.Path, "takes the place of what is set in variant %s", lose)
+		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
 		if l.cells = min(l.spec.Size(), maxCells+1); list != nil && l.cells > maxCells {
-			l.problem(at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(len(list.items), "value"), maxCells, maxCells)
+			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(len(list.items), "value"), maxCells, maxCells)
 		}
+	}
+}
+
+// note says what an override means for variants.
+func (l *loader) note(key, format string, variants []string) {
+	if len(variants) > 0 {
+		l.notes = append(l.notes, Problem{Source: override, Key: key, Text: fmt.Sprintf(format, joinWords(variants, "and"))})
 	}
 }

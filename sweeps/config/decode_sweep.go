@@ -65,9 +65,7 @@ type paramDraft struct {
 	make   func() []float64 // generates the values of log and range; nil for values
 }
 
-// grid decodes a list of axes. An override replaces an axis over its key alone: a list
-// of values takes the place of the axis's, and one value is that of the base. It
-// generates no points once the file has too many cells.
+// grid decodes a list of axes. It generates no points once the file has too many cells.
 func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	if n.kind != list {
 		l.want(n, path, "a list of axes, as [{param: KEY, values: [a, b]}]")
@@ -84,17 +82,6 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 				ok = false
 			}
 			seen[p.key.Path] = true
-		}
-		if len(axis.params) == 1 {
-			key := axis.params[0].key
-			if ok && l.at[key.Path].source == override {
-				continue
-			}
-			if n := l.lists[key.Path]; n != nil {
-				p := paramDraft{key: key, at: n.at}
-				ok = l.axisValues(&p, n, key.Path) && ok
-				axis = axisDraft{at: n.at, path: key.Path, params: []paramDraft{p}}
-			}
 		}
 		drafts = append(drafts, axis)
 		if good = good && ok; ok {

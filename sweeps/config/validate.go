@@ -23,7 +23,7 @@ func (l *loader) validate() {
 		l.problem(l.at["checks[0]"], "checks", "got %d checks of %d cells, want a product of at most %d", len(l.spec.Checks), l.cells, maxJudged)
 		return
 	}
-	shared, idle := newSharing(), l.newIdleKeys(grids)
+	shared, idle := newSharing(l), l.newIdleKeys(grids)
 	states := make([]*checkState, len(l.spec.Checks))
 	for i := range states {
 		if !l.broken[i] && !l.bad[ArmsKey] {
@@ -46,7 +46,7 @@ func (l *loader) validate() {
 				}
 			}
 			if !l.bad[ArmsKey] {
-				shared.cell(l, g, choice, &p, selected)
+				shared.cell(g, choice, &p, selected)
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func (l *loader) validate() {
 			state.finish()
 		}
 	}
-	shared.finish(l)
+	shared.finish()
 	l.spec.Notes = idle.notes(l, grids)
 }
 
