@@ -103,7 +103,7 @@ func definition(e option.Estimator, groups [][]sample, theta, old, reference []f
 }
 
 // weightByDefinition returns the weight of a sample of an arm of probability p under π
-// and old under π_old, written out for every mode (docs/theory.md §11.2).
+// and old under π_old, written out for every mode (docs/theory-trainers.md §11.2).
 func weightByDefinition(imp option.Importance, p, old float64, positive bool) float64 {
 	rho := p / old
 	keep := func(condition bool) float64 {
@@ -318,7 +318,7 @@ func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 // The expected force is the limit of the sampled force: the force of a large group
 // deviates from it by its standard error and a term of order 1/G.
 func TestExpectedForceIsTheLimit(t *testing.T) {
-	const size, sigmas = 400_000, 6 // two-sided failure probability 2e-9 each, about 400 comparisons
+	const size, sigmas = 400_000 / thin, 6 // two-sided failure probability 2e-9 each, about 400 comparisons
 	rng := rand.New(rand.NewPCG(5, 6))
 	arms := []option.Arm{{Law: option.Bernoulli, Mean: 0.7}, {Law: option.Constant, Mean: 0.1}, {Law: option.Normal, Mean: 0.4, Std: 0.3}}
 	bandit := option.Bandit{Arms: arms}

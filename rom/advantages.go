@@ -7,7 +7,7 @@ import (
 )
 
 // tabled reports whether the advantages are those of a table by the number S of successes,
-// whose sum over a group is in general not 0 (docs/theory.md §11.4).
+// whose sum over a group is in general not 0 (docs/theory-trainers.md §11.4).
 func (m *model) tabled() bool {
 	return m.GroupSize != option.Infinite && (m.Advantage.Baseline == option.SecondBest || m.Advantage.Scale == option.OthersStd || m.Advantage.Scale == option.MeanScale)
 }

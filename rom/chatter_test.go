@@ -20,7 +20,7 @@ func chattering(size, groups int, rate float64) Params {
 	}
 }
 
-// At G = 16 and β = 0.5 the standard deviation of z is 0.626·2η√(pq) (docs/theory.md §11.5), so
+// At G = 16 and β = 0.5 the standard deviation of z is 0.626·2η√(pq) (docs/theory-trainers.md §11.5), so
 // that Var z ∝ η².
 func TestPrintedChatter(t *testing.T) {
 	for _, rate := range []float64{0.1, 0.01} {

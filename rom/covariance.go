@@ -133,7 +133,7 @@ func projectMatrix(m [][]float64, left, right []float64) {
 //	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
 //	Cov(c^K, c^K) = D_κ {(E R V_α + E(1−R) V_δ)/G + Var(R) (α−δ)(α−δ)ᵀ} D_κ
 //
-// with d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory.md §11.4. Where groups are dropped it is B times that of a step's
+// with d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory-trainers.md §11.4. Where groups are dropped it is B times that of a step's
 // force, see dropped.
 func (m *model) countCovariance(reward, cross, penalty [][]float64) {
 	j, rest := chances(m.past.probs, m.success)

@@ -57,7 +57,7 @@ func rangeOfGap(logits [][]float64) float64 {
 // point. With c the largest ratio of positive advantages, q the probability of the worse arm
 // at the fixed point, y its distance from the reference in logits, and M and M_∞ < −1 the
 // multipliers of a block of the plain ratio and of one without end, the width is to first
-// order in W = ln c/q (docs/theory.md §11.2)
+// order in W = ln c/q (docs/theory-trainers.md §11.2)
 //
 //	W/[1 − (M M_∞ − 1)/((1 + |M|) q²y)]   of a weight that is c beyond its bound
 //	between W and |M| W                   of a weight that is 0 beyond it
@@ -148,14 +148,12 @@ func (p *Params) noBoundedCycle() string {
 		return "a bounded cycle is derived for the std scale of GRPO at G = ∞"
 	case len(p.Arms) != 2 || !p.certain():
 		return "a bounded cycle is derived for two arms of certain rewards: of noisy ones a bound changes the force on both"
-	case p.Lag.Kind != option.Block || p.Lag.Behind > 0:
-		return "a bounded cycle is derived for blocks of the last snapshot"
 	case o.Kind == option.Adam || o.Momentum > 0 || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0 || o.MaxNorm > 0:
 		return "a bounded cycle is derived for plain gradient ascent at a constant learning rate"
 	case p.ReferenceUpdate.Interval > 0:
 		return "a bounded cycle is derived for a fixed reference"
 	}
-	return ""
+	return p.notDerived(boundedCycle, 0)
 }
 
 // certain reports whether every arm has a single reward.

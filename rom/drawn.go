@@ -10,7 +10,7 @@ import (
 )
 
 // amongPrompts says how often a prompt with a policy of its own is drawn where each group is of
-// a random prompt (docs/theory.md §11.7): a group belongs to it with the probability 1/C, or where
+// a random prompt (docs/theory-trainers.md §11.7): a group belongs to it with the probability 1/C, or where
 // groups of equal rewards are redrawn P/Σ_y P_y, P the probability that its rewards differ. Where no
 // prompt has groups whose rewards differ, groups of equal rewards stay.
 type amongPrompts struct {
@@ -148,8 +148,8 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	if n := len(all) * steps; path.Scope.Because == "" && n > maxDrawn {
 		path.Scope.Because = fmt.Sprintf("the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", maxDrawn, n)
 	}
-	if !staleness(p.Lag).plainBlock() {
-		path.Scope.Because = "prompts with a policy each have snapshots of the last refresh only"
+	if because := p.notDerived(pathsOfPrompts, 0); because != "" {
+		path.Scope.Because = because
 	}
 	if path.Scope.Because != "" {
 		path.Scope.In = false

@@ -17,7 +17,7 @@ func (m *model) differ(j, rest float64) (p, slope float64) {
 }
 
 // filterFactor returns what a filter of groups of equal rewards multiplies φ by, and the
-// derivative of that in J (docs/theory.md §11.3): 1/P where they are redrawn; where they are
+// derivative of that in J (docs/theory-trainers.md §11.3): 1/P where they are redrawn; where they are
 // dropped (1 − (1−P)^B)/P, of the mean of those that are left, or 0, which is B for P → 0.
 func (m *model) filterFactor(j, rest float64) (factor, slope float64) {
 	if m.Filter == option.KeepAll {
@@ -120,7 +120,7 @@ const (
 // redrawnCurve returns log π of the only policy at which the force of redrawn groups with a
 // sampled KL gradient can vanish if its expected reward is J, of log-odds s within the range of
 // the m_a, and the log-odds of its own expected reward, which are s at a fixed point
-// (docs/theory.md §11.3). With k_a = m_a(1−J^{G−1}) + (1−m_a)(1−(1−J)^{G−1}) the force vanishes
+// (docs/theory-trainers.md §11.3). With k_a = m_a(1−J^{G−1}) + (1−m_a)(1−(1−J)^{G−1}) the force vanishes
 // if, of all arms,
 //
 //	φ_G (m_a − J) − βκ_a k_a − αP log π_a/n_a = C,

@@ -42,7 +42,7 @@ func criticalUnder(t *testing.T, mu float64, lag option.Lag) float64 {
 	return said(t, "critical η", rom.Predict(free(1, 0.01, mu, lag)).Exact.CriticalLearningRate)
 }
 
-// The thresholds of docs/theory.md §11.1, to the printed digits.
+// The thresholds of docs/theory-trainers.md §11.1, to the printed digits.
 func TestPrintedAgeThresholds(t *testing.T) {
 	for _, c := range []struct {
 		mu     float64
@@ -61,7 +61,7 @@ func TestPrintedAgeThresholds(t *testing.T) {
 	}
 }
 
-// Laws of mean age 4 (docs/theory.md §11.1): κ* at μ = 0, 0.5 and 0.9.
+// Laws of mean age 4 (docs/theory-trainers.md §11.1): κ* at μ = 0, 0.5 and 0.9.
 func TestPrintedEqualMeanAges(t *testing.T) {
 	for _, c := range []struct {
 		lag    option.Lag
@@ -203,7 +203,7 @@ func TestAgesAgainstTheRecursion(t *testing.T) {
 	}
 }
 
-// The stationary variance under random ages (docs/theory.md §11.1), V/N of a frozen force
+// The stationary variance under random ages (docs/theory-trainers.md §11.1), V/N of a frozen force
 // with uniform ages 0 … 4, μ = 0.9, κ = 0.02: 411.0940784 without age noise, 413.6260897 with
 // one age a step; and the variances of real groups there.
 func TestPrintedAgeNoise(t *testing.T) {
@@ -249,7 +249,7 @@ func ofDraws(p *rom.Params, oldest, draws int) option.Lag {
 }
 
 // The mean-square threshold: E[M⊗M] of the random companion matrices has spectral radius 1
-// there (docs/theory.md §11.1).
+// there (docs/theory-trainers.md §11.1).
 func TestPrintedMeanSquareThresholds(t *testing.T) {
 	for _, c := range []struct {
 		mu       float64

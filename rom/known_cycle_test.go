@@ -10,7 +10,7 @@ import (
 	"grposim/rom"
 )
 
-// flipping returns the cell of docs/theory.md §11.2 past its flip: 0/1 arms, L_ref = −6, β = 1.57, G = ∞,
+// flipping returns the cell of docs/theory-trainers.md §11.2 past its flip: 0/1 arms, L_ref = −6, β = 1.57, G = ∞,
 // in blocks of the given number of steps, with a weight of upper bound c.
 func flipping(w option.ImportanceMode, c float64, interval int, rate float64) rom.Params {
 	p := weighted(recurrent(1.57, -6), w)

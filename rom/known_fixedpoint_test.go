@@ -381,7 +381,7 @@ func TestClassSymmetricBandit(t *testing.T) {
 }
 
 // β_c(z_ref), above which 0/1 arms with std scale have an interior fixed point
-// at G = ∞: 2cosh(L/2) = β(L − L_ref) touches (docs/theory.md §3, §6).
+// at G = ∞: 2cosh(L/2) = β(L − L_ref) touches (docs/theory.md §3, docs/theory-neglected.md §6).
 func TestBetaCritical(t *testing.T) {
 	printed(t, "β_c(0)", rom.BetaCritical(0), 1.50888, 1e-5)
 	printed(t, "β_c(−3)", rom.BetaCritical(-3), 0.5634, 1e-4)
@@ -524,7 +524,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 	}
 }
 
-// The skew law and the recurrence of docs/theory.md §6 have their lower fixed
+// The skew law and the recurrence of docs/theory-neglected.md §6 have their lower fixed
 // point at L = −3.0014 for L_ref = −6, β = 1.57.
 func TestLowerFixedPoint(t *testing.T) {
 	p := bandit(option.StdScale, 1.57, option.Infinite)
@@ -592,7 +592,7 @@ func TestEightCompletions(t *testing.T) {
 }
 
 // With the std scale, exact KL and G = ∞ every fixed point of any reward vector
-// is π ∝ π_ref e^{tr} with β t s(t) = 1 (docs/theory.md §6): one-dimensional to
+// is π ∝ π_ref e^{tr} with β t s(t) = 1 (docs/theory-neglected.md §6): one-dimensional to
 // find, several or none.
 func TestFixedPointsOfGradedRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))

@@ -93,7 +93,7 @@ func oracleOutcomes(p rom.Params, old []float64) []outcome {
 	return out
 }
 
-// oracleWeight is w of docs/theory.md §1 and §11.2 for one sample.
+// oracleWeight is w of docs/theory.md §1 and docs/theory-trainers.md §11.2 for one sample.
 func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 	rho := now / then
 	up := adv > 0

@@ -247,7 +247,7 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 
 // Ratio, exact current KL, 0/1 arms, G = ∞, and refresh intervals so long that the
 // inner problem is solved at each refresh: logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1})))
-// (docs/theory.md §6); without scale one refresh is enough.
+// (docs/theory-neglected.md §6); without scale one refresh is enough.
 func TestRecurrence(t *testing.T) {
 	for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
 		p := bandit(scale, 2, option.Infinite)
@@ -274,7 +274,7 @@ func TestRecurrence(t *testing.T) {
 	}
 }
 
-// Without KL the tails are algebraic (docs/theory.md §6): q → (1−μ)/(2ηc_GΔt);
+// Without KL the tails are algebraic (docs/theory-neglected.md §6): q → (1−μ)/(2ηc_GΔt);
 // std with 0/1 arms 1/(ηt)² at G = ∞ and 1/(2η√(G−1)t) at finite G. The slope
 // of 1/q (of 1/√q) between T and 2T does not depend on the constant of integration;
 // the remaining error is of order Gq.

@@ -9,7 +9,7 @@ import (
 	"grposim/rom"
 )
 
-// recurrent returns the cell of the recurrence (docs/theory.md §6): ratio, exact KL at
+// recurrent returns the cell of the recurrence (docs/theory-neglected.md §6): ratio, exact KL at
 // the current policy, two 0/1 arms, std scale, G = ∞.
 func recurrent(beta, reference float64) rom.Params {
 	p := bandit(option.StdScale, beta, option.Infinite)
@@ -117,7 +117,7 @@ func TestScopeOfTheRecurrence(t *testing.T) {
 }
 
 // The skew multiplier is the slope of the iteration, −skew/(2β) for fixed
-// rewards at ε = 0 and G = ∞ (docs/theory.md §6).
+// rewards at ε = 0 and G = ∞ (docs/theory-neglected.md §6).
 func TestSkewMultiplier(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 64))
 	for i := range 40 {

@@ -18,7 +18,7 @@ func redrawn(scale option.Scale, beta float64, size int) rom.Params {
 	}
 }
 
-// The numbers of docs/theory.md §11.3, to the printed digits.
+// The numbers of docs/theory-trainers.md §11.3, to the printed digits.
 func TestKnownRedraw(t *testing.T) {
 	for _, c := range []struct {
 		scale                    option.Scale
@@ -38,7 +38,7 @@ func TestKnownRedraw(t *testing.T) {
 	}
 }
 
-// The numbers of docs/theory.md §11.3 with a sampled KL gradient, to the printed digits: two
+// The numbers of docs/theory-trainers.md §11.3 with a sampled KL gradient, to the printed digits: two
 // Bernoulli arms, and 0/1 arms, which have a fixed point below the critical coefficient too.
 func TestKnownRedrawnPenalty(t *testing.T) {
 	for _, c := range []struct {
@@ -147,7 +147,7 @@ func TestKnownCriticalPenalty(t *testing.T) {
 	}
 }
 
-// The factors of docs/theory.md §11.4 at z = 0.8, to the printed digits.
+// The factors of docs/theory-trainers.md §11.4 at z = 0.8, to the printed digits.
 func TestKnownAdvantageFactors(t *testing.T) {
 	cell := func(baseline option.Baseline, scale option.Scale, size, groups int) rom.Params {
 		p := redrawn(scale, 0, size)

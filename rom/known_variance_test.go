@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -229,7 +230,7 @@ func (n nonlinear) mean(f func(z float64) float64) float64 {
 }
 
 // The exact nonlinear law (docs/theory.md §5), here from the transfer operator,
-// against the printed numbers; the drift of docs/theory.md §6 within 1 %, and
+// against the printed numbers; the drift of docs/theory-neglected.md §6 within 1 %, and
 // Var J within 0.01 %.
 func TestExactNonlinearLaw(t *testing.T) {
 	for _, c := range []struct {
@@ -269,7 +270,7 @@ func TestExactNonlinearLaw(t *testing.T) {
 }
 
 // E z − z* = f″V/(2λ) for a frozen force and any lag; without scale (2p−1)V,
-// E J − J* = ½(2p−1)J′V; Var J to second order (docs/theory.md §6).
+// E J − J* = ½(2p−1)J′V; Var J to second order (docs/theory-neglected.md §6).
 func TestSecondOrderMoments(t *testing.T) {
 	for _, mu := range []float64{0, 0.9} {
 		for _, lag := range []option.Lag{block(1), block(4), delay(2)} {
@@ -365,7 +366,7 @@ func TestDriftOfSeveralArms(t *testing.T) {
 
 // Adam near θ* is a heavy ball with μ = β1, κ = (1−β1)ηλ/√Var g_1: the rate of
 // its slow pole is ηλ/√Var g_1 ∝ √G to leading order, 4.737e-4 and 8.335e-4 a
-// step at η = 2e-4, and Var z = 2η√Var g_1/λ ∝ G^{−1/2} (docs/theory.md §6).
+// step at η = 2e-4, and Var z = 2η√Var g_1/λ ∝ G^{−1/2} (docs/theory-neglected.md §6).
 func TestAdam(t *testing.T) {
 	for size, want := range map[int]float64{8: 4.737e-4, 32: 8.335e-4} {
 		p := bandit(option.NoScale, 0.5, size)
@@ -440,7 +441,7 @@ func TestScopeOfTheNoise(t *testing.T) {
 	}
 	infinite := in
 	infinite.GroupSize = option.Infinite
-	unstable := with(in, 1.1*rom.BlockThreshold(0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
+	unstable := with(in, 1.1*linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
 	decays := in
 	decays.Optimizer.Schedule.Kind, decays.Optimizer.Schedule.Total = option.CosineDecay, 100
 	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "decaying rate": decays} {

@@ -9,7 +9,7 @@ import (
 )
 
 // The slopes s^± decide what is fresh and what is stale, and thresholds with them: the
-// reference bandit with the std scale, β = 1.2, G = 16 (docs/theory.md §11.2).
+// reference bandit with the std scale, β = 1.2, G = 16 (docs/theory-trainers.md §11.2).
 func TestStiffnessOfWeights(t *testing.T) {
 	for _, w := range everyWeighting {
 		p := weighted(bandit(option.StdScale, 1.2, 16), w)

@@ -64,7 +64,7 @@ func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 }
 
 // Fixed point, stiffness, noise and third cumulant of the clipped force, from an independent enumeration
-// of all groups sample by sample (docs/theory.md §11.6).
+// of all groups sample by sample (docs/theory-trainers.md §11.6).
 func TestFixedPointUnderALargestNorm(t *testing.T) {
 	for _, c := range []struct {
 		size                                   int

@@ -114,7 +114,7 @@ func TestRateOfASchedule(t *testing.T) {
 	}
 }
 
-// Adam near its fixed point is a heavy ball (docs/theory.md §6), of the bandit
+// Adam near its fixed point is a heavy ball (docs/theory-neglected.md §6), of the bandit
 // of §5 without scale at η = 2e-4: it relaxes by 4.737e-4 a step at G = 8 and
 // 8.335e-4 at G = 32 (four printed digits), and Var z = 2η√Var g_1/λ to first
 // order in κ, which with momentum 0.9 counts ten- to hundredfold.

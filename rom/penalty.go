@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // This file has what a KL penalty outside the loss, an entropy bonus, reused samples, a
-// largest norm and a moving reference change (docs/theory.md §11.5 and §11.6).
+// largest norm and a moving reference change (docs/theory-trainers.md §11.5 and §11.6).
 
 // shifted reports whether the KL penalty is part of the rewards.
 func (p *Params) shifted() bool { return p.KL.In == option.InReward && p.KL.Coefficient > 0 }
@@ -200,7 +201,7 @@ const clips = "the largest norm may clip the force, which changes its mean (know
 
 // Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
-// is at most that, and else by the bound of docs/theory.md §11.6.
+// is at most that, and else by the bound of docs/theory-trainers.md §11.6.
 func Unclipped(p Params, force float64) Scope {
 	if p = p.checked(); p.neverClipped(force) {
 		return Scope{In: true}
@@ -229,7 +230,7 @@ func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
 	return norm == 0 || p.GroupSize == option.Infinite && force <= norm ||
-		(p.Importance.Mode == option.NoImportance || staleness(p.Lag).onPolicy()) && p.withinNorm()
+		(p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()) && p.withinNorm()
 }
 
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with

@@ -6,7 +6,7 @@ import (
 	"grposim/rom/fp"
 )
 
-// pooledNode is a node of the quadrature over t of docs/theory.md §11.4, in which a function of
+// pooledNode is a node of the quadrature over t of docs/theory-trainers.md §11.4, in which a function of
 // the scale d√Q + ε of all groups of a step is a product over the groups: with V = Q,
 //
 //	1/(d√V + ε) = Σ first e^{−tV},   1/(d√V + ε)² = Σ second e^{−tV}

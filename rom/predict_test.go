@@ -38,7 +38,7 @@ func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
 }
 
 // Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
-// the snapshot, for any μ, K and τ (docs/theory.md §6).
+// the snapshot, for any μ, K and τ (docs/theory-neglected.md §6).
 func TestShiftOfAFrozenForce(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 16)
 	p.Optimizer.Momentum = 0.5
@@ -47,9 +47,9 @@ func TestShiftOfAFrozenForce(t *testing.T) {
 		got := Predict(p)
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		law, _ := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole.stationary()
+		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole.Law()
 		snapshot := math.NaN()
-		law.phases(func(joint *mat.Dense) {
+		law.Phases(func(joint *mat.Dense) {
 			if math.IsNaN(snapshot) {
 				snapshot = 2 * joint.At(1, 1)
 			}

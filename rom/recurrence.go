@@ -10,7 +10,7 @@ import (
 // Refreshed returns the centred logits, one per arm, to which a block without end
 // converges from the snapshot with logits old, if the motion inside the block is
 // stable. It is the maximum of the frozen objective, which for Ratio, ExactKL and
-// AtCurrent is, for any number of arms (docs/theory.md §6),
+// AtCurrent is, for any number of arms (docs/theory-neglected.md §6),
 //
 //	π ∝ π_ref e^{tm},   t = φ_G(π_old)/β;   0/1 arms, G = ∞: t = 1/(β(√(p(1−p)) + ε)).
 //
@@ -84,7 +84,7 @@ func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 }
 
 // SkewMultiplier returns dt′/dt at the policy of the logits theta, t ↦ t′ being the
-// iteration of Refreshed on its curve (docs/theory.md §6): ∇φ_G·m/β, for β > 0. For
+// iteration of Refreshed on its curve (docs/theory-neglected.md §6): ∇φ_G·m/β, for β > 0. For
 // constant arms, ε = 0 and G = ∞ that is
 //
 //	−skew_π(r)/(2β),   skew = E[(r−J)³]/s³.

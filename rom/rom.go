@@ -281,7 +281,7 @@ type Rule struct {
 }
 
 // Moments are the stationary moments beyond the linear ones, to second order in
-// the noise (docs/theory.md §6); nil where the theory has none. Neglected says how much
+// the noise (docs/theory-neglected.md §6); nil where the theory has none. Neglected says how much
 // they leave out.
 type Moments struct {
 	LogitGapShift  *float64 // E z − z*, in logits; two arms

@@ -79,9 +79,9 @@ func differ(plus, minus *grpo.GroupStatistics) bool {
 	return !slices.Equal(plus.Arms, minus.Arms)
 }
 
-// pushes reports whether the rewards of a step's groups exert a force: whether the
-// advantages of an arm do not add to 0, as they do, up to rounding, in a group of equal
-// rewards or of a single arm.
+// pushes reports whether the rewards of a step's groups exert a force: whether for some arm the
+// advantages do not add to 0, as they do, up to rounding, in a group of equal rewards or of a
+// single arm.
 func pushes(s *grpo.GroupStatistics) bool {
 	return slices.ContainsFunc(s.Arms, func(a grpo.ArmStatistics) bool {
 		return math.Abs(a.Positive+a.Negative) > float64(cancelled*(a.Positive-a.Negative))

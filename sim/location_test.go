@@ -241,7 +241,7 @@ func TestLocatedInterval(t *testing.T) {
 	}
 }
 
-// The skew law's flip (docs/theory.md §6): K* = 265.404 with L_ref = −6,
+// The skew law's flip (docs/theory-neglected.md §6): K* = 265.404 with L_ref = −6,
 // β = 1.57, η = 0.05, at the lower fixed point L = −3.0014.
 func TestLocatedSkewFlip(t *testing.T) {
 	c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{

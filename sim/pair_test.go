@@ -47,7 +47,7 @@ func anyDirection(random *rand.Rand, arms int) []float64 {
 func TestVectorPairsRelaxAsPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	rows, lost, informed := 0, 0, 0
-	for i := range 600 {
+	for i := range 600 / thin {
 		c := anyPairCell(t, random, i)
 		arms := len(c.Init)
 		offset := [...]float64{1e-9, 0.01, 0.3}[random.IntN(3)]
@@ -82,7 +82,7 @@ func TestVectorPairsRelaxAsPairs(t *testing.T) {
 			lost++
 		}
 	}
-	if rows < 500 || lost < 30 || informed < 5000 {
+	if rows < 500/thin || lost < 30/thin || informed < 5000/thin {
 		t.Errorf("%d fits with data, %d cells that overflow, %d informative steps: too few", rows, lost, informed)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Prompts are the prompts of a cell: bandits of two Bernoulli arms, of which one is chosen
-// for each of the B groups of a step (docs/theory.md §11.7). J is then the mean of the
+// for each of the B groups of a step (docs/theory-trainers.md §11.7). J is then the mean of the
 // prompts' expected rewards, and so are the other recorded quantities of the policies, but
 // for the largest importance ratio and the norm of the gradient, which are those of all.
 type Prompts struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// slowPrompts is docs/theory.md §11.7 word by word, as slowReplica is §1: it draws the
+// slowPrompts is docs/theory-trainers.md §11.7 word by word, as slowReplica is §1: it draws the
 // samples one by one with the standard library, and returns the final logit gap of every
 // prompt. Where prompts have no starts of their own the reference is uniform.
 func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
@@ -204,7 +204,7 @@ func promptCells() map[string]Cell {
 // slowPrompts: the Kolmogorov–Smirnov distance is below the value that equal distributions
 // exceed with probability 1e-7.
 func TestPromptsAgreeWithSlow(t *testing.T) {
-	const replicas, failure = 3000, 1e-7
+	const replicas, failure = 3000 / thin, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)
 	rng := rand.New(rand.NewPCG(21, 22))
 	for name, c := range promptCells() {
@@ -233,7 +233,7 @@ func TestPromptsAgreeWithSlow(t *testing.T) {
 // Vector batches of cells with prompts give to the last bit the results of replica.step.
 func TestPromptsInVectors(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	for i := range 400 {
+	for i := range 400 / thin {
 		vectorsAreReplicas(t, anyPromptCell(random, i), random.IntN(100))
 	}
 }
@@ -250,7 +250,7 @@ func TestPromptBatchesAreReplicas(t *testing.T) {
 
 // A replica with prompts diverges at the same step in a vector batch and alone.
 func TestPromptsInVectorsDiverge(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(7, 8)), 200, func(random *rand.Rand, i int) Cell {
+	divergesAlike(t, rand.New(rand.NewPCG(7, 8)), 200/thin, func(random *rand.Rand, i int) Cell {
 		c := anyPromptCell(random, i)
 		c.Optimizer.Schedule = option.Schedule{Kind: option.ConstantRate}
 		return c
@@ -335,7 +335,7 @@ func TestSharedEqualPromptsAreThePlainBandit(t *testing.T) {
 	plain := promptCell(func(c *Cell) { c.Prompts, c.Bandit.TrueMeans = nil, nil })
 	same := plain
 	same.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.9, 0.2}}, Parameters: option.Shared, Order: option.Independent}
-	const replicas, failure = 3000, 1e-7
+	const replicas, failure = 3000 / thin, 1e-7
 	ends := func(c *Cell) (z []float64) {
 		b := recordingBatch(c, 1)
 		for i := range replicas {

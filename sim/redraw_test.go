@@ -43,7 +43,7 @@ func (r *replica) shift(by float64) {
 // the second arm, or with policies of their own one arm of each prompt but one, has the probability 0. A share is
 // off by more than its limit with a probability of at most 1e-8 (Hoeffding).
 func TestRedrawnPrompts(t *testing.T) {
-	const draws, failure = 100_000, 1e-8
+	const draws, failure = 100_000 / thin, 1e-8
 	limit := func(n float64) float64 { return math.Sqrt(math.Log(2/failure) / (2 * n)) }
 	for _, parameters := range option.ParameterKinds {
 		for _, size := range []int{2, 8, 100} {

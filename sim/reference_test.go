@@ -535,7 +535,7 @@ func everyWeight(mode option.ImportanceMode) option.Importance {
 // Kolmogorov–Smirnov distance of every centred logit is below the value that equal
 // distributions exceed with probability 1e-7, in about 100 comparisons.
 func TestFastAgreesWithSlow(t *testing.T) {
-	const replicas, failure = 3000, 1e-7
+	const replicas, failure = 3000 / thin, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, c := range agreement() {

@@ -215,7 +215,7 @@ func relaxing(size int, lag option.Lag, mu, eta float64, run Run) (Cell, mode) {
 // At finite G the rate and the damping ratio of the linear map lie in the measured
 // intervals, also if refresh periods of several steps correlate the noise of successive
 // x. Each fails by chance with probability 1e-6. The errors of second order in noise
-// and offset (docs/theory.md §6) are below 1 %.
+// and offset (docs/theory-neglected.md §6) are below 1 %.
 func TestRelaxationUnderNoise(t *testing.T) {
 	var cells []Cell
 	var modes []mode
@@ -245,7 +245,7 @@ func TestRelaxationUnderNoise(t *testing.T) {
 	}
 }
 
-// If noise dominates its second moment, Adam relaxes at the rates of docs/theory.md §6,
+// If noise dominates its second moment, Adam relaxes at the rates of docs/theory-neglected.md §6,
 // which grow as √G. The test fails by chance with probability 1e-6; the theory is of
 // leading order, with an error of 3 %.
 func TestRelaxationOfAdam(t *testing.T) {

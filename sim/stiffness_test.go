@@ -49,7 +49,7 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 	}
 }
 
-// A probe measures the slope of the clipped gradient: λ of docs/theory.md §11.6, 0.34 without the
+// A probe measures the slope of the clipped gradient: λ of docs/theory-trainers.md §11.6, 0.34 without the
 // limit. A displacement takes some groups across it, which changes a slope by up to 0.001. Each fails
 // by chance with probability 1e-6.
 func TestStiffnessOfAClippedGradient(t *testing.T) {

@@ -87,7 +87,7 @@ const transientDelays = 10
 // round-off.
 const minStart = 100 * roundOff
 
-// outcome runs the trial and returns its outcome.
+// outcome runs the trial and says whether the event is absent, present or undecided.
 func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	t.pair.begin(ForLocation, 0)
 	d := newDeviation(len(t.pair.direction))

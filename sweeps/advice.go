@@ -349,7 +349,7 @@ func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *floa
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}
-	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, the mean of random ages: proven for the mean dynamics (theory.md §11.1)"
+	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, the mean of random ages: proven for the mean dynamics (theory-trainers.md §11.1)"
 	if rule.Stiffness != nil {
 		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
 	}

@@ -123,7 +123,7 @@ func chance(s *config.Settings, present *Trial, tried []*Trial) string {
 }
 
 // rareSampleUnderK3 describes the move of the logits by one sample of a rare arm under k3,
-// −(2η/(N(1−μ)))·(A + β(π_ref e^u − 1)), at log odds u of the common arm (docs/theory.md §7). It reaches across for
+// −(2η/(N(1−μ)))·(A + β(π_ref e^u − 1)), at log odds u of the common arm (docs/theory-trainers.md §7). It reaches across for
 // c e^u > 2u.
 func rareSampleUnderK3(s *config.Settings) string {
 	says := "single samples of a rare arm: k3 weighs one by π_ref/π, so that it moves the log odds u of the common arm back by about c e^u"
@@ -180,7 +180,7 @@ func samplesPerStep(s *config.Settings) int {
 }
 
 // reuseFlag returns x = 2ηKA/(N(1−μ)) of reused samples with the unclipped ratio, N = GB
-// (docs/theory.md §7). A lucky
+// (docs/theory-trainers.md §7). A lucky
 // sample of an arm that is rare has the advantage A, and its ratio ρ obeys dρ/dt = xρ²/K within a
 // block of K steps: it grows without bound for x > 1. A is that in the mean beside G−1 samples of
 // the best arm, and at most √(G−1). It holds for 0/1 rewards with the std scale and a heavy ball;

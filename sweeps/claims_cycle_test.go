@@ -83,7 +83,7 @@ func TestJudgeCycleWidth(t *testing.T) {
 			t.Errorf("%s: control %+v", c.about, v.Control)
 		}
 	}
-	// The width of this cell, and the one by the bound: ln 1.5/q (1 + …), docs/theory.md §11.2.
+	// The width of this cell, and the one by the bound: ln 1.5/q (1 + …), docs/theory-trainers.md §11.2.
 	v := judgeCycle(t, exact, right)
 	if got := float64(v.Measured); math.Abs(got-0.4439) > 5e-5 || v.Sampled || v.PredictionKind != rom.Exact {
 		t.Errorf("measured %.5f, sampled %v, predicted by %s", got, v.Sampled, v.PredictionKind)

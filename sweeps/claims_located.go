@@ -152,7 +152,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 	if high, found := o.Estimate(sim.LocatedHigh); found {
 		f.hi, f.measured = high.Mean, (low.Mean+high.Mean)/2
 	} else if end, found := o.Estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
-		f.side = Beyond // the whole search found no event, instead of ending undecided
+		f.side = Unfound // the whole search found no event, instead of ending undecided
 	}
 	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
 	p := at(stiffness)

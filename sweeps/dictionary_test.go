@@ -125,7 +125,7 @@ All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and
 
 ## cells.csv
 
-A row per cell, in the order of the sweep: identity, parameters, status, estimates. A parameter of an option that trainers add ([theory.md](theory.md) §11) is there if a cell does not hold its default. An estimate is there if a cell of the file has it. Its name is followed by NAME_lo and NAME_hi, the ends of its interval in the same unit. Entries of stiffness matrices are in cells.jsonl only.`)
+A row per cell, in the order of the sweep: identity, parameters, status, estimates. A parameter of an option that trainers add ([theory-trainers.md](theory-trainers.md) §11) is there if a cell does not hold its default. An estimate is there if a cell of the file has it. Its name is followed by NAME_lo and NAME_hi, the ends of its interval in the same unit. Entries of stiffness matrices are in cells.jsonl only.`)
 	columns := identityColumns
 	for _, k := range config.Keys {
 		columns = append(columns, parameterColumn(k))

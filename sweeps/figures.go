@@ -89,7 +89,6 @@ type figureSource struct {
 	variant  string // the only variant shown; "" if all are, or the file has none
 	checks   []*config.Check
 	sets     []CellSet
-	places   map[[2]string]int // of sets, by name and variant
 	verdicts []*Verdict
 }
 
@@ -147,7 +146,7 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 				id := family + " of " + variant
 				d := byID[id]
 				if d == nil {
-					d = &figureSource{picture: p, variant: variant, places: make(map[[2]string]int)}
+					d = &figureSource{picture: p, variant: variant}
 					byID[id] = d
 					sources = append(sources, d)
 				}
@@ -173,11 +172,9 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 // add adds a set of cells. If there is one of the same name and variant, the larger of
 // the two is kept.
 func (d *figureSource) add(set CellSet) {
-	name := [2]string{set.Name, set.Cells[0].Variant}
-	i, known := d.places[name]
+	i := slices.IndexFunc(d.sets, func(other CellSet) bool { return other.Name == set.Name && other.Cells[0].Variant == set.Cells[0].Variant })
 	switch {
-	case !known:
-		d.places[name] = len(d.sets)
+	case i < 0:
 		d.sets = append(d.sets, set)
 	case len(set.Cells) > len(d.sets[i].Cells):
 		d.sets[i] = set
@@ -325,15 +322,15 @@ func (j *judgement) drawDeviations(d *figureSource) Figure {
 			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, claim+"_"))
 		}
 		f.Categories = append(f.Categories, name)
-		m, lo, hi, p, margin := float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin)
+		zero, unit := float64(v.Predicted), float64(v.Margin)
 		if relative {
-			width := margin / math.Abs(p)
-			measured.Points = append(measured.Points, FigurePoint{x, m / p, min(lo/p, hi/p), max(lo/p, hi/p)})
-			predicted.Points = append(predicted.Points, FigurePoint{x, 1, 1 - width, 1 + width})
-		} else {
-			measured.Points = append(measured.Points, FigurePoint{x, (m - p) / margin, (lo - p) / margin, (hi - p) / margin})
-			predicted.Points = append(predicted.Points, FigurePoint{x, 0, -1, 1})
+			zero, unit = 0, zero
 		}
+		at := func(y float64) float64 { return (y - zero) / unit }
+		lo, hi := at(float64(v.Lo)), at(float64(v.Hi))
+		measured.Points = append(measured.Points, FigurePoint{x, at(float64(v.Measured)), min(lo, hi), max(lo, hi)})
+		centre, width := at(float64(v.Predicted)), math.Abs(float64(v.Margin)/unit)
+		predicted.Points = append(predicted.Points, FigurePoint{x, centre, centre - width, centre + width})
 	}
 	f.Series = []FigureSeries{predicted, measured}
 	if len(f.Categories) == 0 {

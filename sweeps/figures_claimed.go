@@ -27,7 +27,7 @@ func (j *judgement) drawHypothesis(d *figureSource) Figure {
 	}
 	param := ""
 	if single {
-		param, _ = abscissa(cells)
+		param = abscissa(cells)
 	}
 	f := j.drawValues(cells, values, param, overPicture{
 		title: j.check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,

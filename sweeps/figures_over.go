@@ -49,11 +49,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	if picture.ratio != "" && values.divide() {
 		picture.label = picture.ratio
 	}
-	param := picture.over
-	if param == "" {
-		param, _ = abscissa(cells)
-	}
-	return j.drawValues(cells, values, param, picture)
+	return j.drawValues(cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
 }
 
 // drawValues draws one value per cell, in the order of the cells, over a parameter or, if it
@@ -177,13 +173,8 @@ func (values overValues) divide() bool {
 	return true
 }
 
-// abscissa returns the first of the abscissas of cells.
-func abscissa(cells []*Cell) (param string, found bool) {
-	if all := abscissas(cells); all != nil {
-		return all[0], true
-	}
-	return "", false
-}
+// abscissa returns the first of the abscissas of cells; "" if there is none.
+func abscissa(cells []*Cell) string { return cmp.Or(append(abscissas(cells), "")...) }
 
 // abscissas returns the keys of the swept numeric parameters over which the cells form
 // lines: each is finite, cells with equal other parameters differ in it, and at least two
@@ -195,18 +186,16 @@ func abscissas(cells []*Cell) (params []string) {
 			continue
 		}
 		seen := make(map[string][]float64)
-		longest, unique := 0, true
-		for _, c := range cells {
-			if !slices.ContainsFunc(c.Axes, func(b config.Assignment) bool { return b.Param == a.Param }) {
-				unique = false
-				break
-			}
+		longest := 0
+		form := !slices.ContainsFunc(cells, func(c *Cell) bool {
 			group, x := label("", c.Axes, a.Param), k.Number(&c.Settings)
-			unique = unique && !slices.Contains(seen[group], x) && !math.IsInf(x, 0)
+			varies := slices.ContainsFunc(c.Axes, func(b config.Assignment) bool { return b.Param == a.Param })
+			again := slices.Contains(seen[group], x)
 			seen[group] = append(seen[group], x)
 			longest = max(longest, len(seen[group]))
-		}
-		if unique && longest > 1 {
+			return !varies || again || math.IsInf(x, 0)
+		})
+		if form && longest > 1 {
 			params = append(params, a.Param)
 		}
 	}
@@ -217,10 +206,10 @@ func abscissas(cells []*Cell) (params []string) {
 // for momentum μ, because rates and thresholds scale with it; NaN if param is "".
 func abscissaValue(param string, c *Cell) float64 {
 	k, known := config.LookupKey(param)
-	switch {
-	case !known:
+	if !known {
 		return math.NaN()
-	case param == config.MomentumKey:
+	}
+	if param == config.MomentumKey {
 		return 1 - k.Number(&c.Settings)
 	}
 	return k.Number(&c.Settings)

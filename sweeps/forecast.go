@@ -342,9 +342,10 @@ func (p *Plan) fits(workers int) error {
 	return nil
 }
 
-// judging estimates how long it takes to predict, judge, write and draw all cells, from the
-// outcomes of some of them, at least one. Those without an outcome, nil, are only predicted. What a sweep computes once for equal predictions is told from what it
-// does for every set of cells by judging twice.
+// judging estimates how long it takes to predict, judge, write and draw all cells. It times this
+// for some cells, at least one, of which it has the outcomes; cells without an outcome, nil, are
+// only predicted. It judges them twice: only the first time computes what equal predictions share,
+// which a sweep computes once.
 func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, workers int) {
 	plan := &Plan{Spec: w.spec}
 	for n := range w.spec.Checks {

@@ -339,7 +339,7 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 var reasons = map[Side]struct{ inside, outside string }{
 	FromBothSides: {"the interval lies inside predicted ± margin", "the interval lies wholly outside predicted ± margin"},
 	FromBelow:     {"the interval does not lie below the prediction", "the interval lies wholly below the prediction"},
-	Beyond: {
+	Unfound: {
 		"no event up to the end of the search, and none predicted before it",
 		"no event up to the end of the search, where one is predicted",
 	},

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -81,14 +82,10 @@ var VerdictColumns = []string{"experiment", "claim", "cell", "quantity", "measur
 // Cells returns a verdict as VerdictColumns, the measured value with its interval.
 // Numbers are rounded; "–" stands for what is missing.
 func (v *Verdict) Cells() []string {
-	digits := v.digits()
-	predicted := format(v.Predicted, digits)
-	if math.IsInf(float64(v.Predicted), 1) {
-		predicted = "none"
-	}
+	_, _, predicted, margin := v.Numbers()
 	switch {
 	case v.Hypothesis != nil:
-		predicted = v.Hypothesis.String() + " (hypothesis)"
+		predicted += " (hypothesis)"
 	case v.PredictionKind != rom.Exact:
 		predicted += " (" + string(v.PredictionKind) + ")"
 	}
@@ -99,18 +96,33 @@ func (v *Verdict) Cells() []string {
 	if v.Verdict != Agree || v.Hypothesis != nil {
 		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ") // which have columns of their own
 	}
-	margin, control := "± "+format(v.Margin, 2), "–"
-	if v.Margin == 0 && v.Hypothesis != nil { // a bound
-		margin = "–"
-	}
+	control := "–"
 	if v.Control != nil {
 		control = v.Control.Fault + ": " + v.Control.Verdict.String()
 	}
-	cell := v.Label
-	if cell == "" {
-		cell = "–"
+	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, v.measured(), predicted, margin, verdict, control}
+}
+
+// Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing,
+// and interval is "" where measured says beyond which value it lies.
+func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
+	digits := v.digits()
+	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
+		measured = "beyond " + format(v.Lo, digits)
+	} else {
+		measured, interval = format(v.Measured, digits), fmt.Sprintf("[%s, %s]", format(v.Lo, digits), format(v.Hi, digits))
 	}
-	return []string{v.Experiment, v.Claim, cell, v.Quantity, v.measured(), predicted, margin, verdict, control}
+	predicted, margin = format(v.Predicted, digits), "± "+format(v.Margin, 2)
+	if math.IsInf(float64(v.Predicted), 1) {
+		predicted = "none"
+	}
+	if v.Hypothesis != nil {
+		predicted = v.Hypothesis.String()
+		if v.Margin == 0 { // a bound
+			margin = "–"
+		}
+	}
+	return measured, interval, predicted, margin
 }
 
 // digits returns the number of significant digits of the measured value.
@@ -120,11 +132,8 @@ func (v *Verdict) digits() int {
 
 // measured returns the measured value with its interval, or beyond which value it lies.
 func (v *Verdict) measured() string {
-	digits := v.digits()
-	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
-		return "beyond " + format(v.Lo, digits)
-	}
-	return fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
+	measured, interval, _, _ := v.Numbers()
+	return strings.TrimSpace(measured + " " + interval)
 }
 
 // significant returns the number of significant digits to write of x, at most 12, so

@@ -319,7 +319,7 @@ type Side int
 const (
 	FromBothSides Side = iota // too low or too high
 	FromBelow                 // too low only, without margin: the prediction is a lower bound
-	Beyond                    // an event was not found up to lo, and was predicted below
+	Unfound                   // an event was not found up to lo, and was predicted below
 )
 
 // Compare compares a measured interval [lo, hi] with predicted ± margin, margin ≥ 0.
@@ -328,7 +328,7 @@ const (
 //	               inside where                    outside where
 //	FromBothSides  it lies in predicted ± margin   it has no point in predicted ± margin
 //	FromBelow      predicted ≤ lo                  hi < predicted
-//	Beyond         lo ≤ predicted                  predicted + margin < lo
+//	Unfound        lo ≤ predicted                  predicted + margin < lo
 //
 // A prediction expected to hold agrees when the interval is inside and disagrees when
 // it is outside; one expected to fail, the other way round. Everything else is
@@ -341,7 +341,7 @@ func Compare(lo, hi, predicted, margin float64, side Side, expect config.Expecta
 	case side == FromBelow:
 		inside = lo >= predicted
 		outside = hi < predicted
-	case side == Beyond:
+	case side == Unfound:
 		inside = predicted >= lo
 	}
 	if expect == config.Fails {

@@ -51,11 +51,11 @@ func TestCompareSides(t *testing.T) {
 		{0.8, 0.9, 1, 0.02, FromBelow, Disagree, Agree},
 		{2, inf, 1, 0.02, FromBelow, Agree, Disagree},
 		{nan, nan, 1, 0.02, FromBelow, Inconclusive, Inconclusive},
-		{20, inf, inf, 0, Beyond, Agree, Disagree},
-		{20, inf, 25, 0, Beyond, Agree, Disagree},
-		{20, inf, 5, 0.5, Beyond, Disagree, Agree},
-		{20, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
-		{nan, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
+		{20, inf, inf, 0, Unfound, Agree, Disagree},
+		{20, inf, 25, 0, Unfound, Agree, Disagree},
+		{20, inf, 5, 0.5, Unfound, Disagree, Agree},
+		{20, inf, 19.8, 0.5, Unfound, Inconclusive, Inconclusive},
+		{nan, inf, 19.8, 0.5, Unfound, Inconclusive, Inconclusive},
 		{4, 4, inf, 0, FromBothSides, Disagree, Agree}, // located, where none is predicted
 	} {
 		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Holds); got != c.holds {

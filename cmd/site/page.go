@@ -75,7 +75,7 @@ func (s *site) fromMarkdown(source string, data []byte) *page {
 	for _, n := range nodes {
 		switch n := n.(type) {
 		case *ast.Heading:
-			says := plain(n, data)
+			says := textOf(n, data)
 			id := slug(says)
 			if uses[id]++; uses[id] > 1 {
 				id += "-" + strconv.Itoa(uses[id]-1)
@@ -101,7 +101,7 @@ func (s *site) fromMarkdown(source string, data []byte) *page {
 			}
 			n.Destination = []byte(to)
 			if last := len(p.groups) - 1; last >= 0 && file != "" {
-				p.groups[last].Entries = append(p.groups[last].Entries, entry{plain(n, data), file})
+				p.groups[last].Entries = append(p.groups[last].Entries, entry{textOf(n, data), file})
 			}
 		case *ast.Image:
 			to, _ := s.follow(source, lineOf(n, data), string(n.Destination))
@@ -137,7 +137,7 @@ func label(table *tables.Table, data []byte) {
 	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
 		column := 0
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			says := plain(cell, data)
+			says := textOf(cell, data)
 			if row == table.FirstChild() {
 				headings = append(headings, says)
 			} else {
@@ -152,8 +152,8 @@ func label(table *tables.Table, data []byte) {
 	}
 }
 
-// plain returns the text of a node without markup.
-func plain(n ast.Node, data []byte) string {
+// textOf returns the text of a node without markup.
+func textOf(n ast.Node, data []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if t, ok := n.(*ast.Text); ok && entering {

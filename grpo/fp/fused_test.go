@@ -1,3 +1,5 @@
+//go:build long
+
 package fp
 
 import (
@@ -64,9 +66,6 @@ func irreproducible(t *testing.T, environment, pkg string) []string {
 
 // If this fails, write float64(x*y) + z, or use the function of package fp.
 func TestNoArchitectureDependentInstruction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for other architectures")
-	}
 	for _, target := range targets {
 		for _, pkg := range reproducible {
 			t.Run(target.name+" "+pkg, func(t *testing.T) {
@@ -80,9 +79,6 @@ func TestNoArchitectureDependentInstruction(t *testing.T) {
 
 // Planted fault: in a package with both kinds of instruction, both are found on every target.
 func TestArchitectureDependentInstructionIsFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for other architectures")
-	}
 	for _, target := range targets {
 		found := strings.Join(irreproducible(t, target.environment, "./testdata/fused"), "\n")
 		for _, want := range []string{"fused.go:9: ", ": archExp"} {

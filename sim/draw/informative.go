@@ -6,7 +6,7 @@ import (
 )
 
 // Informative draws groups of 0/1 rewards that are not all equal: the conditional law of a
-// group of G samples given 0 < S < G, S the number of rewarded ones (docs/theory.md §11.3).
+// group of G samples given 0 < S < G, S the number of rewarded ones (docs/theory-trainers.md §11.3).
 // A draw takes 1 + G words, whatever the probability of such a group.
 type Informative struct {
 	means            []float64 // reward probability of each arm

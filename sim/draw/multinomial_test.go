@@ -33,7 +33,10 @@ func TestMultinomialMargins(t *testing.T) {
 		for _, weight := range weights {
 			total += weight
 		}
-		for _, n := range []int{0, 1, 16, 65, 1024} {
+		for j, n := range []int{0, 1, 16, 65, 1024} {
+			if (i+j)%thin != 0 {
+				continue
+			}
 			w := words(uint64(1000*i + n))
 			histograms := make([]map[int]int, len(weights))
 			for a := range histograms {

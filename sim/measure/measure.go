@@ -92,7 +92,7 @@ func (e Estimate) Sign() int {
 //	square[i] − 2m·mean[i] + m²,    m = (1/n) Σ_i mean[i].
 //
 // The standard error of m is √n times smaller than that of a replica's own mean, whose
-// subtraction would bias the variance (docs/theory.md §6).
+// subtraction would bias the variance (docs/theory-neglected.md §6).
 func SquaresAboutMean(square, mean []float64) []float64 {
 	m := Mean(mean).Mean
 	about := make([]float64, len(square))

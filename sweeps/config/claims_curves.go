@@ -60,6 +60,6 @@ var (
 		Needs:       []Need{NeedsDistance, NeedsExpected, NeedsTwoArms, NeedsBlocks},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
 		Doc:         "Snapshots go back and forth about a fixed point that has lost its stability as widely as the mean field does; to leading order a bounded importance weight limits the width to about the logarithm of its bound.",
-		How:         "The width is the largest less the smallest z at the recorded refreshes, all of them up to 50 in the run. To leading order it is derived for blocks that flip, two arms of certain rewards, the std scale, the exact KL at the current policy and plain gradient ascent ([theory.md](theory.md) §11.2). Weights without a bound of the ratio, fixed points that are stable and runs that have not settled into their cycle are out of scope.",
+		How:         "The width is the largest less the smallest z at the recorded refreshes, all of them up to 50 in the run. To leading order it is derived for blocks that flip, two arms of certain rewards, the std scale, the exact KL at the current policy and plain gradient ascent ([theory-trainers.md](theory-trainers.md) §11.2). Weights without a bound of the ratio, fixed points that are stable and runs that have not settled into their cycle are out of scope.",
 	}
 )

@@ -33,7 +33,7 @@ var (
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule},
 		Event:       sim.Instability,
-		Doc:         "No value below the rule is unstable; the exact theory predicts the distance from the rule to the threshold. The rule is the paper's, with the mean of random ages for K_ref, or with their largest (`rule-at-largest-age`), or the proven η(λ/2 + |λ_s|A) < 1 − μ (`sufficient-rule`, theory.md §11.1).",
+		Doc:         "No value below the rule is unstable; the exact theory predicts the distance from the rule to the threshold. The rule is the paper's, with the mean of random ages for K_ref, or with their largest (`rule-at-largest-age`), or the proven η(λ/2 + |λ_s|A) < 1 − μ (`sufficient-rule`, theory-trainers.md §11.1).",
 		How:         "Two verdicts. The first is one-sided and has no margin: the rule holds when lo reaches it, and fails (`expect: fails`) when hi lies below it. The second compares the factor located/rule with its exact prediction; the margin applies to this verdict only.",
 	}
 )

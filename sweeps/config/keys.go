@@ -83,7 +83,7 @@ func (k Key) defaultFor(s *Settings) any {
 func (k Key) IdleIn(s *Settings) bool { return k.Idle.Param != "" && k.Idle.holds(s) }
 
 // Sparse reports whether tables of cells have a column for the key only if a cell does not
-// hold the default: so it is with the options that trainers add to GRPO (docs/theory.md §11).
+// hold the default: so it is with the options that trainers add to GRPO (docs/theory-trainers.md §11).
 func (k Key) Sparse() bool {
 	return slices.ContainsFunc(sparse, func(beginning string) bool { return strings.HasPrefix(k.Path, beginning) })
 }
@@ -234,7 +234,7 @@ var otherKeys = []Key{
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline, option.LeaveOneOut, option.SecondBest),
 	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline),
-	wordKey(modeKey, option.ImportanceModes, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
+	wordKey(modeKey, option.ImportanceModes, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
 		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }).known("importance_sampling_level"),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO).known("epsilon", "clip_ratio", "clip_ratio_low", "dppo_mask_low"),

@@ -59,9 +59,9 @@ var ofTrainers = func() map[string]string {
 	return meant
 }()
 
-// Meant returns the known word that a reader means by an unknown one, or "": a path
-// with the same last name, what trainers call so, the only one that the word begins, or
-// the nearest.
+// Meant returns the known word that a reader means by an unknown one, or "". It is a path with the
+// same last name, the key that trainers call by this name, the one known word that begins with it,
+// or the known word with the fewest edits.
 func Meant(word string, known []string) string {
 	if word == "" || len(word) > shownText {
 		return ""

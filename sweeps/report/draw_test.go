@@ -40,6 +40,9 @@ func TestDrawGolden(t *testing.T) {
 			if !bytes.Equal(svg, again) || !bytes.Equal(raster, rasterAgain) {
 				t.Error("drawing the figure twice gives different pictures")
 			}
+			if config, err := png.DecodeConfig(bytes.NewReader(raster)); err != nil || config.Width != int(math.Round(16/2.54*pngDPI)) {
+				t.Errorf("the PNG is %d pixels wide, want 16 cm (%v)", config.Width, err)
+			}
 			path := filepath.Join("testdata", name)
 			if *update {
 				if err := os.WriteFile(path, svg, 0o644); err != nil {
@@ -121,68 +124,17 @@ func TestDrawAnything(t *testing.T) {
 	})
 }
 
-// A PNG is 16 cm wide at its resolution.
-func TestDrawPNG(t *testing.T) {
-	for _, f := range []sweeps.Figure{{}, curves(2, 4, 8, 16, 32, 64, 128, 256, 512), deviations(1)} {
-		_, raster, err := Draw(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config, err := png.DecodeConfig(bytes.NewReader(raster))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := int(math.Round(16 / 2.54 * pngDPI)); config.Width != want {
-			t.Errorf("%q is %d pixels wide, want %d", f.Title, config.Width, want)
-		}
-	}
-}
-
-// A figure notes that it is empty, or how many measured points it does not show.
-func TestDrawNotesMissingPoints(t *testing.T) {
-	measured := func(y ...float64) sweeps.Figure {
-		s := sweeps.FigureSeries{Name: "m", Mark: sweeps.Measured}
-		for i, y := range y {
-			s.Points = append(s.Points, sweeps.FigurePoint{X: float64(i + 1), Y: y, Lo: nan, Hi: nan})
-		}
-		return sweeps.Figure{YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{s}}
-	}
-	for _, c := range []struct {
-		name   string
-		figure sweeps.Figure
-		want   string
-	}{
-		{"no series", sweeps.Figure{}, "nothing to show"},
-		{"nothing finite", measured(nan, math.Inf(1), -1), "nothing to show"},
-		{"some not positive", measured(1, 0, -1, 2), "not shown: 2 measured"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			svg, _, err := Draw(c.figure)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text := wellFormed(t, svg); !strings.Contains(text, c.want) {
-				t.Errorf("no %q in %q", c.want, text)
-			}
-		})
-	}
-}
-
 // Labelled ticks increase, have different labels and lie on the axis; there are 2 to 9.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "scale")
-		s := newSpan(scale)
+		s := newAxis(scale)
 		a, width := rapid.Float64Range(-30, 30).Draw(t, "a"), rapid.Float64Range(1e-3, 30).Draw(t, "width")
-		if scale == sweeps.LogAxis {
-			s.add(math.Pow(10, a), math.Pow(10, a+width))
-		} else {
-			s.add(a, a+width)
-		}
+		s.add(a, a+width)
 		s = s.padded()
 		seen := make(map[string]bool)
 		last := math.Inf(-1)
-		for _, tick := range s.ticks(6) {
+		for _, tick := range s.ticks(6, nil) {
 			if tick.Label == "" {
 				continue
 			}
@@ -199,28 +151,24 @@ func TestTicks(t *testing.T) {
 
 // Labels have the digits that their axis needs.
 func TestTickLabels(t *testing.T) {
-	log := func(low, high float64) span { return span{low, high, sweeps.LogAxis} }
+	log := func(low, high float64) axis { return axis{math.Log10(low), math.Log10(high), sweeps.LogAxis} }
 	for _, c := range []struct {
 		name   string
-		span   span
+		axis   axis
 		values []float64 // of x, nil if they are not powers of two
 		want   string
 	}{
-		{"linear", span{0, 1, sweeps.LinearAxis}, nil, "0 0.2 0.4 0.6 0.8 1.0"},
-		{"linear, a narrow range", span{0.751, 0.7522, sweeps.LinearAxis}, nil, "0.7510 0.7512 0.7514 0.7516 0.7518 0.7520 0.7522"},
-		{"linear, small", span{1e-5, 3e-5, sweeps.LinearAxis}, nil, "1.0e−5 1.5e−5 2.0e−5 2.5e−5 3.0e−5"},
+		{"linear", axis{0, 1, sweeps.LinearAxis}, nil, "0 0.2 0.4 0.6 0.8 1.0"},
+		{"linear, a narrow range", axis{0.751, 0.7522, sweeps.LinearAxis}, nil, "0.7510 0.7512 0.7514 0.7516 0.7518 0.7520 0.7522"},
+		{"linear, small", axis{1e-5, 3e-5, sweeps.LinearAxis}, nil, "1.0e−5 1.5e−5 2.0e−5 2.5e−5 3.0e−5"},
 		{"1-2-5", log(0.9, 110), nil, "1 2 5 10 20 50 100"},
-		{"decades", log(1e-7, 1e-3), nil, "1e−7 1e−6 1e−5 1e−4 0.001"},
+		{"decades", log(1e-7, 1e-3), nil, "1e−7 1e−6 1e−5 0.0001 0.001"},
 		{"group sizes", log(3, 140), []float64{4, 8, 128}, "4 8 16 32 64 128"},
 		{"not all powers of two", log(3, 140), []float64{4, 8, 100}, "5 10 20 50 100"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ticks := c.span.powersOfTwo(c.values, 12)
-			if ticks == nil {
-				ticks = c.span.ticks(6)
-			}
 			var labels []string
-			for _, tick := range ticks {
+			for _, tick := range c.axis.ticks(6, c.values) {
 				if tick.Label != "" {
 					labels = append(labels, tick.Label)
 				}
@@ -233,24 +181,22 @@ func TestTickLabels(t *testing.T) {
 }
 
 // Labels of categories do not overlap: horizontal ones are narrower than their slots,
-// tilted ones are further apart than a line of text is high.
+// slanted ones are further apart than a line of text is high.
 func TestCategoryLabelsDoNotOverlap(t *testing.T) {
 	for n := 1; n <= 300; n = n*3/2 + 1 {
 		p := newPicture(deviations(n))
 		slot := float64(figureWidth-70) / float64(n)
-		last := math.Inf(-1)
-		for i, label := range p.labels {
-			if label == "" {
+		last, slant := math.Inf(-1), p.plot.X.Tick.Label.Rotation
+		for _, tick := range p.plot.X.Tick.Marker.Ticks(0, 0) {
+			if tick.Label == "" {
 				continue
 			}
-			need := float64(tickStyle.Font.Size)
-			if p.tilt != 0 {
-				need /= math.Sin(p.tilt)
-			} else {
-				need = float64(tickStyle.Width(label))
+			need := float64(legendStyle.Width(tick.Label))
+			if slant != 0 {
+				need = float64(legendStyle.Font.Size) / math.Abs(math.Sin(slant))
 			}
-			if at := slot * float64(i); at-last < need {
-				t.Errorf("%d categories: %q is %.1f from the last, needs %.1f", n, label, at-last, need)
+			if at := slot * tick.Value; at-last < need {
+				t.Errorf("%d categories: %q is %.1f from the last, needs %.1f", n, tick.Label, at-last, need)
 			} else {
 				last = at
 			}
@@ -264,8 +210,8 @@ func TestCategoryLabelsDoNotOverlap(t *testing.T) {
 // No two groups within the palette share a colour or a glyph.
 func TestGroupsDiffer(t *testing.T) {
 	seen := make(map[string]int)
-	for i := range len(groupColours) + 1 {
-		for _, look := range []string{fmt.Sprint(colourOf(i)), fmt.Sprint("glyph ", glyphOf(i))} {
+	for i := range groupColours {
+		for _, look := range []string{fmt.Sprint(groupColours[i]), fmt.Sprint("glyph ", groupGlyphs[i])} {
 			if j, known := seen[look]; known {
 				t.Errorf("groups %d and %d both have %s", j, i, look)
 			}
@@ -274,10 +220,16 @@ func TestGroupsDiffer(t *testing.T) {
 	}
 }
 
-// The legend says how many points are bounds or not drawn, which intervals go on beyond
-// the axis, and which lines lie on others: within a point of length, not two.
+// A figure without a finite value says so. The legend says how many points are bounds or not drawn, which intervals go on beyond
+// the axis, and which lines lie on others: within half a percent of the axis.
 func TestNotes(t *testing.T) {
 	inf := math.Inf(1)
+	nothing := sweeps.FigureSeries{Mark: sweeps.Measured, Points: []sweeps.FigurePoint{{X: 1, Y: nan}, {X: 2, Y: inf}, {X: 3, Y: -1}}}
+	for _, empty := range []sweeps.Figure{{}, {YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{nothing}}} {
+		if text := wellFormed(t, newPicture(empty).svg()); !strings.Contains(text, "nothing to show") {
+			t.Errorf("an empty figure says %q", text)
+		}
+	}
 	measured := sweeps.FigureSeries{Name: "located", Mark: sweeps.Measured, Points: []sweeps.FigurePoint{
 		{X: 0, Y: 1, Lo: 1, Hi: inf}, {X: 1, Y: 2, Lo: 1, Hi: inf}, {X: 2, Y: 3, Lo: -inf, Hi: 3}, {X: 3, Y: nan, Lo: nan, Hi: nan}, {X: 4, Y: 100, Lo: 99, Hi: 100},
 	}}
@@ -288,7 +240,6 @@ func TestNotes(t *testing.T) {
 		}
 		return s
 	}
-	// The y axis has a length of about 220 points for a span of 100.
 	f := sweeps.Figure{Series: []sweeps.FigureSeries{
 		line("near", sweeps.Reference, 1.3), line("far", sweeps.Reference, 3), line("theory", sweeps.Predicted, 1), measured,
 	}}

@@ -3,24 +3,33 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"grposim/sweeps"
 )
 
-// entry is one entry of the legend: samples of marks, and a name.
+// legend is what stands below a figure: names of marks in columns, each a legend of
+// gonum/plot, which has one alone, and notes.
+type legend struct {
+	columns []plot.Legend
+	widths  []vg.Length // of the columns
+	notes   []string
+	height  vg.Length
+}
+
+// entry is one entry of a legend.
 type entry struct {
 	name   string
-	series []sweeps.FigureSeries // whose marks are the samples; none for a note
-	shades bool                  // a bar of the colours of the values
-	plain  bool                  // samples are grey, because the mark occurs in every group
-	width  vg.Length
+	thumbs []plot.Thumbnailer
 }
 
 // markNames are the legend's names of marks: for series without a name, and for marks
@@ -29,6 +38,53 @@ var markNames = [...]string{
 	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
 	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
 	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share", sweeps.Claimed: "claimed",
+}
+
+const noteHeight = vg.Length(13)
+
+// newLegend lays out the legend of a figure, with as many columns as fit into a width.
+func (p *picture) newLegend(width vg.Length) legend {
+	l := legend{notes: p.notes()}
+	entries := p.entries()
+	const gap = 8
+	for n := min(6, len(entries)); n > 0; n-- {
+		l.columns, l.widths, l.height = slices.Repeat([]plot.Legend{plot.NewLegend()}, n), nil, 0
+		for i, e := range entries {
+			column := &l.columns[i%n]
+			column.TextStyle, column.Left, column.Top, column.Padding = legendStyle, true, true, 3
+			column.ThumbnailWidth = 17
+			column.Add(" "+fit(e.name, legendStyle, width/widestFont-40), e.thumbs...)
+		}
+		total := vg.Length(0)
+		for i := range l.columns {
+			thumb, size := l.columns[i].ThumbnailWidth, l.columns[i].Rectangle(draw.Canvas{}).Size()
+			l.widths = append(l.widths, thumb+(size.X-thumb)*widestFont+gap)
+			total, l.height = total+l.widths[i], max(l.height, size.Y+10)
+		}
+		if total <= width {
+			for i := range l.widths {
+				l.widths[i] *= min(width/total, 1.5) // spread over the width
+			}
+			break
+		}
+	}
+	l.height += vg.Length(len(l.notes)) * noteHeight
+	for i := range l.notes {
+		l.notes[i] = fit(l.notes[i], legendStyle, width/widestFont)
+	}
+	return l
+}
+
+// paint draws the legend at the lower edge of a canvas.
+func (l *legend) paint(c draw.Canvas) {
+	c.Max.Y = c.Min.Y + l.height - 6
+	for i, note := range l.notes {
+		c.FillText(legendStyle, vg.Point{X: c.Min.X, Y: c.Min.Y + vg.Length(len(l.notes)-1-i)*noteHeight + 3}, note)
+	}
+	for i := range l.columns {
+		l.columns[i].Draw(c)
+		c.Min.X += l.widths[i]
+	}
 }
 
 // byGroup reports whether several groups have series of the same mark. Then colours
@@ -47,56 +103,27 @@ func (p *picture) byGroup() bool {
 	return false
 }
 
-// legend returns the entries of the legend, in rows no wider than width.
-func (p *picture) legend(width vg.Length) [][]entry {
-	var entries []entry
+// entries returns the entries of the legend.
+func (p *picture) entries() []entry {
 	if p.byGroup() {
-		entries = append(p.groupEntries(), p.markEntries()...)
-	} else {
-		for _, s := range p.f.Series {
-			if (s.Mark == sweeps.Reference || s.Mark >= sweeps.Marker) && !p.shown(s) {
-				continue // a theory without a prediction, or an empty class or boundary
-			}
-			name := s.Name
-			if printable(name) == "" {
-				name = markNames[s.Mark]
-			}
-			entries = append(entries, entry{name: name, series: []sweeps.FigureSeries{s}})
-		}
+		return append(p.groupEntries(), p.markEntries()...)
 	}
-	if !p.x.empty() {
-		for _, note := range p.notes() {
-			entries = append(entries, entry{name: note})
+	var entries []entry
+	for _, s := range p.f.Series {
+		if (s.Mark == sweeps.Reference || s.Mark >= sweeps.Marker) && len(p.drawn(s)) == 0 {
+			continue // a theory without a prediction, or an empty class or boundary
 		}
-	}
-	// Equal columns, as many as the widest entry allows.
-	widest := vg.Length(0)
-	for i := range entries {
-		e := &entries[i]
-		e.name = fit(e.name, legendStyle, width-thumbWidth-12)
-		e.width = legendStyle.Width(e.name) + 16
-		if len(e.series) > 0 {
-			e.width += thumbWidth
-		}
-		widest = max(widest, e.width)
-	}
-	var rows [][]entry
-	columns := max(1, int(width/max(widest, 1)))
-	used := vg.Length(0)
-	for _, e := range entries {
-		if columns > 2 {
-			e.width = width / vg.Length(columns)
-		}
-		if len(rows) == 0 || used+e.width > width*1.001 {
-			rows, used = append(rows, nil), 0
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], e)
-		used += e.width
+		entries = append(entries, entry{cmp.Or(printable(s.Name), markNames[s.Mark]), []plot.Thumbnailer{p.style(s)}})
 	}
 	if p.f.Colour != "" && !p.shades.empty() {
-		rows = append(rows, []entry{{name: p.f.Colour, shades: true, width: width}}, nil) // nil: room for the ticks
+		samples := plotter.PaletteThumbnailers(shades.Palette(5))
+		entries = append(entries, entry{name: p.f.Colour + ":"})
+		for i, sample := range samples {
+			value := p.shades.value(p.shades.min + (p.shades.max-p.shades.min)*float64(i)/float64(len(samples)-1))
+			entries = append(entries, entry{strings.ReplaceAll(fmt.Sprintf("%.4g", value), "-", "−"), []plot.Thumbnailer{sample}})
+		}
 	}
-	return rows
+	return entries
 }
 
 // groupEntries returns an entry for each group that has a colour of its own, and one for
@@ -104,20 +131,20 @@ func (p *picture) legend(width vg.Length) [][]entry {
 func (p *picture) groupEntries() []entry {
 	var entries []entry
 	for i, group := range p.groups {
-		if rest := len(p.groups) - i; i == len(groupColours) && rest > 1 {
-			group = fmt.Sprintf("%d more", rest)
-		}
-		e := entry{name: group}
-		if printable(group) == "" {
-			e.name = "(all)"
+		e := entry{name: cmp.Or(printable(group), "(all)")}
+		last := i == len(groupColours)-1
+		if rest := len(p.groups) - i; last && rest > 1 {
+			e.name = fmt.Sprintf("%d more", rest)
 		}
 		for _, s := range p.f.Series {
-			if s.Group == p.groups[i] && (s.Mark == sweeps.Predicted || s.Mark == sweeps.Measured) {
-				e.series = append(e.series, s)
+			if s.Group == group && (s.Mark == sweeps.Predicted || s.Mark == sweeps.Measured) {
+				m := p.style(s)
+				m.interval, m.area.Color = false, nil
+				e.thumbs = append(e.thumbs, m)
 			}
 		}
 		entries = append(entries, e)
-		if i == len(groupColours) {
+		if last {
 			break
 		}
 	}
@@ -130,39 +157,56 @@ func (p *picture) groupEntries() []entry {
 func (p *picture) markEntries() []entry {
 	var entries []entry
 	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Claimed} {
-		var names []string
-		seen := make(map[string]bool)
-		firsts := make(map[string]sweeps.FigureSeries)
-		for _, s := range p.f.Series {
-			if s.Mark == mark && !seen[s.Name] && (mark != sweeps.Reference || p.shown(s)) {
-				seen[s.Name] = true
-				names = append(names, s.Name)
-				firsts[s.Name] = s
+		var named []sweeps.FigureSeries
+		for _, name := range p.names(mark) {
+			i := slices.IndexFunc(p.f.Series, func(s sweeps.FigureSeries) bool {
+				return s.Mark == mark && s.Name == name && (mark != sweeps.Reference || len(p.drawn(s)) > 0)
+			})
+			if i >= 0 {
+				named = append(named, p.f.Series[i])
 			}
 		}
-		if len(names) == 0 {
-			continue
+		if len(named) > 1 && (mark != sweeps.Reference || len(named) > len(referenceDashes)) {
+			named = named[:1]
+			named[0].Name = ""
 		}
-		if len(names) > 1 && (mark != sweeps.Reference || len(names) > len(referenceDashes)) || printable(names[0]) == "" {
-			entries = append(entries, entry{name: markNames[mark], series: []sweeps.FigureSeries{firsts[names[0]]}, plain: true})
-			continue
-		}
-		for _, name := range names {
-			entries = append(entries, entry{name: name, series: []sweeps.FigureSeries{firsts[name]}, plain: true})
+		for _, s := range named {
+			m := p.style(s)
+			if mark != sweeps.Claimed { // grey, because the mark occurs in every group
+				m.colour, m.glyph, m.line.Color = grey, nil, grey
+				if mark == sweeps.Predicted {
+					m.radius = 0
+				}
+				if m.area.Color != nil {
+					m.area.Color = color.NRGBA{grey.R, grey.G, grey.B, 0x33}
+				}
+			}
+			entries = append(entries, entry{cmp.Or(printable(s.Name), markNames[mark]), []plot.Thumbnailer{m}})
 		}
 	}
 	return entries
 }
 
-// shown reports whether any point of a series is drawn.
-func (p *picture) shown(s sweeps.FigureSeries) bool {
-	return slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) })
+// shade returns the colour of a value; pale grey if it is unknown.
+func (p *picture) shade(value float64) color.NRGBA {
+	at := p.shades.coordinate(value) - p.shades.min
+	if at > 0 {
+		at /= p.shades.max - p.shades.min
+	}
+	shade, err := shades.At(at)
+	if err != nil {
+		return gridInk
+	}
+	return color.NRGBAModel.Convert(shade).(color.NRGBA)
 }
 
-// notes says in the legend what the marks do not: how many measured points are not
+// notes says below the legend what the marks do not: how many measured points are not
 // drawn, how many are bounds, which intervals extend beyond the axis, and which lines lie
 // on others.
 func (p *picture) notes() []string {
+	if p.x.empty() {
+		return []string{"nothing to show: no finite value"}
+	}
 	hidden, bounds, beyond := 0, 0, 0
 	for _, s := range p.f.Series {
 		for _, pt := range s.Points {
@@ -172,7 +216,7 @@ func (p *picture) notes() []string {
 				hidden++
 			case math.IsInf(pt.Hi, 1) && !math.IsNaN(pt.Lo):
 				bounds++
-			case !math.IsNaN(pt.Lo+pt.Hi) && !(drawable(pt.Lo, p.y.scale) && drawable(pt.Hi, p.y.scale)):
+			case math.IsInf(pt.Lo, 0) && !math.IsNaN(pt.Hi) || math.IsInf(pt.Hi, 0) && !math.IsNaN(pt.Lo):
 				beyond++
 			}
 		}
@@ -193,49 +237,45 @@ func (p *picture) notes() []string {
 	return append(notes, p.coincidences()...)
 }
 
-// coincidences names the lines that lie on lines drawn before them, so that fewer lines
-// are seen than the legend lists. The lines of another theory have one note, whatever
-// their groups.
+// coincidences names the lines that lie on lines drawn before them, so that fewer lines are
+// seen than the legend lists. Where colours stand for groups, a theory for comparison has one
+// note for all its lines.
 func (p *picture) coincidences() []string {
 	if p.f.Categories != nil {
 		return nil
 	}
 	var lines []sweeps.FigureSeries
-	for _, mark := range []sweeps.Mark{sweeps.Predicted, sweeps.Reference} { // in the order of painting
-		for _, s := range p.f.Series {
-			if s.Mark == mark && p.shown(s) {
-				lines = append(lines, s)
-			}
-		}
-	}
-	all, hidden := make(map[string]int), make(map[string]int) // lines of a theory
-	above := make([][]string, len(lines))                     // names of the lines that lie on each
+	above := make(map[int][]string) // names of the lines that lie on each
+	hidden, all := make(map[string]int), make(map[string]int)
 	name := func(s sweeps.FigureSeries) string {
 		if p.byGroup() {
 			return cmp.Or(printable(s.Group), "(all)")
 		}
 		return cmp.Or(printable(s.Name), markNames[s.Mark])
 	}
-	for i, line := range lines {
-		on := slices.IndexFunc(lines[:i], func(other sweeps.FigureSeries) bool { return p.liesOn(line, other) })
-		if p.byGroup() && line.Mark == sweeps.Reference {
-			all[line.Name]++
-			if on >= 0 {
-				hidden[line.Name]++
+	for _, mark := range []sweeps.Mark{sweeps.Predicted, sweeps.Reference} { // in the order of painting
+		for _, line := range p.f.Series {
+			if line.Mark != mark || len(p.drawn(line)) == 0 {
+				continue
 			}
-		} else if on >= 0 {
-			above[on] = append(above[on], name(line))
+			on := slices.IndexFunc(lines, func(other sweeps.FigureSeries) bool { return p.liesOn(line, other) })
+			lines, all[line.Name] = append(lines, line), all[line.Name]+1
+			switch {
+			case on < 0:
+			case mark == sweeps.Reference && p.byGroup():
+				hidden[line.Name]++
+			default:
+				above[on] = append(above[on], name(line))
+			}
 		}
 	}
 	var notes []string
-	for i, names := range above {
-		switch len(names) {
-		case 0:
-		case 1:
-			notes = append(notes, names[0]+" lies on "+name(lines[i]))
-		default:
-			notes = append(notes, strings.Join(names, ", ")+" lie on "+name(lines[i]))
+	for _, on := range slices.Sorted(maps.Keys(above)) {
+		verb := "lies"
+		if len(above[on]) > 1 {
+			verb = "lie"
 		}
+		notes = append(notes, fmt.Sprintf("%s %s on %s", strings.Join(above[on], ", "), verb, name(lines[on])))
 	}
 	for _, theory := range slices.Sorted(maps.Keys(hidden)) {
 		notes = append(notes, fmt.Sprintf("%s: %d of %d lines lie on others", theory, hidden[theory], all[theory]))
@@ -243,98 +283,19 @@ func (p *picture) coincidences() []string {
 	return notes
 }
 
-// liesOn reports whether each drawn point of a line is within a point of length, about
-// the width of a line, of another line.
+// liesOn reports whether each drawn point of a line is nearer to another line than 0.5 % of
+// the height of the axes, about the width of a line.
 func (p *picture) liesOn(line, other sweeps.FigureSeries) bool {
-	place := func(s sweeps.FigureSeries) []vg.Point {
-		var places []vg.Point
-		for _, pt := range p.line(s) {
-			if p.drawable(s.Mark, pt) {
-				share := func(s span, x float64) float64 {
-					return (s.coordinate(x) - s.coordinate(s.min)) / (s.coordinate(s.max) - s.coordinate(s.min))
-				}
-				places = append(places, vg.Point{X: 400 * vg.Length(share(p.x, pt.X)), Y: 220 * vg.Length(share(p.y, pt.Y))}) // the size of the axes, about
-			}
-		}
-		return places
-	}
-	corners := place(other)
-	near := func(at vg.Point) bool {
+	points, corners := p.drawn(line), p.drawn(other)
+	near := func(pt sweeps.FigurePoint) bool {
 		for i := 1; i < len(corners); i++ {
-			from, along := at.Sub(corners[i-1]), corners[i].Sub(corners[i-1])
-			share := min(max(from.Dot(along)/along.Dot(along), 0), 1) // NaN if the corners are one point
-			if away := from.Sub(along.Scale(share)); away.Dot(away) <= 1 {
+			a, b := corners[i-1], corners[i]
+			share := (pt.X - a.X) / (b.X - a.X) // NaN if the corners are one above the other
+			if share >= 0 && share <= 1 && math.Abs(a.Y+share*(b.Y-a.Y)-pt.Y) <= 0.005*(p.y.max-p.y.min) {
 				return true
 			}
 		}
 		return false
 	}
-	points := place(line)
-	return len(points) > 1 && !slices.ContainsFunc(points, func(at vg.Point) bool { return !near(at) })
-}
-
-// paintEntry draws an entry: its samples as the figure draws these marks, and its name.
-func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
-	if e.shades {
-		p.paintShades(c, e.name, at)
-		return
-	}
-	left, right := bar{at: vg.Point{X: at.X + 1, Y: at.Y}}, bar{at: vg.Point{X: at.X + thumbWidth - 3, Y: at.Y}}
-	for _, s := range e.series {
-		pn := p.penOf(s)
-		if e.plain && s.Mark != sweeps.Claimed {
-			pn.colour, pn.glyph, pn.line.Color = grey, nil, grey
-		}
-		b := bar{at: vg.Point{X: (left.at.X + right.at.X) / 2, Y: at.Y}, lo: at.Y - 4, hi: at.Y + 4, capLo: true, capHi: true, known: p.interval(s)}
-		switch s.Mark {
-		case sweeps.Measured:
-			b.known = b.known && len(e.series) == 1
-			pn.points(c, [][]bar{{b}}, 0)
-		case sweeps.Spread:
-			pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x22)
-		case sweeps.Share:
-			at := b
-			at.lo, at.hi = at.at.Y-5, at.at.Y+5
-			pn.columns(c, [][]bar{{at}}, 6)
-		case sweeps.Marker:
-			pn.markers(c, [][]bar{{b}}, 2.6)
-		case sweeps.Boundary:
-			pn.boundary(c, [][]bar{{left, right}})
-		case sweeps.Region:
-			var box vg.Path
-			addBox(&box, left.at.X, at.Y-4, right.at.X, at.Y+4)
-			fill(c, pn.colour, box)
-		default:
-			if b.known && len(e.series) == 1 {
-				pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x38)
-			}
-			along := pn.along
-			pn.along = false
-			pn.draw(c, [][]bar{{left, right}})
-			if along && !e.plain {
-				pn.points(c, [][]bar{{bar{at: b.at}}}, 0)
-			}
-		}
-	}
-	x := at.X
-	if len(e.series) > 0 {
-		x += thumbWidth + 2
-	}
-	c.FillText(legendStyle, vg.Point{X: x, Y: at.Y + 1}, strings.TrimSpace(e.name))
-}
-
-// with returns b with an interval of the given half-width.
-func with(b bar, half vg.Length) bar {
-	b.lo, b.hi, b.known = b.at.Y-half, b.at.Y+half, true
-	return b
-}
-
-// interval reports whether any drawn point of a series has an interval.
-func (p *picture) interval(s sweeps.FigureSeries) bool {
-	for _, pt := range s.Points {
-		if p.drawable(s.Mark, pt) && pt.Lo <= pt.Hi {
-			return true
-		}
-	}
-	return false
+	return len(points) > 1 && !slices.ContainsFunc(points, func(pt sweeps.FigurePoint) bool { return !near(pt) })
 }

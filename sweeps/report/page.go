@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"iter"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -66,7 +67,7 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
-	p := page{Heading: heading, CSS: template.CSS(coloursCSS + pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
+	p := page{Heading: heading, Columns: columns, CSS: template.CSS(coloursCSS + pageCSS + labelsCSS()), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
 	var failures []func() error
 	for i, part := range parts {
@@ -110,6 +111,26 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 	return err
 }
 
+// columns are the headers of the tables of a page, by their CSS class.
+var columns = map[string][]string{
+	"statements":  {"statement", "where in the paper", "facts by reading", "decided by"},
+	"experiments": {"experiment", "claim", "✓ agree", "✗ disagree", "? inconclusive", "– out of scope", "fails here", "faults caught"},
+	"verdicts":    {"verdict", "claim", "cell", "measured", "predicted", "against the margin", "prediction", "control"},
+	"cells":       sweeps.CellColumns,
+}
+
+// labelsCSS returns the headers as a property of the cells below them, which are labelled with
+// it where rows are cards.
+func labelsCSS() string {
+	var css strings.Builder
+	for _, class := range slices.Sorted(maps.Keys(columns)) {
+		for i, header := range columns[class] {
+			fmt.Fprintf(&css, ".%s td:nth-child(%d) { --label: %q; }\n", class, i+1, header)
+		}
+	}
+	return css.String()
+}
+
 // page is the data of the template.
 type page struct {
 	Heading
@@ -121,6 +142,7 @@ type page struct {
 	Counts   []count // of all experiments
 	Total    sweeps.Summary
 	Sections []section
+	Columns  map[string][]string // of its tables
 
 	Judged       bool      // whether there is anything to judge: a map alone has no checks
 	Measurements string    // the independent ones, in words
@@ -151,28 +173,12 @@ type badge struct{ Ruling sweeps.Ruling }
 
 // Symbol returns one character for the ruling.
 func (b badge) Symbol() string {
-	switch b.Ruling {
-	case sweeps.Agree:
-		return "✓"
-	case sweeps.Disagree:
-		return "✗"
-	case sweeps.OutOfScope:
-		return "–"
-	}
-	return "?"
+	return map[sweeps.Ruling]string{sweeps.Agree: "✓", sweeps.Disagree: "✗", sweeps.OutOfScope: "–", sweeps.Inconclusive: "?"}[b.Ruling]
 }
 
 // Order returns the key that sorts rulings: disagreements first, agreements last.
 func (b badge) Order() int {
-	switch b.Ruling {
-	case sweeps.Disagree:
-		return 0
-	case sweeps.Inconclusive:
-		return 1
-	case sweeps.OutOfScope:
-		return 2
-	}
-	return 3
+	return slices.Index([]sweeps.Ruling{sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope, sweeps.Agree}, b.Ruling)
 }
 
 // overall returns the state of all verdicts together, and a sentence that says it: the
@@ -268,9 +274,6 @@ type claimCount struct {
 	Count int
 }
 
-// CellColumns are the headers of Cells.
-func (s section) CellColumns() []string { return sweeps.CellColumns }
-
 // Counts lists the counts of the section's verdicts.
 func (s section) Counts() []count { return counts(s.Summary) }
 
@@ -311,15 +314,12 @@ func newSection(i int, part Part) section {
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
-	s.Verdicts = fmt.Sprintf("%d verdicts", len(e.Verdicts))
-	if len(e.Verdicts) == 1 {
-		s.Verdicts = "1 verdict"
-	}
+	s.Verdicts = number(len(e.Verdicts), "verdict")
 	s.Long = len(e.Verdicts) > 20
 	if len(e.Verdicts) > 0 {
 		s.Rows = func(yield func(row) bool) {
 			for i := range e.Verdicts {
-				if !yield(newRow(e.Verdicts[i])) {
+				if !yield(newRow(&e.Verdicts[i])) {
 					return
 				}
 			}
@@ -339,6 +339,14 @@ func newSection(i int, part Part) section {
 	return s
 }
 
+// number returns a number of things, "1 cell" or "2 cells".
+func number(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // facts describes in one line what was run: cells, seed, confidence and version.
 func facts(part Part) string {
 	e := part.Experiment
@@ -351,10 +359,7 @@ func facts(part Part) string {
 		}
 		count[status]++
 	}
-	parts := []string{fmt.Sprintf("%d cells", len(e.Plan.Cells))}
-	if len(e.Plan.Cells) == 1 {
-		parts[0] = "1 cell"
-	}
+	parts := []string{number(len(e.Plan.Cells), "cell")}
 	for _, s := range []struct {
 		status store.CellStatus
 		words  string

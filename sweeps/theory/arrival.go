@@ -110,8 +110,8 @@ func Rarity(logits []float64) float64 { return 1 / (1 + math.Exp(LogOdds(logits)
 // Rounding is a size of J below which differences are rounding: the arms may all be equal.
 func (g *Target) Rounding() float64 { return 1e-9 * max(1, math.Abs(g.Reward)) }
 
-// How says how a run ends that is recorded at the given steps and draws so many samples. Its Mean is that
-// over the last quarter of the run.
+// How says how a run ends that is recorded at the given steps and draws the given number of
+// samples. The end has its mean over the last quarter of the run.
 func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 	if e.DivergedAt >= 0 {
 		return Overflown

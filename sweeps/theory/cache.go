@@ -157,8 +157,8 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 	return p
 }
 
-// PredictRegime returns the prediction for settings of which a map shows the regime: all of it,
-// if it is known, else without what a map does not show.
+// PredictRegime returns the prediction for settings of which a map shows the regime: the whole
+// prediction if the cache has it, otherwise the parts that a map shows.
 func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
 	if p := cache.predictions.get(KeyOf(params, rom.Everything)); p != nil {

@@ -64,7 +64,7 @@ func (cache *Cache) path(s *config.Settings, steps []int, predict func(params ro
 	path.Scope.In = true
 	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, slices.Clone(r.Neglected)
 	for i, size := range path.Neglected {
-		if size == math.MaxFloat64 { // a stationary state has it in the place of an unknown size
+		if size == math.MaxFloat64 { // stands for an unknown size of a stationary state
 			path.Neglected[i] = math.Inf(1)
 		}
 	}
@@ -95,9 +95,9 @@ func ComparedSteps(s *config.Settings) []int {
 	return slices.Compact(steps)
 }
 
-// FewKicks returns why the noise of the runs of a cell is that of so few informative groups
-// that it decides no mean reward; "" where it does. The runs start at the logits start and
-// approach the fixed point, if it is reached; both must have few such groups.
+// FewKicks returns why the runs of a cell have too few groups that exert a force for their mean
+// reward to be judged; "" where they have enough. The runs start at the logits start and approach
+// the fixed point, if it is reached; both must have too few such groups.
 func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool) string {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return ""

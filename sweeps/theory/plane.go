@@ -57,7 +57,7 @@ type Boundary struct {
 	Label   string   // for people
 	Meaning string   // what holds on the line
 	Lines   [][]Spot // a line is closed if its first and its last point are equal
-	Beyond  [][]Spot // the area past the onset of oscillation, as closed polygons; nil of other boundaries
+	Past    [][]Spot // the area past the onset of oscillation, as closed polygons; nil of other boundaries
 }
 
 // Boundaries returns every predicted boundary, and the area in which the linear dynamics is
@@ -70,7 +70,7 @@ func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 		case stability:
 			unstable = f.positive()
 		case onset:
-			line.Beyond = f.positive()
+			line.Past = f.positive()
 		}
 		lines = append(lines, line)
 	}

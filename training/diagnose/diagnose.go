@@ -1,5 +1,5 @@
 // Package diagnose names the failure mode of one training run from its recorded
-// series alone (docs/theory.md §7). Name applies this project's diagnostics,
+// series alone (docs/theory-trainers.md §7). Name applies this project's diagnostics,
 // PaperName those of arXiv:2606.30789.
 //
 // The series are those of a simulated run or the columns of a trainer's log (Origin).

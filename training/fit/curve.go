@@ -1,5 +1,5 @@
 // Package fit fits growth laws to the reward curve of one training run and forecasts
-// how it goes on (docs/theory.md §10).
+// how it goes on (docs/theory-trainers.md §10).
 //
 // A Curve is the logged reward over time; Time makes the integral of the learning rate
 // of a schedule. Fit compares the model's own laws (exponential, inertial, softmax)

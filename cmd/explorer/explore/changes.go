@@ -11,8 +11,8 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// Changes is the answer to which changes of the settings help: to an answer of the theory where it has
-// none, and to half of the noise. It tries many, and takes longer than an answer may.
+// Changes says which changes of the settings help: which bring the answers of the theory that are
+// missing, and which halve the noise. It tries many, and takes longer than an answer may.
 type Changes struct {
 	Words []Word `json:"words"`
 }
@@ -36,7 +36,8 @@ func (e *Explorer) Changes(state State) (*Changes, error) {
 	return out, nil
 }
 
-// known says with which changes the theory knows what it does not know; "": there is none, or it knows all.
+// known names the changes with which the theory answers what it leaves open now; "" where there are
+// none, or nothing is open.
 func (e *Explorer) known(c *cell) string {
 	var cures []string
 	subjects := make(map[string][]string) // by cure
@@ -106,7 +107,7 @@ func (e *Explorer) doubt(s *config.Settings, p *rom.Prediction, variance float64
 	return e.cache.Settled(s, rom.Unit).Escape
 }
 
-// sure reports whether the stationary variance of J is known, and not in doubt.
+// sure reports whether the stationary variance of J is known and beyond doubt.
 func (e *Explorer) sure(s *config.Settings) bool {
 	v, known := e.variance(s)
 	return known && e.doubt(s, e.at(s), v) == ""

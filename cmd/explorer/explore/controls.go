@@ -55,8 +55,8 @@ const (
 	strengthKey  = "grpo.kl.coefficient"
 )
 
-// controls are those of the page, in its order: first the group that is open, of those that most
-// readers move. Labels and words that are left out come from config.Keys.
+// controls are those of the page, in its order. The first group is the one that the page opens: the
+// controls that most readers move. Labels and words that are left out come from config.Keys.
 var controls = []Control{
 	{Key: config.GroupSizeKey, Group: "Main controls", Doc: "Samples of a prompt: num_generations of TRL, rollout.n of verl. ∞ (inf) has no noise.", Min: 2, Max: 1024, Scale: logarithmic, Also: []string{"inf"}},
 	{Key: strengthKey, Group: "Main controls", Doc: "Pull to the reference policy: beta of TRL, kl_loss_coef of verl. At 0: no fixed point.", Min: 0.001, Max: 4, Scale: logarithmic, Zero: true},

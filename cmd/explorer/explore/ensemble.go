@@ -33,7 +33,7 @@ type Ensemble struct {
 	Words    []Word          `json:"words"`
 }
 
-// pause is after how long Ensemble begins no more runs.
+// pause is the time after which Ensemble begins no further run.
 const pause = 25 * time.Millisecond
 
 // mostTogether is the number of runs that are simulated together.
@@ -152,7 +152,8 @@ func (n Counts) word(r reader, target *theory.Target) Word {
 	return w
 }
 
-// reached is the word about the end, in the tone of that about the runs where not enough of them arrive.
+// reached returns the word about the end. Where too few runs arrive it has the tone of the word
+// about the runs.
 func (r reader) reached(runs Word) Word {
 	w := r.end()
 	if w.Tone == Good && runs.Tone != Good {
@@ -162,10 +163,10 @@ func (r reader) reached(runs Word) Word {
 	return w
 }
 
-// summary is the answer of the theory and what runs from the start do, in the words of word:
-// nothing is called safe that was not run. It begins with the runs where the theory has no
-// answer, and where it says that the fixed point is stable and not enough of them arrive. Where
-// the theory has no answer, runs that arrive do not make one: the tone stays.
+// summary returns the answer of the theory together with what runs from the start do, in the words
+// of word: nothing is called safe that was not run. It begins with the runs where the theory has no
+// answer, and where the fixed point is stable and too few of them arrive. Runs that arrive do not
+// make up for a missing answer of the theory: then the tone stays.
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
 	switch {

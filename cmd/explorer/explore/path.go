@@ -119,7 +119,8 @@ const (
 	visibleShare = 0.01
 )
 
-// doubted takes the tone from a word about a path that may be far off.
+// doubted returns a word about the path; if the path may be far off, without a tone and with a
+// remark.
 func (p *Path) doubted(w Word) Word {
 	if p.Doubt != nil && w.Tone != None {
 		w.Tone = None

@@ -101,8 +101,8 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 			}
 		}
 		p.Lines = append(p.Lines, line)
-		if b.Beyond != nil {
-			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Beyond)})
+		if b.Past != nil {
+			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Past)})
 		}
 	}
 	p.Regions = append(p.Regions, Region{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)})
@@ -181,7 +181,7 @@ func (c *Control) axis(key config.Key, s *config.Settings) Axis {
 	return a
 }
 
-// values returns values from which the scale of the axis can be seen.
+// values returns the ends of the axis and the middle on its scale.
 func (a *Axis) values() []float64 {
 	middle := (a.Min + a.Max) / 2
 	if a.Scale == logarithmic {

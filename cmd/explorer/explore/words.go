@@ -97,8 +97,8 @@ func (r reader) stability() Word {
 	return w
 }
 
-// limits names the thresholds of stability that lie on a side of the present values, and these, with a
-// word between them.
+// limits names the thresholds of stability on one side of the present values, and the present
+// values, joined by the word between.
 func (r reader) limits(d *rom.Dynamics, between string, side func(limit, now float64) bool) string {
 	var limits []string
 	if x := d.CriticalLearningRate; x != nil && *x > 0 && side(*x, r.c.settings.Optimizer.LearningRate) {
@@ -267,7 +267,7 @@ func (r reader) summary(words []Word) Summary {
 	switch {
 	case swings && left >= 0.01:
 		ringing = "in swings of " + steps(period)
-	case swings && left >= 0.01*0.01: // half a period later it is on the other side, the root of this away
+	case swings && left >= 0.01*0.01: // after half a period the deviation has the other sign and is the square root of this
 		ringing = "with a small overshoot"
 	}
 	if r.neutral() {

@@ -1,0 +1,7 @@
+//go:build !long
+
+package sim
+
+// thin is the factor by which fast tests thin out random cases and draws. The long tests
+// try all.
+const thin = 8
