@@ -113,6 +113,7 @@ var sharedRules = []struct {
 // keyOfField returns the key of a field of Settings that package option names, such as
 // lag.ages.to of Lag.Ages.To.
 func keyOfField(field string) string {
+	field, _, _ = strings.Cut(field, "[") // of a list
 	var path strings.Builder
 	for i, c := range field {
 		if c >= 'A' && c <= 'Z' && i > 0 && field[i-1] != '.' {
