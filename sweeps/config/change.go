@@ -14,7 +14,8 @@ func Change(s Settings, set ...Assignment) (changed Settings, broken string) {
 			return s, err.Error()
 		}
 	}
-	for _, b := range breaches(&s, len(s.Bandit.Arms), func(*rule) bool { return true }) {
+	if broken := breaches(&s, len(s.Bandit.Arms), func(*rule) bool { return true }); len(broken) > 0 {
+		b := broken[0]
 		return s, fmt.Sprintf("%s: got %s, want %s", b.key, b.got, b.want)
 	}
 	return s, ""

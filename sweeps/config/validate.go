@@ -150,12 +150,10 @@ func (c *checkState) addControl(p *Point) {
 		k, _ := LookupKey(a.Param)
 		k.set(&faulty, a.Value)
 	}
-	for _, b := range breaches(&faulty, len(faulty.Bandit.Arms), c.applies) {
-		if len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.applies)) > 0 {
-			break // the cell is reported
-		}
+	broken := breaches(&faulty, len(faulty.Bandit.Arms), c.applies)
+	if len(broken) > 0 && len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.applies)) == 0 { // else the cell is reported
+		b, set := broken[0], c.path+".control.set."
 		blamed := max(slices.IndexFunc(c.Control.Set, func(a Assignment) bool { return a.Param == b.key || b.rule.uses(a.Param) }), 0)
-		set := c.path + ".control.set."
 		c.cellProblem(c.near(set+c.Control.Set[blamed].Param), set+b.key, b.got, b.want)
 		c.changed = true
 		return
