@@ -67,20 +67,12 @@ func wordsOf[Word ~string](words []Word) []string {
 
 // checkKeys are the keys of a check in the order of the reference document.
 var checkKeys = slices.Concat([]checkKey{
-	{
-		Key:    Key{Path: "claim", Kind: WordValue, Doc: "A row of the claim table below; required."},
-		schema: func() object { return object{"enum": claimNames()} },
-		write:  func(c *Check) any { return c.Claim.Name },
-	},
-	{
-		Key:    Key{Path: "about", Doc: "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it."},
-		schema: schemaAbout,
-		write:  func(c *Check) any { return c.About.document() },
-	},
-	{
-		Key:   Key{Path: "margin", Kind: NumberValue, Range: positive, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
-		field: func(c *Check) any { return &c.Margin },
-	},
+	{Key: Key{Path: "claim", Kind: WordValue, Doc: "A row of the claim table below; required."},
+		schema: func() object { return object{"enum": claimNames()} }, write: func(c *Check) any { return c.Claim.Name }},
+	{Key: Key{Path: "about", Doc: "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it."},
+		schema: schemaAbout, write: func(c *Check) any { return c.About.document() }},
+	{Key: Key{Path: "margin", Kind: NumberValue, Range: positive, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
+		field: func(c *Check) any { return &c.Margin }},
 	{
 		Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: nonNegative, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
 		write: func(c *Check) any { // it may be 0
@@ -90,10 +82,8 @@ var checkKeys = slices.Concat([]checkKey{
 			return c.AbsoluteMargin
 		},
 	},
-	{
-		Key:   Key{Path: "prediction", Kind: WordValue, Words: wordsOf(predictions), Doc: "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam."},
-		field: func(c *Check) any { return &c.Prediction },
-	},
+	{Key: Key{Path: "prediction", Kind: WordValue, Words: wordsOf(predictions), Doc: "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam."},
+		field: func(c *Check) any { return &c.Prediction }},
 	{
 		Key:   Key{Path: "expect", Kind: WordValue, Words: expectations, Default: string(Holds), Doc: "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction."},
 		field: func(c *Check) any { return &c.Expect },
@@ -104,44 +94,25 @@ var checkKeys = slices.Concat([]checkKey{
 			return c.Expect
 		},
 	},
-	{
-		Key:    Key{Path: "where", Doc: "Selects cells: dotted keys, each with a value or a list of values."},
-		schema: func() object { return schemaRef("where") },
-		write:  documentWhere,
-	},
-	{
-		Key:    Key{Path: "variant", Doc: "Restricts the check to the cells of one variant."},
-		schema: func() object { return object{"type": "string"} },
-		field:  func(c *Check) any { return &c.Variant },
-	},
-	{
-		Key:    Key{Path: "control", Doc: "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` and `class-throughout` another class; for claims about a law it may be another law, as in `{law: exponential}`."},
-		schema: schemaControl,
-		write:  documentControl,
-	},
+	{Key: Key{Path: "where", Doc: "Selects cells: dotted keys, each with a value or a list of values."},
+		schema: func() object { return schemaRef("where") }, write: documentWhere},
+	{Key: Key{Path: "variant", Doc: "Restricts the check to the cells of one variant."},
+		schema: func() object { return object{"type": "string"} }, field: func(c *Check) any { return &c.Variant }},
+	{Key: Key{Path: "control", Doc: "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` and `class-throughout` another class; for claims about a law it may be another law, as in `{law: exponential}`."},
+		schema: schemaControl, write: documentControl},
 	relationKey(Equals, "A value of your own that is judged in the place of the prediction, within the margin (relative to |expected|): `expected: -1` with `absolute_margin: 0.05` asks whether the claim's quantity (the first of several, of saturation-fit R²) is −1 ± 0.05. The verdict says what was claimed and what was measured, and what the theory predicts. Not together with `expect`, `control`, `about`."),
 	relationKey(AtMost, "As `expected`, for an upper bound: *agree* if the whole interval lies at or below it, *disagree* if it lies wholly above. There is no margin."),
 	relationKey(AtLeast, "As `at_most`, for a lower bound."),
-	{
-		Key:  Key{Path: "over", Kind: WordValue, Words: []string{GroupSizeKey, coefficientKey, LagIntervalKey, LearningRateKey, MomentumKey, ArmsKey}, Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored). Claims that compare group sizes alone refuse the others."},
-		need: NeedsThreeValues, field: func(c *Check) any { return &c.Over },
-	},
-	{
-		Key:  Key{Path: "displacement", Kind: NumberValue, Range: measurable, Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. No larger than keeps every ratio within the bounds of its weight."},
-		need: NeedsDisplacement, field: func(c *Check) any { return &c.Displacement },
-	},
-	{
-		Key:  Key{Path: "draws", Kind: IntegerValue, Range: atLeast(1), Doc: "Number of pairs of groups drawn at ±displacement."},
-		need: NeedsDisplacement, field: func(c *Check) any { return &c.Draws },
-	},
-	{
-		Key:  Key{Path: "offset", Kind: NumberValue, Range: measurable, Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With a lag, no larger than keeps every ratio within the bounds of its weight."},
-		need: NeedsOffset, field: func(c *Check) any { return &c.Offset },
-	},
-	{
-		Key:  Key{Path: "locate", Kind: searchValue, Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001)."},
-		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }, write: documentLocate,
-	},
+	{Key: Key{Path: "over", Kind: WordValue, Words: []string{GroupSizeKey, coefficientKey, LagIntervalKey, LearningRateKey, MomentumKey, ArmsKey}, Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored). Claims that compare group sizes alone refuse the others."},
+		need: NeedsThreeValues, field: func(c *Check) any { return &c.Over }},
+	{Key: Key{Path: "displacement", Kind: NumberValue, Range: measurable, Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. No larger than keeps every ratio within the bounds of its weight."},
+		need: NeedsDisplacement, field: func(c *Check) any { return &c.Displacement }},
+	{Key: Key{Path: "draws", Kind: IntegerValue, Range: atLeast(1), Doc: "Number of pairs of groups drawn at ±displacement."},
+		need: NeedsDisplacement, field: func(c *Check) any { return &c.Draws }},
+	{Key: Key{Path: "offset", Kind: NumberValue, Range: measurable, Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With a lag, no larger than keeps every ratio within the bounds of its weight."},
+		need: NeedsOffset, field: func(c *Check) any { return &c.Offset }},
+	{Key: Key{Path: "locate", Kind: searchValue, Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001)."},
+		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }, write: documentLocate},
 	nameKey(0, "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability."),
 	nameKey(1, "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic."),
 	nameKey(2, "The class of the mean reward, as in `map`: monotone, overshooting, oscillatory (with decreasing amplitude) or sustained (without)."),

@@ -185,10 +185,13 @@ func (l *loader) param(n *node, path string) (paramDraft, bool) {
 	}
 	form := fields[given[0]]
 	path += "." + given[0]
+	var ok bool
 	if given[0] == "values" {
-		return p, l.axisValues(&p, form, path) && good
+		ok = l.axisValues(&p, form, path)
+	} else {
+		ok = l.axisInterval(&p, form, path, given[0])
 	}
-	return p, l.axisInterval(&p, form, path, given[0]) && good
+	return p, ok && good
 }
 
 // axisValues decodes the form values: [a, b, c].
