@@ -297,7 +297,8 @@ func (rd *reader) pairs(n *node, path string, k Key) ([][2]float64, bool) {
 			rd.problem(n.at, path, "got %s, want 2, one per arm", countWords(len(numbers), "number"))
 			return pair, false
 		}
-		return pair, copy(pair[:], numbers) == 2 && ok
+		copy(pair[:], numbers)
+		return pair, ok
 	})
 }
 
