@@ -66,6 +66,15 @@ type breach struct {
 // breaches lists the rules between keys that a cell breaks. Function applies says whether a
 // rule is applied; groups is the number of items of bandit.arms.
 func breaches(s *Settings, groups int, applies func(r *rule) bool) (broken []breach) {
+	for i, shared := range option.Rules {
+		r := &optionRules[i]
+		if !applies(r) {
+			continue
+		}
+		if got, want := shared.Broken(&s.Estimator, s.Bandit.Arms); got != "" {
+			broken = append(broken, breach{r, r.key, got, optionNames.Replace(want)})
+		}
+	}
 	for i := range cellRules {
 		if r := &cellRules[i]; applies(r) && r.broken(s) {
 			got, want := r.message(s)
@@ -99,6 +108,33 @@ func breaches(s *Settings, groups int, applies func(r *rule) bool) (broken []bre
 	}
 	return broken
 }
+
+// optionKeys are the keys of the fields that option.Rules name.
+var optionKeys = map[string]string{
+	"Advantage.Baseline": baselineKey, "Advantage.Scale": scaleKey, "Filter": filterKey, "Importance.Mode": modeKey,
+	"KL.In": placementKey, "KL.Coefficient": coefficientKey, "KL.Gradient": gradientKey, "Arms": ArmsKey,
+}
+
+// optionNames puts keys in the place of fields in a text.
+var optionNames = func() *strings.Replacer {
+	var names []string
+	for field, key := range optionKeys {
+		names = append(names, "{"+field+"}", key)
+	}
+	return strings.NewReplacer(names...)
+}()
+
+// optionRules are the keys of each of option.Rules, which hold for whoever describes a cell.
+var optionRules = func() (rules []rule) {
+	for _, shared := range option.Rules {
+		r := rule{key: optionKeys[shared.Field]}
+		for _, field := range shared.Reads {
+			r.reads = append(r.reads, optionKeys[field])
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}()
 
 // sharedRules are the rules that package option has for the library too. A rule of option about
 // one field is not applied where that key is bad, none where one of these keys is.
@@ -175,48 +211,20 @@ var generalRules = []rule{
 	}, "", fmt.Sprintf("at most %d for normal rewards with weights by the sign of the advantage ({%s}), which are drawn sample by sample", maxSamples, modeKey)},
 	{samplesKey, []string{lagKindKey}, func(s *Settings) bool { return s.Estimator.Samples == option.Reused && s.Lag.Kind != option.Block },
 		"", "fresh unless the lag is a block: else every step has another snapshot"},
-	{placementKey, []string{coefficientKey, modeKey}, func(s *Settings) bool {
-		kl := s.Estimator.KL
-		return kl.In == option.InAdvantage && kl.Coefficient != 0 && !s.Estimator.Importance.Linear()
-	}, "", "loss or reward where " + modeKey + " is neither none nor ratio"},
 	{placementKey, []string{coefficientKey, gradientKey, anchorKey}, func(s *Settings) bool {
 		kl := s.Estimator.KL
 		return kl.Outside() && (kl.Gradient != option.ExactKL || kl.At != option.AtCurrent)
 	}, "", "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"},
-	{placementKey, []string{coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings) bool {
-		e := &s.Estimator
-		return e.KL.Outside() && (e.Filter == option.Drop || e.Advantage.Tabled() || e.KL.In == option.InReward && e.Filter.Changes())
-	}, "", "loss, or " + filterKey + " none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"},
 	{placementKey, []string{coefficientKey, lagKindKey, agesDrawnKey}, func(s *Settings) bool {
 		return s.Estimator.KL.Outside() && s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerGroup
 	}, "", "loss where each group has a snapshot of a random age of its own"},
 	{filterKey, []string{GroupSizeKey, ArmsKey}, func(s *Settings) bool {
 		return s.Estimator.Filter.Changes() && sampled(s) && hasLaw(s, option.Constant, option.Normal)
 	}, "", "none unless all arms are bernoulli"},
-	{filterKey, []string{coefficientKey, gradientKey}, func(s *Settings) bool {
-		return s.Estimator.Filter == option.Drop && s.Estimator.KL.Coefficient != 0 && s.Estimator.KL.Gradient != option.ExactKL
-	}, "", "none or redraw with a sampled " + gradientKey},
-	{baselineKey, []string{scaleKey, GroupSizeKey}, func(s *Settings) bool {
-		return s.Estimator.Advantage.Scale == option.OthersStd && s.Estimator.Advantage.Baseline != option.LeaveOneOut
-	}, "", "leave-one-out with the scale others-std"},
-	{baselineKey, []string{scaleKey, GroupSizeKey}, func(s *Settings) bool {
-		adv := s.Estimator.Advantage
-		return (adv.Scale == option.MeanScale || adv.Scale == option.PooledStd || adv.Scale == option.BatchMean) && adv.Baseline != option.MeanBaseline
-	}, "", "mean with the scale {" + scaleKey + "}"},
-	{baselineKey, []string{scaleKey, GroupSizeKey}, func(s *Settings) bool {
-		return s.Estimator.Advantage.Scale == option.BatchStd && s.Estimator.Advantage.Baseline == option.SecondBest
-	}, "", "mean or leave-one-out with the scale batch-std"},
-	{baselineKey, []string{scaleKey, GroupSizeKey}, func(s *Settings) bool {
-		adv := s.Estimator.Advantage
-		return adv.Baseline.Given() && (adv.Scale == option.StdScale || adv.Scale == option.BatchStd)
-	}, "", "mean or leave-one-out with a scale other than none"},
-	{baselineKey, []string{scaleKey, GroupSizeKey}, func(s *Settings) bool {
-		adv := s.Estimator.Advantage
-		return !sampled(s) && (adv.Baseline == option.SecondBest && adv.Scale <= option.NoScale || adv.Baseline == option.RunningMean && adv.Scale == option.NoScale)
+	{baselineKey, []string{GroupSizeKey}, func(s *Settings) bool {
+		b := s.Estimator.Advantage.Baseline
+		return (b == option.SecondBest || b == option.RunningMean) && !sampled(s)
 	}, "", "mean, leave-one-out or constant at " + GroupSizeKey + " inf"},
-	{scaleKey, []string{baselineKey, filterKey, ArmsKey}, func(s *Settings) bool {
-		return s.Estimator.Advantage.Tabled() && (s.Estimator.Filter.Changes() || hasLaw(s, option.Constant, option.Normal))
-	}, ofAdvantage, "bernoulli arms and " + filterKey + " none with it"},
 	{agesDrawnKey, []string{lagKindKey, filterKey, scaleKey, baselineKey}, func(s *Settings) bool {
 		return s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerGroup && ofStep(&s.Estimator)
 	}, "", "step where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std, pooled-std or batch-mean, " + baselineKey + " running-mean)"},
