@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
+	"grposim/sim"
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // Runner says how sweeps are carried out; results do not depend on it.
@@ -117,4 +122,38 @@ func (r *run) add(o *store.Outcome) error {
 		return err
 	}
 	return r.trajectories.WriteNext(r.journal.Outcomes, o.ID, recorded)
+}
+
+// memory returns the memory in bytes of the policies of the replicas that a worker simulates at
+// a time.
+func (c *Cell) memory() float64 {
+	if c.Status == store.NoFixedPoint {
+		return 0
+	}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
+	return in.Memory()
+}
+
+// fits returns config.Problems if the policies of the replicas that run at a time take more
+// memory than the machine has, else nil.
+func (c *Cell) fits(spec *config.Spec, workers int) error {
+	has := physicalMemory()
+	if need := float64(workers) * c.memory(); need > has {
+		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
+			"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
+			c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+	}
+	return nil
+}
+
+var physicalMemory = sync.OnceValue(store.PhysicalMemory)
+
+// fits is Cell.fits for all cells.
+func (p *Plan) fits(workers int) error {
+	for i := range p.Cells {
+		if err := p.Cells[i].fits(p.Spec, workers); err != nil {
+			return err
+		}
+	}
+	return nil
 }
