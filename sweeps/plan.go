@@ -229,6 +229,14 @@ func NewPlan(spec *config.Spec) *Plan {
 	return plan
 }
 
+// NewCell returns the cell of settings alone, of which no check measures more than its run.
+func NewCell(s config.Settings, cache *theory.Cache) Cell {
+	none := new(measures)
+	c := Cell{ID: cellID(&s, none), Settings: s, Status: store.CellOK}
+	c.resolve(none, cache)
+	return c
+}
+
 // resolve sets the cell's status, its start, and what the checks measure, as numbers.
 func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 	s := &c.Settings
