@@ -2,6 +2,8 @@ package sweeps
 
 import (
 	"cmp"
+	"math"
+	"strconv"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -158,3 +160,18 @@ func names(columns []store.Column) []string {
 	}
 	return all
 }
+
+// number returns the shortest decimal that reads back as x; "" for nil and where x is
+// not finite.
+func number(x *float64) string {
+	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+// timeTo95 and finalVariance are the quantities that colour cells and that no series holds.
+const (
+	timeTo95      = "time_to_95"
+	finalVariance = "expected_reward_variance"
+)
