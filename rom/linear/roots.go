@@ -1,11 +1,11 @@
-package rom
+package linear
 
 import "math"
 
-// root returns a zero of f between a and b, where f must have opposite signs;
+// Root returns a zero of f between a and b, where f must have opposite signs;
 // fa = f(a). It narrows the bracket to the precision of floating point, a relative
 // width of 2e-16.
-func root(f func(float64) float64, a, b, fa float64) float64 {
+func Root(f func(float64) float64, a, b, fa float64) float64 {
 	if fa == 0 {
 		return a
 	}
@@ -44,9 +44,9 @@ func root(f func(float64) float64, a, b, fa float64) float64 {
 	return a + 0.5*(b-a)
 }
 
-// golden returns the maximum of f, which must be unimodal on [a, b], and its place
+// Golden returns the maximum of f, which must be unimodal on [a, b], and its place
 // x by golden-section search. x is good to the square root of machine precision.
-func golden(f func(float64) float64, a, b float64) (x, value float64) {
+func Golden(f func(float64) float64, a, b float64) (x, value float64) {
 	ratio := 0.5 * (math.Sqrt(5) - 1)
 	c, d := b-ratio*(b-a), a+ratio*(b-a)
 	fc, fd := f(c), f(d)

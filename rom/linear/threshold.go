@@ -1,60 +1,76 @@
-package rom
+package linear
 
 import "math"
 
-// threshold is the outcome of a search, from below, for the smallest value at
+// Event is what happens to a mode as a parameter grows.
+type Event int
+
+const (
+	// CriticalRate is the smallest learning rate at which a mode is not stable: 0 for λ ≤ 0.
+	CriticalRate Event = iota
+	// OnsetRate is the smallest learning rate at which a mode oscillates: the dominant multiplier of
+	// M, or of the one-step map inside a block (M aliases a fast rotation), is a complex pair or
+	// negative; of modes that mix one of the slow multipliers. It is never for λ ≤ 0, where the mode
+	// does not restore.
+	OnsetRate
+	// CriticalInterval is the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which a mode is not stable at
+	// its learning rate; unknown where there is no interval.
+	CriticalInterval
+)
+
+// Threshold is the outcome of a search, from below, for the smallest value at
 // which an event occurs. Its zero value is an unknown threshold.
-type threshold struct {
-	at    float64 // known: the threshold, +Inf if the event never occurs; else the end of the search
-	known bool    // the event first occurs at at; else it does not occur up to at
+type Threshold struct {
+	At    float64 // known: the threshold, +Inf if the event never occurs; else the end of the search
+	Known bool    // the event first occurs at At; else it does not occur up to At
 }
 
-// never is the threshold of an event that provably does not occur.
-var never = threshold{math.Inf(1), true}
+// Never is the threshold of an event that provably does not occur.
+var Never = Threshold{math.Inf(1), true}
 
-// first returns the known threshold at ≥ 0. Where at is NaN, or negative from
+// KnownAt returns the known threshold at ≥ 0. Where at is NaN, or negative from
 // rounding, the threshold is unknown.
-func first(at float64) threshold {
+func KnownAt(at float64) Threshold {
 	if !(at >= 0) {
-		return threshold{}
+		return Threshold{}
 	}
-	return threshold{at, true}
+	return Threshold{at, true}
 }
 
-// upTo returns the threshold of an event that does not occur up to limit. Where the
+// UpTo returns the threshold of an event that does not occur up to limit. Where the
 // limit is not finite the threshold is unknown.
-func upTo(limit float64) threshold {
-	if !isFinite([]float64{limit}) {
-		return threshold{}
+func UpTo(limit float64) Threshold {
+	if !isFinite(limit) {
+		return Threshold{}
 	}
-	return threshold{at: limit}
+	return Threshold{At: limit}
 }
 
-// or returns the threshold of either of two events: the lower one. It is not known
+// Or returns the threshold of either of two events: the lower one. It is not known
 // beyond the end of the search for the other.
-func (x threshold) or(y threshold) threshold {
-	if x.at < y.at || x.at == y.at && x.known {
+func (x Threshold) Or(y Threshold) Threshold {
+	if x.At < y.At || x.At == y.At && x.Known {
 		return x
 	}
 	return y
 }
 
-// result returns the value, nil where there is none or it is not known, and the limit
+// Result returns the value, nil where there is none or it is not known, and the limit
 // up to which there is none.
-func (x threshold) result() (value *float64, limit float64) {
-	if x.known && !math.IsInf(x.at, 1) {
-		return &x.at, x.at
+func (x Threshold) Result() (value *float64, limit float64) {
+	if x.Known && !math.IsInf(x.At, 1) {
+		return &x.At, x.At
 	}
-	return nil, x.at
+	return nil, x.At
 }
 
 // firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, or below low
 // where f(low) ≥ 1 already. It scans a grid of n intervals uniform in √x and bisects;
 // a maximum between grid points that reaches 1 counts. Where f is unknown (NaN) the
 // search ends.
-func firstCrossing(f func(float64) float64, low, high float64, n int) threshold {
-	if !isFinite([]float64{low, high}) {
-		return threshold{}
+func firstCrossing(f func(float64) float64, low, high float64, n int) Threshold {
+	if !isFinite(low, high) {
+		return Threshold{}
 	}
 	from, to := math.Sqrt(low), math.Sqrt(high)
 	place := func(i int) float64 {
@@ -67,17 +83,17 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 		unknown = unknown || math.IsNaN(value)
 		return value
 	}
-	refine := func(a, b float64) threshold { // f(a) < 1 ≤ f(b)
+	refine := func(a, b float64) Threshold { // f(a) < 1 ≤ f(b)
 		excess := func(x float64) float64 { return at(x) - 1 }
-		x := root(excess, a, b, excess(a))
+		x := Root(excess, a, b, excess(a))
 		if unknown {
-			return upTo(a)
+			return UpTo(a)
 		}
-		return first(x)
+		return KnownAt(x)
 	}
 	last := at(place(0))
 	if unknown {
-		return threshold{}
+		return Threshold{}
 	}
 	before := last
 	if last >= 1 {
@@ -86,14 +102,14 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 	for i := 1; i <= n; i++ {
 		now := at(place(i))
 		if unknown {
-			return upTo(place(i - 1))
+			return UpTo(place(i - 1))
 		}
 		// The parabola through three points exceeds the largest of them by at most an
 		// eighth of their second difference.
 		if i >= 2 && last > before && last > now && last+(2*last-before-now)/8 >= 1 {
-			x, value := golden(at, place(i-2), place(i))
+			x, value := Golden(at, place(i-2), place(i))
 			if unknown {
-				return upTo(place(i - 2))
+				return UpTo(place(i - 2))
 			}
 			if value >= 1 {
 				return refine(place(i-2), x)
@@ -104,7 +120,7 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 		}
 		before, last = last, now
 	}
-	return upTo(high)
+	return UpTo(high)
 }
 
 // firstMaximum returns the first maximum of rate(z), going down from z = 1 to μ. It
@@ -112,7 +128,7 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 // at 1e-6 of its range and grows by 3 % per point, because the maximum is at
 // 1 − O(1/τ), and ends at all but 1e-12 of it. Of these points only each eighth is looked at
 // before the rate falls, and then all from two of those back.
-func firstMaximum(rate func(z float64) float64, mu float64) threshold {
+func firstMaximum(rate func(z float64) float64, mu float64) Threshold {
 	const growth, far, end = 1.03, 8, 1 - 1e-12
 	type point struct{ share, before, last, value float64 } // the next share, the last two z, and the rate at the last
 	at := point{1e-6, 1, 1, 0}
@@ -126,19 +142,19 @@ func firstMaximum(rate func(z float64) float64, mu float64) threshold {
 			at, stride = passed[0], 1
 			continue
 		case unknown:
-			return threshold{}
+			return Threshold{}
 		case now >= at.value && at.share >= 1:
-			return first(now)
+			return KnownAt(now)
 		case now < at.value:
-			_, top := golden(func(z float64) float64 {
+			_, top := Golden(func(z float64) float64 {
 				r := rate(z)
 				unknown = unknown || math.IsNaN(r)
 				return r
 			}, z, at.before)
 			if unknown {
-				return threshold{}
+				return Threshold{}
 			}
-			return first(top)
+			return KnownAt(top)
 		}
 		passed[0], passed[1] = passed[1], at
 		at = point{at.share, at.last, z, now}

@@ -1,4 +1,4 @@
-package rom
+package linear
 
 import (
 	"math"
@@ -76,25 +76,15 @@ func (b blockSums) gains(method option.Method) (c, nu float64) {
 	return b.a, b.mu
 }
 
-// BlockThreshold returns κ* of the heavy ball refreshed every k ≥ 1 steps,
-// 0 ≤ μ < 1. On-policy (k = 1) it is 2(1+μ), for μ = 0 it is 2/k.
-func BlockThreshold(mu float64, k int) float64 {
-	return newBlockSums(mu, k).threshold(option.HeavyBall)
+// FrozenBlock returns κ* or κ_osc, for CriticalRate or OnsetRate, of a block of k ≥ 1 steps, 0 ≤ μ < 1.
+// On-policy (k = 1) they are 2(1+μ) and (1−√μ)² of the heavy ball, 2(1+μ)/(1+2μ) and ((1−μ)/(1+μ))² of
+// Nesterov's momentum; for μ = 0 they are 2/k and 1/k.
+func FrozenBlock(of Event, method option.Method, mu float64, k int) float64 {
+	if of == OnsetRate {
+		return newBlockSums(mu, k).onset(method)
+	}
+	return newBlockSums(mu, k).threshold(method)
 }
-
-// BlockOnset returns κ_osc of the heavy ball refreshed every k ≥ 1 steps,
-// ((√(Ks) − s√μ)/a)², 0 ≤ μ < 1. On-policy it is (1−√μ)², for μ = 0 it is 1/k.
-func BlockOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(option.HeavyBall) }
-
-// NesterovThreshold returns κ* of Nesterov's momentum refreshed every k ≥ 1 steps,
-// 0 ≤ μ < 1. On-policy it is 2(1+μ)/(1+2μ).
-func NesterovThreshold(mu float64, k int) float64 {
-	return newBlockSums(mu, k).threshold(option.Nesterov)
-}
-
-// NesterovOnset returns κ_osc of Nesterov's momentum refreshed every k ≥ 1 steps,
-// ((√(Ks) − μs)/(K+μa))², 0 ≤ μ < 1. On-policy it is ((1−μ)/(1+μ))².
-func NesterovOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(option.Nesterov) }
 
 // DelayThreshold returns κ* of the heavy ball with the constant delay τ ≥ 0,
 // 0 ≤ μ < 1: 2 sin(w/2)√(1 − 2μcos w + μ²) at the smallest w > 0 with
@@ -108,35 +98,6 @@ func DelayThreshold(mu float64, tau int) float64 {
 	phase := func(w float64) float64 {
 		return lag*w + math.Atan2(mu*math.Sin(w), 1-mu*math.Cos(w)) - math.Pi/2
 	}
-	w := root(phase, 0, math.Pi/(2*lag), -math.Pi/2)
+	w := Root(phase, 0, math.Pi/(2*lag), -math.Pi/2)
 	return 2 * math.Sin(w/2) * math.Hypot(1-mu, 2*math.Sqrt(mu)*math.Sin(w/2))
-}
-
-// DelayOnset returns κ_osc of the heavy ball with the constant delay τ ≥ 0,
-// 0 ≤ μ < 1: the maximum over z in (μ, 1) of z^{τ−1}(1−z)(z−μ), attained at the
-// larger root of (τ+1)z² − τ(1+μ)z + (τ−1)μ = 0. For τ = 0 it is (1−√μ)².
-func DelayOnset(mu float64, tau int) float64 {
-	if tau == 0 {
-		r := 1 - math.Sqrt(mu)
-		return r * r
-	}
-	n := float64(tau)
-	z := (n*(1+mu) + math.Sqrt(n*n*(1+mu)*(1+mu)-4*(n*n-1)*mu)) / (2 * (n + 1))
-	return math.Pow(z, n-1) * (1 - z) * (z - mu)
-}
-
-// BetaCritical returns β_c(z_ref), the smallest penalty with an interior fixed point
-// of two arms with the constant rewards 0 and 1 under GroupStd, exact KL and G = ∞
-// (docs/theory.md §3). refGap is z_ref, the reference's logit of the better arm
-// minus that of the other, finite. The fixed points solve
-// 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of 2cosh(L/2)/(L − L_ref):
-// sinh(L/2) at the root of (L − L_ref)tanh(L/2) = 2.
-func BetaCritical(refGap float64) float64 {
-	f := func(l float64) float64 { return (l-refGap)*math.Tanh(l/2) - 2 }
-	low := max(refGap, 0)
-	high := low + 2
-	for step := 2.0; f(high) < 0; step *= 2 {
-		high += step
-	}
-	return math.Sinh(root(f, low, high, f(low)) / 2)
 }

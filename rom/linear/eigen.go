@@ -1,9 +1,11 @@
-package rom
+package linear
 
 import (
 	"math"
 	"math/cmplx"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // complexMatrix is a square matrix by rows.
@@ -143,4 +145,87 @@ func (g rotation) columns(m complexMatrix, i, j int) {
 	for _, row := range m {
 		row[i], row[j] = cmplx.Conj(g.c)*row[i]+cmplx.Conj(g.s)*row[j], g.c*row[j]-g.s*row[i]
 	}
+}
+
+// Eigenvectors returns the real parts of the eigenvalues of m, whose entries are finite,
+// and the right and left eigenvectors as columns.
+func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
+	if !Finite(m) { // gonum would not return
+		panic("linear: a matrix of which eigenvalues are wanted is not finite")
+	}
+	n, _ := m.Dims()
+	largest, skew := 0.0, 0.0
+	for i := range n {
+		for j := range n {
+			largest = max(largest, math.Abs(m.At(i, j)))
+			skew = max(skew, math.Abs(m.At(i, j)-m.At(j, i)))
+		}
+	}
+	if skew <= 1e-12*largest {
+		sym := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				sym.SetSym(i, j, 0.5*(m.At(i, j)+m.At(j, i)))
+			}
+		}
+		var e mat.EigenSym
+		if !e.Factorize(sym, true) {
+			panic("linear: the eigenvalues of a symmetric matrix do not converge")
+		}
+		var v mat.Dense
+		e.VectorsTo(&v)
+		return e.Values(nil), &v, &v
+	}
+	var e mat.Eigen
+	if !e.Factorize(m, mat.EigenBoth) {
+		panic("linear: the eigenvalues of a matrix do not converge")
+	}
+	var r, l mat.CDense
+	e.VectorsTo(&r)
+	e.LeftVectorsTo(&l)
+	right, left = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	for k, value := range e.Values(nil) {
+		values = append(values, real(value))
+		// If lᴴr is real, the real and imaginary parts of the left eigenvector are dual to
+		// those of the right one.
+		dot := 0i
+		for i := range n {
+			dot += cmplx.Conj(l.At(i, k)) * r.At(i, k)
+		}
+		turn := complex(1, 0)
+		if size := cmplx.Abs(dot); size > 0 {
+			turn = dot / complex(size, 0)
+		}
+		for i := range n {
+			// Of a conjugate pair the eigenvalue with positive imaginary part gets the
+			// real part of the vector, the other one the imaginary part.
+			x, y := r.At(i, k), turn*l.At(i, k)
+			if imag(value) < 0 {
+				right.Set(i, k, imag(x))
+				left.Set(i, k, imag(y))
+			} else {
+				right.Set(i, k, real(x))
+				left.Set(i, k, real(y))
+			}
+		}
+	}
+	return values, right, left
+}
+
+// Form returns lᵀ M r.
+func Form(l []float64, m *mat.Dense, r []float64) float64 {
+	return mat.Inner(mat.NewVecDense(len(l), l), m, mat.NewVecDense(len(r), r))
+}
+
+// Within returns Qᵀ M Q.
+func Within(q *mat.Dense, m mat.Matrix) *mat.Dense {
+	var half, out mat.Dense
+	if _, symmetric := m.(mat.Symmetric); symmetric { // without a transposed copy
+		half.Mul(m, q)
+		out.Mul(half.T(), q)
+	} else {
+		half.Mul(q.T(), m)
+		out.Mul(&half, q)
+	}
+	return &out
 }
