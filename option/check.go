@@ -135,7 +135,7 @@ var Rules = []Rule{
 		return "", ""
 	}},
 	{"KL.In", []string{"KL.In", "KL.Coefficient", "Filter", "Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
-		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.Tabled() || e.KL.In == InReward && e.Filter.Changes()) {
+		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.BinaryOnly() || e.KL.In == InReward && e.Filter.Changes()) {
 			return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
@@ -153,7 +153,7 @@ var Rules = []Rule{
 	}},
 	{"Advantage.Scale", []string{"Advantage.Baseline", "Advantage.Scale", "Filter", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
 		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
-		if adv := &e.Advantage; adv.Tabled() && (other || e.Filter.Changes()) {
+		if adv := &e.Advantage; adv.BinaryOnly() && (other || e.Filter.Changes()) {
 			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "bernoulli arms and {Filter} none with it"
 		}
 		return "", ""

@@ -268,7 +268,7 @@ var promptRules = func() []rule {
 		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + more},
 		{lagKindKey, nil, func(s *Settings) bool { return s.Prompts.Parameters != option.Shared && s.Lag.Kind == option.Delay }, "", "block for tabular prompts"},
 		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + more},
-		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.Tabled() }, ofAdvantage, "std or none with mean or leave-one-out" + more},
+		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + more},
 		{filterKey, nil, func(s *Settings) bool { return s.Estimator.Filter == option.Drop }, "", "none or redraw" + more},
 		{filterKey, []string{promptOrderKey}, func(s *Settings) bool {
 			return s.Estimator.Filter == option.Redraw && s.Prompts.Order != option.Independent
