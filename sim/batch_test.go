@@ -434,24 +434,3 @@ func TestStepOfDivergence(t *testing.T) {
 		}
 	}
 }
-
-// There is no two-arm batch for a cell with an option that it lacks.
-func TestCellsWithoutTwoArmBatch(t *testing.T) {
-	for name, change := range map[string]func(*Cell){
-		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = option.Clip },
-		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = option.K3 },
-		"random ages": func(c *Cell) {
-			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, To: 3, Drawn: option.AgePerGroup}}
-		},
-		"three arms": func(c *Cell) {
-			c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
-			c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)
-		},
-	} {
-		c := referenceCell()
-		change(&c)
-		if recordingBatch(&c, 1).twoArm != nil {
-			t.Errorf("%s: got a two-arm batch, want none", name)
-		}
-	}
-}

@@ -83,19 +83,12 @@ type groupAdvantages struct {
 	zeroVariance int // 0 or 1
 }
 
-// newTwoArmBatch returns the two-arm batch of the replicas of one cell, or nil if the
-// cell does not have two Bernoulli arms or has an option that twoArmBatch lacks.
+// newTwoArmBatch returns the two-arm batch of the replicas of one cell, or nil if it has another
+// number of arms or an option beyond twoArmPath.
 func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
-	switch {
-	case c.Deterministic(),
-		c.Lag.Kind == option.Random, c.Prompts != nil,
-		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
-		!e.Importance.Linear(),
-		e.Advantage.Scale.OfStep() || e.Advantage.Baseline == option.RunningMean,
-		e.KL.Gradient != option.ExactKL || e.KL.Outside(),
-		e.Entropy != 0 || e.Samples == option.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
+	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) {
 		return nil
 	}
 	b := &twoArmBatch{

@@ -158,12 +158,11 @@ func (p *vectorPolicies) set(q *vectorPolicies) {
 // policies then take 8 MB.
 const longestVectorHistory = 1 << 16
 
-// hasVectors reports whether the processor has the instructions and vectorBatch the options
-// of a cell. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
+// hasVectors reports whether the processor has the instructions for a cell and vectorPath its
+// options. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
 // their sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
-	return archsimd.X86.AVX512() &&
-		!c.Deterministic() &&
+	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && grpo.WeightsBySign(&c.Estimator.Importance)) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
