@@ -50,12 +50,13 @@ func (a *vectorAges) store(t int, now *vectorPolicies) {
 // choose draws ages in step t and takes the policies of these ages, which are that of the given
 // number in the step, as snapshots.
 func (a *vectorAges) choose(t, number int, old *vectorPolicies) {
-	present, places := t%a.length, &a.places[number]
+	length, places := a.length, &a.places[number]
+	present := t % length
 	a.streams.Next().Store(places)
 	archsimd.ClearAVXUpperBits() // see fp.Integers
 	for i, word := range places {
 		place := present - min(a.law.of(word), t)
-		places[i] = uint64(place + a.length&(place>>63)) // without a branch, which would be unpredictable
+		places[i] = uint64(place + length&(place>>63)) // without a branch, which would be unpredictable
 	}
 	a.recall(number, old)
 }
