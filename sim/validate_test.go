@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"grposim/option"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // validCell uses every field that validation reads.
@@ -133,7 +131,7 @@ func TestNilLists(t *testing.T) {
 	short := full
 	short.Bandit.TrueMeans, short.Init, short.Reference = nil, nil, nil
 	results := simulate(t, []Cell{full, short}, 1)
-	if diff := cmp.Diff(results[0], results[1]); diff != "" {
+	if diff := difference(results[0], results[1]); diff != "" {
 		t.Error(diff)
 	}
 }
