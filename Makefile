@@ -43,15 +43,15 @@ mutants: ## plant small faults in the code, one by one: those of a table, and te
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every case of rom, more curves of training/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	@$(GO) test -timeout 60m -tags long ./rom ./training/fit & rom=$$!; \
+	@$(GO) test -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... & rest=$$!; \
 		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm no page is tested in a browser"; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
-		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim ./sweeps && wait $$rom
+		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sweeps/... && wait $$rest
 
 test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one of which is lost
 	@{ command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null || \

@@ -6,7 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/rom/fp"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+	"grposim/rom/weight"
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
@@ -23,14 +25,15 @@ import (
 //	π_a(A⁺_a n⁺ + |A⁻_a| n⁻)
 //
 // Other weights have more bounds, and where a weight is held at a bound h the excess
-// E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
+// E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see weight.Band.Loss). The
 // slope adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it, and so do relaxation rate and damping ratio with and without
 // the second. All are averaged over the phases. The displacement δ of
-// the mean is itself random. Beyond bounds at which samples of both signs drop out no force brings
-// a ratio back before the next refresh. This has the probability P at a step, and lasts half of the
-// age of a snapshot on average: a white force to which Var J responds by
+// the mean is itself random. Where a ratio has left the bounds of both signs, no sample of that arm
+// counts and nothing brings the ratio back before the next refresh. A step finds it so with the
+// probability P, and it stays so for half of the age of a snapshot on average. This acts as a white
+// force, to which Var J responds by
 //
 //	δ² (1−P)/P · min(1, ηλ·age/(4(1−μ)))
 //
@@ -38,15 +41,15 @@ import (
 // mean of its changes at ± the standard deviation that is added to J.
 //
 // The numbers are estimates, good to a factor of two while few samples drop out.
-func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
-	if weightings[l.Importance.Mode].bands == nil {
+func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.Law) Neglected {
+	if _, _, banded := weight.Bands(&l.Importance, 1); !banded {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
-	variance := form(gradient, law.timeAverage(), gradient)
+	variance := linear.Form(gradient, law.TimeAverage(), gradient)
 	const unknown = math.MaxFloat64
 	neglected := Neglected{RewardMean: unknown, RewardVariance: unknown, ZeroVariance: unknown, RelaxationRate: unknown, DampingRatio: unknown}
-	own := m.dynamics()
+	own := multipliersAlone(m.Dynamics)
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
 	current := law
@@ -63,14 +66,14 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 				push[c] *= m.gain[c]
 			}
 		}
-		linear := *m.whole
-		linear.fresh, linear.stale, linear.noise = mat.DenseCopyOf(m.whole.fresh), mat.DenseCopyOf(m.whole.stale), within(l.q, noise)
-		inside := within(l.q, more)
-		linear.fresh.Add(linear.fresh, inside)
-		linear.stale.Sub(linear.stale, inside)
-		next, ok := linear.stationary()
+		clipped := *m.Whole
+		clipped.Fresh, clipped.Stale, clipped.Noise = mat.DenseCopyOf(m.Whole.Fresh), mat.DenseCopyOf(m.Whole.Stale), linear.Within(l.q, noise)
+		inside := linear.Within(l.q, more)
+		clipped.Fresh.Add(clipped.Fresh, inside)
+		clipped.Stale.Sub(clipped.Stale, inside)
+		next, ok := clipped.Law()
 		var total, shift mat.Dense
-		total.Add(m.whole.fresh, m.whole.stale)
+		total.Add(m.Whole.Fresh, m.Whole.Stale)
 		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
 			return neglected
 		}
@@ -79,12 +82,12 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		stays := 0.0
 		if mean > 0 && out > 0 {
 			stiffness := math.Abs(mat.Dot(along, mat.NewVecDense(len(gradient), reduce(l.q, push)))) / mean
-			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.whole.momentum))) * (1 - out) / out
+			stays = min(1, m.Whole.Rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.Whole.Momentum))) * (1 - out) / out
 		}
-		change := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
+		change := mean*mean*stays + math.Abs(linear.Form(gradient, next.TimeAverage(), gradient)-variance)
 		equal := l.equalRewardsAt(shift.RawMatrix().Data, 1)
 		var spread mat.VecDense // of √change in J
-		spread.MulVec(law.timeAverage(), along)
+		spread.MulVec(law.TimeAverage(), along)
 		size := 0.0
 		if variance > 0 {
 			size = math.Sqrt(change) / variance
@@ -94,20 +97,19 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		if !isFinite([]float64{mean, change, equal}) {
 			return neglected
 		}
-		relatives := len(m.parts) - m.relatives
-		steeper := (&linearDynamics{whole: &linear, coupled: true, parts: m.parts[relatives:], copies: m.copies[relatives:]}).dynamics()
+		steeper := multipliersAlone(m.Replaced(&clipped))
 		neglected = Neglected{
 			RewardMean: mean, RewardVariance: change, ZeroVariance: equal,
-			RelaxationRate: differ(own.RelaxationRate, steeper.RelaxationRate),
-			DampingRatio:   differ(own.DampingRatio, steeper.DampingRatio),
+			RelaxationRate: distanceOf(own.RelaxationRate, steeper.RelaxationRate),
+			DampingRatio:   distanceOf(own.DampingRatio, steeper.DampingRatio),
 		}
 		current = &next
 	}
 	return neglected
 }
 
-// differ returns |x − y|; of numbers of which one is not known what is unknown.
-func differ(x, y *float64) float64 {
+// distanceOf returns |x − y|, and the largest number where one of the two is not known.
+func distanceOf(x, y *float64) float64 {
 	if x == nil || y == nil {
 		return math.MaxFloat64
 	}
@@ -122,38 +124,14 @@ func (l *linearization) equalRewardsAt(x []float64, size float64) float64 {
 		scaled[k] = size * v
 	}
 	softmax(probs, l.displaced(scaled))
-	return l.model.equalRewards(probs)
-}
-
-// loss returns what the bounds take from a weight where the log ratio is normal with the
-// given standard deviation and mean 0: the mean, its derivative in the mean of the log
-// ratio, and the share of the noise.
-func (b band) loss(std float64) (mean, slope, share float64) {
-	density := func(x float64) float64 { return fp.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
-	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.above), 1}, {math.Log1p(-min(b.below, 1)), -1}} {
-		h := side.sign * side.bound // ≥ 0; +Inf without a bound
-		beyond := 0.5 * fp.Erfc(h/(std*math.Sqrt2))
-		switch {
-		case beyond == 0:
-		case b.held:
-			excess := max(std*std*density(h)-h*beyond, 0)
-			mean += side.sign * excess
-			slope += beyond
-			share += 2 * side.sign * excess
-		default:
-			mean += beyond
-			slope += side.sign * density(h)
-			share += beyond
-		}
-	}
-	return mean, slope, share
+	return l.model.law.EqualRewards(probs)
 }
 
 // clipped returns what a clip changes where the stationary law is law, and that of the
 // relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
 // negative, and the noise after the change, in the coordinates √n_cθ_c; and the probability
 // that samples of both signs of an arm drop out, the largest of all arms.
-func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense, out float64) {
+func (l *linearization) clipped(law *linear.Law, laws []linear.Law) (push []float64, more, noise *mat.Dense, out float64) {
 	arms := len(l.count)
 	probs := make([]float64, arms)
 	softmax(probs, l.logits)
@@ -161,7 +139,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	relative := make([][]float64, arms) // variances of x − x_old in each phase
 	for i := range laws {
 		c := l.relatives[i].class
-		laws[i].phases(func(joint *mat.Dense) {
+		laws[i].Phases(func(joint *mat.Dense) {
 			v := joint.At(0, 0) + joint.At(1, 1) - 2*joint.At(0, 1)
 			relative[c] = append(relative[c], v*(1-1/l.count[c]))
 		})
@@ -178,8 +156,8 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	push = make([]float64, arms)
 	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
 	phases, outside := 0, make([]float64, arms)
-	law.phases(func(joint *mat.Dense) {
-		n := law.dim()
+	law.Phases(func(joint *mat.Dense) {
+		n := law.Dim()
 		moved := mat.NewDense(n, n, nil) // covariance of x − x_old
 		for i := range n {
 			for j := range n {
@@ -187,7 +165,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 			}
 		}
 		for a, score := range scores {
-			variance := form(score, moved, score)
+			variance := linear.Form(score, moved, score)
 			if relative[a] != nil {
 				variance += relative[a][phases]
 			}
@@ -195,22 +173,22 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 				continue
 			}
 			s := math.Sqrt(variance)
-			positive, negative := weightings[l.Importance.Mode].bands(&l.Params, probs[a]/l.count[a])
-			rises, steeper, lost := positive.loss(s)
-			falls, flatter, missing := negative.loss(s)
+			positive, negative, _ := weight.Bands(&l.Importance, probs[a]/l.count[a])
+			rises, steeper, lost := positive.Loss(s)
+			falls, flatter, missing := negative.Loss(s)
 			push[a] -= above[a]*rises + below[a]*falls
 			slope[a] += above[a]*steeper + below[a]*flatter
 			up[a] += lost
 			down[a] += missing
-			if !positive.held {
-				_, _, beyond := band{max(positive.below, negative.below), max(positive.above, negative.above), false}.loss(s)
+			if !positive.Held {
+				_, _, beyond := weight.Band{Below: max(positive.Below, negative.Below), Above: max(positive.Above, negative.Above)}.Loss(s)
 				outside[a] += beyond
 			}
 		}
 		phases++
 	})
 	out = slices.Max(outside) / float64(phases)
-	extra := square(arms)
+	extra := group.Square(arms)
 	for a := range arms {
 		push[a] *= l.Factors.Stiffness / float64(phases)
 		extra[a][a] = slope[a] / float64(phases)
@@ -226,15 +204,15 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	}
 	m := l.model
 	m.set(l.logits, l.logits)
-	copy(m.up, up)
-	copy(m.down, down)
+	copy(m.Up, up)
+	copy(m.Down, down)
 	noise = mat.DenseCopyOf(m.covariance())
 	l.isometric(noise)
-	if m.clips() && (m.groups != nil && !m.composed() || m.integral != nil) {
+	if m.law.ClipExpands() {
 		// With a clip in force the covariance is that of leading order: only its change
 		// counts.
-		for a := range m.up { // as good as no clip
-			m.up[a], m.down[a] = 1, 1-1e-12
+		for a := range m.Up { // no clip acts on the noise
+			m.Up[a], m.Down[a] = 1, 1-1e-12
 		}
 		leading := mat.DenseCopyOf(m.covariance())
 		l.isometric(leading)
@@ -253,11 +231,11 @@ func (l *linearization) advantageParts() (above, below []float64) {
 		dst      *[]float64
 		up, down float64
 	}{{&above, 1, 0}, {&below, 0, 1}} {
-		for a := range m.up {
-			m.up[a], m.down[a] = part.up, part.down
+		for a := range m.Up {
+			m.Up[a], m.Down[a] = part.up, part.down
 		}
-		*part.dst = make([]float64, len(m.up))
-		m.unprojected(*part.dst)
+		*part.dst = make([]float64, len(m.Up))
+		m.law.Mean(*part.dst)
 	}
 	return above, below
 }

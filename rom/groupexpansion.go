@@ -1,6 +1,11 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/group"
+	"grposim/rom/linear"
+)
 
 // maxComparedGroup bounds the compositions of the smaller group with which an expansion
 // in 1/G is compared.
@@ -9,12 +14,7 @@ const maxComparedGroup = 1_000
 // comparedSize returns the size of the largest group of at most p's with at most
 // maxComparedGroup compositions; below 2 there is none.
 func comparedSize(p *Params) int {
-	parts, _, _ := components(p)
-	size := 1
-	for size < p.GroupSize && countCompositions(size+1, len(parts), maxComparedGroup) <= maxComparedGroup {
-		size++
-	}
-	return size
+	return group.LargestSummed(p.Arms, &p.Estimator, maxComparedGroup)
 }
 
 // expansionNeglect returns what the expansion of the force in 1/G neglects where Var J is
@@ -25,8 +25,8 @@ func comparedSize(p *Params) int {
 // the covariance, of which the leading term is of order 1/G, relatively as 1/G
 // (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
 // difference in Var J that at G′ times G′/G.
-func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Neglected {
-	if l.model.prompts != nil || l.model.factored() || l.model.groups != nil || l.model.integral != nil {
+func (l *linearization) expansionNeglect(m *motion, variance float64) Neglected {
+	if _, expanded := l.model.law.(*group.Expanded); !expanded || l.model.factored() {
 		return Neglected{}
 	}
 	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
@@ -38,7 +38,7 @@ func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Ne
 	for i := range means {
 		f := smaller
 		if i == 1 {
-			if f.groups = newCompositions(&f.Params); f.groups == nil {
+			if f.tables = group.Compositions(f.Arms, &f.Estimator); !f.tables.Summed() {
 				return unknown
 			}
 		}
@@ -47,17 +47,17 @@ func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Ne
 			return unknown
 		}
 		at := newLinearization(f, logits)
-		dynamics := at.newLinearDynamics(m.whole.method, m.whole.rate, m.whole.momentum, m.gain)
+		dynamics := at.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, m.gain)
 		if dynamics == nil {
 			return unknown
 		}
-		dynamics.whole.lag = m.whole.lag
-		law, ok := dynamics.whole.stationary()
+		dynamics.Whole.Lag = m.Whole.Lag
+		law, ok := dynamics.Whole.Law()
 		if !ok {
 			return unknown
 		}
 		gradient := at.rewardGradient()
-		means[i], variances[i] = at.model.expected(logits), form(gradient, law.timeAverage(), gradient)
+		means[i], variances[i] = at.model.expected(logits), linear.Form(gradient, law.TimeAverage(), gradient)
 	}
 	ratio := float64(smaller.GroupSize) / float64(l.GroupSize)
 	neglected := Neglected{

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/group"
+	"grposim/rom/linear"
 )
 
 // What an expansion in 1/G neglects, estimated from a smaller group, agrees to a factor of
@@ -18,16 +20,16 @@ func TestExpansionNeglect(t *testing.T) {
 	}
 	exact := Predict(p)
 	p = p.checked()
-	if p.groups == nil {
+	if !p.tables.Summed() {
 		t.Fatal("no compositions")
 	}
-	p.groups = nil
+	p.tables = group.Tables{}
 	f := fold(p)
 	l := newLinearization(f, f.reached())
-	m := l.newLinearDynamics(option.HeavyBall, 1e-3, 0, nil)
-	law, _ := m.whole.stationary()
+	m := l.newMotion(option.HeavyBall, 1e-3, 0, nil)
+	law, _ := m.Whole.Law()
 	gradient := l.rewardGradient()
-	variance := form(gradient, law.timeAverage(), gradient)
+	variance := linear.Form(gradient, law.TimeAverage(), gradient)
 	got := l.expansionNeglect(m, variance)
 	within := func(what string, got, change float64) {
 		if !(got < 2*math.Abs(change) && got > math.Abs(change)/2) {

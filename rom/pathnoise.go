@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -98,7 +101,7 @@ var rewardOf = observable{
 var equalOf = observable{
 	of: func(m *model, logits []float64) float64 {
 		softmax(m.now.probs, logits)
-		return m.equalRewards(m.now.probs)
+		return m.law.EqualRewards(m.now.probs)
 	},
 	old:    true,
 	fourth: func(*Params) float64 { return 1.12 },
@@ -121,7 +124,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share, neglected 
 		scope.Because = "the share of groups with equal rewards along the path of prompts with a policy each is not derived"
 	case p.GroupSize == option.Infinite:
 		scope.Because = "at G = ∞ there are no groups"
-	case p.shifted():
+	case p.KL.OfReward():
 		scope.Because = "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward"
 	case to-from > maxSharePath:
 		scope.Because = fmt.Sprintf("the share of groups with equal rewards is followed over at most %d steps, here are %d", maxSharePath, to-from)
@@ -226,8 +229,9 @@ func (o observable) expansionError(p Params, init []float64, at []int, noisy [][
 	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
 		return unknown
 	}
+	smaller.tables = group.Tables{}
 	exactly := smaller
-	if exactly.groups = newCompositions(&exactly); exactly.groups == nil {
+	if exactly.tables = group.Compositions(p.Arms, &smaller.Estimator); !exactly.tables.Summed() {
 		return unknown
 	}
 	expanded, exact := o.follow(smaller, init, at, 0), o.follow(exactly, init, at, 0)
@@ -284,7 +288,7 @@ func (o observable) follow(p Params, init []float64, at []int, displaced float64
 	for i, share := range shares {
 		spreads[i] = newSpread(p, init, steps, share)
 	}
-	if len(shares) > 1 && p.jumps() {
+	if len(shares) > 1 && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
 		smooth := newSpread(p, init, steps, shares[0])
 		smooth.smooth = true
 		spreads = append(spreads, smooth)
@@ -292,7 +296,7 @@ func (o observable) follow(p Params, init []float64, at []int, displaced float64
 	for n := range at {
 		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(spreads))
 	}
-	n, m, past := 0, newModel(&p), newSnapshots(p.Lag, init, steps)
+	n, m, past := 0, newModel(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		seen := theta
 		if o.old {
@@ -332,27 +336,13 @@ func noSpread(p *Params, steps int) string {
 	if because := p.unknownWeights(); because != "" {
 		return because
 	}
-	if p.Optimizer.Kind == option.Adam {
-		return "the effect of the noise of finite groups on the mean path under Adam is not known"
-	}
-	up, down := weightings[p.Importance.Mode].slope(p)
-	switch {
-	case p.Advantage.Baseline == option.RunningMean && !staleness(p.Lag).onPolicy() && (up != 1 || down != 1):
-		return "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"
-	case p.Samples == option.Reused && p.Lag.Interval > 1:
-		return "the spread of runs with reused samples is not followed"
-	case p.ReferenceUpdate.Interval > 0:
-		return "the spread of runs with a moving reference is not followed"
-	case !p.neverClipped(0):
-		return clips
+	if because := p.notDerived(spreadOfRuns, 0); because != "" {
+		return because
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
 	}
-	if !(p.Lag.Kind == option.Delay || staleness(p.Lag).plainBlock()) {
-		return "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"
-	}
-	slots := newSlots(p.Lag, steps)
+	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
 		return fmt.Sprintf("the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", maxPathState, n)
 	}
@@ -361,14 +351,12 @@ func noSpread(p *Params, steps int) string {
 
 // newSlots returns the number of policies of which the state of a run consists: the
 // present one and those that a later step may need as its snapshot.
-func newSlots(lag option.Lag, steps int) int {
-	switch {
-	case lag.Kind == option.Delay:
-		return min(lag.Interval, steps) + 1
-	case lag.Interval == 1:
-		return 1
+func newSlots(lag linear.Lag, steps int) int {
+	if lag.Period() > 1 { // of the last refresh alone
+		return 2
 	}
-	return 2
+	oldest, _ := lag.Stored()
+	return min(oldest, steps) + 1
 }
 
 // spread is the normal law of the deviations of runs from the mean field at one step:
@@ -422,23 +410,24 @@ const maxPathVariance = 100
 // multiplied by share.
 func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	p.Factors.Noise *= share
-	p.integral = nil // the expansion in 1/G is good enough for a shift of order 1/G
+	p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough for a shift of order 1/G
 	ones := make([]float64, len(p.Arms))
 	for a := range ones {
 		ones[a] = 1
 	}
-	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(p.Lag, steps)}
-	s.past = newSnapshots(p.Lag, init, steps)
+	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
 	size := s.n * (1 + s.slots)
-	s.mean, s.cov = make([]float64, size), square(size)
-	s.change, s.rows = zeros(2*s.n, 3*s.n), zeros(2*s.n, size)
+	s.mean, s.cov = make([]float64, size), group.Square(size)
+	s.change, s.rows = group.Zeros(2*s.n, 3*s.n), group.Zeros(2*s.n, size)
 	return s
 }
 
-// slot returns the index in the state of the policy of step t.
+// slot returns the index in the state of the policy of step t: without a refresh the policies of
+// the last steps are a ring.
 func (s *spread) slot(t int) int {
-	if s.Lag.Kind == option.Block {
+	if s.past.period > 1 {
 		return s.n
 	}
 	return s.n * (1 + t%s.slots)
@@ -450,16 +439,19 @@ func (s *spread) inputs(t int) []int {
 	switch {
 	case s.slots == 1:
 		return []int{s.n}
-	case s.Lag.Kind == option.Block:
+	case s.past.period > 1:
 		return []int{s.n, 2 * s.n}
 	}
-	return []int{s.slot(t), s.slot(max(t-s.Lag.Interval, 0))}
+	return []int{s.slot(t), s.slot(max(t-s.past.oldest, 0))}
 }
+
+// refreshes reports whether the snapshot is taken at the beginning of step t.
+func (s *spread) refreshes(t int) bool { return s.past.period > 1 && t%s.past.period == 0 }
 
 // step advances the spread from step t, where the mean field is at theta, to t+1.
 func (s *spread) step(t int, theta []float64) {
 	n := s.n
-	if s.Lag.Kind == option.Block && s.slots == 2 && t%s.Lag.Interval == 0 { // a refresh
+	if s.refreshes(t) {
 		copy(s.mean[2*n:], s.mean[n:2*n])
 		for i := range n {
 			copy(s.cov[2*n+i], s.cov[n+i])
@@ -484,7 +476,7 @@ func (s *spread) step(t int, theta []float64) {
 
 	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
 	mu, rate := s.Optimizer.Momentum, rateAt(&s.Optimizer, t)
-	gain, carry := stepGains(s.Optimizer.Kind, mu)
+	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
 	from, to := make([]int, 0, 3*n), make([]int, 0, 2*n)
 	for _, part := range append([]int{0}, inputs...) {
 		for i := range n {
@@ -548,7 +540,7 @@ func (s *spread) step(t int, theta []float64) {
 // state; ok is false if they are too large to be followed.
 func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
 	n := s.n
-	mean, cov = make([]float64, n*len(parts)), square(n*len(parts))
+	mean, cov = make([]float64, n*len(parts)), group.Square(n*len(parts))
 	ok = true
 	for i := range mean {
 		p := parts[i/n] + i%n
@@ -624,16 +616,16 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		return reduce(s.q, all)
 	}
 	at := func(x []float64) (force []float64, noise *mat.Dense) {
-		return forceAt(x), within(s.q, s.covariance())
+		return forceAt(x), linear.Within(s.q, s.covariance())
 	}
 	if s.smooth {
 		s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
 		for a := range up {
-			up[a], down[a] = s.up[a] != 0, s.down[a] != 0
+			up[a], down[a] = s.Up[a] != 0, s.Down[a] != 0
 		}
 	}
 	base := forceAt(make([]float64, d))
-	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: zeros(n, d), noise: square(n)}
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d), noise: group.Square(n)}
 	var f0 []float64
 	var noise0 *mat.Dense
 	sigmaPoints(mean, cov, s.differenceStep(), func(x []float64) {
@@ -674,12 +666,12 @@ func (m *model) keep(up, down []bool) {
 		if old > 0 {
 			ratio = m.now.probs[a] / old
 		}
-		m.up[a], m.down[a] = 0, 0
+		m.Up[a], m.Down[a] = 0, 0
 		if up[a] {
-			m.up[a] = ratio
+			m.Up[a] = ratio
 		}
 		if down[a] {
-			m.down[a] = ratio
+			m.Down[a] = ratio
 		}
 	}
 }
@@ -725,7 +717,7 @@ func (s *spread) rewardShift(t int, theta []float64) shifted { return s.shift(re
 
 // oldSlot returns the index in the state, before step t, of the policy that draws its groups.
 func (s *spread) oldSlot(t int) int {
-	if s.Lag.Kind == option.Block && t%s.Lag.Interval == 0 { // the refresh comes with the step
+	if s.refreshes(t) { // which comes with the step
 		return s.slot(t)
 	}
 	inputs := s.inputs(t)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 const (
@@ -15,8 +16,8 @@ const (
 	tailReach = 15.0 // displacement of a logit up to which is integrated
 	tailDepth = 14.0 // quasi-potential up to which is integrated
 
-	// Noise that vanishes at the fixed point leaves a logit a standard deviation of
-	// rounding, below tailNoise.
+	// Where the noise vanishes at the fixed point, the computed standard deviation of a logit is
+	// rounding, which is below tailNoise.
 	tailNoise = 1e-9
 
 	// Tails lighter than tailWeight are left out. A run meets them less than once in a
@@ -41,25 +42,29 @@ const (
 // them, and no share of such states is known. The largest of all arms is
 // returned, nothing where the up to 60 evaluations of the force and its covariance
 // for each arm take more than about a second.
+//
+// Case: two constant arms 0 and −1, G = 9, k3, β = 0.2, η = 0.2, μ = 0.9. Linear theory has a share 0.718 of
+// groups of equal rewards, the tails add 0.226, and 0.938(2) was simulated. With a lag: constant arms 60, 0.2,
+// 60, G = 2, k3, β = 0.5, η = 0.8, μ = 0.9, where nearly all replicas overflow at delays of 1, 5 and 30.
 func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	_, n := l.q.Dims()
 	var largest Neglected
 	if l.model.affordable(maxFlowWork) < 60*n {
 		return largest
 	}
-	defer l.model.leave()()
+	defer l.model.law.Leave()()
 	probs := make([]float64, len(l.logits))
 	observe := func(x []float64) (reward, equal float64) {
 		logits := l.displaced(x)
 		softmax(probs, logits)
-		return l.model.expected(logits), l.model.equalRewards(probs)
+		return l.model.expected(logits), l.model.law.EqualRewards(probs)
 	}
 	noise := func(y []float64) *mat.Dense { return mat.NewDense(n, n, l.reducedNoise(y)) }
 	still := noise(make([]float64, 2*n))
 	reward, equal := observe(make([]float64, n))
 	for a := range l.logits {
 		v := l.q.RawRowView(a)
-		deviation := math.Sqrt(form(v, sigma, v))
+		deviation := math.Sqrt(linear.Form(v, sigma, v))
 		if !(deviation > tailNoise) {
 			continue
 		}
@@ -83,12 +88,12 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 				return sum
 			}
 			move(tailStep / 64)
-			unit := force() * 64 / tailStep / form(v, still, v)
+			unit := force() * 64 / tailStep / linear.Form(v, still, v)
 			depth, top := 0.0, 0.0
 			for s := 0.0; s*deviation < tailReach && depth < tailDepth; {
 				step := max(tailStep, tailShare*s)
 				move(s + step/2)
-				depth += step * force() / form(v, noise(y), v) / unit
+				depth += step * force() / linear.Form(v, noise(y), v) / unit
 				top = max(top, depth)
 				if s += step; s <= tailStart {
 					continue
@@ -103,7 +108,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		}
 		switch whole := 1 + weight; {
 		case weight <= tailWeight:
-		case staleness(l.Lag).onPolicy():
+		case linear.NewLag(&l.Lag).OnPolicy():
 			largest.include(Neglected{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
 		default:
 			return Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: 1}

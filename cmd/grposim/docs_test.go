@@ -197,7 +197,7 @@ func grposimArguments(words []string) (args []string, runs bool) {
 // command of grposim that does not exist.
 func checkNames(root string, words []string) error {
 	switch {
-	case words[0] == "make" && len(words) == 2:
+	case words[0] == "make" && len(words) > 1 && !slices.ContainsFunc(words[2:], func(w string) bool { return !strings.Contains(w, "=") }):
 		makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 		if err == nil && !slices.Contains(submatches(makeTarget, string(makefile)), words[1]) {
 			err = fmt.Errorf("the Makefile has no such target")
