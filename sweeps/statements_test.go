@@ -258,8 +258,8 @@ func TestFaultSizes(t *testing.T) {
 	}{
 		{scaled(1.1), SmallFault}, {scaled(1 / 1.1), SmallFault}, {scaled(1.2), ModerateFault}, {scaled(0.85), ModerateFault},
 		{scaled(1.5), ModerateFault}, {scaled(1.6), LargeFault}, {scaled(0.1), LargeFault}, {&both, LargeFault},
-		{&config.Control{Scale: config.Scaled("noise", 1), Mode: "none"}, OtherSetting},
-		{&config.Control{Scale: config.Scaled("noise", 1), Law: "logistic"}, OtherSetting},
+		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Mode: "none"}}, OtherSetting},
+		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Law: "logistic"}}, OtherSetting},
 		{&config.Control{Scale: config.Scaled("noise", 1.1), Set: []config.Assignment{{}}}, OtherSetting},
 	} {
 		if got := sizeOf(c.control); got != c.want {
