@@ -249,6 +249,16 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	}
 }
 
+// Groups of a step that have an age each take no plain step, which has one group, although the
+// cell has no other option.
+func TestAgedGroupsAreNotPlain(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupsPerStep, c.Estimator.KL.At = 3, option.AtCurrent
+	c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}}
+	c.Run = Run{Steps: 100, BurnIn: 10, Replicas: chunkSize}
+	vectorsAreReplicas(t, c, 0)
+}
+
 // vectorsAreReplicas checks that vector batches of a cell give the results of replica.step, for
 // replicas from the given index on.
 func vectorsAreReplicas(t *testing.T, c Cell, first int) {

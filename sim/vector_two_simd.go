@@ -11,7 +11,8 @@ import (
 
 // isPlain reports whether the cell is one that plainStep computes.
 func (v *vectorCell) isPlain() bool {
-	return v.single && !v.tabular() && len(v.means) == 2 && plainPath.computes(v.Cell)
+	one := v.single && v.Estimator.GroupsPerStep == 1 // a single group of an aged step is one of several
+	return one && !v.tabular() && len(v.means) == 2 && plainPath.computes(v.Cell)
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of
