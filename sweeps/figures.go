@@ -172,7 +172,9 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 // add adds a set of cells. If there is one of the same name and variant, the larger of
 // the two is kept.
 func (d *figureSource) add(set CellSet) {
-	i := slices.IndexFunc(d.sets, func(other CellSet) bool { return other.Name == set.Name && other.Cells[0].Variant == set.Cells[0].Variant })
+	i := slices.IndexFunc(d.sets, func(other CellSet) bool {
+		return other.Name == set.Name && other.Cells[0].Variant == set.Cells[0].Variant
+	})
 	switch {
 	case i < 0:
 		d.sets = append(d.sets, set)

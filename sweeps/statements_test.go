@@ -175,20 +175,6 @@ func TestStatementEvidence(t *testing.T) {
 	if got, want := statement.Cells()[3], "whole-gradient holds: 2 for, 1 no evidence · block fails: 1 against"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
-	if got, want := ExperimentFacts(statements, "x"), "[damping-ratio](#damping-ratio) 2 for, 1 against, 1 no evidence"; got != want {
-		t.Errorf("facts %q, want %q", got, want)
-	}
-	if got := ExperimentFacts(statements, "y"); got != "–" {
-		t.Errorf("facts %q of an experiment without any", got)
-	}
-	bounds := statement.Readings[0].Evidence
-	if got, want := bounds[2].words(), "for (2 measurements)"; got != want {
-		t.Errorf("words %q, want %q", got, want)
-	}
-	mixed := Evidence{Counts: VerdictCounts{Support: 3, Contradict: 1}, Measurements: 1}
-	if got, want := mixed.words(), "against, verdicts 3 for, 1 against (1 measurement)"; got != want {
-		t.Errorf("words %q, want %q", got, want)
-	}
 	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds}, {Outcome: StatementFails}, {Outcome: StatementFails}, {Outcome: StatementFails, On: config.OnOtherRuns}}),
 		"5 statements of the paper: 1 holds, 1 holds in a reading, 2 fail; on other runs 1 fails"; got != want {
 		t.Errorf("headline %q, want %q", got, want)

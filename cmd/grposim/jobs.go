@@ -107,12 +107,12 @@ func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	if err := errors.Join(append(problems, checkWorkers(j.Workers))...); err != nil {
 		return err
 	}
-	f, err := sweeps.ForecastSpec(ctx, spec, j.Workers)
+	f, err := sweeps.NewForecast(ctx, spec, j.Workers)
 	if err != nil {
 		return err
 	}
 	j.Task = newResources(f.LargestShard(spec, j.Tasks))
-	j.Merge = newResources(f.Judging+f.Writing, f.JudgingMemory)
+	j.Merge = newResources(f.Judging, f.JudgingMemory)
 	j.Storage = int(math.Ceil(storageFactor * float64(f.Bytes) / (1 << 30)))
 	return nil
 }

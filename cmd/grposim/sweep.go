@@ -65,7 +65,7 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 
 // forecast prints the estimated work of a sweep, or of a part of it.
 func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *config.Spec, part *store.Shard) error {
-	work, err := sweeps.ForecastSpec(ctx, spec, f.workers)
+	work, err := sweeps.NewForecast(ctx, spec, f.workers)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *confi
 	}
 	out := printer{stdout: stdout, json: f.verdicts.json}
 	return out.print(work, func(p *page) {
-		p.printf("%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
-			work.Cells, work.ReplicaSteps, work.Seconds, f.workers, work.Judging, work.Writing, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6, work.Again)
+		p.printf("%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, tables and figures, about %.2g MB of files, %.2g MB of memory\n",
+			work.Cells, work.ReplicaSteps, work.Seconds, f.workers, work.Judging, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6)
 	})
 }
 

@@ -1,6 +1,6 @@
 //go:build long
 
-package sweeps
+package advice
 
 import "testing"
 
