@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"grposim/option"
 	"grposim/sim/measure"
 )
@@ -143,7 +141,7 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 // The jackknife errors of a fit agree with the scatter between independent cells.
 func TestSaturationCoverage(t *testing.T) {
 	var cells []Cell
-	for i := range 400 {
+	for i := range trials {
 		c := referenceCell()
 		c.ID = fmt.Sprint("trial ", i)
 		c.Init = []float64{0, 0}
@@ -168,7 +166,7 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 		t.Errorf("got %d traces and %d estimates, want some traces and more than %d estimates", len(got.Traces), len(got.Estimates), len(want.Estimates))
 	}
 	got.Traces, got.Estimates = nil, got.Estimates[:len(want.Estimates)]
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := difference(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

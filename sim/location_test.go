@@ -134,8 +134,11 @@ func TestLocatedThresholdsOfNesterov(t *testing.T) {
 func TestLocatedOnsets(t *testing.T) {
 	var cells []Cell
 	var want []float64
-	for _, mu := range []float64{0, 0.5, 0.9, 0.99} {
-		for _, lag := range []option.Lag{block(1), block(2), block(16), delay(1), delay(4), delay(16)} {
+	for i, mu := range []float64{0, 0.5, 0.9, 0.99} {
+		for j, lag := range []option.Lag{block(1), block(2), block(16), delay(1), delay(4), delay(16)} {
+			if (6*i+j)%min(thin, 5) != 0 {
+				continue
+			}
 			c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 				Event: Ringing, Param: LearningRate, From: 0.001, To: 100, Tolerance: 1e-3})
 			c.Lag, c.Optimizer.Momentum, c.Run.Steps = lag, mu, 4000
@@ -169,8 +172,11 @@ func TestLocatedOnsets(t *testing.T) {
 func TestLocatedOnsetInsideABlock(t *testing.T) {
 	onset := func(mu float64) float64 { return (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) }
 	var cells []Cell
-	for _, mu := range []float64{0, 0.5, 0.9} {
-		for _, k := range []int{2, 8, 64} {
+	for i, mu := range []float64{0, 0.5, 0.9} {
+		for j, k := range []int{2, 8, 64} {
+			if (i+j)%min(thin, 3) != 0 {
+				continue
+			}
 			c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{
 				Event: Ringing, Param: LearningRate, From: 0.01, To: 200, Tolerance: 1e-3})
 			c.Lag, c.Optimizer.Momentum = block(k), mu
@@ -293,15 +299,14 @@ func TestLocatedNowhere(t *testing.T) {
 	}
 }
 
-// With many sampled groups a step the bracket contains the threshold and is narrow.
+// With many sampled groups a step the bracket contains the threshold and is narrow: the long
+// test has as many groups as the committed experiment, and twice as many pairs.
 func TestLocatedThresholdOfSampledGroups(t *testing.T) {
-	checkSampledThreshold(t, 1024, 16, 0.02, 0.1)
-}
-
-// checkSampledThreshold checks that the bracket of a threshold under sampled groups
-// contains the threshold and is narrower than width, relative to it.
-func checkSampledThreshold(t *testing.T, groups, replicas int, offset, width float64) {
-	c, stiffness := sampledLocation(16, groups, replicas, offset)
+	groups, offset, width := 1024, 0.02, 0.1
+	if thin == 1 {
+		groups, offset, width = 4096, 0.01, 0.04
+	}
+	c, stiffness := sampledLocation(16, groups, 16, offset)
 	c.Optimizer.Momentum, c.Lag = 0.5, block(4)
 	c.Run.Steps = 400
 	_, low, high := located(t, []Cell{c})
@@ -333,21 +338,23 @@ func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffn
 func TestLittleDataGivesAWideBracket(t *testing.T) {
 	var cells []Cell
 	var want float64
-	for i := range 9 {
-		c, stiffness := sampledLocation(8192, 8, []int{1, 4, 16}[i/3], 0.02)
-		want = 1 / stiffness // ηλ = 2/K
-		c.ID, c.Lag = fmt.Sprint("search ", i), block(2)
-		cells = append(cells, c)
+	for _, replicas := range []int{1, 4, 16} {
+		for i := range max(1, 3/thin) {
+			c, stiffness := sampledLocation(8192, 8, replicas, 0.02)
+			want = 1 / stiffness // ηλ = 2/K
+			c.ID, c.Lag = fmt.Sprint("search ", i), block(2)
+			cells = append(cells, c)
+		}
 	}
 	_, low, high := located(t, cells)
-	for i := range cells {
+	for i, c := range cells {
 		switch {
-		case i < 3 && (low[i] != 0 || !math.IsNaN(high[i])):
+		case c.Run.Replicas == 1 && (low[i] != 0 || !math.IsNaN(high[i])):
 			t.Errorf("one pair: located in [%g, %g], want nothing decided", low[i], high[i])
 		case low[i] > 1.02*want || high[i] < 0.98*want:
-			t.Errorf("%d pairs: located in [%g, %g], want %g", cells[i].Run.Replicas, low[i], high[i], want)
-		case i >= 6 && !(high[i]-low[i] < 0.4*want):
-			t.Errorf("%d pairs: located in [%g, %g], want a narrow one about %g", cells[i].Run.Replicas, low[i], high[i], want)
+			t.Errorf("%d pairs: located in [%g, %g], want %g", c.Run.Replicas, low[i], high[i], want)
+		case c.Run.Replicas == 16 && !(high[i]-low[i] < 0.4*want):
+			t.Errorf("%d pairs: located in [%g, %g], want a narrow one about %g", c.Run.Replicas, low[i], high[i], want)
 		}
 	}
 }
@@ -355,9 +362,13 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 // With few pairs the bracket of an onset is wide but contains it: here (1−√μ)² = 0.0858
 // at μ = 0.5.
 func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
+	counts := []int{1, 2, 8}
+	if thin == 1 {
+		counts = append(counts, 64)
+	}
 	var cells []Cell
 	var want float64
-	for _, replicas := range []int{1, 2, 8, 64} {
+	for _, replicas := range counts {
 		c, stiffness := sampledLocation(256, 32, replicas, 0.1)
 		want = (1 - math.Sqrt(0.5)) * (1 - math.Sqrt(0.5)) / stiffness
 		c.Location.Event, c.Location.From, c.Location.To = Ringing, 0.01, 4

@@ -268,18 +268,20 @@ func TestRelaxationOfAdam(t *testing.T) {
 }
 
 // The jackknife errors agree with the scatter between independent cells, and 95 % of the
-// 95 % intervals contain the mean: of 400, the number of misses and the ratio of the
+// 95 % intervals contain the mean: of trials, the number of misses and the ratio of the
 // variances are within 6 standard deviations (probability 2e-9).
 func TestRelaxationCoverage(t *testing.T) {
-	const trials, confidence = 400, 0.95
 	var cells []Cell
 	for i := range trials {
 		c, _ := relaxing(64, block(4), 0.5, 0.1, Run{Steps: 60, Replicas: 32})
 		c.ID = fmt.Sprint("trial ", i)
 		cells = append(cells, c)
 	}
-	checkCoverage(t, simulate(t, cells, 2), RelaxationRate, confidence)
+	checkCoverage(t, simulate(t, cells, 2), RelaxationRate, 0.95)
 }
+
+// trials is the number of independent cells of a test of coverage.
+const trials = max(400/thin, 150)
 
 // checkCoverage compares the stated errors of an estimate with its scatter between the
 // results of independent cells.

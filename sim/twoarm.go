@@ -37,13 +37,16 @@ type twoArmBatch struct {
 
 	*laws // with tabulated rewards, these and the replicas' laws draw groups too large for packs
 
-	// Groups of at most 64 samples are drawn several at a time, as the lanes (bits)
-	// of a word. The lanes in use are the same in all replicas.
-	packed           bool
+	twoArmPacks
+}
+
+// twoArmPacks draw groups of at most 64 samples several at a time, as the lanes (bits) of a
+// word. The lanes in use are the same in all replicas.
+type twoArmPacks struct {
 	pair             *draw.Pair                         // draws packs; nil for groups too large for them
 	filled           uint64                             // lanes of a full pack
 	first            uint64                             // lanes of its first group
-	together         int                                // groups in a full pack
+	together         int                                // groups in a full pack; 0 for larger groups
 	left             int                                // groups in the pack that have not been used
 	lanes            uint64                             // lanes of the next one
 	packedAdvantages [2 * draw.MaxLanes]groupAdvantages // by number S of rewarded samples in a group
@@ -83,19 +86,12 @@ type groupAdvantages struct {
 	zeroVariance int // 0 or 1
 }
 
-// newTwoArmBatch returns the two-arm batch of the replicas of one cell, or nil if the
-// cell does not have two Bernoulli arms or has an option that twoArmBatch lacks.
+// newTwoArmBatch returns the two-arm batch of the replicas of one cell, or nil if it has another
+// number of arms or an option beyond twoArmPath.
 func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
-	switch {
-	case c.Deterministic(),
-		c.Lag.Kind == option.Random, c.Prompts != nil,
-		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
-		!e.Importance.Linear(),
-		e.Advantage.Scale.OfStep() || e.Advantage.Baseline == option.RunningMean,
-		e.KL.Gradient != option.ExactKL || e.KL.Outside(),
-		e.Entropy != 0 || e.Samples == option.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
+	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) {
 		return nil
 	}
 	b := &twoArmBatch{
@@ -123,7 +119,6 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	}
 	if e.GroupSize <= draw.MaxLanes {
 		s := r.sampler
-		b.packed = true
 		b.filled = ^uint64(0) >> (draw.MaxLanes - s.together*e.GroupSize)
 		b.first, b.together = s.first, s.together
 		for total := range e.GroupSize + 1 {
@@ -151,7 +146,7 @@ func (b *twoArmBatch) advance(ctx context.Context, replicas, from, to int) {
 		if b.lag.Refreshes(t) {
 			b.refresh(t)
 		}
-		if b.packed && b.groups == 1 {
+		if b.together > 0 && b.groups == 1 {
 			b.sampleGroup()
 		} else {
 			b.sampleGroups()
@@ -337,7 +332,7 @@ func (b *twoArmBatch) sampleGroups() {
 func (b *twoArmBatch) drawCounts() {
 	active := b.active
 	switch {
-	case b.packed:
+	case b.together > 0:
 		lanes := b.next()
 		for i := range active {
 			x := &active[i]

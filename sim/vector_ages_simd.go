@@ -14,54 +14,56 @@ import (
 type vectorAges struct {
 	law     *ages
 	streams *draw.Streams
-	memory  []floats      // of the past policies
+	memory  []floats      // of the past policies, one after the other
+	stride  int           // rows of a policy in it
+	length  int           // policies in it
 	used    int           // rows of a snapshot that a step uses
 	places  []draw.Vector // by age of the step: those of the snapshots among the past policies
 	force   []floats      // of the step's groups so far, by arm; where these have snapshots of their own
 	clipped *floats       // fraction of the step's samples; the same
 }
 
-// setAges sets the ages of past policies in memory if the lag is random.
-func (b *vectorBatch) setAges(memory []floats) {
-	if b.Lag.Kind != option.Random {
-		return
+// newVectorAges returns the ages of past policies in memory if the lag is random, else nil.
+func (v *vectorCell) newVectorAges(memory []floats) *vectorAges {
+	if v.Lag.Kind != option.Random {
+		return nil
 	}
-	b.ages = &vectorAges{
-		law: newAges(b.Cell), streams: new(draw.Streams), memory: memory, used: b.rows,
-		places: make([]draw.Vector, b.Estimator.GroupsPerStep/b.groups), force: make([]floats, len(b.means)),
+	a := &vectorAges{
+		law: newAges(v.Cell), streams: new(draw.Streams), memory: memory, stride: v.rows, length: len(memory) / v.rows, used: v.rows,
+		places: make([]draw.Vector, v.Estimator.GroupsPerStep/v.groups), force: make([]floats, len(v.means)),
 		clipped: new(floats),
 	}
-	if kl := &b.Estimator.KL; !b.weighsByLogarithm() && (kl.Coefficient == 0 || kl.At == option.AtCurrent && !kl.Outside()) {
-		b.ages.used = len(b.means) // probabilities
+	if kl := &v.Estimator.KL; !v.weighsByLogarithm() && (kl.Coefficient == 0 || kl.At == option.AtCurrent && !kl.Outside()) {
+		a.used = len(v.means) // probabilities
 	}
-	b.old = b.newPolicies()
+	return a
 }
 
 // store stores the policies of step t.
-func (b *vectorBatch) store(t int) {
-	past, now := b.past[t%len(b.past)].rows[:b.ages.used], b.now.rows[:b.ages.used]
-	for row := range now {
-		archsimd.LoadFloat64x8(&now[row]).Store(&past[row])
+func (a *vectorAges) store(t int, now *vectorPolicies) {
+	past, rows := a.memory[t%a.length*a.stride:][:a.used], now.rows[:a.used]
+	for row := range rows {
+		archsimd.LoadFloat64x8(&rows[row]).Store(&past[row])
 	}
 }
 
 // choose draws ages in step t and takes the policies of these ages, which are that of the given
 // number in the step, as snapshots.
-func (b *vectorBatch) choose(t, number int) {
-	length, places := len(b.past), &b.ages.places[number]
+func (a *vectorAges) choose(t, number int, old *vectorPolicies) {
+	length, places := a.length, &a.places[number]
 	present := t % length
-	b.ages.streams.Next().Store(places)
+	a.streams.Next().Store(places)
 	archsimd.ClearAVXUpperBits() // see fp.Integers
 	for i, word := range places {
-		place := present - min(b.ages.law.of(word), t)
+		place := present - min(a.law.of(word), t)
 		places[i] = uint64(place + length&(place>>63)) // without a branch, which would be unpredictable
 	}
-	b.recall(places)
+	a.recall(number, old)
 }
 
-// recall takes the past policies in the given places, one for each element, as snapshots.
-func (b *vectorBatch) recall(places *draw.Vector) {
-	gather(b.old.rows[:b.ages.used], b.ages.memory, b.rows, places)
+// recall takes the past policies of the given number in the step as snapshots.
+func (a *vectorAges) recall(number int, old *vectorPolicies) {
+	gather(old.rows[:a.used], a.memory, a.stride, &a.places[number])
 }
 
 // gather sets rows, every element to that of the rows of memory that begin at its place times
@@ -114,7 +116,7 @@ func (b *vectorBatch) pushAged(t int) {
 		zero.Store(&a.force[arm])
 	}
 	for group := range a.places {
-		b.choose(t, group)
+		a.choose(t, group, &b.old)
 		b.aim()
 		b.empty()
 		reward.Store(&b.atomSum)
@@ -144,7 +146,7 @@ func (b *vectorBatch) pushAged(t int) {
 func (b *vectorBatch) largestRatio() vector {
 	largest := fp.Broadcast(0)
 	for group := range b.ages.places {
-		b.recall(&b.ages.places[group])
+		b.ages.recall(group, &b.old)
 		for a := range b.now.probs {
 			largest = largest.Max(importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])))
 		}

@@ -51,15 +51,16 @@ func (b *vectorBatch) weigh() {
 	}
 	switch b.form {
 	case grpo.SigmoidWeight:
-		b.weighBySigmoid(uppers, lowers, ratios)
+		weighBySigmoid(&b.Estimator.Importance, b.weights, ratios)
 	case grpo.PowerWeight:
-		b.weighByPower(uppers, lowers, ratios)
+		weighByPower(&b.Estimator.Importance, b.weights, ratios)
 	}
 }
 
 // weighBySigmoid sets the weights of weigh from the ratios.
-func (b *vectorBatch) weighBySigmoid(uppers, lowers, ratios []floats) {
-	imp, zero, one, four := &b.Estimator.Importance, fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(4)
+func weighBySigmoid(imp *option.Importance, weights, ratios []floats) {
+	uppers, lowers := weights[:len(ratios)], weights[len(ratios):]
+	zero, one, four := fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(4)
 	positive, negative := fp.Spread(&imp.Temperature.Positive), fp.Spread(&imp.Temperature.Negative)
 	for a := range ratios {
 		d := archsimd.LoadFloat64x8(&ratios[a]).Sub(one)
@@ -67,16 +68,17 @@ func (b *vectorBatch) weighBySigmoid(uppers, lowers, ratios []floats) {
 		x.Min(zero.Sub(x)).Store(&uppers[a])
 		y.Min(zero.Sub(y)).Store(&lowers[a])
 	}
-	fp.ExpBelowLanes(b.weights, b.weights, zero)
-	for i := range b.weights {
-		e := archsimd.LoadFloat64x8(&b.weights[i])
-		four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%len(ratios)])).Store(&b.weights[i])
+	fp.ExpBelowLanes(weights, weights, zero)
+	for i := range weights {
+		e := archsimd.LoadFloat64x8(&weights[i])
+		four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%len(ratios)])).Store(&weights[i])
 	}
 }
 
 // weighByPower sets the weights of weigh from the ratios, and their logarithms in uppers.
-func (b *vectorBatch) weighByPower(uppers, lowers, ratios []floats) {
-	imp, one, most := &b.Estimator.Importance, fp.Broadcast(1), fp.Broadcast(grpo.LargestExponent)
+func weighByPower(imp *option.Importance, weights, ratios []floats) {
+	uppers, lowers := weights[:len(ratios)], weights[len(ratios):]
+	one, most := fp.Broadcast(1), fp.Broadcast(grpo.LargestExponent)
 	power, decay := fp.Spread(&imp.Power.Positive), fp.Spread(&imp.Decay.Positive)
 	lowerPower, lowerDecay := fp.Spread(&imp.Power.Negative), fp.Spread(&imp.Decay.Negative)
 	for a := range ratios {
@@ -85,7 +87,7 @@ func (b *vectorBatch) weighByPower(uppers, lowers, ratios []floats) {
 		most.Merge(x, x.Greater(most)).Store(&uppers[a])
 		most.Merge(y, y.Greater(most)).Store(&lowers[a])
 	}
-	fp.ExpBelowLanes(b.weights, b.weights, fp.Broadcast(0))
+	fp.ExpBelowLanes(weights, weights, fp.Broadcast(0))
 }
 
 // outside returns where x is outside of an interval; NaN is not.

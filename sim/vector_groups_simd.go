@@ -11,142 +11,172 @@ import (
 	"grposim/sim/draw"
 )
 
+// vectorGroups draws the groups of a vectorBatch and sums them by arm, as sampler and
+// grpo.GroupStatistics.
+type vectorGroups struct {
+	*vectorCell
+	streams *draw.Streams
+	packs   *draw.Packs  // nil for large groups
+	large   *draw.Counts // nil for groups in packs
+
+	old       vectorPolicies // π_old, which draws; on-policy it is π
+	reference vectorPolicies // π_ref
+
+	left  int    // groups in the packs that have not been used
+	lanes uint64 // lanes of the current group in the packs
+
+	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
+	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
+	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
+	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
+	rewards              []floats      // by atom
+	armOf                []int         // by atom
+	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
+
+	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
+	prompts     *vectorPrompts     // nil: all groups have the same arms
+	others      *vectorRedraws     // the prompts of redrawn groups; nil: those that were drawn
+
+	*vectorSums
+}
+
 // sample draws the groups of a step. It adds their advantages to the sums by arm, except
 // those of a single group in a pack, which gradient reads from the pack.
-func (b *vectorBatch) sample() {
-	b.empty()
-	b.addGroups()
+func (g *vectorGroups) sample() {
+	g.empty()
+	g.addGroups()
 }
 
 // addGroups draws groups and adds them.
-func (b *vectorBatch) addGroups() {
-	if b.prompts != nil && b.prompts.groups != nil {
-		b.addPrompts()
+func (g *vectorGroups) addGroups() {
+	if g.prompts != nil && g.prompts.groups != nil {
+		g.addPrompts()
 		return
 	}
-	for range b.groups {
-		if b.left == 0 {
-			b.draw()
+	for range g.groups {
+		if g.left == 0 {
+			g.draw()
 		}
-		b.add()
+		g.add()
 	}
-	b.moveBaseline(archsimd.LoadUint64x8(&b.rewarded))
+	g.moveBaseline(archsimd.LoadUint64x8(&g.rewarded))
 }
 
 // moveBaseline moves the running mean of the rewards after a step with the given rewarded
 // samples, as grpo.GroupStatistics.MoveBaseline.
-func (b *vectorBatch) moveBaseline(rewarded integers) {
-	adv := &b.Estimator.Advantage
+func (g *vectorGroups) moveBaseline(rewarded integers) {
+	adv := &g.Estimator.Advantage
 	if adv.Baseline != option.RunningMean {
 		return
 	}
-	n := fp.Integers(uint64(b.Estimator.GroupSize) * uint64(b.Estimator.GroupsPerStep)).ConvertToFloat64()
+	n := fp.Integers(uint64(g.Estimator.GroupSize) * uint64(g.Estimator.GroupsPerStep)).ConvertToFloat64()
 	mean := rewarded.ConvertToFloat64().Div(n)
-	kept := fp.Broadcast(1).Sub(fp.Spread(&adv.Rate)).Mul(archsimd.LoadFloat64x8(&b.running))
-	kept.Add(fp.Spread(&adv.Rate).Mul(mean)).Store(&b.running)
+	kept := fp.Broadcast(1).Sub(fp.Spread(&adv.Rate)).Mul(archsimd.LoadFloat64x8(&g.running))
+	kept.Add(fp.Spread(&adv.Rate).Mul(mean)).Store(&g.running)
 }
 
 // empty removes the groups of the step before.
-func (b *vectorBatch) empty() {
+func (g *vectorGroups) empty() {
 	none, zero := fp.Integers(0), fp.Broadcast(0)
-	none.Store(&b.zero)
-	none.Store(&b.rewarded)
-	zero.Store(&b.atomSum)
-	if !b.single {
-		for a := range b.positive {
-			zero.Store(&b.positive[a])
-			zero.Store(&b.negative[a])
+	none.Store(&g.zero)
+	none.Store(&g.rewarded)
+	zero.Store(&g.atomSum)
+	if !g.single {
+		for a := range g.positive {
+			zero.Store(&g.positive[a])
+			zero.Store(&g.negative[a])
 		}
-		for a := range b.positives {
-			none.Store(&b.positives[a])
-			none.Store(&b.negatives[a])
+		for a := range g.positives {
+			none.Store(&g.positives[a])
+			none.Store(&g.negatives[a])
 		}
-		for a := range b.drawn {
-			none.Store(&b.drawn[a])
+		for a := range g.drawn {
+			none.Store(&g.drawn[a])
 		}
 	}
 }
 
 // draw draws a full pack, or a group that is larger.
-func (b *vectorBatch) draw() {
+func (g *vectorGroups) draw() {
 	switch {
-	case b.prompts != nil:
-		b.drawPrompts()
-	case b.together > 0:
-		b.packs.Draw(b.samples)
-	case b.large != nil:
-		b.large.Draw()
+	case g.prompts != nil:
+		g.drawPrompts()
+	case g.together > 0:
+		g.packs.Draw(g.samples)
+	case g.large != nil:
+		g.large.Draw()
 	default:
-		b.drawPacks()
+		g.drawPacks()
 	}
-	b.left = max(1, b.together)
+	g.left = max(1, g.together)
 }
 
 // add adds the next of the groups that have been drawn.
-func (b *vectorBatch) add() {
-	if b.together > 0 {
-		b.lanes = b.first << (b.samples - b.left*b.Estimator.GroupSize)
+func (g *vectorGroups) add() {
+	if g.together > 0 {
+		g.lanes = g.first << (g.samples - g.left*g.Estimator.GroupSize)
 	}
-	b.left--
+	g.left--
 	switch {
-	case b.shifts != nil && b.advantages != nil:
-		b.addShifted()
-	case b.advantages == nil:
-		b.addAtoms()
-	case b.together == 0:
-		b.addLarge()
+	case g.shifts != nil && g.advantages != nil:
+		g.addShifted()
+	case g.advantages == nil:
+		g.addAtoms()
+	case g.together == 0:
+		g.addLarge()
 	default:
-		b.count(draw.OnesCount(b.inGroup()))
-		if !b.single {
-			b.addGroup()
+		g.count(draw.OnesCount(g.inGroup()))
+		if !g.single {
+			g.addGroup()
 		}
 	}
 }
 
 // addAtoms draws the rewards of the current group, which are not Bernoulli, as
 // sampler.drawAtoms, and adds it as grpo.GroupStatistics.AddAtoms.
-func (b *vectorBatch) addAtoms() {
+func (g *vectorGroups) addAtoms() {
 	zero, one := fp.Broadcast(0), fp.Broadcast(1)
 	sum, scatter := zero, zero
 	low, high := fp.Broadcast(math.Inf(1)), fp.Broadcast(math.Inf(-1))
-	for a := range b.counts {
-		if b.together > 0 {
-			draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(fp.Integers(b.lanes))).Store(&b.counts[a])
+	for a := range g.counts {
+		if g.together > 0 {
+			draw.OnesCount(archsimd.LoadUint64x8(&g.packs.Arms[a]).And(fp.Integers(g.lanes))).Store(&g.counts[a])
 		}
-		arm, count := &b.Bandit.Arms[a], archsimd.LoadUint64x8(&b.counts[a])
+		arm, count := &g.Bandit.Arms[a], archsimd.LoadUint64x8(&g.counts[a])
 		n, reward := count.ConvertToFloat64(), fp.Spread(&arm.Mean)
-		if b.normal[a] {
+		if g.normal[a] {
 			std := fp.Spread(&arm.Std)
-			reward = reward.Add(std.Mul(b.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
+			reward = reward.Add(std.Mul(g.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
 			several := n.Greater(one)
-			square := b.streams.ChiSquare(count.Sub(fp.Integers(1)), several)
+			square := g.streams.ChiSquare(count.Sub(fp.Integers(1)), several)
 			scatter = scatter.Add(std.Mul(std.Mul(square)).Masked(n.Greater(one)))
 		}
 		drawn := n.Greater(zero)
-		archsimd.LoadFloat64x8(&b.atomSum).Add(n.Mul(reward.Masked(drawn))).Store(&b.atomSum)
-		if b.shifts != nil {
-			reward = reward.Add(archsimd.LoadFloat64x8(&b.shifts[a]))
+		archsimd.LoadFloat64x8(&g.atomSum).Add(n.Mul(reward.Masked(drawn))).Store(&g.atomSum)
+		if g.shifts != nil {
+			reward = reward.Add(archsimd.LoadFloat64x8(&g.shifts[a]))
 		}
 		low, high = reward.Min(low).Merge(low, drawn), reward.Max(high).Merge(high, drawn)
 		reward = reward.Masked(drawn)
-		reward.Store(&b.rewards[a])
+		reward.Store(&g.rewards[a])
 		sum = sum.Add(n.Mul(reward))
 	}
-	b.addRewards(sum, scatter, low, high)
+	g.addRewards(sum, scatter, low, high)
 }
 
 // addRewards adds the current group, of which b.atoms and b.rewards hold the numbers and rewards of
 // the atoms: their sum, their scatter within atoms, the lowest and the highest of them are given.
-func (b *vectorBatch) addRewards(sum, scatter, low, high vector) {
-	e, zero := &b.Estimator, fp.Broadcast(0)
+func (g *vectorGroups) addRewards(sum, scatter, low, high vector) {
+	e, zero := &g.Estimator, fp.Broadcast(0)
 	size := fp.Integers(uint64(e.GroupSize)).ConvertToFloat64()
 	mean, squares := sum.Div(size), scatter
-	for i, a := range b.armOf {
-		n := archsimd.LoadUint64x8(&b.atoms[i]).ConvertToFloat64()
-		d := archsimd.LoadFloat64x8(&b.rewards[i]).Sub(mean)
-		squares = squares.Add(n.Mul(d.Mul(d)).Masked(b.anyOf(a)))
+	for i, a := range g.armOf {
+		n := archsimd.LoadUint64x8(&g.atoms[i]).ConvertToFloat64()
+		d := archsimd.LoadFloat64x8(&g.rewards[i]).Sub(mean)
+		squares = squares.Add(n.Mul(d.Mul(d)).Masked(g.anyOf(a)))
 	}
-	factor := fp.Spread(&b.baseline)
+	factor := fp.Spread(&g.baseline)
 	if e.Advantage.Scale == option.StdScale {
 		if e.Advantage.Std == option.SampleStd {
 			size = size.Sub(fp.Broadcast(1))
@@ -154,160 +184,160 @@ func (b *vectorBatch) addRewards(sum, scatter, low, high vector) {
 		factor = factor.Div(squares.Div(size).Sqrt().Add(fp.Spread(&e.Advantage.Epsilon)))
 	}
 	equal := low.Equal(high).And(scatter.Equal(zero)).And(sum.Equal(sum)) // a reward may be NaN
-	archsimd.LoadUint64x8(&b.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&b.zero)
+	archsimd.LoadUint64x8(&g.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&g.zero)
 	differ := low.NotEqual(high).Or(scatter.NotEqual(zero))
-	for i, a := range b.armOf {
-		n := archsimd.LoadUint64x8(&b.atoms[i]).ConvertToFloat64()
-		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[i]).Sub(mean)).Masked(differ.And(b.anyOf(a)))
-		b.addDrawn(a, archsimd.LoadUint64x8(&b.atoms[i]))
-		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
+	for i, a := range g.armOf {
+		n := archsimd.LoadUint64x8(&g.atoms[i]).ConvertToFloat64()
+		advantage := factor.Mul(archsimd.LoadFloat64x8(&g.rewards[i]).Sub(mean)).Masked(differ.And(g.anyOf(a)))
+		g.addDrawn(a, archsimd.LoadUint64x8(&g.atoms[i]))
+		total, positive, negative := advantage.Mul(n), &g.positive[a], &g.negative[a]
 		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
 		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
-		if b.drops {
-			count := archsimd.LoadUint64x8(&b.atoms[i])
-			b.addCounts(a, count.Masked(advantage.Greater(zero)), count.Masked(advantage.Less(zero)))
+		if g.drops {
+			count := archsimd.LoadUint64x8(&g.atoms[i])
+			g.addCounts(a, count.Masked(advantage.Greater(zero)), count.Masked(advantage.Less(zero)))
 		}
 	}
 }
 
 // anyOf returns where the current group has samples of an arm.
-func (b *vectorBatch) anyOf(a int) archsimd.Mask64x8 {
-	return archsimd.LoadUint64x8(&b.counts[a]).NotEqual(fp.Integers(0))
+func (g *vectorGroups) anyOf(a int) archsimd.Mask64x8 {
+	return archsimd.LoadUint64x8(&g.counts[a]).NotEqual(fp.Integers(0))
 }
 
 // inGroup returns the rewarded samples of the current group.
-func (b *vectorBatch) inGroup() integers {
-	return archsimd.LoadUint64x8(&b.packs.Rewarded).And(fp.Integers(b.lanes))
+func (g *vectorGroups) inGroup() integers {
+	return archsimd.LoadUint64x8(&g.packs.Rewarded).And(fp.Integers(g.lanes))
 }
 
 // addGroup adds the current group of the packs.
-func (b *vectorBatch) addGroup() {
-	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
-	for a := range b.packs.Arms {
-		arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
-		b.addArm(a, draw.OnesCount(arm), draw.OnesCount(arm.And(rewarded)))
+func (g *vectorGroups) addGroup() {
+	lanes, rewarded := fp.Integers(g.lanes), g.inGroup()
+	for a := range g.packs.Arms {
+		arm := archsimd.LoadUint64x8(&g.packs.Arms[a]).And(lanes)
+		g.addArm(a, draw.OnesCount(arm), draw.OnesCount(arm.And(rewarded)))
 	}
 }
 
 // addLarge adds the group of more than one pack.
-func (b *vectorBatch) addLarge() {
+func (g *vectorGroups) addLarge() {
 	total := fp.Integers(0)
-	for a := range b.successes {
-		total = total.Add(archsimd.LoadUint64x8(&b.successes[a]))
+	for a := range g.successes {
+		total = total.Add(archsimd.LoadUint64x8(&g.successes[a]))
 	}
-	b.count(total)
-	for a := range b.counts {
-		b.addArm(a, archsimd.LoadUint64x8(&b.counts[a]), archsimd.LoadUint64x8(&b.successes[a]))
+	g.count(total)
+	for a := range g.counts {
+		g.addArm(a, archsimd.LoadUint64x8(&g.counts[a]), archsimd.LoadUint64x8(&g.successes[a]))
 	}
 }
 
 // drawPacks draws a group of several packs into b.counts and b.successes.
-func (b *vectorBatch) drawPacks() {
+func (g *vectorGroups) drawPacks() {
 	none := fp.Integers(0)
-	for a := range b.counts {
-		none.Store(&b.counts[a])
-		none.Store(&b.successes[a])
+	for a := range g.counts {
+		none.Store(&g.counts[a])
+		none.Store(&g.successes[a])
 	}
-	for left := b.Estimator.GroupSize; left > 0; left -= draw.MaxLanes {
-		b.packs.Draw(min(left, draw.MaxLanes))
-		rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded)
-		for a := range b.packs.Arms {
-			arm := archsimd.LoadUint64x8(&b.packs.Arms[a])
-			archsimd.LoadUint64x8(&b.counts[a]).Add(draw.OnesCount(arm)).Store(&b.counts[a])
-			archsimd.LoadUint64x8(&b.successes[a]).Add(draw.OnesCount(arm.And(rewarded))).Store(&b.successes[a])
+	for left := g.Estimator.GroupSize; left > 0; left -= draw.MaxLanes {
+		g.packs.Draw(min(left, draw.MaxLanes))
+		rewarded := archsimd.LoadUint64x8(&g.packs.Rewarded)
+		for a := range g.packs.Arms {
+			arm := archsimd.LoadUint64x8(&g.packs.Arms[a])
+			archsimd.LoadUint64x8(&g.counts[a]).Add(draw.OnesCount(arm)).Store(&g.counts[a])
+			archsimd.LoadUint64x8(&g.successes[a]).Add(draw.OnesCount(arm.And(rewarded))).Store(&g.successes[a])
 		}
 	}
 }
 
 // count sets the advantages in a group with the given rewarded samples, and counts
 // these and the groups without variance, which may be redrawn.
-func (b *vectorBatch) count(total integers) {
-	up, down, equal := b.lookUp(total)
-	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
-	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
-	if b.redraws(equal) {
-		up, down, _ = b.lookUp(b.redraw(total, equal))
+func (g *vectorGroups) count(total integers) {
+	up, down, equal := g.lookUp(total)
+	archsimd.LoadUint64x8(&g.rewarded).Add(total).Store(&g.rewarded)
+	archsimd.LoadUint64x8(&g.zero).Sub(equal).Store(&g.zero)
+	if g.redraws(equal) {
+		up, down, _ = g.lookUp(g.redraw(total, equal))
 	}
-	up.Store(&b.up)
-	down.Store(&b.down)
+	up.Store(&g.up)
+	down.Store(&g.down)
 }
 
 // lookUp returns the advantages in a group with the given rewarded samples, and −1 where
 // the group has no variance, else 0.
-func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
+func (g *vectorGroups) lookUp(total integers) (up, down vector, equal integers) {
 	switch {
-	case b.Estimator.Advantage.Baseline == option.RunningMean:
-		baseline := archsimd.LoadFloat64x8(&b.running)
+	case g.Estimator.Advantage.Baseline == option.RunningMean:
+		baseline := archsimd.LoadFloat64x8(&g.running)
 		up, down = fp.Broadcast(1).Sub(baseline), fp.Broadcast(0).Sub(baseline)
-	case b.table == nil:
+	case g.table == nil:
 		var totals draw.Vector
 		total.Store(&totals)
 		archsimd.ClearAVXUpperBits() // see fp.Integers
 		for i := range totals {
-			b.up[i], b.down[i] = b.advantages.Of(int(totals[i]))
+			g.up[i], g.down[i] = g.advantages.Of(int(totals[i]))
 		}
-		up, down = archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
+		up, down = archsimd.LoadFloat64x8(&g.up), archsimd.LoadFloat64x8(&g.down)
 	default:
-		t, rows := &b.table[0], total.ShiftRight(fp.Integers(4))
+		t, rows := &g.table[0], total.ShiftRight(fp.Integers(4))
 		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
 		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
-		for n := 1; n < len(b.table); n++ {
-			t, here := &b.table[n], rows.Equal(fp.Integers(uint64(n)))
+		for n := 1; n < len(g.table); n++ {
+			t, here := &g.table[n], rows.Equal(fp.Integers(uint64(n)))
 			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}
 	}
-	size := fp.Integers(uint64(b.Estimator.GroupSize))
+	size := fp.Integers(uint64(g.Estimator.GroupSize))
 	return up, down, total.Equal(fp.Integers(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
 }
 
 // redraws reports whether any of the groups that have no variance, where equal is −1, is redrawn.
-func (b *vectorBatch) redraws(equal integers) bool {
-	return b.informative != nil && equal.NotEqual(fp.Integers(0)).ToBits() != 0
+func (g *vectorGroups) redraws(equal integers) bool {
+	return g.informative != nil && equal.NotEqual(fp.Integers(0)).ToBits() != 0
 }
 
 // redraw redraws the current groups where equal is −1, as sampler.redraw. It returns the
 // rewarded samples of all current groups, of which total are those before.
-func (b *vectorBatch) redraw(total, equal integers) integers {
-	rewarded, drawn := b.informativeGroups(equal.NotEqual(fp.Integers(0)))
-	samples, successes := b.informative.Samples, b.informative.Successes
-	if b.together == 0 {
-		for a := range b.counts {
-			archsimd.LoadUint64x8(&samples[a]).Merge(archsimd.LoadUint64x8(&b.counts[a]), drawn).Store(&b.counts[a])
-			archsimd.LoadUint64x8(&successes[a]).Merge(archsimd.LoadUint64x8(&b.successes[a]), drawn).Store(&b.successes[a])
+func (g *vectorGroups) redraw(total, equal integers) integers {
+	rewarded, drawn := g.informativeGroups(equal.NotEqual(fp.Integers(0)))
+	samples, successes := g.informative.Samples, g.informative.Successes
+	if g.together == 0 {
+		for a := range g.counts {
+			archsimd.LoadUint64x8(&samples[a]).Merge(archsimd.LoadUint64x8(&g.counts[a]), drawn).Store(&g.counts[a])
+			archsimd.LoadUint64x8(&successes[a]).Merge(archsimd.LoadUint64x8(&g.successes[a]), drawn).Store(&g.successes[a])
 		}
 		return rewarded.Merge(total, drawn)
 	}
 	// The first lanes of the group are the rewarded samples, arm by arm.
-	group := fp.Integers(b.lanes).Masked(drawn)
-	success := fp.Integers(b.lanes & -b.lanes).Masked(drawn) // the lane of the next success
+	group := fp.Integers(g.lanes).Masked(drawn)
+	success := fp.Integers(g.lanes & -g.lanes).Masked(drawn) // the lane of the next success
 	failure := success.ShiftLeft(rewarded)
-	archsimd.LoadUint64x8(&b.packs.Rewarded).AndNot(group).Or(failure.Sub(success)).Store(&b.packs.Rewarded)
+	archsimd.LoadUint64x8(&g.packs.Rewarded).AndNot(group).Or(failure.Sub(success)).Store(&g.packs.Rewarded)
 	for a := range samples {
 		k := archsimd.LoadUint64x8(&successes[a])
 		s, f := success.ShiftLeft(k), failure.ShiftLeft(archsimd.LoadUint64x8(&samples[a]).Sub(k))
 		lanes := s.Sub(success).Or(f.Sub(failure))
-		archsimd.LoadUint64x8(&b.packs.Arms[a]).AndNot(group).Or(lanes).Store(&b.packs.Arms[a])
+		archsimd.LoadUint64x8(&g.packs.Arms[a]).AndNot(group).Or(lanes).Store(&g.packs.Arms[a])
 		success, failure = s, f
 	}
 	return rewarded.Merge(total, drawn)
 }
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
-func (b *vectorBatch) addArm(a int, count, successes integers) {
-	b.addDrawn(a, count)
-	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
-	positive, negative := &b.positive[a], &b.negative[a]
+func (g *vectorGroups) addArm(a int, count, successes integers) {
+	g.addDrawn(a, count)
+	up, down := archsimd.LoadFloat64x8(&g.up), archsimd.LoadFloat64x8(&g.down)
+	positive, negative := &g.positive[a], &g.negative[a]
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
 	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
-	if b.drops {
+	if g.drops {
 		zero := fp.Broadcast(0)
-		b.addCounts(a, successes.Masked(up.NotEqual(zero)), count.Sub(successes).Masked(down.NotEqual(zero)))
+		g.addCounts(a, successes.Masked(up.NotEqual(zero)), count.Sub(successes).Masked(down.NotEqual(zero)))
 	}
 }
 
 // addCounts adds numbers of samples of an arm with A > 0 and with A < 0.
-func (b *vectorBatch) addCounts(a int, positives, negatives integers) {
-	archsimd.LoadUint64x8(&b.positives[a]).Add(positives).Store(&b.positives[a])
-	archsimd.LoadUint64x8(&b.negatives[a]).Add(negatives).Store(&b.negatives[a])
+func (g *vectorGroups) addCounts(a int, positives, negatives integers) {
+	archsimd.LoadUint64x8(&g.positives[a]).Add(positives).Store(&g.positives[a])
+	archsimd.LoadUint64x8(&g.negatives[a]).Add(negatives).Store(&g.negatives[a])
 }

@@ -289,30 +289,25 @@ func (p *vectorPairs) tally() {
 }
 
 // tally adds the current group of element i to statistics.
-func (b *vectorBatch) tally(i int, statistics *grpo.GroupStatistics) {
-	if b.shifts != nil {
-		b.tallyAtoms(i, statistics)
+func (g *vectorGroups) tally(i int, statistics *grpo.GroupStatistics) {
+	if g.shifts != nil { // the KL penalty is part of the rewards
+		var atoms []grpo.Atom
+		for n, a := range g.armOf {
+			if g.counts[a][i] > 0 {
+				atoms = append(atoms, grpo.Atom{Arm: a, Count: int(g.atoms[n][i]), Reward: g.rewards[n][i]})
+			}
+		}
+		statistics.AddAtoms(&g.Estimator.Advantage, atoms, 0)
 		return
 	}
 	for a := range statistics.Arms {
-		count, successes := int(b.counts[a][i]), int(b.successes[a][i])
-		if b.together > 0 {
-			lanes := b.packs.Arms[a][i] & b.lanes
-			count, successes = bits.OnesCount64(lanes), bits.OnesCount64(lanes&b.packs.Rewarded[i])
+		count, successes := int(g.counts[a][i]), int(g.successes[a][i])
+		if g.together > 0 {
+			lanes := g.packs.Arms[a][i] & g.lanes
+			count, successes = bits.OnesCount64(lanes), bits.OnesCount64(lanes&g.packs.Rewarded[i])
 		}
-		statistics.Arms[a].AddBernoulli(b.up[i], b.down[i], count, successes)
+		statistics.Arms[a].AddBernoulli(g.up[i], g.down[i], count, successes)
 	}
-}
-
-// tallyAtoms is tally where the KL penalty is part of the rewards.
-func (b *vectorBatch) tallyAtoms(i int, statistics *grpo.GroupStatistics) {
-	var atoms []grpo.Atom
-	for n, a := range b.armOf {
-		if b.counts[a][i] > 0 {
-			atoms = append(atoms, grpo.Atom{Arm: a, Count: int(b.atoms[n][i]), Reward: b.rewards[n][i]})
-		}
-	}
-	statistics.AddAtoms(&b.Estimator.Advantage, atoms, 0)
 }
 
 // inform counts the pairs in counting of which a side pushes and which differ.

@@ -29,62 +29,62 @@ func (v *vectorCell) shifted() bool {
 }
 
 // setAtoms allocates the atoms of groups: one for each arm, or two for Bernoulli arms.
-func (b *vectorBatch) setAtoms() {
-	arms := len(b.means)
+func (g *vectorGroups) setAtoms() {
+	arms := len(g.means)
 	for a := range arms {
-		b.armOf = append(b.armOf, a)
+		g.armOf = append(g.armOf, a)
 	}
-	b.atoms = b.counts
-	if b.shifted() {
-		b.shifts = make([]floats, arms)
-		if b.advantages != nil {
-			b.atoms, b.armOf = make([]draw.Vector, 2*arms), nil
+	g.atoms = g.counts
+	if g.shifted() {
+		g.shifts = make([]floats, arms)
+		if g.advantages != nil {
+			g.atoms, g.armOf = make([]draw.Vector, 2*arms), nil
 			for a := range arms {
-				b.armOf = append(b.armOf, a, a)
+				g.armOf = append(g.armOf, a, a)
 			}
 		}
 	}
-	b.rewards = make([]floats, len(b.atoms))
+	g.rewards = make([]floats, len(g.atoms))
 }
 
 // shift sets what the penalty adds to rewards, as grpo.KL.Shifts.
-func (b *vectorBatch) shift() {
-	penalty := fp.Broadcast(0).Sub(fp.Spread(&b.Estimator.KL.Coefficient))
-	logNorm := archsimd.LoadFloat64x8(b.old.logNorm).Sub(archsimd.LoadFloat64x8(b.reference.logNorm))
-	for a := range b.shifts {
-		l := archsimd.LoadFloat64x8(&b.old.logits[a]).Sub(archsimd.LoadFloat64x8(&b.reference.logits[a]))
-		penalty.Mul(l.Sub(logNorm)).Store(&b.shifts[a])
+func (g *vectorGroups) shift() {
+	penalty := fp.Broadcast(0).Sub(fp.Spread(&g.Estimator.KL.Coefficient))
+	logNorm := archsimd.LoadFloat64x8(g.old.logNorm).Sub(archsimd.LoadFloat64x8(g.reference.logNorm))
+	for a := range g.shifts {
+		l := archsimd.LoadFloat64x8(&g.old.logits[a]).Sub(archsimd.LoadFloat64x8(&g.reference.logits[a]))
+		penalty.Mul(l.Sub(logNorm)).Store(&g.shifts[a])
 	}
 }
 
 // addShifted adds the current group of Bernoulli arms, whose rewards the penalty shifts, as
 // grpo.GroupStatistics.AddAtoms.
-func (b *vectorBatch) addShifted() {
+func (g *vectorGroups) addShifted() {
 	zero, one := fp.Broadcast(0), fp.Broadcast(1)
-	none, lanes := fp.Integers(0), fp.Integers(b.lanes)
+	none, lanes := fp.Integers(0), fp.Integers(g.lanes)
 	sum, total := zero, none
 	low, high := fp.Broadcast(math.Inf(1)), fp.Broadcast(math.Inf(-1))
-	for a := range b.counts {
-		if b.together > 0 {
-			arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
-			draw.OnesCount(arm).Store(&b.counts[a])
-			draw.OnesCount(arm.And(archsimd.LoadUint64x8(&b.packs.Rewarded))).Store(&b.successes[a])
+	for a := range g.counts {
+		if g.together > 0 {
+			arm := archsimd.LoadUint64x8(&g.packs.Arms[a]).And(lanes)
+			draw.OnesCount(arm).Store(&g.counts[a])
+			draw.OnesCount(arm.And(archsimd.LoadUint64x8(&g.packs.Rewarded))).Store(&g.successes[a])
 		}
-		count, successes := archsimd.LoadUint64x8(&b.counts[a]), archsimd.LoadUint64x8(&b.successes[a])
+		count, successes := archsimd.LoadUint64x8(&g.counts[a]), archsimd.LoadUint64x8(&g.successes[a])
 		total = total.Add(successes)
-		shift, drawn := archsimd.LoadFloat64x8(&b.shifts[a]), count.NotEqual(none)
+		shift, drawn := archsimd.LoadFloat64x8(&g.shifts[a]), count.NotEqual(none)
 		reward, n := one.Add(shift), successes
 		for i := 2 * a; i < 2*a+2; i++ {
 			some := n.NotEqual(none)
 			low, high = reward.Min(low).Merge(low, some), reward.Max(high).Merge(high, some)
 			sum = sum.Add(n.ConvertToFloat64().Mul(reward).Masked(some))
-			n.Store(&b.atoms[i])
-			reward.Masked(drawn).Store(&b.rewards[i])
+			n.Store(&g.atoms[i])
+			reward.Masked(drawn).Store(&g.rewards[i])
 			reward, n = shift, count.Sub(successes)
 		}
 	}
-	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
-	b.addRewards(sum, zero, low, high)
+	archsimd.LoadUint64x8(&g.rewarded).Add(total).Store(&g.rewarded)
+	g.addRewards(sum, zero, low, high)
 }
 
 // usesLogNorm reports whether step t uses log π of its policies.
@@ -94,9 +94,9 @@ func (v *vectorCell) usesLogNorm(t int) bool {
 }
 
 // addDrawn counts samples of an arm.
-func (b *vectorBatch) addDrawn(a int, count integers) {
-	if b.drawn != nil {
-		archsimd.LoadUint64x8(&b.drawn[a]).Add(count).Store(&b.drawn[a])
+func (g *vectorGroups) addDrawn(a int, count integers) {
+	if g.drawn != nil {
+		archsimd.LoadUint64x8(&g.drawn[a]).Add(count).Store(&g.drawn[a])
 	}
 }
 
@@ -155,5 +155,5 @@ func (b *vectorBatch) moveReference() {
 		logit := &b.reference.logits[a]
 		rest.Mul(archsimd.LoadFloat64x8(logit)).Add(rate.Mul(archsimd.LoadFloat64x8(&b.now.logits[a]))).Store(logit)
 	}
-	b.softmax(&b.reference, b.reference.logNorm)
+	b.reference.softmax(b.reference.logNorm, &b.gap)
 }

@@ -60,21 +60,21 @@ func (p *vectorPrompts) choose(s *draw.Streams) {
 }
 
 // drawPrompts draws a group of a prompt for every replica, as sampler.promptGroup.
-func (b *vectorBatch) drawPrompts() {
-	p := b.prompts
-	if b.tabular == nil { // else pushTabular has chosen
-		p.choose(b.streams)
+func (g *vectorGroups) drawPrompts() {
+	p := g.prompts
+	if !g.tabular() { // else pushTabular has chosen
+		p.choose(g.streams)
 	}
-	if b.large != nil {
+	if g.large != nil {
 		archsimd.ClearAVXUpperBits() // see fp.Integers
 		for i, x := range p.chosen {
 			means := &p.Means[x]
-			b.large.Means[0][i], b.large.Means[1][i] = means[0], means[1]
+			g.large.Means[0][i], g.large.Means[1][i] = means[0], means[1]
 		}
-		b.large.Draw()
+		g.large.Draw()
 		return
 	}
-	b.packs.DrawPairs(b.samples, p.digits, p.chosen)
+	g.packs.DrawPairs(g.samples, p.digits, p.chosen)
 }
 
 // addsPrompts reports whether addPrompts adds the groups of a step: prompts that share one policy have
@@ -87,21 +87,21 @@ func (v *vectorCell) addsPrompts() bool {
 
 // addPrompts draws the groups of a step, then adds all of them with their sums in registers, as addGroups
 // does after empty.
-func (b *vectorBatch) addPrompts() {
-	groups := b.prompts.groups
-	for g := range groups {
-		b.drawPrompts()
-		if b.others != nil {
-			b.redrawPrompts()
+func (g *vectorGroups) addPrompts() {
+	groups := g.prompts.groups
+	for i := range groups {
+		g.drawPrompts()
+		if g.others != nil {
+			g.redrawPrompts()
 		}
-		archsimd.LoadUint64x8(&b.packs.Arms[0]).Store(&groups[g].first)
-		archsimd.LoadUint64x8(&b.packs.Rewarded).Store(&groups[g].rewarded)
+		archsimd.LoadUint64x8(&g.packs.Arms[0]).Store(&groups[i].first)
+		archsimd.LoadUint64x8(&g.packs.Rewarded).Store(&groups[i].rewarded)
 	}
-	none, size, t := fp.Integers(0), fp.Integers(uint64(b.Estimator.GroupSize)), &b.table[0]
+	none, size, t := fp.Integers(0), fp.Integers(uint64(g.Estimator.GroupSize)), &g.table[0]
 	zero, rewarded := none, none
 	var up0, down0, up1, down1 vector // sums of advantages
-	for g := range groups {
-		first, lanes := archsimd.LoadUint64x8(&groups[g].first), archsimd.LoadUint64x8(&groups[g].rewarded)
+	for i := range groups {
+		first, lanes := archsimd.LoadUint64x8(&groups[i].first), archsimd.LoadUint64x8(&groups[i].rewarded)
 		total, drawn, both := draw.OnesCount(lanes), draw.OnesCount(first), draw.OnesCount(first.And(lanes))
 		up := archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
 		down := archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
@@ -113,13 +113,13 @@ func (b *vectorBatch) addPrompts() {
 		up1 = up1.Add(up.Mul(successes.ConvertToFloat64()))
 		down1 = down1.Add(down.Mul(size.Sub(drawn).Sub(successes).ConvertToFloat64()))
 	}
-	up0.Store(&b.positive[0])
-	up1.Store(&b.positive[1])
-	down0.Store(&b.negative[0])
-	down1.Store(&b.negative[1])
-	if b.others != nil {
+	up0.Store(&g.positive[0])
+	up1.Store(&g.positive[1])
+	down0.Store(&g.negative[0])
+	down1.Store(&g.negative[1])
+	if g.others != nil {
 		return // redrawPrompts has counted the groups before any was redrawn
 	}
-	zero.Store(&b.zero)
-	rewarded.Store(&b.rewarded)
+	zero.Store(&g.zero)
+	rewarded.Store(&g.rewarded)
 }

@@ -15,44 +15,23 @@ import (
 
 // vectorBatch runs eight replicas of a batch in the elements of vector registers: element
 // i of every vector belongs to replica i. It computes to the last bit what replica.step
-// computes, see hasVectors. It needs AVX-512.
+// computes, see hasVectors. It needs AVX-512. Its groups are vectorGroups; its own methods are
+// the force, the update of the policies and what is recorded.
 type vectorBatch struct {
-	*vectorCell
-	streams  *draw.Streams
-	packs    *draw.Packs  // nil for large groups
-	large    *draw.Counts // nil for groups in packs
-	replicas []*replica   // at most eight
+	vectorGroups
+	replicas []*replica // at most eight
 
 	onPolicy         bool             // π_old is π, so all weights are 1
-	now, old         vectorPolicies   // π and π_old; on-policy the same
-	reference        vectorPolicies   // π_ref
+	now              vectorPolicies   // π
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
-
-	left  int    // groups in the packs that have not been used
-	lanes uint64 // lanes of the current group in the packs
-
-	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
-	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
-	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
-	force                []floats      // by arm
-	exponentials         []floats      // scratch of measure and weigh, by arm
-	weights              []floats      // of weigh, by arm for A > 0, then for A < 0
-	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
-	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
-	rewards              []floats      // by atom
-	armOf                []int         // by atom
-	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
-
-	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
+	force            []floats         // by arm
+	exponentials     []floats         // scratch of measure and weigh, by arm
+	weights          []floats         // of weigh, by arm for A > 0, then for A < 0
 
 	ages    *vectorAges    // of snapshots; nil unless the lag is random
-	prompts *vectorPrompts // nil: all groups have the same arms
-	others  *vectorRedraws // the prompts of redrawn groups; nil: those that were drawn
 	tabular *vectorTabular // nil: there is one policy
-
-	*vectorSums
 }
 
 // vectorSums holds vectors of a vectorBatch. They have memory of their own without
@@ -86,9 +65,6 @@ type vectorCell struct {
 	first         uint64         // lanes of the first group in a pack
 	plain         bool           // see isPlain
 	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
-	ratio         bool           // samples have the weight π/π_old
-	weighted      bool           // samples have the weights of weigh
-	drops         bool           // some of these are set to 0
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
 	outside       bool           // the KL penalty is outside the loss
@@ -97,10 +73,18 @@ type vectorCell struct {
 	normal        []bool         // by arm: its rewards are normal with a density
 	reward0, gap0 float64        // J and z at step 0
 
-	form         grpo.WeightForm // of weigh
-	above, below grpo.Interval   // bounds of weights for A > 0 and A < 0
+	vectorWeights
 
 	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
+}
+
+// vectorWeights are the importance weights of a vectorCell.
+type vectorWeights struct {
+	ratio        bool            // samples have the weight π/π_old
+	weighted     bool            // samples have the weights of weigh
+	drops        bool            // some of these are set to 0
+	form         grpo.WeightForm // of weigh
+	above, below grpo.Interval   // bounds of weights for A > 0 and A < 0
 }
 
 type (
@@ -158,12 +142,11 @@ func (p *vectorPolicies) set(q *vectorPolicies) {
 // policies then take 8 MB.
 const longestVectorHistory = 1 << 16
 
-// hasVectors reports whether the processor has the instructions and vectorBatch the options
-// of a cell. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
+// hasVectors reports whether the processor has the instructions for a cell and vectorPath its
+// options. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
 // their sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
-	return archsimd.X86.AVX512() &&
-		!c.Deterministic() &&
+	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && grpo.WeightsBySign(&c.Estimator.Importance)) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -263,22 +246,23 @@ func olderSnapshots(c *Cell) int { return max(grpo.StoredPolicies(&c.Lag, c.Run.
 
 // newBatch returns a vector batch.
 func (v *vectorCell) newBatch() *vectorBatch {
-	arms, streams := len(v.means), new(draw.Streams)
+	arms, streams, tabular := len(v.means), new(draw.Streams), v.newVectorTabular()
 	b := &vectorBatch{
-		vectorCell: v,
-		vectorSums: new(vectorSums),
-		streams:    streams,
-		now:        v.newPolicies(),
-		reference:  v.initial,
-		prompts:    newVectorPrompts(v.Prompts),
-		others:     newVectorRedraws(v.Cell),
-		tabular:    v.newVectorTabular(),
-		velocity:   make([]floats, arms),
-		square:     make([]floats, arms),
-		positive:   make([]floats, arms),
-		negative:   make([]floats, arms),
-		force:      make([]floats, arms),
-
+		vectorGroups: vectorGroups{
+			vectorCell: v,
+			vectorSums: new(vectorSums),
+			streams:    streams,
+			reference:  v.initial,
+			prompts:    newVectorPrompts(v.Prompts),
+			others:     newVectorRedraws(v.Cell, tabular),
+			positive:   make([]floats, arms),
+			negative:   make([]floats, arms),
+		},
+		now:          v.newPolicies(),
+		tabular:      tabular,
+		velocity:     make([]floats, arms),
+		square:       make([]floats, arms),
+		force:        make([]floats, arms),
 		exponentials: make([]floats, arms),
 	}
 	if v.addsPrompts() {
@@ -321,7 +305,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		for rows := range slices.Chunk(memory, v.rows) {
 			b.past = append(b.past, newVectorPolicies(rows))
 		}
-		b.setAges(memory)
+		if b.ages = v.newVectorAges(memory); b.ages != nil {
+			b.old = v.newPolicies()
+		}
 	}
 	return b
 }
@@ -468,11 +454,11 @@ func (b *vectorBatch) refresh(t int) {
 		b.refreshTabular()
 		return
 	case b.ages != nil:
-		b.store(t)
+		b.ages.store(t, &b.now)
 		if b.agedByGroup() {
 			return
 		}
-		b.choose(t, 0)
+		b.ages.choose(t, 0, &b.old)
 	case len(b.past) > 0:
 		archsimd.ClearAVXUpperBits() // see fp.Integers
 		n := t / b.Lag.StepsPerSnapshot()
@@ -486,17 +472,17 @@ func (b *vectorBatch) refresh(t int) {
 }
 
 // aim aims the samplers at the snapshots.
-func (b *vectorBatch) aim() {
-	if b.informative != nil && b.others == nil {
-		b.informative.Aim(b.old.probs)
+func (g *vectorGroups) aim() {
+	if g.informative != nil && g.others == nil {
+		g.informative.Aim(g.old.probs)
 	}
-	if b.shifts != nil {
-		b.shift()
+	if g.shifts != nil {
+		g.shift()
 	}
-	if b.large != nil {
-		b.large.Aim(b.old.probs)
+	if g.large != nil {
+		g.large.Aim(g.old.probs)
 		return
 	}
-	b.packs.Aim(b.old.probs)
-	b.left = 0
+	g.packs.Aim(g.old.probs)
+	g.left = 0
 }

@@ -151,7 +151,7 @@ func (b *vectorBatch) pushTabular() {
 			b.at(&p.prompts[chosen[0]])
 			b.force = part[:]
 		} else {
-			b.gatherGroup()
+			p.gatherGroup(chosen)
 		}
 		b.aim()
 		b.empty()
@@ -180,11 +180,9 @@ func (b *vectorBatch) pushTabular() {
 	b.at(&p.mean)
 }
 
-// gatherGroup sets the policies of the current group from those of its prompts.
-func (b *vectorBatch) gatherGroup() {
-	p, chosen := b.tabular, b.prompts.chosen
-	_, _, stride := b.promptRows()
-	from, to := p.behind[0], p.behind[1]
+// gatherGroup sets the policies of the current group from those of the chosen prompts.
+func (p *vectorTabular) gatherGroup(chosen *draw.Vector) {
+	from, to, stride := p.behind[0], p.behind[1], len(p.group.rows)
 	gather(p.group.now.rows, p.rows, stride, chosen)
 	gather(p.group.rows[from:max(from, to)], p.rows[from:], stride, chosen)
 }

@@ -6,26 +6,13 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo/fp"
-	"grposim/option"
 	"grposim/sim/draw"
 )
 
-// isPlain reports whether the cell is one that plainStep computes: two Bernoulli arms, one
-// group of at most 64 samples a step with any importance weights, an exact KL penalty at the
-// current policy, a heavy ball, and no option of estimator or optimizer that is not named here.
+// isPlain reports whether the cell is one that plainStep computes.
 func (v *vectorCell) isPlain() bool {
-	e, o := &v.Estimator, &v.Optimizer
-	estimator := option.Estimator{
-		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
-		Importance: e.Importance, Samples: e.Samples,
-		KL: option.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: option.ExactKL, At: option.AtCurrent},
-	}
-	optimizer := option.Optimizer{
-		Kind: option.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
-		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
-	}
-	off := !e.Advantage.Scale.OfStep() && e.Filter != option.Drop && !e.KL.Outside() && e.Samples != option.Reused
-	return v.single && !v.tabular() && len(v.means) == 2 && off && *e == estimator && *o == optimizer
+	one := v.single && v.Estimator.GroupsPerStep == 1 // a single group of an aged step is one of several
+	return one && !v.tabular() && len(v.means) == 2 && plainPath.computes(v.Cell)
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of

@@ -70,7 +70,7 @@ func (b *vectorBatch) update(t int) (diverged uint8) {
 	if logNorm != nil && !b.usesLogNorm(t+1) {
 		logNorm = nil
 	}
-	return b.softmax(&b.now, logNorm).IsNaN().ToBits()
+	return b.now.softmax(logNorm, &b.gap).IsNaN().ToBits()
 }
 
 // diverge notes the replicas that diverge in step t, as bits.
@@ -87,9 +87,9 @@ func (b *vectorBatch) diverge(diverged uint8, t int) {
 
 // softmax sets the probabilities of policies from their logits, and log Σ exp(θ_a) unless it is
 // nil. It returns the inverse of Σ exp(θ_a − max θ).
-func (b *vectorBatch) softmax(p *vectorPolicies, logNorm *floats) vector {
-	if len(b.force) == 2 {
-		return b.pairSoftmax(p, logNorm)
+func (p *vectorPolicies) softmax(logNorm *floats, scratch *[1]floats) vector {
+	if len(p.logits) == 2 {
+		return p.pairSoftmax(logNorm, scratch)
 	}
 	logits, probs := p.logits, p.probs[:len(p.logits)]
 	top := archsimd.LoadFloat64x8(&logits[0])
@@ -109,13 +109,13 @@ func (b *vectorBatch) softmax(p *vectorPolicies, logNorm *floats) vector {
 
 // pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
 // they are infinite.
-func (b *vectorBatch) pairSoftmax(p *vectorPolicies, logNorm *floats) vector {
+func (p *vectorPolicies) pairSoftmax(logNorm *floats, scratch *[1]floats) vector {
 	zero, one := fp.Broadcast(0), fp.Broadcast(1)
 	first, second := archsimd.LoadFloat64x8(&p.logits[0]), archsimd.LoadFloat64x8(&p.logits[1])
 	gap := first.Sub(second).Masked(first.NotEqual(second))
 	likelier := gap.GreaterEqual(zero)
-	gap.Min(zero.Sub(gap)).Store(&b.gap[0])
-	e := fp.ExpBelowLanes(b.gap[:], b.gap[:], zero)
+	gap.Min(zero.Sub(gap)).Store(&scratch[0])
+	e := fp.ExpBelowLanes(scratch[:], scratch[:], zero)
 	inverse := one.Div(one.Add(e))
 	// Products of selected factors: the compiler would repeat a division whose result is selected.
 	one.Merge(e, likelier).Mul(inverse).Store(&p.probs[0])

@@ -200,3 +200,50 @@ func testMoments(x []float64, mean, variance, fourth float64) error {
 	}
 	return nil
 }
+
+// What no law has panics.
+func TestPanics(t *testing.T) {
+	nan := math.NaN()
+	aim := func(weights ...float64) func() { return func() { NewPack(len(weights), nil).Aim(weights) } }
+	counts := func(arms, n int, weights ...float64) func() {
+		return func() { multinomial(make([]int, arms), words(1), n, weights) }
+	}
+	for name, draw := range map[string]func(){
+		"Binomial of −1":                func() { Binomial(words(1), -1, 0.5) },
+		"Binomial of 2³¹+1":             func() { Binomial(words(1), 1<<31+1, 0.5) },
+		"Binomial with p NaN":           func() { Binomial(words(1), 1, nan) },
+		"a large Binomial with p NaN":   func() { Binomial(words(1), 1000, nan) },
+		"a table to −1":                 func() { NewBinomialTable(-1, 0.5) },
+		"a table that is too long":      func() { NewBinomialTable(MaxTabulated+1, 0.5) },
+		"a table with p < 0":            func() { NewBinomialTable(10, -0.1) },
+		"a table with p > 1":            func() { NewBinomialTable(10, 1.1) },
+		"a table with p NaN":            func() { NewBinomialTable(10, nan) },
+		"too few weights":               func() { NewMultinomial(2).Set([]float64{1}) },
+		"counts of weight 0":            counts(1, 1, 0),
+		"counts of a negative weight":   counts(2, 1, -1, 2),
+		"counts of a weight NaN":        counts(2, 1, nan, 1),
+		"counts of −1":                  counts(2, -1, 0.5, 0.5),
+		"a pack of weight 0":            aim(0),
+		"a pack of weights 0":           aim(0, 0),
+		"a pack, first weight negative": aim(-1, 2),
+		"a pack, last weight negative":  aim(2, -1),
+		"a pack, first weight NaN":      aim(nan, 1),
+		"a pack, last weight NaN":       aim(1, nan),
+		"three arms, last weight NaN":   aim(0.5, 0.5, nan),
+		"three arms, one negative":      aim(0.5, -1, 0.5),
+		"a pack with a mean NaN":        func() { NewPack(1, []float64{nan}) },
+		"Gamma of 0":                    func() { Gamma(words(1), 0) },
+		"Gamma of NaN":                  func() { Gamma(words(1), nan) },
+		"Gamma of infinity":             func() { Gamma(words(1), math.Inf(1)) },
+		"ChiSquare of −1":               func() { ChiSquare(words(1), -1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s does not panic", name)
+				}
+			}()
+			draw()
+		}()
+	}
+}

@@ -273,19 +273,3 @@ func TestBinomialTableTestsHavePower(t *testing.T) {
 		t.Error("one word used for two digits is not detected")
 	}
 }
-
-func TestBinomialTablePanics(t *testing.T) {
-	for _, c := range []struct {
-		limit int
-		p     float64
-	}{{-1, 0.5}, {MaxTabulated + 1, 0.5}, {10, -0.1}, {10, 1.1}, {10, math.NaN()}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("NewBinomialTable(%d, %v) does not panic", c.limit, c.p)
-				}
-			}()
-			NewBinomialTable(c.limit, c.p)
-		}()
-	}
-}

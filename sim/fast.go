@@ -1,0 +1,149 @@
+package sim
+
+import (
+	"slices"
+
+	"grposim/grpo"
+	"grposim/option"
+)
+
+// A fast path is a shorter way to the numbers of replica.step, to the last bit, for the cells
+// whose options it computes. What it computes is a row here and is asked nowhere else. A cell
+// with another word, such as one that is new to package option, or with a number in a field that
+// no row knows, takes the slower path.
+
+// vectorPath is what a vectorBatch computes. Learning rates, the ages of random lags and the
+// advantages of Bernoulli groups come from package grpo as they are.
+var vectorPath = fastPath{
+	laws:      []option.Law{option.Bernoulli, option.Constant, option.Normal},
+	filters:   []option.Filter{option.KeepAll, option.Redraw, option.Drop},
+	baselines: []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline, option.RunningMean},
+	scales: []option.Scale{
+		option.StdScale, option.NoScale, option.OthersStd, option.MeanScale,
+		option.BatchStd, option.PooledStd, option.BatchMean,
+	},
+	stds:        []option.Deviation{option.PopulationStd, option.SampleStd},
+	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange, grpo.HeldWeight, grpo.SigmoidWeight, grpo.PowerWeight},
+	klPlaces:    []option.KLPlacement{option.InLoss, option.InAdvantage, option.InReward},
+	klGradients: []option.KLGradient{option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3},
+	klPoints:    []option.KLPoint{option.AtCurrent, option.AtSnapshot},
+	samples:     []option.Samples{option.Fresh, option.Reused},
+	lags:        []option.LagKind{option.Block, option.Delay, option.Random},
+	draws:       []option.AgeDraw{option.AgePerGroup, option.AgePerStep},
+	methods:     []option.Method{option.HeavyBall, option.Nesterov, option.Adam},
+	parameters:  []option.Parameters{option.Tabular, option.Shared},
+	orders:      []option.PromptOrder{option.Shuffled, option.InOrder, option.Independent},
+	entropy:     true, maxNorm: true, movingReference: true,
+}
+
+// twoArmPath is what a twoArmBatch computes, of two arms. It leaves a step of the optimizer
+// other than heavy ball at a constant rate to package grpo.
+var twoArmPath = fastPath{
+	laws:        []option.Law{option.Bernoulli},
+	filters:     vectorPath.filters,
+	baselines:   []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline},
+	scales:      []option.Scale{option.StdScale, option.NoScale, option.OthersStd, option.MeanScale},
+	stds:        vectorPath.stds,
+	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
+	linear:      true,
+	klPlaces:    []option.KLPlacement{option.InLoss},
+	klGradients: []option.KLGradient{option.ExactKL},
+	klPoints:    vectorPath.klPoints,
+	samples:     []option.Samples{option.Fresh},
+	lags:        []option.LagKind{option.Block, option.Delay},
+	methods:     vectorPath.methods,
+}
+
+// plainPath is what plainStep computes, of the cells of a vectorBatch with two arms and one
+// group of at most 64 samples a step.
+var plainPath = fastPath{
+	laws:            []option.Law{option.Bernoulli},
+	filters:         []option.Filter{option.KeepAll, option.Redraw},
+	baselines:       vectorPath.baselines,
+	scales:          twoArmPath.scales,
+	stds:            vectorPath.stds,
+	weights:         vectorPath.weights,
+	klPlaces:        []option.KLPlacement{option.InLoss},
+	klGradients:     []option.KLGradient{option.ExactKL},
+	klPoints:        []option.KLPoint{option.AtCurrent},
+	samples:         []option.Samples{option.Fresh},
+	lags:            vectorPath.lags,
+	draws:           vectorPath.draws,
+	methods:         []option.Method{option.HeavyBall},
+	parameters:      []option.Parameters{option.Shared},
+	orders:          vectorPath.orders,
+	movingReference: true,
+}
+
+// fastPath lists the words of options that a fast path computes. A path without words of
+// prompts runs no cells with prompts, one without words of ages none with random ages.
+type fastPath struct {
+	laws            []option.Law // of all arms
+	filters         []option.Filter
+	baselines       []option.Baseline
+	scales          []option.Scale
+	stds            []option.Deviation
+	weights         []grpo.WeightForm // of importance modes
+	linear          bool              // of these, only weights of 1 and ρ
+	klPlaces        []option.KLPlacement
+	klGradients     []option.KLGradient
+	klPoints        []option.KLPoint
+	samples         []option.Samples
+	lags            []option.LagKind
+	draws           []option.AgeDraw
+	methods         []option.Method
+	parameters      []option.Parameters
+	orders          []option.PromptOrder
+	entropy         bool // an entropy bonus
+	maxNorm         bool // a largest norm of the force
+	movingReference bool
+}
+
+// computes reports whether the path computes all options of a cell with groups of finite size.
+func (p *fastPath) computes(c *Cell) bool {
+	for _, arm := range c.Bandit.Arms {
+		if !slices.Contains(p.laws, arm.Law) {
+			return false
+		}
+	}
+	kl := &c.Estimator.KL
+	form, _, _ := grpo.FormOf(&c.Estimator.Importance)
+	return p.knows(c) &&
+		slices.Contains(p.filters, c.Estimator.Filter) &&
+		slices.Contains(p.baselines, c.Estimator.Advantage.Baseline) &&
+		slices.Contains(p.scales, c.Estimator.Advantage.Scale) &&
+		slices.Contains(p.stds, c.Estimator.Advantage.Std) &&
+		slices.Contains(p.weights, form) && (!p.linear || c.Estimator.Importance.Linear()) &&
+		(kl.Coefficient == 0 || slices.Contains(p.klPlaces, kl.In) &&
+			slices.Contains(p.klGradients, kl.Gradient) && slices.Contains(p.klPoints, kl.At)) &&
+		slices.Contains(p.samples, c.Estimator.Samples) &&
+		slices.Contains(p.lags, c.Lag.Kind) &&
+		(c.Lag.Kind != option.Random || slices.Contains(p.draws, c.Lag.Ages.Drawn)) &&
+		slices.Contains(p.methods, c.Optimizer.Kind) &&
+		(c.Prompts == nil || slices.Contains(p.parameters, c.Prompts.Parameters) && slices.Contains(p.orders, c.Prompts.Order)) &&
+		(p.movingReference || c.ReferenceUpdate.Interval == 0)
+}
+
+// knows reports whether all fields with a value are among those that the path reads.
+func (p *fastPath) knows(c *Cell) bool {
+	e, o := &c.Estimator, &c.Optimizer
+	estimator := option.Estimator{
+		GroupSize: e.GroupSize, GroupsPerStep: e.GroupsPerStep, Filter: e.Filter, Importance: e.Importance, Samples: e.Samples,
+		Advantage: option.Advantage{
+			Baseline: e.Advantage.Baseline, Scale: e.Advantage.Scale, Std: e.Advantage.Std,
+			Value: e.Advantage.Value, Rate: e.Advantage.Rate, Epsilon: e.Advantage.Epsilon,
+		},
+		KL: option.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: e.KL.Gradient, At: e.KL.At},
+	}
+	optimizer := option.Optimizer{
+		Kind: o.Kind, LearningRate: o.LearningRate, Momentum: o.Momentum,
+		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
+	}
+	if p.entropy {
+		estimator.Entropy = e.Entropy
+	}
+	if p.maxNorm {
+		optimizer.MaxNorm = o.MaxNorm
+	}
+	return *e == estimator && *o == optimizer
+}

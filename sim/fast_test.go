@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"testing"
+
+	"grposim/option"
+)
+
+// A fast path computes the cells whose words it lists, and no cell with a word that is new.
+func TestFastPaths(t *testing.T) {
+	standard := func() *Cell {
+		return Cell{
+			Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},
+			Estimator: option.Estimator{
+				GroupSize: 16, KL: option.KL{Coefficient: 0.5}, Importance: everyWeight(option.NoImportance),
+			},
+			Lag: option.Lag{Interval: 2},
+			Optimizer: option.Optimizer{
+				LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: option.Schedule{Total: 10},
+			},
+			ReferenceUpdate: option.ReferenceUpdate{Rate: 0.6},
+			Run:             Run{Steps: 10, Replicas: chunkSize},
+		}.complete()
+	}
+	random := option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}}
+	type paths struct{ vectors, twoArm, plain bool }
+	all, none, slower := paths{true, true, true}, paths{}, paths{vectors: true}
+	for name, c := range map[string]struct {
+		change func(*Cell)
+		want   paths
+	}{
+		"the usual":          {func(*Cell) {}, all},
+		"redraw":             {func(c *Cell) { c.Estimator.Filter = option.Redraw }, all},
+		"others-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.OthersStd }, all},
+		"unused words of KL": {func(c *Cell) { c.Estimator.KL = option.KL{In: option.InReward, Gradient: option.K3} }, all},
+		"moving reference":   {func(c *Cell) { c.ReferenceUpdate.Interval = 3 }, paths{vectors: true, plain: true}},
+		"random ages":        {func(c *Cell) { c.Lag = random }, paths{vectors: true, plain: true}},
+		"VESPO":              {func(c *Cell) { c.Estimator.Importance = everyWeight(option.VESPO) }, paths{vectors: true, plain: true}},
+		"clip":               {func(c *Cell) { c.Estimator.Importance = everyWeight(option.Clip) }, paths{vectors: true, plain: true}},
+		"running mean":       {func(c *Cell) { c.Estimator.Advantage.Baseline = option.RunningMean }, paths{vectors: true, plain: true}},
+		"shared prompts":     {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Shared} }, paths{vectors: true, plain: true}},
+		"tabular prompts":    {func(c *Cell) { c.Prompts = &Prompts{} }, slower},
+		"drop":               {func(c *Cell) { c.Estimator.Filter = option.Drop }, paths{vectors: true, twoArm: true}},
+		"KL at snapshot":     {func(c *Cell) { c.Estimator.KL.At = option.AtSnapshot }, paths{vectors: true, twoArm: true}},
+		"Nesterov":           {func(c *Cell) { c.Optimizer.Kind = option.Nesterov }, paths{vectors: true, twoArm: true}},
+		"batch-std":          {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchStd }, slower},
+		"pooled-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.PooledStd }, slower},
+		"batch-mean":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchMean }, slower},
+		"k1":                 {func(c *Cell) { c.Estimator.KL.Gradient = option.K1 }, slower},
+		"ratio-k1":           {func(c *Cell) { c.Estimator.KL.Gradient = option.RatioK1 }, slower},
+		"ratio-k3":           {func(c *Cell) { c.Estimator.KL.Gradient = option.RatioK3 }, slower},
+		"KL in advantage":    {func(c *Cell) { c.Estimator.KL.In = option.InAdvantage }, slower},
+		"KL in reward":       {func(c *Cell) { c.Estimator.KL.In = option.InReward }, slower},
+		"entropy bonus":      {func(c *Cell) { c.Estimator.Entropy = 0.1 }, slower},
+		"reused samples":     {func(c *Cell) { c.Estimator.Samples = option.Reused }, slower},
+		"largest norm":       {func(c *Cell) { c.Optimizer.MaxNorm = 1 }, slower},
+		"constant rewards":   {func(c *Cell) { c.Bandit.Arms[0].Law = option.Constant }, slower},
+
+		"new law":         {func(c *Cell) { c.Bandit.Arms[1].Law = option.Law(len(option.Laws)) }, none},
+		"new filter":      {func(c *Cell) { c.Estimator.Filter = option.Filter(len(option.Filters)) }, none},
+		"new baseline":    {func(c *Cell) { c.Estimator.Advantage.Baseline = option.Baseline(len(option.Baselines)) }, none},
+		"new scale":       {func(c *Cell) { c.Estimator.Advantage.Scale = option.Scale(len(option.Scales)) }, none},
+		"new std":         {func(c *Cell) { c.Estimator.Advantage.Std = option.Deviation(len(option.Deviations)) }, none},
+		"new placement":   {func(c *Cell) { c.Estimator.KL.In = option.KLPlacement(len(option.KLPlacements)) }, none},
+		"new KL gradient": {func(c *Cell) { c.Estimator.KL.Gradient = option.KLGradient(len(option.KLGradients)) }, none},
+		"new KL point":    {func(c *Cell) { c.Estimator.KL.At = option.KLPoint(len(option.KLPoints)) }, none},
+		"new samples":     {func(c *Cell) { c.Estimator.Samples = option.Samples(len(option.SampleUses)) }, none},
+		"new lag":         {func(c *Cell) { c.Lag.Kind = option.LagKind(len(option.LagKinds)) }, none},
+		"new draw of ages": {func(c *Cell) {
+			c.Lag = random
+			c.Lag.Ages.Drawn = option.AgeDraw(len(option.AgeDraws))
+		}, none},
+		"new method":     {func(c *Cell) { c.Optimizer.Kind = option.Method(len(option.Methods)) }, none},
+		"new parameters": {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Parameters(len(option.ParameterKinds))} }, none},
+		"new order":      {func(c *Cell) { c.Prompts = &Prompts{Order: option.PromptOrder(len(option.PromptOrders))} }, none},
+	} {
+		cell := standard()
+		c.change(cell)
+		if got := (paths{vectorPath.computes(cell), twoArmPath.computes(cell), plainPath.computes(cell)}); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// Three arms have no two-arm batch.
+func TestThreeArmsHaveNoTwoArmBatch(t *testing.T) {
+	c := referenceCell()
+	c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
+	c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	if recordingBatch(&c, 1).twoArm != nil {
+		t.Error("got a two-arm batch, want none")
+	}
+}
