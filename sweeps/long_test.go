@@ -1,0 +1,50 @@
+//go:build long
+
+package sweeps
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/training/diagnose"
+)
+
+// Of 60 random settings every suggestion arrives from the file's start in at least 95 % of 200
+// other runs. A suggestion of which 4 % of the runs fail is taken with probability 0.02, and fails
+// here with 0.21.
+func TestLongSuggestionsArrive(t *testing.T) {
+	if n := arrivals(t, 60, 8, 600, 1500, 3000); n < 40 {
+		t.Errorf("%d suggestions, want most", n)
+	}
+}
+
+// The fault files that take long have their known answers, too.
+func TestLongFaultFiles(t *testing.T) {
+	testFaultFiles(t, func(name string) bool { return slices.Contains(slowFaultFiles, name) })
+}
+
+// Of 100 runs of each mode 95 or more are named rightly. docs/diagnose.md has the table.
+func TestLongTrainedRunsAreNamed(t *testing.T) {
+	n := nameTrained(t, 100, 20)
+	var b strings.Builder
+	b.WriteString("| by construction |")
+	for _, m := range diagnose.Modes {
+		fmt.Fprintf(&b, " %s |", m)
+	}
+	b.WriteString(" mode not observable | mode absent |\n|---|" + strings.Repeat("---|", len(diagnose.Modes)+2) + "\n")
+	for _, truth := range diagnose.Modes {
+		fmt.Fprintf(&b, "| %s |", truth)
+		for _, m := range diagnose.Modes {
+			fmt.Fprintf(&b, " %d |", n.modes[truth][m])
+		}
+		if truth == diagnose.None {
+			b.WriteString(" – | – |\n")
+			continue
+		}
+		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable], n.findings[truth][diagnose.Absent])
+	}
+	checkBlock(t, filepath.Join("..", "docs", "diagnose.md"), "confusion", b.String())
+}
