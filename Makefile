@@ -45,7 +45,7 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm no page is tested in a browser"; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
-		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim ./sweeps && wait $$rom
+		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim ./sweeps ./sweeps/theory && wait $$rom
 
 test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one of which is lost
 	@{ command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null || \

@@ -336,7 +336,7 @@ func pick(rng *rand.Rand, probs []float64) int {
 // Of simulated runs of a trainer with the columns that trainers log, 95 % or more of each
 // mode are named rightly, healthy ones included. A long test makes the table of docs/diagnose.md
 // from more runs.
-func TestTrainedRunsAreNamed(t *testing.T) { nameTrained(t, 20, 5) }
+func TestTrainedRunsAreNamed(t *testing.T) { nameTrained(t, 10, 3) }
 
 // named counts runs by the mode that they have, or None, and the mode or finding of a diagnosis.
 type named struct {
