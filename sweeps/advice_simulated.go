@@ -23,7 +23,7 @@ var runsOfSearch = int(math.Log2(longestSearched)) + int(math.Ceil(-math.Log2(se
 
 // LocationForecast estimates the cost of LocateLimits for a plan, at most.
 func LocationForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
-	f, err := NewForecast(ctx, plan, workers)
+	f, err := NewForecast(ctx, plan.Spec, workers)
 	if err != nil || f.ReplicaSteps == 0 {
 		return f, err
 	}

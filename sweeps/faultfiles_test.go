@@ -274,7 +274,7 @@ func (row *faultRow) wrong(v *Verdict) string {
 // slowFaultFiles are those that take most of the time: only a long test judges them. Others have faults
 // of the same kinds.
 var slowFaultFiles = strings.Fields(`
-	rare-differences tie-within-displacement norm-kinks path-rare-arm creeping-rise scaled-escape adam-rare-arm rounded-interval clipped-attractor clipped-relaxation basin lagged-tails
+	rare-differences tie-within-displacement norm-kinks path-rare-arm creeping-rise scaled-escape adam-rare-arm rounded-interval rounded-mode exp2 other-attractor clipped-attractor clipped-relaxation basin lagged-tails
 	adam-start path-five-normal adam clip adam-rare-push k3c other-cycle quadratic slow-run large-epsilon
 	path-chaos k3 path-clip-certain uncertain-mode escape onb`)
 

@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"math"
@@ -24,14 +23,11 @@ type Forecast struct {
 	Cells        int     `json:"cells"`         // number of cells in the plan
 	ReplicaSteps float64 `json:"replica_steps"` // work of all cells, in steps of one replica
 	Seconds      float64 `json:"seconds"`       // wall time of simulating with the given workers; 0 if no cell can be simulated
-	Judging      float64 `json:"judging"`       // wall time of predictions and verdicts, in seconds
-	Writing      float64 `json:"writing"`       // wall time of planning, the tables, the figures and the page, in seconds
-	Again        float64 `json:"again"`         // wall time of the same sweep with nothing left to do, in seconds
+	Judging      float64 `json:"judging"`       // wall time of planning, predictions, verdicts, tables and figures, in seconds
 	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
 
 	Memory        float64 `json:"memory"`         // largest memory while it simulates, in bytes
 	JudgingMemory float64 `json:"judging_memory"` // largest memory while it judges and draws, in bytes
-	AgainMemory   float64 `json:"again_memory"`   // largest memory with nothing left to do, in bytes
 }
 
 // The size of the sample from which a forecast is extrapolated.
@@ -47,7 +43,7 @@ const (
 	leastMemory   = 80e6  // of any
 	cellMemory    = 2e3   // of a cell while the sweep is planned and simulated
 	judgedMemory  = 3e3   // of a cell while the sweep is judged and drawn
-	verdictMemory = 1.2e3 // of a verdict then, and with nothing left to do
+	verdictMemory = 1.2e3 // of a verdict then
 	otherMemory   = 24    // of a cell of another shard
 )
 
@@ -109,38 +105,12 @@ func sampled(cells int) (order []int) {
 	return order
 }
 
-// NewForecast estimates the cost of a plan with the given number of workers, at least 1; see
-// ForecastSpec.
-func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
-	if err := plan.fits(workers); err != nil {
-		return nil, err
-	}
-	w := workload{spec: plan.Spec, sets: plan.sets()}
-	for i := range plan.Cells {
-		w.add(&plan.Cells[i])
-	}
-	for _, i := range sampled(len(plan.Cells)) {
-		c, judging := &plan.Cells[i], []int(nil)
-		for _, planned := range plan.Checks {
-			if slices.ContainsFunc(planned.Sets, func(set CellSet) bool { return len(set.Cells) == 1 && set.Cells[0] == c }) {
-				judging = append(judging, planned.Index)
-			}
-		}
-		w.sample, w.checks = append(w.sample, *c), append(w.checks, judging)
-	}
-	f, err := w.forecast(ctx, workers)
-	if err == nil && plan.Shard != nil {
-		f.Judging, f.Writing = 0, 0 // a merge judges
-	}
-	return f, err
-}
-
-// ForecastSpec estimates the cost of a sweep with the given number of workers, at least 1. It
+// NewForecast estimates the cost of a sweep with the given number of workers, at least 1. It
 // simulates shortened runs of some of the cells, judges them, and scales durations and sizes
 // up. Other load on the machine while it measures makes the forecast too long. It keeps no
 // cell but these. Its error is that of the simulation, or the context's, or config.Problems if
 // the sweep needs more memory than the machine has.
-func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
+func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
 	w := workload{spec: spec}
 	planner, order, across := newPlanner(spec), sampled(spec.Size()), make(map[string]bool)
 	w.sample, w.checks = make([]Cell, len(order)), make([][]int, len(order))
@@ -183,9 +153,9 @@ func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecas
 // Part scales the forecast of a sweep to one of its shards.
 func (f *Forecast) Part(part *Plan) *Forecast {
 	scaled := *f
-	scaled.Cells, scaled.ReplicaSteps, scaled.Judging, scaled.Writing, scaled.Again = len(part.Cells), 0, 0, 0, 0
+	scaled.Cells, scaled.ReplicaSteps, scaled.Judging = len(part.Cells), 0, 0
 	scaled.Memory = f.shardMemory(len(part.Cells))
-	scaled.JudgingMemory, scaled.AgainMemory = 0, 0
+	scaled.JudgingMemory = 0 // a merge judges
 	for i := range part.Cells {
 		scaled.ReplicaSteps += part.Cells[i].Work()
 	}
@@ -218,8 +188,7 @@ func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error)
 	f := &Forecast{Cells: w.cells}
 	f.ReplicaSteps = w.work
 	f.Memory = leastMemory + cellMemory*float64(w.cells) + float64(workers)*w.memory
-	f.AgainMemory = leastMemory + verdictMemory*float64(w.sets)
-	f.JudgingMemory = f.AgainMemory + judgedMemory*float64(w.cells)
+	f.JudgingMemory = leastMemory + verdictMemory*float64(w.sets) + judgedMemory*float64(w.cells)
 	var total trial
 	judged := make(map[string]*store.Outcome)
 	cells := 0
@@ -251,7 +220,6 @@ func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error)
 	simulating, storing := total.simulating*w.work/total.work, storedTwice*total.storing*float64(w.cells)/float64(cells)
 	f.Seconds = max(storing, (simulating+storing)/float64(workers))
 	f.Bytes = int64(storedTwice * total.bytes / float64(cells) * float64(w.cells))
-	f.Again += float64(f.Bytes) * hashing()
 	return f, nil
 }
 
@@ -406,20 +374,5 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 		each = judging / float64(sets) * float64(w.sets)
 	}
 	parallel := float64(min(workers, runtime.GOMAXPROCS(0)))
-	f.Judging = (different + each) / parallel
-	f.Writing = w.listing + planning/sampled*float64(w.cells)/float64(runtime.GOMAXPROCS(0)) + (1+drawnShare)*tables/sampled*float64(w.cells)
-	if f.Again = w.listing; len(e.Verdicts) > 0 {
-		f.Again += seconds(func() { _ = VerdictsJSON(io.Discard, "", e.Verdicts) }) / float64(len(e.Verdicts)) * readingJSON * float64(w.sets)
-	}
-}
-
-// readingJSON is the time of reading a verdict from JSON in units of that of writing it, measured.
-const readingJSON = 2
-
-// hashing returns the time of hashing a byte, in seconds.
-func hashing() float64 {
-	text := make([]byte, 1<<22)
-	began := time.Now()
-	sha256.Sum256(text)
-	return time.Since(began).Seconds() / float64(len(text))
+	f.Judging = (different+each)/parallel + w.listing + planning/sampled*float64(w.cells)/float64(runtime.GOMAXPROCS(0)) + (1+drawnShare)*tables/sampled*float64(w.cells)
 }

@@ -31,11 +31,11 @@ checks:
   - {claim: stability-threshold, margin: 0.01, displacement: 1e-3, draws: 1, locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 1e-3}}
 `
 	run, located := planText(t, text), planText(t, text+check)
-	plain, err := NewForecast(t.Context(), run, 1)
+	plain, err := NewForecast(t.Context(), run.Spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	search, err := NewForecast(t.Context(), located, 1)
+	search, err := NewForecast(t.Context(), located.Spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ run: {steps: 1}
 checks:
   - {claim: stiffness, margin: 0.01, displacement: 0.1, draws: 100000}
 `)
-	f, err := NewForecast(t.Context(), plan, 1)
+	f, err := NewForecast(t.Context(), plan.Spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ checks:
 	if _, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{}); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began).Seconds(); !(f.Seconds+f.Judging+f.Writing < 30*took) || !(f.Again < took) {
-		t.Errorf("forecast: %.3g s of simulation, %.3g s of judging, %.3g s of writing, %.3g s again, took %.3g s", f.Seconds, f.Judging, f.Writing, f.Again, took)
+	if took := time.Since(began).Seconds(); !(f.Seconds+f.Judging < 30*took) {
+		t.Errorf("forecast: %.3g s of simulation, %.3g s of judging, took %.3g s", f.Seconds, f.Judging, took)
 	}
 }
 
@@ -91,7 +91,7 @@ run: {steps: 1000000}
 `)
 	const workers = 1_000_000 // which need 1e15 bytes
 	dir := filepath.Join(t.TempDir(), "out")
-	_, forecastErr := NewForecast(t.Context(), plan, workers)
+	_, forecastErr := NewForecast(t.Context(), plan.Spec, workers)
 	_, runErr := Run(t.Context(), plan, dir, workers, &silent{})
 	for _, err := range []error{forecastErr, runErr} {
 		var problems config.Problems
@@ -109,22 +109,21 @@ run: {steps: 1000000}
 func TestForecastOfASpec(t *testing.T) {
 	for _, text := range []string{small, minimal, resting + "  - {claim: fixed-point, margin: 1}\n"} {
 		plan := planText(t, text)
-		of, err := ForecastSpec(t.Context(), plan.Spec, 2)
+		of, err := NewForecast(t.Context(), plan.Spec, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := NewForecast(t.Context(), plan, 2)
-		if err != nil {
-			t.Fatal(err)
+		want := 0.0
+		for i := range plan.Cells {
+			want += plan.Cells[i].Work()
 		}
 		steps, cells := 0.0, 0
 		for i := range 3 {
 			part := of.Part(NewPart(plan.Spec, store.Shard{Index: i + 1, Of: 3}))
 			steps, cells = steps+part.ReplicaSteps, cells+part.Cells
 		}
-		if of.Cells != want.Cells || of.ReplicaSteps != want.ReplicaSteps || of.Bytes != want.Bytes || of.Memory != want.Memory ||
-			steps != of.ReplicaSteps || cells != of.Cells {
-			t.Errorf("got %+v, want %+v; shards: %g steps of %d cells", of, want, steps, cells)
+		if of.Cells != len(plan.Cells) || of.ReplicaSteps != want || steps != want || cells != of.Cells {
+			t.Errorf("got %+v, want %d cells of %g steps; shards: %g steps of %d cells", of, len(plan.Cells), want, steps, cells)
 		}
 	}
 }

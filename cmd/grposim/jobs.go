@@ -68,7 +68,7 @@ func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error
 	if err := errors.Join(append(problems, checkWorkers(f.workers))...); err != nil {
 		return nil, usageError{err}
 	}
-	forecast, err := sweeps.ForecastSpec(ctx, spec, f.workers)
+	forecast, err := sweeps.NewForecast(ctx, spec, f.workers)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error
 	return &jobs{
 		Sweep: spec.Name, Tasks: f.tasks, Workers: f.workers, Cache: f.cache, Bytes: float64(forecast.Bytes),
 		Task:  newResources(seconds, memory),
-		Merge: newResources(forecast.Judging+forecast.Writing, forecast.JudgingMemory),
+		Merge: newResources(forecast.Judging, forecast.JudgingMemory),
 	}, nil
 }
 

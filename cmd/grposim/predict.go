@@ -220,7 +220,7 @@ func optional(x *float64) string {
 
 // printForecast prints the estimated work of a sweep on the given number of workers.
 func printForecast(w io.Writer, f *sweeps.Forecast, workers int) error {
-	_, err := fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
-		f.Cells, f.ReplicaSteps, f.Seconds, workers, f.Judging, f.Writing, float64(f.Bytes)/1e6, max(f.Memory, f.JudgingMemory)/1e6, f.Again)
+	_, err := fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, about %.2g MB of files, %.2g MB of memory\n",
+		f.Cells, f.ReplicaSteps, f.Seconds, workers, f.Judging, float64(f.Bytes)/1e6, max(f.Memory, f.JudgingMemory)/1e6)
 	return err
 }

@@ -67,7 +67,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 				}
 			}
 			if dryRun {
-				forecast, err := sweeps.ForecastSpec(c.Context(), spec, workers)
+				forecast, err := sweeps.NewForecast(c.Context(), spec, workers)
 				if err != nil {
 					return err
 				}
