@@ -49,13 +49,27 @@ const (
 // Number returns a quantity by a kind of prediction; nil where that does not give it.
 func (p *Prediction) Number(kind Kind, of Quantity) *float64 {
 	if r := p.Rule(kind); r != nil {
-		return [...]*float64{r.CriticalLearningRate, r.CriticalRefreshInterval, r.OscillationLearningRate, nil, r.DampingRatio, r.RewardVariance}[of]
+		return r.Number(of)
 	}
 	d := p.Dynamics(kind)
 	return [...]*float64{d.CriticalLearningRate, d.CriticalRefreshInterval, d.OscillationLearningRate, d.RelaxationRate, d.DampingRatio, d.StationaryVariance.ExpectedReward}[of]
 }
 
-// Limit returns the limit of the search for one of the three thresholds.
-func (l *Limits) Limit(of Quantity) float64 {
-	return [...]float64{CriticalLearningRate: l.LearningRate, CriticalRefreshInterval: l.RefreshInterval, OscillationLearningRate: l.Onset}[of]
+// Number returns a quantity by the formulas; nil where they do not give it.
+func (r *Rule) Number(of Quantity) *float64 {
+	return [...]*float64{r.CriticalLearningRate, r.CriticalRefreshInterval, r.OscillationLearningRate, nil, r.DampingRatio, r.RewardVariance}[of]
+}
+
+// Threshold returns one of the three thresholds, nil where none is known, and the limit of
+// the search for it; see Limits.
+func (d *Dynamics) Threshold(of Quantity) (threshold *float64, searched float64) {
+	switch of {
+	case CriticalLearningRate:
+		return d.CriticalLearningRate, d.Searched.LearningRate
+	case CriticalRefreshInterval:
+		return d.CriticalRefreshInterval, d.Searched.RefreshInterval
+	case OscillationLearningRate:
+		return d.OscillationLearningRate, d.Searched.Onset
+	}
+	return nil, 0
 }

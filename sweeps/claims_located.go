@@ -283,7 +283,8 @@ func (m *model) located(s *config.Settings, stiffness *rom.Measured, extent rom.
 	}
 	p := m.cache.At(s, m.fault.Scale, stiffness, extent)
 	theory := m.dynamics(s, p)
-	return newLocated(p.Number(theory.kind, threshold), p.Dynamics(theory.kind).Searched.Limit(threshold), theory)
+	value, searched := p.Dynamics(theory.kind).Threshold(threshold)
+	return newLocated(value, searched, theory)
 }
 
 // locatedByRule returns a threshold by the formulas of the kind that is judged, out of scope
