@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
+.PHONY: help build guard explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,6 +17,12 @@ help: ## list the targets
 
 build: ## bin/grposim
 	$(GO) build -trimpath -o bin/grposim ./cmd/grposim
+
+BASE ?= HEAD~1
+ROUNDS ?= 5
+guard: ## does the working tree give the bytes of commit BASE (HEAD~1), in at most 1.05 of its processor time? ROUNDS (5) of about two minutes on two cores
+	@base=$$(mktemp -d) && trap 'rm -rf "$$base"' EXIT && trap 'exit 130' INT TERM && \
+		git archive $(BASE) | tar -x -C "$$base" && $(GO) run ./cmd/guard -rounds $(ROUNDS) "$$base" .
 
 explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
 	$(GO) run ./cmd/explorer
@@ -37,15 +43,15 @@ mutants: ## plant small faults in the code, one by one: those of a table, and te
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every case of rom, more curves of training/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	@$(GO) test -timeout 60m -tags long ./rom ./training/fit & rom=$$!; \
+	@$(GO) test -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... & rest=$$!; \
 		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm no page is tested in a browser"; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
-		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim ./sweeps ./sweeps/theory && wait $$rom
+		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sweeps/... && wait $$rest
 
 test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one of which is lost
 	@{ command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null || \
@@ -55,18 +61,11 @@ test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one
 test-kills: ## 200 kills of sweeps, shards and a merge, and errors injected into system calls that write (strace); minutes
 	$(GO) test -timeout 60m -tags kills -run '^Test(Kills|Errors)$$' ./cmd/grposim
 
+FUZZED := sweeps/config:FuzzLoad sweeps/store:FuzzJournal rom:FuzzPredict training/diagnose:FuzzName training/fit:FuzzFit \
+	$(addprefix training/logs:,FuzzRead FuzzEvents FuzzMLflow FuzzWandb) training/equivalence:FuzzReadScores
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
-	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/fit -run '^$$' -fuzz FuzzFit -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzEvents -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzBinary -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzMLflow -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/logs -run '^$$' -fuzz FuzzWandb -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./training/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
+	@set -e; for f in $(FUZZED); do \
+		$(GO) test ./$${f%:*} -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime 60s -fuzzminimizetime 1x; done
 
 N ?= 1000
 SEEDS ?= 1 2 3

@@ -15,8 +15,8 @@
 //     by arm and sign. These sums are sufficient: O(A) numbers whatever G is.
 //  4. Force. Force.Sampled gives g = (1/GB) Σ_i w_i A_i (e_{a_i} − π) − β∇KL;
 //     Force.Expected gives its limit for G → ∞ and replaces 2 and 3 there.
-//  5. Optimizer. Optimizer.Step moves the logits, v ← μv + g, θ ← θ + ηv for the
-//     heavy ball, with the learning rate η of the step, Optimizer.Rate.
+//  5. Optimizer. Step moves the logits, v ← μv + g, θ ← θ + ηv for the
+//     heavy ball, with the learning rate η of the step, Rate.
 //  6. Policy. Policy.Update sets π = softmax θ for the next step.
 //
 // The package is pure. It draws nothing, starts no goroutine and reads no file.
@@ -24,7 +24,7 @@
 // are the logits, so a network can pull the same force back through its Jacobian.
 //
 // A caller's mistake panics with the field's name, what it got and what it wants:
-// an unknown word (the zero value "" included) or a number out of range. Fields
+// a value that is no word, or a number out of range. Fields
 // that the chosen options do not use are not checked. Policy accepts logits that are
 // not finite, because a run that diverges has them; its probabilities are then NaN.
 //

@@ -5,7 +5,7 @@ import "grposim/option"
 // History gives the behaviour policy π_old of each step. It serves one run.
 type History struct {
 	lag  option.Lag
-	past []*Policy // the policy stored in round n (see Lag.oldest) is in slot n mod its length; on-policy: empty, unless Random
+	past []*Policy // the policy stored in round n (see oldest) is in slot n mod its length; on-policy: empty, unless Random
 }
 
 // OnPolicy reports whether π_old is always π.

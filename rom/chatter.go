@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // fewestChatter is the least group size at which steps have two sizes whose ratio is irrational,
@@ -28,7 +29,7 @@ func (e *Equilibrium) chatter(o option.Optimizer, l option.Lag) (variance, reach
 	switch {
 	case e.prediction.FixedPoint == nil, p.GroupSize < fewestChatter, p.GroupSize == option.Infinite, len(e.merged.Arms) != 2, len(p.Arms) != 2,
 		!p.shifted(), p.Advantage.Scale != option.StdScale, p.Advantage.Epsilon > 0, p.Entropy > 0, !p.certain(),
-		o.Kind != option.HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Schedule.Kind != option.ConstantRate, !staleness(l).onPolicy():
+		o.Kind != option.HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Schedule.Kind != option.ConstantRate, !linear.NewLag(&l).OnPolicy():
 		return 0, 0, false
 	}
 	g := float64(p.GroupSize)

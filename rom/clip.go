@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
@@ -28,9 +29,10 @@ import (
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it, and so do relaxation rate and damping ratio with and without
 // the second. All are averaged over the phases. The displacement δ of
-// the mean is itself random. Beyond bounds at which samples of both signs drop out no force brings
-// a ratio back before the next refresh. This has the probability P at a step, and lasts half of the
-// age of a snapshot on average: a white force to which Var J responds by
+// the mean is itself random. Where a ratio has left the bounds of both signs, no sample of that arm
+// counts and nothing brings the ratio back before the next refresh. A step finds it so with the
+// probability P, and it stays so for half of the age of a snapshot on average. This acts as a white
+// force, to which Var J responds by
 //
 //	δ² (1−P)/P · min(1, ηλ·age/(4(1−μ)))
 //
@@ -38,15 +40,15 @@ import (
 // mean of its changes at ± the standard deviation that is added to J.
 //
 // The numbers are estimates, good to a factor of two while few samples drop out.
-func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
+func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.Law) Neglected {
 	if weightings[l.Importance.Mode].bands == nil {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
-	variance := form(gradient, law.timeAverage(), gradient)
+	variance := linear.Form(gradient, law.TimeAverage(), gradient)
 	const unknown = math.MaxFloat64
 	neglected := Neglected{RewardMean: unknown, RewardVariance: unknown, ZeroVariance: unknown, RelaxationRate: unknown, DampingRatio: unknown}
-	own := m.dynamics()
+	own := multipliersAlone(m.Dynamics)
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
 	current := law
@@ -63,14 +65,14 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 				push[c] *= m.gain[c]
 			}
 		}
-		linear := *m.whole
-		linear.fresh, linear.stale, linear.noise = mat.DenseCopyOf(m.whole.fresh), mat.DenseCopyOf(m.whole.stale), within(l.q, noise)
-		inside := within(l.q, more)
-		linear.fresh.Add(linear.fresh, inside)
-		linear.stale.Sub(linear.stale, inside)
-		next, ok := linear.stationary()
+		clipped := *m.Whole
+		clipped.Fresh, clipped.Stale, clipped.Noise = mat.DenseCopyOf(m.Whole.Fresh), mat.DenseCopyOf(m.Whole.Stale), linear.Within(l.q, noise)
+		inside := linear.Within(l.q, more)
+		clipped.Fresh.Add(clipped.Fresh, inside)
+		clipped.Stale.Sub(clipped.Stale, inside)
+		next, ok := clipped.Law()
 		var total, shift mat.Dense
-		total.Add(m.whole.fresh, m.whole.stale)
+		total.Add(m.Whole.Fresh, m.Whole.Stale)
 		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
 			return neglected
 		}
@@ -79,12 +81,12 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		stays := 0.0
 		if mean > 0 && out > 0 {
 			stiffness := math.Abs(mat.Dot(along, mat.NewVecDense(len(gradient), reduce(l.q, push)))) / mean
-			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.whole.momentum))) * (1 - out) / out
+			stays = min(1, m.Whole.Rate*stiffness*float64(l.Lag.Interval)/(4*(1-m.Whole.Momentum))) * (1 - out) / out
 		}
-		change := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
+		change := mean*mean*stays + math.Abs(linear.Form(gradient, next.TimeAverage(), gradient)-variance)
 		equal := l.equalRewardsAt(shift.RawMatrix().Data, 1)
 		var spread mat.VecDense // of √change in J
-		spread.MulVec(law.timeAverage(), along)
+		spread.MulVec(law.TimeAverage(), along)
 		size := 0.0
 		if variance > 0 {
 			size = math.Sqrt(change) / variance
@@ -94,20 +96,19 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		if !isFinite([]float64{mean, change, equal}) {
 			return neglected
 		}
-		relatives := len(m.parts) - m.relatives
-		steeper := (&linearDynamics{whole: &linear, coupled: true, parts: m.parts[relatives:], copies: m.copies[relatives:]}).dynamics()
+		steeper := multipliersAlone(m.Replaced(&clipped))
 		neglected = Neglected{
 			RewardMean: mean, RewardVariance: change, ZeroVariance: equal,
-			RelaxationRate: differ(own.RelaxationRate, steeper.RelaxationRate),
-			DampingRatio:   differ(own.DampingRatio, steeper.DampingRatio),
+			RelaxationRate: distanceOf(own.RelaxationRate, steeper.RelaxationRate),
+			DampingRatio:   distanceOf(own.DampingRatio, steeper.DampingRatio),
 		}
 		current = &next
 	}
 	return neglected
 }
 
-// differ returns |x − y|; of numbers of which one is not known what is unknown.
-func differ(x, y *float64) float64 {
+// distanceOf returns |x − y|, and the largest number where one of the two is not known.
+func distanceOf(x, y *float64) float64 {
 	if x == nil || y == nil {
 		return math.MaxFloat64
 	}
@@ -153,7 +154,7 @@ func (b band) loss(std float64) (mean, slope, share float64) {
 // relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
 // negative, and the noise after the change, in the coordinates √n_cθ_c; and the probability
 // that samples of both signs of an arm drop out, the largest of all arms.
-func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense, out float64) {
+func (l *linearization) clipped(law *linear.Law, laws []linear.Law) (push []float64, more, noise *mat.Dense, out float64) {
 	arms := len(l.count)
 	probs := make([]float64, arms)
 	softmax(probs, l.logits)
@@ -161,7 +162,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	relative := make([][]float64, arms) // variances of x − x_old in each phase
 	for i := range laws {
 		c := l.relatives[i].class
-		laws[i].phases(func(joint *mat.Dense) {
+		laws[i].Phases(func(joint *mat.Dense) {
 			v := joint.At(0, 0) + joint.At(1, 1) - 2*joint.At(0, 1)
 			relative[c] = append(relative[c], v*(1-1/l.count[c]))
 		})
@@ -178,8 +179,8 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	push = make([]float64, arms)
 	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
 	phases, outside := 0, make([]float64, arms)
-	law.phases(func(joint *mat.Dense) {
-		n := law.dim()
+	law.Phases(func(joint *mat.Dense) {
+		n := law.Dim()
 		moved := mat.NewDense(n, n, nil) // covariance of x − x_old
 		for i := range n {
 			for j := range n {
@@ -187,7 +188,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 			}
 		}
 		for a, score := range scores {
-			variance := form(score, moved, score)
+			variance := linear.Form(score, moved, score)
 			if relative[a] != nil {
 				variance += relative[a][phases]
 			}
@@ -233,7 +234,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	if m.clips() && (m.groups != nil && !m.composed() || m.integral != nil) {
 		// With a clip in force the covariance is that of leading order: only its change
 		// counts.
-		for a := range m.up { // as good as no clip
+		for a := range m.up { // no clip acts on the noise
 			m.up[a], m.down[a] = 1, 1-1e-12
 		}
 		leading := mat.DenseCopyOf(m.covariance())

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // ClosedForm returns the reduced-order model's J(t), t ≥ 0 in steps, from rest
@@ -55,10 +56,9 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 		return out("the start lies along more than one mode")
 	}
 	m := all[chosen]
-	s := scalar{
-		fresh: m.Fresh, stale: m.Stale,
-		method: p.Optimizer.Kind, rate: p.Optimizer.LearningRate, momentum: p.Optimizer.Momentum, lag: p.Lag,
-	}
+	s := linear.Mode{Fresh: m.Fresh, Stale: m.Stale, Update: linear.Update{
+		Method: p.Optimizer.Kind, Rate: p.Optimizer.LearningRate, Momentum: p.Optimizer.Momentum, Lag: linear.NewLag(&p.Lag),
+	}}
 	o := oscillator(&s, p.Factors)
 	if o.Mass <= 0 {
 		return out("the reduced-order model has no positive mass")
@@ -79,4 +79,20 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 func alike(a, b Mode) bool {
 	small := 1e-9 * math.Abs(b.Total)
 	return math.Abs(a.Total-b.Total) <= small && math.Abs(a.Fresh-b.Fresh) <= small
+}
+
+// BetaCritical returns β_c(z_ref), the smallest penalty with an interior fixed point
+// of two arms with the constant rewards 0 and 1 under GroupStd, exact KL and G = ∞
+// (docs/theory.md §3). refGap is z_ref, the reference's logit of the better arm
+// minus that of the other, finite. The fixed points solve
+// 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of 2cosh(L/2)/(L − L_ref):
+// sinh(L/2) at the root of (L − L_ref)tanh(L/2) = 2.
+func BetaCritical(refGap float64) float64 {
+	f := func(l float64) float64 { return (l-refGap)*math.Tanh(l/2) - 2 }
+	low := max(refGap, 0)
+	high := low + 2
+	for step := 2.0; f(high) < 0; step *= 2 {
+		high += step
+	}
+	return math.Sinh(linear.Root(f, low, high, f(low)) / 2)
 }

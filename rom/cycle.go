@@ -148,14 +148,12 @@ func (p *Params) noBoundedCycle() string {
 		return "a bounded cycle is derived for the std scale of GRPO at G = ∞"
 	case len(p.Arms) != 2 || !p.certain():
 		return "a bounded cycle is derived for two arms of certain rewards: of noisy ones a bound changes the force on both"
-	case p.Lag.Kind != option.Block || p.Lag.Behind > 0:
-		return "a bounded cycle is derived for blocks of the last snapshot"
 	case o.Kind == option.Adam || o.Momentum > 0 || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0 || o.MaxNorm > 0:
 		return "a bounded cycle is derived for plain gradient ascent at a constant learning rate"
 	case p.ReferenceUpdate.Interval > 0:
 		return "a bounded cycle is derived for a fixed reference"
 	}
-	return ""
+	return p.notDerived(boundedCycle, 0)
 }
 
 // certain reports whether every arm has a single reward.

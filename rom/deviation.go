@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // Deviations yields the deviation x of the logits from a fixed point theta, and the
@@ -23,10 +24,10 @@ func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64
 		panic("rom: Deviations: got Adam, want HeavyBall or Nesterov")
 	}
 	rate, momentum := p.Optimizer.LearningRate, p.Optimizer.Momentum
-	force, velocity := stepGains(p.Optimizer.Kind, momentum)
+	force, velocity := linear.StepGains(p.Optimizer.Kind, momentum)
 	return func(yield func(x, v []float64) bool) {
 		x, v := slices.Clone(start), make([]float64, len(start))
-		past := newSnapshots(p.Lag, start, math.MaxInt-1)
+		past := newSnapshots(&p.Lag, start, math.MaxInt-1)
 		old, g := make([]float64, len(start)), make([]float64, len(start))
 		for t := 0; yield(x, v); t++ {
 			clear(old)

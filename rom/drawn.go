@@ -148,8 +148,8 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	if n := len(all) * steps; path.Scope.Because == "" && n > maxDrawn {
 		path.Scope.Because = fmt.Sprintf("the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", maxDrawn, n)
 	}
-	if !staleness(p.Lag).plainBlock() {
-		path.Scope.Because = "prompts with a policy each have snapshots of the last refresh only"
+	if because := p.notDerived(pathsOfPrompts, 0); because != "" {
+		path.Scope.Because = because
 	}
 	if path.Scope.Because != "" {
 		path.Scope.In = false

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -69,10 +70,10 @@ func (l *linearization) newExpansion() *expansion {
 		// Of the combination that the noise moves J by, and of no other.
 		e.assumed = true
 		e.skew = make([]float64, n*n*n)
-		noise := within(l.q, l.noise)
+		noise := linear.Within(l.q, l.noise)
 		var v mat.VecDense
 		v.MulVec(noise, mat.NewVecDense(n, e.reward))
-		variance := form(e.reward, noise, e.reward)
+		variance := linear.Form(e.reward, noise, e.reward)
 		if variance > 0 {
 			size := assumedSkewness / math.Sqrt(float64(m.GroupsPerStep)) * math.Pow(variance, -1.5)
 			for i := range e.skew {
@@ -97,7 +98,7 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 	l.model.set(l.displaced(y[:n]), l.displaced(y[n:]))
 	noise := mat.DenseCopyOf(l.model.covariance())
 	l.isometric(noise)
-	return within(l.q, noise).RawMatrix().Data
+	return linear.Within(l.q, noise).RawMatrix().Data
 }
 
 // thirdCumulant returns the third cumulant of the reduced force, n×n×n, at the logits

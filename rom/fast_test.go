@@ -1,8 +1,6 @@
 package rom
 
 import (
-	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -12,85 +10,6 @@ import (
 )
 
 // The shortcuts of this package give the same bits as the obvious way.
-
-// Skipping points before the rate falls finds the maximum that a look at every point does,
-// of single modes and of coupled ones, whose rate has kinks.
-func TestFirstMaximumAgainstEveryPoint(t *testing.T) {
-	every := func(rate func(z float64) float64, mu float64) threshold {
-		before, last, value := 1.0, 1.0, 0.0
-		for share := 1e-6; share < 1.03; share *= 1.03 {
-			z := 1 - (1-mu)*min(share, 1-1e-12)
-			now := rate(z)
-			if math.IsInf(now, 1) || math.IsNaN(now) {
-				return threshold{}
-			}
-			if now < value {
-				_, top := golden(rate, z, before)
-				return first(top)
-			}
-			before, last, value = last, z, now
-		}
-		return first(value)
-	}
-	r := rand.New(rand.NewPCG(87, 88))
-	known := 0
-	for range 2000 {
-		mu, age := 0.95*r.Float64(), float64(r.IntN(30))
-		modes := make([][2]float64, 1+r.IntN(4))
-		for i := range modes {
-			modes[i] = [2]float64{r.NormFloat64() + 1, r.NormFloat64()}
-		}
-		rate := func(z float64) float64 {
-			stiffest := math.Inf(-1)
-			for _, m := range modes {
-				stiffest = max(stiffest, m[0]+m[1]*math.Pow(z, -age))
-			}
-			if stiffest <= 0 {
-				return math.Inf(1)
-			}
-			return (1 - z) * (z - mu) / (z * stiffest)
-		}
-		got, want := firstMaximum(rate, mu), every(rate, mu)
-		if got != want {
-			t.Errorf("μ %v, delay %v, modes %v: %v, at every point %v", mu, age, modes, got, want)
-		}
-		if got.known {
-			known++
-		}
-	}
-	if known < 500 || known > 1900 {
-		t.Errorf("%d of 2000 maxima are known", known)
-	}
-}
-
-// The search for a critical refresh interval that starts from the sufficient one finds the
-// interval that a look at each one does.
-func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
-	r := rand.New(rand.NewPCG(89, 90))
-	late := 0
-	for range 300 {
-		s := &scalar{fresh: r.NormFloat64(), stale: r.NormFloat64(), rate: 0.3 * r.Float64() * r.Float64(), momentum: 0.95 * r.Float64(), method: option.Method(r.IntN(2)), lag: option.Lag{Kind: option.Block, Interval: 1}}
-		if s.total() <= 0 {
-			continue
-		}
-		want := 0
-		for k := 1; k <= 400 && want == 0; k++ {
-			s.lag.Interval = k
-			if m, _ := s.monodromy(s.rate); m.radius() >= 1 {
-				want = k
-			}
-		}
-		if got := s.criticalBlock(); want > 0 && got != first(float64(want)) || want == 0 && got.known && got.at <= 400 {
-			t.Errorf("%+v: critical interval %v, at every interval %v", s, got, want)
-		}
-		if want > 0 && s.sufficientAge(maxInterval) > 1 {
-			late++
-		}
-	}
-	if late < 20 {
-		t.Errorf("%d searches start late", late)
-	}
-}
 
 // A mean field carries the spreads of several shares of the noise as it carries each, and
 // MeanRewardAlone is the Reward of MeanReward.

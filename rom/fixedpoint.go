@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // FixedPoints returns all fixed points found, by increasing expected reward
@@ -324,7 +325,7 @@ func (c *curve) logits(t float64) []float64 {
 	}
 	y := share
 	if at := excess(share); at > 0 {
-		y = root(excess, share, 1, at)
+		y = linear.Root(excess, share, 1, at)
 	}
 	if y == 0 {
 		// share underflows. The other arms leave the probability rest to the best
@@ -522,15 +523,15 @@ func (s *scan) visit(t, value float64) {
 	ts, values := s.ts, s.values
 	s.n++
 	if s.n >= 2 && (values[1] < 0) != (values[2] < 0) {
-		s.zeros = append(s.zeros, root(s.f, ts[1], ts[2], values[1]))
+		s.zeros = append(s.zeros, linear.Root(s.f, ts[1], ts[2], values[1]))
 	} else if s.n >= 3 && (values[0] < 0) == (values[1] < 0) {
 		// Three values of one sign, the middle one nearest to zero: the
 		// extremum between them may have the other sign.
 		side := math.Copysign(1, values[1])
 		if side*values[1] < side*values[0] && side*values[1] < side*values[2] {
-			top, value := golden(func(t float64) float64 { return -side * s.f(t) }, ts[0], ts[2])
+			top, value := linear.Golden(func(t float64) float64 { return -side * s.f(t) }, ts[0], ts[2])
 			if value > 0 {
-				s.zeros = append(s.zeros, root(s.f, ts[0], top, values[0]), root(s.f, top, ts[2], -side*value))
+				s.zeros = append(s.zeros, linear.Root(s.f, ts[0], top, values[0]), linear.Root(s.f, top, ts[2], -side*value))
 			}
 		}
 	}

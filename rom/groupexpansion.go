@@ -1,6 +1,9 @@
 package rom
 
-import "math"
+import (
+	"grposim/rom/linear"
+	"math"
+)
 
 // maxComparedGroup bounds the compositions of the smaller group with which an expansion
 // in 1/G is compared.
@@ -25,7 +28,7 @@ func comparedSize(p *Params) int {
 // the covariance, of which the leading term is of order 1/G, relatively as 1/G
 // (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
 // difference in Var J that at G′ times G′/G.
-func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Neglected {
+func (l *linearization) expansionNeglect(m *motion, variance float64) Neglected {
 	if l.model.prompts != nil || l.model.factored() || l.model.groups != nil || l.model.integral != nil {
 		return Neglected{}
 	}
@@ -47,17 +50,17 @@ func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Ne
 			return unknown
 		}
 		at := newLinearization(f, logits)
-		dynamics := at.newLinearDynamics(m.whole.method, m.whole.rate, m.whole.momentum, m.gain)
+		dynamics := at.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, m.gain)
 		if dynamics == nil {
 			return unknown
 		}
-		dynamics.whole.lag = m.whole.lag
-		law, ok := dynamics.whole.stationary()
+		dynamics.Whole.Lag = m.Whole.Lag
+		law, ok := dynamics.Whole.Law()
 		if !ok {
 			return unknown
 		}
 		gradient := at.rewardGradient()
-		means[i], variances[i] = at.model.expected(logits), form(gradient, law.timeAverage(), gradient)
+		means[i], variances[i] = at.model.expected(logits), linear.Form(gradient, law.TimeAverage(), gradient)
 	}
 	ratio := float64(smaller.GroupSize) / float64(l.GroupSize)
 	neglected := Neglected{

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // What an expansion in 1/G neglects, estimated from a smaller group, agrees to a factor of
@@ -24,10 +25,10 @@ func TestExpansionNeglect(t *testing.T) {
 	p.groups = nil
 	f := fold(p)
 	l := newLinearization(f, f.reached())
-	m := l.newLinearDynamics(option.HeavyBall, 1e-3, 0, nil)
-	law, _ := m.whole.stationary()
+	m := l.newMotion(option.HeavyBall, 1e-3, 0, nil)
+	law, _ := m.Whole.Law()
 	gradient := l.rewardGradient()
-	variance := form(gradient, law.timeAverage(), gradient)
+	variance := linear.Form(gradient, law.TimeAverage(), gradient)
 	got := l.expansionNeglect(m, variance)
 	within := func(what string, got, change float64) {
 		if !(got < 2*math.Abs(change) && got > math.Abs(change)/2) {

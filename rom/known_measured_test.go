@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -189,8 +190,8 @@ func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
 	for _, k := range []int{1, 2, 16} {
 		p := disturbed(measured(t, with(bandit(option.NoScale, 0.5, 16), 0.1, 0.9, block(k)), 1), 1e-12, 3)
 		got := rom.Predict(p)
-		closeTo(t, "κ*", said(t, "κ*", got.Exact.CriticalLearningRate)*got.Stiffness.Total, rom.BlockThreshold(0.9, k), 1e-9)
-		closeTo(t, "κ_osc", said(t, "κ_osc", got.Exact.OscillationLearningRate)*got.Stiffness.Total, rom.BlockOnset(0.9, k), 1e-9)
+		closeTo(t, "κ*", said(t, "κ*", got.Exact.CriticalLearningRate)*got.Stiffness.Total, linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0.9, k), 1e-9)
+		closeTo(t, "κ_osc", said(t, "κ_osc", got.Exact.OscillationLearningRate)*got.Stiffness.Total, linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, 0.9, k), 1e-9)
 	}
 }
 

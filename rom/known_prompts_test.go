@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -316,15 +317,17 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 			epoch = &next
 		}
 		got := multipliersOf(epoch)
-		s := scalar{fresh: lambda, rate: visit.Optimizer.LearningRate, momentum: visit.Optimizer.Momentum, lag: option.Lag{Kind: option.Block, Interval: 1}}
-		m, _ := s.monodromy(s.rate)
-		want := multipliersOf(mat.NewDense(2, 2, m[:]))
+		number := func(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }
+		ball := linear.New(&linear.System{Fresh: number(lambda), Stale: number(0), Noise: number(0), Update: linear.Update{
+			Rate: visit.Optimizer.LearningRate, Momentum: visit.Optimizer.Momentum, Lag: linear.NewLag(&option.Lag{Kind: option.Block, Interval: 1}),
+		}}, nil, linear.Rounded)
+		want := ball.Multipliers()
 		if math.Abs(cmplx.Abs(got[0])-cmplx.Abs(want[0])) > 1e-12 || math.Abs(cmplx.Abs(got[1])-cmplx.Abs(want[1])) > 1e-12 {
 			t.Errorf("M = %d: multipliers %v, want %v", period, got, want)
 		}
 		power := math.Pow(mu, float64(period))
 		sum := (1 - power) / (1 - mu)
-		critical := *s.criticalRateValue() * rate / visit.Optimizer.LearningRate / 2 * lambda // η_c λ/B
+		critical := ball.Threshold(linear.CriticalRate).At * rate / visit.Optimizer.LearningRate / 2 * lambda // η_c λ/B
 		if want := 2 * (1 + power) / sum; math.Abs(critical-want) > 1e-9*want {
 			t.Errorf("M = %d: threshold ηλ/B = %v, want %v", period, critical, want)
 		}
@@ -337,11 +340,6 @@ func multipliersOf(m *mat.Dense) []complex128 {
 		panic("no eigenvalues")
 	}
 	return e.Values(nil)
-}
-
-func (s *scalar) criticalRateValue() *float64 {
-	value, _ := s.criticalRate().result()
-	return value
 }
 
 // C equal prompts with a policy each, all visited in a step, have 1/C of the variance of one

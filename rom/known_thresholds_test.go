@@ -11,6 +11,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 )
 
 // κ*K/(1−μ) of the frozen force: the rule against exact thresholds, and the
@@ -24,7 +25,7 @@ func TestPrintedThresholds(t *testing.T) {
 		{0.9, 1, 3.8, 1e-12}, {0.9, 2, .211111111, 1e-9}, {0.9, 4, .0730613979, 1e-10}, {0.9, 8, .0338592952, 1e-10}, {0.9, 16, .0186538614, 1e-10},
 		{0.5, 1, 3, 1e-12}, {0.5, 2, 1.25, 1e-12}, {0.5, 4, .447368421, 1e-9}, {0.5, 8, .166235446, 1e-9}, {0.5, 16, .07142826, 1e-8},
 	} {
-		printed(t, "block threshold", rom.BlockThreshold(c.mu, c.k), c.want, c.unit)
+		printed(t, "block threshold", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, c.mu, c.k), c.want, c.unit)
 	}
 	for _, c := range []struct {
 		mu   float64
@@ -35,35 +36,35 @@ func TestPrintedThresholds(t *testing.T) {
 		{0.9, 2, 4.22}, {0.9, 4, 2.92}, {0.9, 8, 2.71}, {0.9, 16, 2.99},
 		{0.544, 2, 5.68},
 	} {
-		printed(t, "block threshold over the rule", rom.BlockThreshold(c.mu, c.k)*float64(c.k)/(1-c.mu), c.want, 0.01)
+		printed(t, "block threshold over the rule", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, c.mu, c.k)*float64(c.k)/(1-c.mu), c.want, 0.01)
 	}
 	for _, c := range []struct {
 		mu   float64
 		tau  int
 		want float64
 	}{{0.9, 2, 1.025}, {0.9, 4, 1.060}, {0.9, 16, 1.198}, {0, 2, 1.236}, {0, 4, 1.389}} {
-		printed(t, "delay threshold over the rule", rom.DelayThreshold(c.mu, c.tau)*float64(c.tau)/(1-c.mu), c.want, 1e-3)
+		printed(t, "delay threshold over the rule", linear.DelayThreshold(c.mu, c.tau)*float64(c.tau)/(1-c.mu), c.want, 1e-3)
 	}
 	for i, want := range []float64{1.3571, .6679, .2134, .0487, .0224} {
-		printed(t, "Nesterov threshold", rom.NesterovThreshold(0.9, 1<<i), want, 1e-4)
+		printed(t, "Nesterov threshold", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, 0.9, 1<<i), want, 1e-4)
 	}
 	worst, least := 0.0, math.Inf(1)
 	for _, mu := range grid(0, 0.99, 100) {
-		closeTo(t, "delay 1", rom.DelayThreshold(mu, 1), 1-mu, 1e-12)
-		closeTo(t, "on-policy", rom.DelayThreshold(mu, 0), 2*(1+mu), 1e-12)
-		closeTo(t, "block 1", rom.BlockThreshold(mu, 1), 2*(1+mu), 1e-12)
+		closeTo(t, "delay 1", linear.DelayThreshold(mu, 1), 1-mu, 1e-12)
+		closeTo(t, "on-policy", linear.DelayThreshold(mu, 0), 2*(1+mu), 1e-12)
+		closeTo(t, "block 1", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, 1), 2*(1+mu), 1e-12)
 		two := 1 + mu*mu
 		if mu > 0 {
 			two = min(two, (1-mu*mu)/mu)
 		}
-		closeTo(t, "block 2", rom.BlockThreshold(mu, 2), two, 1e-12)
-		closeTo(t, "block onset 1", rom.BlockOnset(mu, 1), math.Pow(1-math.Sqrt(mu), 2), 1e-12)
-		closeTo(t, "Nesterov", rom.NesterovThreshold(mu, 1), 2*(1+mu)/(1+2*mu), 1e-12)
-		closeTo(t, "Nesterov onset", rom.NesterovOnset(mu, 1), math.Pow((1-mu)/(1+mu), 2), 1e-12)
+		closeTo(t, "block 2", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, 2), two, 1e-12)
+		closeTo(t, "block onset 1", linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, 1), math.Pow(1-math.Sqrt(mu), 2), 1e-12)
+		closeTo(t, "Nesterov", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, mu, 1), 2*(1+mu)/(1+2*mu), 1e-12)
+		closeTo(t, "Nesterov onset", linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, 1), math.Pow((1-mu)/(1+mu), 2), 1e-12)
 	}
 	for _, mu := range grid(0, 0.999, 4000) { // 0.00025 apart, slope of the ratio below 20
 		for k := 2; k <= 64; k++ {
-			ratio := rom.BlockThreshold(mu, k) * float64(k) / (1 - mu)
+			ratio := linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, k) * float64(k) / (1 - mu)
 			worst, least = max(worst, ratio), min(least, ratio)
 		}
 	}
@@ -71,29 +72,29 @@ func TestPrintedThresholds(t *testing.T) {
 	printed(t, "the most cautious", worst, 5.68, 0.01)
 	printed(t, "the least cautious", least, 2, 0.01)
 	for k := 1; k <= 40; k++ {
-		closeTo(t, "no momentum, block", rom.BlockThreshold(0, k), 2/float64(k), 1e-12)
-		closeTo(t, "no momentum, block onset", rom.BlockOnset(0, k), 1/float64(k), 1e-12)
-		closeTo(t, "no momentum, delay", rom.DelayThreshold(0, k), 2*math.Sin(math.Pi/(2*(2*float64(k)+1))), 1e-12)
-		closeTo(t, "no momentum, Nesterov", rom.NesterovThreshold(0, k), 2/float64(k), 1e-12)
+		closeTo(t, "no momentum, block", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0, k), 2/float64(k), 1e-12)
+		closeTo(t, "no momentum, block onset", linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, 0, k), 1/float64(k), 1e-12)
+		closeTo(t, "no momentum, delay", linear.DelayThreshold(0, k), 2*math.Sin(math.Pi/(2*(2*float64(k)+1))), 1e-12)
+		closeTo(t, "no momentum, Nesterov", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, 0, k), 2/float64(k), 1e-12)
 	}
 	// μ = 0, τ → ∞: the rule is too strict by a factor of π/2; the next term is 1/(2τ).
-	closeTo(t, "long delay", rom.DelayThreshold(0, 4000)*4000, math.Pi/2, math.Pi/2/4000)
+	closeTo(t, "long delay", linear.DelayThreshold(0, 4000)*4000, math.Pi/2, math.Pi/2/4000)
 	// On-policy ζ = 1 over the exact onset (docs/theory.md §4).
 	for _, c := range []struct{ mu, want, unit float64 }{{0.5, 0.971, 1e-3}, {0.9, 0.9993, 1e-4}} {
-		printed(t, "ζ = 1 over the exact onset", (1-c.mu)*(1-c.mu)/(2*(1+c.mu))/rom.BlockOnset(c.mu, 1), c.want, c.unit)
+		printed(t, "ζ = 1 over the exact onset", (1-c.mu)*(1-c.mu)/(2*(1+c.mu))/linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, c.mu, 1), c.want, c.unit)
 	}
 	for _, c := range []struct {
 		tau        int
 		want, unit float64
 	}{{1, .0625, 1e-4}, {2, .0481, 1e-4}, {4, .0323, 1e-4}} {
-		printed(t, "delay onset", rom.DelayOnset(0.5, c.tau), c.want, c.unit)
+		printed(t, "delay onset", delayOnset(0.5, c.tau), c.want, c.unit)
 	}
 	// The paper's own numbers: K = 0.12, μ = 0.8 (onset in η).
 	for _, c := range []struct {
 		tau  int
 		want float64
 	}{{1, .0833}, {4, .0624}, {16, .0291}, {64, .0089}} {
-		printed(t, "delay onset in η", rom.DelayOnset(0.8, c.tau)/0.12, c.want, 1e-4)
+		printed(t, "delay onset in η", delayOnset(0.8, c.tau)/0.12, c.want, 1e-4)
 	}
 }
 
@@ -108,6 +109,9 @@ func grid(lo, hi float64, n int) []float64 {
 // Every closed threshold of one frozen mode is where the stepped recursion has
 // radius one: stable on a scan below, unstable just above, radius 1 at it.
 func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
+	frozen := func(method option.Method) func(float64, int) float64 {
+		return func(mu float64, k int) float64 { return linear.FrozenBlock(linear.CriticalRate, method, mu, k) }
+	}
 	for _, c := range []struct {
 		name      string
 		method    option.Method
@@ -115,9 +119,9 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 		ages      []int
 		threshold func(float64, int) float64
 	}{
-		{"block", option.HeavyBall, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, rom.BlockThreshold},
-		{"delay", option.HeavyBall, option.Delay, []int{0, 1, 2, 3, 5, 16}, rom.DelayThreshold},
-		{"Nesterov", option.Nesterov, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, rom.NesterovThreshold},
+		{"block", option.HeavyBall, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, frozen(option.HeavyBall)},
+		{"delay", option.HeavyBall, option.Delay, []int{0, 1, 2, 3, 5, 16}, linear.DelayThreshold},
+		{"Nesterov", option.Nesterov, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, frozen(option.Nesterov)},
 	} {
 		for _, mu := range []float64{0, 0.3, 0.544, 0.8, 0.9, 0.97} {
 			for _, age := range c.ages {
@@ -142,8 +146,8 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 	// The same by iteration alone.
 	for _, mu := range []float64{0, 0.9} {
 		for _, k := range []int{1, 2, 5, 8} {
-			kappa := rom.BlockThreshold(mu, k)
-			tau := rom.DelayThreshold(mu, k)
+			kappa := linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, k)
+			tau := linear.DelayThreshold(mu, k)
 			for _, f := range []float64{0.97, 1.03} {
 				b := scalarMap(option.Optimizer{LearningRate: f * kappa, Momentum: mu}, block(k), 0, 1).growth(4000)
 				d := scalarMap(option.Optimizer{LearningRate: f * tau, Momentum: mu}, delay(k), 0, 1).growth(4000)
@@ -175,9 +179,9 @@ func TestOnsetOfTheSteppedRecursion(t *testing.T) {
 				kind   option.LagKind
 				onset  float64
 			}{
-				{"block", option.HeavyBall, option.Block, rom.BlockOnset(mu, age)},
-				{"delay", option.HeavyBall, option.Delay, rom.DelayOnset(mu, age)},
-				{"Nesterov", option.Nesterov, option.Block, rom.NesterovOnset(mu, age)},
+				{"block", option.HeavyBall, option.Block, linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, age)},
+				{"delay", option.HeavyBall, option.Delay, delayOnset(mu, age)},
+				{"Nesterov", option.Nesterov, option.Block, linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, age)},
 			} {
 				for _, f := range []float64{0.3, 0.9, 0.999, 1.001} {
 					m := scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * c.onset, Momentum: mu}, option.Lag{Kind: c.kind, Interval: age}, 0, 1)
@@ -224,7 +228,7 @@ func TestThresholdsOfTheReferenceBandit(t *testing.T) {
 		printed(t, "Nesterov, μ = .9", critical(t, p), want, 1e-4)
 	}
 	for _, tau := range []int{0, 1, 4} {
-		closeTo(t, "frozen delay", critical(t, with(frozen, 0.01, 0.9, delay(tau))), rom.DelayThreshold(0.9, tau), 1e-9)
+		closeTo(t, "frozen delay", critical(t, with(frozen, 0.01, 0.9, delay(tau))), linear.DelayThreshold(0.9, tau), 1e-9)
 	}
 }
 
@@ -397,9 +401,9 @@ func TestOscillationLearningRate(t *testing.T) {
 				lag    option.Lag
 				want   float64
 			}{
-				{option.HeavyBall, block(k), rom.BlockOnset(mu, k)},
-				{option.HeavyBall, delay(k), rom.DelayOnset(mu, k)},
-				{option.Nesterov, block(k), rom.NesterovOnset(mu, k)},
+				{option.HeavyBall, block(k), linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, k)},
+				{option.HeavyBall, delay(k), delayOnset(mu, k)},
+				{option.Nesterov, block(k), linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, k)},
 			} {
 				q := with(p, 0.01, mu, c.lag)
 				q.Optimizer.Kind = c.method
@@ -414,7 +418,7 @@ func TestOscillationLearningRate(t *testing.T) {
 	for _, lag := range []option.Lag{block(1), delay(3)} {
 		q := with(p, 0.01, 0.9, lag)
 		got := rom.Predict(q)
-		closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, rom.BlockOnset(0.9, 1), 1e-6)
+		closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, 0.9, 1), 1e-6)
 	}
 }
 
@@ -565,7 +569,7 @@ func TestStiffestModeSetsTheThreshold(t *testing.T) {
 		got := rom.Predict(with(p, 0.01, 0.5, block(k)))
 		closeTo(t, "stiffest", got.Stiffness.Total, max(within, between), 1e-10)
 		closeTo(t, "slowest", got.Stiffness.Slowest, min(within, between), 1e-10)
-		closeTo(t, "critical learning rate", said(t, "critical learning rate", got.Exact.CriticalLearningRate), rom.BlockThreshold(0.5, k)/max(within, between), 1e-8)
+		closeTo(t, "critical learning rate", said(t, "critical learning rate", got.Exact.CriticalLearningRate), linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0.5, k)/max(within, between), 1e-8)
 	}
 	if within < between {
 		t.Error("the cell should have its stiffest mode within the class")
@@ -622,4 +626,17 @@ func TestCriticalIntervalOfAnUnstableRate(t *testing.T) {
 			closeTo(t, describe(p), said(t, "critical interval", rom.Predict(p).Exact.CriticalRefreshInterval), c.want, 0)
 		}
 	}
+}
+
+// delayOnset returns κ_osc of the heavy ball with the constant delay τ ≥ 0,
+// 0 ≤ μ < 1: the maximum over z in (μ, 1) of z^{τ−1}(1−z)(z−μ), attained at the
+// larger root of (τ+1)z² − τ(1+μ)z + (τ−1)μ = 0. For τ = 0 it is (1−√μ)².
+func delayOnset(mu float64, tau int) float64 {
+	if tau == 0 {
+		r := 1 - math.Sqrt(mu)
+		return r * r
+	}
+	n := float64(tau)
+	z := (n*(1+mu) + math.Sqrt(n*n*(1+mu)*(1+mu)-4*(n*n-1)*mu)) / (2 * (n + 1))
+	return math.Pow(z, n-1) * (1 - z) * (z - mu)
 }

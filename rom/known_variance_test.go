@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -440,7 +441,7 @@ func TestScopeOfTheNoise(t *testing.T) {
 	}
 	infinite := in
 	infinite.GroupSize = option.Infinite
-	unstable := with(in, 1.1*rom.BlockThreshold(0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
+	unstable := with(in, 1.1*linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
 	decays := in
 	decays.Optimizer.Schedule.Kind, decays.Optimizer.Schedule.Total = option.CosineDecay, 100
 	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "decaying rate": decays} {

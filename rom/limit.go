@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
@@ -141,7 +142,7 @@ func (m *model) cutZeros() (all [][]float64) {
 	for gap := -saturatedGap + scanStep; gap <= saturatedGap; gap += scanStep {
 		next := force(gap)
 		if (last < 0) != (next < 0) {
-			all = append(all, logits(root(force, gap-scanStep, gap, last)))
+			all = append(all, logits(linear.Root(force, gap-scanStep, gap, last)))
 		}
 		last = next
 	}
@@ -156,7 +157,7 @@ func (m *model) cutZeros() (all [][]float64) {
 //	p(s) ∝ [D(0)/D(s)] exp −∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt
 //
 // in units of the standard deviation (see tails), and with a lag what acrossLimit adds.
-func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglected {
+func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
 	const reach, step = 8, 0.25
 	if !l.model.limited() {
 		return Neglected{}
@@ -164,8 +165,8 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: math.MaxFloat64}
 	force, probs := l.model, make([]float64, len(l.logits))
 	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
-	unit := math.Sqrt(law.timeAverage().At(0, 0))
-	pull := (m.whole.fresh.At(0, 0) + m.whole.stale.At(0, 0)) * unit
+	unit := math.Sqrt(law.TimeAverage().At(0, 0))
+	pull := (m.Whole.Fresh.At(0, 0) + m.Whole.Stale.At(0, 0)) * unit
 	if !(unit > 0) || !isFinite([]float64{unit, pull}) {
 		return unknown
 	}
@@ -205,7 +206,7 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 	}
 	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
 	neglected := Neglected{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
-	if !staleness(l.Lag).onPolicy() {
+	if !linear.NewLag(&l.Lag).OnPolicy() {
 		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
 	}
 	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
@@ -221,11 +222,11 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 //
 // E J is off by up to |∇J|δ and Var J by s(1+s) of itself. Where cuts are frozen, the noise is
 // still and the stiffness total at the fixed point.
-func (l *linearization) acrossLimit(law *stationary, frozen *groupForce, still, total float64) Neglected {
+func (l *linearization) acrossLimit(law *linear.Law, frozen *groupForce, still, total float64) Neglected {
 	const reach = 4
 	m, along := l.model, l.q.At(0, 0)-l.q.At(1, 0)
 	var own, mixed, old, phases, sum, force, lean, noise float64
-	law.phases(func(joint *mat.Dense) {
+	law.Phases(func(joint *mat.Dense) {
 		own, mixed, old, phases = own+joint.At(0, 0), mixed+joint.At(0, 1), old+joint.At(1, 1), phases+1
 	})
 	own, mixed, old = own/phases, mixed/phases, old/phases

@@ -3,11 +3,11 @@ package rom
 import (
 	"math"
 	"math/cmplx"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -33,141 +33,25 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// At the closed-form threshold of a frozen mode the general map loses stability:
-// radius below 1 just under the threshold, at or above 1 just over, and no
-// instability on a grid before it.
-func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
-	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
-		for _, mu := range []float64{0, 0.3, 0.544, 0.9, 0.99} {
-			for _, k := range []int{1, 2, 3, 5, 8, 16, 33} {
-				closed := BlockThreshold(mu, k)
-				if method == option.Nesterov {
-					closed = NesterovThreshold(mu, k)
-				}
-				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: option.Lag{Kind: option.Block, Interval: k}}
-				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
-					if r := radius(l.at(share*closed, k).monodromy()); r >= 1 {
-						t.Errorf("method %v μ %v K %d: radius %v at %v of the threshold", method, mu, k, r, share)
-					}
-				}
-				if r := radius(l.at((1+1e-7)*closed, k).monodromy()); r < 1 {
-					t.Errorf("method %v μ %v K %d: radius %v above the threshold", method, mu, k, r)
-				}
-			}
-			for _, tau := range []int{0, 1, 2, 5, 16} {
-				if method == option.Nesterov {
-					continue
-				}
-				closed := DelayThreshold(mu, tau)
-				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: option.Lag{Kind: option.Delay, Interval: tau}}
-				if r := radius(l.at((1-1e-7)*closed, tau).monodromy()); r >= 1 {
-					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
-				}
-				if r := radius(l.at((1+1e-7)*closed, tau).monodromy()); r < 1 {
-					t.Errorf("delay %d μ %v: radius %v above the threshold", tau, mu, r)
-				}
-			}
-		}
-	}
-}
-
-// The dominant multipliers are real and positive below the onset of oscillation and a
-// complex pair above. At a double root an error ε in κ moves them by √ε.
-func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
-	for _, mu := range []float64{0.3, 0.9} {
-		for _, c := range []struct {
-			lag    option.Lag
-			method option.Method
-			onset  float64
-		}{
-			{option.Lag{Kind: option.Block, Interval: 1}, option.HeavyBall, BlockOnset(mu, 1)}, {option.Lag{Kind: option.Block, Interval: 7}, option.HeavyBall, BlockOnset(mu, 7)},
-			{option.Lag{Kind: option.Delay, Interval: 1}, option.HeavyBall, DelayOnset(mu, 1)}, {option.Lag{Kind: option.Delay, Interval: 6}, option.HeavyBall, DelayOnset(mu, 6)},
-			{option.Lag{Kind: option.Block, Interval: 1}, option.Nesterov, NesterovOnset(mu, 1)}, {option.Lag{Kind: option.Block, Interval: 7}, option.Nesterov, NesterovOnset(mu, 7)},
-		} {
-			l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: c.method, momentum: mu, lag: c.lag}
-			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Interval).monodromy())[0]
-			above := multipliers(l.at(c.onset*(1+1e-6), c.lag.Interval).monodromy())[0]
-			if imag(below) != 0 || real(below) < 0 || imag(above) == 0 {
-				t.Errorf("μ %v %+v %v: %v below, %v above the onset", mu, c.lag, c.method, below, above)
-			}
-		}
-	}
-}
-
-// The search for thresholds of one mode agrees with a fine scan of the general
-// map, mixed forces included.
-func TestScalarThresholdsAgainstAScan(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := scalar{
-			fresh:    rapid.Float64Range(-0.8, 1.5).Draw(t, "fresh"),
-			momentum: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "mu"),
-			method:   rapid.SampledFrom([]option.Method{option.HeavyBall, option.Nesterov}).Draw(t, "method"),
-			lag:      option.Lag{Kind: rapid.SampledFrom([]option.LagKind{option.Block, option.Delay}).Draw(t, "kind"), Interval: rapid.IntRange(1, 6).Draw(t, "age")},
-		}
-		s.stale = 1 - s.fresh
-		if math.Abs(s.stale) < 0.01 || math.Abs(s.fresh) < 0.01 {
-			return
-		}
-		found := s.criticalRate()
-		critical := found.at
-		l := s.linear()
-		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Interval).monodromy()) }
-		end := min(critical, 6) // where none is known, up to the limit
-		for i := 1; i < 40; i++ {
-			rate := end * float64(i) / 40
-			if r := at(rate); r > 1+1e-9 {
-				t.Fatalf("%+v: radius %v at %v, before the threshold %v", s, r, rate, critical)
-			}
-		}
-		if found.known {
-			if r := at(critical * (1 + 1e-6)); r < 1-1e-9 {
-				t.Fatalf("%+v: radius %v just above the threshold %v", s, r, critical)
-			}
-			s.rate = 0.7 * critical
-		} else {
-			s.rate = 0.5
-		}
-		interval := s.criticalInterval()
-		shortest := 1
-		if s.lag.Kind == option.Delay {
-			shortest = 0
-		}
-		for age := shortest; age < 40 && float64(age) <= interval.at; age++ {
-			r := radius(l.at(s.rate, age).monodromy())
-			if interval.known && float64(age) == interval.at {
-				if r < 1-1e-9 {
-					t.Fatalf("%+v: radius %v at the critical interval %d", s, r, age)
-				}
-				break
-			}
-			if r > 1+1e-9 {
-				t.Fatalf("%+v: radius %v at %d, critical interval %v", s, r, age, interval)
-			}
-		}
-		if !interval.known && interval.at < 40 {
-			t.Fatalf("%+v: no critical interval, searched to %v only", s, interval.at)
-		}
-	})
-}
-
 // The sufficient rule admits no unstable mode (docs/theory.md §5).
 func TestSufficientRuleIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := scalar{
-			fresh:    rapid.Float64Range(-3, 3).Draw(t, "fresh"),
-			stale:    rapid.Float64Range(-3, 3).Draw(t, "stale"),
-			momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"),
-			lag:      option.Lag{Kind: rapid.SampledFrom([]option.LagKind{option.Block, option.Delay, option.Random}).Draw(t, "kind"), Interval: rapid.IntRange(1, 24).Draw(t, "age")},
+		lag := option.Lag{
+			Kind: rapid.SampledFrom(option.LagKinds).Draw(t, "kind"), Interval: rapid.IntRange(1, 24).Draw(t, "age"), Behind: rapid.IntRange(0, 3).Draw(t, "behind"),
+			Ages: anyAges(rapid.IntRange(0, 2).Draw(t, "law"), rapid.IntRange(0, 24).Draw(t, "from"), rapid.Uint64().Draw(t, "weights")),
 		}
-		s.lag.Behind = rapid.IntRange(0, 3).Draw(t, "behind")
-		s.lag.Ages = anyAges(rapid.IntRange(0, 2).Draw(t, "law"), rapid.IntRange(0, 24).Draw(t, "from"), rapid.Uint64().Draw(t, "weights"))
-		if s.total() < 1e-3 {
+		number := func(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }
+		l := &linear.System{
+			Fresh: number(rapid.Float64Range(-3, 3).Draw(t, "fresh")), Stale: number(rapid.Float64Range(-3, 3).Draw(t, "stale")),
+			Update: linear.Update{Momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"), Lag: linear.NewLag(&lag)},
+		}
+		mode := l.Mode(l.Fresh.At(0, 0), l.Stale.At(0, 0))
+		if mode.Total() < 1e-3 {
 			return
 		}
-		rule := sufficientRule([]scalar{s})
-		s.rate = *rule.CriticalLearningRate * rapid.Float64Range(0.5, 1-1e-9).Draw(t, "share")
-		if r := radius(s.linear().monodromy()); r > 1+1e-10 {
-			t.Fatalf("%+v: radius %v", s, r)
+		rate := *sufficientRule([]linear.Mode{mode}).CriticalLearningRate * rapid.Float64Range(0.5, 1-1e-9).Draw(t, "share")
+		if r := radiusAt(l, rate, l.Lag); r > 1+1e-10 {
+			t.Fatalf("%+v at η = %v: radius %v", mode, rate, r)
 		}
 	})
 }
@@ -204,33 +88,6 @@ func TestInstabilityWindow(t *testing.T) {
 	}
 }
 
-// Doubling solves X = AXAᵀ + Q: the result equals the sum of the series ΣAⁿQAᵀⁿ.
-func TestLyapunovAgainstTheSeries(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for n := 1; n <= 6; n++ {
-		a, b := mat.NewDense(n, n, normals(r, n*n, 1)), mat.NewDense(n, n, normals(r, n*n, 1))
-		a.Scale(0.9/radius(a), a)
-		q := congruence(b, identity(n))
-		x, ok := lyapunov(a, q)
-		if !ok {
-			t.Fatal("no solution of a stable equation")
-		}
-		// 0.9^(2·600) of anything is below rounding.
-		sum, term := mat.DenseCopyOf(q), mat.DenseCopyOf(q)
-		for range 600 {
-			term = congruence(a, term)
-			sum.Add(sum, term)
-		}
-		sum.Sub(sum, x)
-		if miss := norm(sum.RawMatrix().Data); miss > 1e-11*norm(x.RawMatrix().Data) {
-			t.Errorf("n = %d: doubling misses the series by %v", n, miss)
-		}
-	}
-	if _, ok := lyapunov(single(1.01), single(1)); ok {
-		t.Error("an unstable equation has a solution")
-	}
-}
-
 // A folded bandit gives the same predictions as the bandit arm by arm: every
 // multiplier, threshold and moment, for all estimators and both lags.
 func TestFoldingChangesNothing(t *testing.T) {
@@ -252,9 +109,9 @@ func TestFoldingChangesNothing(t *testing.T) {
 			whole := unmerged(p)
 			f := fold(p)
 			r := newLinearization(whole, f.arms(f.reached()))
-			m := r.newLinearDynamics(p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
+			m := r.newMotion(p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 			want := Prediction{ForceKind: Exact, Exact: Dynamics{Scope: Scope{In: true}}}
-			values := multipliers(m.whole.monodromy())
+			values := linear.Multipliers(m.Whole.Monodromy())
 			for i, z := range folded.Exact.Multipliers {
 				// Sorting may exchange equal moduli, and the copies of a symmetric
 				// multiplier are n-fold eigenvalues, which differ by at most the square
@@ -288,43 +145,18 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		p.Lag = lag
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		m := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
-		if m.coupled {
+		m := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
+		if m.Mixed {
 			t.Fatal("the modes of a frozen force are coupled")
 		}
-		rate, onset, least := never, never, never
-		for _, s := range m.parts {
-			rate, onset, least = rate.or(s.criticalRate()), onset.or(s.onsetRate()), least.or(s.criticalInterval())
-		}
-		near(t, "critical rate", m.whole.criticalRate().at, rate.at, 1e-9)
+		through := &linear.Dynamics{Whole: m.Whole, Mixed: true}
+		near(t, "critical rate", through.Threshold(linear.CriticalRate).At, m.Threshold(linear.CriticalRate).At, 1e-9)
 		// The onset is a double root: rounding in the matrix shows as its square
 		// root, against the threshold 1e-6 of oscillates.
-		near(t, "onset", m.whole.onsetRate().at, onset.at, 1e-5)
-		if k := m.whole.criticalInterval(); least.at < 30 && k != least {
+		near(t, "onset", through.Threshold(linear.OnsetRate).At, m.Threshold(linear.OnsetRate).At, 1e-5)
+		least := m.Threshold(linear.CriticalInterval)
+		if k := through.Threshold(linear.CriticalInterval); least.At < 30 && k != least {
 			t.Errorf("%+v: critical interval %v, by modes %v", lag, k, least)
-		}
-	}
-}
-
-// Two modes oscillate if one of their slow multipliers is complex or negative. The
-// fast multipliers that momentum adds do not count, nor does the effect of rounding
-// on a double or a zero multiplier.
-func TestRings(t *testing.T) {
-	for _, c := range []struct {
-		values []complex128
-		want   bool
-	}{
-		{[]complex128{0.9, 0.8, 0.3, 0.1}, false},
-		{[]complex128{0.9, 0.8, 0.3, -0.1}, false},
-		{[]complex128{0.9, 0.8, complex(0.3, 0.1), complex(0.3, -0.1)}, false},
-		{[]complex128{0.9, -0.8, 0.3, 0.1}, true},
-		{[]complex128{complex(0.9, 0.1), complex(0.9, -0.1), 0.3, 0.1}, true},
-		{[]complex128{complex(0.9, 1e-9), complex(0.9, -1e-9), 0.3, 0.1}, false},
-		{[]complex128{0.9, -1e-9, 0, 0}, false},
-		{[]complex128{-0.9}, true},
-	} {
-		if got := oscillates(c.values, 2); got != c.want {
-			t.Errorf("%v rings: %v", c.values, got)
 		}
 	}
 }

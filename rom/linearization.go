@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -76,8 +77,8 @@ func (l *linearization) finite() bool {
 		}
 	}
 	var total mat.Dense
-	total.Add(within(l.q, l.fresh), within(l.q, l.stale))
-	return finite(l.fresh) && finite(l.stale) && finite(l.noise) && finite(&total)
+	total.Add(linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale))
+	return linear.Finite(l.fresh) && linear.Finite(l.stale) && linear.Finite(l.noise) && linear.Finite(&total)
 }
 
 // isometric replaces M by D_n^{−1/2} M D_n^{−1/2}, D_n = diag n: from the force of a
@@ -138,7 +139,7 @@ func (l *linearization) modes() []mode {
 		for c, x := range m.Direction {
 			largest = max(largest, math.Abs(x)/math.Sqrt(l.count[c]))
 		}
-		noise := form(m.Covector, l.noise, m.Covector)
+		noise := linear.Form(m.Covector, l.noise, m.Covector)
 		all = append(all, mode{m.Total, m.Fresh, m.Stale, noise * largest * largest, 1})
 	}
 	for _, x := range l.relatives {
@@ -174,7 +175,7 @@ func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1,
 // given the covariance of the reduced coordinates and the variances along the
 // relative modes.
 func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
-	classes := congruence(l.q, sigma)
+	classes := linear.Congruence(l.q, sigma)
 	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.count[a]*l.count[b]) }
 	own := make([]float64, len(l.count)) // variance of an arm's logit about the mean of its class
 	largest := 0.0

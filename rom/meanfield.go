@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -48,11 +49,11 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
-	past := newSnapshots(p.Lag, theta, steps)
+	past := newSnapshots(&p.Lag, theta, steps)
 	kind := m.kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
-		if p.Lag.Kind == option.Random {
-			return LeadingOrder, Scope{Because: "the second moment of Adam under random ages is not known"}
+		if because := p.notDerived(adamMoment, 0); because != "" {
+			return LeadingOrder, Scope{Because: because}
 		}
 		kind = LeadingOrder
 	}
@@ -154,11 +155,11 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 	m.expected(point)
 	slope, equal := gradient(), m.equalRewards(m.now.probs)
 	var left Neglected
-	away, j, calm := 0.0, 0.0, 0
+	away, j, calm, resting := 0.0, 0.0, 0, restingSteps+linear.NewLag(&p.Lag).Span()
 	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
 		away = distance(theta, point)
 		j = m.expected(theta)
-		if t >= from && !(2*away < at.Chatter) { // z is within a step of a sliding point, which is as near as it comes
+		if t >= from && !(2*away < at.Chatter) { // at a sliding point z never comes nearer than one step: then it counts as arrived
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
 			left.RewardMean += miss / n
 			left.RewardVariance += miss * miss / n
@@ -171,7 +172,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 		if calm++; away > settled {
 			calm = 0
 		}
-		return calm < restingSteps+staleness(p.Lag).span()
+		return calm < resting
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if scope.In && away > nearStart {
@@ -197,8 +198,8 @@ func distance(logits, point []float64) (largest float64) {
 	return largest
 }
 
-// unsettledBaseline is the weight of the first value in a running mean above which that
-// counts: its square is that in the noise.
+// While the first value of a running mean has more than the weight unsettledBaseline in it, the run
+// has not settled. In the noise its square counts.
 const unsettledBaseline = 1e-3
 
 // A run rests at its fixed point if it has been within settled logits of it for
@@ -251,37 +252,20 @@ func rateAt(o *option.Optimizer, t int) float64 {
 // snapshots stores past logits of a run for the behaviour policy: of the last refreshes
 // (block), or of the last steps and the present one, never more than the run has.
 type snapshots struct {
-	lag    option.Lag
-	ring   [][]float64 // the logits of the n-th refresh, or of step n, are at n modulo its length
+	period int         // steps from one stored policy to the next
+	oldest int         // age, in periods, of the oldest policy that is used
 	shares []float64   // of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is used
+	ring   [][]float64 // the logits of period n are at n modulo its length
 }
-
-// negligibleAge is the probability of the ages beyond those of a geometric law that the mean
-// field keeps, which count as the oldest one kept.
-const negligibleAge = 1e-16
 
 // newSnapshots returns the snapshots of a run of the given number of steps that starts
 // at init.
-func newSnapshots(lag option.Lag, init []float64, steps int) *snapshots {
-	s := &snapshots{lag: lag}
-	n := 1
-	switch lag.Kind {
-	case option.Block:
-		n = min(lag.Behind, steps) + 1
-	case option.Delay:
-		n = min(lag.Interval, steps) + 1
-	case option.Random:
-		if lag.Ages.Law == option.GeometricAges {
-			r := (*ageLaw)(&lag.Ages).ratio()
-			for tail := 1.0; tail > negligibleAge; tail *= r {
-				s.shares = append(s.shares, (1-r)*tail)
-			}
-		} else {
-			s.shares = (*ageLaw)(&lag.Ages).probabilities()
-		}
-		if n = len(s.shares); n > steps {
-			n = steps + 1
-		}
+func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
+	lag := linear.NewLag(l)
+	s := &snapshots{period: lag.Period()}
+	s.oldest, s.shares = lag.Stored()
+	n := min(s.oldest, steps) + 1
+	if s.shares != nil {
 		kept := 0.0
 		for _, p := range s.shares[:n-1] {
 			kept += p
@@ -295,25 +279,17 @@ func newSnapshots(lag option.Lag, init []float64, steps int) *snapshots {
 	return s
 }
 
-// period returns the number of steps from one stored policy to the next.
-func (s *snapshots) period() int {
-	if s.lag.Kind == option.Block {
-		return s.lag.Interval
-	}
-	return 1
-}
-
 // store stores the logits theta of step t. It has to be called once in every step.
 func (s *snapshots) store(t int, theta []float64) {
-	if t%s.period() == 0 {
-		copy(s.ring[t/s.period()%len(s.ring)], theta)
+	if t%s.period == 0 {
+		copy(s.ring[t/s.period%len(s.ring)], theta)
 	}
 }
 
-// aged returns the logits of the refresh, or of the step, of the given age in step t; those
-// of step 0 for an age that reaches back before it.
+// aged returns the logits of the given age, in periods, in step t; those of step 0 for an age that
+// reaches back before it.
 func (s *snapshots) aged(t, age int) []float64 {
-	return s.ring[max(t/s.period()-age, 0)%len(s.ring)]
+	return s.ring[max(t/s.period-age, 0)%len(s.ring)]
 }
 
 // at stores the logits theta of step t and returns θ_old: the logits of d refreshes before
@@ -321,22 +297,14 @@ func (s *snapshots) aged(t, age int) []float64 {
 // The ages are not random.
 func (s *snapshots) at(t int, theta []float64) []float64 {
 	s.store(t, theta)
-	return s.aged(t, s.oldest())
-}
-
-// oldest returns the age of the snapshot of a block, in refreshes, or of a delay.
-func (s *snapshots) oldest() int {
-	if s.lag.Kind == option.Block {
-		return s.lag.Behind
-	}
-	return s.lag.Interval
+	return s.aged(t, s.oldest)
 }
 
 // each calls visit with the logits of every age in step t, which have been stored, and the
 // probability of the age.
 func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
 	if s.shares == nil {
-		visit(1, s.aged(t, s.oldest()))
+		visit(1, s.aged(t, s.oldest))
 		return
 	}
 	for age, share := range s.shares {

@@ -1,7 +1,7 @@
 package rom
 
 import (
-	"math"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -39,6 +39,9 @@ const (
 	measuredMixing = 1e-6
 )
 
+// measuredTolerance is what counts as an error of a measured stiffness.
+var measuredTolerance = linear.Tolerance{Mixing: measuredMixing, Part: unmeasurable, Neutral: unmeasurable}
+
 // linearised returns Λ_f and Λ_s at a fixed point: as measured, or the closed
 // forms.
 func (m *model) linearised(theta []float64) (fresh, stale *mat.Dense) {
@@ -49,26 +52,4 @@ func (m *model) linearised(theta []float64) (fresh, stale *mat.Dense) {
 	fresh.Scale(m.Factors.Stiffness, fresh)
 	stale.Scale(m.Factors.Stiffness, stale)
 	return fresh, stale
-}
-
-// dropUnmeasurable sets the fresh or the stale matrix to 0 if its largest entry is
-// at most unmeasurable times that of the other.
-func (l *linear) dropUnmeasurable() {
-	fresh, stale := norm(l.fresh.RawMatrix().Data), norm(l.stale.RawMatrix().Data)
-	if fresh <= unmeasurable*stale {
-		l.fresh.Zero()
-	}
-	if stale <= unmeasurable*fresh {
-		l.stale.Zero()
-	}
-}
-
-// dropUnmeasurable does the same to the two parts of one mode's stiffness.
-func (s *scalar) dropUnmeasurable() {
-	if math.Abs(s.fresh) <= unmeasurable*math.Abs(s.stale) {
-		s.fresh = 0
-	}
-	if math.Abs(s.stale) <= unmeasurable*math.Abs(s.fresh) {
-		s.stale = 0
-	}
 }

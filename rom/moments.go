@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -15,8 +16,7 @@ import (
 // themselves, of both signs, to less than once.
 const secondOrderSize = 5
 
-// remaining is the least share of the sum of the moduli of terms that counts where they
-// cancel. With it nine of ten errors against exact chains lie below their estimates, and all
+// Where terms cancel, at least the share remaining of the sum of their moduli counts as neglected. With it nine of ten errors against exact chains lie below their estimates, and all
 // below four times (docs/theory-neglected.md §6).
 const remaining = 0.5
 
@@ -48,7 +48,7 @@ const adamIterations = 3
 
 // adamGain returns 1/(√E g_a² + ε) for every arm, E g_a² = Var g_a + E(Λx)_a² under a
 // stationary law; nil: at the fixed point.
-func (l *linearization) adamGain(o option.Optimizer, law *stationary) []float64 {
+func (l *linearization) adamGain(o option.Optimizer, law *linear.Law) []float64 {
 	gain := make([]float64, len(l.count))
 	squares := make([]float64, len(l.count))
 	if law != nil {
@@ -61,14 +61,14 @@ func (l *linearization) adamGain(o option.Optimizer, law *stationary) []float64 
 }
 
 // forceSquares returns E(Λ_f x + Λ_s x_old)_a² of every arm, averaged over the phases.
-func (l *linearization) forceSquares(law *stationary) []float64 {
+func (l *linearization) forceSquares(law *linear.Law) []float64 {
 	arms, n := l.q.Dims()
 	response := mat.NewDense(arms, 2*n, nil)
 	response.Slice(0, arms, 0, n).(*mat.Dense).Mul(l.fresh, l.q)
 	response.Slice(0, arms, n, 2*n).(*mat.Dense).Mul(l.stale, l.q)
 	sums, phases := make([]float64, arms), 0.0
-	law.phases(func(joint *mat.Dense) {
-		square := congruence(response, joint)
+	law.Phases(func(joint *mat.Dense) {
+		square := linear.Congruence(response, joint)
 		for a := range sums {
 			sums[a] += square.At(a, a)
 		}
@@ -85,7 +85,7 @@ func (l *linearization) forceSquares(law *stationary) []float64 {
 // the part s of it that the mean force makes. This part follows the state instead of keeping its
 // mean (see adamGain) to the extent (1−β2)/(1−β2r²), where r is the given spectral radius, and
 // counts to first order.
-func (l *linearization) adamError(o option.Optimizer, law *stationary, radius float64) float64 {
+func (l *linearization) adamError(o option.Optimizer, law *linear.Law, radius float64) float64 {
 	signal := 0.0
 	for a, x := range l.forceSquares(law) {
 		signal = max(signal, x/l.noise.At(a, a))
@@ -94,9 +94,9 @@ func (l *linearization) adamError(o option.Optimizer, law *stationary, radius fl
 	return l.averageError(o, 1/(1-o.Beta2)) + signal*(following+signal)
 }
 
-// share returns the given share of the relaxation rate and of the damping ratio: they change by
-// it at most where gains and forces do.
-func (d *Dynamics) share(relative float64) (n Neglected) {
+// relativeError returns the given share of the relaxation rate and of the damping ratio. Where gains
+// and forces change by that share, neither changes by more.
+func (d *Dynamics) relativeError(relative float64) (n Neglected) {
 	of := func(x *float64) float64 {
 		if x == nil || *x == 0 {
 			return 0
@@ -138,8 +138,9 @@ func (l *linearization) armKurtoses() []float64 {
 	return kurtoses
 }
 
-// kurtosis returns 3 + 3(uneven−1)/B, a bound on the kurtosis of the force of B groups; uneven is
-// 1/p if a share p of the groups exerts one, and otherwise see unevenness.
+// kurtosis returns 3 + 3(uneven−1)/B, a bound on the kurtosis of the force of B groups; uneven is E v²/(E v)² of
+// unevenness, which is 1/p where a share p of the groups exerts a force and all of these one of equal
+// size.
 func (l *linearization) kurtosis(uneven float64) float64 {
 	return 3 * (1 + (uneven-1)/float64(l.GroupsPerStep))
 }
@@ -163,7 +164,8 @@ func (l *linearization) rewardKurtosis() float64 {
 	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.GroupsPerStep)))
 }
 
-// unevenness is that of the model at the fixed point, and sets its policy.
+// unevenness returns the model's unevenness at the fixed point. It sets the model's policy to that of
+// the fixed point.
 func (l *linearization) unevenness() float64 {
 	softmax(l.model.now.probs, l.logits)
 	return l.model.unevenness(l.model.now.probs)
@@ -218,13 +220,13 @@ func (f *folded) split(merged []float64) (folded, []float64) {
 // moments adds the moments of second order in the noise to prediction, and what they
 // neglect. sigma is the covariance of the reduced coordinates averaged over the phases,
 // laws and variances belong to the relative modes.
-func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
+func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) {
 	if len(l.relatives) > 0 && len(l.class) <= maxSplit {
 		apart := *l.apart()
 		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
-		whole := apart.newLinearDynamics(m.whole.method, m.whole.rate, m.whole.momentum, nil)
-		if all, ok := whole.whole.stationary(); ok {
-			apart.moments(prediction, whole, &all, nil, all.timeAverage(), nil)
+		whole := apart.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil)
+		if all, ok := whole.Whole.Law(); ok {
+			apart.moments(prediction, whole, &all, nil, all.TimeAverage(), nil)
 			return
 		}
 	}
@@ -239,19 +241,13 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 				extra[k][j] += x
 			}
 		}
-		first := true
-		laws[i].phases(func(joint *mat.Dense) {
-			if first {
-				old[i] = joint.At(1, 1)
-				first = false
-			}
-		})
+		old[i] = laws[i].Snapshot().At(0, 0)
 	}
-	means := law.means(l.curvature(), extra)
+	means := l.curvature().meanState(law, extra)
 	if means == nil {
 		return
 	}
-	n := m.whole.dim()
+	n := m.Whole.Dim()
 	mean, oldMean := make([]float64, n), make([]float64, n)
 	for _, state := range means {
 		for k := range mean {
@@ -284,22 +280,22 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 	relative := secondOrderSize * gap
 	moduli := math.Abs(byMean) + math.Abs(byCurvature)
 	shifted, terms := moduli, relative
-	linear := form(gradient, sigma, gradient)
+	first := linear.Form(gradient, sigma, gradient)
 	var second *secondOrder
-	if n < maxSplit && law.secondOrderWork() <= maxSecondOrder && linear > 0 {
-		second = law.secondOrder(l.curvature(), l.expansion(), means)
-		variance := linear + second.spread + second.readout
+	if n < maxSplit && secondOrderWork(law) <= maxSecondOrder && first > 0 {
+		second = newSecondOrder(law, l.curvature(), l.expansion(), means)
+		variance := first + second.spread + second.readout
 		out.RewardVariance = &variance
-		relative = max(second.size/linear, gap)
+		relative = max(second.size/first, gap)
 		// The next order is about the square of the second. The terms depend on the coordinates
 		// and cancel in part where steps are small; for large steps they do not.
 		both := math.Abs(second.spread) + math.Abs(second.readout)
-		terms = (both + second.fast*second.size) / linear
+		terms = (both + second.fast*second.size) / first
 		shifted = max(math.Abs(shift), moduli*remaining)
 		left := max(math.Abs(second.spread+second.readout), both*remaining)
-		neglected.RewardVariance = (left*left+second.fast*second.size*second.size)/linear + math.Abs(second.assumed)
+		neglected.RewardVariance = (left*left+second.fast*second.size*second.size)/first + math.Abs(second.assumed)
 		if len(l.relatives) > 0 {
-			neglected.RewardVariance += linear * secondOrderSize * 2 * norm(variances)
+			neglected.RewardVariance += first * secondOrderSize * 2 * norm(variances)
 			relative += secondOrderSize * 2 * norm(variances)
 			terms += secondOrderSize * 2 * norm(variances)
 		}
@@ -307,15 +303,15 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 	// further is the part of the next order of E J that remains where the first vanishes, as
 	// at p = ½: by the size of the terms, and by third derivatives, of J and as much again of
 	// the mean force.
-	further := math.Sqrt(linear*gap) * terms * terms
+	further := math.Sqrt(first*gap) * terms * terms
 	if second != nil {
 		further += 2 * math.Abs(second.mean)
 	}
 	neglected.RewardMean = shifted*terms + further
 	unshifted := 0.0
-	if linear > 0 {
-		unshifted = further / math.Sqrt(linear)
+	if first > 0 {
+		unshifted = further / math.Sqrt(first)
 	}
 
-	l.zeroVariance(prediction, oldMean, law.snapshot(), second, old, relative, unshifted)
+	l.zeroVariance(prediction, oldMean, law.Snapshot(), second, old, relative, unshifted)
 }

@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // mode is an eigenmode of the stiffness at a fixed point: a mode of the merged
@@ -21,36 +22,6 @@ func sortModes(all []mode) {
 	slices.SortStableFunc(all, func(a, b mode) int { return compare(b.total, a.total) })
 }
 
-// meanAge returns ā, the mean age of the snapshot in steps: τ for a delay, dK + (K−1)/2
-// for a block.
-func (l staleness) meanAge() float64 {
-	switch l.Kind {
-	case option.Delay:
-		return float64(l.Interval)
-	case option.Random:
-		mean, _ := (*ageLaw)(&l.Ages).moments()
-		return mean
-	}
-	return float64(l.Behind)*float64(l.Interval) + float64(l.Interval-1)/2
-}
-
-// squareAge returns E[age²]: τ² for a delay, (K−1)(2K−1)/6 for a block whose snapshot is the
-// last one.
-func (l staleness) squareAge() float64 {
-	k := float64(l.Interval)
-	switch {
-	case l.Kind == option.Delay:
-		return k * k
-	case l.Kind == option.Random:
-		_, square := (*ageLaw)(&l.Ages).moments()
-		return square
-	case l.Behind > 0:
-		_, square := uniformMoments(float64(l.Behind)*k, float64(l.Behind)*k+k-1)
-		return square
-	}
-	return (k - 1) * (2*k - 1) / 6
-}
-
 // oscillator returns the constants of the reduced-order model of one mode
 // (docs/theory.md §4):
 //
@@ -59,17 +30,17 @@ func (l staleness) squareAge() float64 {
 // Nesterov's force acts as η[(1+μ)g_t − μg_{t−1}], which to second order adds
 // μk to γ and −μ(½k + ηλ_s ā) to m. Factors.Lag multiplies the age,
 // Factors.Mass the mass.
-func oscillator(s *scalar, factors Factors) Oscillator {
-	mu, k, stale := s.momentum, s.rate*s.total(), s.rate*s.stale
-	age := staleness(s.lag).meanAge() * factors.Lag
-	square := staleness(s.lag).squareAge() * factors.Lag * factors.Lag
+func oscillator(s *linear.Mode, factors Factors) Oscillator {
+	mu, k, stale := s.Momentum, s.Rate*s.Total(), s.Rate*s.Stale
+	age := s.Lag.Age(linear.MeanAge) * factors.Lag
+	square := s.Lag.Age(linear.SquareAge) * factors.Lag * factors.Lag
 	o := Oscillator{
 		LagSteps: age,
 		Mass:     0.5*(1+mu) + 0.5*stale*square,
 		Damping:  1 - mu - stale*age,
 		Spring:   k,
 	}
-	if s.method == option.Nesterov {
+	if s.Method == option.Nesterov {
 		o.Damping += mu * k
 		o.Mass -= mu * (0.5*k + stale*age)
 	}
@@ -123,10 +94,10 @@ func (o Oscillator) response(t float64) float64 {
 // ringing returns the learning rate at which ζ = 1: the smallest positive root
 // of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η. It holds
 // for λ > 0.
-func ringing(s *scalar, factors Factors) threshold {
+func ringing(s *linear.Mode, factors Factors) linear.Threshold {
 	excess := func(rate float64) float64 { // 4mk − γ²
 		moved := *s
-		moved.rate = rate
+		moved.Rate = rate
 		o := oscillator(&moved, factors)
 		return 4*o.Mass*o.Spring - o.Damping*o.Damping
 	}
@@ -137,18 +108,18 @@ func ringing(s *scalar, factors Factors) threshold {
 	b := one - zero - a
 	disc := b*b - 4*a*c
 	if disc < 0 {
-		return never
+		return linear.Never
 	}
 	if !isFinite([]float64{disc}) {
-		return threshold{}
+		return linear.Threshold{}
 	}
 	// The smaller positive root of aη² + bη + c, c < 0, without cancellation.
 	root := math.Sqrt(disc)
 	q := -0.5 * (b + math.Copysign(root, b))
-	best := never
+	best := linear.Never
 	for _, rate := range [2]float64{c / q, q / a} {
 		if rate > 0 {
-			best = best.or(first(rate))
+			best = best.Or(linear.KnownAt(rate))
 		}
 	}
 	return best

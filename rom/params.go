@@ -113,11 +113,5 @@ func must(check func(*option.Mistakes)) {
 	m.Panic("rom")
 }
 
-// among reports whether an enumeration value is one of those from 0 to last.
-func among[Enumeration ~int](value, last Enumeration) bool { return value >= 0 && value <= last }
-
 // nonNegative reports whether x is finite and at least 0.
 func nonNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
-
-// belowOne reports whether x lies within [0, 1).
-func belowOne(x float64) bool { return x >= 0 && x < 1 }

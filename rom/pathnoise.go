@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -292,7 +293,7 @@ func (o observable) follow(p Params, init []float64, at []int, displaced float64
 	for n := range at {
 		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(spreads))
 	}
-	n, m, past := 0, newModel(&p), newSnapshots(p.Lag, init, steps)
+	n, m, past := 0, newModel(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		seen := theta
 		if o.old {
@@ -332,27 +333,13 @@ func noSpread(p *Params, steps int) string {
 	if because := p.unknownWeights(); because != "" {
 		return because
 	}
-	if p.Optimizer.Kind == option.Adam {
-		return "the effect of the noise of finite groups on the mean path under Adam is not known"
-	}
-	up, down := weightings[p.Importance.Mode].slope(p)
-	switch {
-	case p.Advantage.Baseline == option.RunningMean && !staleness(p.Lag).onPolicy() && (up != 1 || down != 1):
-		return "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"
-	case p.Samples == option.Reused && p.Lag.Interval > 1:
-		return "the spread of runs with reused samples is not followed"
-	case p.ReferenceUpdate.Interval > 0:
-		return "the spread of runs with a moving reference is not followed"
-	case !p.neverClipped(0):
-		return clips
+	if because := p.notDerived(spreadOfRuns, 0); because != "" {
+		return because
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
 	}
-	if !(p.Lag.Kind == option.Delay || staleness(p.Lag).plainBlock()) {
-		return "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"
-	}
-	slots := newSlots(p.Lag, steps)
+	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
 		return fmt.Sprintf("the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", maxPathState, n)
 	}
@@ -361,14 +348,12 @@ func noSpread(p *Params, steps int) string {
 
 // newSlots returns the number of policies of which the state of a run consists: the
 // present one and those that a later step may need as its snapshot.
-func newSlots(lag option.Lag, steps int) int {
-	switch {
-	case lag.Kind == option.Delay:
-		return min(lag.Interval, steps) + 1
-	case lag.Interval == 1:
-		return 1
+func newSlots(lag linear.Lag, steps int) int {
+	if lag.Period() > 1 { // of the last refresh alone
+		return 2
 	}
-	return 2
+	oldest, _ := lag.Stored()
+	return min(oldest, steps) + 1
 }
 
 // spread is the normal law of the deviations of runs from the mean field at one step:
@@ -427,8 +412,8 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	for a := range ones {
 		ones[a] = 1
 	}
-	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(p.Lag, steps)}
-	s.past = newSnapshots(p.Lag, init, steps)
+	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
 	size := s.n * (1 + s.slots)
 	s.mean, s.cov = make([]float64, size), square(size)
@@ -436,9 +421,10 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	return s
 }
 
-// slot returns the index in the state of the policy of step t.
+// slot returns the index in the state of the policy of step t: without a refresh the policies of
+// the last steps are a ring.
 func (s *spread) slot(t int) int {
-	if s.Lag.Kind == option.Block {
+	if s.past.period > 1 {
 		return s.n
 	}
 	return s.n * (1 + t%s.slots)
@@ -450,16 +436,19 @@ func (s *spread) inputs(t int) []int {
 	switch {
 	case s.slots == 1:
 		return []int{s.n}
-	case s.Lag.Kind == option.Block:
+	case s.past.period > 1:
 		return []int{s.n, 2 * s.n}
 	}
-	return []int{s.slot(t), s.slot(max(t-s.Lag.Interval, 0))}
+	return []int{s.slot(t), s.slot(max(t-s.past.oldest, 0))}
 }
+
+// refreshes reports whether the snapshot is taken at the beginning of step t.
+func (s *spread) refreshes(t int) bool { return s.past.period > 1 && t%s.past.period == 0 }
 
 // step advances the spread from step t, where the mean field is at theta, to t+1.
 func (s *spread) step(t int, theta []float64) {
 	n := s.n
-	if s.Lag.Kind == option.Block && s.slots == 2 && t%s.Lag.Interval == 0 { // a refresh
+	if s.refreshes(t) {
 		copy(s.mean[2*n:], s.mean[n:2*n])
 		for i := range n {
 			copy(s.cov[2*n+i], s.cov[n+i])
@@ -484,7 +473,7 @@ func (s *spread) step(t int, theta []float64) {
 
 	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
 	mu, rate := s.Optimizer.Momentum, rateAt(&s.Optimizer, t)
-	gain, carry := stepGains(s.Optimizer.Kind, mu)
+	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
 	from, to := make([]int, 0, 3*n), make([]int, 0, 2*n)
 	for _, part := range append([]int{0}, inputs...) {
 		for i := range n {
@@ -624,7 +613,7 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		return reduce(s.q, all)
 	}
 	at := func(x []float64) (force []float64, noise *mat.Dense) {
-		return forceAt(x), within(s.q, s.covariance())
+		return forceAt(x), linear.Within(s.q, s.covariance())
 	}
 	if s.smooth {
 		s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
@@ -725,7 +714,7 @@ func (s *spread) rewardShift(t int, theta []float64) shifted { return s.shift(re
 
 // oldSlot returns the index in the state, before step t, of the policy that draws its groups.
 func (s *spread) oldSlot(t int) int {
-	if s.Lag.Kind == option.Block && t%s.Lag.Interval == 0 { // the refresh comes with the step
+	if s.refreshes(t) { // which comes with the step
 		return s.slot(t)
 	}
 	inputs := s.inputs(t)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // This file has what a KL penalty outside the loss, an entropy bonus, reused samples, a
@@ -229,7 +230,7 @@ func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
 	return norm == 0 || p.GroupSize == option.Infinite && force <= norm ||
-		(p.Importance.Mode == option.NoImportance || staleness(p.Lag).onPolicy()) && p.withinNorm()
+		(p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()) && p.withinNorm()
 }
 
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -16,8 +17,9 @@ const beyondRange = "the fixed point or its dynamics leaves the range of floatin
 
 // roundedStiffness is the stiffness of the stiffest mode in units of β below which the
 // dynamics is out of scope. The stiffness is at most of order β times the probability of
-// all arms but one, which is known to 1e-16 from a sum of 1: to 1e-10 of itself or worse
-// there, more than what distinguishes a part of the force that is not stale.
+// all arms but one, which is computed with an absolute error of 1e-16: below this limit its relative
+// error exceeds 1e-10, far more than the share linear.Negligible below which a part of the force counts as
+// absent.
 const roundedStiffness = 1e-6
 
 // roundedSpread is the standard deviation of a normal reward in units of its mean below
@@ -69,25 +71,16 @@ type Equilibrium struct {
 	prompts []promptGroup // of prompts with a policy each: what the fields above are not for; nil: none
 
 	// Thresholds found so far.
-	onsets, rates map[rateKey]threshold
-	intervals     map[intervalKey]threshold
-	crossings     map[rateKey][]crossing
+	thresholds map[searchKey]linear.Threshold
+	crossings  map[searchKey][]linear.Crossing
 }
 
-// rateKey holds the parameters, besides those of the equilibrium, on which a
-// threshold in the learning rate depends.
-type rateKey struct {
-	method          option.Method
-	momentum, beta1 float64
-	lag             option.Lag
-}
-
-// intervalKey holds the parameters, besides those of the equilibrium, on which a
-// threshold in the refresh interval depends.
-type intervalKey struct {
+// searchKey holds what a threshold depends on, besides the equilibrium: the event, and optimizer and
+// lag without the parameter that is searched for.
+type searchKey struct {
+	event     linear.Event
 	optimizer option.Optimizer
-	kind      option.LagKind
-	behind    int
+	lag       option.Lag
 }
 
 // NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Lag and, but for
@@ -129,11 +122,10 @@ func (e *Equilibrium) With(factors Factors, measured *Measured) *Equilibrium {
 func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 	e := &Equilibrium{
 		params: p, merged: merged, logits: logits,
-		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
-		crossings: make(map[rateKey][]crossing),
+		thresholds: make(map[searchKey]linear.Threshold), crossings: make(map[searchKey][]linear.Crossing),
 	}
 	e.paper = sync.OnceValues(func() (float64, Scope) {
-		if p.GroupSize == option.Infinite { // the fixed point is known
+		if p.GroupSize == option.Infinite { // the fixed point of the paper's formulas is this one
 			point, ok := merged.linearized(logits)
 			return paperStiffness(p, point, ok)
 		}
@@ -258,7 +250,7 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
-		if len(p.Arms) > maxClasses {
+		if len(p.Arms) > linear.MaxClasses {
 			return "the measured stiffness of more than 64 arms"
 		}
 		e.linearization = newLinearization(unmerged(*p), f.arms(e.logits))
@@ -393,13 +385,8 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	switch {
-	case !p.knownForce() || !p.neverClipped(0) && (o.Kind == option.Adam || l.Kind == option.Random):
-		return clips
-	case p.Samples == option.Reused && !staleness(l).plainBlock():
-		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
-	case p.outside() && l.Kind == option.Random:
-		return "random ages with a KL penalty outside the loss are not derived"
+	if because := p.notDerived(dynamicsAtRest, 0); because != "" {
+		return because
 	}
 	at, m, because := e.dynamicsOf(p)
 	if because != "" {
@@ -410,7 +397,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
 		return beyondRange
 	}
-	reason := m.tooLarge()
+	reason := m.TooLarge()
 	switch {
 	case of == RulesAlone:
 		out := Scope{Because: "the rules alone were predicted"}
@@ -422,7 +409,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	case p.Optimizer.Kind == option.Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
-		prediction.Neglected.include(prediction.LeadingOrder.share(at.averageError(o, 1/(1-o.Beta2))))
+		prediction.Neglected.include(prediction.LeadingOrder.relativeError(at.averageError(o, 1/(1-o.Beta2))))
 	case prediction.ForceKind == Expansion:
 		prediction.Exact.Scope.Because = "the force of these rewards is known as an expansion in 1/G only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
@@ -445,20 +432,20 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		if len(p.Arms) == 2 && p.GroupSize != option.Infinite {
 			noise = at.squaredSlope() * prediction.GradientVariance
 		}
-		prediction.RuleAtStiffness = paperRule(s.total(), s, noise)
+		prediction.RuleAtStiffness = paperRule(s.Total(), s, noise)
 		if stiffness, scope := e.paper(); scope.In {
 			prediction.PaperRule = paperRule(stiffness, s, noise)
 		} else {
 			prediction.PaperRule.Because = scope.Because
 		}
-		prediction.RuleAtLargestAge = ruleAt(s.total(), s, noise, staleness(s.lag).largestAge())
-		if s.total() <= 0 {
+		prediction.RuleAtLargestAge = ruleAt(s.Total(), s, noise, s.Lag.Age(linear.LargestAge))
+		if s.Total() <= 0 {
 			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
 		}
-		if m.coupled {
+		if m.Mixed {
 			prediction.SufficientRule.Because = "the sufficient rule is for modes that do not mix"
 		} else {
-			prediction.SufficientRule = sufficientRule(m.moving())
+			prediction.SufficientRule = sufficientRule(m.Moving())
 		}
 	}
 	switch {
@@ -476,7 +463,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 
 // dynamicsOf returns the linearization and the linear dynamics under the optimizer and
 // lag of p, or the reason why there is none.
-func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics, because string) {
+func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, because string) {
 	local := *e.linearization
 	local.Optimizer, local.Lag = p.Optimizer, p.Lag
 	at = &local
@@ -484,7 +471,7 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 	var gain []float64
 	if method == option.Adam {
 		// Adam scales every logit by its own noise, so equal arms are not merged.
-		if len(p.Arms) > maxClasses {
+		if len(p.Arms) > linear.MaxClasses {
 			return nil, nil, "Adam with more than 64 arms"
 		}
 		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
@@ -496,7 +483,7 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 		gain = at.adamGain(p.Optimizer, nil)
 		method, rate, momentum = option.HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
-	if m = at.newLinearDynamics(method, rate, momentum, gain); m == nil {
+	if m = at.newMotion(method, rate, momentum, gain); m == nil {
 		return nil, nil, beyondRange
 	}
 	return at, m, ""
@@ -504,29 +491,33 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
 // threshold is searched for once for all learning rates, or all refresh intervals.
-func (e *Equilibrium) dynamics(m *linearDynamics, o option.Optimizer, l option.Lag, of Extent) Dynamics {
-	byRate := rateKey{o.Kind, o.Momentum, o.Beta1, l}
-	byInterval := intervalKey{o, l.Kind, l.Behind}
-	d := Dynamics{Scope: Scope{In: true}, Neutral: m.neutral}
-	if of&Margin != 0 && l.Kind != option.Block {
-		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
+func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of Extent) Dynamics {
+	byRate := searchKey{optimizer: o, lag: l}
+	byRate.optimizer.LearningRate = 0
+	threshold := func(event linear.Event, key searchKey) (value *float64, limit float64) {
+		key.event = event
+		return cached(e.thresholds, key, func() linear.Threshold { return m.Threshold(event) }).Result()
+	}
+	d := Dynamics{Scope: Scope{In: true}, Neutral: m.Neutral}
+	if of&Margin != 0 {
+		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); isFinite([]float64{margin}) {
 			d.StabilityMargin = &margin
 		}
 	}
 	if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
-		d = m.dynamics()
+		d = multipliersAlone(m.Dynamics)
 	}
 	if of&Onset != 0 {
-		d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
+		d.OscillationLearningRate, d.Searched.Onset = threshold(linear.OnsetRate, byRate)
 	}
 	if of&CriticalRate != 0 {
-		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
-		if l.Kind == option.Random && e.params.ageDraws(&l) > 0 && !m.coupled {
-			d.MeanSquareLearningRate, _ = m.least(nil, (*scalar).meanSquareRate).result()
-		}
+		d.CriticalLearningRate, d.Searched.LearningRate = threshold(linear.CriticalRate, byRate)
+		d.MeanSquareLearningRate, _ = m.MeanSquareRate().Result()
 	}
 	if of&CriticalInterval != 0 {
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
+		byInterval := searchKey{optimizer: o, lag: l}
+		byInterval.lag.Interval = 0
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = threshold(linear.CriticalInterval, byInterval)
 	}
 	return d
 }
@@ -568,13 +559,13 @@ func unmerged(p Params) folded {
 
 // stiffest returns the stiffest mode under m's optimizer and lag: the first of
 // directions, or with a gain (Adam) that of the preconditioned stiffness.
-func (m *linearDynamics) stiffest(directions []mode, gain []float64) *scalar {
+func (m *motion) stiffest(directions []mode, gain []float64) *linear.Mode {
 	top := directions[0]
 	if gain != nil {
 		top = mode{total: math.Inf(-1)}
 		var total mat.Dense
-		total.Add(m.whole.fresh, m.whole.stale)
-		values, right, left := eigenvectors(&total)
+		total.Add(m.Whole.Fresh, m.Whole.Stale)
+		values, right, left := linear.Eigenvectors(&total)
 		for k, v := range values {
 			if v <= top.total {
 				continue
@@ -582,12 +573,12 @@ func (m *linearDynamics) stiffest(directions []mode, gain []float64) *scalar {
 			scale := mat.Dot(left.ColView(k), right.ColView(k))
 			top = mode{
 				total: v,
-				fresh: mat.Inner(left.ColView(k), m.whole.fresh, right.ColView(k)) / scale,
-				stale: mat.Inner(left.ColView(k), m.whole.stale, right.ColView(k)) / scale,
+				fresh: mat.Inner(left.ColView(k), m.Whole.Fresh, right.ColView(k)) / scale,
+				stale: mat.Inner(left.ColView(k), m.Whole.Stale, right.ColView(k)) / scale,
 			}
 		}
 	}
-	s := m.whole.scalar(top.fresh, top.stale)
+	s := m.Whole.Mode(top.fresh, top.stale)
 	return &s
 }
 
@@ -595,12 +586,12 @@ func (m *linearDynamics) stiffest(directions []mode, gain []float64) *scalar {
 // s as the condition of stability, its ζ = 1 as the onset, and the slowest decay of
 // all modes. The formulas are closed, so a threshold that has no value does not
 // exist.
-func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
-	d := Dynamics{Scope: Scope{In: true}, Neutral: m.neutral}
+func (m *motion) reduced(p Params, s *linear.Mode, directions []mode, o Oscillator) Dynamics {
+	d := Dynamics{Scope: Scope{In: true}, Neutral: m.Neutral}
 	slowest, known := math.Inf(1), true
 	for _, x := range directions {
-		s := m.whole.scalar(x.fresh, x.stale)
-		if m.gain == nil && m.isNeutral(&s) {
+		s := m.Whole.Mode(x.fresh, x.stale)
+		if m.gain == nil && m.IsNeutral(&s) {
 			continue
 		}
 		rate, ok := oscillator(&s, p.Factors).decay()
@@ -612,38 +603,34 @@ func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscil
 	if o.Spring > 0 && o.Mass > 0 {
 		d.DampingRatio = &o.DampingRatio
 	}
-	if s.total() <= 0 {
-		d.CriticalLearningRate, d.Searched.LearningRate = first(0).result()
+	if s.Total() <= 0 {
+		d.CriticalLearningRate, d.Searched.LearningRate = linear.KnownAt(0).Result()
 		return d
 	}
-	rate, interval := never, never
+	rate, interval := linear.Never, linear.Never
 	// γ = 1 − μ − ηλ_s ā [+ μηλ with Nesterov] falls through 0.
 	advance := 0.0
-	if s.method == option.Nesterov {
-		advance = s.momentum * s.total()
+	if s.Method == option.Nesterov {
+		advance = s.Momentum * s.Total()
 	}
-	if slope := s.stale*o.LagSteps - advance; slope > 0 {
-		rate = first((1 - s.momentum) / slope)
+	if slope := s.Stale*o.LagSteps - advance; slope > 0 {
+		rate = linear.KnownAt((1 - s.Momentum) / slope)
 	}
-	if s.stale > 0 && s.lag.Kind != option.Random {
-		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
-		if s.lag.Kind == option.Block {
-			age = (1 + 2*age) / float64(1+2*s.lag.Behind)
-		}
-		interval = first(age)
+	age := (1 - s.Momentum + s.Rate*advance) / (s.Rate * s.Stale * p.Factors.Lag)
+	if k, ok := s.Lag.Interval(linear.MeanAge, age); !ok {
+		interval = linear.Threshold{} // there is no interval
+	} else if s.Stale > 0 {
+		interval = linear.KnownAt(k)
 	}
-	d.CriticalLearningRate, d.Searched.LearningRate = rate.result()
-	if s.lag.Kind == option.Random {
-		interval = threshold{} // there is no interval
-	}
-	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.result()
-	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).result()
+	d.CriticalLearningRate, d.Searched.LearningRate = rate.Result()
+	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.Result()
+	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).Result()
 	return d
 }
 
 // stationary adds the stationary law to prediction: linear variances, the scope of
 // the noise, and the second-order moments.
-func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDynamics) {
+func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) {
 	d := &prediction.Exact
 	if !d.Scope.In {
 		d = &prediction.LeadingOrder
@@ -665,48 +652,43 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	case d.Neutral > 0:
 		scope.Because = fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", d.Neutral, len(p.Arms)-1)
 		return
-	case p.Lag.Kind == option.Block && p.Lag.Interval > maxPeriod:
+	case m.Whole.Lag.Period() > linear.MaxPeriod:
 		scope.Because = "the refresh interval is longer than 10,000 steps"
 		return
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		scope.Because = "the relaxation time is so long that rounding decides the stationary law"
 		return
 	}
-	if p.Optimizer.Kind == option.Adam && p.Samples == option.Reused {
-		scope.Because = "the second moment of Adam under reused samples is not derived"
+	if scope.Because = p.notDerived(stationaryNoise, m.Whole.Dim()); scope.Because != "" {
 		return
 	}
-	if p.Lag.Kind == option.Random && p.ageDraws(&p.Lag) > 0 && m.whole.dim() > 1 {
-		scope.Because = "the noise of random ages is computed for one mode, two kinds of arms"
-		return
-	}
-	law, ok := m.whole.stationary()
+	law, ok := m.Whole.Law()
 	for i := 0; ok && p.Optimizer.Kind == option.Adam && i < adamIterations; i++ {
-		if m = l.newLinearDynamics(option.HeavyBall, m.whole.rate, m.whole.momentum, l.adamGain(p.Optimizer, &law)); m == nil {
+		if m = l.newMotion(option.HeavyBall, m.Whole.Rate, m.Whole.Momentum, l.adamGain(p.Optimizer, &law)); m == nil {
 			ok = false
 			break
 		}
-		law, ok = m.whole.stationary()
+		law, ok = m.Whole.Law()
 	}
 	if !ok {
 		scope.Because = "too close to a threshold for a stationary law"
-		if p.Lag.Kind == option.Random {
+		if m.Whole.AgeDraws > 0 {
 			scope.Because = "the noise of random ages makes the variance grow without bound, or it is too close to a threshold for a stationary law"
 		}
 		return
 	}
-	sigma := law.timeAverage()
-	laws := make([]stationary, len(l.relatives)) // of the relative modes
+	sigma := law.TimeAverage()
+	laws := make([]linear.Law, len(l.relatives)) // of the relative modes
 	variances := make([]float64, len(laws))
 	for i := range laws {
-		if laws[i], ok = m.relative(l, i).stationary(); !ok {
+		if laws[i], ok = m.Relative(i, l.relatives[i].noise).Law(); !ok {
 			scope.Because = "too close to a threshold for a stationary law"
 			return
 		}
-		variances[i] = laws[i].timeAverage().At(0, 0)
+		variances[i] = laws[i].TimeAverage().At(0, 0)
 	}
 	gradient := l.rewardGradient()
-	reward := form(gradient, sigma, gradient)
+	reward := linear.Form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward
 	if len(p.Arms) == 2 {
 		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
@@ -728,15 +710,16 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	prediction.Neglected.include(secondOrderBound(reward, gap, quadratic))
 	if p.Optimizer.Kind == option.Adam {
-		// The shift of E J is proportional to Var J, of which an error of all is no size at all.
+		// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
+		// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
 		prediction.Neglected.RewardVariance += reward * missing
 		prediction.Neglected.RewardMean /= max(1-missing, 0)
-		prediction.Neglected.include(d.share(missing))
-		if sigma := law.snapshot(); reward > 0 {
-			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
+		prediction.Neglected.include(d.relativeError(missing))
+		if sigma := law.Snapshot(); reward > 0 {
+			l.zeroVariance(prediction, make([]float64, m.Whole.Dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.whole.dim() <= maxCurved && p.Samples == option.Fresh && p.Advantage.Baseline != option.RunningMean && (p.Lag.Kind == option.Delay || staleness(p.Lag).plainBlock()) { // the noise of steps is independent
+	} else if m.Whole.Dim() <= maxCurved && p.notDerived(secondOrderLaw, m.Whole.Dim()) == "" {
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()
@@ -757,13 +740,13 @@ func (l *linearization) squaredSlope() float64 {
 
 // leadingVariances adds, for two arms and unless LeadingOrder holds the full linear
 // dynamics, the variances N/(2γk) of the reduced-order model, N = η² Var[2g_1].
-func (prediction *Prediction) leadingVariances(at *linearization, m *linearDynamics) {
-	s := m.parts[0]
+func (prediction *Prediction) leadingVariances(at *linearization, m *motion) {
+	s := m.Parts[0]
 	o := &prediction.Oscillator
 	if prediction.ForceKind == Exact && o.Spring > 0 && o.Damping > 0 {
-		gap := s.rate * s.rate * prediction.GradientVariance / (2 * o.Damping * o.Spring)
+		gap := s.Rate * s.Rate * prediction.GradientVariance / (2 * o.Damping * o.Spring)
 		if at.Samples == option.Reused {
-			gap *= float64(s.lag.Interval)
+			gap *= float64(s.Lag.Period())
 		}
 		reward := at.squaredSlope() * gap
 		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}

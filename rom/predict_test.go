@@ -47,9 +47,9 @@ func TestShiftOfAFrozenForce(t *testing.T) {
 		got := Predict(p)
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		law, _ := r.newLinearDynamics(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).whole.stationary()
+		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole.Law()
 		snapshot := math.NaN()
-		law.phases(func(joint *mat.Dense) {
+		law.Phases(func(joint *mat.Dense) {
 			if math.IsNaN(snapshot) {
 				snapshot = 2 * joint.At(1, 1)
 			}

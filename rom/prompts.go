@@ -171,8 +171,8 @@ func (p *Params) visits() (visit Params, period int, because string) {
 		because = "between its visits a prompt coasts, for which the theory has a heavy ball with a constant learning rate only"
 	case o.Momentum > 0 && period > 1 && p.Prompts.Order == option.Shuffled:
 		because = "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order"
-	case !staleness(p.Lag).plainBlock() || p.Lag.Interval > 1 && (o.Momentum > 0 || period%p.Lag.Interval != 0):
-		because = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
+	default:
+		because = p.notDerived(visitsOfPrompts, 0)
 	}
 	visit = *p
 	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1, option.Lag{Kind: option.Block, Interval: 1}

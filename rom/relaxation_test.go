@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // approach returns, at the start of every period, half the difference in J of two
@@ -65,7 +66,7 @@ func TestRelaxationOfTheMeanField(t *testing.T) {
 			steps = float64(c.lag.Interval)
 		}
 		near(t, c.name+": relaxation", *got.RelaxationRate, -math.Log(modulus)/steps, 1e-5)
-		ratio, ok := dampingRatio(pair(a, b))
+		ratio, ok := linear.DampingRatio(pair(a, b))
 		if !ok || got.DampingRatio == nil {
 			t.Errorf("%s: ζ %v, predicted %v", c.name, ratio, got.DampingRatio)
 			continue
@@ -81,39 +82,6 @@ func pair(a, b float64) []complex128 {
 		return []complex128{complex(a/2, math.Sqrt(-disc)), complex(a/2, -math.Sqrt(-disc))}
 	}
 	return []complex128{complex(a/2+math.Sqrt(disc), 0), complex(a/2-math.Sqrt(disc), 0)}
-}
-
-// The damping ratio ζ of given multipliers, and the cases without one.
-func TestDampingRatioOfMultipliers(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		values []complex128
-		want   float64 // NaN: none
-	}{
-		{"a quarter turn and a decay by e^{−π/2}", []complex128{complex(0, math.Exp(-math.Pi/2)), complex(0, -math.Exp(-math.Pi/2))}, math.Sqrt(0.5)},
-		{"a growing pair", []complex128{complex(0, math.Exp(math.Pi/2)), complex(0, -math.Exp(math.Pi/2))}, -math.Sqrt(0.5)},
-		{"a pair on the unit circle", []complex128{complex(0.6, 0.8), complex(0.6, -0.8)}, 0},
-		{"two decays", []complex128{complex(math.Exp(-1), 0), complex(math.Exp(-4), 0)}, 1.25},
-		{"one decay twice", []complex128{0.5, 0.5}, 1},
-		{"two growths", []complex128{complex(math.Exp(4), 0), complex(math.Exp(1), 0)}, -1.25},
-		{"two pairs of one modulus", []complex128{complex(0.8, 0.6), complex(0.6, 0.8), complex(0.6, -0.8), complex(0.8, -0.6)}, 0},
-		{"a growth and a decay", []complex128{1.5, 0.5}, math.NaN()},
-		{"a neutral one", []complex128{1, 0.5}, math.NaN()},
-		{"a negative one", []complex128{-0.9, 0.5}, math.NaN()},
-		{"a negative second", []complex128{0.9, -0.5}, math.NaN()},
-		{"a pair behind", []complex128{0.9, complex(0.5, 0.1), complex(0.5, -0.1)}, math.NaN()},
-		{"one only", []complex128{0.9, 0}, math.NaN()},
-		{"one and rounding", []complex128{0.9, 1e-17}, math.NaN()},
-		{"none that moves", []complex128{0, 0}, math.NaN()},
-		{"none", nil, math.NaN()},
-	} {
-		got, ok := dampingRatio(c.values)
-		if ok == math.IsNaN(c.want) {
-			t.Errorf("%s: %v, %v", c.name, got, ok)
-		} else if ok && !(math.Abs(got-c.want) <= 1e-15) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
-		}
-	}
 }
 
 // Without momentum or lag there is one multiplier, 1 − κ.
@@ -141,7 +109,7 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 			stiffness := Predict(p).Stiffness
 			p.Optimizer.LearningRate = 0.01 * (1 - mu) * (1 - mu) / stiffness.Total
 			got := Predict(p)
-			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.LearningRate*stiffness.Slowest/(1-mu), 0.01*staleness(lag).meanAge()+1e-12)
+			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.LearningRate*stiffness.Slowest/(1-mu), 0.01*linear.NewLag(&lag).Age(linear.MeanAge)+1e-12)
 			near(t, "exact", *got.Exact.RelaxationRate, *got.LeadingOrder.RelaxationRate, 0.02)
 			near(t, "the model's ζ", *got.LeadingOrder.DampingRatio, got.Oscillator.DampingRatio, 0)
 			if lag.Kind == option.Delay {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/linear"
 )
 
 // paperRule returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
@@ -15,57 +16,30 @@ import (
 //
 // The variance of the reward is D/(GCK), C = [(1−μ) − Kητ]/η, where noise = D/G is
 // the variance of one step's force on J; it is nil for noise 0 and C ≤ 0.
-func paperRule(stiffness float64, s *scalar, noise float64) Rule {
+func paperRule(stiffness float64, s *linear.Mode, noise float64) Rule {
 	if stiffness <= 0 {
 		return Rule{Stiffness: &stiffness, Because: "the paper's formulas need a stiffness above 0"}
 	}
-	return ruleAt(stiffness, s, noise, staleness(s.lag).paperAge())
-}
-
-// paperAge returns K_ref of the paper's formulas, 0 on-policy: (1+d)K of a block, one more
-// than its largest age, τ of a delay, the mean of random ages.
-func (l staleness) paperAge() float64 {
-	switch {
-	case l.Kind == option.Random:
-		return l.meanAge()
-	case l.plainBlock() && l.Interval == 1:
-		return 0
-	case l.Kind == option.Block:
-		return float64(l.Interval) * float64(1+l.Behind)
-	}
-	return float64(l.Interval)
-}
-
-// largestAge returns K_ref if the largest age of random ages stands for the mean one; +Inf if
-// there is none.
-func (l staleness) largestAge() float64 {
-	if l.Kind == option.Random {
-		return (*ageLaw)(&l.Ages).oldest()
-	}
-	return l.paperAge()
+	return ruleAt(stiffness, s, noise, s.Lag.Age(linear.PaperAge))
 }
 
 // ruleAt is paperRule with the given K_ref.
-func ruleAt(stiffness float64, s *scalar, noise, age float64) Rule {
+func ruleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	if math.IsInf(age, 1) {
 		return Rule{Stiffness: &stiffness, Because: "the law of ages has no largest age"}
 	}
-	rate := (1 - s.momentum) / (stiffness * max(age, 1))
-	interval := (1 - s.momentum) / (s.rate * stiffness)
-	if s.lag.Kind == option.Block {
-		interval /= float64(1 + s.lag.Behind)
-	}
-	onset := PaperOnset(s.momentum, age) / stiffness
-	ratio := PaperDampingRatio(stiffness, s.rate, s.momentum, age)
+	rate := (1 - s.Momentum) / (stiffness * max(age, 1))
+	onset := PaperOnset(s.Momentum, age) / stiffness
+	ratio := PaperDampingRatio(stiffness, s.Rate, s.Momentum, age)
 	rule := Rule{
-		Stiffness:            &stiffness,
-		CriticalLearningRate: &rate, CriticalRefreshInterval: &interval,
+		Stiffness:               &stiffness,
+		CriticalLearningRate:    &rate,
 		OscillationLearningRate: &onset, DampingRatio: &ratio,
 	}
-	if s.lag.Kind == option.Random {
-		rule.CriticalRefreshInterval = nil // there is no interval
+	if interval, ok := s.Lag.Interval(linear.PaperAge, (1-s.Momentum)/(s.Rate*stiffness)); ok {
+		rule.CriticalRefreshInterval = &interval
 	}
-	if damping := ((1 - s.momentum) - s.rate*stiffness*age) / s.rate; damping > 0 && noise > 0 {
+	if damping := ((1 - s.Momentum) - s.Rate*stiffness*age) / s.Rate; damping > 0 && noise > 0 {
 		variance := noise / (damping * stiffness)
 		rule.RewardVariance = &variance
 	}
@@ -80,50 +54,24 @@ func ruleAt(stiffness float64, s *scalar, noise, age float64) Rule {
 // another optimizer or any λ ≤ 0 every field is nil. The critical interval is that of a delay
 // or of a block whose snapshot is the last one: the smallest value at which the bound fails;
 // nil for other lags and where nothing is stale.
-func sufficientRule(modes []scalar) Rule {
+func sufficientRule(modes []linear.Mode) Rule {
 	var rule Rule
 	for i := range modes {
 		s := &modes[i]
-		if s.total() <= 0 || s.method != option.HeavyBall {
+		if s.Total() <= 0 || s.Method != option.HeavyBall {
 			return Rule{}
 		}
-		stale := math.Abs(s.stale)
-		if stale <= negligible*s.total() {
+		stale := math.Abs(s.Stale)
+		if stale <= linear.Negligible*s.Total() {
 			stale = 0
 		}
-		gain := staleness(s.lag).gain()
-		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.momentum)/(0.5*s.total()+stale*gain))
-		if stale == 0 || s.lag.Kind != option.Delay && !staleness(s.lag).plainBlock() {
-			continue
+		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.Momentum)/(0.5*s.Total()+stale*s.Lag.Age(linear.Gain)))
+		left := max((1-s.Momentum-0.5*s.Rate*s.Total())/(s.Rate*stale), 0) // for the gain
+		if interval, ok := s.Lag.Interval(linear.Gain, left); ok && stale > 0 {
+			rule.CriticalRefreshInterval = smaller(rule.CriticalRefreshInterval, interval)
 		}
-		left := max((1-s.momentum-0.5*s.rate*s.total())/(s.rate*stale), 0) // for the gain
-		if s.lag.Kind == option.Block && left > 0 {
-			left = 0.5 * (1 + 0.5*math.Pi/math.Asin(0.5/max(left, 1))) // 2 unless a block of 2 is covered
-		} else if s.lag.Kind == option.Block {
-			left = 1
-		}
-		rule.CriticalRefreshInterval = smaller(rule.CriticalRefreshInterval, left)
 	}
 	return rule
-}
-
-// gain returns a bound A on the gain of Δ ↦ x_t − x_old as a map of square-summable sequences
-// of steps Δ_t = x_t − x_{t−1}: τ of a delay, ā of random ages, and of a block, 0 for K = 1,
-//
-//	1/(2 sin(π/(4K−2))) + dK,
-//
-// the norm of the triangular matrix of K−1 rows of ones, which sums the steps since the last
-// refresh, and of a delay by d blocks.
-func (l staleness) gain() float64 {
-	if l.Kind != option.Block {
-		return l.meanAge()
-	}
-	k := float64(l.Interval)
-	gain := float64(l.Behind) * k
-	if l.Interval > 1 {
-		gain += 0.5 / math.Sin(math.Pi/(4*k-2))
-	}
-	return gain
 }
 
 // smaller returns a pointer to the smaller of *old and x; to x if old is nil.

@@ -1,9 +1,8 @@
 package rom
 
 import (
+	"grposim/rom/linear"
 	"math"
-
-	"grposim/option"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -120,63 +119,30 @@ func (c *curvature) contract(joint *mat.Dense) []float64 {
 	return out
 }
 
-// means returns the displacement of the mean of the state in each phase, to first order
+// meanState returns the displacement of the mean of the state in each phase, to first order
 // in the covariance of the noise. The curvature of the mean force turns fluctuations
 // into a constant force d = ½ Σ ∂²E[g] Cov in each phase, which drives the linear map
 // (docs/theory-neglected.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and x_old have the same covariance).
 // extra, one force per phase, is the contribution of the relative modes, which are not
-// part of s; nil: none. The result is nil where the monodromy matrix has the eigenvalue 1.
-func (s *stationary) means(c *curvature, extra [][]float64) []*mat.VecDense {
-	n := s.dim()
-	size, _ := s.a.Dims()
-	var pushes [][]float64
-	s.phases(func(joint *mat.Dense) {
+// part of the state; nil: none. The result is nil where the monodromy matrix has the eigenvalue 1.
+func (c *curvature) meanState(law *linear.Law, extra [][]float64) []*mat.VecDense {
+	var forces [][]float64
+	law.Phases(func(joint *mat.Dense) {
 		d := c.contract(joint)
 		if extra != nil {
 			for k := range d {
-				d[k] += extra[len(pushes)][k]
+				d[k] += extra[len(forces)][k]
 			}
 		}
-		pushes = append(pushes, d)
+		forces = append(forces, d)
 	})
-	push := func(state *mat.VecDense, d []float64) *mat.VecDense {
-		var next, moved mat.VecDense
-		next.MulVec(s.a, state)
-		moved.MulVec(s.gamma, mat.NewVecDense(n, d))
-		next.AddVec(&next, &moved)
-		return &next
-	}
-	// The state at the end of a period that starts at 0.
-	gathered := mat.NewVecDense(size, nil)
-	for _, d := range pushes {
-		gathered = push(gathered, d)
-	}
-	period := s.monodromy()
-	free, _ := period.Dims()
-	closing := identity(free)
-	closing.Sub(closing, period)
-	var start mat.VecDense
-	if err := start.SolveVec(closing, gathered.SliceVec(0, free)); err != nil {
-		if _, poor := err.(mat.Condition); !poor {
-			return nil
-		}
-	}
-	state := mat.NewVecDense(size, nil)
-	for i := range size {
-		state.SetVec(i, start.AtVec(i%free))
-	}
-	states := []*mat.VecDense{state}
-	for _, d := range pushes[:len(pushes)-1] {
-		state = push(state, d)
-		states = append(states, state)
-	}
-	return states
+	return law.Respond(forces)
 }
 
 // relativePush returns the contribution of relative mode x to the constant force of
 // each phase: multiplicity × ½ Σ ∂²E[g] Cov, in the reduced coordinates of the
 // merged bandit. law is the stationary law of the mode along one of its directions.
-func (l *linearization) relativePush(x *relative, law *stationary) [][]float64 {
+func (l *linearization) relativePush(x *relative, law *linear.Law) [][]float64 {
 	h := x.split.differenceStep()
 	displaced := func(s, sOld float64) []float64 {
 		theta := append([]float64{}, x.logits...)
@@ -202,7 +168,7 @@ func (l *linearization) relativePush(x *relative, law *stationary) [][]float64 {
 	stale := along(func(s float64) []float64 { return displaced(0, s) }, h)
 	both := along(func(s float64) []float64 { return displaced(s, s) }, h)
 	var pushes [][]float64
-	law.phases(func(joint *mat.Dense) {
+	law.Phases(func(joint *mat.Dense) {
 		d := make([]float64, len(current))
 		mixed := joint.At(0, 1)
 		for k := range d {
@@ -238,7 +204,7 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (m
 	}
 	l.isometric(h)
 	var product, square mat.Dense
-	product.Mul(within(l.q, h), sigma)
+	product.Mul(linear.Within(l.q, h), sigma)
 	square.Mul(&product, &product)
 	mean, variance = 0.5*mat.Trace(&product), 0.5*mat.Trace(&square)
 	for i, x := range l.relatives {
@@ -252,16 +218,13 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (m
 // maxSecondOrder bounds the work of the second order in multiplications, about half a second.
 const maxSecondOrder = 1e9
 
-// secondOrderWork estimates the multiplications that secondOrder takes: those of its
+// secondOrderWork estimates the multiplications that newSecondOrder takes: those of its
 // tensors of rank 3.
-func (s *stationary) secondOrderWork() float64 {
-	size, _ := s.a.Dims()
-	free, phases := size, 1.0
-	if s.lag.Kind == option.Block {
-		free, phases = 2*s.dim(), float64(s.lag.Interval)
-	}
+func secondOrderWork(law *linear.Law) float64 {
+	size, _ := law.A.Dims()
+	free, _ := law.Monodromy().Dims()
 	fourth := func(x int) float64 { return math.Pow(float64(x), 4) }
-	return 6*phases*fourth(size) + 90*fourth(free)
+	return 6*float64(law.Lag.Period())*fourth(size) + 90*fourth(free)
 }
 
 // secondOrder holds the terms of second order in the noise, summed over their kinds and
@@ -278,7 +241,7 @@ type secondOrder struct {
 	third    []float64  // third cumulant of x_old, n×n×n
 }
 
-// secondOrder returns the terms of second order in the noise (docs/theory-neglected.md §6), given
+// newSecondOrder returns the terms of second order in the noise (docs/theory-neglected.md §6), given
 // the means of first order. With the force E[g] = −Λy + ½ D yy + (1/6) T yyy, its
 // covariance C + C′y + ½ C″yy and its third cumulant S, K the third cumulant of the
 // state s, m its mean and Σ its covariance of first order, in y and s by their indices,
@@ -288,24 +251,24 @@ type secondOrder struct {
 //	c = Cov(s, force beyond linear) = ½ D K + D m Σ + ½ TΣΣ
 //
 // where Σ_3 is the sum over the three choices of the index that stands alone.
-func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDense) *secondOrder {
-	n := s.dim()
+func newSecondOrder(law *linear.Law, c *curvature, e *expansion, means []*mat.VecDense) *secondOrder {
+	n := law.Dim()
 	dim := 2 * n
-	size, _ := s.a.Dims()
-	at := s.places()
-	gamma := func(a, k int) float64 { return s.gamma.At(a, k) }
+	size, _ := law.A.Dims()
+	at := law.Places()
+	gamma := func(a, k int) float64 { return law.Gamma.At(a, k) }
 	var states []*mat.Dense
-	s.states(func(state *mat.Dense) { states = append(states, state) })
+	law.States(func(state *mat.Dense) { states = append(states, state) })
 
 	// Third cumulants.
-	cumulants := func(part func(p int, state *mat.Dense) tensor) []tensor {
-		var sources []tensor
+	cumulants := func(part func(p int, state *mat.Dense) linear.Tensor) []linear.Tensor {
+		var sources []linear.Tensor
 		for p, state := range states {
 			sources = append(sources, part(p, state))
 		}
-		return s.periodic(sources)
+		return law.Periodic(sources)
 	}
-	symmetric := func(t tensor, pair func(a, b int) float64, alone func(a int) float64) {
+	symmetric := func(t linear.Tensor, pair func(a, b int) float64, alone func(a int) float64) {
 		for a := range size {
 			for b := range size {
 				v := pair(a, b)
@@ -314,25 +277,25 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 				}
 				for k := range size {
 					w := v * alone(k)
-					t.data[(a*size+b)*size+k] += w
-					t.data[(a*size+k)*size+b] += w
-					t.data[(k*size+a)*size+b] += w
+					t.Data[(a*size+b)*size+k] += w
+					t.Data[(a*size+k)*size+b] += w
+					t.Data[(k*size+a)*size+b] += w
 				}
 			}
 		}
 	}
-	drawn := newTensor(size, 3)
+	drawn := linear.NewTensor(size, 3)
 	for a := range dim {
 		for b := range dim {
 			for k := range dim {
-				drawn.data[(a*size+b)*size+k] = gamma(a, a%n) * gamma(b, b%n) * gamma(k, k%n) * e.skew[(a%n*n+b%n)*n+k%n]
+				drawn.Data[(a*size+b)*size+k] = gamma(a, a%n) * gamma(b, b%n) * gamma(k, k%n) * e.skew[(a%n*n+b%n)*n+k%n]
 			}
 		}
 	}
-	third := cumulants(func(_ int, state *mat.Dense) tensor {
+	third := cumulants(func(_ int, state *mat.Dense) linear.Tensor {
 		var moved mat.Dense
-		moved.Mul(s.a, state)
-		t := newTensor(size, 3)
+		moved.Mul(law.A, state)
+		t := linear.NewTensor(size, 3)
 		d := mat.NewDense(dim, dim, nil)
 		across := mat.NewDense(size, dim, nil) // Cov(A s, y)
 		for a := range size {
@@ -346,23 +309,23 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 					d.Set(i, j, c.d[min(i, j)*dim+max(i, j)][k])
 				}
 			}
-			pair := congruence(across, d)
+			pair := linear.Congruence(across, d)
 			symmetric(t, pair.At, func(a int) float64 { return gamma(a, k) })
 		}
 		for i := range dim {
-			pair := congruence(s.gamma, mat.NewDense(n, n, e.slope[i]))
+			pair := linear.Congruence(law.Gamma, mat.NewDense(n, n, e.slope[i]))
 			symmetric(t, pair.At, func(a int) float64 { return across.At(a, i) })
 		}
 		if !e.assumed {
-			t.add(drawn)
+			t.Add(drawn)
 		}
 		return t
 	})
 
 	// Covariance.
-	covariance := func(part func(p int, state *mat.Dense) *mat.Dense) []tensor {
-		return cumulants(func(p int, state *mat.Dense) tensor {
-			return tensor{2, part(p, state).RawMatrix().Data}
+	covariance := func(part func(p int, state *mat.Dense) *mat.Dense) []linear.Tensor {
+		return cumulants(func(p int, state *mat.Dense) linear.Tensor {
+			return linear.Tensor{Rank: 2, Data: part(p, state).RawMatrix().Data}
 		})
 	}
 	// correlated returns A c Γᵀ and its transpose, given Cov(s_a, N_k) of the force N
@@ -371,26 +334,26 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 		m := mat.NewDense(size, n, nil)
 		m.Apply(func(a, k int, _ float64) float64 { return cov(a, k) }, m)
 		var moved, one, both mat.Dense
-		moved.Mul(s.a, m)
-		one.Mul(&moved, s.gamma.T())
+		moved.Mul(law.A, m)
+		one.Mul(&moved, law.Gamma.T())
 		both.Add(&one, one.T())
 		return &both
 	}
 	y := func(state *mat.Dense, i, j int) float64 { return state.At(at[i], at[j]) }
-	viaThird := func(third []tensor) []tensor {
+	viaThird := func(third []linear.Tensor) []linear.Tensor {
 		return covariance(func(p int, _ *mat.Dense) *mat.Dense {
 			return correlated(func(a, k int) float64 {
 				sum := 0.0
 				for i := range dim {
 					for j := range dim {
-						sum += 0.5 * c.d[min(i, j)*dim+max(i, j)][k] * third[p].data[(a*size+at[i])*size+at[j]]
+						sum += 0.5 * c.d[min(i, j)*dim+max(i, j)][k] * third[p].Data[(a*size+at[i])*size+at[j]]
 					}
 				}
 				return sum
 			})
 		})
 	}
-	terms := [][]tensor{
+	terms := [][]linear.Tensor{
 		covariance(func(p int, state *mat.Dense) *mat.Dense { // noise
 			sum := mat.NewDense(n, n, nil)
 			data := sum.RawMatrix().Data
@@ -404,7 +367,7 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 					}
 				}
 			}
-			return congruence(s.gamma, sum)
+			return linear.Congruence(law.Gamma, sum)
 		}),
 		covariance(func(p int, state *mat.Dense) *mat.Dense { // stiffness at the mean, and away from it
 			return correlated(func(a, k int) float64 {
@@ -439,7 +402,7 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 					sum.Set(k, l, v)
 				}
 			}
-			return congruence(s.gamma, sum)
+			return linear.Congruence(law.Gamma, sum)
 		}),
 	}
 
@@ -447,23 +410,23 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 	count := float64(len(states))
 	a, b, t := e.reward, e.rewardBend, e.rewardThird
 	spread, readout := make([]float64, len(terms)), make([]float64, 3)
-	shift, shiftSquare, linear, next := 0.0, 0.0, 0.0, 0.0
+	shift, shiftSquare, variance, next := 0.0, 0.0, 0.0, 0.0
 	for p, state := range states {
 		var moved mat.Dense
-		moved.Mul(s.a, state)
+		moved.Mul(law.A, state)
 		first := 0.0
 		for i := range n {
 			mi := means[p].AtVec(i)
 			first += a[i] * mi
 			for j := range n {
 				first += 0.5 * b[i*n+j] * state.At(i, j)
-				linear += a[i] * a[j] * state.At(i, j)
+				variance += a[i] * a[j] * state.At(i, j)
 				next += a[i] * a[j] * moved.At(i, j)
 				for q, term := range terms {
-					spread[q] += a[i] * a[j] * term[p].data[i*size+j] / count
+					spread[q] += a[i] * a[j] * term[p].Data[i*size+j] / count
 				}
 				for k := range n {
-					cube := third[p].data[(i*size+j)*size+k] / count
+					cube := third[p].Data[(i*size+j)*size+k] / count
 					readout[0] += a[i] * b[j*n+k] * cube
 					out.mean += t[(i*n+j)*n+k] * cube / 6
 					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * means[p].AtVec(k) / count
@@ -486,33 +449,61 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 		out.readout += x
 		out.size += math.Abs(x)
 	}
-	if linear > 0 {
-		out.fast = 1 - next/linear
+	if variance > 0 {
+		out.fast = 1 - next/variance
 	}
 	// At the start of a period x_old is x, or with a delay has the same law.
 	for i := range n {
 		for j := range n {
 			for _, term := range terms {
-				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].data[i*size+j])
+				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].Data[i*size+j])
 			}
 			for k := range n {
-				out.third[(i*n+j)*n+k] = third[0].data[(i*size+j)*size+k]
+				out.third[(i*n+j)*n+k] = third[0].Data[(i*size+j)*size+k]
 			}
 		}
 	}
 	if !e.assumed {
 		return out
 	}
-	assumed := cumulants(func(int, *mat.Dense) tensor { return drawn })
+	assumed := cumulants(func(int, *mat.Dense) linear.Tensor { return drawn })
 	for p, term := range viaThird(assumed) {
 		for i := range n {
 			for j := range n {
-				out.assumed += a[i] * a[j] * term.data[i*size+j] / count
+				out.assumed += a[i] * a[j] * term.Data[i*size+j] / count
 				for k := range n {
-					out.assumed += a[i] * b[j*n+k] * assumed[p].data[(i*size+j)*size+k] / count
+					out.assumed += a[i] * b[j*n+k] * assumed[p].Data[(i*size+j)*size+k] / count
 				}
 			}
 		}
 	}
 	return out
+}
+
+// derivative returns ∂^r f/∂y_i…∂y_k at y = 0, r the number of indices at, for y of
+// dim entries, by central differences: Σ ± f(±h e_i … ±h e_k)/(2h)^r over all signs.
+// Its truncation error is h²/6 for each index times two more derivatives.
+func derivative(f func(y []float64) []float64, dim int, h float64, at ...int) []float64 {
+	y := make([]float64, dim)
+	var sum []float64
+	for signs := range 1 << len(at) {
+		clear(y)
+		weight := math.Pow(2*h, -float64(len(at)))
+		for k, i := range at {
+			if signs>>k&1 == 1 {
+				y[i] -= h
+				weight = -weight
+			} else {
+				y[i] += h
+			}
+		}
+		v := f(y)
+		if sum == nil {
+			sum = make([]float64, len(v))
+		}
+		for k, x := range v {
+			sum[k] += weight * x
+		}
+	}
+	return sum
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 const (
@@ -15,8 +16,8 @@ const (
 	tailReach = 15.0 // displacement of a logit up to which is integrated
 	tailDepth = 14.0 // quasi-potential up to which is integrated
 
-	// Noise that vanishes at the fixed point leaves a logit a standard deviation of
-	// rounding, below tailNoise.
+	// Where the noise vanishes at the fixed point, the computed standard deviation of a logit is
+	// rounding, which is below tailNoise.
 	tailNoise = 1e-9
 
 	// Tails lighter than tailWeight are left out. A run meets them less than once in a
@@ -59,7 +60,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	reward, equal := observe(make([]float64, n))
 	for a := range l.logits {
 		v := l.q.RawRowView(a)
-		deviation := math.Sqrt(form(v, sigma, v))
+		deviation := math.Sqrt(linear.Form(v, sigma, v))
 		if !(deviation > tailNoise) {
 			continue
 		}
@@ -83,12 +84,12 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 				return sum
 			}
 			move(tailStep / 64)
-			unit := force() * 64 / tailStep / form(v, still, v)
+			unit := force() * 64 / tailStep / linear.Form(v, still, v)
 			depth, top := 0.0, 0.0
 			for s := 0.0; s*deviation < tailReach && depth < tailDepth; {
 				step := max(tailStep, tailShare*s)
 				move(s + step/2)
-				depth += step * force() / form(v, noise(y), v) / unit
+				depth += step * force() / linear.Form(v, noise(y), v) / unit
 				top = max(top, depth)
 				if s += step; s <= tailStart {
 					continue
@@ -103,7 +104,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		}
 		switch whole := 1 + weight; {
 		case weight <= tailWeight:
-		case staleness(l.Lag).onPolicy():
+		case linear.NewLag(&l.Lag).OnPolicy():
 			largest.include(Neglected{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
 		default:
 			return Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: 1}

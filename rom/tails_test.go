@@ -23,11 +23,11 @@ func TestTails(t *testing.T) {
 		if because != "" {
 			t.Fatal(because)
 		}
-		law, ok := m.whole.stationary()
+		law, ok := m.Whole.Law()
 		if !ok {
 			t.Fatal("no stationary law")
 		}
-		return at.tails(law.timeAverage())
+		return at.tails(law.TimeAverage())
 	}
 	onPolicy := option.Lag{Kind: option.Block, Interval: 1}
 	if got := tails(0.2, option.K3, onPolicy); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {

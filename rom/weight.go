@@ -5,6 +5,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // weighting is a row of the table of importance weights w^±(ρ) (docs/theory-trainers.md §11.2).
@@ -150,7 +151,7 @@ func (p *Params) smoothRange() float64 {
 // jumps reports whether weights drop to 0 at a ratio that is not 1.
 func (p *Params) jumps() bool {
 	row := weightings[p.Importance.Mode]
-	if row.bands == nil || staleness(p.Lag).onPolicy() {
+	if row.bands == nil || linear.NewLag(&p.Lag).OnPolicy() {
 		return false
 	}
 	up, _ := row.bands(p, 1)

@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // values returns the probabilities under probs of the values that rewards take with
@@ -114,7 +115,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		}
 		fixed := math.Pow(p, m.size)
 		still += fixed
-		variance := form(slope, sigma, slope)
+		variance := linear.Form(slope, sigma, slope)
 		if !(variance > 0) {
 			total += fixed
 			continue
@@ -126,7 +127,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		direction := moved.RawVector().Data
 		wider, third := 1.0, 0.0
 		if second != nil {
-			wider = math.Sqrt(max(1+form(slope, second.snapshot, slope)/variance, 0))
+			wider = math.Sqrt(max(1+linear.Form(slope, second.snapshot, slope)/variance, 0))
 			for i, x := range second.third {
 				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / math.Pow(variance, 1.5)
 			}
@@ -149,7 +150,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 			more = first // and all of the second order is missing, with the relative size given
 		}
 		across := -0.5 * bend(func(s float64) float64 { return along(v, origin, direction, s) })
-		values, axes, _ := eigenvectors(sigma)
+		values, axes, _ := linear.Eigenvectors(sigma)
 		for k, x := range values {
 			across += 0.5 * x * bend(func(s float64) float64 { return along(v, origin, mat.Col(nil, k, axes), s) })
 		}

@@ -40,7 +40,7 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		t.Error("the default is not plain")
 	}
 	c := standard()
-	c.Estimator.Filter, c.Estimator.Samples, c.Estimator.KL.In, c.ReferenceUpdate.Rate = "", "", "", 0
+	c.ReferenceUpdate.Rate = 0
 	if !plain(c) {
 		t.Error("the default without words is not plain")
 	}

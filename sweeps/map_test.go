@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -72,8 +73,8 @@ func checkCurves(t *testing.T, e *Experiment) {
 	const lambda, mu = 0.1586848975, 0.5 // the reference bandit without scale
 	closed := map[string]func(k int) float64{
 		"rule":      func(k int) float64 { return (1 - mu) / float64(k) },
-		"stability": func(k int) float64 { return rom.BlockThreshold(mu, k) },
-		"onset":     func(k int) float64 { return rom.BlockOnset(mu, k) },
+		"stability": func(k int) float64 { return linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, k) },
+		"onset":     func(k int) float64 { return linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, k) },
 		"damping-ratio": func(k int) float64 { // the κ at which 4mκ = γ²
 			n := float64(k)
 			low, high := 1e-3, 1.0

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sim/measure"
 )
 
@@ -12,22 +13,9 @@ import (
 // about 200 comparisons.
 const falseAlarm = 1e-6
 
-// disagreement is the error that two contenders do not simulate the same process, so that
-// their times cannot be compared.
-type disagreement struct {
-	process      process
-	quantity     string           // "mean" or "variance"
-	ours, theirs measure.Estimate // of grposim and of the peer
-	peer         string           // its name
-}
-
-func (d *disagreement) Error() string {
-	return fmt.Sprintf("%s and grposim disagree on %s: %s of the %s %.6g ± %.2g and %.6g ± %.2g (standard errors), a difference that occurs by chance with a probability below %.0e",
-		d.peer, d.process, d.quantity, d.process.observed(), d.theirs.Mean, d.theirs.StdErr, d.ours.Mean, d.ours.StdErr, falseAlarm)
-}
-
-// agree returns a *disagreement if the two outcomes come from different stationary laws,
-// to within a probability of falseAlarm for each of mean and variance.
+// agree returns tool.Unmet if the two outcomes come from different stationary laws,
+// to within a probability of falseAlarm for each of mean and variance, so that their times cannot be
+// compared.
 func agree(p process, peer string, ours, theirs outcome) error {
 	for _, x := range []struct {
 		quantity     string
@@ -39,7 +27,8 @@ func agree(p process, peer string, ours, theirs outcome) error {
 		stdErr, df := measure.Combine([]measure.Estimate{x.ours, x.theirs})
 		difference := measure.Estimate{Mean: x.ours.Mean - x.theirs.Mean, StdErr: stdErr, DF: df}
 		if low, high := difference.Interval(1 - falseAlarm); !(low <= 0 && 0 <= high) {
-			return &disagreement{p, x.quantity, x.ours, x.theirs, peer}
+			return tool.Unmet{fmt.Sprintf("%s and grposim disagree on %s: %s of the %s %.6g ± %.2g and %.6g ± %.2g (standard errors), a difference that occurs by chance with a probability below %.0e",
+				peer, p, x.quantity, p.observed(), x.theirs.Mean, x.theirs.StdErr, x.ours.Mean, x.ours.StdErr, falseAlarm)}
 		}
 	}
 	return nil

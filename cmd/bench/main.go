@@ -7,63 +7,29 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"grposim/cmd/internal/tool"
 )
 
-// Exit codes.
-const (
-	exitDisagree = 1 // contenders do not simulate the same process
-	exitUsage    = 2
-	exitError    = 4 // a peer failed, or the page cannot be written
-)
+func main() { tool.Main("bench", run) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run measures everything and returns the exit code. It writes the tables between the
-// markers of the file given by -o, or to stdout, and progress to stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	out := flags.String("o", "", "write the tables between the markers of `FILE`")
-	short := flags.Bool("short", false, "run one round of short runs, to check that everything works")
-	t := tools{compiler: "gcc"}
-	flags.StringVar(&t.peers, "peers", "bench/peers", "`FOLDER` with the sources of the peers")
-	flags.StringVar(&t.python, "python", "/usr/bin/python3", "Python `INTERPRETER` with NumPy and Numba")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return exitUsage
+// run measures everything. It writes the tables between the markers of the file given by -o, or
+// to stdout.
+func run(ctx context.Context, c *tool.Command) (err error) {
+	out := c.String("o", "", "write the tables between the markers of `FILE`")
+	short := c.Bool("short", false, "run one round of short runs, to check that everything works")
+	t := tools{compiler: "gcc", peers: "bench/peers"}
+	c.StringVar(&t.python, "python", "/usr/bin/python3", "Python `INTERPRETER` with NumPy and Numba")
+	if err := c.Parse(0); err != nil {
+		return err
 	}
 	e := full
 	if *short {
 		e = brief
 	}
-	say := func(format string, args ...any) { fmt.Fprintf(stderr, "bench: "+format+"\n", args...) }
-	err := bench(ctx, e, t, *out, stdout, say)
-	var d *disagreement
-	switch {
-	case errors.As(err, &d):
-		say("%v", err)
-		return exitDisagree
-	case err != nil:
-		say("%v", err)
-		return exitError
-	}
-	return 0
-}
-
-// bench measures everything and writes the tables.
-func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer, say func(format string, args ...any)) (err error) {
 	if t.work, err = os.MkdirTemp("", "bench"); err != nil {
 		return err
 	}
@@ -73,60 +39,42 @@ func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer,
 		return err
 	}
 	for _, m := range missing {
-		say("%s", m)
+		c.Say("%s", m)
 	}
 	r := results{machine: machine(ctx, &t), missing: missing}
-	report := func(comparisons []comparison) {
+	report := func(comparisons []comparison, err error) error {
 		for i := range comparisons {
-			say("%s", &comparisons[i])
+			c.Say("%s", &comparisons[i])
 		}
 		r.comparisons = append(r.comparisons, comparisons...)
+		return err
 	}
 	for _, p := range raced {
-		comparisons, err := race(ctx, e, p, peers)
-		if err != nil {
+		if err := report(race(ctx, e, p.process, p.targets, peers)); err != nil {
 			return err
 		}
-		report(comparisons)
 	}
-	comparisons, err := scaling(ctx, e)
-	if err != nil {
+	if err := report(scaling(ctx, e)); err != nil {
 		return err
 	}
-	report(comparisons)
-	if len(peers) > 0 {
-		c, err := machineScaling(ctx, e, peers[0])
-		if err != nil {
-			return err
-		}
-		report([]comparison{c})
-	}
-	c, err := outside(ctx, e, t.work)
-	if err != nil {
+	if err := report(parallel(ctx, e, peers)); err != nil {
 		return err
 	}
-	report([]comparison{c})
+	if err := report(outside(ctx, e, t.work)); err != nil {
+		return err
+	}
 	if r.matrix, err = measureMatrix(ctx, e); err != nil {
 		return err
 	}
-	var section bytes.Buffer
-	r.write(&section)
-	return writeOut(section.Bytes(), out, stdout)
-}
-
-// writeOut writes the section between the markers of the file at path, or to stdout if
-// path is empty.
-func writeOut(section []byte, path string, stdout io.Writer) error {
-	if path == "" {
-		_, err := stdout.Write(section)
-		return err
+	if *out == "" {
+		return c.Write("", []byte(r.String()))
 	}
-	page, err := os.ReadFile(path)
+	page, err := os.ReadFile(*out)
 	if err != nil {
 		return err
 	}
-	if page, err = replaceSection(page, section); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if page, err = replaceSection(page, r.String()); err != nil {
+		return err
 	}
-	return os.WriteFile(path, page, 0o644)
+	return c.Write(*out, page)
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
+	"grposim/cmd/internal/tool"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // The command replaces the text between the two markers of a page.
@@ -22,8 +23,9 @@ type results struct {
 	matrix      []matrixRow
 }
 
-// write writes the tables.
-func (r *results) write(w io.Writer) {
+// String gives the tables.
+func (r *results) String() string {
+	w := &strings.Builder{}
 	fmt.Fprintf(w, "Measured on %s.\n", r.machine)
 	for _, m := range r.missing {
 		fmt.Fprintf(w, "\n**%s.**\n", m)
@@ -32,11 +34,12 @@ func (r *results) write(w io.Writer) {
 	for i := range r.comparisons {
 		c := &r.comparisons[i]
 		fmt.Fprintf(w, "| %s | %s | **%.2f** | %s | %s | %s | %s | %s | %.2f to %.2f |\n",
-			c.what, c.over, c.ratio(), c.target(), c.target().met(c.ratio()), c.target().reached(),
-			nanoseconds(median(c.times)), nanoseconds(median(c.others)), slices.Min(c.ratios), slices.Max(c.ratios))
+			c.what, c.over, c.ratio(), c.target, c.target.met(c.ratio()), c.target.reached(),
+			nanoseconds(tool.Median(c.times)), nanoseconds(tool.Median(c.others)), slices.Min(c.ratios), slices.Max(c.ratios))
 	}
 	fmt.Fprint(w, "\nTime of grposim on one worker by G / K, in nanoseconds per replica-step, from one short run each:\n\n")
 	writeMatrix(w, r.matrix)
+	return w.String()
 }
 
 // nanoseconds formats x with one decimal below 100 and none from there on.
@@ -48,11 +51,11 @@ func nanoseconds(x float64) string {
 }
 
 // replaceSection returns the page with section between its markers.
-func replaceSection(page, section []byte) ([]byte, error) {
+func replaceSection(page []byte, section string) ([]byte, error) {
 	begin := bytes.Index(page, []byte(beginMarker))
 	end := bytes.Index(page, []byte(endMarker))
 	if begin < 0 || end < begin {
-		return nil, fmt.Errorf("no %q before %q", beginMarker, endMarker)
+		return nil, fmt.Errorf("the page has no %q before %q", beginMarker, endMarker)
 	}
-	return slices.Concat(page[:begin+len(beginMarker)], section, page[end:]), nil
+	return slices.Concat(page[:begin+len(beginMarker)], []byte(section), page[end:]), nil
 }

@@ -3,27 +3,31 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"grposim/cmd/internal/tool"
 	"grposim/option"
 )
 
-// raced lists the processes on which grposim and the peers are compared.
-var raced = []process{
-	newProcess(2, 16, 1),
-	newProcess(2, 16, 4),
-	newProcess(2, 64, 4),
-	newProcess(2, 1024, 4),
-	newProcess(2, 65536, 4),
-	newProcess(3, 16, 4),
-	newProcess(10, 16, 1),
-	tenRatios,
-	newProcess(10, 1024, 4),
-	newProcess(100, 16, 4),
-	newProcess(100, 1024, 4),
+// raced lists the processes on which grposim and the peers are compared, with the targets by peer.
+// The prototypes ran on another machine, with AVX-512 (docs/performance.md).
+var raced = []struct {
+	process process
+	targets map[string]target
+}{
+	{newProcess(2, 16, 1), map[string]target{scalarC: {bound: 0.9}}},
+	{newProcess(2, 16, 4), map[string]target{
+		scalarC: {bound: 0.27, limit: 6.5 / 64}, vectorC: {bound: 1.6}, "Numba": {bound: 1. / 3}, "NumPy counts": {bound: 1. / 6},
+	}},
+	{newProcess(2, 64, 4), nil},
+	{newProcess(2, 1024, 4), map[string]target{scalarC: {limit: 54. / 152}}},
+	{newProcess(2, 65536, 4), nil},
+	{newProcess(3, 16, 4), map[string]target{scalarC: {bound: 0.2, limit: 9.7 / 158}}},
+	{newProcess(10, 16, 1), map[string]target{scalarC: {bound: 0.4, limit: 51. / 216}}},
+	{newProcess(10, 16, 4).with(option.Ratio, option.StdScale), map[string]target{scalarC: {bound: 0.25}, "Numba": {bound: 0.5}}},
+	{newProcess(10, 1024, 4), map[string]target{scalarC: {bound: 0.4, limit: 181. / 1080}}},
+	{newProcess(100, 16, 4), map[string]target{scalarC: {bound: 0.5, limit: 260. / 809}}},
+	{newProcess(100, 1024, 4), map[string]target{scalarC: {bound: 0.4, limit: 1166. / 7400}}},
 }
-
-var tenRatios = newProcess(10, 16, 4).with(option.Ratio, option.StdScale)
 
 // effort says how much is run.
 type effort struct {
@@ -50,7 +54,8 @@ func (e effort) length(p process, replicas int) length {
 
 // comparison is the time of one run divided by that of another, measured in turns.
 type comparison struct {
-	what, over    string    // names of the two runs
+	what, over    string // names of the two runs
+	target        target
 	ratios        []float64 // times/others, by round
 	times, others []float64 // nanoseconds per replica-step, by round
 }
@@ -63,22 +68,14 @@ func (c *comparison) add(time, other float64) {
 }
 
 // ratio returns the median ratio over the rounds.
-func (c *comparison) ratio() float64 { return median(c.ratios) }
+func (c *comparison) ratio() float64 { return tool.Median(c.ratios) }
 
 func (c *comparison) String() string {
 	text := fmt.Sprintf("%s: %.2f times %s", c.what, c.ratio(), c.over)
-	if t := c.target(); t.bound != 0 {
-		text += fmt.Sprintf(", target %s: %s", t, t.met(c.ratio()))
+	if c.target.bound != 0 {
+		text += fmt.Sprintf(", target %s: %s", c.target, c.target.met(c.ratio()))
 	}
 	return text
-}
-
-// median returns the median of values, the mean of the middle two if their number is
-// even.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // checkInterval is the refresh interval at which the stationary law shows whether a peer
@@ -88,13 +85,13 @@ const checkInterval = 64
 
 // race runs grposim and the peers on a process, in turns, and compares their times. It
 // returns an error if a peer disagrees on the stationary law.
-func race(ctx context.Context, e effort, p process, peers []contender) ([]comparison, error) {
+func race(ctx context.Context, e effort, p process, targets map[string]target, peers []contender) ([]comparison, error) {
 	var comparisons []comparison
 	var running []contender
 	for _, peer := range peers {
 		if (peer.largestGroup == 0 || p.groupSize <= peer.largestGroup) && (peer.mostArms == 0 || len(p.means) <= peer.mostArms) {
 			running = append(running, peer)
-			comparisons = append(comparisons, comparison{what: p.String(), over: peer.name})
+			comparisons = append(comparisons, comparison{what: p.String(), over: peer.name, target: targets[peer.name]})
 		}
 	}
 	if p.importance == option.Ratio {

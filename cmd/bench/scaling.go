@@ -2,107 +2,93 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sim"
 )
 
-// Comparisons of grposim with itself.
-const (
-	flatness   = "%d arms, K = 4, none: G = 65536"
-	anArmOf    = "an arm of %d"
-	linearity  = anArmOf + ", G = 16, K = 4, none"
-	twoWorkers = "64 cells of 2 arms, G = 16, K = 4: 1 worker"
+// alone lists comparisons of grposim with itself, at the same settings except for the number of
+// arms or the group size. Two arms have code of their own, so linear growth is judged from three
+// arms on.
+var alone = []struct {
+	what, over    string
+	process, than process
+	perArm        bool // the times are divided by the numbers of arms
+	target        target
+}{
+	{"2 arms, K = 4, none: G = 65536", "G = 16", newProcess(2, 65536, 4), newProcess(2, 16, 4), false, target{bound: 2.5}},
+	{"10 arms, K = 4, none: G = 65536", "G = 1024", newProcess(10, 65536, 4), newProcess(10, 1024, 4), false, target{bound: 2}},
+	{"an arm of 10, G = 16, K = 4, none", "an arm of 2", newProcess(10, 16, 4), newProcess(2, 16, 4), true, target{}},
+	{"an arm of 10, G = 16, K = 4, none", "an arm of 3", newProcess(10, 16, 4), newProcess(3, 16, 4), true, target{bound: 1}},
+	{"an arm of 100, G = 16, K = 4, none", "an arm of 10", newProcess(100, 16, 4), newProcess(10, 16, 4), true, target{bound: 1}},
+}
 
-	twoPrograms = "(the machine: one run of %s)" // divided by two runs at the same time
-)
-
-// scaling measures how grposim's time depends on the group size, the number of arms and the
-// number of workers.
-func scaling(ctx context.Context, e effort) ([]comparison, error) {
-	flat := comparison{what: fmt.Sprintf(flatness, 2), over: "G = 16"}
-	flatTen := comparison{what: fmt.Sprintf(flatness, 10), over: "G = 1024"}
-	// Two arms have code of their own, so linear growth is judged from three arms on.
-	ten := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 2)}
-	more := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 3)}
-	hundred := comparison{what: fmt.Sprintf(linearity, 100), over: fmt.Sprintf(anArmOf, 10)}
-	workers := comparison{what: twoWorkers, over: "2 workers"}
-	for round := range e.rounds {
-		var times [7]float64
-		for i, p := range []process{
-			newProcess(2, 65536, 4), newProcess(2, 16, 4), newProcess(3, 16, 4), newProcess(10, 16, 4), newProcess(100, 16, 4),
-			newProcess(10, 65536, 4), newProcess(10, 1024, 4),
-		} {
-			l := e.length(p, grposim.replicas)
-			o, err := grposim.run(ctx, p, l, round+1)
-			if err != nil {
-				return nil, err
+// scaling measures how grposim's time depends on the group size and the number of arms.
+func scaling(ctx context.Context, e effort) (all []comparison, err error) {
+	for _, a := range alone {
+		c := comparison{what: a.what, over: a.over, target: a.target}
+		for round := range e.rounds {
+			var times [2]float64
+			for i, p := range []process{a.process, a.than} {
+				l := e.length(p, grposim.replicas)
+				o, err := grposim.run(ctx, p, l, round+1)
+				if err != nil {
+					return nil, err
+				}
+				times[i] = o.nanoseconds(l)
+				if a.perArm {
+					times[i] /= float64(len(p.means))
+				}
 			}
-			times[i] = o.nanoseconds(l)
+			c.add(times[0], times[1])
 		}
-		flat.add(times[0], times[1])
-		flatTen.add(times[5], times[6])
-		ten.add(times[3]/10, times[1]/2)
-		more.add(times[3]/10, times[2]/3)
-		hundred.add(times[4]/100, times[3]/10)
-
-		one, two, err := oneAndTwo(func(workers int) (float64, error) { return e.sweep(ctx, workers) })
-		if err != nil {
-			return nil, err
-		}
-		workers.add(one, two)
+		all = append(all, c)
 	}
-	return []comparison{flat, flatTen, ten, more, hundred, workers}, nil
+	return all, nil
 }
 
-// machineScaling measures the most that two workers could gain on this machine: how much
-// faster two programs that share nothing run at the same time than one after the other.
-func machineScaling(ctx context.Context, e effort, peer contender) (comparison, error) {
-	c := comparison{what: fmt.Sprintf(twoPrograms, peer.name), over: "two at once"}
-	p := newProcess(2, 16, 4)
-	l := e.length(p, peer.replicas)
-	for round := range e.rounds {
-		one, two, err := oneAndTwo(func(programs int) (float64, error) { return atOnce(ctx, peer, programs, p, l, round+1) })
-		if err != nil {
-			return c, err
-		}
-		c.add(one, two)
+// parallel measures how much faster two workers are than one. It also measures the most that they
+// could gain on this machine: how much faster two programs that share nothing, copies of the
+// first peer, run at the same time than one after the other.
+func parallel(ctx context.Context, e effort, peers []contender) (all []comparison, err error) {
+	const usual = "64 cells of 2 arms, G = 16, K = 4: 1 worker"
+	measured := []comparison{{what: usual, over: "2 workers", target: target{bound: 1.9, least: true}}}
+	times := []func(count, seed int) (float64, error){func(workers, _ int) (float64, error) { return e.sweep(ctx, workers) }}
+	if len(peers) > 0 {
+		measured = append(measured, comparison{what: fmt.Sprintf("(the machine: one run of %s)", peers[0].name), over: "two at once"})
+		times = append(times, func(programs, seed int) (float64, error) { return e.atOnce(ctx, peers[0], programs, seed) })
 	}
-	return c, nil
-}
-
-// oneAndTwo returns the times that measure gives for a count of one and of two. It measures
-// one before and after two and returns the mean, because the speed of the machine may
-// change in between.
-func oneAndTwo(measure func(count int) (float64, error)) (one, two float64, err error) {
-	var times [3]float64
-	for i, count := range []int{1, 2, 1} {
-		if times[i], err = measure(count); err != nil {
-			return 0, 0, err
+	for i, c := range measured {
+		for round := range e.rounds {
+			// One before and after two, because the speed of the machine may change in between.
+			var took [3]float64
+			for turn, count := range []int{1, 2, 1} {
+				if took[turn], err = times[i](count, round+1); err != nil {
+					return nil, err
+				}
+			}
+			c.add((took[0]+took[2])/2, took[1])
 		}
+		all = append(all, c)
 	}
-	return (times[0] + times[2]) / 2, times[1], nil
+	return all, nil
 }
 
 // atOnce runs several copies of a peer at the same time. It returns the nanoseconds per
 // replica-step of all of them together.
-func atOnce(ctx context.Context, peer contender, programs int, p process, l length, seed int) (float64, error) {
-	rates, errs := make([]float64, programs), make([]error, programs)
-	var group sync.WaitGroup
-	for i := range programs {
-		group.Go(func() {
-			o, err := peer.run(ctx, p, l, seed+i)
-			rates[i], errs[i] = 1/o.nanoseconds(l), err
-		})
-	}
-	group.Wait()
+func (e effort) atOnce(ctx context.Context, peer contender, programs, seed int) (float64, error) {
+	p := newProcess(2, 16, 4)
+	l := e.length(p, peer.replicas)
+	rates, err := tool.Each(ctx, programs, programs, func(ctx context.Context, i int) (float64, error) {
+		o, err := peer.run(ctx, p, l, seed+i)
+		return 1 / o.nanoseconds(l), err
+	})
 	sum := 0.
 	for _, rate := range rates {
 		sum += rate
 	}
-	return 1 / sum, errors.Join(errs...)
+	return 1 / sum, err
 }
 
 // sweep returns the nanoseconds per replica-step of 64 cells on the given number of

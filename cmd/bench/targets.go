@@ -37,29 +37,3 @@ func (t target) met(ratio float64) string {
 	}
 	return "no"
 }
-
-// targets gives the targets by comparison.what and comparison.over. The prototypes ran on
-// another machine, with AVX-512 (docs/performance.md).
-var targets = map[[2]string]target{
-	{newProcess(2, 16, 1).String(), scalarC}:                {bound: 0.9},
-	{newProcess(2, 16, 4).String(), scalarC}:                {bound: 0.27, limit: 6.5 / 64},
-	{newProcess(2, 16, 4).String(), vectorC}:                {bound: 1.6},
-	{newProcess(2, 16, 4).String(), "Numba"}:                {bound: 1. / 3},
-	{newProcess(2, 16, 4).String(), "NumPy counts"}:         {bound: 1. / 6},
-	{newProcess(2, 1024, 4).String(), scalarC}:              {limit: 54. / 152},
-	{newProcess(3, 16, 4).String(), scalarC}:                {bound: 0.2, limit: 9.7 / 158},
-	{newProcess(10, 16, 1).String(), scalarC}:               {bound: 0.4, limit: 51. / 216},
-	{tenRatios.String(), scalarC}:                           {bound: 0.25},
-	{tenRatios.String(), "Numba"}:                           {bound: 0.5},
-	{newProcess(10, 1024, 4).String(), scalarC}:             {bound: 0.4, limit: 181. / 1080},
-	{newProcess(100, 16, 4).String(), scalarC}:              {bound: 0.5, limit: 260. / 809},
-	{newProcess(100, 1024, 4).String(), scalarC}:            {bound: 0.4, limit: 1166. / 7400},
-	{fmt.Sprintf(flatness, 2), "G = 16"}:                    {bound: 2.5},
-	{fmt.Sprintf(flatness, 10), "G = 1024"}:                 {bound: 2},
-	{fmt.Sprintf(linearity, 10), fmt.Sprintf(anArmOf, 3)}:   {bound: 1},
-	{fmt.Sprintf(linearity, 100), fmt.Sprintf(anArmOf, 10)}: {bound: 1},
-	{twoWorkers, "2 workers"}:                               {bound: 1.9, least: true},
-	{tinySweep(full), allTime}:                              {bound: 0.1},
-}
-
-func (c *comparison) target() target { return targets[[2]string{c.what, c.over}] }

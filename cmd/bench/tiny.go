@@ -19,7 +19,6 @@ import (
 // simulator.
 const (
 	tinyCells = "%d cells of 1000 steps of 256 replicas: outside the simulator"
-	allTime   = "all its processor time"
 
 	tinyConfig = `
 name: tiny
@@ -46,29 +45,29 @@ func tinyYAML(e effort) []byte {
 // outside measures the share of its processor time that a sweep of tiny cells spends
 // outside the simulator: in the theory, in writing files, in garbage collection. It takes
 // the share from a CPU profile, which includes system calls.
-func outside(ctx context.Context, e effort, folder string) (comparison, error) {
-	c := comparison{what: tinySweep(e), over: allTime}
+func outside(ctx context.Context, e effort, folder string) ([]comparison, error) {
+	c := comparison{what: tinySweep(e), over: "all its processor time", target: target{bound: 0.1}}
 	spec, err := config.Load("tiny", tinyYAML(e))
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	dir, err := os.MkdirTemp(folder, "tiny")
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	plan := sweeps.NewPlan(spec)
 	var data bytes.Buffer
 	if err := pprof.StartCPUProfile(&data); err != nil {
-		return c, err
+		return nil, err
 	}
 	_, err = sweeps.Run(ctx, plan, dir, 2, sweeps.NoProgress{})
 	pprof.StopCPUProfile()
 	if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
-		return c, err
+		return nil, err
 	}
 	p, err := profile.Parse(&data)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	inside, all := shares(p)
 	work := 0.
@@ -76,7 +75,7 @@ func outside(ctx context.Context, e effort, folder string) (comparison, error) {
 		work += plan.Cells[i].Work()
 	}
 	c.add((all-inside)/work, all/work)
-	return c, nil
+	return []comparison{c}, nil
 }
 
 // shares returns the nanoseconds of a CPU profile that are spent in the simulator, and all

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
+	"path"
+	"strings"
 
 	"grposim/sweeps/config"
 )
@@ -37,15 +38,15 @@ var exempt = map[string]string{
 type intervalKind string
 
 const (
-	pointwise    intervalKind = "interval" // Student's t
-	simultaneous intervalKind = "band"     // holds at all recorded steps together
-	ofShare      intervalKind = "share"    // Wilson's score interval
-	bracket      intervalKind = "bracket"  // of a located value: three standard errors, widened by the interval of the stiffness
-	widened      intervalKind = "widened"  // Student's t, widened by a bound of the systematic error
+	pointwise    intervalKind = ""        // Student's t
+	simultaneous intervalKind = "band"    // holds at all recorded steps together
+	ofShare      intervalKind = "share"   // Wilson's score interval
+	bracket      intervalKind = "bracket" // of a located value: three standard errors, widened by the interval of the stiffness
+	widened      intervalKind = "widened" // Student's t, widened by a bound of the systematic error
 )
 
 // intervalKinds gives the kind of interval of each claim whose intervals are not
-// pointwise.
+// pointwise, the zero value.
 var intervalKinds = map[string]intervalKind{
 	"trajectory":          simultaneous,
 	"stiffness":           widened,
@@ -58,38 +59,46 @@ var intervalKinds = map[string]intervalKind{
 	"stability-threshold": bracket,
 }
 
-// cell is the small cell that calibrates one claim.
+// cell is a configuration file that is judged under many seeds.
 type cell struct {
-	claim string
-	kind  intervalKind
-	data  []byte       // the configuration file
-	spec  *config.Spec // data, loaded
+	file, name string       // its path, and its name: of the cell of a claim the claim
+	data       []byte       // the configuration file
+	spec       *config.Spec // data, loaded
 }
 
-// loadCells loads the cells in the order of the claim table.
+// loadCells loads the small cells that calibrate one claim each, in the order of the claim table.
 func loadCells() ([]*cell, error) {
 	var cells []*cell
 	for _, claim := range config.Claims {
 		if exempt[claim.Name] != "" {
 			continue
 		}
-		c := &cell{claim: claim.Name, kind: cmp.Or(intervalKinds[claim.Name], pointwise)}
-		var err error
-		if c.data, err = configs.ReadFile("configs/" + claim.Name + ".yaml"); err != nil {
-			return nil, fmt.Errorf("%s has neither cmd/calibrate/configs/%s.yaml nor an entry in exempt: %w", claim.Name, claim.Name, err)
+		c, err := loadCell(configs, root, "configs/"+claim.Name+".yaml")
+		if err != nil {
+			return nil, fmt.Errorf("%s has neither a cell nor an entry in exempt: %w", claim.Name, err)
 		}
-		if c.spec, err = c.load(); err != nil {
-			return nil, err
-		}
-		if len(c.spec.Checks) != 1 || c.spec.Checks[0].Claim.Name != c.claim || c.spec.Checks[0].Control == nil {
-			return nil, fmt.Errorf("%s.yaml: want one check of %s with a control", c.claim, c.claim)
+		if len(c.spec.Checks) != 1 || c.spec.Checks[0].Claim.Name != c.name || c.spec.Checks[0].Control == nil {
+			return nil, fmt.Errorf("%s: want one check of %s with a control", c.file, c.name)
 		}
 		cells = append(cells, c)
 	}
 	return cells, nil
 }
 
+// root is the folder of the files that are embedded here.
+const root = "cmd/calibrate"
+
+// loadCell loads an embedded file of the folder root.
+func loadCell(files embed.FS, root, file string) (c *cell, err error) {
+	c = &cell{file: path.Join(root, file), name: strings.TrimSuffix(path.Base(file), ".yaml")}
+	if c.data, err = files.ReadFile(file); err != nil {
+		return nil, err
+	}
+	c.spec, err = c.load()
+	return c, err
+}
+
 // load loads the cell's file with some settings (KEY=VALUE) changed.
 func (c *cell) load(set ...string) (*config.Spec, error) {
-	return config.Load("cmd/calibrate/configs/"+c.claim+".yaml", c.data, set...)
+	return config.Load(c.file, c.data, set...)
 }

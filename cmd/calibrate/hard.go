@@ -5,11 +5,9 @@ import (
 	"embed"
 	"fmt"
 	"math"
-	"path"
-	"strings"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sweeps"
-	"grposim/sweeps/config"
 )
 
 // hardConfigs holds files of cells in which intervals are least reliable: few replicas,
@@ -39,97 +37,52 @@ type hardRow struct {
 	right                 rulings // of the right theory, at usedConfidence
 }
 
-// bothTrials is a cell judged twice under one seed, on the same data.
-type bothTrials struct{ at95, used trial }
+type hardRows []*hardRow
 
 // calibrateHard returns a row for each verdict of the hard cells, and a message for each
 // requirement that is not met.
-func calibrateHard(ctx context.Context, seeds, workers int, say func(format string, args ...any)) (rows []*hardRow, unmet []string, err error) {
+func calibrateHard(ctx context.Context, seeds, workers int, say func(format string, args ...any)) (rows hardRows, unmet tool.Unmet, err error) {
 	files, err := hardConfigs.ReadDir("hard")
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, f := range files {
-		file := path.Join("hard", f.Name())
-		data, err := hardConfigs.ReadFile(file)
+		c, err := loadCell(hardConfigs, root, "hard/"+f.Name())
 		if err != nil {
 			return nil, nil, err
 		}
-		both, err := underSeeds(ctx, seeds, workers, func(ctx context.Context, seed int) (both bothTrials, err error) {
-			spec, err := config.Load("cmd/calibrate/"+file, data, fmt.Sprintf("seed=%d", seed))
-			if err != nil {
-				return both, err
-			}
-			plan := sweeps.NewPlan(spec)
-			outcomes, err := sweeps.Simulate(ctx, plan, 1)
-			if err != nil {
-				return both, err
-			}
-			if both.at95, err = judge(plan, outcomes, confidence); err != nil {
-				return both, err
-			}
-			both.used, err = judge(plan, outcomes, usedConfidence)
-			return both, err
-		})
+		both, err := c.trials(ctx, seeds, workers, allData, confidence, usedConfidence)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
+			return nil, nil, fmt.Errorf("%s: %w", c.file, err)
 		}
-		for _, r := range newHardRows(strings.TrimSuffix(f.Name(), ".yaml"), both) {
+		for q := range both[0][0].verdicts {
+			r := newHardRow(c.name, q, both[0], both[1])
 			rows, unmet = append(rows, r), append(unmet, r.unmet()...)
 		}
-		say("%s: %d seeds", file, seeds)
+		say("%s: %d seeds", c.file, seeds)
 	}
 	return rows, unmet, nil
 }
 
-// newHardRows summarizes each verdict of a file over the trials.
-func newHardRows(file string, both []bothTrials) []*hardRow {
-	at95, used := make([]trial, len(both)), make([]trial, len(both))
-	for i, b := range both {
-		at95[i], used[i] = b.at95, b.used
+// newHardRow summarizes verdict q of a file over the trials, judged at both confidences.
+func newHardRow(file string, q int, at95, used []trial) *hardRow {
+	longRun := pooled(used, q)
+	v := &used[0].verdicts[q]
+	r := &hardRow{
+		file: file, label: v.Label, quantity: v.Quantity, seeds: len(used), right: ruled(used, q),
+		half: halfWidth(used, q, func(*sweeps.Verdict) float64 { return math.Abs(longRun[0]) }), value: longRun[0],
 	}
-	var rows []*hardRow
-	for q, v := range used[0].verdicts {
-		longRun := pooled(used, q)
-		r := &hardRow{
-			file: file, label: v.Label, quantity: v.Quantity, seeds: len(both),
-			half: halfWidth(used, q, func(*sweeps.Verdict) float64 { return math.Abs(longRun[0]) }), value: longRun[0],
-			covered: covered(at95, q, longRun), missed: len(both) - covered(used, q, longRun),
-			right: rulings{},
-		}
-		if intervalKinds[v.Claim] == simultaneous {
-			r.value, r.half, r.quantity = math.NaN(), math.NaN(), "mean reward at every recorded step"
-		} else {
-			r.below, r.above = missedSides(at95, q, longRun[0])
-		}
-		for _, t := range used {
-			r.right[t.verdicts[q].Verdict]++
-		}
-		rows = append(rows, r)
+	r.below, r.covered, r.above = sides(at95, q, longRun)
+	_, held, _ := sides(used, q, longRun)
+	r.missed = r.seeds - held
+	if intervalKinds[v.Claim] == simultaneous {
+		r.value, r.half, r.quantity = math.NaN(), math.NaN(), "mean reward at every recorded step"
 	}
-	return rows
-}
-
-// missedSides counts the trials whose interval of quantity q lies wholly below, and
-// wholly above, the long-run value; see covered.
-func missedSides(trials []trial, q int, longRun float64) (below, above int) {
-	n := float64(len(trials))
-	for _, t := range trials {
-		x := t.intervals[q][0]
-		switch at := x.value + (longRun-x.value)*math.Sqrt(n/(n-1)); {
-		case x.holds(at):
-		case x.hi < at:
-			below++
-		default:
-			above++
-		}
-	}
-	return below, above
+	return r
 }
 
 // unmet returns a message for each requirement that the row does not meet.
-func (r *hardRow) unmet() []string {
-	var messages []string
+func (r *hardRow) unmet() (messages tool.Unmet) {
 	say := func(format string, args ...any) {
 		messages = append(messages, fmt.Sprintf("hard/%s %s, %s: ", r.file, r.label, r.quantity)+fmt.Sprintf(format, args...))
 	}

@@ -26,13 +26,13 @@ func TestHardCellsLoad(t *testing.T) {
 }
 
 // Intervals that end below or above the long-run value are counted on their side.
-func TestMissedSides(t *testing.T) {
+func TestSides(t *testing.T) {
 	trials := normalTrials(400, 1)
-	below, above := missedSides(trials, 0, 1)
-	if n := covered(trials, 0, []float64{1}); below+above+n != 400 || below < 40 || above < 40 {
+	below, n, above := sides(trials, 0, []float64{1})
+	if below+above+n != 400 || below < 40 || above < 40 {
 		t.Errorf("%d below, %d above, %d of 400 cover", below, above, n)
 	}
-	if below, above := missedSides(normalTrials(50, 5), 0, 2); below != 50 || above != 0 {
+	if below, _, above := sides(normalTrials(50, 5), 0, []float64{2}); below != 50 || above != 0 {
 		t.Errorf("of 50 intervals about 1, %d lie below 2 and %d above", below, above)
 	}
 }

@@ -8,108 +8,69 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
 	"runtime"
 	"slices"
-	"syscall"
+
+	"grposim/cmd/internal/tool"
 )
 
 // seeds is the number of seeds under which every cell runs: 1, 2, …, seeds.
 const seeds = 200
 
-// Exit codes.
-const (
-	exitUnmet = 1 // a requirement is not met
-	exitUsage = 2
-	exitError = 4 // a cell failed, or the page cannot be written
-)
+func main() { tool.Main("calibrate", run) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run calibrates every claim and returns the exit code. It writes the page to the file
-// given by -o, or to stdout, and progress and unmet requirements to stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	out := flags.String("o", "", "write the page to `FILE`")
-	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "number of seeds that run at the same time; results do not depend on it")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || *workers < 1 {
-		return exitUsage
+// run calibrates every claim. It writes the page to the file given by -o, or to stdout.
+func run(ctx context.Context, c *tool.Command) error {
+	out := c.String("o", "", "write the page to `FILE`")
+	workers := c.Int("workers", runtime.GOMAXPROCS(0), "number of seeds that run at the same time; results do not depend on it")
+	if err := c.Parse(0); err != nil {
+		return err
 	}
-	say := func(format string, args ...any) { fmt.Fprintf(stderr, "calibrate: "+format+"\n", args...) }
-	page, unmet, err := calibrate(ctx, seeds, *workers, say)
-	if err == nil {
-		err = writeOut(page, *out, stdout)
+	if *workers < 1 {
+		return tool.ErrUsage
 	}
-	if err != nil {
-		say("%v", err)
-		return exitError
-	}
-	for _, requirement := range unmet {
-		say("%s", requirement)
-	}
-	if len(unmet) > 0 {
-		return exitUnmet
-	}
-	return 0
-}
-
-// calibrate calibrates every claim and returns the page and a message for each
-// requirement that is not met.
-func calibrate(ctx context.Context, seeds, workers int, say func(format string, args ...any)) (page []byte, unmet []string, err error) {
 	cells, err := loadCells()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	rows, unmet, err := calibrateCells(ctx, cells, seeds, workers, say)
+	rows, unmet, err := calibrate(ctx, cells, seeds, *workers, c.Say)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	hard, unmetHard, err := calibrateHard(ctx, seeds, workers, say)
+	hard, unmetHard, err := calibrateHard(ctx, seeds, *workers, c.Say)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	table, err := tabulate(cells, faults)
+	mistakes, err := tabulate(ctx, cells, faults, *workers)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	unmet = slices.Concat(unmet, unmetHard, table.unmet())
-	var b bytes.Buffer
-	writePage(&b, seeds, unmet, rows, hard, table)
-	return b.Bytes(), unmet, nil
+	unmet = slices.Concat(unmet, unmetHard, mistakes.unmet())
+	text, err := page(seeds, unmet, rows, hard, mistakes)
+	if err == nil {
+		err = c.Write(*out, text)
+	}
+	if err != nil {
+		return err
+	}
+	return unmet.OrNil()
 }
 
-// calibrateCells returns the rows of the given cells and a message for each requirement
-// that they do not meet.
-func calibrateCells(ctx context.Context, cells []*cell, seeds, workers int, say func(format string, args ...any)) (rows []*row, unmet []string, err error) {
+// calibrate returns the rows of the given cells and a message for each requirement that they do
+// not meet.
+func calibrate(ctx context.Context, cells []*cell, seeds, workers int, say func(format string, args ...any)) (all rows, unmet tool.Unmet, err error) {
 	for _, c := range cells {
-		made, err := c.calibrate(ctx, seeds, workers, say)
+		made, err := c.calibrate(ctx, seeds, workers)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", c.claim, err)
+			return nil, nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 		for _, r := range made {
 			unmet = append(unmet, r.unmet()...)
 		}
-		rows = append(rows, made...)
+		all = append(all, made...)
+		say("%s: %d seeds", c.name, seeds)
 	}
-	return rows, unmet, nil
-}
-
-// writeOut writes the page to the file at path, or to stdout if path is empty.
-func writeOut(page []byte, path string, stdout io.Writer) error {
-	if path == "" {
-		_, err := stdout.Write(page)
-		return err
-	}
-	return os.WriteFile(path, page, 0o644)
+	return all, unmet, nil
 }

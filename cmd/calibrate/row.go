@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
@@ -47,15 +47,16 @@ type reducedRow struct {
 	half    float64 // median half-width of the intervals, in margins
 }
 
+type rows []*row
+
 // calibrate runs all trials of a cell and returns a row for each quantity.
-func (c *cell) calibrate(ctx context.Context, seeds, workers int, say func(format string, args ...any)) ([]*row, error) {
-	began := time.Now()
-	full, err := c.trials(ctx, seeds, workers, allData)
+func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows rows, err error) {
+	full, err := c.trials(ctx, seeds, workers, allData, confidence)
 	if err != nil {
 		return nil, err
 	}
 	budget := c.reducedBudget()
-	reduced, err := c.trials(ctx, seeds, workers, budget)
+	reduced, err := c.trials(ctx, seeds, workers, budget, confidence)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +64,12 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int, say func(forma
 	if err != nil {
 		return nil, err
 	}
-	var rows []*row
-	for q := range full[0].verdicts {
-		r := newRow(c, q, full)
-		r.reduced = newReducedRow(budget, reduced, q)
-		r.shift = shifts[q]
-		r.quantity = shifts[q].Quantity
+	for q := range full[0][0].verdicts {
+		r := c.newRow(q, full[0])
+		r.reduced = reducedRow{budget, ruled(reduced[0], q), halfWidth(reduced[0], q, inMargins)}
+		r.shift, r.quantity = shifts[q], shifts[q].Quantity
 		rows = append(rows, r)
 	}
-	say("%s: %d seeds, %.0f ms for each", c.claim, seeds, float64(time.Since(began).Milliseconds())*float64(workers)/float64(seeds))
 	return rows, nil
 }
 
@@ -90,42 +88,38 @@ func (c *cell) controlShifts() ([]sweeps.Shift, error) {
 }
 
 // newRow summarizes quantity q over the trials with all data.
-func newRow(c *cell, q int, trials []trial) *row {
-	check := &c.spec.Checks[0]
+func (c *cell) newRow(q int, trials []trial) *row {
+	check, first := &c.spec.Checks[0], &trials[0].verdicts[q]
 	r := &row{
-		claim: c.claim, kind: c.kind, seeds: len(trials),
-		margin: check.AbsoluteMargin, right: rulings{}, wrong: rulings{},
+		claim: c.name, kind: intervalKinds[c.name], seeds: len(trials), margin: check.AbsoluteMargin,
+		half: halfWidth(trials, q, inMargins), right: ruled(trials, q), wrong: rulings{}, fault: first.Control.Fault,
 	}
 	if check.Margin > 0 {
 		r.margin, r.relative = check.Margin, true
 	}
 	for _, t := range trials {
-		v := &t.verdicts[q]
-		r.fault = v.Control.Fault
-		r.right[v.Verdict]++
-		r.wrong[v.Control.Verdict]++
+		r.wrong[t.verdicts[q].Control.Verdict]++
 	}
-	r.half = halfWidth(trials, q, inMargins)
 	longRun := pooled(trials, q)
-	r.covered = covered(trials, q, longRun)
-	switch v := &trials[0].verdicts[q]; c.kind {
+	_, r.covered, _ = sides(trials, q, longRun)
+	switch predicted, margin := float64(first.Predicted), float64(first.Margin); r.kind {
 	case simultaneous:
 		r.bias = math.NaN()
 	case bracket: // the long-run value is that of located/predicted
-		r.bias = (longRun[0] - 1) * float64(v.Predicted) / float64(v.Margin)
+		r.bias = (longRun[0] - 1) * predicted / margin
 	default:
-		r.bias = (longRun[0] - float64(v.Predicted)) / float64(v.Margin)
+		r.bias = (longRun[0] - predicted) / margin
 	}
 	return r
 }
 
-// newReducedRow summarizes quantity q over trials with reduced data.
-func newReducedRow(budget dataBudget, trials []trial, q int) reducedRow {
-	r := reducedRow{budget: budget, rulings: rulings{}, half: halfWidth(trials, q, inMargins)}
+// ruled counts the verdicts on quantity q.
+func ruled(trials []trial, q int) rulings {
+	n := rulings{}
 	for _, t := range trials {
-		r.rulings[t.verdicts[q].Verdict]++
+		n[t.verdicts[q].Verdict]++
 	}
-	return r
+	return n
 }
 
 // inMargins is the unit of half-widths relative to the margin.
@@ -158,30 +152,34 @@ func pooled(trials []trial, q int) []float64 {
 	return mean
 }
 
-// covered returns the number of trials all of whose intervals of quantity q hold the
-// long-run value. The mean over the n trials includes the trial's own value, which
-// reduces its standard deviation about the mean to √((n−1)/n) times that about the
-// truth; so the distance is multiplied by √(n/(n−1)).
-func covered(trials []trial, q int, longRun []float64) int {
+// sides counts the trials whose interval of quantity q lies wholly below the long-run value, holds
+// it, and lies above it or is not known. A band holds it if all its intervals do, and else counts by
+// the first that does not. The mean over the n trials includes the trial's own value, which reduces
+// its standard deviation about the mean to √((n−1)/n) times that about the truth; so the distance is
+// multiplied by √(n/(n−1)).
+func sides(trials []trial, q int, longRun []float64) (below, held, above int) {
 	n := float64(len(trials))
 	stretch := math.Sqrt(n / (n - 1))
-	count := 0
 	for _, t := range trials {
-		all := true
-		for i, x := range t.intervals[q] {
-			at := x.value + (longRun[i]-x.value)*stretch
-			all = all && x.holds(at) // false if at is NaN
+		at := func(i int) float64 { x := t.intervals[q][i].value; return x + (longRun[i]-x)*stretch }
+		i := 0
+		for i < len(longRun) && t.intervals[q][i].holds(at(i)) { // false if at is NaN
+			i++
 		}
-		if all {
-			count++
+		switch {
+		case i == len(longRun):
+			held++
+		case t.intervals[q][i].hi < at(i):
+			below++
+		default:
+			above++
 		}
 	}
-	return count
+	return below, held, above
 }
 
 // unmet returns a message for each requirement that the row does not meet.
-func (r *row) unmet() []string {
-	var messages []string
+func (r *row) unmet() (messages tool.Unmet) {
 	n := float64(r.seeds)
 	require := func(met bool, format string, args ...any) {
 		if !met {

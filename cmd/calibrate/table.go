@@ -1,13 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
 	"slices"
-	"sync"
 
+	"grposim/cmd/internal/tool"
 	papers "grposim/configs"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -30,7 +30,7 @@ type table struct {
 
 // tabulate computes by how much each fault moves the checks of the paper's experiments
 // and of the cells.
-func tabulate(cells []*cell, faults []fault) (*table, error) {
+func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (*table, error) {
 	t := &table{}
 	for _, row := range config.Claims {
 		t.claims, t.compared = append(t.claims, row.Name), append(t.compared, false)
@@ -45,31 +45,20 @@ func tabulate(cells []*cell, faults []fault) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	var specs []*config.Spec
 	for _, file := range files {
-		data, err := papers.Files.ReadFile(file)
+		c, err := loadCell(papers.Files, "configs", file)
 		if err != nil {
 			return nil, err
 		}
-		spec, err := config.Load(path.Join("configs", file), data)
-		if err != nil {
-			return nil, err
-		}
-		specs = append(specs, spec)
+		cells = append(cells, c)
 	}
-	for _, c := range cells {
-		specs = append(specs, c.spec)
-	}
-	shifts := make([][][]sweeps.Shift, len(specs)) // [file][fault]
-	var group sync.WaitGroup
-	for i, spec := range specs {
-		group.Go(func() { shifts[i] = sweeps.Shifts(sweeps.NewPlan(spec), mistakes) })
-	}
-	group.Wait()
+	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]sweeps.Shift, error) { // [file][fault]
+		return sweeps.Shifts(sweeps.NewPlan(cells[i].spec), mistakes), nil
+	})
 	for _, file := range shifts {
 		t.add(file)
 	}
-	return t, nil
+	return t, err
 }
 
 // add enters the shifts of one file's checks by each fault.
@@ -87,8 +76,7 @@ func (t *table) add(file [][]sweeps.Shift) {
 
 // unmet returns a message for each fault that no claim catches, and for each claim that
 // catches too few faults although it compares two-sided.
-func (t *table) unmet() []string {
-	var messages []string
+func (t *table) unmet() (messages tool.Unmet) {
 	caught := make([]int, len(t.claims))
 	for f, name := range t.faults {
 		caughtByAny := false

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps"
@@ -65,17 +65,37 @@ type trial struct {
 	intervals [][]interval // [verdict][recorded step]; one for a verdict that is not on a band
 }
 
-// try loads, plans, simulates and judges the cell under one seed.
-func (c *cell) try(ctx context.Context, seed int, budget dataBudget) (trial, error) {
-	plan, err := c.plan(seed, budget)
+// trials runs seeds 1 to n, as many at the same time as there are workers, and judges the data of
+// each once for every confidence. It returns the trials by confidence and seed.
+func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, confidences ...float64) ([][]trial, error) {
+	bySeed, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (judged []trial, err error) {
+		plan, err := c.plan(i+1, budget)
+		if err != nil {
+			return nil, err
+		}
+		outcomes, err := sweeps.Simulate(ctx, plan, 1)
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", i+1, err)
+		}
+		for _, confidence := range confidences {
+			t, err := judge(plan, outcomes, confidence)
+			if err != nil {
+				return nil, fmt.Errorf("seed %d: %w", i+1, err)
+			}
+			judged = append(judged, t)
+		}
+		return judged, nil
+	})
 	if err != nil {
-		return trial{}, err
+		return nil, err
 	}
-	outcomes, err := sweeps.Simulate(ctx, plan, 1)
-	if err != nil {
-		return trial{}, err
+	trials := make([][]trial, len(confidences))
+	for _, judged := range bySeed {
+		for i, t := range judged {
+			trials[i] = append(trials[i], t)
+		}
 	}
-	return judge(plan, outcomes, confidence)
+	return trials, nil
 }
 
 // ofAll returns the confidence of all verdicts of a plan together with which each verdict
@@ -147,39 +167,4 @@ func band(c *sweeps.Cell, o *store.Outcome, confidence float64) ([]interval, err
 		intervals = append(intervals, interval{e.Mean, lo, hi})
 	}
 	return intervals, nil
-}
-
-// trials runs seeds 1 to n, as many at the same time as there are workers.
-func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget) ([]trial, error) {
-	return underSeeds(ctx, n, workers, func(ctx context.Context, seed int) (trial, error) { return c.try(ctx, seed, budget) })
-}
-
-// underSeeds returns the results of a function under the seeds 1 to n, in their order. As
-// many run at the same time as there are workers.
-func underSeeds[Result any](ctx context.Context, n, workers int, try func(ctx context.Context, seed int) (Result, error)) ([]Result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	results := make([]Result, n)
-	numbers := make(chan int)
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for i := range numbers {
-				result, err := try(ctx, i+1)
-				if err != nil {
-					cancel(fmt.Errorf("seed %d: %w", i+1, err))
-				}
-				results[i] = result
-			}
-		})
-	}
-	for i := range n {
-		if ctx.Err() != nil {
-			break
-		}
-		numbers <- i
-	}
-	close(numbers)
-	group.Wait()
-	return results, context.Cause(ctx)
 }

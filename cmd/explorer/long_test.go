@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"grposim/cmd/explorer/explore"
+	"grposim/cmd/internal/tool"
 )
 
 // The page, opened from a file in Chromium without a network, shows for every state of
@@ -31,8 +32,8 @@ func TestLongExplorerInBrowser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	page := filepath.Join(dir, "explorer.html")
-	if err := write(page); err != nil {
-		t.Fatal(err)
+	if code := tool.Run(t.Context(), "explorer", run, []string{"-o", page}, t.Output(), t.Output()); code != 0 {
+		t.Fatalf("exit code %d", code)
 	}
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "grposim"), "grposim/cmd/grposim").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -6,11 +6,11 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,22 +19,20 @@ import (
 	"text/template"
 
 	"grposim/cmd/explorer/explore"
+	"grposim/cmd/internal/tool"
 )
 
 //go:embed page
 var page embed.FS
 
-func main() {
-	out := flag.String("o", filepath.Join("results", "local", "explorer.html"), "file to write")
-	flag.Parse()
-	if err := write(*out); err != nil {
-		fmt.Fprintln(os.Stderr, "explorer:", err)
-		os.Exit(1)
-	}
-}
+func main() { tool.Main("explorer", run) }
 
-// write writes the page into a file.
-func write(file string) error {
+// run writes the page into a file.
+func run(_ context.Context, c *tool.Command) error {
+	file := c.String("o", filepath.Join("results", "local", "explorer.html"), "file to write")
+	if err := c.Parse(0); err != nil {
+		return err
+	}
 	program, err := compile()
 	if err != nil {
 		return err
@@ -43,11 +41,11 @@ func write(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(*file), 0o755); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "explorer: %s: program %.1f MB, compressed %.1f MB, page %.1f MB\n", file, float64(len(program))/1e6, float64(packed)/1e6, float64(len(html))/1e6)
-	return os.WriteFile(file, html, 0o644)
+	c.Say("%s: program %.1f MB, compressed %.1f MB, page %.1f MB", *file, float64(len(program))/1e6, float64(packed)/1e6, float64(len(html))/1e6)
+	return c.Write(*file, html)
 }
 
 // compile returns cmd/explorer/wasm as WebAssembly. It has no vector instructions.

@@ -189,13 +189,13 @@ func (d *drawing) value(k config.Key, c class) any {
 	}
 	switch k.Kind {
 	case config.WordValue:
-		return k.Words[d.IntN(len(k.Words))]
+		return word(d, k, c)
 	case config.IntegerValue:
 		return d.integer(k.Range, 32)
 	case config.NumberValue:
 		return d.number(k.Range)
 	case config.ListValue:
-		return d.list(k.Range)
+		return list(d, k, c)
 	}
 	return nil // a test reports a key of another kind that is never varied
 }
@@ -253,16 +253,42 @@ func (d *drawing) list(r config.Range) []any {
 	return list
 }
 
-// usual draws the keys for which values of order 1 would be rare in use, or make most
-// cells trivial. Every other key is drawn by its range or words.
-var usual = map[string]func(d *drawing, k config.Key, c class) any{
-	"bandit.arms": func(d *drawing, _ config.Key, _ class) any { return d.bandit() },
-	"bandit.true_means": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(10) > 0 {
+// drawer draws the value of a key, nil for its default.
+type drawer func(d *drawing, k config.Key, c class) any
+
+func word(d *drawing, k config.Key, _ class) any { return k.Words[d.IntN(len(k.Words))] }
+
+// list draws a number for each arm.
+func list(d *drawing, k config.Key, _ class) any { return d.list(k.Range) }
+
+// upTo draws an integer.
+func upTo(limit float64) drawer {
+	return func(d *drawing, k config.Key, _ class) any { return d.integer(k.Range, limit) }
+}
+
+// between draws a number, mostly between two sizes.
+func between(low, high float64) drawer {
+	return func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, low, high) }
+}
+
+// always gives every configuration the same value.
+func always(v any) drawer { return func(*drawing, config.Key, class) any { return v } }
+
+// oneIn gives one configuration in n a value of the key.
+func oneIn(n int, draw drawer) drawer {
+	return func(d *drawing, k config.Key, c class) any {
+		if d.IntN(n) > 0 {
 			return nil
 		}
-		return d.list(k.Range)
-	},
+		return draw(d, k, c)
+	}
+}
+
+// usual draws the keys for which values of order 1 would be rare in use, or make most
+// cells trivial. Every other key is drawn by its range or words.
+var usual = map[string]drawer{
+	"bandit.arms":       func(d *drawing, _ config.Key, _ class) any { return d.bandit() },
+	"bandit.true_means": oneIn(10, list),
 	"bandit.prompts.count": func(d *drawing, k config.Key, c class) any {
 		if c == linear || c == located || d.arms != 2 || !d.bernoulli() || d.IntN(2) == 0 {
 			return nil
@@ -317,32 +343,22 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return d.integer(k.Range, 1025)
 	},
-	"grpo.groups_per_step": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(5) > 0 {
-			return nil
-		}
-		return d.integer(k.Range, 16)
-	},
+	"grpo.groups_per_step": oneIn(5, upTo(16)),
 	"grpo.filter": func(d *drawing, k config.Key, _ class) any {
 		if !d.bernoulli() { // which others are refused
 			return nil
 		}
-		return k.Words[d.IntN(len(k.Words))]
+		return word(d, k, "")
 	},
-	"grpo.kl.coefficient": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 0.05, 4) },
+	"grpo.kl.coefficient": between(0.05, 4),
 	"lag.interval": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(3) == 0 {
 			return nil
 		}
 		return d.integer(k.Range, 32)
 	},
-	"lag.behind": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(3) > 0 {
-			return nil
-		}
-		return d.integer(k.Range, 3)
-	},
-	"lag.ages.from": func(d *drawing, k config.Key, _ class) any { return d.integer(k.Range, 4) },
+	"lag.behind":    oneIn(3, upTo(3)),
+	"lag.ages.from": upTo(4),
 	"lag.ages.to":   func(d *drawing, k config.Key, _ class) any { return 1 + d.integer(k.Range, 16) },
 	"lag.ages.mean": func(d *drawing, k config.Key, _ class) any { return rounded(d.log(0.2, 12)) },
 	"lag.ages.weights": func(d *drawing, k config.Key, _ class) any {
@@ -352,25 +368,19 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return weights
 	},
-	"optimizer.learning_rate": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 3e-3, 1) },
+	"optimizer.learning_rate": between(3e-3, 1),
 	"optimizer.momentum": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(2) == 0 {
 			return []any{nil, 0.5, 0.9, 0.95}[d.IntN(4)]
 		}
 		return d.number(k.Range)
 	},
-	"optimizer.kind": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(2) == 0 {
-			return nil
-		}
-		return k.Words[d.IntN(len(k.Words))]
-	},
-	"optimizer.schedule.kind":   seldom,
-	"optimizer.schedule.warmup": seldom,
-	"optimizer.schedule.total":  seldom,
-	"run.steps":                 func(*drawing, config.Key, class) any { return shortest },
-	"run.burn_in":               func(*drawing, config.Key, class) any { return 1 },
-	"run.replicas":              func(*drawing, config.Key, class) any { return 2 },
+	"optimizer.schedule.kind":   oneIn(20, word),
+	"optimizer.schedule.warmup": oneIn(20, upTo(2*shortest)),
+	"optimizer.schedule.total":  oneIn(20, upTo(2*shortest)),
+	"run.steps":                 always(shortest),
+	"run.burn_in":               always(1),
+	"run.replicas":              always(2),
 }
 
 // ofPrompts draws a key of prompts where there are some. The parameters of a law are drawn
@@ -397,17 +407,6 @@ func (d *drawing) bernoulli() bool {
 
 // shortest is the number of steps of a configuration whose length is not known yet.
 const shortest = 200
-
-// seldom gives one configuration in twenty a value of the key.
-func seldom(d *drawing, k config.Key, _ class) any {
-	switch {
-	case d.IntN(20) > 0:
-		return nil
-	case k.Kind == config.WordValue:
-		return k.Words[d.IntN(len(k.Words))]
-	}
-	return d.integer(k.Range, 2*shortest)
-}
 
 // bandit draws two to eight arms of one reward law, or of several.
 func (d *drawing) bandit() []any {

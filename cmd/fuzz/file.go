@@ -16,16 +16,23 @@ import (
 type file map[string]any
 
 // clone returns a deep copy with every value in its JSON form.
-func (f file) clone() file {
+func (f file) clone() file { return mustParse(f.json()) }
+
+func (f file) json() []byte {
 	text, err := json.Marshal(f)
 	if err != nil {
 		panic(err) // drawn numbers are finite
 	}
-	c, err := parseFile(text)
+	return text
+}
+
+// mustParse reads a file that json wrote.
+func mustParse(text []byte) file {
+	f, err := parseFile(text)
 	if err != nil {
-		panic(err) // written by Marshal
+		panic(err)
 	}
-	return c
+	return f
 }
 
 // parseFile reads a file that was written as JSON.

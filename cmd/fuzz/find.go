@@ -22,9 +22,9 @@ type result struct {
 
 // finding is a fault: a verdict that disagrees, or a failure of the program.
 type finding struct {
-	verdict   verdict // of a disagree, in the shrunk file if it is shrunk; zero for a failure
-	failure   failure // "": a disagree
-	confirmed bool    // a failure, or a disagree that was repeated
+	verdict   sweeps.Verdict // of a disagree, in the shrunk file if it is shrunk; zero for a failure
+	failure   failure        // "": a disagree
+	confirmed bool           // a failure, or a disagree that was repeated
 	detail    string
 	file      file // shrunk if it is a confirmed disagree
 }
@@ -36,26 +36,20 @@ const moreTimes = 4
 const tries = 50
 
 // examine judges a file, repeats what disagrees, and shrinks it if it disagrees again.
-func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny) (answer, []finding, error) {
-	a, err := j.ask(ctx, j.request(f, from, 1, how))
+func (j judging) examine(ctx context.Context, f file, how scrutiny) (answer, []finding, error) {
+	a, err := j.ask(ctx, j.request(f, 1, how))
 	if err != nil {
 		return a, nil, err
 	}
-	var findings []finding
-	if a.Failure != "" {
-		findings = append(findings, finding{failure: a.Failure, detail: a.Detail, confirmed: true, file: a.File})
-	}
+	findings := a.failed()
 	if !slices.ContainsFunc(a.Verdicts, a.refutes) {
 		return a, findings, nil
 	}
-	other := reseeded(f)
-	again, err := j.ask(ctx, j.request(other, from, moreTimes, once))
+	again, err := j.ask(ctx, j.request(reseeded(f), moreTimes, once))
 	if err != nil {
 		return a, findings, err
 	}
-	if again.Failure != "" {
-		findings = append(findings, finding{failure: again.Failure, detail: again.Detail, confirmed: true, file: again.File})
-	}
+	findings = append(findings, again.failed()...)
 	shrunk := map[string]bool{} // claims: of several verdicts of one claim the first is shrunk
 	for i, v := range a.Verdicts {
 		if !a.refutes(v) {
@@ -63,7 +57,7 @@ func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny
 		}
 		x := finding{verdict: v, file: a.File}
 		x.confirmed = i < len(again.Verdicts) && again.refutes(again.Verdicts[i]) // the same checks in the same order
-		if x.confirmed && from == predicted && !shrunk[v.Claim] {
+		if x.confirmed && j.budget > 0 && !shrunk[v.Claim] {
 			shrunk[v.Claim] = true
 			if x.file, x.verdict, err = j.shrink(ctx, f, v); err != nil {
 				return a, findings, err
@@ -77,9 +71,17 @@ func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny
 	return a, findings, nil
 }
 
+// failed returns the failure of the answer as a finding, none if it has none.
+func (a *answer) failed() []finding {
+	if a.Failure == "" {
+		return nil
+	}
+	return []finding{{failure: a.Failure, detail: a.Detail, confirmed: true, file: a.File}}
+}
+
 // refutes reports whether a verdict of the answer disagrees and counts: not that of a
 // cell that was too slow for its budget.
-func (a *answer) refutes(v verdict) bool { return v.Ruling == sweeps.Disagree && !a.Slow }
+func (a *answer) refutes(v sweeps.Verdict) bool { return v.Verdict == sweeps.Disagree && !a.Slow }
 
 // reseeded returns the file with another seed, a function of its own.
 func reseeded(f file) file {
@@ -93,12 +95,12 @@ func reseeded(f file) file {
 // shrink returns the smallest file found that disagrees in the claim of v, with the
 // length of run of its last judgement, and the verdict. It judges smaller files once; the
 // last one must disagree with another seed and more data too, or there is none: nil.
-func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, verdict, error) {
-	disagrees := func(candidate file, data int) (as file, w verdict, err error) {
+func (j judging) shrink(ctx context.Context, f file, v sweeps.Verdict) (file, sweeps.Verdict, error) {
+	disagrees := func(candidate file, data int) (as file, w sweeps.Verdict, err error) {
 		if _, err := candidate.load(); err != nil {
 			return nil, v, nil
 		}
-		a, err := j.ask(ctx, j.request(candidate, predicted, data, once))
+		a, err := j.ask(ctx, j.request(candidate, data, once))
 		for _, w := range a.Verdicts {
 			if w.Claim == v.Claim && a.refutes(w) {
 				return a.File, w, err

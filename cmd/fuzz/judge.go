@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,20 +24,11 @@ import (
 // request asks for the verdicts of a file.
 type request struct {
 	File     file          `json:"file"`
-	Length   sizing        `json:"length"`
 	Limit    time.Duration `json:"limit"`  // CPU time after which the request counts as hung
-	Budget   float64       `json:"budget"` // the largest work of a cell: see stepWork
+	Budget   float64       `json:"budget"` // the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives it
 	Data     int           `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
 	Scrutiny scrutiny      `json:"scrutiny"`
 }
-
-// sizing says where a file's length of run comes from.
-type sizing string
-
-const (
-	asGiven   sizing = "as-given"  // from the file
-	predicted sizing = "predicted" // from the predicted relaxation time
-)
 
 // scrutiny says how closely a configuration is looked at.
 type scrutiny string
@@ -48,11 +40,11 @@ const (
 
 // answer holds the results of judging a file.
 type answer struct {
-	File     file      `json:"file"` // as judged, its length included
-	Slow     bool      `json:"slow"` // too slow for the budget: only scope is known
-	Verdicts []verdict `json:"verdicts"`
-	Failure  failure   `json:"failure"` // what went wrong; "": nothing
-	Detail   string    `json:"detail"`  // of the failure: message, stack
+	File     file             `json:"file"` // as judged, its length included
+	Slow     bool             `json:"slow"` // too slow for the budget: only scope is known
+	Verdicts []sweeps.Verdict `json:"verdicts"`
+	Failure  failure          `json:"failure"` // what went wrong; "": nothing
+	Detail   string           `json:"detail"`  // of the failure: message, stack
 }
 
 // failure is a kind of fault of the program, whatever the theory says.
@@ -67,16 +59,6 @@ const (
 	notFinite failure = "not-finite" // NaN or Inf in a file
 )
 
-// verdict is one verdict, as text where it is only shown.
-type verdict struct {
-	Claim     string        `json:"claim"`
-	Quantity  string        `json:"quantity"`
-	Ruling    sweeps.Ruling `json:"ruling"`
-	Because   string        `json:"because"`
-	Measured  string        `json:"measured"` // measured [lo, hi]
-	Predicted string        `json:"predicted"`
-}
-
 // answerTo judges a file. announce receives the file as it will be simulated, before it
 // is. Panics become a failure.
 func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
@@ -86,7 +68,7 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 			a.Failure, a.Detail = panicked, fmt.Sprintf("%v\n%s", value, debug.Stack())
 		}
 	}()
-	if r.Length == predicted {
+	if r.Budget > 0 {
 		prepared, slow, err := prepare(r.File, r.Budget)
 		if err != nil {
 			a.Failure, a.Detail = notFinite, err.Error()
@@ -101,36 +83,28 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 	if len(a.File.checks()) == 0 {
 		return a
 	}
-	verdicts, err := judge(ctx, a.File, 1)
+	var err error
+	a.Verdicts, err = judge(ctx, a.File)
 	var inside *sim.Panic
 	switch {
 	case errors.As(err, &inside):
 		a.Failure, a.Detail = panicked, fmt.Sprintf("%v\n%s", inside, inside.Stack)
-		return a
 	case err != nil:
 		a.Failure, a.Detail = refused, err.Error()
-		return a
-	}
-	for _, v := range verdicts {
-		a.Verdicts = append(a.Verdicts, verdict{
-			v.Claim, v.Quantity, v.Verdict, v.Because,
-			fmt.Sprintf("%.6g [%.6g, %.6g]", float64(v.Measured), float64(v.Lo), float64(v.Hi)), fmt.Sprintf("%.6g ± %.2g", float64(v.Predicted), float64(v.Margin)),
-		})
-	}
-	if r.Scrutiny == twice {
-		a.Failure, a.Detail = repeat(ctx, a.File, verdicts)
+	case r.Scrutiny == twice:
+		a.Failure, a.Detail = repeat(ctx, a.File, a.Verdicts)
 	}
 	return a
 }
 
 // judge loads, plans, simulates and judges a file in memory.
-func judge(ctx context.Context, f file, workers int) ([]sweeps.Verdict, error) {
+func judge(ctx context.Context, f file) ([]sweeps.Verdict, error) {
 	spec, err := f.load()
 	if err != nil {
 		return nil, fmt.Errorf("a valid file became invalid: %w", err)
 	}
 	plan := sweeps.NewPlan(spec)
-	outcomes, err := sweeps.Simulate(ctx, plan, workers)
+	outcomes, err := sweeps.Simulate(ctx, plan, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -186,28 +160,18 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 
 // moreData multiplies the numbers of replicas and draws of a file.
 func moreData(f file, factor int) file {
-	f = f.clone()
-	var more func(v any)
-	more = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, inner := range v {
-				n, isNumber := inner.(json.Number)
-				if i, err := n.Int64(); isNumber && err == nil && (name == "replicas" || name == "run.replicas" || name == "draws") {
-					v[name] = json.Number(fmt.Sprint(i * int64(factor)))
-				} else {
-					more(inner)
-				}
-			}
-		case []any:
-			for _, item := range v {
-				more(item)
-			}
+	return mustParse(amounts.ReplaceAllFunc(f.json(), func(amount []byte) []byte {
+		name, number, _ := bytes.Cut(amount, []byte(":"))
+		n, err := strconv.Atoi(string(number))
+		if err != nil {
+			panic(err) // it has digits only
 		}
-	}
-	more(map[string]any(f))
-	return f
+		return fmt.Appendf(nil, "%s:%d", name, n*factor)
+	}))
 }
+
+// amounts finds the numbers of replicas and draws in a file.
+var amounts = regexp.MustCompile(`"((run[.])?replicas|draws)":[0-9]+`)
 
 // repeat judges a file again, with two workers and through a results folder, and
 // reports verdicts that differ and numbers that are not finite.

@@ -15,16 +15,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"sync"
-	"syscall"
 	"time"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sweeps/config"
 )
 
@@ -34,130 +29,78 @@ const confidence = 0.999
 // scrutinized is the number of configurations of which one is judged twice.
 const scrutinized = 16
 
-// Exit codes.
-const (
-	exitFound = 1 // a confirmed disagree, or a failure
-	exitUsage = 2
-	exitError = 4 // a file cannot be written, or a process not started
-)
+// cpuLimit is the CPU time after which a configuration counts as hung.
+const cpuLimit = time.Minute
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	if len(os.Args) == 2 && os.Args[1] == judgeFlag {
+		tool.Main("fuzz", func(ctx context.Context, c *tool.Command) error { return serve(ctx, os.Stdin, c.Stdout) })
+	}
+	tool.Main("fuzz", run)
 }
 
-// run executes a command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	say := func(err error) { fmt.Fprintf(stderr, "fuzz: %v\n", err) }
-	if len(args) == 1 && args[0] == judgeFlag {
-		if err := serve(ctx, os.Stdin, stdout); err != nil {
-			say(err)
-			return exitError
-		}
-		return 0
+// run examines the configurations of a seed, or one file.
+func run(ctx context.Context, c *tool.Command) error {
+	n := c.Int("n", 1000, "number of configurations")
+	seed := c.Uint64("seed", 1, "seed of the draws")
+	out := c.String("out", "fuzz-found", "`FOLDER` for the table and the files of what is found")
+	workers := c.Int("workers", 1, "number of processes that judge; results do not depend on it")
+	replay := c.String("file", "", "judge one `FILE` instead, with the length of run that it gives")
+	if err := c.Parse(0); err != nil {
+		return err
 	}
-	flags := flag.NewFlagSet("fuzz", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	n := flags.Int("n", 1000, "number of configurations")
-	seed := flags.Uint64("seed", 1, "seed of the draws")
-	first := flags.Uint64("first", 0, "index of the first configuration under the seed")
-	out := flags.String("out", "fuzz-found", "`FOLDER` for the table and the files of what is found")
-	workers := flags.Int("workers", 1, "number of processes that judge; results do not depend on it")
-	limit := flags.Duration("time", time.Minute, "CPU time after which a configuration counts as hung")
-	replay := flags.String("file", "", "judge one `FILE` instead, with the length of run that it gives")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || *workers < 1 || *n < 1 {
-		return exitUsage
+	if *workers < 1 || *n < 1 {
+		return tool.ErrUsage
 	}
-	var s *summary
+	var s summary
 	var err error
 	if *replay != "" {
-		s, err = fuzzFile(ctx, *replay, *limit, stderr)
-	} else {
-		if err = os.MkdirAll(*out, 0o755); err == nil {
-			s, err = fuzz(ctx, *seed, *first, *n, *workers, *limit, stderr)
-		}
-		if s != nil {
-			err = errors.Join(err, s.write(*out, *seed))
-		}
+		s, err = fuzzFile(ctx, *replay, c.Say)
+	} else if err = os.MkdirAll(*out, 0o755); err == nil {
+		s, err = fuzz(ctx, *seed, *n, *workers, c.Say)
+		err = errors.Join(err, s.write(*out, *seed))
 	}
-	var problems config.Problems
-	if errors.As(err, &problems) {
-		say(err)
-		return exitUsage
-	} else if err != nil {
-		say(err)
-		return exitError
+	if err != nil {
+		return err
 	}
-	if _, err := io.WriteString(stdout, s.String()); err != nil {
-		return exitError
+	if err := c.Write("", []byte(s.String())); err != nil {
+		return err
 	}
-	if s.found() {
-		return exitFound
-	}
-	return 0
+	return s.found()
 }
 
-// fuzz examines n configurations of a seed and says on progress what it finds. If ctx is
+// fuzz examines n configurations of a seed and says what it finds. If ctx is
 // done it returns what is finished, and an error.
-func fuzz(ctx context.Context, seed, first uint64, n, workers int, limit time.Duration, progress io.Writer) (*summary, error) {
-	results := make([]result, n)
-	failures := make([]error, workers)
-	indices := make(chan int)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var group sync.WaitGroup
-	var printing sync.Mutex
-	for w := range workers {
-		group.Go(func() {
-			j := &judging{limit: limit, budget: usualBudget}
-			defer j.stop()
-			for i := range indices {
-				r, how := &results[i], once
-				r.seed, r.index = seed, first+uint64(i)
-				if r.index%scrutinized == 0 {
-					how = twice
-				}
-				began := time.Now()
-				if r.answer, r.findings, failures[w] = j.examine(ctx, draw(seed, r.index), predicted, how); failures[w] != nil {
-					cancel()
-					return
-				}
-				r.seconds, r.done = time.Since(began).Seconds(), true
-				printing.Lock()
-				r.print(progress)
-				printing.Unlock()
-			}
-		})
-	}
-	for i := range n {
-		select {
-		case indices <- i:
-			continue
-		case <-ctx.Done():
+func fuzz(ctx context.Context, seed uint64, n, workers int, say func(format string, args ...any)) (summary, error) {
+	j := judging{cpuLimit, usualBudget}
+	results, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (r result, err error) {
+		r.seed, r.index = seed, uint64(i)
+		how := once
+		if i%scrutinized == 0 {
+			how = twice
 		}
-		break
-	}
-	close(indices)
-	group.Wait()
-	s := &summary{slices.DeleteFunc(results, func(r result) bool { return !r.done })}
-	return s, errors.Join(failures...)
+		began := time.Now()
+		r.answer, r.findings, err = j.examine(ctx, draw(r.seed, r.index), how)
+		r.seconds, r.done = time.Since(began).Seconds(), err == nil
+		r.say(say)
+		return r, err
+	})
+	return slices.DeleteFunc(results, func(r result) bool { return !r.done }), err
 }
 
-// fuzzFile examines one file and says on progress what it finds.
-func fuzzFile(ctx context.Context, path string, limit time.Duration, progress io.Writer) (*summary, error) {
+// fuzzFile examines one file and says what it finds.
+func fuzzFile(ctx context.Context, path string, say func(format string, args ...any)) (summary, error) {
 	spec, err := config.ReadFile(path)
 	if err != nil {
-		return nil, err
+		say("%v", err)
+		return nil, tool.ErrUsage
 	}
 	f, err := parseFile(spec.Document())
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{limit: limit, budget: usualBudget}
-	defer j.stop()
 	var r result
-	r.answer, r.findings, err = j.examine(ctx, f, asGiven, twice)
-	r.print(progress)
-	return &summary{[]result{r}}, err
+	r.answer, r.findings, err = judging{limit: cpuLimit}.examine(ctx, f, twice)
+	r.say(say)
+	return summary{r}, err
 }

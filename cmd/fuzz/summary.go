@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,18 +11,24 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"grposim/cmd/internal/tool"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
 
 // summary holds the results of all configurations.
-type summary struct{ results []result }
+type summary []result
 
-// found reports whether there is a confirmed disagree or a failure.
-func (s *summary) found() bool {
-	return slices.ContainsFunc(s.results, func(r result) bool {
-		return slices.ContainsFunc(r.findings, func(x finding) bool { return x.confirmed })
-	})
+// found returns the error that there is a confirmed disagree or a failure, nil if there is none.
+func (s summary) found() error {
+	for _, r := range s {
+		for _, x := range r.findings {
+			if x.confirmed {
+				return tool.Unmet{} // said already
+			}
+		}
+	}
+	return nil
 }
 
 // kind names the kind of the finding.
@@ -44,54 +49,54 @@ func (x finding) String() string {
 		return x.kind() + ": " + first
 	}
 	v := x.verdict
-	return fmt.Sprintf("%s: %s, %s: measured %s, predicted %s: %s", x.kind(), v.Claim, v.Quantity, v.Measured, v.Predicted, v.Because)
+	return fmt.Sprintf("%s: %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %s",
+		x.kind(), v.Claim, v.Quantity, v.Measured, v.Lo, v.Hi, v.Predicted, v.Margin, v.Because)
 }
 
-// print writes a line for each finding.
-func (r *result) print(w io.Writer) {
+// say says a line for each finding.
+func (r *result) say(say func(format string, args ...any)) {
 	for _, x := range r.findings {
-		fmt.Fprintf(w, "fuzz: %d/%d: %s\n", r.seed, r.index, x)
+		say("%d/%d: %s", r.seed, r.index, x)
 	}
 }
 
 // String gives the counts: verdicts by claim and ruling, findings, and the share of rest
 // draws in scope.
-func (s *summary) String() string {
+func (s summary) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "claim\tagree\tdisagree\tinconclusive\tout of scope\tslow\n")
-	counts := map[string]map[sweeps.Ruling]int{}
-	slow := map[string]int{}
-	kinds := map[string]int{}
+	columns := []sweeps.Ruling{sweeps.Agree, sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope}
+	counts := map[string][5]int{} // by claim: as columns, then slow
+	kinds := map[string]int{}     // of findings: configurations
 	seconds := map[class]float64{}
-	for _, r := range s.results {
+	for _, r := range s {
 		name, _ := r.answer.File["name"].(string)
 		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
-			if counts[v.Claim] == nil {
-				counts[v.Claim] = map[sweeps.Ruling]int{}
-			}
-			if r.answer.Slow && v.Ruling != sweeps.OutOfScope {
-				slow[v.Claim]++
+			n := counts[v.Claim]
+			if r.answer.Slow && v.Verdict != sweeps.OutOfScope {
+				n[4]++
 			} else {
-				counts[v.Claim][v.Ruling]++
+				n[slices.Index(columns, v.Verdict)]++
 			}
+			counts[v.Claim] = n
 		}
 		of := map[string]bool{}
 		for _, x := range r.findings {
-			of[x.kind()] = true
-		}
-		for kind := range of {
-			kinds[kind]++
+			if kind := x.kind(); !of[kind] {
+				of[kind] = true
+				kinds[kind]++
+			}
 		}
 	}
 	for _, c := range config.Claims {
-		if n := counts[c.Name]; n != nil {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[sweeps.Agree], n[sweeps.Disagree], n[sweeps.Inconclusive], n[sweeps.OutOfScope], slow[c.Name])
+		if n, judged := counts[c.Name]; judged {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[0], n[1], n[2], n[3], n[4])
 		}
 	}
 	w.Flush() // into memory
-	fmt.Fprintf(&b, "\n%d configurations in", len(s.results))
+	fmt.Fprintf(&b, "\n%d configurations in", len(s))
 	for _, c := range slices.Compact(slices.Clone(classes)) {
 		fmt.Fprintf(&b, " %.0f s %s", seconds[c], c)
 	}
@@ -113,11 +118,11 @@ var withoutRest = []string{"the linear map is unstable", "unstable: ", "the lear
 // writeScope writes the share of the chosen rest draws that are in scope, of all and of
 // those that have a stationary state, and why the others are out. A draw is in scope if
 // the mean and the variance of its reward are. Of two reasons the first counts.
-func (s *summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
+func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
 	reasons := map[string]int{}
 	all := 0
-	for i := range s.results {
-		r := &s.results[i]
+	for i := range s {
+		r := &s[i]
 		if r.answer.File["name"] != string(rest) || len(r.answer.Verdicts) == 0 || !chosen(r) {
 			continue
 		}
@@ -155,7 +160,7 @@ var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
 // scope returns why a rest draw is out of scope; "" if it is in.
 func (a *answer) scope() string {
 	for _, v := range a.Verdicts {
-		if v.Ruling == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
+		if v.Verdict == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
 			return numbers.ReplaceAllString(v.Because, "#")
 		}
 	}
@@ -167,10 +172,10 @@ func (a *answer) scope() string {
 
 // write writes a table of the findings of a seed, and their files, into an existing
 // folder.
-func (s *summary) write(dir string, seed uint64) error {
+func (s summary) write(dir string, seed uint64) error {
 	var table strings.Builder
 	table.WriteString("| file | found |\n|---|---|\n")
-	for _, r := range s.results {
+	for _, r := range s {
 		for i, x := range r.findings {
 			name := fmt.Sprintf("%d-%d-%d.yaml", r.seed, r.index, i)
 			fmt.Fprintf(&table, "| %s | %s |\n", name, strings.ReplaceAll(x.String(), "|", "\\|"))

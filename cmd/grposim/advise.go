@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,166 +16,103 @@ import (
 	"grposim/training/logs"
 )
 
+// adviseFlags are the flags of advise.
+type adviseFlags struct {
+	out           *printer
+	all, simulate bool
+	noise         float64
+	workers       int
+	set           []string
+
+	fitted bool // the argument is a training log
+	lag    float64
+	log    logs.Options
+}
+
 func newAdvise(stdout, stderr io.Writer) *cobra.Command {
-	var (
-		asJSON   bool
-		all      bool
-		noise    float64
-		simulate bool
-		fitted   bool
-		lag      float64
-		workers  int
-		set      []string
-		log      logs.Options
-	)
-	c := &cobra.Command{
-		Use:   "advise FILE|NAME|LOG",
-		Short: "Print whether runs arrive, which learning rates and refresh intervals are stable, and a suggestion",
-		Long: `Says for every cell of FILE, or of a built-in configuration, whether its runs arrive where
-they should, and what is safe. Several cells are compared in a table at the end, as the group
-sizes of --set grpo.group_size=[8,16].
-
-It first simulates the cell as it stands, from its own start, and says which share of the
-runs arrives at the state at rest (without a KL penalty, at the best arms), with a 99 %
-interval, how long the rise from the start takes (until J stays within 10 % of the range of
-mean rewards from where the run ends), and where the others end and since when: on another
-arm, so deep on the right one that they return slowly, diverged, or not there yet. A run
-arrives if the mean of J over its last quarter is within 5 % of the range of mean rewards from
-J*, J at the end within 10 %, the predicted arm in front, and other arms at least half as
-probable as at rest. That takes well under a second for two arms; longer trials are announced
-on stderr. If runs do not arrive, it says why and which changes of the file cure it. Each change is tried from the file's start,
-from the mildest on: another KL estimator, weight or use of samples, a shorter lag, a limit
-of the gradient, a warm-up, a smaller learning rate, less momentum, more groups, a longer run.
-
-Then come the predictions of the theory: the mean reward and the most probable arm at rest,
-whether the state at rest is stable and whether it oscillates, the time of the recovery from a
-small displacement, the learning rates and refresh intervals that are stable at rest, and the
-noise floor. Of several answers to a question the safest is printed that the theory stands
-for; --all adds the others, such as the paper's rule, and the column BY, what an answer
-assumes. "Proven stable" is a bound from below: the exact threshold of the mean dynamics,
-CRITICAL η of grposim predict, can lie far above it. "all" means that
-there is provably no threshold, "all up to N" that none was found up to N, and "not
-available" that the theory has no answer, with the reason. "Without noise" marks a limit of
-the mean dynamics that is so far away that groups of this size fluctuate too much.
-
-The last line suggests one learning rate and one refresh interval (or delay) that arrive from
-the file's start: of at most 256 runs so many that the 99 % interval of the share lies above
-95 %. It keeps the present ones where they arrive and are safe, and says to what the interval
-may grow: to half of the largest known to be stable, but no more than an eighth of the run. An
-interval above that half is cut to it. If no limit of the interval can be halved, it keeps the
-interval and takes the present learning rate, or half of the largest stable one if that is
-less. Half is a gain margin of 2, as is customary in control engineering. Where the choice does
-not arrive, shorter intervals and smaller learning rates are tried, and larger ones where runs are too slow. At a
-network's learning rate, below 1e-4, nothing is suggested: it does not act on logits.
-
-With --simulate it also locates, for any optimizer, clip, number of arms and group size,
-the largest learning rate and refresh interval with which runs arrive from the file's start,
-by up to 30 trials a cell, and says first how long that takes.
-
-With --fit the argument is a training log (grposim fit says which). What its timescale
-identifies is said by the same formulas: the stiffness, and the largest lag by the paper's
-rule; what a log cannot identify is named. --lag is the age of the snapshot in that run,
-in optimizer steps, 0 if every batch was used once.`,
-		Example: `  grposim advise smoke
-  grposim advise configs/smoke.yaml --noise 0.01 --json
-  grposim advise smoke --simulate
-  grposim advise smoke --set grpo.group_size=[8,16]
-  grposim advise --fit docs/example/llama-3.1-8b-gsm8k.csv`,
-		ValidArgsFunction: completeConfiguration,
-		Args:              arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if !(noise >= 0) {
-				return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
-			}
-			if !(lag >= 0) {
-				return usageError{fmt.Errorf("--lag: got %g, want ≥ 0", lag)}
-			}
-			if fitted {
-				if simulate || all || noise > 0 || len(set) > 0 {
-					return usageError{errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")}
-				}
-				return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
-			}
-			for _, flag := range []string{"lag", "run", "percent"} {
-				if c.Flags().Changed(flag) {
-					return usageError{fmt.Errorf("--%s is of a training log: use it with --fit", flag)}
-				}
-			}
-			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
-			if err != nil {
-				return err
-			}
-			if err := checkWorkers(workers); err != nil {
-				return err
-			}
-			if simulate {
-				if err := announceLocations(c.Context(), stderr, plan, workers); err != nil {
-					return err
-				}
-			}
-			encoder := json.NewEncoder(stdout)
-			compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
-			for cell, advice := range sweeps.Advise(plan, noise) {
-				name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
-				trials := sweeps.NewTrials(cell, &advice, workers, func(what string, seconds float64) {
-					printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
-				})
-				if err := advice.FromStart(c.Context(), trials); err != nil {
-					return err
-				}
-				if simulate {
-					located, err := trials.LocateLimits(c.Context())
-					if err != nil {
-						return err
-					}
-					advice.Lines = append(advice.Lines, located...)
-				}
-				if err := advice.Suggest(c.Context(), trials); err != nil {
-					return err
-				}
-				compared = append(compared, comparison(name, &advice))
-				switch {
-				case asJSON:
-					err = encoder.Encode(advice)
-				case all:
-					err = printAdvice(stdout, name, &advice, adviceRows(advice.Lines))
-				default:
-					rows := adviceRows(advice.Answers())
-					for i := range rows {
-						rows[i] = rows[i][:3] // without BY: formulas would fill a screen
-					}
-					err = printAdvice(stdout, name, &advice, rows)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			if asJSON || len(plan.Cells) == 1 {
-				return nil
-			}
-			return printTable(stdout, compared)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
-	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
-	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")
-	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone, and what it assumes")
-	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
-	addRun(c, &log)
-	addPercent(c, &log)
-	c.Flags().Float64Var(&lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
-	addWorkers(c, &workers)
-	addSet(c, &set)
+	var f adviseFlags
+	c := newCommand("advise", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		if err := f.check(c); err != nil {
+			return usageError{err}
+		}
+		if f.fitted {
+			return adviseLog(f.out, stderr, args[0], f.log, f.lag)
+		}
+		plan, err := readPlan(stderr, config.ToPredict, args[0], f.set)
+		if err != nil {
+			return err
+		}
+		return f.advise(c.Context(), stderr, plan)
+	})
+	c.ValidArgsFunction = completeConfiguration
+	f.out = addJSON(c, stdout, "", "print a JSON object for every cell, one on a line")
+	c.Flags().Float64Var(&f.noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
+	c.Flags().BoolVar(&f.simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")
+	c.Flags().BoolVar(&f.all, "all", false, "print every answer to a question, not the safest alone, and what it assumes")
+	c.Flags().BoolVar(&f.fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
+	addRun(c, &f.log)
+	addPercent(c, &f.log)
+	c.Flags().Float64Var(&f.lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
+	addWorkers(c, &f.workers)
+	addSet(c, &f.set)
 	return c
 }
 
-// announceLocations says what the search for the limits of a plan's cells costs at most.
-func announceLocations(ctx context.Context, w io.Writer, plan *sweeps.Plan, workers int) error {
-	f, err := sweeps.LocationForecast(ctx, plan, workers)
-	if err == nil {
-		_, err = fmt.Fprintf(w, "grposim: simulation: %d cells, at most %.3g replica-steps, about %.2g s on %d workers\n", f.Cells, f.ReplicaSteps, f.Seconds, workers)
+// check reports flags that are wrong or do not go together.
+func (f *adviseFlags) check(c *cobra.Command) error {
+	switch {
+	case !(f.noise >= 0):
+		return fmt.Errorf("--noise: got %g, want ≥ 0", f.noise)
+	case !(f.lag >= 0):
+		return fmt.Errorf("--lag: got %g, want ≥ 0", f.lag)
+	case f.fitted && (f.simulate || f.all || f.noise > 0 || len(f.set) > 0):
+		return errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")
 	}
-	return err
+	for _, flag := range []string{"lag", "run", "percent"} {
+		if !f.fitted && c.Flags().Changed(flag) {
+			return fmt.Errorf("--%s is of a training log: use it with --fit", flag)
+		}
+	}
+	return nil
+}
+
+// advise prints the advice for every cell of a plan, and a table that compares several.
+func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps.Plan) error {
+	if f.simulate {
+		cost, err := sweeps.LocationForecast(ctx, plan, f.workers)
+		if err != nil {
+			return err
+		}
+		printLines(stderr, fmt.Sprintf("simulation: %d cells, at most %.3g replica-steps, about %.2g s on %d workers", cost.Cells, cost.ReplicaSteps, cost.Seconds, f.workers))
+	}
+	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
+	for cell, advice := range sweeps.Advise(plan, f.noise) {
+		name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
+		trials := sweeps.NewTrials(cell, &advice, f.workers, func(what string, seconds float64) {
+			printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
+		})
+		if err := advice.FromStart(ctx, trials); err != nil {
+			return err
+		}
+		if f.simulate {
+			located, err := trials.LocateLimits(ctx)
+			if err != nil {
+				return err
+			}
+			advice.Lines = append(advice.Lines, located...)
+		}
+		if err := advice.Suggest(ctx, trials); err != nil {
+			return err
+		}
+		compared = append(compared, comparison(name, &advice))
+		if err := f.out.print(advice, func(p *page) { printAdvice(p, name, &advice, f.all) }); err != nil {
+			return err
+		}
+	}
+	if f.out.json || len(plan.Cells) == 1 {
+		return nil
+	}
+	return f.out.text(func(p *page) { p.table(compared) })
 }
 
 // comparison returns the row of a cell in the table that compares cells.
@@ -211,43 +147,43 @@ func adviceRows(lines []sweeps.AdviceLine) [][]string {
 }
 
 // printAdvice prints the advice for one cell under its name: how its runs end and what cures them,
-// the given rows, and the suggestion.
-func printAdvice(w io.Writer, name string, advice *sweeps.Advice, rows [][]string) error {
-	fmt.Fprintln(w, name)
+// the answers, and the suggestion.
+func printAdvice(p *page, name string, advice *sweeps.Advice, all bool) {
+	p.printf("%s\n", name)
 	if advice.Units != "" {
-		fmt.Fprintln(w, advice.Units)
+		p.printf("%s\n", advice.Units)
 	}
 	if start := advice.Start; start != nil {
 		runs := "the run"
 		if start.Runs > 1 {
 			runs = fmt.Sprintf("%d runs", start.Runs)
 		}
-		fmt.Fprintf(w, "from its start, %s of %d steps:\n  %s\n", runs, start.Steps, strings.Join(start.Says(), "\n  "))
+		p.printf("from its start, %s of %d steps:\n  %s\n", runs, start.Steps, strings.Join(start.Says(), "\n  "))
 	}
 	if advice.Why != "" {
-		fmt.Fprintf(w, "why: %s\n", advice.Why)
+		p.printf("why: %s\n", advice.Why)
 	}
-	if err := printCures(w, advice.Cures); err != nil {
-		return err
-	}
-	if len(rows) > 1 {
-		if err := printTable(w, rows); err != nil {
-			return err
+	printCures(p, advice.Cures)
+	rows := adviceRows(advice.Lines)
+	if !all {
+		rows = adviceRows(advice.Answers())
+		for i := range rows {
+			rows[i] = rows[i][:3] // without BY: formulas would fill a screen
 		}
 	}
+	p.table(rows)
 	s := advice.Suggestion
 	says := "suggestion"
 	if s.Kind != "" {
 		says += " (" + string(s.Kind) + ")"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n\n", says, s.Says)
-	return err
+	p.printf("%s: %s\n\n", says, s.Says)
 }
 
 // printCures prints the changes that were tried, those that arrive first.
-func printCures(w io.Writer, cures []*sweeps.Trial) error {
+func printCures(p *page, cures []*sweeps.Trial) {
 	if len(cures) == 0 {
-		return nil
+		return
 	}
 	rows := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}
 	for _, outcome := range []sweeps.Outcome{sweeps.Arrives, sweeps.Holds, sweeps.Undecided, sweeps.Fails} {
@@ -258,13 +194,10 @@ func printCures(w io.Writer, cures []*sweeps.Trial) error {
 			}
 		}
 	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	_, err := fmt.Fprint(w, `arrives: the 99 % interval of ARRIVE lies above 95 %; holds: it does not, but that of the runs
+	p.table(rows)
+	p.printf(`arrives: the 99 %% interval of ARRIVE lies above 95 %%; holds: it does not, but that of the runs
 that arrive or are too deep on the right arm does; fails: neither does; undecided: too few runs
 to tell. TOO DEEP and OTHERS are numbers of RUNS.
 
 `)
-	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -13,16 +12,9 @@ import (
 	"grposim/training/logs"
 )
 
-// logAdvice is the advice on refresh interval and noise that follows from a training log.
-type logAdvice struct {
-	File   string              `json:"file"`
-	Regime fit.Regime          `json:"regime"`
-	Lines  []sweeps.AdviceLine `json:"advice"`
-}
-
 // adviseLog fits a log and prints the advice that follows from its timescale. lag is the
 // age of the snapshot in the run, in optimizer steps.
-func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag float64, asJSON bool) error {
+func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, lag float64) error {
 	log, err := openLog(stderr, file, how)
 	if err != nil {
 		return err
@@ -36,9 +28,9 @@ func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag floa
 		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
 	}
 	r := fit.Fit(curve)
-	a := logAdvice{File: file, Regime: r.Regime}
+	var lines []sweeps.AdviceLine
 	add := func(asked string, value float64, kind rom.Kind, assumes, says string, args ...any) {
-		a.Lines = append(a.Lines, sweeps.AdviceLine{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
+		lines = append(lines, sweeps.AdviceLine{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
 	}
 	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, meaning(&r, of))
 	timescale, because := identifiedTimescale(&r)
@@ -60,11 +52,10 @@ func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag floa
 	add("noise of a logged row", noise, "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
 		"standard deviation %.3g; 4 times the completions would halve it", noise)
 	add("noise floor of the policy", math.NaN(), "", "", "not identified by a log: the noise of sampling a row hides it; simulate a configuration with this stiffness (grposim advise FILE)")
-	if asJSON {
-		return json.NewEncoder(stdout).Encode(a)
-	}
-	fmt.Fprintln(stdout, file)
-	return printTable(stdout, adviceRows(a.Lines))
+	return out.print(object{"file", file, "regime", r.Regime, "advice", lines}, func(p *page) {
+		p.printf("%s\n", file)
+		p.table(adviceRows(lines))
+	})
 }
 
 // identifiedTimescale returns the timescale of the exponential law, or why the log does

@@ -11,6 +11,7 @@ import (
 // allows them.
 func TestArchitecture(t *testing.T) {
 	const module = "grposim/"
+	deps := goList(t, "Deps")
 	for _, row := range []struct {
 		pkg     string
 		only    []string // packages of this module on which it may depend
@@ -21,29 +22,35 @@ func TestArchitecture(t *testing.T) {
 		{"option", nil, []string{"math/rand", "gonum.org/v1/gonum/mat"}, "a leaf: words and structures, which compute nothing"},
 		{"grpo", []string{"option", "grpo/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "the algorithm is pure: no I/O, no configuration"},
 		{"rom/fp", nil, nil, "a leaf: exp and erfc"},
-		{"rom", []string{"option", "rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
+		{"rom/linear", []string{"option"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the linear dynamics follows from matrices, whatever bandit has them"},
+		{"rom", []string{"option", "rom/fp", "rom/linear"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
 		{"training/diagnose", []string{"rom/fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
-		{"training/fit", []string{"rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
+		{"training/fit", []string{"rom/fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
 		{"training/change", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a change is found in numbers, whatever they mean"},
 		{"training/logs", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "logs are read here, and judged elsewhere"},
 		{"training/findings", []string{"training/logs", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "what a log states needs no model"},
-		{"training/equivalence", []string{"training/fit", "rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
+		{"training/equivalence", []string{"training/fit", "training/change", "rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},
-		{"sweeps/config", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "training/change", "training/diagnose", "rom/fp"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
-		{"sweeps/theory", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "training/change", "training/diagnose", "rom/fp", "sweeps/config"}, []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix", "gonum.org/v1/plot"}, "what the theory says of a cell needs no files, and runs in a browser"},
+		{"sweeps/config", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "training/change", "training/diagnose", "rom/fp"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
+		{"sweeps/theory", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "training/change", "training/diagnose", "rom/fp", "sweeps/config"}, []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix", "gonum.org/v1/plot"}, "what the theory says of a cell needs no files, and runs in a browser"},
 		{"sweeps/store", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds measurements, independent of plans and predictions"},
-		{"sweeps", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that compares the simulator with the theory; it draws nothing"},
-		{"sweeps/report", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
+		{"sweeps", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that compares the simulator with the theory; it draws nothing"},
+		{"sweeps/report", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
 		{"configs", nil, nil, "files, no logic"},
-		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
-		{"cmd/fuzz", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
-		{"cmd/explorer/explore", []string{"configs", "grpo", "grpo/fp", "rom", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps/config", "sweeps/theory", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra", "os/exec", "net/http"}, "it runs in a browser: no stores, no figures, no commands"},
-		{"cmd/bench", []string{"configs", "grpo", "grpo/fp", "rom", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
-		{"cmd/site", nil, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
+		{"cmd/calibrate", []string{"cmd/internal/tool", "configs", "grpo", "grpo/fp", "rom", "rom/linear", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
+		{"cmd/fuzz", []string{"cmd/internal/tool", "configs", "grpo", "grpo/fp", "rom", "rom/linear", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
+		{"cmd/explorer/explore", []string{"configs", "grpo", "grpo/fp", "rom", "rom/fp", "rom/linear", "sim", "sim/draw", "sim/measure", "sweeps/config", "sweeps/theory", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra", "os/exec", "net/http"}, "it runs in a browser: no stores, no figures, no commands"},
+		{"cmd/bench", []string{"cmd/internal/tool", "configs", "grpo", "grpo/fp", "rom", "rom/linear", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"cmd/internal/tool", nil, []string{"github.com/spf13/cobra"}, "a leaf: what programs beside grposim share"},
+		{"cmd/guard", []string{"cmd/internal/tool"}, nil, "it compares programs by what they print and write, whatever is inside"},
+		{"cmd/site", []string{"cmd/internal/tool"}, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
 	} {
-		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
+		if deps[module+row.pkg] == nil {
+			t.Errorf("there is no package %s", row.pkg)
+		}
+		for _, dep := range deps[module+row.pkg] {
 			own, isOwn := strings.CutPrefix(dep, module)
 			described := own == "option" && slices.Contains(row.only, "grpo") // whoever sees the algorithm sees its options
 			if isOwn && own != row.pkg && !described && !slices.Contains(row.only, own) {
@@ -60,10 +67,9 @@ func TestArchitecture(t *testing.T) {
 // package only. Parquet is written by one and read by another, which shares no code with it.
 func TestConfinedLibraries(t *testing.T) {
 	importers := make(map[string][]string) // by imported package
-	for line := range strings.Lines(goList(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "grposim/...")) {
-		words := strings.Fields(line)
-		for _, imported := range words[1:] {
-			importers[imported] = append(importers[imported], words[0])
+	for pkg, imports := range goList(t, "Imports") {
+		for _, imported := range imports {
+			importers[imported] = append(importers[imported], pkg)
 		}
 	}
 	for _, row := range []struct{ library, only string }{ // only: packages, with spaces between
@@ -77,20 +83,27 @@ func TestConfinedLibraries(t *testing.T) {
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},
 		{"github.com/google/pprof/profile", "grposim/cmd/bench"},
+		{"golang.org/x/sync/errgroup", "grposim/cmd/internal/tool"},
 		{"github.com/yuin/goldmark", "grposim/cmd/site"},
 	} {
-		if got := importers[row.library]; !slices.Equal(got, strings.Fields(row.only)) {
+		got := importers[row.library]
+		if slices.Sort(got); !slices.Equal(got, strings.Fields(row.only)) {
 			t.Errorf("%s is imported by %v, want %s alone", row.library, got, row.only)
 		}
 	}
 }
 
-// goList returns the output of go list.
-func goList(t *testing.T, args ...string) string {
+// goList returns a list of packages for every package of this module.
+func goList(t *testing.T, field string) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .`+field+` " "}}`, "grposim/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out)
+	lists := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		lists[words[0]] = words[1:]
+	}
+	return lists
 }

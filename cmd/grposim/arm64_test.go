@@ -6,16 +6,17 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // An arm64 build, run by qemu's user emulation, and a build for amd64 level 3 give the
@@ -49,24 +50,15 @@ func TestLongArchitectures(t *testing.T) {
 	sweep("arm64", qemu, build("arm64-bin", "GOARCH=arm64", "CGO_ENABLED=0"))
 	for _, other := range []string{"v3", "arm64"} {
 		for _, name := range []string{"cells.jsonl", "trajectories.parquet"} {
-			if !bytes.Equal(read(t, dir, "here", name), read(t, dir, other, name)) {
+			if !bytes.Equal(readDocument(t, dir, "here", name), readDocument(t, dir, other, name)) {
 				t.Errorf("%s: %s differs", other, name)
 			}
 		}
 		for _, name := range []string{"cells.csv", "predictions.csv"} {
-			sameNumbers(t, other+": "+name, read(t, dir, other, name), read(t, dir, "here", name))
+			sameNumbers(t, other+": "+name, readDocument(t, dir, other, name), readDocument(t, dir, "here", name))
 		}
-		sameVerdicts(t, other, read(t, dir, other, "verdicts.json"), read(t, dir, "here", "verdicts.json"))
+		sameVerdicts(t, other, readDocument(t, dir, other, "verdicts.json"), readDocument(t, dir, "here", "verdicts.json"))
 	}
-}
-
-func read(t *testing.T, parts ...string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // sameVerdicts compares two verdicts.json: numbers x to 1e-9·max(1, |x|), because the
@@ -74,41 +66,14 @@ func read(t *testing.T, parts ...string) []byte {
 // must be equal.
 func sameVerdicts(t *testing.T, what string, got, want []byte) {
 	t.Helper()
-	parse := func(data []byte) []map[string]any {
-		var file struct{ Verdicts []map[string]any }
-		if err := json.Unmarshal(data, &file); err != nil {
-			t.Fatal(err)
+	var files [2]struct{ Verdicts []map[string]any }
+	for i, data := range [][]byte{want, got} {
+		if err := json.Unmarshal(data, &files[i]); err != nil || len(files[i].Verdicts) == 0 {
+			t.Fatalf("%s: %d verdicts, %v", what, len(files[i].Verdicts), err)
 		}
-		return file.Verdicts
 	}
-	a, b := parse(got), parse(want)
-	if len(a) != len(b) || len(b) == 0 {
-		t.Fatalf("%s: %d verdicts, want %d", what, len(a), len(b))
-	}
-	for i := range b {
-		sameFields(t, fmt.Sprintf("%s: verdict %d", what, i), a[i], b[i])
-	}
-}
-
-// sameFields compares two JSON objects as sameVerdicts says.
-func sameFields(t *testing.T, what string, got, want map[string]any) {
-	t.Helper()
-	for key, y := range want {
-		name := what + ", " + key
-		switch y := y.(type) {
-		case map[string]any:
-			if x, ok := got[key].(map[string]any); ok {
-				sameFields(t, name, x, y)
-				continue
-			}
-		case float64:
-			if x, ok := got[key].(float64); ok && math.Abs(x-y) <= 1e-9*math.Max(1, math.Abs(y)) {
-				continue
-			}
-		}
-		if !reflect.DeepEqual(got[key], y) {
-			t.Errorf("%s: %v, want %v", name, got[key], y)
-		}
+	if diff := cmp.Diff(files[0], files[1], cmpopts.EquateApprox(1e-9, 1e-9)); diff != "" {
+		t.Errorf("%s: verdicts (−want +got):\n%s", what, diff)
 	}
 }
 

@@ -26,13 +26,9 @@ func TestLongReportInBrowser(t *testing.T) {
 		t.Skip("node has no playwright-core and axe-core (npm; their folder in NODE_PATH)")
 	}
 	dir := t.TempDir()
-	if code := run(t.Context(), []string{"reproduce", "one-dimension", "saturation-law", "--out", dir}, io.Discard, io.Discard); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	grposim(t, 0, "reproduce", "one-dimension", "saturation-law", "--out", dir)
 	drawn := filepath.Join(t.TempDir(), "map")
-	if code := run(t.Context(), []string{"map", "map", "--x", "optimizer.learning_rate", "--y", "lag.interval", "--out", drawn}, io.Discard, io.Discard); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	grposim(t, 0, "map", "map", "--x", "optimizer.learning_rate", "--y", "lag.interval", "--out", drawn)
 	_, experiments, err := checkFolder(t.Context(), dir, newProgress(io.Discard), sweeps.JudgeFolder)
 	if err != nil {
 		t.Fatal(err)

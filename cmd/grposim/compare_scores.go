@@ -1,13 +1,12 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"grposim/sweeps/store"
 	"grposim/training/equivalence"
 )
 
@@ -16,31 +15,8 @@ import (
 // differ by less rank two trainings alike. It is ours.
 const defaultPoints = 2
 
-// scoresOutput is what compare prints of a table of scores as JSON, in points of percent.
-type scoresOutput struct {
-	File       string                      `json:"file"`
-	Unit       equivalence.Unit            `json:"unit"`
-	Margin     float64                     `json:"margin"`
-	Confidence float64                     `json:"confidence"`
-	Counts     map[equivalence.Verdict]int `json:"counts"`
-	Rows       []scoreOutput               `json:"rows"`
-}
-
-type scoreOutput struct {
-	Benchmark  string              `json:"benchmark"`
-	Model      string              `json:"model"`
-	Metric     string              `json:"metric"`
-	A          store.Number        `json:"a"`
-	B          store.Number        `json:"b"`
-	Difference store.Number        `json:"difference"` // B − A
-	Lo         store.Number        `json:"lo"`
-	Hi         store.Number        `json:"hi"`
-	Confidence float64             `json:"interval_confidence"`
-	Verdict    equivalence.Verdict `json:"verdict"`
-}
-
-// compareScores compares the scores of a file and prints them.
-func compareScores(stdout, stderr io.Writer, file string, o equivalenceOptions) error {
+// compareScores compares the scores of a file and prints them, in points of percent.
+func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -55,61 +31,45 @@ func compareScores(stdout, stderr io.Writer, file string, o equivalenceOptions) 
 	for _, note := range table.Notes {
 		printLines(stderr, file+": "+note)
 	}
-	points := o.margin
-	if points == 0 {
-		points = defaultPoints
-	}
-	out := scoresOutput{File: file, Unit: table.Unit, Margin: points, Confidence: o.confidence, Counts: make(map[equivalence.Verdict]int)}
-	for i, j := range equivalence.Scores(table.Scores, points/100, o.confidence) {
+	points := cmp.Or(o.margin, defaultPoints)
+	judged := equivalence.Scores(table.Scores, points/100, o.confidence)
+	count := make(map[equivalence.Verdict]int)
+	var rows []object
+	for i, j := range judged {
 		s := table.Scores[i]
-		percent := func(share float64) store.Number { return store.Number(100 * share) }
-		out.Counts[j.Verdict]++
-		out.Rows = append(out.Rows, scoreOutput{s.Benchmark, s.Model, s.Metric, percent(s.A), percent(s.B), percent(s.B - s.A), percent(j.Lo), percent(j.Hi), j.Confidence, j.Verdict})
+		count[j.Verdict]++
+		rows = append(rows, object{"benchmark", s.Benchmark, "model", s.Model, "metric", s.Metric, "a", 100 * s.A, "b", 100 * s.B, "difference", 100 * (s.B - s.A),
+			"lo", 100 * j.Lo, "hi", 100 * j.Hi, "interval_confidence", j.Confidence, "verdict", j.Verdict})
 	}
-	if o.json {
-		encoder := json.NewEncoder(stdout)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(out)
-	} else {
-		err = out.print(stdout, o)
-	}
+	err = o.out.print(object{"file", file, "unit", table.Unit, "margin", points, "confidence", o.confidence, "counts", count, "rows", rows}, func(p *page) {
+		shown := [][]string{{"BENCHMARK", "A", "B", "B − A", "VERDICT"}}
+		for i, j := range judged {
+			if o.all || len(judged) <= mostRows || j.Verdict != equivalence.Undecided {
+				s := table.Scores[i]
+				shown = append(shown, []string{
+					strings.Join(strings.Fields(s.Benchmark+" "+s.Model+" "+s.Metric), " "), fmt.Sprintf("%.2f", 100*s.A), fmt.Sprintf("%.2f", 100*s.B),
+					fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*(s.B-s.A), 100*j.Lo, 100*j.Hi), string(j.Verdict),
+				})
+			}
+		}
+		p.table(shown)
+		p.printf("\n")
+		if hidden := len(judged) - len(shown) + 1; hidden > 0 {
+			p.printf("%d rows that are undecided are not shown: see --all\n", hidden)
+		}
+		p.printf("%d rows: %d same, %d different, %d undecided; scores in percent, margin %g points (%s)\n%s\n",
+			len(judged), count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided], points, o.marginSource("the default: gains that are reported begin at about this size"),
+			errorsOf(o.confidence, "any row"))
+	})
 	if err != nil {
 		return err
 	}
-	switch {
-	case out.Counts[equivalence.Different] > 0:
-		return exitError(exitDisagree)
-	case out.Counts[equivalence.Undecided] > 0:
-		return exitError(exitInconclusive)
+	for _, worst := range []equivalence.Verdict{equivalence.Different, equivalence.Undecided} {
+		if count[worst] > 0 {
+			return exit(equivalenceCodes[worst])
+		}
 	}
 	return nil
-}
-
-// print prints the rows, of many those that are decided, and the counts.
-func (out *scoresOutput) print(w io.Writer, o equivalenceOptions) error {
-	rows := [][]string{{"BENCHMARK", "A", "B", "B − A", "VERDICT"}}
-	hidden := 0
-	for _, r := range out.Rows {
-		if !o.all && len(out.Rows) > mostRows && r.Verdict == equivalence.Undecided {
-			hidden++
-			continue
-		}
-		rows = append(rows, []string{
-			strings.Join(strings.Fields(r.Benchmark+" "+r.Model+" "+r.Metric), " "), fmt.Sprintf("%.2f", r.A), fmt.Sprintf("%.2f", r.B),
-			fmt.Sprintf("%+.2f [%+.2f, %+.2f]", r.Difference, r.Lo, r.Hi), string(r.Verdict),
-		})
-	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	if hidden > 0 {
-		fmt.Fprintf(w, "%d rows that are undecided are not shown: see --all\n", hidden)
-	}
-	_, err := fmt.Fprintf(w, "%d rows: %d same, %d different, %d undecided; scores in percent, margin %g points (%s)\n%s\n",
-		len(out.Rows), out.Counts[equivalence.Same], out.Counts[equivalence.Different], out.Counts[equivalence.Undecided], out.Margin, o.marginSource("the default: gains that are reported begin at about this size"),
-		errorsOf(out.Confidence, "any row"))
-	return err
 }
 
 // errorsOf returns a sentence with the largest probabilities of wrong verdicts at a

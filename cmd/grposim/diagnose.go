@@ -2,10 +2,10 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,88 +18,44 @@ import (
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		how    reading
-		asJSON bool
-		modes  []string
+		how   reading
+		out   *printer
+		modes []string
 	)
-	c := &cobra.Command{
-		Use:   "diagnose LOG…",
-		Short: "Say what went wrong in a training run, by its log",
-		Long: `Reads logs of training runs. First it says what a log states outright, causes before
-effects, each with the step since which it holds and what to do next:
-
-` + findingsHelp() + `
-One row is enough for most of them. A finding is a failure or a remark. Then it says of
-each of four failure modes of the dynamics whether the run shows it, with the numbers, their
-thresholds, and the step since which the sign is there:
-
-  dynamical-instability  the update itself oscillates or diverges: the reward rings or
-                         loses most of its rise, the entropy swings, the policy is far
-                         from the one that drew the samples, the gradient norm grows
-                         while the reward does not rise faster
-  reward-hacking         the training reward rises and a score of evaluation does not
-                         follow; cannot be seen in the training reward alone
-  advantage-degeneracy   most groups have equal rewards and so no advantages, more than
-                         the spread of difficulties explains or after the rise has ended
-  policy-concentration   the policy has lost half of its entropy or more
-
-A mode is present, absent, or not observable: a column is missing, the run is too short,
-or the noise hides it. What is missing is named with the option that logs it. Rows
-after a failure from which no update trains are not judged. What leads is the first
-failure found, or else the first mode present, because each can cause those after it; of
-none the report says how much could be seen. The diagnostics of arXiv:2606.30789 are
-computed too, with thresholds of this project.
-
-LOG is a log of one of the trainers of docs/logs.md: TensorBoard event files, a
-trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output or a pasted table, gzipped or not; a folder with them; or - for standard
-input, such as lines that are pasted. A CSV with columns named as in docs/logs.md will do.
-Lines that look like metrics and are not understood are quoted. Of a log with several runs each
-is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
-which every cell is diagnosed.
-
-Exit codes: grposim help exit-codes.`,
-		Example: `  grposim diagnose log.jsonl --group-size 8
-  grposim diagnose log.jsonl --json --mode advantage-degeneracy,policy-concentration
-  grposim diagnose log.jsonl --mode numerical-failure
-  grposim sweep configs/smoke.yaml
-  grposim diagnose results/local/smoke --mode policy-concentration`,
-		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			asked, err := how.check(modes)
+	c := newCommand("diagnose", cobra.MinimumNArgs(1), func(_ *cobra.Command, args []string) error {
+		asked, err := how.check(modes)
+		if err != nil {
+			return err
+		}
+		var found []*runReport
+		var problems []error
+		for _, path := range args {
+			sources, err := how.sources(path)
+			if err != nil {
+				problems = append(problems, badInput(path, err))
+				continue
+			}
+			for i := range sources {
+				found = append(found, sources[i].report())
+			}
+		}
+		if err := errors.Join(problems...); err != nil {
+			return err
+		}
+		for i, r := range found {
+			err := out.print(r.object(), func(p *page) {
+				if i > 0 {
+					p.printf("\n")
+				}
+				r.print(p)
+			})
 			if err != nil {
 				return err
 			}
-			var found []*runReport
-			var problems []error
-			for _, path := range args {
-				sources, err := how.sources(path)
-				if err != nil {
-					problems = append(problems, badInput(path, err))
-					continue
-				}
-				for i := range sources {
-					found = append(found, sources[i].report())
-				}
-			}
-			if err := errors.Join(problems...); err != nil {
-				return err
-			}
-			encoder := json.NewEncoder(stdout)
-			for i, r := range found {
-				if asJSON {
-					err = encoder.Encode(r)
-				} else {
-					err = r.print(stdout, i > 0)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return diagnosisExit(found, asked)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every run, one on a line")
+		}
+		return exit(diagnosisCode(found, asked))
+	})
+	out = addJSON(c, stdout, "", "print a JSON object for every run, one on a line")
 	addReading(c, &how, &modes)
 	return c
 }
@@ -111,9 +67,7 @@ func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
-	if err := c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(questions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is defined above, once
-	}
+	complete(c, "mode", questions(), cobra.ShellCompDirectiveDefault)
 }
 
 // question lists the failure modes and kinds of findings that a user asks about; nil: all.
@@ -133,15 +87,6 @@ func questions() (names []string) {
 	return names
 }
 
-// findingsHelp lists the kinds of findings for the help text.
-func findingsHelp() string {
-	var b strings.Builder
-	for _, row := range findings.Table() {
-		fmt.Fprintf(&b, "  %-22s %s\n", row.Kind, row.Is)
-	}
-	return b.String()
-}
-
 // check returns what is asked about, or a usage error about the flags.
 func (r reading) check(modes []string) (question, error) {
 	if r.groupSize < 0 || r.groupSize == 1 {
@@ -155,181 +100,157 @@ func (r reading) check(modes []string) (question, error) {
 	return modes, nil
 }
 
-// diagnosisExit returns the exit code of diagnoses as an error: 1 if a failure asked about
-// is found or a mode present in any, else 3 if one is not observable in any, else nil.
-// That no column shows a finding counts only where it is asked about by name.
-func diagnosisExit(reports []*runReport, asked question) error {
-	code := 0
+// diagnosisCode returns the exit code of diagnoses: 1 if a failure asked about is found or a
+// mode present in any, else 3 if one is not observable in any, else 0. That no column shows a
+// finding counts only where it is asked about by name.
+func diagnosisCode(reports []*runReport, asked question) (code int) {
 	for _, r := range reports {
-		for _, f := range r.Findings {
+		for _, f := range r.findings {
 			if asked.asks(string(f.Kind)) && f.Level == findings.Failure {
-				return exitError(exitDisagree)
+				return exitDisagree
 			}
 		}
-		for _, m := range r.Modes {
+		for _, m := range r.modes {
 			switch {
 			case !asked.asks(string(m.Mode)):
-			case m.Verdict == diagnose.Present:
-				return exitError(exitDisagree)
-			case m.Verdict == diagnose.NotObservable:
+			case m.Finding == diagnose.Present:
+				return exitDisagree
+			case m.Finding == diagnose.NotObservable:
 				code = exitInconclusive
 			}
 		}
-		for _, k := range findings.Kinds() {
-			if asked != nil && asked.asks(string(k)) && slices.Contains(r.Hidden, k) {
-				code = exitInconclusive
-			}
+		if asked != nil && slices.ContainsFunc(r.hidden, func(k findings.Kind) bool { return asked.asks(string(k)) }) {
+			code = exitInconclusive
 		}
 	}
-	if code == 0 {
-		return nil
-	}
-	return exitError(code)
+	return code
 }
 
-// runReport is the diagnosis of one run as it is printed.
+// runReport is the diagnosis of one run.
 type runReport struct {
-	File     string          `json:"file"`
-	Run      string          `json:"run,omitempty"` // its name, where the file or folder names runs
-	About    string          `json:"about"`         // container and trainer, rows; or the cell
-	Findings []findingReport `json:"findings"`
-	Modes    []modeReport    `json:"modes"`
-	Leading  string          `json:"leading"` // the first failure found, or else the first mode present, or none
-	Paper    paperReport     `json:"paper"`
-	Notes    []string        `json:"notes"`
-	Rows     int             `json:"rows"`
-	Last     int             `json:"last_step"`
-	// Hidden lists kinds of findings that no column of the log can show.
-	Hidden []findings.Kind `json:"findings_not_observable"`
-
-	logged bool // it is of a log, which has findings
+	*source
+	findings []findings.Finding
+	hidden   []findings.Kind // those that no column of the log can show
+	modes    []modeVerdict
+	leading  string // the first failure found, or else the first mode present, or none
+	paper    diagnose.Diagnosis
+	rows     int
+	last     int      // step
+	notes    []string // those of the source and of this diagnosis
 }
 
-// findingReport is one thing that the log states.
-type findingReport struct {
-	Kind  findings.Kind  `json:"kind"`
-	Level findings.Level `json:"level"`
-	Since int            `json:"since_step"`
-	Text  string         `json:"text"`
-	Next  string         `json:"next,omitempty"`
+// modeVerdict is the verdict on one mode, with the evidence that is about it, and how each series
+// that is missing is logged.
+type modeVerdict struct {
+	diagnose.Verdict
+	evidence []diagnose.Evidence
+	remedies []string
 }
 
-// modeReport is the verdict on one mode.
-type modeReport struct {
-	Mode     diagnose.Mode     `json:"mode"`
-	Verdict  diagnose.Finding  `json:"verdict"`
-	Evidence []evidenceReport  `json:"evidence"`
-	Since    *int              `json:"since_step"`     // nil unless present
-	Next     string            `json:"next,omitempty"` // what to do, "" unless present
-	Because  string            `json:"because,omitempty"`
-	Missing  []diagnose.Series `json:"missing,omitempty"`
-	Remedies []string          `json:"remedies,omitempty"` // how each missing series is logged
-}
-
-// paperReport is the diagnosis by the paper's diagnostics.
-type paperReport struct {
-	Leading  diagnose.Mode    `json:"leading"`
-	Evidence []evidenceReport `json:"evidence"`
-}
-
-// evidenceReport is the result of one diagnostic; numbers are nil if it has none.
-type evidenceReport struct {
-	Diagnostic string                 `json:"diagnostic"`
-	Of         diagnose.Mode          `json:"of"`
-	Value      *float64               `json:"value"`
-	Error      *float64               `json:"error"`
-	Side       diagnose.Side          `json:"side,omitempty"`
-	Threshold  *float64               `json:"threshold"`
-	Sign       bool                   `json:"sign"`
-	Observable diagnose.Observability `json:"observable"`
-}
-
-func newEvidenceReport(e diagnose.Evidence) evidenceReport {
-	r := evidenceReport{Diagnostic: e.Diagnostic, Of: e.Of, Side: e.Side, Sign: e.Says != diagnose.None, Observable: e.Observable}
-	if e.Observable == diagnose.Observed {
-		r.Value, r.Error, r.Threshold = &e.Value, &e.Error, &e.Threshold
-	}
-	return r
-}
-
-// text is the result in words: value ± error (sign at least threshold).
-func (e evidenceReport) text() string { return e.with(fmt.Sprintf("%.3g", *e.Value)) }
-
-// paperText is that of one of the paper's diagnostics, of values up to a thousand: a trend in
-// standard errors is beyond any bound where the rows have no noise about their line.
-func (e evidenceReport) paperText() string {
-	const most = 1000
-	switch {
-	case *e.Value > most:
-		return e.with(fmt.Sprintf("> %d", most))
-	case *e.Value < -most:
-		return e.with(fmt.Sprintf("< −%d", most))
-	}
-	return e.text()
-}
-
-// with is the result in words with its value as it is printed.
-func (e evidenceReport) with(value string) string {
-	text := e.Diagnostic + " " + value
-	if *e.Error > 0 {
-		text += fmt.Sprintf(" ± %.2g", *e.Error)
-	}
-	if e.Side == diagnose.Neither {
-		return text + fmt.Sprintf(" (still rising from %.3g)", *e.Threshold)
-	}
-	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, *e.Threshold)
+// newModeVerdict chooses the evidence that is about the mode of a verdict.
+func newModeVerdict(v diagnose.Verdict, evidence []diagnose.Evidence) modeVerdict {
+	of := func(e diagnose.Evidence) bool { return e.Of != v.Mode }
+	return modeVerdict{Verdict: v, evidence: slices.DeleteFunc(slices.Clone(evidence), of)}
 }
 
 // report diagnoses a run: what its log states, then its modes. These are judged on the rows
 // before the first finding from which on no update trains.
 func (s *source) report() *runReport {
 	trace := s.trace
-	r := &runReport{File: s.file, Run: s.run, About: s.about, Findings: []findingReport{}, Notes: append([]string{}, s.notes...),
-		Last: trace.Steps[len(trace.Steps)-1], Rows: len(trace.Steps), Hidden: findings.Kinds()}
-	var found []findings.Finding
+	r := &runReport{source: s, hidden: findings.Kinds(), notes: slices.Clone(s.notes), rows: len(trace.Steps), last: trace.Steps[len(trace.Steps)-1]}
 	if s.log != nil {
-		found, r.logged, r.Rows = findings.Of(s.log), true, len(s.log.Steps)
-		r.Hidden = slices.DeleteFunc(r.Hidden, func(k findings.Kind) bool { return findings.Observable(s.log, k) })
+		r.findings, r.rows = findings.Of(s.log), len(s.log.Steps)
+		r.hidden = slices.DeleteFunc(r.hidden, func(k findings.Kind) bool { return findings.Observable(s.log, k) })
 	}
-	leading := ""
+	leading, mode := "", ""
 	var stops *findings.Finding // the first after which no row is evidence
-	for i, f := range found {
-		r.Findings = append(r.Findings, findingReport{f.Kind, f.Level, f.Since, f.Text, f.Next})
+	for i, f := range r.findings {
 		if f.Level == findings.Failure {
 			leading = cmp.Or(leading, string(f.Kind))
 		}
 		if f.Stops && (stops == nil || f.Since < stops.Since) {
-			stops = &found[i]
+			stops = &r.findings[i]
 		}
 	}
 	if stops != nil {
 		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
 			trace = trace.Prefix(n)
-			r.Notes = append(r.Notes, fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).", logs.CountWords(n, "row"), stops.Since, stops.Kind))
+			r.notes = append(r.notes, fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).", logs.CountWords(n, "row"), stops.Since, stops.Kind))
 			stops = nil
 		}
 	}
-	d, paper := diagnose.Name(trace), diagnose.PaperName(trace)
-	mode := ""
+	d := diagnose.Name(trace)
 	for _, v := range d.Verdicts {
-		if because := misattributed(v, stops, found); because != "" {
+		if because := misattributed(v, stops, r.findings); because != "" {
 			v = diagnose.Verdict{Mode: v.Mode, Finding: diagnose.NotObservable, Since: -1, Because: because}
 		}
 		if v.Finding == diagnose.Present {
 			mode = cmp.Or(mode, string(v.Mode))
 		}
-		m := newModeReport(v, d.Evidence)
+		m := newModeVerdict(v, d.Evidence)
 		for _, series := range v.Missing {
-			m.Remedies = append(m.Remedies, fmt.Sprintf("%s: %s", series, s.remedy(series)))
+			m.remedies = append(m.remedies, fmt.Sprintf("%s: %s", series, s.remedy(series)))
 		}
-		r.Modes = append(r.Modes, m)
+		r.modes = append(r.modes, m)
 	}
-	r.Leading = cmp.Or(leading, mode, string(diagnose.None))
-	r.Paper.Leading = paper.Mode
-	for _, e := range paper.Evidence {
-		r.Paper.Evidence = append(r.Paper.Evidence, newEvidenceReport(e))
-	}
+	r.leading, r.paper = cmp.Or(leading, mode, string(diagnose.None)), diagnose.PaperName(trace)
 	return r
+}
+
+// object is what diagnose prints of a run as JSON.
+func (r *runReport) object() object {
+	found, modes := []object{}, []object{}
+	for _, f := range r.findings {
+		found = append(found, object{"kind", f.Kind, "level", f.Level, "since_step", f.Since, "text", f.Text}.with("next", f.Next, f.Next != ""))
+	}
+	for _, m := range r.modes {
+		present := m.Finding == diagnose.Present
+		o := object{"mode", m.Mode, "verdict", m.Finding, "evidence", evidenceObjects(m.evidence), "since_step", nil}
+		if present {
+			o[len(o)-1] = m.Since
+		}
+		modes = append(modes, o.with("next", m.Mode.Next(), present).with("because", m.Because, m.Because != "").
+			with("missing", m.Missing, m.Missing != nil).with("remedies", m.remedies, m.remedies != nil))
+	}
+	return append(object{"file", r.file}.with("run", r.run, r.run != ""), "about", r.about, "findings", found, "modes", modes, "leading", r.leading,
+		"paper", object{"leading", r.paper.Mode, "evidence", evidenceObjects(r.paper.Evidence)},
+		"notes", append([]string{}, r.notes...), "rows", r.rows, "last_step", r.last, "findings_not_observable", r.hidden)
+}
+
+// evidenceObjects returns the results of diagnostics as JSON. One that was not observed has no
+// numbers.
+func evidenceObjects(all []diagnose.Evidence) []object {
+	out := []object{}
+	for _, e := range all {
+		number := func(x float64) any {
+			if e.Observable != diagnose.Observed {
+				return nil
+			}
+			return x
+		}
+		out = append(out, append(object{"diagnostic", e.Diagnostic, "of", e.Of, "value", number(e.Value), "error", number(e.Error)}.with("side", e.Side, e.Side != ""),
+			"threshold", number(e.Threshold), "sign", e.Says != diagnose.None, "observable", e.Observable))
+	}
+	return out
+}
+
+// evidenceText is the result of a diagnostic in words: value ± error (sign: at least threshold). Beyond
+// most the value is a bound.
+func evidenceText(e diagnose.Evidence, most float64) string {
+	text := fmt.Sprintf("%s %.3g", e.Diagnostic, e.Value)
+	switch {
+	case e.Value > most:
+		text = fmt.Sprintf("%s > %g", e.Diagnostic, most)
+	case e.Value < -most:
+		text = fmt.Sprintf("%s < −%g", e.Diagnostic, most)
+	}
+	if e.Error > 0 {
+		text += fmt.Sprintf(" ± %.2g", e.Error)
+	}
+	if e.Side == diagnose.Neither {
+		return text + fmt.Sprintf(" (still rising from %.3g)", e.Threshold)
+	}
+	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, e.Threshold)
 }
 
 // misattributed says why a verdict would take the effect of a finding for a mode; "" if it
@@ -347,76 +268,72 @@ func misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings
 	return ""
 }
 
-// newModeReport returns a verdict with the evidence that is about its mode.
-func newModeReport(v diagnose.Verdict, evidence []diagnose.Evidence) modeReport {
-	m := modeReport{Mode: v.Mode, Verdict: v.Finding, Because: v.Because, Missing: v.Missing, Evidence: []evidenceReport{}}
-	if v.Finding == diagnose.Present {
-		m.Since, m.Next = &v.Since, v.Mode.Next()
-	}
-	for _, e := range evidence {
-		if e.Of == v.Mode {
-			m.Evidence = append(m.Evidence, newEvidenceReport(e))
-		}
-	}
-	return m
-}
-
-// print prints the report, after an empty line if another one came before.
-func (r *runReport) print(w io.Writer, again bool) error {
-	if again {
-		fmt.Fprintln(w)
-	}
-	name := logs.Log{File: r.File, Run: r.Run}
-	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
+// print prints the report.
+func (r *runReport) print(p *page) {
+	name, logged := logs.Log{File: r.file, Run: r.run}, r.log != nil
+	p.printf("%s (%s)\n\n", name.Name(), r.about)
 	none := "no findings"
-	for _, m := range r.Modes {
-		if r.logged && string(m.Mode) == r.Leading {
-			fmt.Fprintf(w, "mode: %s since step %d: %s.\n  next: %s.\n", m.Mode, *m.Since, m.text(), m.Next)
+	for _, m := range r.modes {
+		if logged && string(m.Mode) == r.leading {
+			p.printf("mode: %s since step %d: %s.\n  next: %s.\n", m.Mode, m.Since, m.text(), m.Mode.Next())
 			none = "no other findings"
 		}
 	}
-	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
+	for _, f := range r.findings {
+		p.printf("%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
 		if f.Next != "" {
-			fmt.Fprintf(w, "  next: %s.\n", f.Next)
+			p.printf("  next: %s.\n", f.Next)
 		}
 	}
-	if len(r.Findings) == 0 && r.logged {
-		fmt.Fprintf(w, "%s: the columns can show %d of %d kinds, and show none\n", none, len(findings.Kinds())-len(r.Hidden), len(findings.Kinds()))
+	if len(r.findings) == 0 && logged {
+		p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, len(findings.Kinds())-len(r.hidden), len(findings.Kinds()))
 	}
-	if r.logged {
-		fmt.Fprintln(w)
+	if logged {
+		p.printf("\n")
 	}
-	if because := r.unobservable(); because != "" {
-		fmt.Fprintf(w, "failure modes of the dynamics: not observable: %s\n", because)
-	} else if err := r.printModes(w); err != nil {
-		return err
+	unobservable := r.unobservable()
+	if unobservable != "" {
+		p.printf("failure modes of the dynamics: not observable: %s\n", unobservable)
+	} else {
+		p.table(r.modeRows())
 	}
-	fmt.Fprintf(w, "\nleading: %s%s\n", r.Leading, r.whyNone())
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", note)
+	p.printf("\nleading: %s%s\n", r.leading, r.whyNone())
+	for _, note := range r.notes {
+		p.printf("note: %s\n", note)
 	}
-	if r.unobservable() == "" {
-		r.printDetails(w)
+	if unobservable != "" {
+		return
 	}
-	return nil
+	for _, m := range r.modes {
+		for _, remedy := range m.remedies {
+			p.printf("to observe %s: %s\n", m.Mode, remedy)
+		}
+	}
+	const most = 1000 // a trend in standard errors is beyond any bound where the rows have no noise about their line
+	var signs []string
+	for _, e := range r.paper.Evidence {
+		if e.Says != diagnose.None {
+			signs = append(signs, evidenceText(e, most))
+		}
+	}
+	p.printf("the paper's diagnostics (for comparison, not the verdict of this tool): %s (signs: %s)\n", r.paper.Mode, cmp.Or(strings.Join(signs, "; "), "none"))
 }
 
 // whyNone says what it means that nothing leads; "" if something does.
 func (r *runReport) whyNone() string {
-	if r.Leading != string(diagnose.None) {
+	if r.leading != string(diagnose.None) {
 		return ""
 	}
 	var says, hidden []string
-	if r.logged {
+	if r.log != nil {
 		says = append(says, "no failure is found")
 	}
-	for _, m := range r.Modes {
-		if m.Verdict == diagnose.NotObservable {
+	for _, m := range r.modes {
+		if m.Finding == diagnose.NotObservable {
 			hidden = append(hidden, string(m.Mode))
 		}
 	}
-	if len(hidden) == len(r.Modes) {
+	if len(hidden) == len(r.modes) {
 		says = append(says, "no mode is observable")
 	} else if says = append(says, "no mode is present"); len(hidden) > 0 {
 		says = append(says, "not observable: "+strings.Join(hidden, ", "))
@@ -424,66 +341,50 @@ func (r *runReport) whyNone() string {
 	return " (" + strings.Join(says, "; ") + ")"
 }
 
-// printDetails prints how missing series are logged, and the paper's diagnosis.
-func (r *runReport) printDetails(w io.Writer) {
-	for _, m := range r.Modes {
-		for _, remedy := range m.Remedies {
-			fmt.Fprintf(w, "to observe %s: %s\n", m.Mode, remedy)
-		}
-	}
-	var signs []string
-	for _, e := range r.Paper.Evidence {
-		if e.Sign {
-			signs = append(signs, e.paperText())
-		}
-	}
-	fmt.Fprintf(w, "the paper's diagnostics (for comparison, not the verdict of this tool): %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
-}
-
 // unobservable says why none of the modes is observable, if that is for one reason: there are
 // fewer rows than any of them needs, or no row is evidence. It is "" otherwise.
 func (r *runReport) unobservable() string {
-	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Verdict != diagnose.NotObservable }) {
+	if slices.ContainsFunc(r.modes, func(m modeVerdict) bool { return m.Finding != diagnose.NotObservable }) {
 		return ""
 	}
-	because := r.Modes[0].Because
-	if r.Rows < firstLook {
-		return fmt.Sprintf("the log has %s, and they need %d", logs.CountWords(r.Rows, "row"), firstLook)
+	because := r.modes[0].Because
+	if r.rows < firstLook {
+		return fmt.Sprintf("the log has %s, and they need %d", logs.CountWords(r.rows, "row"), firstLook)
 	}
-	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Because != because }) {
+	if slices.ContainsFunc(r.modes, func(m modeVerdict) bool { return m.Because != because }) {
 		return ""
 	}
 	return because
 }
 
-// printModes prints the table of the modes.
-func (r *runReport) printModes(w io.Writer) error {
+// modeRows returns the table of the modes.
+func (r *runReport) modeRows() [][]string {
 	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
-	for _, m := range r.Modes {
+	for _, m := range r.modes {
 		since := "–"
-		if m.Since != nil {
-			since = fmt.Sprint(*m.Since)
+		if m.Finding == diagnose.Present {
+			since = fmt.Sprint(m.Since)
 		}
-		rows = append(rows, []string{string(m.Mode), string(m.Verdict), since, m.text()})
+		rows = append(rows, []string{string(m.Mode), string(m.Finding), since, m.text()})
 	}
-	return printTable(w, rows)
+	return rows
 }
 
 // text lists what was measured, signs first; of a mode that is not observable first why.
-func (m *modeReport) text() string {
+func (m *modeVerdict) text() string {
 	var signs, others []string
-	for _, e := range m.Evidence {
+	for _, e := range m.evidence {
+		text := evidenceText(e, math.Inf(1))
 		switch {
 		case e.Observable != diagnose.Observed:
-		case e.Sign:
-			signs = append(signs, e.text())
-		case m.Verdict != diagnose.Present || e.Side == diagnose.Neither:
-			others = append(others, e.text())
+		case e.Says != diagnose.None:
+			signs = append(signs, text)
+		case m.Finding != diagnose.Present || e.Side == diagnose.Neither:
+			others = append(others, text)
 		}
 	}
-	all := append(signs, others...)
 	if m.Because != "" {
-		all = append([]string{m.Because}, all...)
+		signs = append([]string{m.Because}, signs...)
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(append(signs, others...), "; ")
 }

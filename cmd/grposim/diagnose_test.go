@@ -93,37 +93,39 @@ func TestDiagnose(t *testing.T) {
 		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
 		{[]string{"short.jsonl"}, exitInconclusive, "none", "the log has 12 rows, and they need 16"},
 	} {
-		var stdout, stderr bytes.Buffer
-		if got := run(t.Context(), append([]string{"diagnose"}, c.args...), &stdout, &stderr); got != c.code {
-			t.Errorf("%v: exit code %d, want %d\n%s%s", c.args, got, c.code, &stdout, &stderr)
+		if text, _ := grposim(t, c.code, append([]string{"diagnose"}, c.args...)...); !strings.Contains(text, c.find) {
+			t.Errorf("%v: no %q in\n%s", c.args, c.find, text)
 		}
-		if !strings.Contains(stdout.String(), c.find) {
-			t.Errorf("%v: no %q in\n%s", c.args, c.find, &stdout)
+		r := diagnosed(t, c.code, c.args...)
+		modes := at(r, "modes").([]any)
+		if at(r, "leading") != c.leading || at(r, "file") != c.args[0] || len(modes) != 4 {
+			t.Errorf("%v: leading %s of %s with %d modes, want %s", c.args, at(r, "leading"), at(r, "file"), len(modes), c.leading)
 		}
-		stdout.Reset()
-		run(t.Context(), append([]string{"diagnose", "--json"}, c.args...), &stdout, &stderr)
-		var r runReport
-		if err := json.NewDecoder(&stdout).Decode(&r); err != nil {
-			t.Fatal(err)
-		}
-		if string(r.Leading) != c.leading || r.File != c.args[0] || len(r.Modes) != 4 {
-			t.Errorf("%v: leading %s of %s with %d modes, want %s", c.args, r.Leading, r.File, len(r.Modes), c.leading)
-		}
-		for _, m := range r.Modes {
-			if (m.Since != nil) != (m.Verdict == "present") || len(m.Evidence) == 0 {
-				t.Errorf("%v: %+v", c.args, m)
+		for _, m := range modes {
+			since, present := at(m, "since_step").(float64)
+			if present != (at(m, "verdict") == "present") || len(at(m, "evidence").([]any)) == 0 {
+				t.Errorf("%v: %v", c.args, m)
 			}
-			if m.Since != nil && m.Mode == "advantage-degeneracy" && (*m.Since < 580 || *m.Since > 640) {
-				t.Errorf("%v: since step %d, want about 610", c.args, *m.Since)
+			if present && at(m, "mode") == "advantage-degeneracy" && (since < 580 || since > 640) {
+				t.Errorf("%v: since step %g, want about 610", c.args, since)
 			}
 		}
 	}
 	for _, args := range [][]string{{"missing.jsonl"}, {"broken.jsonl"}, {"."}, {"healthy.jsonl", "--mode", "hacking"}, {"healthy.jsonl", "--group-size", "1"}, {"healthy.jsonl", "--true-reward", "none"}, {}} {
-		var stdout, stderr bytes.Buffer
-		if got := run(t.Context(), append([]string{"diagnose"}, args...), &stdout, &stderr); got != exitUsage || !strings.HasPrefix(stderr.String(), "grposim: ") {
-			t.Errorf("%v: exit code %d, want 2: %s", args, got, &stderr)
+		if _, stderr := grposim(t, exitUsage, append([]string{"diagnose"}, args...)...); !strings.HasPrefix(stderr, "grposim: ") {
+			t.Errorf("%v: got %s", args, stderr)
 		}
 	}
+}
+
+// diagnosed returns the first object that diagnose prints with --json.
+func diagnosed(t *testing.T, code int, args ...string) (r any) {
+	t.Helper()
+	text, _ := grposim(t, code, append([]string{"diagnose", "--json"}, args...)...)
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // A component is the true reward if it is named.
@@ -134,14 +136,11 @@ func TestDiagnoseTrueReward(t *testing.T) {
 		values["rewards/format/mean"] = values["reward"] - values["rewards/correct/mean"]
 	}))
 	for column, want := range map[string]int{"": 0, "rewards/format/mean": 0, "rewards/correct/mean": 1} {
-		var stdout, stderr bytes.Buffer
 		args := []string{"diagnose", "log.jsonl", "--mode", "reward-hacking"}
 		if column != "" {
 			args = append(args, "--true-reward", column)
 		}
-		if got := run(t.Context(), args, &stdout, &stderr); got != want {
-			t.Errorf("%q: exit code %d, want %d\n%s%s", column, got, want, &stdout, &stderr)
-		}
+		grposim(t, want, args...)
 	}
 }
 
@@ -178,13 +177,13 @@ func TestDeducedGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range sources[0].report().Modes {
+			for _, m := range sources[0].report().modes {
 				want := map[bool]string{true: "present", false: "not-observable"}[degenerate]
 				if name == "counts" && !degenerate {
 					want = "absent" // the share is known
 				}
-				if m.Mode == "advantage-degeneracy" && string(m.Verdict) != want {
-					t.Errorf("%s, degenerate %v: %s, want %s", name, degenerate, m.Verdict, want)
+				if m.Mode == "advantage-degeneracy" && string(m.Finding) != want {
+					t.Errorf("%s, degenerate %v: %s, want %s", name, degenerate, m.Finding, want)
 				}
 			}
 		}
@@ -294,12 +293,10 @@ func FuzzDiagnose(f *testing.F) {
 		}
 		for i := range sources {
 			r := sources[i].report()
-			if _, err := json.Marshal(r); err != nil {
+			if _, err := json.Marshal(r.object()); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.print(new(bytes.Buffer), false); err != nil {
-				t.Fatal(err)
-			}
+			r.print(&page{w: new(bytes.Buffer)})
 		}
 	})
 }

@@ -34,10 +34,8 @@ checks:
 // undisturbed one, and leaves no file behind; so do shards and their merge.
 func TestKills(t *testing.T) {
 	dir, temporary := t.TempDir(), t.TempDir()
-	binary, file := buildBinary(t, dir), filepath.Join(dir, "many.yaml")
-	if err := os.WriteFile(file, []byte(twoHundred), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	binary, file := program(t), filepath.Join(dir, "many.yaml")
+	write(t, file, twoHundred)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	start := func(args []string) *exec.Cmd {
 		c := exec.Command(binary, args...)
@@ -87,7 +85,7 @@ func TestErrors(t *testing.T) {
 		t.Skip("needs strace (Debian: strace)")
 	}
 	dir := t.TempDir()
-	binary := buildBinary(t, dir)
+	binary := program(t)
 	whole, out, log := filepath.Join(dir, "whole"), filepath.Join(dir, "out"), filepath.Join(dir, "log")
 	args := []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out"}
 	command(t, binary, append(args, whole)...)

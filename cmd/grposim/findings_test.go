@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -30,12 +29,8 @@ func TestFindings(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), []string{"diagnose", name}, &stdout, &stderr)
-		if want, err := os.ReadFile(name + ".report"); err == nil {
-			if got := stdout.String(); got != string(want) && *update {
-				write(t, name+".report", got)
-			} else if got != string(want) {
-				t.Errorf("%s (-update rewrites it): got\n%s%s\nwant\n%s", name, got, &stderr, want)
-			}
+		if _, err := os.Stat(name + ".report"); err == nil {
+			golden(t, name+".report", stdout.String())
 		}
 		sources, err := reading{}.sources(name)
 		if err != nil {
@@ -43,7 +38,7 @@ func TestFindings(t *testing.T) {
 		}
 		first := findings.Kind("")
 		failed := false
-		for i, f := range sources[0].report().Findings {
+		for i, f := range sources[0].report().findings {
 			if i == 0 {
 				first = f.Kind
 			}
@@ -81,10 +76,7 @@ func TestFindingsAsked(t *testing.T) {
 		{"healthy.jsonl", "numerical-failure,no-update,truncation", 0},
 		{"healthy.jsonl", "no-such-kind", exitUsage},
 	} {
-		var stdout, stderr bytes.Buffer
-		if got := run(t.Context(), []string{"diagnose", c.file, "--mode", c.mode}, &stdout, &stderr); got != c.code {
-			t.Errorf("%s --mode %s: exit code %d, want %d\n%s%s", c.file, c.mode, got, c.code, &stdout, &stderr)
-		}
+		grposim(t, c.code, "diagnose", c.file, "--mode", c.mode)
 	}
 }
 
@@ -97,26 +89,20 @@ func TestNothingFound(t *testing.T) {
 	for _, c := range []struct {
 		file          string
 		says, leading string
-		hidden        int
+		hidden, code  int
 	}{
-		{"healthy.jsonl", "no findings: the columns can show 11 of 15 kinds, and show none\n", "leading: none (no failure is found; no mode is present)\n", 4},
-		{"curve.csv", "no findings: the columns can show 3 of 15 kinds, and show none\n", "leading: none (no failure is found; no mode is observable)\n", 12},
+		{"healthy.jsonl", "no findings: the columns can show 11 of 15 kinds, and show none\n", "leading: none (no failure is found; no mode is present)\n", 4, 0},
+		{"curve.csv", "no findings: the columns can show 3 of 15 kinds, and show none\n", "leading: none (no failure is found; no mode is observable)\n", 12, exitInconclusive},
 	} {
-		var stdout, stderr bytes.Buffer
-		run(t.Context(), []string{"diagnose", c.file}, &stdout, &stderr)
+		text, _ := grposim(t, c.code, "diagnose", c.file)
 		for _, want := range []string{c.says, c.leading} {
-			if !strings.Contains(stdout.String(), want) {
-				t.Errorf("%s: no %q in\n%s%s", c.file, want, &stdout, &stderr)
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", c.file, want, text)
 			}
 		}
-		stdout.Reset()
-		run(t.Context(), []string{"diagnose", "--json", c.file}, &stdout, &stderr)
-		var r runReport
-		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Hidden) != c.hidden || r.Rows == 0 || r.Last == 0 {
-			t.Errorf("%s: not observable %v, %d rows, last step %d", c.file, r.Hidden, r.Rows, r.Last)
+		r := diagnosed(t, c.code, c.file)
+		if hidden := at(r, "findings_not_observable").([]any); len(hidden) != c.hidden || at(r, "rows") == 0. || at(r, "last_step") == 0. {
+			t.Errorf("%s: not observable %v, in %v", c.file, hidden, r)
 		}
 	}
 }
@@ -132,12 +118,11 @@ func TestModeSaidFirst(t *testing.T) {
 	}))
 	write(t, "remark.jsonl", trlLog(120, collapses)) // its length is that of a limit
 	for file, next := range map[string]string{"bare.jsonl": "no other findings: ", "remark.jsonl": "remark: truncation "} {
-		var stdout, stderr bytes.Buffer
-		run(t.Context(), []string{"diagnose", file}, &stdout, &stderr)
-		lines := strings.Split(stdout.String(), "\n")
+		text, _ := grposim(t, exitDisagree, "diagnose", file)
+		lines := strings.Split(text, "\n")
 		if len(lines) < 5 || !strings.HasPrefix(lines[2], "mode: policy-concentration since step ") || !strings.Contains(lines[2], ": remaining entropy ") ||
 			lines[3] != "  next: "+diagnose.PolicyConcentration.Next()+"." || !strings.HasPrefix(lines[4], next) {
-			t.Errorf("%s: no mode first, then what to do and %q, in\n%s%s", file, next, &stdout, &stderr)
+			t.Errorf("%s: no mode first, then what to do and %q, in\n%s", file, next, text)
 		}
 	}
 }
@@ -149,11 +134,10 @@ func TestPaperForComparison(t *testing.T) {
 	write(t, "smooth.jsonl", trlLog(160, func(i int, values map[string]float64) {
 		values["entropy"] = 0.6 - 1e-9*float64(i)
 	}))
-	var stdout, stderr bytes.Buffer
-	run(t.Context(), []string{"diagnose", "smooth.jsonl"}, &stdout, &stderr)
+	text, _ := grposim(t, 0, "diagnose", "smooth.jsonl")
 	const want = "the paper's diagnostics (for comparison, not the verdict of this tool): none " +
 		"(signs: entropy, trend < −1000 (sign: at most -3.09))\n"
-	if !strings.HasSuffix(stdout.String(), want) || !strings.Contains(stdout.String(), "\nleading: none ") {
-		t.Errorf("got\n%s%s\nwant at its end\n%s", &stdout, &stderr, want)
+	if !strings.HasSuffix(text, want) || !strings.Contains(text, "\nleading: none ") {
+		t.Errorf("got\n%s\nwant at its end\n%s", text, want)
 	}
 }

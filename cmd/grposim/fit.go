@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -11,14 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/sweeps/store"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
 
 // fitOptions are the flags of fit.
 type fitOptions struct {
-	json          bool
+	out           *printer
 	schedule      string
 	warmup, total float64
 	origins       []float64
@@ -29,89 +27,47 @@ type fitOptions struct {
 
 func newFit(stdout, stderr io.Writer) *cobra.Command {
 	var o fitOptions
-	c := &cobra.Command{
-		Use:   "fit LOG…",
-		Short: "Fit growth laws to the reward of a training log, and forecast it",
-		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
-trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for
-standard input; of several runs each, or the one that --run names), fits laws of growth
-to the reward, and says what the log identifies:
-
-  exponential    the overdamped limit of the model: a rise that slows from the start
-  inertial       the damped oscillator from rest, in all regimes
-  softmax-rom    the mean field of a two-arm softmax policy with inertia: an S-curve
-  three-phase    the oscillator at damping ratio 1, the law of arXiv:2606.30789
-  constant, logistic, scaling-curve   rivals without inertia; the last is a sigmoid in
-                 log compute, R0 + (A − R0)/(1 + (C_mid/C)^B)
-
-It prints whether the reward rises or falls; the regime: underdamped only if an
-oscillator beats every law without oscillation, overdamped, monotone where the damping
-ratio is not identified, oscillating where the reward swings three times or more about a
-level or about growth, flat where nothing beats a constant and no oscillation is seen,
-not identified where the level moves and may be a slow oscillation; the best law's
-parameters with 90 % intervals; and how well each law and the forecaster would have
-predicted the rest of the run from 30 % and 50 % of it, next to persistence (the mean of
-the last 5 %) and exponential smoothing (weight 0.2). Least squares of one law are a bad
-forecast; the forecaster averages many laws and a damped trend.
-
-Laws are fitted over intrinsic time, the integral of the learning rate in steps at its
-peak, if it is known: from --schedule, or from the learning rate in the log. Without
-it a warm-up looks like inertia. The forecaster uses steps.
-
-A forecast cannot see a take-off or a collapse that begins after its last row. With
---sibling, an earlier run of the same recipe, it can.
-
-A time of a law is in optimizer steps, or in intrinsic ones (steps at the peak rate), and
-then the optimizer steps follow: at which that much intrinsic time has passed, for a
-frequency the time 1/frequency; of a width, those about the midpoint.
-
-Exit codes: grposim help exit-codes.`,
-		Example: `  grposim fit docs/example/llama-3.1-8b-gsm8k.csv
-  grposim fit docs/example/llama-3.1-8b-gsm8k.csv --schedule cosine --warmup 25 --total 250 --json`,
-		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.check(c.Flags().Changed("warmup") || c.Flags().Changed("total")); err != nil {
-				return usageError{err}
+	c := newCommand("fit", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
+		if err := o.check(c.Flags().Changed("warmup") || c.Flags().Changed("total")); err != nil {
+			return usageError{err}
+		}
+		var siblings []fit.Curve
+		for _, file := range o.siblings {
+			runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
+			if err != nil {
+				return err
 			}
-			var siblings []fit.Curve
-			for _, file := range o.siblings {
-				runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
+			for _, log := range runs {
+				curve, err := rewardCurve(log, "")
 				if err != nil {
 					return err
 				}
-				for _, log := range runs {
-					curve, err := rewardCurve(log, "")
-					if err != nil {
-						return err
-					}
-					siblings = append(siblings, curve)
+				siblings = append(siblings, curve)
+			}
+		}
+		var fits []*logFit
+		for _, file := range args {
+			runs, err := openLogs(stderr, file, o.how)
+			if err != nil {
+				return err
+			}
+			before := len(fits)
+			for _, log := range runs {
+				f, failed := fitLog(log, siblings, &o)
+				if failed == nil {
+					fits = append(fits, f)
+				} else if err = failed; len(runs) > 1 {
+					printLines(stderr, err.Error()+": left out")
 				}
 			}
-			var fits []*logFit
-			for _, file := range args {
-				runs, err := openLogs(stderr, file, o.how)
-				if err != nil {
-					return err
-				}
-				before := len(fits)
-				for _, log := range runs {
-					f, failed := fitLog(log, siblings, &o)
-					if failed == nil {
-						fits = append(fits, f)
-					} else if err = failed; len(runs) > 1 {
-						printLines(stderr, err.Error()+": left out")
-					}
-				}
-				if len(fits) == before {
-					return err
-				}
+			if len(fits) == before {
+				return err
 			}
-			return writeFits(stdout, stderr, fits, &o)
-		},
-	}
+		}
+		return o.write(stderr, fits)
+	})
+	o.out = addJSON(c, stdout, "  ", "print a JSON object for every log")
 	f := c.Flags()
-	f.BoolVar(&o.json, "json", false, "print a JSON object for every log")
 	f.StringVar(&o.schedule, "schedule", "", "`course` of the learning rate: constant, linear, cosine, or logged (default logged, if the log has it)")
 	f.Float64Var(&o.warmup, "warmup", 0, "`steps` of linear warm-up")
 	f.Float64Var(&o.total, "total", 0, "`steps` of the whole run; the forecast goes as far")
@@ -212,21 +168,16 @@ func fitLog(log *logs.Log, siblings []fit.Curve, o *fitOptions) (*logFit, error)
 	return f, nil
 }
 
-// writeFits prints the fits, draws their figures if wanted, and returns the exit code.
-func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
-	encoder := json.NewEncoder(stdout)
-	encoder.SetIndent("", "  ")
-	code, taken := exitError(0), make(map[string]bool)
+// write prints the fits, draws their figures if wanted, and returns the exit code.
+func (o *fitOptions) write(stderr io.Writer, fits []*logFit) error {
+	code, taken := 0, make(map[string]bool)
 	for i, f := range fits {
-		var err error
-		if o.json {
-			err = encoder.Encode(f.output())
-		} else {
+		err := o.out.print(f.object(), func(p *page) {
 			if i > 0 {
-				fmt.Fprintln(stdout)
+				p.printf("\n")
 			}
-			err = f.print(stdout)
-		}
+			f.print(p)
+		})
 		if err == nil && o.figures != "" {
 			err = f.draw(stderr, o.figures, figureName(f.log, taken))
 		}
@@ -237,141 +188,51 @@ func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 			code = exitInconclusive
 		}
 	}
-	if code != 0 {
-		return code
+	return exit(code)
+}
+
+// object is what fit prints of a log as JSON.
+func (f *logFit) object() object {
+	r, log := &f.result, f.log
+	var observable []logs.Quantity
+	for _, c := range log.Columns {
+		observable = append(observable, c.Quantity)
 	}
-	return nil
-}
-
-// fitOutput is what fit prints of a log as JSON.
-type fitOutput struct {
-	File        string           `json:"file"`
-	Run         string           `json:"run,omitempty"`
-	Format      string           `json:"format"`
-	Points      int              `json:"points"`
-	Time        string           `json:"time"`
-	Observable  []logs.Quantity  `json:"observable"`
-	Notes       []string         `json:"notes"`
-	Models      []modelOutput    `json:"models"`
-	Best        fit.Name         `json:"best"`
-	Forecaster  forecasterOutput `json:"forecaster"`
-	Regime      fit.Regime       `json:"regime"`
-	Direction   fit.Direction    `json:"direction"`
-	HalfTime    timeOutput       `json:"half_time"` // of the best law, from the first row to the plateau
-	Sinusoid    sinusoidOutput   `json:"sinusoid"`
-	Oscillation store.Number     `json:"oscillation_evidence"`
-	Correlation store.Number     `json:"residual_correlation"`
-	Independent store.Number     `json:"independent_points"`
-}
-
-type modelOutput struct {
-	Name       fit.Name                   `json:"name"`
-	Parameters map[string]parameterOutput `json:"parameters"`
-	R2         store.Number               `json:"r2"`
-	R2Smoothed store.Number               `json:"r2_smoothed"`
-	BIC        store.Number               `json:"bic"`
-	Forecast   []trialOutput              `json:"forecast"`
-}
-
-type parameterOutput struct {
-	Value        store.Number `json:"value"`
-	Lo           store.Number `json:"lo"`
-	Hi           store.Number `json:"hi"`
-	Identifiable bool         `json:"identifiable"`
-	Unit         string       `json:"unit"`
-	Steps        *stepsOutput `json:"steps,omitempty"` // of a time that is intrinsic
-}
-
-// stepsOutput is a parameter in optimizer steps; null beyond the log.
-type stepsOutput struct {
-	Value store.Number `json:"value"`
-	Lo    store.Number `json:"lo"`
-	Hi    store.Number `json:"hi"`
-}
-
-// timeOutput is a time of the laws, and the optimizer step there; null beyond the log.
-type timeOutput struct {
-	Time store.Number `json:"time"`
-	Step store.Number `json:"step"`
-}
-
-// sinusoidOutput is the sinusoid that the residuals of the best law without oscillation show
-// best.
-type sinusoidOutput struct {
-	Found     bool         `json:"found"`
-	Suspected bool         `json:"suspected"`
-	Period    store.Number `json:"period"`
-	Cycles    store.Number `json:"cycles"`
-	Amplitude store.Number `json:"amplitude"`
-	Envelope  store.Number `json:"envelope"` // change of ln amplitude from the first row to the last
-	Evidence  store.Number `json:"evidence"`
-	Needed    store.Number `json:"needed"`
-	Hidden    store.Number `json:"hidden_amplitude"`
-	Shortest  store.Number `json:"shortest_period"`
-}
-
-type forecasterOutput struct {
-	Forecast []trialOutput `json:"forecast"`
-	Ahead    []aheadOutput `json:"ahead"`
-}
-
-type trialOutput struct {
-	From               float64      `json:"from"`
-	RMSE               store.Number `json:"rmse"`
-	PersistenceRMSE    store.Number `json:"persistence_rmse"`
-	SmoothingRMSE      store.Number `json:"smoothing_rmse"`
-	Coverage           store.Number `json:"coverage90"`
-	Winkler            store.Number `json:"winkler90"`
-	PersistenceWinkler store.Number `json:"persistence_winkler90"`
-}
-
-// aheadOutput is the forecast of a row that the log does not have yet.
-type aheadOutput struct {
-	Step   store.Number `json:"step"`
-	Reward store.Number `json:"reward"`
-	Lo     store.Number `json:"lo90"`
-	Hi     store.Number `json:"hi90"`
-}
-
-func (f *logFit) output() fitOutput {
-	r := &f.result
-	out := fitOutput{
-		File: f.log.File, Run: f.log.Run, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.lawTime(),
-		Notes: append([]string{}, f.log.Notes...), Best: r.Best, Regime: r.Regime, Direction: r.Direction,
-		Oscillation: store.Number(r.Evidence), Correlation: store.Number(r.Correlation), Independent: store.Number(r.Independent),
-	}
-	half := r.Model(r.Best).HalfTime()
-	out.HalfTime = timeOutput{store.Number(half), store.Number(f.time.step(half))}
-	s := r.Oscillation
-	out.Sinusoid = sinusoidOutput{s.Found, s.Suspected, store.Number(s.Period), store.Number(s.Cycles), store.Number(s.Amplitude),
-		store.Number(s.Envelope), store.Number(s.Evidence), store.Number(s.Needed), store.Number(s.Hidden), store.Number(s.Shortest)}
-	for _, c := range f.log.Columns {
-		out.Observable = append(out.Observable, c.Quantity)
-	}
+	var models, ahead []object
 	for i := range r.Models {
 		m := &r.Models[i]
-		parameters := make(map[string]parameterOutput)
+		parameters := make(map[string]object)
 		for _, p := range m.Parameters() {
-			out := parameterOutput{store.Number(p.Value), store.Number(p.Lo), store.Number(p.Hi), p.Identifiable, f.unit(p), nil}
+			parameters[p.Name] = append(interval(p), "identifiable", p.Identifiable, "unit", f.unit(p))
 			if steps, _ := f.inSteps(m, p); steps != nil {
-				out.Steps = &stepsOutput{store.Number(steps.Value), store.Number(steps.Lo), store.Number(steps.Hi)}
+				parameters[p.Name] = append(parameters[p.Name], "steps", interval(*steps)) // null beyond the log
 			}
-			parameters[p.Name] = out
 		}
-		out.Models = append(out.Models, modelOutput{m.Name, parameters, store.Number(m.R2), store.Number(m.R2Smoothed), store.Number(m.BIC), trialOutputs(f.tried[i+1].scores)})
+		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2, "r2_smoothed", m.R2Smoothed, "bic", m.BIC, "forecast", scoreObjects(f.tried[i+1].scores)})
 	}
-	out.Forecaster.Forecast = trialOutputs(f.tried[0].scores)
 	for i, step := range f.at {
-		out.Forecaster.Ahead = append(out.Forecaster.Ahead, aheadOutput{store.Number(step), store.Number(f.ahead.Mean[i]), store.Number(f.ahead.Lo[i]), store.Number(f.ahead.Hi[i])})
+		ahead = append(ahead, object{"step", step, "reward", f.ahead.Mean[i], "lo90", f.ahead.Lo[i], "hi90", f.ahead.Hi[i]})
 	}
-	return out
+	half, s := r.Model(r.Best).HalfTime(), r.Oscillation
+	return append(object{"file", log.File}.with("run", log.Run, log.Run != ""), "format", log.Format.String(), "points", len(f.curve.Time), "time", f.lawTime(),
+		"observable", observable, "notes", append([]string{}, log.Notes...), "models", models, "best", r.Best,
+		"forecaster", object{"forecast", scoreObjects(f.tried[0].scores), "ahead", ahead},
+		"regime", r.Regime, "direction", r.Direction,
+		"half_time", object{"time", half, "step", f.time.step(half)}, // of the best law, from the first row to the plateau
+		"sinusoid", object{"found", s.Found, "suspected", s.Suspected, "period", s.Period, "cycles", s.Cycles, "amplitude", s.Amplitude, "envelope", s.Envelope,
+			"evidence", s.Evidence, "needed", s.Needed, "hidden_amplitude", s.Hidden, "shortest_period", s.Shortest},
+		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent)
 }
 
-func trialOutputs(scores []fit.Score) []trialOutput {
-	out := []trialOutput{}
+// interval returns a parameter's value with its 90 % interval.
+func interval(p fit.Parameter) object { return object{"value", p.Value, "lo", p.Lo, "hi", p.Hi} }
+
+// scoreObjects returns how well forecasts from earlier rows would have been.
+func scoreObjects(scores []fit.Score) []object {
+	out := []object{}
 	for _, s := range scores {
-		out = append(out, trialOutput{s.From, store.Number(s.RMSE), store.Number(s.PersistenceRMSE), store.Number(s.SmoothingRMSE),
-			store.Number(s.Coverage), store.Number(s.Winkler), store.Number(s.PersistenceWinkler)})
+		out = append(out, object{"from", s.From, "rmse", s.RMSE, "persistence_rmse", s.PersistenceRMSE, "smoothing_rmse", s.SmoothingRMSE,
+			"coverage90", s.Coverage, "winkler90", s.Winkler, "persistence_winkler90", s.PersistenceWinkler})
 	}
 	return out
 }
@@ -460,49 +321,25 @@ func (f *logFit) inSteps(m *fit.Model, p fit.Parameter) (steps *fit.Parameter, w
 }
 
 // print writes the fit for people.
-func (f *logFit) print(w io.Writer) error {
-	r := &f.result
+func (f *logFit) print(p *page) {
+	r, steps := &f.result, f.steps.Time
 	best := r.Model(r.Best)
-	steps := f.steps.Time
-	fmt.Fprintf(w, "%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
-	fmt.Fprintf(w, "time of the laws: %s\n", f.lawTime())
-	fmt.Fprintf(w, "regime: %s; %s\n", r.Regime, meaning(r, f.time))
-	fmt.Fprintf(w, "residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
+	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
+	p.printf("time of the laws: %s\n", f.lawTime())
+	p.printf("regime: %s; %s\n", r.Regime, meaning(r, f.time))
+	p.printf("residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
 	rows := [][]string{{"LAW", "BIC − LOWEST", "R²", "R², 5 % MEANS"}}
 	for _, m := range r.Models {
 		rows = append(rows, []string{string(m.Name), fmt.Sprintf("%.1f", m.BIC-lowest.BIC), fmt.Sprintf("%.3f", m.R2), fmt.Sprintf("%.3f", m.R2Smoothed)})
 	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
+	p.table(rows)
 	if lowest.Name != best.Name {
-		fmt.Fprintf(w, "the %s law is taken: no other beats the constant by the %d in BIC that growth needs\n", best.Name, fit.GrowthEvidence)
+		p.printf("the %s law is taken: no other beats the constant by the %d in BIC that growth needs\n", best.Name, fit.GrowthEvidence)
 	}
-	rows = [][]string{{strings.ToUpper(string(best.Name)), "VALUE", "90 % INTERVAL", ""}}
-	add := func(name string, p fit.Parameter, format func(float64) string) {
-		known := "identified"
-		if !p.Identifiable {
-			known = "not identified"
-		}
-		rows = append(rows, []string{name, format(p.Value), fmt.Sprintf("%s to %s", format(p.Lo), format(p.Hi)), known})
-	}
-	for _, p := range best.Parameters() {
-		name := strings.ReplaceAll(p.Name, "_", " ")
-		if p.Is == fit.OfReward || p.Is == fit.Ratio {
-			add(name, p, parameter)
-			continue
-		}
-		add(name+", "+f.unit(p), p, parameter)
-		if steps, where := f.inSteps(best, p); steps != nil {
-			add("  "+where, *steps, within)
-		}
-	}
-	fmt.Fprintln(w)
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "identified: the 90 % interval is no wider than a factor of 2 (of a start, plateau or level: than a quarter of the reward's range) and the reward is not flat; the log does not fix what is not identified")
+	p.printf("\n")
+	p.table(f.parameterRows(best))
+	p.printf("identified: the 90 %% interval is no wider than a factor of 2 (of a start, plateau or level: than a quarter of the reward's range) and the reward is not flat; the log does not fix what is not identified\n")
 	if half := best.HalfTime(); !math.IsNaN(half) {
 		at := fmt.Sprintf("at step %.4g", f.time.step(half))
 		if math.IsNaN(f.time.step(half)) {
@@ -511,25 +348,46 @@ func (f *logFit) print(w io.Writer) error {
 		if f.time.intrinsic {
 			at += fmt.Sprintf(", intrinsic time %.4g", half)
 		}
-		fmt.Fprintf(w, "half of the way from the first row to the plateau is made %s\n", at)
+		p.printf("half of the way from the first row to the plateau is made %s\n", at)
 	}
-	if len(f.tried[0].scores) > 0 {
-		rows = [][]string{{"FORECAST", "FROM", "RMSE", "/ PERSISTENCE", "/ SMOOTHING", "IN 90 % INTERVAL"}}
-		for _, t := range f.tried {
-			for _, s := range t.scores {
-				rows = append(rows, []string{t.name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", s.RMSE),
-					ratio(s.RMSE, s.PersistenceRMSE), ratio(s.RMSE, s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
-			}
-		}
-		fmt.Fprintln(w)
-		if err := printTable(w, rows); err != nil {
-			return err
+	rows = [][]string{{"FORECAST", "FROM", "RMSE", "/ PERSISTENCE", "/ SMOOTHING", "IN 90 % INTERVAL"}}
+	for _, t := range f.tried {
+		for _, s := range t.scores {
+			rows = append(rows, []string{t.name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", s.RMSE),
+				ratio(s.RMSE, s.PersistenceRMSE), ratio(s.RMSE, s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
 		}
 	}
+	if len(rows) > 1 {
+		p.printf("\n")
+	}
+	p.table(rows)
 	n := len(f.at) - 1
-	_, err := fmt.Fprintf(w, "\nforecast for step %.6g: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
+	p.printf("\nforecast for step %.6g: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
 		f.at[n], f.ahead.Mean[n], bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
-	return err
+}
+
+// parameterRows returns the parameters of a law, those that are intrinsic times in optimizer
+// steps too.
+func (f *logFit) parameterRows(m *fit.Model) [][]string {
+	rows := [][]string{{strings.ToUpper(string(m.Name)), "VALUE", "90 % INTERVAL", ""}}
+	add := func(name string, p fit.Parameter, format func(float64) string) {
+		known := "identified"
+		if !p.Identifiable {
+			known = "not identified"
+		}
+		rows = append(rows, []string{name, format(p.Value), fmt.Sprintf("%s to %s", format(p.Lo), format(p.Hi)), known})
+	}
+	for _, p := range m.Parameters() {
+		name := strings.ReplaceAll(p.Name, "_", " ")
+		if p.Is != fit.OfReward && p.Is != fit.Ratio {
+			name += ", " + f.unit(p)
+		}
+		add(name, p, parameter)
+		if steps, where := f.inSteps(m, p); steps != nil {
+			add("  "+where, *steps, within)
+		}
+	}
+	return rows
 }
 
 // ratio prints a quotient, if there is one.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"grposim/training/logs"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -31,20 +33,19 @@ func writeLog(t *testing.T, name string, from, n int, columns map[string]func(st
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, name, b.String())
 	return name
 }
 
-// fitted runs fit and returns what it prints on stdout.
-func fitted(t *testing.T, code int, args ...string) string {
+// fitted runs fit with --json and returns what it prints.
+func fitted(t *testing.T, code int, file string) any {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if got := run(t.Context(), append([]string{"fit"}, args...), &stdout, &stderr); got != code {
-		t.Errorf("fit %v: exit code %d, want %d: %s", args, got, code, stderr.String())
+	text, _ := grposim(t, code, "fit", file, "--json")
+	var document any
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
 	}
-	return stdout.String()
+	return document
 }
 
 // What fit says of the direction, of an oscillation and of what is not identified.
@@ -69,14 +70,31 @@ func TestFitSaysWhatHappens(t *testing.T) {
 		{"stays", 1, func(float64) float64 { return 0.5 }, 3, "flat; no law with growth beats a constant: nothing about the dynamics is identified; an oscillation of three cycles or more", "none"},
 	} {
 		file := writeLog(t, q.name+".csv", q.from, 60, noisy(q.of))
-		if text := fitted(t, q.code, file); !strings.Contains(text, q.says) || strings.Contains(text, "it grows") || strings.Count(text, "\nidentified: the 90 % interval ") != 1 {
+		f, text := fitAlone(t, file)
+		if !strings.Contains(text, q.says) || strings.Contains(text, "it grows") || strings.Count(text, "\nidentified: the 90 % interval ") != 1 {
 			t.Errorf("%s: want %q in:\n%.400s", q.name, q.says, text)
 		}
-		var out fitOutput
-		if err := json.Unmarshal([]byte(fitted(t, q.code, file, "--json")), &out); err != nil || string(out.Direction) != q.direction {
-			t.Errorf("%s: direction %s, want %s (%v)", q.name, out.Direction, q.direction, err)
+		o := fitOptions{out: &printer{stdout: io.Discard}}
+		if got := exitCode(io.Discard, o.write(io.Discard, []*logFit{f})); got != q.code || string(f.result.Direction) != q.direction {
+			t.Errorf("%s: exit code %d, direction %s, want %d and %s", q.name, got, f.result.Direction, q.code, q.direction)
 		}
 	}
+}
+
+// fitAlone returns the fit of a log, without forecasts of its own rows, and its text.
+func fitAlone(t *testing.T, file string) (*logFit, string) {
+	t.Helper()
+	log, err := openLog(io.Discard, file, logs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fitLog(log, nil, new(fitOptions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	f.print(&page{w: &text})
+	return f, text.String()
 }
 
 // A learning rate that falls linearly to 0 in 100 steps makes the intrinsic time s − s²/200 at
@@ -90,34 +108,32 @@ func TestFitUnits(t *testing.T) {
 		"learning_rate": func(s float64) float64 { return 1e-6 * (1 - s/100) },
 		"reward":        func(s float64) float64 { return -math.Expm1(-(s-s*s/200)/20) + 0.01*rng.NormFloat64() },
 	})
-	var out fitOutput
-	if err := json.Unmarshal([]byte(fitted(t, 0, file, "--json")), &out); err != nil {
-		t.Fatal(err)
-	}
-	near := func(what string, got, want float64) {
+	out := fitted(t, 0, file)
+	near := func(what string, got any, scale, want float64) {
 		t.Helper()
 		// The standard error of the timescale is about 1 %.
-		if !(math.Abs(got/want-1) < 0.05) {
-			t.Errorf("%s is %g, want %g", what, got, want)
+		if x, _ := got.(float64); !(math.Abs(x*scale/want-1) < 0.05) {
+			t.Errorf("%s is %v, want %g", what, got, want/scale)
 		}
 	}
-	peak := 0.99 // the first row's rate over the extrapolated one at step 0
-	for _, m := range out.Models {
-		if m.Name != "exponential" {
+	const peak = 0.99 // the first row's rate over the extrapolated one at step 0
+	for _, m := range at(out, "models").([]any) {
+		if at(m, "name") != "exponential" {
 			continue
 		}
-		p := m.Parameters["timescale"]
-		if p.Unit != "steps at the peak rate" || m.Parameters["plateau"].Unit != "reward" || m.Parameters["plateau"].Steps != nil || p.Steps == nil {
-			t.Fatalf("got %+v", m.Parameters)
+		p, plateau := at(m, "parameters", "timescale"), at(m, "parameters", "plateau")
+		if at(p, "unit") != "steps at the peak rate" || at(plateau, "unit") != "reward" || at(plateau, "steps") != nil {
+			t.Fatalf("got %v", at(m, "parameters"))
 		}
-		near("timescale", float64(p.Value)*peak, 20)
-		near("timescale in steps", float64(p.Steps.Value), 100*(1-math.Sqrt(0.6)))
-		if !(p.Steps.Lo < p.Steps.Value && p.Steps.Value < p.Steps.Hi) {
-			t.Errorf("in steps %+v", p.Steps)
+		near("timescale", at(p, "value"), peak, 20)
+		lo, value, hi := at(p, "steps", "lo").(float64), at(p, "steps", "value").(float64), at(p, "steps", "hi").(float64)
+		near("timescale in steps", value, 1, 100*(1-math.Sqrt(0.6)))
+		if !(lo < value && value < hi) {
+			t.Errorf("in steps %v", at(p, "steps"))
 		}
 	}
-	near("half-time in steps", float64(out.HalfTime.Step), 100*(1-math.Sqrt(1-(0.995+20*math.Ln2)/50)))
-	text := fitted(t, 0, file)
+	near("half-time in steps", at(out, "half_time", "step"), 1, 100*(1-math.Sqrt(1-(0.995+20*math.Ln2)/50)))
+	text, _ := grposim(t, 0, "fit", file)
 	for _, want := range []string{"timescale, steps at the peak rate ", "  passed after optimizer steps ", "half of the way from the first row to the plateau is made at step "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in:\n%s", want, text)
@@ -135,9 +151,8 @@ func TestFitNeverLeavesTheLowestBIC(t *testing.T) {
 		file := writeLog(t, fmt.Sprintf("%d.csv", i), 1, 40, map[string]func(float64) float64{
 			"reward": func(s float64) float64 { return 0.6*s/40 + 0.35*rng.NormFloat64() },
 		})
-		var stdout, stderr bytes.Buffer
-		run(t.Context(), []string{"fit", file}, &stdout, &stderr)
-		_, table, _ := strings.Cut(stdout.String(), "BIC − LOWEST")
+		_, text := fitAlone(t, file)
+		_, table, _ := strings.Cut(text, "BIC − LOWEST")
 		table, _, _ = strings.Cut(table, "VALUE")
 		zero := false
 		for _, line := range strings.Split(table, "\n")[1:] {
@@ -164,7 +179,7 @@ func TestFitNeverLeavesTheLowestBIC(t *testing.T) {
 func TestFitFiguresOfOneName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	reward := map[string]func(float64) float64{"reward": func(s float64) float64 { return -math.Expm1(-s / 5) }}
-	fitted(t, 0, writeLog(t, "a/log.csv", 1, 30, reward), writeLog(t, "b/log.csv", 1, 30, reward), "--figures", "drawn")
+	grposim(t, 0, "fit", writeLog(t, "a/log.csv", 1, 30, reward), writeLog(t, "b/log.csv", 1, 30, reward), "--figures", "drawn")
 	if svg, err := filepath.Glob("drawn/*.svg"); err != nil || fmt.Sprint(svg) != "[drawn/b-log-residuals.svg drawn/b-log.svg drawn/log-residuals.svg drawn/log.svg]" {
 		t.Errorf("got %v: %v", svg, err)
 	}

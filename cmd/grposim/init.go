@@ -16,34 +16,23 @@ import (
 )
 
 func newInit(stdout, stderr io.Writer) *cobra.Command {
-	return &cobra.Command{
-		Use:   "init [FILE]",
-		Short: "Write a first configuration with a comment on every key",
-		Long: `Writes a configuration into FILE, which must not exist, or prints it on stdout if FILE
-is left out or -. It asks how the fluctuation of the reward depends on the group size
-and the refresh interval, and takes some seconds to run. Its name, and that of its
-results folder, is the name of FILE.`,
-		Example: `  grposim init
-  grposim init my-sweep.yaml`,
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || args[0] == "-" {
-				_, err := stdout.Write(configs.First)
-				return err
-			}
-			file, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-			if errors.Is(err, os.ErrExist) {
-				return usageError{fmt.Errorf("%s: got an existing file, want a new one", args[0])}
-			} else if err != nil {
-				return err
-			}
-			_, err = file.Write(firstNamed(args[0]))
-			if err = errors.Join(err, file.Close()); err == nil {
-				printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], args[0], args[0]))
-			}
+	return newCommand("init", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 || args[0] == "-" {
+			_, err := stdout.Write(configs.First)
 			return err
-		},
-	}
+		}
+		file, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, os.ErrExist) {
+			return usageError{fmt.Errorf("%s: got an existing file, want a new one", args[0])}
+		} else if err != nil {
+			return err
+		}
+		_, err = file.Write(firstNamed(args[0]))
+		if err = errors.Join(err, file.Close()); err == nil {
+			printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], args[0], args[0]))
+		}
+		return err
+	})
 }
 
 // firstNamed returns the first configuration with the name of a file, where that can be

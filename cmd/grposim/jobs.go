@@ -2,15 +2,23 @@ package main
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"regexp"
+	"strings"
+	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // The limits that jobs ask for, as multiples of the forecast on this machine: other machines
@@ -22,29 +30,26 @@ const (
 	shortestTime  = 10 * time.Minute
 )
 
-// jobFlags are the flags of the commands that write jobs.
-type jobFlags struct {
-	tasks, workers int
-	out, cache     string
-	set            []string
-}
-
-// add adds the flags to a command.
-func (f *jobFlags) add(c *cobra.Command) {
-	c.Flags().IntVar(&f.tasks, "tasks", 0, "number of tasks, each of which simulates a part of the cells; required")
-	c.Flags().IntVar(&f.workers, "workers", 1, "processors of a task, 1 to 4096")
-	c.Flags().StringVar(&f.out, "out", "", "write into this `file`, not to stdout")
-	c.Flags().StringVar(&f.cache, "cache", "", "`folder` of finished cells that the tasks share, as in sweep --cache")
-	addSet(c, &f.set)
-}
-
-// jobs holds the limits of the jobs of a sweep: a task for each shard, and a merge.
+// jobs are a task for each shard of a sweep, and a merge: the flags of the commands that write
+// them, and with them the input of their templates.
 type jobs struct {
 	Sweep          string // its name
 	Tasks, Workers int
-	Cache          string  // folder of finished cells that the tasks share; "": none
-	Bytes          float64 // of all tasks together, on disk
+	Cache          string   // folder of finished cells that the tasks share; "": none
+	Results        string   // folder of results
+	Config         []string // arguments of grposim that name the configuration
 	Task, Merge    resources
+
+	Program, Folder string // of Slurm: the path of this program, the folder in which the jobs run
+
+	// Of Kubernetes.
+	Name     string // of the objects
+	Image    string
+	Document string // the configuration, JSON
+	Storage  int    // of the shared volume, GiB
+
+	out string // file; "": stdout
+	set []string
 }
 
 // resources are the limits of a job.
@@ -59,28 +64,127 @@ func newResources(seconds, bytes float64) resources {
 	return resources{max(shortestTime, limit), int(math.Ceil(memoryFactor * bytes / 1e6))}
 }
 
-// newJobs forecasts the jobs of a sweep.
-func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error) {
-	var problems []error
-	if most := min(spec.Size(), maxShards); f.tasks < 1 || f.tasks > most {
-		problems = append(problems, fmt.Errorf("--tasks: got %d, want 1 to %d", f.tasks, most))
-	}
-	if err := errors.Join(append(problems, checkWorkers(f.workers))...); err != nil {
-		return nil, usageError{err}
-	}
-	forecast, err := sweeps.NewForecast(ctx, spec, f.workers)
-	if err != nil {
-		return nil, err
-	}
-	seconds, memory := forecast.LargestShard(spec, f.tasks)
-	return &jobs{
-		Sweep: spec.Name, Tasks: f.tasks, Workers: f.workers, Cache: f.cache, Bytes: float64(forecast.Bytes),
-		Task:  newResources(seconds, memory),
-		Merge: newResources(forecast.Judging, forecast.JudgingMemory),
-	}, nil
+// newJobs returns a command that writes what a template makes of jobs, which finish completes and
+// checks; submit is the command that submits them.
+func newJobs(name, submit string, stdout, stderr io.Writer, text *template.Template, finish func(j *jobs) error) (*cobra.Command, *jobs) {
+	j := new(jobs)
+	c := newCommand(name, cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		spec, err := readSpec(stderr, config.ToJudge, args[0], j.set)
+		if err != nil {
+			return err
+		}
+		j.Sweep, j.Results, j.Document, j.Config = spec.Name, resultsFolder(spec.Name), string(spec.Document()), args
+		for _, set := range j.set {
+			j.Config = append(j.Config, "--set", set)
+		}
+		if err := errors.Join(j.forecast(c.Context(), spec), finish(j)); err != nil {
+			return err
+		}
+		if j.out == "" {
+			return text.Execute(stdout, j)
+		}
+		if err := store.ReplaceFile(j.out, func(w io.Writer) error { return text.Execute(w, j) }); err != nil {
+			return err
+		}
+		printLines(stderr, fmt.Sprintf("wrote %s: submit it with `%s %s`", j.out, submit, j.out))
+		return nil
+	})
+	c.ValidArgsFunction = completeConfiguration
+	c.Flags().IntVar(&j.Tasks, "tasks", 0, "number of tasks, each of which simulates a part of the cells; required")
+	c.Flags().IntVar(&j.Workers, "workers", 1, "processors of a task, 1 to 4096")
+	c.Flags().StringVar(&j.out, "out", "", "write into this `file`, not to stdout")
+	c.Flags().StringVar(&j.Cache, "cache", "", "`folder` of finished cells that the tasks share, as in sweep --cache")
+	addSet(c, &j.set)
+	return c, j
 }
 
-// readSpec reads the configuration of the jobs.
-func (f *jobFlags) readSpec(c *cobra.Command, file string) (*config.Spec, error) {
-	return readSpec(c.ErrOrStderr(), config.ToJudge, file, f.set)
+// forecast checks the numbers of tasks and workers, and finds the limits of the jobs.
+func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
+	var problems []error
+	if most := min(spec.Size(), maxShards); j.Tasks < 1 || j.Tasks > most {
+		problems = append(problems, usageError{fmt.Errorf("--tasks: got %d, want 1 to %d", j.Tasks, most)})
+	}
+	if err := errors.Join(append(problems, checkWorkers(j.Workers))...); err != nil {
+		return err
+	}
+	f, err := sweeps.NewForecast(ctx, spec, j.Workers)
+	if err != nil {
+		return err
+	}
+	j.Task = newResources(f.LargestShard(spec, j.Tasks))
+	j.Merge = newResources(f.Judging, f.JudgingMemory)
+	j.Storage = int(math.Ceil(storageFactor * float64(f.Bytes) / (1 << 30)))
+	return nil
+}
+
+//go:embed slurm.sh.tmpl
+var slurmText string
+
+var slurmTemplate = template.Must(template.New("slurm").Funcs(template.FuncMap{"hours": hours, "quote": shellQuote}).Parse(slurmText))
+
+func newSlurm(stdout, stderr io.Writer) *cobra.Command {
+	c, _ := newJobs("slurm", "sh", stdout, stderr, slurmTemplate, func(j *jobs) (err error) {
+		if j.Program, err = os.Executable(); err == nil {
+			j.Folder, err = os.Getwd()
+		}
+		return err
+	})
+	return c
+}
+
+// hours formats a time limit as Slurm reads it, H:MM:SS.
+func hours(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d:00", int(d.Hours()), int(d.Minutes())%60)
+}
+
+var plainWord = regexp.MustCompile(`^[\w./:=,+@%-]+$`)
+
+// shellQuote quotes words for a POSIX shell.
+func shellQuote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; !plainWord.MatchString(word) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+//go:embed kubernetes.yaml.tmpl
+var kubernetesText string
+
+var kubernetesTemplate = template.Must(template.New("kubernetes").Funcs(template.FuncMap{"json": jsonText}).Parse(kubernetesText))
+
+// maxConfigMap is the size of the largest configuration that a ConfigMap takes, in bytes.
+const maxConfigMap = 1_000_000
+
+func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
+	c, j := newJobs("kubernetes", "kubectl apply -f", stdout, stderr, kubernetesTemplate, func(j *jobs) error {
+		j.Name = objectName(j.Sweep)
+		var problems []error
+		if j.Image == "" {
+			problems = append(problems, usageError{errors.New("--image: got nothing, want the name of an image that holds grposim")})
+		}
+		if j.Cache != "" && !plainWord.MatchString(j.Cache) {
+			problems = append(problems, usageError{fmt.Errorf("--cache: got %q, want a path in the volume of letters, digits and ./:=,+@%%-_", j.Cache)})
+		}
+		if n := len(j.Document); n > maxConfigMap {
+			problems = append(problems, usageError{fmt.Errorf("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap", j.Config[0], n, maxConfigMap)})
+		}
+		return errors.Join(problems...)
+	})
+	c.Flags().StringVar(&j.Image, "image", "", "name of an image that holds grposim; required")
+	return c
+}
+
+// objectName returns a name of Kubernetes objects, which is shorter than that of a sweep can
+// be, and neither begins nor ends with a hyphen.
+func objectName(sweep string) string {
+	return strings.TrimRight("grposim-"+strings.Trim(sweep[:min(len(sweep), 40)], "-"), "-")
+}
+
+// jsonText formats a text as JSON, which YAML reads.
+func jsonText(text string) (string, error) {
+	data, err := json.Marshal(text)
+	return string(data), err
 }

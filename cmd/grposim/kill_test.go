@@ -16,11 +16,9 @@ import (
 // A sweep that is killed and run again by the same command gives the results of an
 // uninterrupted sweep.
 func TestKill(t *testing.T) {
-	root := moduleRoot(t)
 	dir := t.TempDir()
-	binary := buildBinary(t, dir)
 	sweep := func(out string) *exec.Cmd {
-		return exec.Command(binary, "sweep", filepath.Join(root, "configs", "smoke.yaml"), "--out", filepath.Join(dir, out),
+		return exec.Command(program(t), "sweep", "smoke", "--out", filepath.Join(dir, out),
 			"--set", "run.replicas=1000", "--set", "run.steps=3000", "--workers", "1", "--json")
 	}
 	want, err := sweep("whole").Output()
@@ -67,7 +65,7 @@ func TestSignalEndsALongStep(t *testing.T) {
 func endLongStep(t *testing.T, signal os.Signal, code int) {
 	dir := t.TempDir()
 	var stderr bytes.Buffer
-	sweep := exec.Command(buildBinary(t, dir), "sweep", filepath.Join(moduleRoot(t), "configs", "smoke.yaml"),
+	sweep := exec.Command(program(t), "sweep", "smoke", "--workers", "1",
 		"--out", filepath.Join(dir, "out"), "--set", "grpo.groups_per_step=1000000000")
 	sweep.Stderr = &stderr
 	if err := sweep.Start(); err != nil {
@@ -100,16 +98,6 @@ func endLongStep(t *testing.T, signal os.Signal, code int) {
 	if got := sweep.ProcessState.ExitCode(); got != code || strings.Count(stderr.String(), "grposim: interrupted: ") != 1 {
 		t.Errorf("exit code %d, want %d and one line on the interruption\n%s", got, code, stderr.String())
 	}
-}
-
-// buildBinary builds grposim in dir and returns its path.
-func buildBinary(t *testing.T, dir string) string {
-	t.Helper()
-	binary := filepath.Join(dir, "grposim")
-	if out, err := exec.Command("go", "build", "-o", binary, moduleRoot(t)+"/cmd/grposim").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
 }
 
 // sameFiles checks that two folders have the same files with the same bytes, except for the
@@ -155,13 +143,11 @@ func TestReadOnlyResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	binary, results, page := buildBinary(t, dir), filepath.Join(dir, "results"), filepath.Join(dir, "open", "page.html")
-	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(filepath.Dir(page), 0o777), os.Chmod(filepath.Dir(page), 0o777)); err != nil {
+	binary, results, page := filepath.Join(dir, "grposim"), filepath.Join(dir, "results"), filepath.Join(dir, "open", "page.html")
+	if err := errors.Join(os.Link(program(t), binary), os.Chmod(dir, 0o755), os.Mkdir(filepath.Dir(page), 0o777), os.Chmod(filepath.Dir(page), 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(binary, "sweep", "smoke", "--set", "run.replicas=2000", "--out", results).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	command(t, binary, "sweep", "smoke", "--set", "run.replicas=2000", "--out", results)
 	for _, row := range []struct {
 		args []string
 		code int

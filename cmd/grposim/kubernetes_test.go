@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,12 +16,9 @@ import (
 // manifest returns the objects of the manifest of the smallest sweep, by kind and name.
 func manifest(t *testing.T) map[string]any {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000"}, &stdout, &stderr); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &stderr)
-	}
+	text, _ := grposim(t, 0, "kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000")
 	objects := make(map[string]any)
-	for decoder := yaml.NewDecoder(&stdout); ; {
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
 		var object map[string]any
 		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
 			return objects
@@ -136,35 +130,6 @@ func (s kubernetesSchemas) problems(schema map[string]any, value any, path strin
 func anyList(value any) []any {
 	list, _ := value.([]any)
 	return list
-}
-
-// The commands of the pods, run here, give the files of one sweep.
-func TestKubernetesCommands(t *testing.T) {
-	dir, bin := t.TempDir(), t.TempDir()
-	buildBinary(t, bin)
-	objects := manifest(t)
-	config := at(objects["ConfigMap grposim-smoke"], "data", "sweep.json").(string)
-	if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	do := func(name string, variables ...string) {
-		t.Helper()
-		container := at(objects[name], "spec", "template", "spec", "containers", 0)
-		script := strings.ReplaceAll(at(container, "args", 0).(string), "/config/", "")
-		c := exec.Command(at(container, "command", 0).(string), at(container, "command", 1).(string), script)
-		c.Dir, c.Env = dir, append(os.Environ(), append(variables, "PATH="+bin+":"+os.Getenv("PATH"))...)
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", script, err, out)
-		}
-	}
-	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=1")
-	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=0")
-	do("Job grposim-smoke-merge")
-	whole := filepath.Join(t.TempDir(), "whole")
-	if code := run(t.Context(), []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", whole}, io.Discard, io.Discard); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	sameFiles(t, filepath.Join(dir, "results", "local", "smoke"), whole)
 }
 
 // The image is built with the version of Go that the module wants.

@@ -11,6 +11,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/training/logs"
 )
 
 func newMap(stdout, stderr io.Writer) *cobra.Command {
@@ -21,91 +22,59 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		workers    int
 		set, where []string
 	)
-	c := &cobra.Command{
-		Use:   "map FILE|NAME --x PARAM --y PARAM",
-		Short: "Draw the cells of a sweep over two parameters, with the theory's boundaries",
-		Long: `Runs the sweep of FILE or NAME as sweep does, in the same folder, and draws its cells over
-two numeric parameters. The marker of a cell shows the class of its trajectory:
-monotone, overshooting, oscillatory, sustained, locked, diverged, at rest or unresolved. Lines are
-the theory's boundaries: where the linear dynamics becomes unstable, where it begins
-to oscillate, the paper's rule ηλK = 1 − μ, and ζ = 1 of its reduced-order model. The
-caption in report.html explains them, and lists the parameters that are fixed.
-
-With --colour the colour of a cell shows a quantity at the end of the run instead:
-expected_reward, expected_reward_variance (over the replicas), entropy, kl_reference,
-time_to_95, or another of the recorded quantities in docs/results.md. time_to_95 is the
-first recorded step from which on the mean reward stays within 5 % of its way from the
-start to its final level, the mean of the records from the burn-in on, or without
-burn-in in the last fifth of the run. A cell has none where the mean reward does not
-settle before those records, and where it fluctuates by as much as the 5 %; then more
-replicas, a larger group size, or a burn-in with more records after it can help.
-
-Writes figures/map-X-Y.svg, figures/map-X-Y.png and map-X-Y.csv, with --colour QUANTITY
-map-X-Y-QUANTITY, and prints how many cells of each class lie in each regime of the exact
-theory. With --colour it also prints the smallest, the median and the largest value, the
-first cell that has each, and the number of cells without one. In the CSV file a row of
-kind cell is a simulated cell and a row of kind boundary a point of a boundary; along
-an integer parameter a boundary runs in steps halfway between the integers. Each
-variant has a map of its own.`,
-		Example: `  grposim map map --x optimizer.learning_rate --y lag.interval
-  grposim map map --x optimizer.learning_rate --y lag.interval --colour time_to_95`,
-		ValidArgsFunction: completeConfiguration,
-		Args:              arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkWorkers(workers); err != nil {
-				return err
-			}
-			if x == "" || y == "" {
-				return usageError{fmt.Errorf("--x and --y: want the two parameters of the map: usage: %s", c.UseLine())}
-			}
-			plan, err := readPlan(stderr, config.ToJudge, args[0], set)
-			if err != nil {
-				return err
-			}
-			view, err := sweeps.NewMapView(plan, x, y, where)
-			if err != nil {
-				return err
-			}
-			if err := view.ColourBy(colour); err != nil {
-				return err
-			}
-			if !c.Flags().Changed("out") {
-				out = filepath.Join("results", "local", plan.Spec.Name)
-			}
-			display := newProgress(stderr)
-			experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
-			if err != nil {
-				return err
-			}
-			maps, err := experiment.Maps(view)
-			if err != nil {
-				return err
-			}
-			for _, m := range maps {
-				experiment.Show(m.Figure())
-			}
-			table, err := sweeps.MapCSV(maps)
-			if err != nil {
-				return err
-			}
-			file := filepath.Join(out, sweeps.MapName(x, y, colour)+".csv")
-			if err := store.WriteFile(file, table); err != nil {
-				return err
-			}
-			if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
-				return err
-			}
-			if err := printMaps(stdout, maps); err != nil {
-				return err
-			}
-			display.Note("map: " + filepath.Join(out, "figures", maps[0].Figure().Name+".svg"))
-			if len(plan.Checks) == 0 {
-				return nil
-			}
-			display.Note("verdicts: " + sweeps.Summarize(experiment.Verdicts).String())
-			return verdictExit(stderr, experiment.Verdicts)
-		},
-	}
+	c := newCommand("map", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		if x == "" || y == "" {
+			return usageError{fmt.Errorf("--x and --y: want the two parameters of the map: usage: %s", c.UseLine())}
+		}
+		plan, err := readPlan(stderr, config.ToJudge, args[0], set)
+		if err != nil {
+			return err
+		}
+		view, err := sweeps.NewMapView(plan, x, y, where)
+		if err != nil {
+			return err
+		}
+		if err := view.ColourBy(colour); err != nil {
+			return err
+		}
+		if !c.Flags().Changed("out") {
+			out = resultsFolder(plan.Spec.Name)
+		}
+		display := newProgress(stderr)
+		experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
+		if err != nil {
+			return err
+		}
+		maps, err := experiment.Maps(view)
+		if err != nil {
+			return err
+		}
+		for _, m := range maps {
+			experiment.Show(m.Figure())
+		}
+		table, err := sweeps.MapCSV(maps)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(out, sweeps.MapName(x, y, colour)+".csv")
+		if err := store.WriteFile(file, table); err != nil {
+			return err
+		}
+		if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
+			return err
+		}
+		p := &page{w: stdout}
+		if printMaps(p, maps); p.err != nil {
+			return p.err
+		}
+		display.Note("map: " + filepath.Join(out, "figures", maps[0].Figure().Name+".svg"))
+		if len(plan.Checks) == 0 {
+			return nil
+		}
+		display.Note("verdicts: " + sweeps.Summarize(experiment.Verdicts).String())
+		return verdictExit(stderr, experiment.Verdicts)
+	})
+	c.ValidArgsFunction = completeConfiguration
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&x, "x", "", "parameter on the horizontal axis, a dotted key such as lag.interval")
 	c.Flags().StringVar(&y, "y", "", "parameter on the vertical axis, a dotted key")
@@ -119,47 +88,34 @@ variant has a map of its own.`,
 // printMaps prints how many cells of each class lie in each regime of the linear
 // dynamics, and the range of the quantity that colours the maps, if any. It omits the
 // column of variants if no map has one.
-func printMaps(w io.Writer, maps []sweeps.RegimeMap) error {
+func printMaps(p *page, maps []sweeps.RegimeMap) {
 	classes := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}
 	x, y := maps[0].Axes()
 	values := [][]string{{"VARIANT", "", maps[0].Colour(), x, y}}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	named := false
+	first := 1 // column
 	for _, m := range maps {
-		named = named || m.Variant() != ""
+		if m.Variant() != "" {
+			first = 0
+		}
 		for _, n := range m.Counts() {
 			classes = append(classes, []string{m.Variant(), string(n.Class), strconv.Itoa(n.Cells),
 				strconv.Itoa(n.Overdamped), strconv.Itoa(n.Oscillatory), strconv.Itoa(n.Unstable)})
 		}
 		for _, r := range m.Ranked() {
-			values = append(values, []string{m.Variant(), r.Rank, number(r.Value), number(r.X), number(r.Y)})
+			values = append(values, []string{m.Variant(), r.Rank, digits(float64(r.Value)), digits(float64(r.X)), digits(float64(r.Y))})
 		}
 		if n := m.Missing(); n > 0 {
-			cells := "cells"
-			if n == 1 {
-				cells = "cell"
-			}
-			values = append(values, []string{m.Variant(), "none", fmt.Sprintf("%d %s", n, cells), "", ""})
+			values = append(values, []string{m.Variant(), "none", logs.CountWords(n, "cell"), "", ""})
 		}
 	}
-	tables := [][][]string{classes}
+	for _, rows := range [][][]string{classes, values} {
+		for i := range rows {
+			rows[i] = rows[i][first:]
+		}
+	}
+	p.table(classes)
 	if maps[0].Colour() != "" {
-		tables = append(tables, values)
+		p.printf("\n")
+		p.table(values)
 	}
-	for i, rows := range tables {
-		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
-		}
-		if !named {
-			for i := range rows {
-				rows[i] = rows[i][1:]
-			}
-		}
-		if err := printTable(w, rows); err != nil {
-			return err
-		}
-	}
-	return nil
 }

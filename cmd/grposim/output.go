@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,92 +63,81 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 			return err
 		}
 	}
-	var err error
+	p := &page{w: stdout}
 	if o.json {
 		text := bufio.NewWriter(stdout)
-		err = errors.Join(sweeps.VerdictsJSON(text, nameOf(folder, experiments), verdicts), text.Flush())
+		p.err = errors.Join(sweeps.VerdictsJSON(text, nameOf(folder, experiments), verdicts), text.Flush())
 	} else if len(verdicts) == 0 && len(experiments) == 1 {
-		err = o.printCells(stdout, folder, experiments[0])
+		o.printCells(p, folder, experiments[0])
 	} else {
-		err = o.printTables(stdout, folder, verdicts)
+		o.printTables(p, folder, verdicts)
 	}
-	if err != nil {
-		return err
+	if p.err != nil {
+		return p.err
 	}
 	return verdictExit(stderr, verdicts)
 }
 
 // printCells prints what was measured in the cells of an experiment without checks, the
 // first ones of many.
-func (o *output) printCells(w io.Writer, folder string, e *sweeps.Experiment) error {
+func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	cells, failure := e.CellRows()
 	rows := [][]string{upper(sweeps.CellColumns)}
-	shown := 0
 	for row := range cells {
-		if shown == mostRows && !o.all {
+		if len(rows) > mostRows && !o.all {
 			break
 		}
 		rows = append(rows, row)
-		shown++
 	}
-	if err := cmp.Or(failure(), printTable(w, rows)); err != nil {
-		return err
+	if p.err = failure(); p.err != nil {
+		return
 	}
-	if hidden := e.Plan.Spec.Size() - shown; hidden > 0 {
-		fmt.Fprintf(w, "\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
+	p.table(rows)
+	if hidden := e.Plan.Spec.Size() - len(rows) + 1; hidden > 0 {
+		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
-	return nil
 }
 
 // printTables prints the statements of the paper that the verdicts decide, a table of
 // verdicts, and the counts of statements, measurements and verdicts. Of many verdicts it
 // prints the counts by experiment, and the rows that do not agree.
-func (o *output) printTables(w io.Writer, folder string, verdicts []sweeps.Verdict) error {
+func (o *output) printTables(p *page, folder string, verdicts []sweeps.Verdict) {
 	statements := sweeps.DecidedStatements(verdicts)
 	if statements != nil {
 		rows := [][]string{upper(sweeps.StatementColumns)}
 		for i := range statements {
 			rows = append(rows, statements[i].Cells())
 		}
-		if err := printTable(w, rows); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+		p.table(rows)
+		p.printf("\n")
 	}
 	shown := verdicts
 	if len(verdicts) > mostRows && !o.all {
-		if err := printCounts(w, verdicts); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+		p.table(countRows(verdicts))
+		p.printf("\n")
 		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v sweeps.Verdict) bool { return v.Verdict == sweeps.Agree })
 	}
-	if len(shown) > 0 {
-		rows := [][]string{upper(sweeps.VerdictColumns)}
-		for i := range shown {
-			rows = append(rows, shown[i].Cells())
-		}
-		if err := printTable(w, rows); err != nil {
-			return err
-		}
+	rows := [][]string{upper(sweeps.VerdictColumns)}
+	for i := range shown {
+		rows = append(rows, shown[i].Cells())
 	}
+	p.table(rows)
 	s := sweeps.Summarize(verdicts)
-	var lines []string
+	p.printf("\n")
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
-		lines = append(lines, fmt.Sprintf("%d verdicts that agree are not shown: see --all, or %s", hidden, filepath.Join(folder, "verdicts.md")))
+		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
 	}
 	if statements != nil {
-		lines = append(lines, sweeps.Headline(statements))
+		p.printf("%s\n", sweeps.Headline(statements))
 	}
 	if len(verdicts) > 0 {
-		lines = append(lines, s.Measurements()+"; the confidence is that of each file's verdicts together")
+		p.printf("%s; the confidence is that of each file's verdicts together\n", s.Measurements())
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(append(lines, s.String()), "\n"))
-	return err
+	p.printf("%s\n", s)
 }
 
-// printCounts prints the number of verdicts of each experiment by ruling.
-func printCounts(w io.Writer, verdicts []sweeps.Verdict) error {
+// countRows returns the number of verdicts of each experiment by ruling.
+func countRows(verdicts []sweeps.Verdict) [][]string {
 	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
 	for len(verdicts) > 0 {
 		name := verdicts[0].Experiment
@@ -162,7 +150,7 @@ func printCounts(w io.Writer, verdicts []sweeps.Verdict) error {
 			fmt.Sprintf("%d of %d", s.Planted+s.Exact-s.Uncaught(), s.Planted+s.Exact)})
 		verdicts = verdicts[n:]
 	}
-	return printTable(w, rows)
+	return rows
 }
 
 // upper returns words in capitals.

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,13 +62,5 @@ func TestPublicFits(t *testing.T) {
 		f := publicFit(t, file)
 		text += strings.Join(f.Cells(), ",") + "\n"
 	}
-	file := filepath.Join(root, "configs", "fits.csv")
-	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if string(readDocument(t, file)) != text {
-		t.Errorf("configs/fits.csv is not that of the logs (-update rewrites it)")
-	}
+	golden(t, filepath.Join(root, "configs", "fits.csv"), text)
 }

@@ -1,24 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
+	"text/template"
 
 	"grposim/option"
 	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/training/equivalence"
-	"grposim/training/fit"
 )
 
 // experimentSection lists the experiments on the paper: what each claims, and how many facts it
@@ -100,69 +99,60 @@ func frontierSentence(verdicts []sweeps.Verdict) string {
 		fmt.Sprintf("Of %d with the paper's K, at η = 0.04 and a visibility of 0.1 %%, these are within a quarter of the line: %s.\n", bandits, strings.Join(counts, ", "))
 }
 
+// paperText returns a section of docs/paper.md on scores or fits.
+func paperText(t *testing.T, section string, data any) string {
+	t.Helper()
+	texts := template.Must(template.New("paper").Funcs(template.FuncMap{
+		"difference": difference,
+		"percent":    func(share, deviation float64) string { return fmt.Sprintf("%.2f ± %.2f", 100*share, 100*deviation) },
+		"sum":        func(a, b int) int { return a + b },
+	}).ParseFiles(filepath.Join("testdata", "paper.md.tmpl")))
+	var text strings.Builder
+	if err := texts.ExecuteTemplate(&text, section, data); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
 // benchmarkSection says which scores of the paper's table are the same, different or
 // undecided, as compare does, and what the table decides as a whole.
-func benchmarkSection() string {
-	scores := sweeps.Table1()
+func benchmarkSection(t *testing.T) string {
 	const confidence, margin = sweeps.TableConfidence, sweeps.TableMargin
-	margins := []float64{0.01, margin, 0.05, 0.1, 0.2}
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("### The benchmark table")
-	line("")
-	line("The paper finds the two group sizes \"broadly comparable\" on eight benchmarks, the mean transfer \"largely unchanged\", as if small groups followed large ones \"up to noise\". Its Table 1 decides this much by itself. Differences are G = 4 less G = 16, in points of percent.")
-	line("")
-	line("*Errors.* The error of the questions is that of independent shares, which is too large where scores average several answers, or where both trainings answer a question alike. The table prints the standard deviation over two seeds beside every trained score (it is that with n − 1: 0 and 1 right answers of 30 give 1.67 ± 2.35). In %d of %d rows it makes the larger error. Two runs a side have 2 degrees of freedom; rows lend each other more by the moderated t statistic (Smyth 2004), as far as their scatter, relative to the error of the questions, is alike.", scatteredRows(scores), len(scores))
-	line("")
-	line("*Judgement.* A pair is the same if the interval of the difference lies inside ± margin, and different if it excludes 0 and does not lie inside. In each table below the chance that any equal pair is called different is at most %.3g, and that any pair is wrongly called the same at most %.3g (Holm), if the runs' scatter varies between rows as that method assumes. Effects, models and the mean of all are three families.", 1-confidence, (1-confidence)/2)
-	line("")
-	line("*Together.* pass@1 and pass@5 of a benchmark come from the same answers and are one effect: their mean difference, with the mean of their errors, the largest that any correlation allows. The same four runs are behind all benchmarks of a model; in a mean their errors are taken to be the same on all of them, the largest that correlation allows too. Means are weighted by the inverse variances. χ² is the weighted sum of squares about the mean, with a degree of freedom less than there are effects. Effects of benchmarks on which nobody solved a question are 0, and have no error.")
-	line("")
+	type row struct {
+		equivalence.Score
+		equivalence.Judgement // at the margin
+		Difference            float64
+		Verdicts              []equivalence.Verdict // at other margins
+	}
+	type decided struct {
+		Points float64
+		Count  map[string]int
+	}
+	scores := sweeps.Table1()
+	rows := make([]row, len(scores))
+	for i, j := range equivalence.Scores(scores, margin, confidence) {
+		rows[i] = row{Score: scores[i], Judgement: j, Difference: scores[i].B - scores[i].A}
+	}
+	var margins []decided
+	for _, m := range []float64{0.01, margin, 0.05, 0.1, 0.2} {
+		count := map[string]int{}
+		for i, j := range equivalence.Scores(scores, m, confidence) {
+			count[string(j.Verdict)]++
+			if m >= margin {
+				rows[i].Verdicts = append(rows[i].Verdicts, j.Verdict)
+			}
+		}
+		margins = append(margins, decided{100 * m, count})
+	}
 	joint := equivalence.JudgeJointly(scores, margin, confidence)
-	line("| effects of | number | for G = 16 | for G = 4 | none | sign test P | mean | verdict at %g points | χ² | P |", 100*margin)
-	line("|---|---:|---:|---:|---:|---:|---|---|---:|---:|")
-	for _, p := range append(joint.Models, joint.All) {
-		name := p.Model
-		if name == "" {
-			name = "all models"
-		}
-		line("| %s | %d | %d | %d | %d | %.2g | %s | %s | %.1f | %.2g |", name, p.Effects+p.Signs.None, p.Signs.A, p.Signs.B, p.Signs.None, p.Signs.P, difference(p.Mean, p.Judgement), p.Verdict, p.Heterogeneity, p.P)
-	}
-	line("")
-	line("The sign test takes effects to be independent, and four runs are behind all those of a model: three models are all that is independent for certain. Of single rows that differ, those for G = 16 and for G = 4 are %s, and %s without the two of DeepSeek-7B on GSM-Plus.", split(scores, ""), split(scores, "GSM-Plus"))
-	line("")
-	line("The mean of all is the same from a margin of %.2g points on. The effects:", 100*max(-joint.All.Lo, joint.All.Hi))
-	line("")
-	line("| benchmark, model | difference | at %g points |", 100*margin)
-	line("|---|---|---|")
-	for _, e := range joint.Effects {
-		line("| %s, %s | %s | %s |", e.Benchmark, e.Model, difference(e.Difference, e.Judgement), e.Verdict)
-	}
-	line("")
-	line("*Row by row* (`grposim compare configs/benchmarks.csv --margin 5`):")
-	line("")
-	line("| margin, points | same | different | undecided |")
-	line("|---:|---:|---:|---:|")
-	verdicts := make(map[float64][]equivalence.Judgement)
-	for _, margin := range margins {
-		verdicts[margin] = equivalence.Scores(scores, margin, confidence)
-		count := make(map[equivalence.Verdict]int)
-		for _, j := range verdicts[margin] {
-			count[j.Verdict]++
-		}
-		line("| %g | %d | %d | %d |", 100*margin, count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided])
-	}
-	line("")
-	line("Scores are percent, with the standard deviation over the two runs, and the interval is that of the verdict at %g points. Half of its width is at least %.2f points: so many questions and runs, of both columns independently, decide nothing finer. Answers question by question, of more seeds, would.", 100*margin, halfWidth(verdicts[margin]))
-	line("")
-	line("| benchmark | questions | G = 16 | G = 4 | difference | at 2 points | at 5 | at 10 | at 20 |")
-	line("|---|---:|---:|---:|---|---|---|---|---|")
-	for i, s := range scores {
-		j := verdicts[margin][i]
-		line("| %s, %s, %s | %d | %.2f ± %.2f | %.2f ± %.2f | %s | %s | %s | %s | %s |", s.Benchmark, s.Model, s.Metric, s.NA, 100*s.A, 100*s.SDA, 100*s.B, 100*s.SDB, difference(s.B-s.A, j),
-			j.Verdict, verdicts[0.05][i].Verdict, verdicts[0.1][i].Verdict, verdicts[0.2][i].Verdict)
-	}
-	return b.String()
+	narrowest := slices.MinFunc(rows, func(a, b row) int { return cmp.Compare(a.Hi-a.Lo, b.Hi-b.Lo) })
+	return paperText(t, "benchmarks", map[string]any{
+		"Scattered": scatteredRows(scores), "Rows": rows, "Margin": 100 * margin, "Margins": margins,
+		"Different": 1 - confidence, "Same": (1 - confidence) / 2,
+		"Models": append(joint.Models, joint.All), "Effects": joint.Effects, "SameFrom": 100 * max(-joint.All.Lo, joint.All.Hi),
+		"Split": split(scores, ""), "SplitWithout": split(scores, "GSM-Plus"),
+		"HalfWidth": 50 * (narrowest.Hi - narrowest.Lo), // in points
+	})
 }
 
 // difference returns a difference of shares in points with its interval.
@@ -199,52 +189,8 @@ func scatteredRows(scores []equivalence.Score) int {
 	return n
 }
 
-// halfWidth returns half of the narrowest interval, in points.
-func halfWidth(all []equivalence.Judgement) float64 {
-	narrowest := math.Inf(1)
-	for _, j := range all {
-		narrowest = min(narrowest, 50*(j.Hi-j.Lo))
-	}
-	return narrowest
-}
-
-// fitsSection says how well the paper's law fits public logs of GRPO runs.
-func fitsSection() string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("### Fits of other runs")
-	line("")
-	line("The critically damped law (`three-phase` of `training/fit`, least squares over optimizer steps) fitted to public logs of single GRPO runs of language models ([example/README.md](example/README.md)), other ones than the paper's. R² of the rows, and of their moving average over 5 %% of them; the best law without inertia, and how much larger the BIC of the three-phase law is: above 0 the other law is better, and 6 is a likelihood ratio of 20.")
-	line("")
-	line("| log | rows | R² | of means | best law without inertia | BIC less its |")
-	line("|---|---:|---:|---:|---|---:|")
-	for _, f := range sweeps.PublicFits() {
-		line("| %s | %d | %.2f | %.2f | %s | %+.1f |", f.Log, f.Rows, f.R2, f.R2Means, f.Rival, f.DeltaBIC)
-	}
-	return b.String()
-}
-
 // curveRows is the number of rows of the curves in this file.
 const curveRows = 200
-
-// rivals are curves without inertia, from 0 to about 1 at the times 0 to 1.
-var rivals = []struct {
-	name  string
-	curve func(t float64) float64
-}{
-	{"exponential, 1 − e^{−t/0.2}", func(t float64) float64 { return -math.Expm1(-t / 0.2) }},
-	{"logistic, 1/(1 + e^{−(t − 0.4)/0.08})", func(t float64) float64 { return 1 / (1 + math.Exp(-(t-0.4)/0.08)) }},
-	{"scaling curve, 1/(1 + (0.3/t)³)", func(t float64) float64 { return 1 / (1 + math.Pow(0.3/t, 3)) }},
-	{"softmax, ẋ = 15 √(p(1 − p)), p(0) = 0.05", func(t float64) float64 {
-		const steps = 1000
-		x := math.Log(0.05 / 0.95)
-		for range steps {
-			p := 1 / (1 + math.Exp(-x))
-			x += t / steps * 15 * math.Sqrt(p*(1-p))
-		}
-		return 1 / (1 + math.Exp(-x))
-	}},
-}
 
 // banditCurves returns the expected reward of single runs of a two-arm bandit over
 // curveRows steps: on-policy, without momentum and KL, four groups of 16, the std scale.
@@ -286,86 +232,6 @@ func banditCurves(t *testing.T, start, rate float64, runs int) [][]float64 {
 	return curves
 }
 
-// inertiaSection says how well the critically damped law fits curves without inertia.
-func inertiaSection(t *testing.T) string {
-	t.Helper()
-	const seeds = 3
-	noises := []float64{0.05, 0.2, 0.5}
-	type row struct {
-		name   string
-		curves [][]float64
-	}
-	times := make([]float64, curveRows)
-	for i := range times {
-		times[i] = float64(i+1) / curveRows
-	}
-	var rows []row
-	for _, r := range rivals {
-		var curve []float64
-		for _, at := range times {
-			curve = append(curve, r.curve(at))
-		}
-		rows = append(rows, row{r.name, [][]float64{curve, curve, curve}})
-	}
-	for _, start := range []float64{0.1, 0.5} {
-		rows = append(rows, row{fmt.Sprintf("single runs of a bandit with two arms, μ = 0, from p = %g", start), banditCurves(t, start, 0.05, seeds)})
-	}
-	type quality struct{ raw, smoothed float64 }
-	fitted := make([]quality, len(rows)*len(noises)*seeds)
-	var wait sync.WaitGroup
-	free := make(chan struct{}, 2)
-	for i := range fitted {
-		free <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-free }()
-			r, noise, seed := rows[i/(len(noises)*seeds)], noises[i/seeds%len(noises)], i%seeds
-			clean := r.curves[seed]
-			spread := noise * (slices.Max(clean) - slices.Min(clean))
-			generator := rand.New(rand.NewPCG(uint64(i), 1))
-			noisy := make([]float64, len(clean))
-			for k, y := range clean {
-				noisy[k] = y + spread*generator.NormFloat64()
-			}
-			for _, m := range fit.Fit(fit.Curve{Time: times, Reward: noisy}).Models {
-				if m.Name == fit.ThreePhase {
-					fitted[i] = quality{m.R2, m.R2Smoothed}
-				}
-			}
-		})
-	}
-	wait.Wait()
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("### R² without inertia")
-	line("")
-	line("The paper fits the critically damped law, R_0 + (R_∞ − R_0)(1 − (1 + ω t) e^{−ω t}), to training reward with R² of 0.91 and more. The table has the same fit (the law `three-phase` of `training/fit`, least squares) to curves of %d rows that have no inertia, with noise of a standard deviation that is a share of their range: R² of the rows, and of their moving average over 5 %% of them; the smallest of %d seeds. Rows of public logs of GRPO runs of language models scatter by 0.1 to 0.6 of the range of the run; means over runs scatter less.", curveRows, seeds)
-	line("")
-	header, rule := "| curve", "|---"
-	for _, noise := range noises {
-		header += fmt.Sprintf(" | noise %g: rows | smoothed", noise)
-		rule += "|---:|---:"
-	}
-	line("%s |\n%s|", header, rule)
-	above := 0
-	for i, r := range rows {
-		text := "| " + r.name
-		for n := range noises {
-			raw, smoothed := math.Inf(1), math.Inf(1)
-			for _, q := range fitted[(i*len(noises)+n)*seeds:][:seeds] {
-				raw, smoothed = min(raw, q.raw), min(smoothed, q.smoothed)
-			}
-			if n == 0 && raw >= 0.91 {
-				above++
-			}
-			text += fmt.Sprintf(" | %.2f | %.2f", raw, smoothed)
-		}
-		line("%s |", text)
-	}
-	line("")
-	line("With little noise R² is 0.91 or more on %d of these %d curves, none of which has inertia: it says that the reward rises and saturates, and that there is little noise. It does not identify inertia.", above, len(rows))
-	return b.String()
-}
-
 // The logs of configs/runs are two recipes of the same bandit, three runs each: reward of
 // 64 samples a step, at the learning rates 0.05 (a) and 0.035 (b).
 func TestExampleRuns(t *testing.T) {
@@ -383,15 +249,7 @@ func TestExampleRuns(t *testing.T) {
 				}
 				text += fmt.Sprintf("%d,%g\n", step+1, float64(won)/samples)
 			}
-			file := filepath.Join(moduleRoot(t), "configs", "runs", fmt.Sprintf("%s%d.csv", recipe, n+1))
-			if *update {
-				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if string(readDocument(t, file)) != text {
-				t.Errorf("%s is not that of the simulation (-update rewrites it)", file)
-			}
+			golden(t, filepath.Join(moduleRoot(t), "configs", "runs", fmt.Sprintf("%s%d.csv", recipe, n+1)), text)
 		}
 	}
 }

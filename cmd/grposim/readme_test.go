@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,11 +28,8 @@ func TestReadmeIsShort(t *testing.T) {
 func TestReadmeOutput(t *testing.T) {
 	root := moduleRoot(t)
 	sweep := func(args ...string) string {
-		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), append([]string{"sweep", "smoke"}, args...), &stdout, &stderr); code != 0 {
-			t.Fatalf("%v: exit code %d\n%s", args, code, &stderr)
-		}
-		return stdout.String()
+		stdout, _ := grposim(t, 0, append([]string{"sweep", "smoke"}, args...)...)
+		return stdout
 	}
 	printed := screen{width: 110}
 	table, counts, _ := strings.Cut(sweep("--out", t.TempDir()), "\n\n")
@@ -50,18 +44,7 @@ func TestReadmeOutput(t *testing.T) {
 	output += "```\n"
 
 	path := filepath.Join(root, "README.md")
-	readme := string(readDocument(t, path))
-	before, rest, opened := strings.Cut(readme, "<!-- output -->\n")
-	_, after, closed := strings.Cut(rest, "<!-- /output -->")
-	if !opened || !closed {
-		t.Fatal("README.md has no block <!-- output -->… <!-- /output -->")
-	}
-	want := before + "<!-- output -->\n" + output + "<!-- /output -->" + after
-	if *update {
-		write(t, path, want)
-	} else if readme != want {
-		t.Errorf("README.md does not show the output of the first test (-update rewrites it), which is\n%s", output)
-	}
+	golden(t, path, replaceBlock(t, string(readDocument(t, path)), "output", output))
 
 	var forecast struct{ Seconds, Judging float64 }
 	if err := json.Unmarshal([]byte(sweep("--dry-run", "--json")), &forecast); err != nil {
@@ -72,29 +55,15 @@ func TestReadmeOutput(t *testing.T) {
 	}
 }
 
-// The command above README's picture draws it.
+// README's picture is the first of the gallery, and the command above it is the one that draws it
+// there, which TestCommandsInDocuments runs.
 func TestReadmePicture(t *testing.T) {
 	root := moduleRoot(t)
-	dir := t.TempDir()
-	args := []string{"map", "map", "--x", "optimizer.learning_rate", "--y", "lag.interval"}
-	readme := string(readDocument(t, root, "README.md"))
-	if command := "bin/grposim " + strings.Join(args, " "); !strings.Contains(readme, command) {
-		t.Errorf("README.md does not show %s", command)
-	}
-	if code := run(t.Context(), append(args, "--out", dir), io.Discard, io.Discard); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	drawn, err := filepath.Glob(filepath.Join(dir, "figures", "map-*.svg"))
-	if err != nil || len(drawn) != 1 {
-		t.Fatalf("%d maps: %v", len(drawn), err)
-	}
-	picture := regexp.MustCompile(`!\[.*\]\((.*\.svg)\)`).FindStringSubmatch(readme)
-	if picture == nil {
-		t.Fatal("README.md has no picture")
-	}
-	// Elsewhere the last digits of derived numbers may differ.
-	if runtime.GOARCH == "amd64" && !bytes.Equal(readDocument(t, drawn[0]), readDocument(t, root, picture[1])) {
-		t.Errorf("%s is not what the command draws", picture[1])
+	readme, gallery := string(readDocument(t, root, "README.md")), string(readDocument(t, root, "docs", "gallery.md"))
+	_, section, _ := strings.Cut(gallery, "(gallery/regime-map.svg)")
+	command := regexp.MustCompile(`(?m)^bin/grposim map .*$`).FindString(section)
+	if command == "" || !strings.Contains(readme, command) || !strings.Contains(readme, "(docs/gallery/regime-map.svg)") {
+		t.Errorf("README.md does not show the picture and %q", command)
 	}
 }
 

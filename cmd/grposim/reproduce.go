@@ -58,79 +58,63 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 
 		verdicts *output
 	)
-	c := &cobra.Command{
-		Use:   "reproduce [NAME…]",
-		Short: "Run the built-in experiments of a suite, all or those named",
-		Long: `Runs the experiments that are built into grposim, each in a results folder of its
-own, prints the verdicts, and writes verdicts.json, verdicts.md and report.html over
-all of them.
-` + describeSuites(),
-		Example: `  grposim reproduce
-  grposim reproduce saturation-law
-  grposim reproduce --suite trainers`,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return experimentNames(suite), cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(c *cobra.Command, names []string) error {
-			if err := checkWorkers(workers); err != nil {
+	c := newCommand("reproduce", nil, func(c *cobra.Command, names []string) error {
+		known := experimentNames(suite)
+		if len(known) == 0 {
+			return usageError{fmt.Errorf("--suite: got %q, want %s", suite, strings.Join(suiteNames(), " or "))}
+		}
+		if len(names) == 0 {
+			names = known
+		}
+		if out == "" {
+			out = resultsFolder(suite)
+		}
+		var plans []*sweeps.Plan
+		slices.Sort(names)
+		names = slices.Compact(names)
+		for _, name := range names {
+			if !slices.Contains(known, name) {
+				return unknownExperiment(name, suite)
+			}
+			spec, err := embeddedSpec(config.ToJudge, name)
+			if err != nil {
 				return err
 			}
-			known := experimentNames(suite)
-			if len(known) == 0 {
-				return usageError{fmt.Errorf("--suite: got %q, want %s", suite, strings.Join(suiteNames(), " or "))}
-			}
-			if len(names) == 0 {
-				names = known
-			}
-			if out == "" {
-				out = filepath.Join("results", "local", suite)
-			}
-			var plans []*sweeps.Plan
-			slices.Sort(names)
-			names = slices.Compact(names)
-			for _, name := range names {
-				if !slices.Contains(known, name) {
-					return unknownExperiment(name, suite)
-				}
-				spec, err := embeddedSpec(config.ToJudge, name)
-				if err != nil {
-					return err
-				}
-				plans = append(plans, sweeps.NewPlan(spec))
-			}
-			display := newProgress(stderr)
-			var parts []report.Part
-			var experiments []*sweeps.Experiment
-			for _, plan := range plans {
-				dir := filepath.Join(out, plan.Spec.Name)
-				e, err := sweeps.Run(c.Context(), plan, dir, workers, display)
-				if err != nil {
-					return err
-				}
-				part, err := writeReport(c.Context(), dir, e, display)
-				if err != nil {
-					return err
-				}
-				parts, experiments = append(parts, part), append(experiments, e)
-			}
-			if err := writeSummary(out, parts); err != nil {
+			plans = append(plans, sweeps.NewPlan(spec))
+		}
+		display := newProgress(stderr)
+		var parts []report.Part
+		var experiments []*sweeps.Experiment
+		for _, plan := range plans {
+			dir := filepath.Join(out, plan.Spec.Name)
+			e, err := sweeps.Run(c.Context(), plan, dir, workers, display)
+			if err != nil {
 				return err
 			}
-			note := "report: " + filepath.Join(out, "report.html")
-			if len(names) < len(known) {
-				note += ", of " + strings.Join(names, ", ") + " alone"
+			part, err := writeReport(c.Context(), dir, e, display)
+			if err != nil {
+				return err
 			}
-			display.Note(note)
-			return verdicts.print(stdout, stderr, out, experiments)
-		},
+			parts, experiments = append(parts, part), append(experiments, e)
+		}
+		if err := writeSummary(out, parts); err != nil {
+			return err
+		}
+		note := "report: " + filepath.Join(out, "report.html")
+		if len(names) < len(known) {
+			note += ", of " + strings.Join(names, ", ") + " alone"
+		}
+		display.Note(note)
+		return verdicts.print(stdout, stderr, out, experiments)
+	})
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return experimentNames(suite), cobra.ShellCompDirectiveNoFileComp
 	}
 	addWorkers(c, &workers)
 	verdicts = addOutput(c)
 	c.Flags().StringVar(&suite, "suite", suites[0].name, "the suite: "+strings.Join(suiteNames(), " or "))
 	c.Flags().StringVar(&out, "out", "", "folder of the results folders (default results/local/SUITE)")
-	if err := c.RegisterFlagCompletionFunc("suite", cobra.FixedCompletions(suiteNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is defined above, once
-	}
+	complete(c, "suite", suiteNames(), cobra.ShellCompDirectiveDefault)
 	return c
 }
 
@@ -146,15 +130,6 @@ func unknownExperiment(name, suite string) error {
 		hint = instead
 	}
 	return usageError{fmt.Errorf("no experiment %q in the suite %s: %s", name, suite, hint)}
-}
-
-// describeSuites returns the experiments of each suite, as text.
-func describeSuites() string {
-	var text strings.Builder
-	for _, s := range suites {
-		fmt.Fprintf(&text, "\nSuite %s, %s: %s", s.name, s.about, strings.Join(experimentNames(s.name), ", "))
-	}
-	return text.String()
 }
 
 // suiteNames returns the names of the suites.

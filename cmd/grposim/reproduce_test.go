@@ -26,9 +26,7 @@ func TestLongReproduce(t *testing.T) {
 func reproduces(t *testing.T, suite string) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, suite)
-	if code := run(t.Context(), []string{"reproduce", "--suite", suite, "--out", out}, io.Discard, io.Discard); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	grposim(t, 0, "reproduce", "--suite", suite, "--out", out)
 	_, experiments, err := checkFolder(t.Context(), out, newProgress(io.Discard), sweeps.JudgeFolder)
 	if err != nil {
 		t.Fatal(err)

@@ -17,11 +17,29 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The exit codes, which help/exit-codes.md explains.
+const (
+	exitUsage        = 2
+	exitInterrupted  = 130
+	exitTryAgain     = 75 // EX_TEMPFAIL of sysexits.h
+	exitDamaged      = 4
+	exitDisagree     = 1
+	exitInconclusive = 3
+)
+
 // exitError is the exit code, other than 0, of a command that has printed everything it
 // has to print.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// exit returns the error of an exit code, nil of 0.
+func exit(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitError(code)
+}
 
 // usageError is a mistake in the command line.
 type usageError struct{ error }
@@ -70,11 +88,11 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.As(err, &panicked):
 		printInternalError(stderr, panicked, panicked.Stack)
 		return exitDamaged
-	case errors.Is(err, errTerminated):
-		printInterrupted(stderr)
-		return exitTryAgain
 	case errors.Is(err, context.Canceled):
-		printInterrupted(stderr)
+		printLines(stderr, "interrupted: finished cells are kept; run the same command again to continue")
+		if errors.Is(err, errTerminated) {
+			return exitTryAgain
+		}
 		return exitInterrupted
 	}
 	printLines(stderr, err.Error())
@@ -94,10 +112,6 @@ func printLines(stderr io.Writer, text string) {
 	}
 }
 
-func printInterrupted(stderr io.Writer) {
-	printLines(stderr, "interrupted: finished cells are kept; run the same command again to continue")
-}
-
 // printInternalError prints a bug of this program in one line, followed by its stack if
 // the user asks for it.
 func printInternalError(stderr io.Writer, value any, stack []byte) {
@@ -109,34 +123,20 @@ func printInternalError(stderr io.Writer, value any, stack []byte) {
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "grposim",
-		Short: "Simulate GRPO on softmax bandits and compare it with the theory of its dynamics",
-		Long: `grposim simulates GRPO (group relative policy optimization) on softmax bandits,
-computes the theory's predictions for the same cells, and decides for every claim
-whether measurement and prediction agree within a margin fixed before the run.`,
-		Example: `  grposim sweep smoke                   # a first test: one sweep, its verdicts and its report
-  grposim init my-first.yaml            # a configuration that explains its keys
-  grposim predict smoke                 # the theory's predictions, without simulating
-  grposim reproduce                     # all experiments on the paper's claims`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	root.RunE = func(c *cobra.Command, _ []string) error {
+	root := newCommand("grposim", nil, func(c *cobra.Command, _ []string) error {
 		if err := c.Help(); err != nil {
 			return err
 		}
 		return exitError(exitUsage)
-	}
+	})
+	root.Version, root.SilenceUsage, root.SilenceErrors, root.Args = version(), true, true, knownCommand
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr),
 		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
 		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
-		exitCodesTopic())
+		newCommand("exit-codes", nil, nil))
 	refuseUnknownTopics(root)
 	return root
 }
@@ -152,9 +152,10 @@ func version() string {
 	return fmt.Sprintf("%s (%s %s/%s)", text, run.GoVersion, run.OS, run.Arch)
 }
 
-// addWorkers adds the flag --workers of the commands that simulate.
+// addWorkers adds the flag --workers of the commands that simulate, and its check.
 func addWorkers(c *cobra.Command, workers *int) {
 	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate and judge, 1 to 4096; results do not depend on it")
+	c.PreRunE = func(*cobra.Command, []string) error { return checkWorkers(*workers) }
 }
 
 // addSet adds the flag --set of the commands that read a configuration.
@@ -164,9 +165,13 @@ func addSet(c *cobra.Command, set *[]string) {
 	for i := range keys {
 		keys[i] += "="
 	}
-	completion := cobra.FixedCompletions(keys, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp)
-	if err := c.RegisterFlagCompletionFunc("set", completion); err != nil {
-		panic(err) // the flag is defined above, once
+	complete(c, "set", keys, cobra.ShellCompDirectiveNoSpace)
+}
+
+// complete completes the values of a flag that the command has.
+func complete(c *cobra.Command, flag string, values []string, how cobra.ShellCompDirective) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, how|cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag
 	}
 }
 

@@ -16,14 +16,14 @@ import (
 )
 
 // parseShard reads I/N.
-func parseShard(text string) (store.Shard, error) {
+func parseShard(text string) (*store.Shard, error) {
 	first, last, _ := strings.Cut(text, "/")
 	index, err1 := strconv.Atoi(first)
 	of, err2 := strconv.Atoi(last)
 	if err1 != nil || err2 != nil || index < 1 || index > of || of > maxShards {
-		return store.Shard{}, usageError{fmt.Errorf("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)}
+		return nil, usageError{fmt.Errorf("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)}
 	}
-	return store.Shard{Index: index, Of: of}, nil
+	return &store.Shard{Index: index, Of: of}, nil
 }
 
 // maxShards bounds the number of shards, by which the time to divide a sweep grows.
@@ -32,55 +32,31 @@ const maxShards = 10_000
 // resultsFolder returns the name of the folder of a sweep.
 func resultsFolder(name string) string { return filepath.Join("results", "local", name) }
 
-// shardFolder returns the name of the folder of a shard of a sweep.
-func shardFolder(name string, s store.Shard) string {
-	return fmt.Sprintf("%s-%d-of-%d", resultsFolder(name), s.Index, s.Of)
-}
-
-// printShard says what a shard holds and what to do with it.
-func printShard(w io.Writer, part *sweeps.Plan) error {
-	_, err := fmt.Fprintf(w, "shard %d of %d: %d of %d cells; `grposim merge OUT DIR…` judges all shards together\n",
-		part.Shard.Index, part.Shard.Of, len(part.Cells), part.Spec.Size())
-	return err
-}
-
 func newMerge(stdout, stderr io.Writer) *cobra.Command {
 	var (
 		verdicts *output
 		runner   runnerFlags
 	)
-	c := &cobra.Command{
-		Use:   "merge OUT DIR…",
-		Short: "Put the shards of a sweep together and print the verdicts",
-		Long: `Copies the cells in the results folders DIR, which "sweep --shard I/N" wrote, into the
-results folder OUT, judges them, and writes what sweep writes: to the byte, except
-the field run of manifest.json. It simulates nothing. It writes nothing if a shard
-is missing, damaged, or of another configuration or version, and names that shard.`,
-		Example: `  grposim sweep smoke --shard 1/2 --out results/local/smoke-a
-  grposim sweep smoke --shard 2/2 --out results/local/smoke-b
-  grposim merge results/local/smoke-all results/local/smoke-a results/local/smoke-b`,
-		Args: arguments(cobra.MinimumNArgs(2)),
-		RunE: func(c *cobra.Command, args []string) error {
-			display := newProgress(stderr)
-			run, err := runner.runner(runtime.GOMAXPROCS(0), display)
-			if err != nil {
-				return err
-			}
-			run.Draw = drawIn(c.Context(), args[0], display)
-			var others []error
-			for _, dir := range args[1:] {
-				others = append(others, badFolder(dir, nil))
-			}
-			if err := errors.Join(others...); err != nil {
-				return err
-			}
-			experiment, err := run.Merge(c.Context(), args[0], args[1:])
-			if err != nil {
-				return err
-			}
-			return finishSweep(stdout, stderr, args[0], experiment, display, verdicts)
-		},
-	}
+	c := newCommand("merge", cobra.MinimumNArgs(2), func(c *cobra.Command, args []string) error {
+		display := newProgress(stderr)
+		run, err := runner.runner(runtime.GOMAXPROCS(0), display)
+		if err != nil {
+			return err
+		}
+		run.Draw = drawIn(c.Context(), args[0], display)
+		var others []error
+		for _, dir := range args[1:] {
+			others = append(others, badFolder(dir, nil))
+		}
+		if err := errors.Join(others...); err != nil {
+			return err
+		}
+		experiment, err := run.Merge(c.Context(), args[0], args[1:])
+		if err != nil {
+			return err
+		}
+		return finishSweep(stdout, stderr, args[0], experiment, display, verdicts)
+	})
 	verdicts = addOutput(c)
 	runner.addWait(c)
 	return c

@@ -19,7 +19,7 @@ import (
 // another loses its node; both are queued again, and the merge gives the bytes of one sweep.
 func TestSlurm(t *testing.T) {
 	cluster := startSlurm(t)
-	binary, file := buildBinary(t, t.TempDir()), filepath.Join(moduleRoot(t), "cmd", "grposim", "testdata", "slurm", "farm.yaml")
+	binary, file := program(t), filepath.Join(moduleRoot(t), "cmd", "grposim", "testdata", "slurm", "farm.yaml")
 	t.Chdir(t.TempDir())
 	command(t, binary, "sweep", file, "--out", "whole")
 	command(t, binary, "slurm", file, "--tasks", "3", "--out", "farm.sh")

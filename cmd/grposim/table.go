@@ -38,19 +38,6 @@ func screenOf(w io.Writer) screen {
 	return s
 }
 
-// printTable prints rows of equally many fields, the first of them the names of the
-// columns, as wide as the screen of w. A field is one line.
-func printTable(w io.Writer, rows [][]string) error {
-	escaped := make([][]string, len(rows))
-	for i, row := range rows {
-		for _, cell := range row {
-			escaped[i] = append(escaped[i], escape(cell, ""))
-		}
-	}
-	_, err := io.WriteString(bare(w), screenOf(w).table(escaped))
-	return err
-}
-
 // table lays out rows in columns that are two spaces apart, each as wide as its longest
 // field. On a narrower screen the widest columns are wrapped between words; where that
 // does not suffice every row is a record of one line per field.
@@ -65,11 +52,17 @@ func (s screen) table(rows [][]string) string {
 			}
 		}
 	}
-	room := s.width - gap*(len(widths)-1)
-	if s.width > 0 && sum(least) > room {
+	over := func(widths []int) bool { // whether columns of these widths do not fit
+		total := gap * (len(widths) - 1)
+		for _, width := range widths {
+			total += width
+		}
+		return s.width > 0 && total > s.width
+	}
+	if over(least) {
 		return s.records(rows)
 	}
-	for s.width > 0 && sum(widths) > room {
+	for over(widths) {
 		widest := -1 // of the columns that can be narrower
 		for i := range widths {
 			if widths[i] > least[i] && (widest < 0 || widths[i] > widths[widest]) {
@@ -173,13 +166,4 @@ func pieces(text string) []string {
 		}
 	}
 	return append(all, string(runes[begin:]))
-}
-
-// sum returns the sum of numbers.
-func sum(numbers []int) int {
-	total := 0
-	for _, n := range numbers {
-		total += n
-	}
-	return total
 }

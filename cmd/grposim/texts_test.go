@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -23,9 +22,8 @@ func TestLogWithoutReward(t *testing.T) {
 		{[]string{"compare", "log.jsonl", "log.jsonl"}, 2, "log.jsonl: got no reward of training, want the log of a run"},
 		{[]string{"advise", "--fit", "log.jsonl"}, 2, "log.jsonl: got no reward of training, want the log of a run"},
 	} {
-		var out bytes.Buffer
-		if got := run(t.Context(), tt.args, &out, &out); got != tt.code || !strings.Contains(out.String(), tt.say) {
-			t.Errorf("%v: exit code %d, want %d and %q\n%s", tt.args, got, tt.code, tt.say, &out)
+		if stdout, stderr := grposim(t, tt.code, tt.args...); !strings.Contains(stdout+stderr, tt.say) {
+			t.Errorf("%v: want %q in\n%s%s", tt.args, tt.say, stdout, stderr)
 		}
 	}
 }
@@ -47,9 +45,8 @@ func TestPercent(t *testing.T) {
 		{[]string{"fit", "log.jsonl", "--percent", "kl"}, 0, "--percent kl: the log has no share of that name."},
 		{[]string{"advise", "smoke", "--percent", "kl"}, 2, "--percent is of a training log"},
 	} {
-		var out bytes.Buffer
-		if got := run(t.Context(), tt.args, &out, &out); got != tt.code || !strings.Contains(out.String(), tt.say) {
-			t.Errorf("%v: exit code %d, want %d and %q\n%s", tt.args, got, tt.code, tt.say, &out)
+		if stdout, stderr := grposim(t, tt.code, tt.args...); !strings.Contains(stdout+stderr, tt.say) {
+			t.Errorf("%v: want %q in\n%s%s", tt.args, tt.say, stdout, stderr)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,15 +26,7 @@ run: {steps: 1000}
 // docs/trainers.md compares the presets by the theory.
 func TestPresetTable(t *testing.T) {
 	file := filepath.Join(moduleRoot(t), "docs", "trainers.md")
-	want := replaceBlock(t, string(readDocument(t, file)), "presets", presetTable(t))
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if string(readDocument(t, file)) != want {
-		t.Errorf("%s: the table of presets is not that of the theory (-update rewrites it)", file)
-	}
+	golden(t, file, replaceBlock(t, string(readDocument(t, file)), "presets", presetTable(t)))
 }
 
 func presetTable(t *testing.T) string {

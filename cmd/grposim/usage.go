@@ -19,6 +19,27 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return unknownCommand(c, "command", args[0])
 }
 
+// refuseUnknownTopics makes help of a command or topic that does not exist a usage error.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		panic(err) // it is there by the line above
+	}
+	show := help.Run
+	help.Run = nil
+	help.RunE = func(c *cobra.Command, args []string) error {
+		_, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			err = unknownCommand(root, "command or help topic", rest[0])
+		}
+		if err == nil {
+			show(c, args)
+		}
+		return err
+	}
+}
+
 // unknownCommand returns the error of a word that is no command: with the one that is near, or
 // the command that reads what the word names.
 func unknownCommand(root *cobra.Command, what, word string) error {

@@ -26,54 +26,24 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		every, until, heartbeat time.Duration
 		goOn                    bool
 	)
-	c := &cobra.Command{
-		Use:   "watch LOG",
-		Short: "Follow the log of a training run and say when it fails",
-		Long: `Follows a log that grows. At every row it looks for what a log states outright (NaN, a
-gradient of 0, a reward that has collapsed …), and now and then it diagnoses the log as
-the command diagnose does. It prints a line when a failure is found, and when a failure
-mode becomes present or ends: the step, the verdict, its numbers. It ends with exit code 1 as
-soon as a failure is found or a mode is present, so that the run can be stopped:
-
-  grposim watch LOG || kill PID
-
-A failure is said when it has been there for ` + logs.CountWords(confirmation, "row") + `; remarks are printed on stderr.
-Groups without signal, which destroy nothing and may end by themselves, are a failure
-after ` + logs.CountWords(patience, "row") + `. The log is diagnosed at 16 rows and whenever it has grown
-by a twentieth, of more than 1000 rows by a tenth. A mode is present only if two
-diagnoses in a row find it. The lines depend on the log alone, not on when it is read,
-except that of rows read at once a failure that has gone again is left out.
-
-LOG is a file, or the output folder of a trainer, in which a new checkpoint is found. A
-LOG that does not exist yet is waited for. One that is replaced, rotated or truncated, so
-that the rows read before are no longer in it, is read anew, and that is said on stderr.
-With --keep-going the command goes on when a failure is found; with --until-idle it ends
-when the log has not grown for that time, with a diagnosis of all of it and the exit code
-of diagnose. With --mode the exit code is about these modes and findings only.
-
-Exit codes: grposim help exit-codes.`,
-		Example: `  grposim watch log.jsonl --every 100ms --until-idle 1s   # ends: the log does not grow
-  grposim watch log.jsonl --mode policy-concentration --until-idle 1s --every 100ms`,
-		Args: arguments(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			asked, err := how.check(modes)
-			if err != nil {
-				return err
-			}
-			if every <= 0 || until < 0 || heartbeat < 0 {
-				return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
-			}
-			if args[0] == stdin {
-				return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
-			}
-			if other := aLog.instead(args[0]); other != "" {
-				return usageError{fmt.Errorf("%s: %s", args[0], other)}
-			}
-			w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
-			w.log = logs.Follow(args[0], how.how)
-			return w.follow(c.Context(), every, until, heartbeat)
-		},
-	}
+	c := newCommand("watch", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		asked, err := how.check(modes)
+		if err != nil {
+			return err
+		}
+		if every <= 0 || until < 0 || heartbeat < 0 {
+			return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
+		}
+		if args[0] == stdin {
+			return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
+		}
+		if other := aLog.instead(args[0]); other != "" {
+			return usageError{fmt.Errorf("%s: %s", args[0], other)}
+		}
+		w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
+		w.log = logs.Follow(args[0], how.how)
+		return w.follow(c.Context(), every, until, heartbeat)
+	})
 	c.Flags().DurationVar(&every, "every", 10*time.Second, "`time` between two looks at the file")
 	c.Flags().DurationVar(&until, "until-idle", 0, "end when the file has not grown for this `time`; 0: never")
 	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute, "`time` between two lines on stderr that say where the run is; 0: none")
@@ -392,7 +362,7 @@ func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 		} else {
 			w.suspected[v.Mode] = cmp.Or(w.suspected[v.Mode], w.rows)
 		}
-		m := newModeReport(v, d.Evidence)
+		m := newModeVerdict(v, d.Evidence)
 		switch {
 		case v.Finding == diagnose.Absent && w.present[v.Mode]:
 			w.present[v.Mode] = false
@@ -421,14 +391,14 @@ func (w *watcher) end() error {
 	}
 	r := s.report()
 	var verdicts []string
-	for _, f := range r.Findings {
+	for _, f := range r.findings {
 		if f.Level == findings.Failure {
 			verdicts = append(verdicts, string(f.Kind))
 		}
 	}
-	for _, m := range r.Modes {
-		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Verdict))
+	for _, m := range r.modes {
+		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Finding))
 	}
-	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.Leading, strings.Join(verdicts, ", "))
-	return diagnosisExit([]*runReport{r}, w.asked)
+	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", "))
+	return exit(diagnosisCode([]*runReport{r}, w.asked))
 }

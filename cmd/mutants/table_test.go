@@ -146,10 +146,8 @@ var table = []fault{
 		"d[i] = r * r / 1.5", "d[i] = r * r"},
 
 	{"training/diagnose", "the false-alarm probability of an oscillation is that of a single trial frequency",
-		"math.Pow(falseAlarm/trials, 2/(n-4))", "math.Pow(falseAlarm, 2/(n-4))"},
+		"math.Pow(change.FalseAlarm/trials, 2/(n-4))", "math.Pow(change.FalseAlarm, 2/(n-4))"},
 
-	{"training/logs", "a share in percent is not divided by 100",
-		"quantity: FracAll0, scale: 0.01", "quantity: FracAll0, scale: 1"},
 	{"training/logs", "records of TensorBoard with a wrong checksum are read",
 		"sum != checksum(data) || !t.event(data)", "sum == 0 || !t.event(data)"},
 	{"training/logs", "rows of evaluation with keys of training count as training",

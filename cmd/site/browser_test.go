@@ -3,6 +3,7 @@
 package main
 
 import (
+	"grposim/cmd/internal/tool"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -22,11 +23,11 @@ func TestLongSiteInBrowser(t *testing.T) {
 	}
 	dir, pages := t.TempDir(), tree(t, copied)
 	t.Chdir(filepath.Join("..", ".."))
-	if code := run([]string{"-o", dir, "-explorer", filepath.Join(pages, "explorer.html"),
-		"-report", filepath.Join(pages, "report.html")}, t.Output()); code != 0 {
+	args := []string{"-o", dir, "-explorer", filepath.Join(pages, "explorer.html"), "-report", filepath.Join(pages, "report.html")}
+	if code := tool.Run(t.Context(), "site", run, args, t.Output(), t.Output()); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	args := []string{"cmd/grposim/testdata/browser.js", chromium}
+	args = []string{"cmd/grposim/testdata/browser.js", chromium}
 	for _, page := range []string{"index.html", "docs/config.html", "docs/third-party.txt.html"} {
 		args = append(args, filepath.Join(dir, page))
 	}

@@ -5,55 +5,39 @@
 package main
 
 import (
-	"flag"
-	"fmt"
-	"io"
+	"context"
 	"os"
 	"path/filepath"
+
+	"grposim/cmd/internal/tool"
 )
 
-// Exit codes.
-const (
-	exitDead  = 1 // a link leads nowhere, or docs/README.md lacks a document
-	exitUsage = 2
-	exitError = 4 // a file cannot be read or written
-)
+func main() { tool.Main("site", run) }
 
-func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
-
-// run writes the site and returns the exit code.
-func run(args []string, stderr io.Writer) int {
-	flags := flag.NewFlagSet("site", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	out := flags.String("o", "results/local/site", "write the pages to `FOLDER`")
-	explorer := flags.String("explorer", "results/local/explorer.html", "`FILE` of the explorer, which make explorer writes")
-	report := flags.String("report", "results/local/paper/report.html", "`FILE` of the example report, which make reproduce writes")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return exitUsage
+// run writes the site.
+func run(_ context.Context, c *tool.Command) error {
+	out := c.String("o", "results/local/site", "write the pages to `FOLDER`")
+	explorer := c.String("explorer", "results/local/explorer.html", "`FILE` of the explorer, which make explorer writes")
+	report := c.String("report", "results/local/paper/report.html", "`FILE` of the example report, which make reproduce writes")
+	if err := c.Parse(0); err != nil {
+		return err
 	}
-	say := func(format string, args ...any) { fmt.Fprintf(stderr, "site: "+format+"\n", args...) }
 	s, err := build(*explorer, *report)
 	if err != nil {
-		say("%v", err)
-		return exitError
+		return err
 	}
-	for _, problem := range s.problems {
-		say("%s", problem)
-	}
-	if len(s.problems) > 0 {
-		return exitDead
+	if len(s.problems) > 0 { // a link leads nowhere, or docs/README.md lacks a document
+		return tool.Unmet(s.problems)
 	}
 	for name, data := range s.files {
 		file := filepath.Join(*out, name)
-		err := os.MkdirAll(filepath.Dir(file), 0o755)
-		if err == nil {
-			err = os.WriteFile(file, data, 0o644)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
 		}
-		if err != nil {
-			say("%v", err)
-			return exitError
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			return err
 		}
 	}
-	say("%d files; begin at %s", len(s.files), filepath.Join(*out, "index.html"))
-	return 0
+	c.Say("%d files; begin at %s", len(s.files), filepath.Join(*out, "index.html"))
+	return nil
 }

@@ -93,7 +93,7 @@ func weightsOf(a *option.Ages) Weights {
 	for n > 0 && a.Weights[n-1] == 0 {
 		n--
 	}
-	return slices.Clone(a.Weights[:n])
+	return append(Weights(nil), a.Weights[:n]...) // nil without weights
 }
 
 // listLength returns the length of a list that must have one entry per arm; isList is

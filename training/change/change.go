@@ -236,26 +236,6 @@ func Kept(steps []int, x []float64, step int) bool {
 	return n >= leastKept && Mean(after) >= Mean(before[len(before)-n:])
 }
 
-// Noise returns the standard deviation of single values, from the differences of
-// neighbours: a slow change of the mean does not count.
-func Noise(x []float64) float64 {
-	sum := 0.0
-	for i := 1; i < len(x); i++ {
-		sum += (x[i] - x[i-1]) * (x[i] - x[i-1])
-	}
-	return math.Sqrt(sum / 2 / float64(max(len(x)-1, 1)))
-}
-
-// Mean sums deviations from the first value, so that the mean of equal values is exact. x has
-// at least one value.
-func Mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v - x[0]
-	}
-	return x[0] + sum/float64(len(x))
-}
-
 // scores returns the normal quantiles of ranks as shares, (rank − ½)/n.
 func scores(x []float64) []float64 {
 	y := ranks(x)

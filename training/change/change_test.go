@@ -50,7 +50,7 @@ func most(n int, p float64) int {
 // correlated noise, normal and with heavy tails, of any unit, and rises of any shape where falls
 // are looked for. A case fails by chance once in 10,000 times.
 func TestFalseAlarms(t *testing.T) {
-	const runs, chance = 300, 0.01
+	const runs, chance = 100, 0.01
 	rng := newRand()
 	for _, law := range []struct {
 		name       string

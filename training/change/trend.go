@@ -120,8 +120,9 @@ func line(x []float64, of Direction) (t Trend, found bool) {
 	if !(without > with) {
 		return t, false
 	}
-	rho := unbiased(t.Correlation, n)
-	freedom := max(1, min(n-3, n*(1-rho)/(1+rho)-2))
+	// The error of a level grows with 1/(1−ρ).
+	rho := min(max(t.Correlation, Unbiased(t.Correlation, n, 2)), correlations[len(correlations)-1])
+	freedom := max(1, min(n-3, n*Independent(rho)-2))
 	clear := math.Sqrt((n-3)*(without/with-1)) * (1 - rho) / (1 - t.Correlation)
 	t.Chance = distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(clear)
 	if of == Either {
@@ -134,13 +135,6 @@ func line(x []float64, of Direction) (t Trend, found bool) {
 	rise := product / (n * (n*n - 1) / 12) * (n - 1) / 2 // half of that over the window
 	t.Start, t.End = m-rise, m+rise
 	return t, true
-}
-
-// unbiased corrects the correlation of n residuals about a line for what the fit of two
-// parameters takes from it, (2 + 4ρ)/n (Marriott and Pope, Biometrika 41, 1954), up to
-// the largest trial value. The error of a level grows with 1/(1−ρ).
-func unbiased(rho, n float64) float64 {
-	return min(max(rho, (rho+2/n)/(1-4/n)), correlations[len(correlations)-1])
 }
 
 // Closer reports whether the line, and the mean of the values after it, are closer to the

@@ -101,7 +101,7 @@ const lostBatches = 2 * minLate
 //
 // The error is that of batch means, by the noise of rows or of neighbouring batches,
 // whichever is larger, so that the highest of all batches is chosen by chance with
-// probability falseAlarm. A loss within the error is none. It is Undefined for
+// probability change.FalseAlarm. A loss within the error is none. It is Undefined for
 // Expectations, which need no such sign, if the highest is the start, and if the true reward
 // does not fall with it: then the data may have become harder.
 func rewardLost(t *Trace) Evidence {
@@ -114,12 +114,9 @@ func rewardLost(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	x := r.columns[0]
-	batches, steps := make([]float64, lostBatches), make([]float64, lostBatches-1)
-	for i := range batches {
-		batches[i] = change.Mean(x[i*len(x)/lostBatches : (i+1)*len(x)/lostBatches])
-		if i > 0 {
-			steps[i-1] = math.Abs(batches[i] - batches[i-1])
-		}
+	batches, steps := change.Batches(x, lostBatches), make([]float64, lostBatches-1)
+	for i := range steps {
+		steps[i] = math.Abs(batches[i+1] - batches[i])
 	}
 	slices.Sort(steps)
 	top := slices.Index(batches, slices.Max(batches))
@@ -128,7 +125,7 @@ func rewardLost(t *Trace) Evidence {
 	bottom := min(batches[0], end)
 	between := steps[len(steps)/2] / distuv.UnitNormal.Quantile(0.75) / math.Sqrt2
 	noise := max(between, change.Noise(x)/math.Sqrt(float64(len(x)/lostBatches)))
-	error := distuv.UnitNormal.Quantile(1-falseAlarm/lostBatches) * noise * math.Sqrt(1+1/float64(len(after)))
+	error := distuv.UnitNormal.Quantile(1-change.FalseAlarm/lostBatches) * noise * math.Sqrt(1+1/float64(len(after)))
 	rise, loss := batches[top]-bottom, batches[top]-end
 	if !(rise > roundOff*math.Abs(batches[top])) {
 		return unobserved(name, DynamicalInstability, Undefined)

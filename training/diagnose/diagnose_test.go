@@ -12,6 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
+
+	"grposim/training/change"
 )
 
 // example is a synthetic run with the mode that Name must give it.
@@ -23,21 +25,9 @@ type example struct {
 
 var examples = []example{
 	{"healthy", None, healthy},
-	{"proxy rises, truth falls", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
-		for i, r := range t.Reward {
-			t.TrueReward[i] = 1.1 - r
-		}
-	})},
-	{"proxy rises, truth stays", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
-		for i := range t.TrueReward {
-			t.TrueReward[i] = 0.4
-		}
-	})},
-	{"truth rises with the proxy, then falls", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
-		for i, r := range t.Reward {
-			t.TrueReward[i] = 0.6 - math.Abs(r-0.6)
-		}
-	})},
+	{"proxy rises, truth falls", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
+	{"proxy rises, truth stays", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.4 })},
+	{"truth rises with the proxy, then falls", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.6 - math.Abs(t.Reward[i]-0.6) })},
 	{"hacked, at the maximum of the proxy on one arm", RewardHacking, changed(func(rng *rand.Rand, t *Trace) {
 		for i, r := range t.Reward {
 			t.TrueReward[i] = 1.1 - r
@@ -45,11 +35,7 @@ var examples = []example{
 		}
 		concentrate(rng, t)
 	})},
-	{"equal rewards", AdvantageDegeneracy, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.ZeroVariance[i] = approach(s, 0, 0.95)
-		}
-	})},
+	{"equal rewards", AdvantageDegeneracy, rows(func(t *Trace, i, s int) { t.ZeroVariance[i] = approach(s, 0, 0.95) })},
 	{"equal rewards on one arm", AdvantageDegeneracy, changed(func(rng *rand.Rand, t *Trace) {
 		for i, s := range t.Steps {
 			t.ZeroVariance[i] = approach(s, 0, 0.95)
@@ -72,44 +58,27 @@ var examples = []example{
 			t.RatioMax[i] = approach(s, 1.4, 1.001)
 		}
 	})},
-	{"limit cycle", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.Reward[i] += 0.1 * math.Sin(0.1*float64(s))
-			t.TrueReward[i] = t.Reward[i]
-		}
-	})},
-	{"growth from a small offset", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.Reward[i] = 0.7 + 0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s))
-			t.TrueReward[i] = t.Reward[i]
-		}
+	{"limit cycle", DynamicalInstability, rows(func(t *Trace, i, s int) { t.Reward[i] += 0.1 * math.Sin(0.1*float64(s)); t.TrueReward[i] = t.Reward[i] })},
+	{"growth from a small offset", DynamicalInstability, rows(func(t *Trace, i, s int) {
+		t.Reward[i] = 0.7 + 0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s))
+		t.TrueReward[i] = t.Reward[i]
 	})},
 	{"irregular swings of the entropy", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		for i := range t.Steps {
 			t.Entropy[i] = 2 * rng.Float64()
 		}
 	})},
-	{"stale to the end", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
-		for i := range t.Steps {
-			t.RatioMax[i] = 1.8
-		}
-	})},
+	{"stale to the end", DynamicalInstability, rows(func(t *Trace, i, s int) { t.RatioMax[i] = 1.8 })},
 	{"locked into an arm within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		concentrate(rng, t)
 		for i, s := range t.Steps {
 			t.RatioMax[i] = approach(s, 8, 1.0001)
 		}
 	})},
-	{"a stale approach to a healthy end", None, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.RatioMax[i] = approach(s, 8, 1.0001)
-		}
-	})},
-	{"damped ringing", None, changed(func(_ *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.Reward[i] += 0.2 * math.Exp(-0.01*float64(s)) * math.Sin(0.1*float64(s))
-			t.TrueReward[i] = t.Reward[i]
-		}
+	{"a stale approach to a healthy end", None, rows(func(t *Trace, i, s int) { t.RatioMax[i] = approach(s, 8, 1.0001) })},
+	{"damped ringing", None, rows(func(t *Trace, i, s int) {
+		t.Reward[i] += 0.2 * math.Exp(-0.01*float64(s)) * math.Sin(0.1*float64(s))
+		t.TrueReward[i] = t.Reward[i]
 	})},
 }
 
@@ -155,6 +124,15 @@ func changed(by func(rng *rand.Rand, t *Trace)) func(*rand.Rand, []int) Trace {
 	}
 }
 
+// rows returns healthy runs whose rows are changed one by one, i at the step s.
+func rows(by func(t *Trace, i, s int)) func(*rand.Rand, []int) Trace {
+	return changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			by(t, i, s)
+		}
+	})
+}
+
 // concentrate lets the policy of a run end on a single arm.
 func concentrate(rng *rand.Rand, t *Trace) {
 	for i, s := range t.Steps {
@@ -184,11 +162,24 @@ func spread() []int {
 	return slices.Compact(steps)
 }
 
+// Every example has its mode, recorded at every step or ever more rarely, with another first step
+// and spacing, and with a tenth of its values missing: a missing value removes its row, not the
+// series.
 func TestName(t *testing.T) {
+	rng := newRand()
 	for _, e := range examples {
-		for name, steps := range map[string][]int{"every step": everyStep(), "spread": spread()} {
-			d := Name(e.run(newRand(), steps))
-			if d.Mode != e.want {
+		shifted, gaps := e.run(newRand(), everyStep()), e.run(rng, everyStep())
+		shifted.Steps = slices.Clone(shifted.Steps)
+		for i := range shifted.Steps {
+			shifted.Steps[i] = 1000 + 7*shifted.Steps[i]
+			for _, s := range series {
+				if rng.Float64() < 0.1 {
+					(*s.of(&gaps))[i] = math.NaN()
+				}
+			}
+		}
+		for name, trace := range map[string]Trace{"every step": e.run(newRand(), everyStep()), "spread": e.run(newRand(), spread()), "shifted": shifted, "gaps": gaps} {
+			if d := Name(trace); d.Mode != e.want {
 				t.Errorf("%s, %s: named %s, want %s\n%s", e.name, name, d.Mode, e.want, table(d))
 			}
 		}
@@ -220,20 +211,6 @@ func TestUnitsOfReward(t *testing.T) {
 			t.Fatalf("%s, r → %g r + %g: named %s, want %s\n%s", e.name, a, a*b, d.Mode, e.want, table(d))
 		}
 	})
-}
-
-// Another first step and another spacing of the steps do not change the mode.
-func TestShiftedSteps(t *testing.T) {
-	for _, e := range examples {
-		trace := e.run(newRand(), everyStep())
-		trace.Steps = slices.Clone(trace.Steps)
-		for i := range trace.Steps {
-			trace.Steps[i] = 1000 + 7*trace.Steps[i]
-		}
-		if d := Name(trace); d.Mode != e.want {
-			t.Errorf("%s: named %s, want %s\n%s", e.name, d.Mode, e.want, table(d))
-		}
-	}
 }
 
 // series lists the series of a trace with the diagnostics of Name (ours) and of
@@ -297,24 +274,6 @@ func TestNotRecorded(t *testing.T) {
 					t.Errorf("%s is named %s without its %s", e.name, d.Mode, s.name)
 				}
 			}
-		}
-	}
-}
-
-// A missing value removes its row, not the series: every example keeps its mode.
-func TestGaps(t *testing.T) {
-	rng := newRand()
-	for _, e := range examples {
-		trace := e.run(rng, everyStep())
-		for _, s := range series {
-			for i := range trace.Steps {
-				if rng.Float64() < 0.1 {
-					(*s.of(&trace))[i] = math.NaN()
-				}
-			}
-		}
-		if d := Name(trace); d.Mode != e.want {
-			t.Errorf("%s: named %s, want %s\n%s", e.name, d.Mode, e.want, table(d))
 		}
 	}
 }
@@ -435,29 +394,40 @@ func TestRingingAmplitude(t *testing.T) {
 	}
 }
 
-// A random walk, autoregressive noise and white noise count as oscillating no more
-// often than declared. Each row fails by chance with probability 1e-6.
+// Noise with any memory, random walks included, counts as oscillating no more often than
+// declared, with the best of all trial frequencies: of samples, of which the last half and the
+// whole run are looked at, twice as often. Each row fails by chance with probability 1e-6.
 func TestRingingOfNoise(t *testing.T) {
 	rng := newRand()
-	const runs = 3000
-	for _, row := range []struct{ memory, declared float64 }{{0, falseAlarm}, {0.8, 2 * falseAlarm}, {1, 2 * falseAlarm}} {
-		for _, values := range []int{24, 100} {
-			hits := 0
-			for range runs {
-				trace := Trace{}
-				x := 0.0
-				for s := range values {
-					x = row.memory*x + rng.NormFloat64()
-					trace.Steps = append(trace.Steps, s)
-					trace.Reward = append(trace.Reward, x)
+	for _, row := range []struct {
+		origin   Origin
+		runs     int
+		memories []float64
+		rows     []int
+		declared float64
+	}{
+		{Expectations, 3000, []float64{0}, []int{24, 32, 100}, change.FalseAlarm},
+		{Expectations, 3000, []float64{0.8, 1}, []int{24, 100}, 2 * change.FalseAlarm},
+		{Samples, 400, []float64{0, 0.5, 0.8, 0.95, 1}, []int{24, 100, 300}, 4 * change.FalseAlarm},
+	} {
+		most := declaredMost(row.runs, row.declared)
+		for _, memory := range row.memories {
+			for _, rows := range row.rows {
+				hits := 0
+				for range row.runs {
+					trace := Trace{Origin: row.origin}
+					x := 0.0
+					for s := range rows {
+						x = memory*x + rng.NormFloat64()
+						trace.Steps, trace.Reward = append(trace.Steps, s), append(trace.Reward, x)
+					}
+					if rewardRinging(&trace).Value > 0 {
+						hits++
+					}
 				}
-				if e := rewardRinging(&trace); e.Value > 0 {
-					hits++
+				if hits > most {
+					t.Errorf("origin %d, memory %g, %d rows: %d of %d runs of noise oscillate, want at most %d", row.origin, memory, rows, hits, row.runs, most)
 				}
-			}
-			most := declaredMost(runs, row.declared)
-			if hits > most {
-				t.Errorf("memory %g, %d values: %d of %d runs of noise oscillate, want at most %d", row.memory, values, hits, runs, most)
 			}
 		}
 	}

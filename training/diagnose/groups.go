@@ -146,7 +146,7 @@ func remainingRise(t *Trace) Evidence {
 		return unobserved(name, AdvantageDegeneracy, o)
 	}
 	at, late := r.at[r.late:], r.columns[0][r.late:]
-	slope, stdErr := line(at, late)
+	slope, stdErr := change.Line(at, late)
 	span := at[len(at)-1] - at[0]
 	start := r.start()[0]
 	rise := change.Mean(late) + slope*span/2 - start

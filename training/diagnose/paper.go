@@ -3,6 +3,8 @@ package diagnose
 import (
 	"math"
 	"slices"
+
+	"grposim/training/change"
 )
 
 // PaperName names the failure mode of a run by the four diagnostics of
@@ -11,7 +13,7 @@ import (
 //
 // The paper gives no thresholds; all of these are ours. A quantity that it says
 // grows, rises or falls must have a slope that chance explains with a probability of
-// at most falseAlarm (±standardErrors standard errors, over the whole run): log ‖g‖
+// at most change.FalseAlarm (±standardErrors standard errors, over the whole run): log ‖g‖
 // or the largest ratio grows; KL rises and entropy falls, both. Between a healthy and
 // a failing value the threshold is the midpoint ½: the late share of zero-variance
 // groups, ρ and u_eval/u_train. R_∞ is the largest value of the series, the window
@@ -61,7 +63,7 @@ func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(fl
 	if o != Observed {
 		return unobserved(diagnostic, of, o)
 	}
-	slope, stdErr := line(r.at, r.columns[0])
+	slope, stdErr := change.Line(r.at, r.columns[0])
 	if slope == 0 {
 		stdErr = 1 // a constant has no trend
 	}
@@ -139,5 +141,5 @@ func rate(at, y []float64) (slope, stdErr float64) {
 	if len(finite) < 3 {
 		return math.NaN(), math.NaN()
 	}
-	return line(finiteAt, finite)
+	return change.Line(finiteAt, finite)
 }

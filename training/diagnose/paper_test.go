@@ -13,16 +13,8 @@ func TestPaperName(t *testing.T) {
 		run  Trace
 	}{
 		{"healthy", None, plain(func(t *Trace) {})},
-		{"truth falls", RewardHacking, plain(func(t *Trace) {
-			for i, r := range t.Reward {
-				t.TrueReward[i] = 1.1 - r
-			}
-		})},
-		{"equal rewards", AdvantageDegeneracy, plain(func(t *Trace) {
-			for i, s := range t.Steps {
-				t.ZeroVariance[i] = approach(s, 0, 0.95)
-			}
-		})},
+		{"truth falls", RewardHacking, plainRows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
+		{"equal rewards", AdvantageDegeneracy, plainRows(func(t *Trace, i, s int) { t.ZeroVariance[i] = approach(s, 0, 0.95) })},
 		{"KL up, entropy down", PolicyConcentration, plain(func(t *Trace) { concentrate(newRand(), t) })},
 		{"KL stable, entropy down", None, plain(func(t *Trace) {
 			concentrate(newRand(), t)
@@ -30,16 +22,8 @@ func TestPaperName(t *testing.T) {
 				t.KL[i] = 0.3
 			}
 		})},
-		{"gradient grows", DynamicalInstability, plain(func(t *Trace) {
-			for i, s := range t.Steps {
-				t.GradientNorm[i] *= math.Exp(0.01 * float64(s))
-			}
-		})},
-		{"ratio grows", DynamicalInstability, plain(func(t *Trace) {
-			for i, s := range t.Steps {
-				t.RatioMax[i] += 0.01 * float64(s)
-			}
-		})},
+		{"gradient grows", DynamicalInstability, plainRows(func(t *Trace, i, s int) { t.GradientNorm[i] *= math.Exp(0.01 * float64(s)) })},
+		{"ratio grows", DynamicalInstability, plainRows(func(t *Trace, i, s int) { t.RatioMax[i] += 0.01 * float64(s) })},
 	} {
 		if d := PaperName(row.run); d.Mode != row.want {
 			t.Errorf("%s: named %s, want %s\n%s", row.name, d.Mode, row.want, table(d))
@@ -56,6 +40,15 @@ func plain(by func(*Trace)) Trace {
 	}
 	by(&t)
 	return t
+}
+
+// plainRows is plain with rows that are changed one by one.
+func plainRows(by func(t *Trace, i, s int)) Trace {
+	return plain(func(t *Trace) {
+		for i, s := range t.Steps {
+			by(t, i, s)
+		}
+	})
 }
 
 // An evaluation reward a·R + b of the training reward has ρ = 1 and lies on the

@@ -37,7 +37,7 @@ const roundOff = 1e-9
 // least squares, at any spacing of the steps (a Lomb–Scargle periodogram). It counts
 // only if it explains most of the variance about the line, and a larger share than
 // the best of as many trials explains in white noise, except with probability
-// falseAlarm. Of n values, two fix the line and two the sinusoid, so in one trial
+// change.FalseAlarm. Of n values, two fix the line and two the sinusoid, so in one trial
 // chance explains a share above c with probability (1−c)^((n−4)/2). Oscillations of
 // more than n/2 cycles are not resolved.
 func rewardRinging(t *Trace) Evidence {
@@ -57,38 +57,29 @@ func rewardRinging(t *Trace) Evidence {
 // the first column, 0 if the sinusoid does not count (see rewardRinging).
 func sinusoidAmplitude(r *run) float64 {
 	x := r.columns[0]
-	at, late := r.at[r.late:], x[r.late:]
-	n := float64(len(late))
-	rest := detrended(at, late)
-	total := dot(rest, rest)
-	scale := 0.0
+	late, n := newPeriodogram(r.at[r.late:], x[r.late:]), float64(len(x)-r.late)
+	if !(math.Sqrt(late.total/n) > roundOff*largest(x)) {
+		return 0
+	}
+	found := late.best(minCycles, n/2)
+	if !(found.explained/late.total > chanceShare(found.trials, n)) {
+		return 0
+	}
+	return late.amplitude(found)
+}
+
+// largest returns the largest absolute value.
+func largest(x []float64) (most float64) {
 	for _, v := range x {
-		scale = max(scale, math.Abs(v))
+		most = max(most, math.Abs(v))
 	}
-	if !(math.Sqrt(total/n) > roundOff*scale) {
-		return 0
-	}
-	span := at[len(at)-1] - at[0]
-	trials, best := 0.0, 0.0
-	for cycles := float64(minCycles); cycles <= n/2; cycles += cycleStep {
-		trials++
-		cos, sin := make([]float64, len(at)), make([]float64, len(at))
-		for i, t := range at {
-			sin[i], cos[i] = math.Sincos(2 * math.Pi * cycles * (t - at[0]) / span)
-		}
-		c, s := detrended(at, cos), detrended(at, sin)
-		best = max(best, explained(rest, c, s))
-	}
-	if !(best/total > chanceShare(trials, n)) {
-		return 0
-	}
-	return math.Sqrt(2 * best / n)
+	return most
 }
 
 // chanceShare is the share of the variance that the best of some trial frequencies must
 // exceed in n values to count (see rewardRinging).
 func chanceShare(trials, n float64) float64 {
-	return max(1-math.Pow(falseAlarm/trials, 2/(n-4)), 0.5)
+	return max(1-math.Pow(change.FalseAlarm/trials, 2/(n-4)), 0.5)
 }
 
 // entropySwings counts how often the policy concentrates and spreads again in the
@@ -135,24 +126,8 @@ func entropySwings(t *Trace) Evidence {
 // extent returns the range of x: its largest minus its smallest value.
 func extent(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
-// detrended returns y minus its least-squares line in x.
-func detrended(x, y []float64) []float64 {
-	slope, _ := line(x, y)
-	mx, my := change.Mean(x), change.Mean(y)
-	rest := make([]float64, len(y))
-	for i := range y {
-		rest[i] = y[i] - my - slope*(x[i]-mx)
-	}
-	return rest
-}
-
-// explained returns the part of the sum of squares of y that the best linear
-// combination of u and v explains.
-func explained(y, u, v []float64) float64 {
-	return explainedBy(dot(u, u), dot(u, v), dot(v, v), dot(u, y), dot(v, y))
-}
-
-// explainedBy is explained by the products of y, u and v.
+// explainedBy returns the part of the sum of squares of y that the best linear combination
+// of u and v explains, by the products of y, u and v.
 func explainedBy(uu, uv, vv, uy, vy float64) float64 {
 	determinant := uu*vv - uv*uv
 	switch { // u and v are linearly dependent if every step has one of two phases

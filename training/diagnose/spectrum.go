@@ -21,18 +21,15 @@ import (
 func sampledRinging(r *run, name string) Evidence {
 	x := r.columns[0]
 	first, since := x[:r.late], int(r.at[r.late])
-	early, scale, rows := extent(first)/2, 0.0, float64(max(2, len(first)))
-	for _, v := range x {
-		scale = max(scale, math.Abs(v))
-	}
+	early, rows := extent(first)/2, float64(max(2, len(first)))
 	say := func(amplitude, wide float64) Evidence {
 		return measured(name, DynamicalInstability, amplitude/early, wide, AtLeast, minAmplitudeRatio, since)
 	}
 	late := newPeriodogram(r.at[r.late:], x[r.late:])
-	if !(math.Sqrt(late.total/float64(len(late.y))) > roundOff*scale) {
+	if !(math.Sqrt(late.total/float64(len(late.y))) > roundOff*largest(x)) {
 		return say(0, 0)
 	}
-	regular, largest := late.fast()
+	regular, top := late.fast()
 	coarse := late.coarse()
 	if regular == 0 {
 		regular = slowRinging(newPeriodogram(r.at, x).coarse(), coarse)
@@ -45,7 +42,7 @@ func sampledRinging(r *run, name string) Evidence {
 		return say(regular, regular/curve-ratio)
 	}
 	slow := coarse.best(cycleStep, minCycles-cycleStep)
-	hidden, bends := max(largest, coarse.amplitude(slow)), coarse.closer(slow)
+	hidden, bends := max(top, coarse.amplitude(slow)), coarse.closer(slow)
 	if !bends { // what is left beside a monotone curve
 		flat := newPeriodogram(late.at, late.aboutMonotone())
 		_, hidden = flat.fast()
@@ -87,7 +84,7 @@ type periodogram struct {
 }
 
 func newPeriodogram(at, values []float64) *periodogram {
-	p := &periodogram{at: at, raw: values, y: detrended(at, values)}
+	p := &periodogram{at: at, raw: values, y: change.Detrended(at, values)}
 	p.total = dot(p.y, p.y)
 	return p
 }

@@ -25,7 +25,7 @@ func TestPeriodogramAgainstTheSlowWay(t *testing.T) {
 			for i, t := range at {
 				sin[i], cos[i] = math.Sincos(2 * math.Pi * cycles * (t - at[0]) / p.span())
 			}
-			want := explained(p.y, detrended(at, cos), detrended(at, sin))
+			want := explained(p.y, change.Detrended(at, cos), change.Detrended(at, sin))
 			from := math.Mod(cycles, cycleStep) // the trial is reached by turning
 			got := p.best(cycles, cycles).explained
 			turned := p.best(from+cycleStep, cycles)
@@ -107,7 +107,7 @@ func TestRisesDoNotRing(t *testing.T) {
 		}
 		count[finding(Name(l), DynamicalInstability).Finding]++
 	}
-	if count[Present] > declaredMost(runs, 10*falseAlarm) || count[Absent] < runs/2 {
+	if count[Present] > declaredMost(runs, 10*change.FalseAlarm) || count[Absent] < runs/2 {
 		t.Errorf("rises are unstable or not in %v, want hardly any present and at least half absent", count)
 	}
 }
@@ -160,33 +160,6 @@ func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
 		}
 		if v := finding(Name(l), AdvantageDegeneracy); v.Finding != c.want {
 			t.Errorf("late rise %g, noise %g: %+v, want %s", c.late, c.noise, v, c.want)
-		}
-	}
-}
-
-// Noise with any memory, random walks included, rings in samples no more often than twice
-// declared: the last half and the whole run are looked at.
-func TestRingingOfSampledNoise(t *testing.T) {
-	rng := newRand()
-	const runs = 400
-	for _, memory := range []float64{0, 0.5, 0.8, 0.95, 1} {
-		for _, rows := range []int{24, 100, 300} {
-			hits := 0
-			for range runs {
-				trace := Trace{Origin: Samples}
-				x := 0.0
-				for s := range rows {
-					x = memory*x + rng.NormFloat64()
-					trace.Steps = append(trace.Steps, s)
-					trace.Reward = append(trace.Reward, x)
-				}
-				if rewardRinging(&trace).Value > 0 {
-					hits++
-				}
-			}
-			if most := declaredMost(runs, 4*falseAlarm); hits > most {
-				t.Errorf("memory %g, %d rows: %d of %d runs of noise oscillate, want at most %d", memory, rows, hits, runs, most)
-			}
 		}
 	}
 }
@@ -287,4 +260,10 @@ func TestQuietRewards(t *testing.T) {
 			t.Errorf("%g …: %+v", x[0], e)
 		}
 	}
+}
+
+// explained returns the part of the sum of squares of y that the best linear
+// combination of u and v explains.
+func explained(y, u, v []float64) float64 {
+	return explainedBy(dot(u, u), dot(u, v), dot(v, v), dot(u, y), dot(v, y))
 }

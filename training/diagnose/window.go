@@ -19,13 +19,9 @@ const minLate = 8
 // become NaN, a series ends, and its last values are not those of the run.
 const endShare = 8
 
-// falseAlarm is the one-sided probability with which chance alone may pass as a
-// trend or an oscillation.
-const falseAlarm = 1e-3
-
 // standardErrors is the distance from its mean that a normal variable exceeds
-// with probability falseAlarm.
-var standardErrors = distuv.UnitNormal.Quantile(1 - falseAlarm)
+// with probability change.FalseAlarm.
+var standardErrors = distuv.UnitNormal.Quantile(1 - change.FalseAlarm)
 
 // run holds some columns of a trace without gaps: only the rows in which each of
 // them has a number.
@@ -93,7 +89,7 @@ func (r *run) means(from, to int) []float64 {
 
 // studentErrors is the quantile of Student's law for a mean of minLate batches about a
 // line, which has two parameters.
-var studentErrors = distuv.StudentsT{Sigma: 1, Nu: minLate - 2}.Quantile(1 - falseAlarm)
+var studentErrors = distuv.StudentsT{Sigma: 1, Nu: minLate - 2}.Quantile(1 - change.FalseAlarm)
 
 // lateError returns the half-width of the interval of a column's late mean, 0 for
 // Expectations. It is made of the means of minLate batches of rows about a line, so that
@@ -103,17 +99,12 @@ func (t *Trace) lateError(r *run, column int) float64 {
 		return 0
 	}
 	late := r.columns[column][r.late:]
-	at, batches := make([]float64, minLate), make([]float64, minLate)
-	for i := range batches {
-		at[i] = float64(i)
-		batches[i] = change.Mean(late[i*len(late)/minLate : (i+1)*len(late)/minLate])
-	}
-	rest := detrended(at, batches)
+	rest := change.Detrended(change.Rows(minLate), change.Batches(late, minLate))
 	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
 }
 
 // settle moves the beginning of the late rows to a change of a column's level within
-// them, if noise shows one as clear less often than falseAlarm and minLate rows follow:
+// them, if noise shows one as clear less often than change.FalseAlarm and minLate rows follow:
 // the level after it is the run's, and the change is no noise. Late rows that move before
 // they change, as an entropy that falls slowly and then at once, have no constant level
 // before it: then the change counts that change.Late finds, if no value before it is among
@@ -124,10 +115,10 @@ func (t *Trace) settle(r *run, column int) {
 		return
 	}
 	c, _ := change.Find(late, change.Either)
-	if c.Chance > falseAlarm {
+	if c.Chance > change.FalseAlarm {
 		c, _ = change.LateIf(late, change.Either, func(c change.Change) bool { return apart(late[:c.Index], late[c.Index:]) })
 	}
-	if c.Chance <= falseAlarm && len(late)-c.Index >= minLate {
+	if c.Chance <= change.FalseAlarm && len(late)-c.Index >= minLate {
 		r.late, r.changed = r.late+c.Index, true
 	}
 }
@@ -137,10 +128,8 @@ func apart(x, y []float64) bool {
 	return slices.Max(x) < slices.Min(y) || slices.Max(y) < slices.Min(x)
 }
 
-// onset returns the step at which a column's level changed across a threshold for good:
-// where the sum of its distances from the threshold turns (Page's cumulative sum). It is
-// the most likely step of one change in normal noise between levels at equal distances
-// from the threshold.
+// onset returns the step at which a column's level changed across a threshold for good
+// (change.Onset).
 //
 // Where settle found a change from the other side of the threshold, it is that.
 func (r *run) onset(column int, s Side, threshold float64) int {
@@ -149,17 +138,11 @@ func (r *run) onset(column int, s Side, threshold float64) int {
 			return int(r.at[r.late])
 		}
 	}
-	sum, least, first := 0.0, 0.0, 0
-	for i, x := range r.columns[column] {
-		d := x - threshold
-		if s == AtMost {
-			d = -d
-		}
-		if sum += d; sum < least && i+1 < len(r.at) {
-			least, first = sum, i+1
-		}
+	sign := 1.0
+	if s == AtMost {
+		sign = -1
 	}
-	return int(r.at[first])
+	return int(r.at[change.Onset(len(r.at), func(i int) float64 { return sign * (r.columns[column][i] - threshold) })])
 }
 
 // deviation returns the sample standard deviation of at least two values.
@@ -169,19 +152,4 @@ func deviation(x []float64) float64 {
 		sum += (v - m) * (v - m)
 	}
 	return math.Sqrt(sum / float64(len(x)-1))
-}
-
-// line fits y = a + slope·x by least squares to at least three points and
-// returns the slope with its standard error.
-func line(x, y []float64) (slope, stdErr float64) {
-	mx, my := change.Mean(x), change.Mean(y)
-	var xx, xy, yy float64
-	for i := range x {
-		dx, dy := x[i]-mx, y[i]-my
-		xx += dx * dx
-		xy += dx * dy
-		yy += dy * dy
-	}
-	slope = xy / xx
-	return slope, math.Sqrt(max(yy-slope*xy, 0) / float64(len(x)-2) / xx)
 }

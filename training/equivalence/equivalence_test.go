@@ -154,7 +154,7 @@ func exceeds(events, trials int, probability float64) bool {
 // different is at most 2α and that one is wrongly the same at most α, wherever the true
 // differences lie; and rows that are the same, or different, are found.
 func TestErrorsOfFamilies(t *testing.T) {
-	const rows, trials, confidence, margin = 10, 2000, 0.9, 1.0
+	const rows, trials, confidence, margin = 10, familyTrials, 0.9, 1.0
 	generator := rand.New(rand.NewPCG(7, 7))
 	for _, shared := range []float64{0, 0.7} {
 		for name, truth := range map[string]func(row int) float64{

@@ -55,7 +55,7 @@ func compare(t *testing.T, a, b []fit.Curve, margin float64) *RunsComparison {
 // differ, by their scatter. Where the margin is wide, curves that are equal are found to
 // be the same, and curves that are not different.
 func TestRunsErrors(t *testing.T) {
-	const trials = 400
+	const trials = runsTrials
 	shifted := func(t float64) float64 { return growth(40)(t) + 0.15 }
 	for _, c := range []struct {
 		name   string

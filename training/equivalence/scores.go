@@ -92,8 +92,9 @@ const (
 // unit: percent_a and percent_b, or share_a and share_b.
 var (
 	required = []string{"benchmark", "n_a", "n_b"}
-	optional = []string{"model", "metric", "se_a", "se_b", "sd_a", "sd_b", "runs_a", "runs_b"}
-	ofRuns   = []string{"sd_a", "sd_b", "runs_a", "runs_b"} // all of them or none
+	ofErrors = []string{"se_a", "se_b"}                     // all of them or none
+	ofRuns   = []string{"sd_a", "sd_b", "runs_a", "runs_b"} // likewise
+	optional = slices.Concat([]string{"model", "metric"}, ofErrors, ofRuns)
 )
 
 // maxScores bounds the rows of a table.
@@ -198,18 +199,16 @@ func (p *scoreReader) header(line int, names []string) {
 			p.add(line, "column %s is missing", name)
 		}
 	}
-	_, a := p.at["se_a"]
-	if _, b := p.at["se_b"]; a != b {
-		p.add(line, "got one of the columns se_a and se_b, want both or none")
-	}
-	of := 0
-	for _, name := range ofRuns {
-		if _, has := p.at[name]; has {
-			of++
+	for _, group := range [][]string{ofErrors, ofRuns} {
+		of := 0
+		for _, name := range group {
+			if _, has := p.at[name]; has {
+				of++
+			}
 		}
-	}
-	if of != 0 && of != len(ofRuns) {
-		p.add(line, "got %d of the columns %s, want all or none", of, strings.Join(ofRuns, ", "))
+		if of != 0 && of != len(group) {
+			p.add(line, "got %d of the columns %s, want all or none", of, strings.Join(group, ", "))
+		}
 	}
 }
 

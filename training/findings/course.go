@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -41,10 +42,12 @@ func resumeJump(l *logs.Log) (found []Finding) {
 			s, _ := read(l, math.Inf(-1), math.Inf(1), q)
 			at, _ := slices.BinarySearch(s.steps, step)
 			before, after := s.values[max(0, at-around):at], s.values[at:min(len(s.values), at+around)]
+			if len(before) < around/2 || len(after) < around/2 {
+				continue
+			}
 			size, error := jump(before, after)
-			alarm := falseAlarm / 2 / float64(len(quantities)*len(l.Resumes))
-			if len(before) < around/2 || len(after) < around/2 ||
-				math.Abs(size) <= error*(distuv.StudentsT{Sigma: 1, Nu: float64(len(before) + len(after) - 3)}).Quantile(1-alarm) {
+			alarm := change.FalseAlarm / 2 / float64(len(quantities)*len(l.Resumes))
+			if math.Abs(size) <= error*(distuv.StudentsT{Sigma: 1, Nu: float64(len(before) + len(after) - 3)}).Quantile(1-alarm) {
 				continue
 			}
 			texts = append(texts, fmt.Sprintf("%s from %s to %s", s.key, plain(before[len(before)-1]), plain(after[0])))
@@ -71,8 +74,8 @@ func jump(before, after []float64) (size, stdErr float64) {
 	for i := len(before); i < n; i++ {
 		step[i] = 1
 	}
-	y, scale := rest(y), slices.Max(append([]float64{0}, y...))
-	step = rest(step)
+	y, scale := change.Detrended(change.Rows(n), y), slices.Max(append([]float64{0}, y...))
+	step = change.Detrended(change.Rows(n), step)
 	var xx, xy, yy float64
 	for i, x := range step {
 		xx, xy, yy = xx+x*x, xy+x*y[i], yy+y[i]*y[i]
@@ -81,24 +84,6 @@ func jump(before, after []float64) (size, stdErr float64) {
 		return 0, 0
 	}
 	return size, math.Sqrt(max(yy-size*xy, 0) / float64(n-3) / xx)
-}
-
-// rest returns the residuals of the least-squares line through values at equal distances.
-func rest(y []float64) []float64 {
-	n := float64(len(y))
-	var mean, xy, xx float64
-	for _, v := range y {
-		mean += v / n
-	}
-	for i, v := range y {
-		x := float64(i) - (n-1)/2
-		xy, xx = xy+x*(v-mean), xx+x*x
-	}
-	residuals := make([]float64, len(y))
-	for i, v := range y {
-		residuals[i] = v - mean - (float64(i)-(n-1)/2)*xy/xx
-	}
-	return residuals
 }
 
 // componentsApart finds components of the reward that move in opposite directions, each

@@ -69,18 +69,6 @@ func (f Finding) rank() int {
 	return 1
 }
 
-// check is a row of the table: what users see of a kind, what it is, and how it is found.
-type check struct {
-	kind    Kind
-	see     string                    // what people see, for docs/diagnose.md
-	is      string                    // what it is
-	next    string                    // what to do
-	mild    bool                      // its remarks too say what to do
-	threads []string                  // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
-	from    []logs.Quantity           // quantities of which one at least must be recorded
-	find    func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
-}
-
 // Of returns what a log states, failures before remarks: first those of the update itself;
 // then the earlier one, and of equals that which stands first in the table, since a cause is
 // not later than its effect; last what the reward does, which has a cause, and of which a
@@ -95,9 +83,9 @@ func Of(l *logs.Log) []Finding {
 	var all []Finding
 	for _, c := range checks {
 		for _, f := range c.find(l) {
-			f.Kind = c.kind
-			if f.Next == "" && (f.Level == Failure || c.mild) {
-				f.Next = c.next
+			f.Kind = c.Kind
+			if f.Next == "" && (f.Level == Failure || c.Mild) {
+				f.Next = c.Next
 			}
 			all = append(all, f)
 			if f.Kind == NumericalFailure && f.Stops && f.Since > l.Steps[0] {
@@ -112,36 +100,19 @@ func Of(l *logs.Log) []Finding {
 	return all
 }
 
-// Row is a row of the table of findings as it is printed.
-type Row struct {
-	Kind    Kind
-	See     string   // what people see
-	Is      string   // what it is
-	Next    string   // what to do
-	Threads []string // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
-}
-
-// Table returns the table of findings, causes before their effects.
-func Table() (rows []Row) {
-	for _, c := range checks {
-		rows = append(rows, Row{c.kind, c.see, c.is, c.next, c.threads})
-	}
-	return rows
-}
-
 // Kinds lists the kinds of findings in the order of the table.
 func Kinds() (kinds []Kind) {
 	for _, c := range checks {
-		kinds = append(kinds, c.kind)
+		kinds = append(kinds, c.Kind)
 	}
 	return kinds
 }
 
 // Observable reports whether a log has a column that can show a kind.
 func Observable(l *logs.Log, k Kind) bool {
-	return slices.ContainsFunc(checks, func(c check) bool {
-		return c.kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool {
-			return slices.ContainsFunc(c.from, func(q logs.Quantity) bool { return of(col, q) })
+	return slices.ContainsFunc(checks, func(c Row) bool {
+		return c.Kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool {
+			return slices.ContainsFunc(c.From, func(q logs.Quantity) bool { return of(col, q) })
 		})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -426,7 +427,7 @@ func TestFaults(t *testing.T) {
 		KLBlowUp:        func(of columns, row, i int) { of[logs.KLRef][i] = 100 * of[logs.GradNorm][i]; falls(of, row, i) },
 		EntropyGrowth:   func(of columns, row, i int) { of[logs.Entropy][i] *= 5; falls(of, row, i) },
 		NoSignal: func(of columns, row, i int) {
-			of[logs.FracZeroStd][i], of[logs.RewardStdBatch][i], of[logs.Reward][i] = 1, 0, median(of[logs.Reward][row-9:row+1])
+			of[logs.FracZeroStd][i], of[logs.RewardStdBatch][i], of[logs.Reward][i] = 1, 0, change.Median(of[logs.Reward][row-9:row+1])
 		},
 	} {
 		rng := rand.New(rand.NewPCG(4, 1))
@@ -461,6 +462,11 @@ func TestDiagnoseDoc(t *testing.T) {
 	for _, row := range Table() {
 		if row.See == "" || row.Is == "" || row.Next == "" || len(row.Threads) == 0 {
 			t.Errorf("%+v is not complete", row)
+		}
+		for _, q := range row.From {
+			if !slices.ContainsFunc(logs.Quantities, func(d logs.Definition) bool { return d.Quantity == q }) {
+				t.Errorf("%s is found from %q, which is no quantity", row.Kind, q)
+			}
 		}
 		var threads []string
 		for _, thread := range row.Threads {

@@ -106,7 +106,7 @@ func NoDeviation(l *logs.Log) (key string, values []float64) {
 		if len(known) == 0 {
 			continue
 		}
-		start := median(known[:max(1, len(known)/4)])
+		start := change.Median(known[:max(1, len(known)/4)])
 		for row, x := range values {
 			if x <= negligible*start {
 				values[row] = 0

@@ -33,7 +33,7 @@ func truncation(l *logs.Log) []Finding {
 	if at := share.past(half); at.certain() {
 		const all = 0.995 // 1 but for the rounding of a mean
 		values := share.within(at, half)
-		every := median(values) >= all
+		every := change.Median(values) >= all
 		f := Finding{Level: Failure, Since: at.since(), Text: "most completions are"}
 		if every {
 			f.Text = "every completion is"

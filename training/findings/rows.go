@@ -162,7 +162,7 @@ func span(values []float64, number func(float64) string) string {
 	if least == most {
 		return most
 	}
-	return fmt.Sprintf("%s to %s, median %s", least, most, number(median(values)))
+	return fmt.Sprintf("%s to %s, median %s", least, most, number(change.Median(values)))
 }
 
 // plain prints a number with three digits, or all of those before the point.
@@ -174,11 +174,6 @@ func plain(x float64) string {
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
-
-func median(x []float64) float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	return sorted[(len(sorted)-1)/2]/2 + sorted[len(sorted)/2]/2
-}
 
 // move is a change of level of a positive quantity.
 type move struct {
@@ -203,7 +198,7 @@ func (s series) factorChange() (m move, found bool) {
 		return move{}, false
 	}
 	early, late := slices.Sorted(slices.Values(s.values[:n])), slices.Sorted(slices.Values(s.values[len(s.values)-n:]))
-	m = move{from: median(early), to: median(late)}
+	m = move{from: change.Median(early), to: change.Median(late)}
 	low, high := early, late
 	if m.to < m.from {
 		low, high = late, early
@@ -211,17 +206,13 @@ func (s series) factorChange() (m move, found bool) {
 	if !m.large() || low[n-1-n/10] >= high[n/10] {
 		return s.lateChange()
 	}
-	limit, sum, least, first := math.Sqrt(m.from)*math.Sqrt(m.to), 0.0, 0.0, 0
-	for i, x := range s.values {
-		d := -1.0
-		if (x >= limit) == (m.to > m.from) {
-			d = 1
+	limit := math.Sqrt(m.from) * math.Sqrt(m.to)
+	m.since = s.steps[change.Onset(len(s.values), func(i int) float64 {
+		if (s.values[i] >= limit) == (m.to > m.from) {
+			return 1
 		}
-		if sum += d; sum < least && i+1 < len(s.values) {
-			least, first = sum, i+1
-		}
-	}
-	m.since = s.steps[first]
+		return -1
+	})]
 	return m, true
 }
 
@@ -229,7 +220,7 @@ func (s series) factorChange() (m move, found bool) {
 func (s series) lateChange() (m move, found bool) {
 	levels := func(c change.Change) move { return move{c.Before.Mean, c.After.Mean, s.steps[c.Index]} }
 	c, found := change.LateIf(s.values, change.Either, func(c change.Change) bool { return levels(c).large() })
-	return levels(c), found && c.Chance <= falseAlarm
+	return levels(c), found && c.Chance <= change.FalseAlarm
 }
 
 // large reports whether a level has changed by a factor of e.
@@ -245,20 +236,17 @@ func (m move) factor() string {
 	return "beyond measure"
 }
 
-// falseAlarm is the one-sided probability with which chance alone may pass as a trend.
-const falseAlarm = 1e-3
-
 // batches is the number of batch means of which a trend is made, so that the noise of rows
 // may be correlated.
 const batches = 8
 
 // steep is the number of standard errors of a slope that batch means about a level exceed with
-// probability falseAlarm.
-var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - falseAlarm)
+// probability change.FalseAlarm.
+var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.FalseAlarm)
 
 // apart is the number of standard errors that the difference at one of the seven splits of
-// batch means about a level exceeds with at most probability falseAlarm: a union bound.
-var apart = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - falseAlarm/(batches-1))
+// batch means about a level exceeds with at most probability change.FalseAlarm: a union bound.
+var apart = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.FalseAlarm/(batches-1))
 
 // trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain: of at
 // least eight rows by the slope of eight batch means, of three to seven if every row says
@@ -278,15 +266,8 @@ func (s series) trend() int {
 		}
 		return 0
 	}
-	means := s.batchMeans()
-	var xy, xx, yy float64
-	total := change.Mean(means)
-	for i, m := range means {
-		x := float64(i) - (batches-1)/2.0
-		xy, xx, yy = xy+x*m, xx+x*x, yy+(m-total)*(m-total)
-	}
-	slope := xy / xx
-	if error := steep * math.Sqrt(max(yy-slope*xy, 0)/(batches-2)/xx); math.Abs(slope) <= error {
+	slope, error := change.Line(change.Rows(batches), change.Batches(s.values, batches))
+	if math.Abs(slope) <= steep*error {
 		return 0
 	}
 	return cmp.Compare(slope, 0)
@@ -299,7 +280,7 @@ func (s series) went() int {
 	if sign := s.trend(); sign != 0 || len(s.values) < batches {
 		return sign
 	}
-	means := s.batchMeans()
+	means := change.Batches(s.values, batches)
 	for k := 1; k < batches; k++ {
 		before, after := change.Mean(means[:k]), change.Mean(means[k:])
 		var within float64
@@ -316,15 +297,6 @@ func (s series) went() int {
 		}
 	}
 	return 0
-}
-
-// batchMeans returns the means of eight batches of successive rows, of at least eight rows.
-func (s series) batchMeans() []float64 {
-	means, n := make([]float64, batches), len(s.values)
-	for i := range means {
-		means[i] = change.Mean(s.values[i*n/batches : (i+1)*n/batches])
-	}
-	return means
 }
 
 // ends says how a series went: its mean over the first and the last quarter, of at least

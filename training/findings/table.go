@@ -1,132 +1,67 @@
 package findings
 
-import "grposim/training/logs"
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
 
-// checks is the table, causes before their effects. The maintainers of trainers gave the
-// advice of its column next to those who reported it.
-var checks = []check{
-	{
-		kind: NumericalFailure, find: numericalFailure,
-		see:     "`nan` for gradient norm, loss, KL or entropy; completions of one repeated sign",
-		is:      "the update is not a number, the weights are lost or the update is skipped",
-		next:    "go back to the checkpoint before; look for samples without tokens, a group or micro batch that is left empty, and a sampled token of probability 0; cap the log ratio of the KL penalty; try another precision, a lower learning rate, a newer trainer",
-		threads: []string{"huggingface/trl#6549", "unslothai/unsloth#3006", "verl-project/verl#2505", "modelscope/ms-swift#3136"},
-		from:    []logs.Quantity{logs.GradNorm, logs.Loss, logs.KLRef, logs.KLOld, logs.Entropy},
-	},
-	{
-		kind: NoUpdate, find: noUpdate,
-		see:     "gradient norm, and often loss and KL, exactly 0 in every row though rewards differ",
-		is:      "the weights do not move: gradients are lost on the way, or the learning rate is 0",
-		next:    "see whether a weight changes in one step: gradient checkpointing without input gradients, an adapter that is not trained, and versions of DeepSpeed lose gradients",
-		threads: []string{"modelscope/ms-swift#5890", "modelscope/ms-swift#4570"},
-		from:    []logs.Quantity{logs.GradNorm, logs.LR},
-	},
-	{
-		kind: ZeroLoss, find: zeroLoss,
-		see:     "loss 0, or 0.0001, while the reward rises",
-		is:      "normal: the advantages of a group add up to 0, and what is left of the loss is the KL penalty",
-		next:    "judge the run by reward, KL and gradient norm, not by the loss",
-		threads: []string{"huggingface/open-r1#239", "huggingface/trl#3452"},
-		from:    []logs.Quantity{logs.Loss},
-	},
-	{
-		kind: GradientSpike, find: gradientSpike,
-		see:     "the gradient norm is a hundred times as large in some rows",
-		is:      "single samples or groups decide an update; Adam remembers it for a thousand steps",
-		next:    "clip the gradient norm near its median; look at the samples of that step, a deviation near 0 that advantages are divided by among them",
-		threads: []string{"huggingface/trl#2980", "NVIDIA-NeMo/RL#4158"},
-		mild:    true,
-		from:    []logs.Quantity{logs.GradNorm},
-	},
-	{
-		kind: Truncation, find: truncation,
-		see:     "`clipped_ratio` near 1; mean length at the limit; reward 0",
-		is:      "completions are cut before they end, so that the reward cannot see an answer",
-		next:    "raise the length limit (max_completion_length of TRL, 256 by default; data.max_response_length of verl) until most completions end: reasoning about a word problem takes several hundred tokens; check the chat template and the end-of-sequence token; leave cut completions out of the loss (mask_truncated_completions of TRL)",
-		threads: []string{"huggingface/trl#5697", "huggingface/trl#6263"},
-		from:    []logs.Quantity{logs.LenClipped, logs.LenMax, logs.LenMean},
-	},
-	{
-		kind: LengthChange, find: lengthChange,
-		see:     "completions get several times longer or shorter",
-		is:      "the policy has found that length changes the reward, or it repeats itself",
-		next:    "read some completions: repetition and unfinished answers, or answers that the reward lets pass without reasoning; raise the length limit, or pay for length less",
-		mild:    true,
-		threads: []string{"allenai/open-instruct#659"},
-		from:    []logs.Quantity{logs.LenMean},
-	},
-	{
-		kind: SamplerMismatch, find: samplerMismatch,
-		see:     "log probabilities of the sampling engine and the trainer differ; importance weights away from 1",
-		is:      "the samples are not those of the policy that is trained, although the weights are the same",
-		next:    "check that both see the same weights, temperature, chat template and truncation of sampling (top-p, top-k); run both in one precision (float16 differs less than bfloat16); correct the rest by capped importance weights",
-		threads: []string{"huggingface/trl#4772", "huggingface/trl#6789", "NVIDIA-NeMo/RL#2260", "verl-project/verl#6280"},
-		from:    []logs.Quantity{logs.MismatchKL, logs.LogpMismatch, logs.ProbMismatch, logs.ISEffective, logs.ISRatioMean},
-	},
-	{
-		kind: StaleSamples, find: staleSamples,
-		see:     "the age of samples grows; most tokens are clipped",
-		is:      "the samples are drawn from a policy of many updates ago",
-		next:    "lower the allowed age of samples or the number of updates a batch, or the learning rate",
-		threads: []string{"PrimeIntellect-ai/prime-rl#2812", "PrimeIntellect-ai/prime-rl#964"},
-		from:    []logs.Quantity{logs.Staleness, logs.StalenessMax},
-	},
-	{
-		kind: KLBlowUp, find: klBlowUp,
-		see:     "KL of 1, of 10,000, of a billion; a loss as large",
-		is:      "the policy has left its reference, or tokens are sampled that it gives no probability",
-		next:    "lower the learning rate or raise β, warm up, clip the gradient norm; check that policy and reference score the same tokens",
-		threads: []string{"meta-pytorch/torchforge#664", "huggingface/trl#2933"},
-		from:    []logs.Quantity{logs.KLRef},
-	},
-	{
-		kind: EntropyGrowth, find: entropyGrowth,
-		see:     "the entropy grows several times, completions become noise",
-		is:      "the policy forgets what it prefers",
-		next:    "set the entropy bonus to 0, lower the upper clip bound or the learning rate, leave cut completions out of the loss; check the mismatch of sampler and trainer",
-		threads: []string{"verl-project/verl#781", "verl-project/verl#2738", "rllm-org/rllm#116"},
-		from:    []logs.Quantity{logs.Entropy},
-	},
-	{
-		kind: RewardCollapse, find: rewardCollapse,
-		see:     "the reward rises, then drops and stays low, or sags slowly",
-		is:      "the policy has got worse at what it is trained on: an update was too large, or samples, reward or data have changed",
-		next:    "see by a score of evaluation whether the data have only become harder; else go back to a checkpoint before that step and lower the learning rate, or look at what the other findings say of the same steps",
-		threads: []string{"PeterGriffinJin/Search-R1#88", "PrimeIntellect-ai/prime-rl#964"},
-		from:    []logs.Quantity{logs.Reward},
-	},
-	{
-		kind: ResumeJump, find: resumeJump,
-		see:     "reward, KL, gradient or learning rate jump after a resume",
-		is:      "the run did not go on from the state that it had",
-		next:    "compare the state that was loaded with the one that was saved: weights, optimizer, schedule, reference policy, seed of the data",
-		mild:    true,
-		threads: []string{"verl-project/verl#3754"},
-		from:    []logs.Quantity{logs.Reward, logs.KLRef, logs.GradNorm, logs.Entropy, logs.LR},
-	},
-	{
-		kind: ComponentsApart, find: componentsApart,
-		see:     "the reward for format rises, that for accuracy falls",
-		is:      "one component of the reward is won at the cost of another",
-		next:    "see whether the one that rises pays for what the other one should: lower its weight, or pay it only where the answer is right",
-		mild:    true,
-		threads: []string{"huggingface/open-r1#255", "allenai/open-instruct#659"},
-		from:    []logs.Quantity{logs.RewardComponent},
-	},
-	{
-		kind: NoSignal, find: noSignal,
-		see:     "reward deviation 0, `frac_reward_zero_std` 1, `solve_none` of all groups",
-		is:      "all samples of each group have the same reward, so that none has an advantage",
-		next:    "read some completions beside their rewards; take prompts that are solved sometimes, more samples a prompt, a finer reward",
-		threads: []string{"huggingface/trl#3708", "huggingface/trl#4764"},
-		from:    []logs.Quantity{logs.FracZeroStd, logs.CountZeroStd, logs.FracAll0, logs.CountAll0, logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous, logs.RewardMax, logs.AdvantageMax},
-	},
-	{
-		kind: ConstantReward, find: constantReward,
-		see:     "the mean reward is the same number in every row",
-		is:      "the reward function returns a constant, or what is logged is not the reward",
-		next:    "call the reward function on a right and a wrong answer; look for a parser that finds nothing, and for rewards logged after normalization",
-		threads: []string{"huggingface/open-r1#503", "huggingface/trl#3452"},
-		from:    []logs.Quantity{logs.Reward},
-	},
+	"grposim/training/logs"
+)
+
+// Row is a row of the table of findings: what users see of a kind, what it is, and how it is
+// found.
+type Row struct {
+	Kind    Kind
+	See     string          // what people see
+	Is      string          // what it is
+	Next    string          // what to do
+	Threads []string        // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
+	Mild    bool            // its remarks too say what to do
+	From    []logs.Quantity // quantities of which one at least must be recorded
+
+	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
+
+// tableFile is the table, causes before their effects. The maintainers of trainers gave the
+// advice of its column next to those who reported it.
+//
+//go:embed table.json
+var tableFile []byte
+
+// finders are the functions of the rows.
+var finders = map[Kind]func(*logs.Log) []Finding{
+	NumericalFailure: numericalFailure,
+	NoUpdate:         noUpdate,
+	ZeroLoss:         zeroLoss,
+	GradientSpike:    gradientSpike,
+	Truncation:       truncation,
+	LengthChange:     lengthChange,
+	SamplerMismatch:  samplerMismatch,
+	StaleSamples:     staleSamples,
+	KLBlowUp:         klBlowUp,
+	EntropyGrowth:    entropyGrowth,
+	RewardCollapse:   rewardCollapse,
+	ResumeJump:       resumeJump,
+	ComponentsApart:  componentsApart,
+	NoSignal:         noSignal,
+	ConstantReward:   constantReward,
+}
+
+// checks is the table. It panics on one that is wrong.
+var checks = func() (rows []Row) {
+	from := json.NewDecoder(bytes.NewReader(tableFile))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&rows); err != nil {
+		panic(fmt.Sprintf("findings: table.json: %v", err))
+	}
+	for i := range rows {
+		if rows[i].find = finders[rows[i].Kind]; rows[i].find == nil {
+			panic(fmt.Sprintf("findings: table.json: no function finds %q", rows[i].Kind))
+		}
+	}
+	return rows
+}()
+
+// Table returns the table of findings, causes before their effects.
+func Table() []Row { return checks }

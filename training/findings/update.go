@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -263,7 +264,7 @@ func gradientSpike(l *logs.Log) []Finding {
 	if !has || len(norm.values) < enough {
 		return nil
 	}
-	usual := median(norm.values)
+	usual := change.Median(norm.values)
 	at := norm.past(spike * usual)
 	if at.total == 0 {
 		return nil

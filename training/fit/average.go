@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/rom/fp"
+	"grposim/training/change"
 )
 
 // Growth holds the start, plateau and half-time of one curve, averaged over the constant and
@@ -66,12 +67,10 @@ func Grow(c Curve, largest float64) *Growth {
 }
 
 // unbiased is the correlation of successive residuals of a model, in [0, 0.98], corrected
-// for what a fit of k parameters to n rows takes from it: (k + (k + 2) r)/n (Kendall,
-// and Marriott and Pope, Biometrika 41, 1954, for k = 1).
+// for what the fit takes from it.
 func unbiased(m *Model) float64 {
 	n, k := float64(len(m.problem.b.time)), float64(m.parameters())
-	r := (m.correlation() + k/n) / (1 - (k+2)/n)
-	return min(max(r, 0), largestCorrelation)
+	return min(max(change.Unbiased(m.correlation(), n, k), 0), largestCorrelation)
 }
 
 // Weight is that of a law, 0 for those that are not in Growth.

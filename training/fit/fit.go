@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"grposim/training/change"
 )
 
 // Result compares the laws on one curve.
@@ -133,7 +135,7 @@ func (r *Result) closest() *Model {
 // weigh compares the models by their BIC, at a correlation of residuals.
 func (r *Result) weigh(correlation float64) {
 	n := float64(len(r.Models[0].problem.b.time))
-	independent := (1 - correlation) / (1 + correlation)
+	independent := change.Independent(correlation)
 	r.Correlation, r.Independent = correlation, n*independent
 	for i := range r.Models {
 		m := &r.Models[i]

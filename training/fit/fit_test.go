@@ -72,38 +72,6 @@ func TestFitRecoversParameters(t *testing.T) {
 	}
 }
 
-// 90 % intervals contain the true parameters in 85 to 95 % of the runs. The share of
-// each of 18 parameters may differ from 0.9 by four standard deviations of a binomial
-// law.
-func TestIntervalsCover(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 6))
-	var sum, count float64
-	for _, s := range shapes {
-		y := grown(s.law, s.shape)
-		truth := append([]float64{2, 5}, s.shape...)
-		covered := make([]float64, len(truth))
-		for range coverRuns {
-			m := fitLaw(curve(rng, 250, 0.6, y), s.law)
-			for k, p := range m.Parameters() {
-				if p.Lo <= truth[k] && truth[k] <= p.Hi {
-					covered[k] += 1.0 / coverRuns
-				}
-			}
-		}
-		for k, share := range covered {
-			sum += share
-			count++
-			if math.Abs(share-0.9) > 4*math.Sqrt(0.9*0.1/coverRuns) {
-				t.Errorf("%s: intervals of parameter %d cover the truth in %.2f of the runs", s.law, k, share)
-			}
-		}
-	}
-	t.Logf("90 %% intervals cover the truth in %.3f of the runs", sum/count)
-	if all := sum / count; all < 0.85 || all > 0.95 {
-		t.Errorf("90 %% intervals cover the truth in %.3f of the runs", all)
-	}
-}
-
 // regimes counts the regimes of curves of 250 rows by kind.
 func regimes(runs int, noise float64, y func(rng *rand.Rand) func(t float64) float64) map[Regime]int {
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -114,8 +82,7 @@ func regimes(runs int, noise float64, y func(rng *rand.Rand) func(t float64) flo
 	return count
 }
 
-// Of curves without an oscillation at most 2 % are said to oscillate. In the fast test
-// more than 2 of 25 of a kind would, with a probability of 0.01 if it were 2 %.
+// Of curves without an oscillation at most 2 % are said to oscillate.
 func TestNoOscillationIsClaimed(t *testing.T) {
 	for name, y := range map[string]func(rng *rand.Rand) func(t float64) float64{
 		"flat": func(*rand.Rand) func(t float64) float64 { return func(float64) float64 { return 0 } },
@@ -138,14 +105,14 @@ func TestNoOscillationIsClaimed(t *testing.T) {
 // of 6 it does in a tenth.
 func TestFlatStaysFlat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	const runs = 60
+	const runs = flatRuns
 	grown := 0
 	for range runs {
 		if Fit(curve(rng, 40, 1, func(float64) float64 { return 0 })).Regime != Flat {
 			grown++
 		}
 	}
-	if float64(grown) > 0.02*runs+3 {
+	if float64(grown) > 0.02*runs+1.5 {
 		t.Errorf("%d of %d flat curves are said to grow", grown, runs)
 	}
 }

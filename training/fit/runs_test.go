@@ -3,4 +3,4 @@
 package fit
 
 // Simulated curves of each kind.
-const falseClaimRuns, powerRuns, coverRuns, forecastRuns, oscillationRuns = 25, 25, 20, 20, 50
+const falseClaimRuns, powerRuns, forecastRuns, oscillationRuns, flatRuns, hiddenRuns = 5, 6, 8, 30, 15, 20

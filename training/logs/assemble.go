@@ -58,15 +58,15 @@ func (c *collector) log() (*Log, error) {
 // of equals counts.
 func (c *collector) trainer() int {
 	best, most := 0, -1
-	for i, t := range trainers {
+	for i, t := range trainers() {
 		n := 0
 		for _, s := range c.series {
 			if s.training[i].rule != nil {
 				n++
 			}
 		}
-		allowed := slices.Contains(t.containers, c.container) || c.container != TrainerState
-		for _, key := range t.needs {
+		allowed := slices.Contains(t.Containers, c.container) || c.container != TrainerState
+		for _, key := range t.Needs {
 			allowed = allowed && c.hasKey(i, key)
 		}
 		if allowed && n > most {
@@ -87,20 +87,20 @@ func (c *collector) writer(i int) Trainer {
 			continue
 		}
 		own++
-		if key := s.training[i].rule.key; strings.Contains(key, "/") || strings.Count(key, "_") >= 2 {
+		if key := s.training[i].rule.Key; strings.Contains(key, "/") || strings.Count(key, "_") >= 2 {
 			own++
 		}
 	}
-	if own < 2 && !slices.Contains(trainers[i].containers, c.container) {
+	if own < 2 && !slices.Contains(trainers()[i].Containers, c.container) {
 		return Plain
 	}
-	return trainers[i].name
+	return trainers()[i].Name
 }
 
 // hasKey reports whether the file has a key of trainer i with the given rule key.
 func (c *collector) hasKey(i int, key string) bool {
 	return slices.ContainsFunc(c.series, func(s *series) bool {
-		return s.training[i].rule != nil && s.training[i].rule.key == key
+		return s.training[i].rule != nil && s.training[i].rule.Key == key
 	})
 }
 
@@ -133,19 +133,6 @@ func (c *collector) keysSeen() string {
 		return "it has no keys"
 	}
 	return "its keys are " + quoteAll(keys) + renaming(keys[0])
-}
-
-// quoteAll lists keys, the first thirty of them.
-func quoteAll(keys []string) string {
-	const shown = 30
-	var list []string
-	for _, k := range keys[:min(len(keys), shown)] {
-		list = append(list, quote(k))
-	}
-	if more := len(keys) - shown; more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(list, ", ")
 }
 
 // renaming says what to do with a key that could be the reward's.
@@ -194,15 +181,18 @@ type source struct {
 	training bool // of the table of evaluation: a key of training in rows of evaluation
 }
 
+// compare orders sources as Quantities are.
+func (s source) compare(t source) int { return cmp.Compare(s.quantity.rank(), t.quantity.rank()) }
+
 // tells reports whether a source is more than a learning rate.
 func (s source) tells() bool { return s.quantity != LR }
 
 // columns returns the sources of the table of a part in the order of Quantities.
 func (a *assembly) columns(of part) []source {
-	t := &trainers[a.trainer]
-	rules := t.rules
+	t := &trainers()[a.trainer]
+	rules := t.Keys
 	if of == evaluating {
-		rules = t.evalRules
+		rules = t.EvalKeys
 	}
 	var found []source
 	taken, used := make(map[Quantity]bool), make(map[*series]bool)
@@ -216,12 +206,12 @@ func (a *assembly) columns(of part) []source {
 	}
 	for i := range rules {
 		r := &rules[i]
-		if r.quantity == "" || !a.applies(r) {
+		if r.Quantity == "" || !a.applies(r) {
 			continue
 		}
-		if r.key == countOfReward+"*" {
+		if r.Key == countOfReward+"*" {
 			if s := a.zeroStd(); s != nil {
-				take(r.quantity, r, s)
+				take(r.Quantity, r, s)
 			}
 			continue
 		}
@@ -230,19 +220,19 @@ func (a *assembly) columns(of part) []source {
 			if of == evaluating {
 				m = s.evaluated[a.trainer]
 			}
-			if m.rule != nil && m.rule.key == r.key {
-				take(Quantity(strings.Replace(string(r.quantity), "*", m.name, 1)), r, s)
+			if m.rule != nil && m.rule.Key == r.Key {
+				take(Quantity(strings.Replace(string(r.Quantity), "*", m.name, 1)), r, s)
 			}
 		}
 	}
 	if of == training {
 		for _, s := range a.general() {
-			if r := s.general.rule; take(r.quantity, r, s) {
-				a.note("%s is read as %s, by what its name says after the slash.", s.key, r.quantity)
+			if r := s.general.rule; take(r.Quantity, r, s) {
+				a.note("%s is read as %s, by what its name says after the slash.", s.key, r.Quantity)
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+	slices.SortStableFunc(found, source.compare)
 	return found
 }
 
@@ -252,12 +242,12 @@ func (a *assembly) general() []*series {
 	counts := make(map[Quantity]int)
 	for _, s := range a.series {
 		if s.general.rule != nil {
-			counts[s.general.rule.quantity]++
+			counts[s.general.rule.Quantity]++
 		}
 	}
 	var single []*series
 	for _, s := range a.series {
-		if s.general.rule != nil && counts[s.general.rule.quantity] == 1 {
+		if s.general.rule != nil && counts[s.general.rule.Quantity] == 1 {
 			single = append(single, s)
 		}
 	}
@@ -308,29 +298,20 @@ func (a *assembly) fillCounts() {
 // evaluation are apart write some keys of training there too.
 func (a *assembly) evaluation() []source {
 	sources := a.columns(evaluating)
-	if trainers[a.trainer].evaluation != evalOwns {
+	if trainers()[a.trainer].Evaluation != evalOwns {
 		return sources
 	}
 	for _, s := range a.train {
 		s.training = true
 		if s.quantity == Reward {
-			s.quantity, s.rule = EvalScore, &rule{meaning: evalReward}
+			s.quantity, s.rule = EvalScore, &rule{Meaning: evalReward}
 		}
 		if !slices.ContainsFunc(sources, func(x source) bool { return x.quantity == s.quantity }) {
 			sources = append(sources, s)
 		}
 	}
-	slices.SortStableFunc(sources, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+	slices.SortStableFunc(sources, source.compare)
 	return sources
-}
-
-// applies reports whether the conditions of a rule hold for the file.
-func (a *assembly) applies(r *rule) bool {
-	if r.with != "" && !a.hasKey(a.trainer, r.with) {
-		return false
-	}
-	complete := a.container == TrainerState || a.container == Console || a.container == TensorBoard
-	return r.without == "" || complete && !a.hasKey(a.trainer, r.without)
 }
 
 // counts returns the series of which a row of training has one, where rows are numbered:
@@ -364,24 +345,15 @@ func (a *assembly) counts() (these []*series) {
 
 // table makes the table of a part.
 func (a *assembly) table(of part) Table {
-	own := trainers[a.trainer].evaluation == evalOwns
+	own := trainers()[a.trainer].Evaluation == evalOwns
 	sources, steps, counts := a.train, a.steps, []*series(nil)
 	if steps == nil {
 		counts = a.counts()
 	}
 	var evalSteps *series
 	if of == evaluating {
-		sources = a.evaluation()
-		for _, s := range a.series {
-			if s.name == evalStepKey {
-				evalSteps = s
-			}
-		}
+		sources, evalSteps = a.evaluation(), a.byName[evalStepKey]
 	}
-	has := func(s source, row int) bool {
-		return s.of.has(row) && !(s.training && a.rows[row].updates)
-	}
-
 	var kept, at []int // rows, and their steps
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
@@ -395,7 +367,7 @@ func (a *assembly) table(of part) Table {
 			continue
 		case of == evaluating && own && !info.ofEval:
 			continue
-		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return has(s, row) }):
+		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return a.has(s, row) }):
 			continue
 		}
 		x := steps.at(row)
@@ -449,14 +421,11 @@ func (a *assembly) table(of part) Table {
 
 	t := Table{Steps: at}
 	for _, s := range sources {
-		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Estimator: s.rule.estimator, Values: make([]float64, len(kept))}
+		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Estimator: s.rule.Estimator, Values: make([]float64, len(kept))}
 		for i, row := range kept {
 			c.Values[i] = math.NaN()
-			if has(s, row) {
-				c.Values[i] = s.of.at(row) * cmp.Or(s.rule.scale, 1)
-				if s.rule.rest {
-					c.Values[i] = 1 - c.Values[i]
-				}
+			if a.has(s, row) {
+				c.Values[i] = s.value(row)
 			}
 			if s.of.broken(row) {
 				c.NotFinite = append(c.NotFinite, i)
@@ -468,6 +437,21 @@ func (a *assembly) table(of part) Table {
 		}
 	}
 	return t
+}
+
+// has reports whether a row has a value for a column: a key of training does not count for
+// one of evaluation in rows of training.
+func (a *assembly) has(s source, row int) bool {
+	return s.of.has(row) && !(s.training && a.rows[row].updates)
+}
+
+// value returns the value of a row in the unit of the quantity.
+func (s source) value(row int) float64 {
+	x := s.of.at(row) * cmp.Or(s.rule.Scale, 1)
+	if s.rule.Rest {
+		return 1 - x
+	}
+	return x
 }
 
 // repeats reports whether a row says nothing that one before it does not, as where every
@@ -513,7 +497,7 @@ func (a *assembly) spacing(l *Log) {
 	if len(counts) > 0 && 10*uneven > len(l.Steps) {
 		a.note("Rows are unevenly spaced: %d of %d differences of steps are not %d.", uneven, len(l.Steps)-1, usual)
 	}
-	row := trainers[a.trainer].row
+	row := trainers()[a.trainer].Row
 	if row != singleStep {
 		l.Averaged = usual
 	}
@@ -536,7 +520,7 @@ func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
 		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
-	case trainers[a.trainer].row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
+	case trainers()[a.trainer].Row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
 		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {
@@ -570,7 +554,7 @@ func (a *assembly) remark(l *Log) {
 			a.note("%s: %s not finite, read as missing.", c.Key, CountWords(n, "value"))
 		}
 		for _, s := range a.series {
-			if x := s.training[a.trainer].rule; s != read && x != nil && x == a.train[i].rule && x.quantity == c.Quantity {
+			if x := s.training[a.trainer].rule; s != read && x != nil && x == a.train[i].rule && x.Quantity == c.Quantity {
 				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
 			}
 		}
@@ -620,48 +604,4 @@ func (l *Log) tellSolved() {
 		c.Meaning = strings.Replace(c.Meaning, "Number of", "Share of", 1)
 	}
 	slices.SortStableFunc(l.Columns, func(x, y Column) int { return cmp.Compare(x.Quantity.rank(), y.Quantity.rank()) })
-}
-
-// tellStd finds out by the values what the file's keys leave open: whether reward_std is
-// that within a group or that of the batch. rewards/NAME/std is that of the batch in every
-// version. With a single reward function of weight 1, whose mean is the reward, the two
-// differ in some row if reward_std is that within a group, and agree in all if it is that
-// of the batch. 1 % tells them apart: console output has four digits.
-func (t *Table) tellStd() {
-	std := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Quantity == RewardStdAmbiguous })
-	family := func(prefix Quantity) (found []Column) {
-		for _, c := range t.Columns {
-			if strings.HasPrefix(string(c.Quantity), string(prefix)+"/") {
-				found = append(found, c)
-			}
-		}
-		return found
-	}
-	reward, ok := t.Column(Reward)
-	means, stds := family(RewardComponent), family(RewardComponentStd)
-	if std < 0 || !ok || len(means) != 1 || len(stds) != 1 {
-		return
-	}
-	c := &t.Columns[std]
-	rows, differ := 0, 0
-	for i, x := range c.Values {
-		m, r, of := means[0].Values[i], reward.Values[i], stds[0].Values[i]
-		switch {
-		case math.IsNaN(x + m + r + of):
-			continue
-		case math.Abs(m-r) > 1e-3*max(math.Abs(m), math.Abs(r)):
-			return // another weight
-		case math.Abs(x-of) > 0.01*max(x, of):
-			differ++
-		}
-		if x > 0 || of > 0 {
-			rows++
-		}
-	}
-	switch {
-	case differ > 0:
-		c.Quantity, c.Meaning = RewardStdWithin, stdWithin+" It differs from "+stds[0].Key+", which is that of the batch."
-	case rows > 0:
-		c.Quantity, c.Meaning = RewardStdBatch, stdBatch+" It equals "+stds[0].Key+" in every row. If a batch is a single group, it is that within the group too."
-	}
 }

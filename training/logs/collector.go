@@ -204,21 +204,21 @@ func (c *collector) newSeries(key []byte) *series {
 		known().ends = true
 		return s
 	}
-	rulesOf.find(c.tidy, name, func(at entry, star []byte) {
+	rulesOf().find(c.tidy, name, func(at entry, star []byte) {
 		of := &known().training[at.trainer]
 		if at.eval {
 			of = &s.evaluated[at.trainer]
 		} else {
 			s.trains = true
-			s.tells = s.tells || at.rule.quantity != LR && at.rule.quantity != ""
+			s.tells = s.tells || at.rule.Quantity != LR && at.rule.Quantity != ""
 		}
 		if of.rule == nil || at.order < of.order {
 			*of = match{at.rule, string(star), at.order}
 		}
 	})
 	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !otherPrefixes[string(before)] {
-		rulesOf.find(after, after, func(at entry, star []byte) {
-			if trainers[at.trainer].name == Plain && !at.eval && star == nil {
+		rulesOf().find(after, after, func(at entry, star []byte) {
+			if trainers()[at.trainer].Name == Plain && !at.eval && star == nil {
 				known().general = match{rule: at.rule}
 			}
 		})
@@ -228,7 +228,7 @@ func (c *collector) newSeries(key []byte) *series {
 
 // emptySeries returns a series of a key that no trainer writes.
 func emptySeries(key, name string) *series {
-	return &series{key: key, name: name, training: make([]match, len(trainers)), evaluated: make([]match, len(trainers))}
+	return &series{key: key, name: name, training: make([]match, len(trainers())), evaluated: make([]match, len(trainers()))}
 }
 
 // trained reports whether the series is that of a step or of training.

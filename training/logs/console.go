@@ -6,10 +6,43 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+var consoleFormat = format{
+	container: Console,
+	docs:      [][2]string{{"console output", "lines of the forms below among any other text"}},
+	begins:    func(*collector, *input) bool { return true },
+	read: func(c *collector, in *input) error {
+		err := readConsole(c, &lines{r: in.Reader})
+		switch names := tableOfNumbers(in.begin); {
+		case err != nil || len(c.rows) > 0:
+		case names != nil:
+			c.err.add(1, "got no known column among %s, want step, reward and others of docs/logs.md%s", quoteAll(names), renamings(names))
+		default:
+			n, text := telling(in.begin)
+			c.err.add(n, "got %s, want %s", quote(text), knownFormats)
+		}
+		return err
+	},
+}
+
+// namedNumber matches a number after a name, which a line of metrics has.
+var namedNumber = regexp.MustCompile(`[A-Za-z_)\]'"][:=]\s*[-+]?\d`)
+
+// telling returns the line of a text that is most like one of metrics, with its number: the
+// first with a number after a name, or the first.
+func telling(text string) (number int, line string) {
+	for i, line := range strings.Split(text, "\n") {
+		if namedNumber.MatchString(line) {
+			return i + 1, line
+		}
+	}
+	return 1, firstLine(text)
+}
 
 // lineForm is a form of lines that trainers print: what such a line looks like, for
 // docs/logs.md, a text that every such line has, and its reader, which returns whether a
@@ -58,7 +91,7 @@ type weak struct {
 }
 
 // readConsole reads the text of a console.
-func (c *collector) readConsole(l *lines) error {
+func readConsole(c *collector, l *lines) error {
 	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
 	for {
 		next, ok := k.next()

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -11,12 +10,25 @@ import (
 	"strings"
 )
 
+var csvFormat = format{
+	container: CSV,
+	docs: [][2]string{
+		{"history of W&B as CSV", "columns `_step`, `_runtime` and the keys"},
+		{"a chart of W&B as CSV", "columns `RUN - KEY` of one or several runs; those that end in `__MIN` and `__MAX` are left out"},
+		{"CSV", "a header with known keys, with commas, tabs or semicolons; with semicolons decimals may follow a comma"},
+	},
+	begins: func(c *collector, in *input) bool {
+		return !strings.HasPrefix(in.begin, "{") && separator(c, firstLine(in.begin)) != 0
+	},
+	read: func(c *collector, in *input) error { return readCSV(c, in, separator(c, firstLine(in.begin))) },
+}
+
 // separators of the cells of a CSV file.
 const separators = ",\t;"
 
 // separator returns the separator of a header, 0 if the line has no step and no key of
 // training.
-func (c *collector) separator(line string) rune {
+func separator(c *collector, line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
 		n := 0
@@ -97,15 +109,15 @@ type csvColumn struct {
 	of    *series
 }
 
-// header looks up the names of columns. A chart of several runs has a collector for each.
+// headerRuns looks up the names of columns. A chart of several runs has a collector for each.
 // W&B does not keep the names of runs apart: a column that repeats is of another run.
-func (c *collector) header(names []string) []*csvRun {
+func headerRuns(c *collector, names []string) []*csvRun {
 	if isEventChart(names) {
-		return []*csvRun{{c, c.eventChart()}}
+		return []*csvRun{{c, eventChartColumns(c)}}
 	}
 	var runs []*csvRun
 	byName, times := make(map[string]*csvRun), make(map[string]int)
-	only := c.onlyReward(names)
+	only := onlyReward(c, names)
 	add := func(r *csvRun, index int, key string) bool {
 		if r.byKey[key] != nil {
 			return false
@@ -169,7 +181,7 @@ func (c *collector) header(names []string) []*csvRun {
 
 // onlyReward returns the key of a chart of W&B that has a single one, if no trainer is known
 // to write it and it is like a reward's; else "".
-func (c *collector) onlyReward(names []string) (only string) {
+func onlyReward(c *collector, names []string) (only string) {
 	for _, name := range names {
 		run, key, bound := chartColumn(name)
 		switch {
@@ -200,8 +212,8 @@ func (r *csvRun) row(line int, cells []string) {
 	r.endRow(line)
 }
 
-// csv reads a file of a header and rows.
-func (c *collector) csv(from *bufio.Reader, by rune) error {
+// readCSV reads a file of a header and rows.
+func readCSV(c *collector, from io.Reader, by rune) error {
 	input := &bounded{from: from}
 	r := csv.NewReader(input)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord, r.LazyQuotes = by, -1, true, true
@@ -223,7 +235,7 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 	if err != nil {
 		return err
 	}
-	runs := c.header(header)
+	runs := headerRuns(c, header)
 
 	want, short, shortLine := len(header), -1, 0 // a row that is too short may be the last
 	flush := func() {

@@ -10,6 +10,13 @@ import (
 	"strings"
 )
 
+var eventJSONFormat = format{
+	container: EventChart,
+	docs:      [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, `Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
+	begins:    func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
+	read:      func(c *collector, in *input) error { return readEventJSON(c, in) },
+}
+
 // TensorBoard downloads a chart as CSV, with a header, or as a JSON list of rows
 // [WALL TIME, STEP, VALUE].
 
@@ -22,9 +29,9 @@ func isEventChart(names []string) bool {
 	return slices.Equal(plain, []string{"wall time", "step", "value"})
 }
 
-// eventChart returns the columns of TensorBoard's download of a chart. The file does not say
+// eventChartColumns returns the columns of TensorBoard's download of a chart. The file does not say
 // of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
-func (c *collector) eventChart() []csvColumn {
+func eventChartColumns(c *collector) []csvColumn {
 	c.container = EventChart
 	step, value := c.addKey(1, "Step"), c.asReward("Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
@@ -33,14 +40,9 @@ func (c *collector) eventChart() []csvColumn {
 	return []csvColumn{{1, step}, {2, value}}
 }
 
-// isEventJSON reports whether a text begins with a list of lists.
-func (c *collector) isEventJSON(begin string) bool {
-	return strings.HasPrefix(strings.Map(dropSpace, begin[:min(len(begin), 1000)]), "[[")
-}
-
-// eventJSON reads TensorBoard's download of a chart as JSON.
-func (c *collector) eventJSON(r io.Reader) error {
-	run := csvRun{c, c.eventChart()}
+// readEventJSON reads TensorBoard's download of a chart as JSON.
+func readEventJSON(c *collector, r io.Reader) error {
+	run := csvRun{c, eventChartColumns(c)}
 	var row []string
 	depth := 0
 	for tokens := json.NewDecoder(r); ; {

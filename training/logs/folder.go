@@ -260,7 +260,7 @@ func (t *timeline) file(name string) error {
 	defer f.Close()
 	r := bufio.NewReaderSize(f, peeked)
 	if t.container == WandbRun {
-		err = t.wandb(r)
+		err = readWandb(t.collector, r)
 	} else {
 		err = t.events(r, filepath.Base(name))
 	}

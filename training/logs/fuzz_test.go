@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -29,8 +30,18 @@ func FuzzWandb(f *testing.F) {
 	})
 }
 
-// Any bytes give a log or an *Error: of event files, files of W&B, Parquet, gzip and UTF-16.
-func FuzzBinary(f *testing.F) {
+// Any bytes give a log or an *Error of one line per problem: of texts, event files, files of W&B,
+// Parquet, gzip and UTF-16.
+func FuzzRead(f *testing.F) {
+	for _, folder := range []string{"good", "bad"} {
+		for _, file := range testFiles(f, folder) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
 	f.Add(eventFile(1, "1 train/reward 0.5", "2 train/reward 0.75"))
 	f.Add(wandbFile(historyRecord(1, "reward", "0.5"), historyRecord(2, "train/reward", "NaN")))
 	f.Add([]byte("[[1700000000.5, 1, 0.25], [1700000001.5, 2, \"NaN\"]]"))
@@ -71,6 +82,12 @@ func checkLogs(t *testing.T, read func() ([]*Log, error)) {
 	var wrong *Error
 	if err != nil && !errors.As(err, &wrong) && !errors.Is(err, errLongRecord) {
 		t.Fatalf("no problems: %v", err)
+	}
+	if wrong != nil {
+		lines := len(wrong.Problems) + min(wrong.More, 1)
+		if n := strings.Count(err.Error(), "\n") + 1; n != lines || len(wrong.Problems) == 0 {
+			t.Fatalf("%d lines for %d problems and %d more: %v", n, len(wrong.Problems), wrong.More, err)
+		}
 	}
 	if err == nil && len(all) == 0 {
 		t.Fatal("neither log nor error")

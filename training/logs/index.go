@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The rules are looked up by the names of their keys: whole names in a map, those with a *
@@ -40,9 +41,9 @@ type index struct {
 }
 
 // rulesOf is the index of the table.
-var rulesOf = newIndex(trainers)
+var rulesOf = sync.OnceValue(func() *index { return newIndex(trainers()) })
 
-func newIndex(trainers []trainer) *index {
+func newIndex(all []trainer) *index {
 	x := &index{whole: make(map[string][]entry), patterns: make(map[string][]pattern)}
 	add := func(key string, at entry) {
 		key = string(lower(nil, tidy(nil, []byte(key))))
@@ -52,15 +53,15 @@ func newIndex(trainers []trainer) *index {
 			x.whole[key] = append(x.whole[key], at)
 		}
 	}
-	for i := range trainers {
-		t := &trainers[i]
-		for p, prefix := range t.prefixes {
-			for r := range t.rules {
-				add(prefix+t.rules[r].key, entry{i, false, p*len(t.rules) + r, &t.rules[r]})
+	for i := range all {
+		t := &all[i]
+		for p, prefix := range t.Prefixes {
+			for r := range t.Keys {
+				add(prefix+t.Keys[r].Key, entry{i, false, p*len(t.Keys) + r, &t.Keys[r]})
 			}
 		}
-		for r := range t.evalRules {
-			add(t.evalRules[r].key, entry{i, true, r, &t.evalRules[r]})
+		for r := range t.EvalKeys {
+			add(t.EvalKeys[r].Key, entry{i, true, r, &t.EvalKeys[r]})
 		}
 	}
 	x.befores = slices.Sorted(maps.Keys(x.patterns))

@@ -3,7 +3,7 @@
 // OpenAll reads the runs of a file or a folder. It recognises the container of a file (a
 // trainer_state.json, JSON lines, lines printed to the console, CSV, TensorBoard events,
 // Parquet) from the first bytes, and the trainer from the keys: the trainer of which the run
-// has the most keys. A table (trainers.go, written out in docs/logs.md) gives the
+// has the most keys. A table (trainers.json, written out in docs/logs.md) gives the
 // quantity that each key of a trainer holds, and what exactly the trainer means by it.
 //
 // A file is read once from front to back, in memory for the rows of the known columns
@@ -14,7 +14,10 @@
 // a value that a row lacks is NaN.
 package logs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Log holds the rows that a file records of one training run.
 type Log struct {
@@ -98,6 +101,39 @@ func (t *Table) Column(q Quantity) (Column, bool) {
 		}
 	}
 	return Column{}, false
+}
+
+// Prefix returns the first rows of training, at least one, with the evaluations up to the
+// last of them. The columns stay, and share their values with the log.
+func (l *Log) Prefix(rows int) *Log {
+	p := *l
+	p.Table = l.Table.prefix(rows)
+	last := p.Steps[rows-1]
+	if l.Evaluation != nil {
+		until, found := slices.BinarySearch(l.Evaluation.Steps, last)
+		if found {
+			until++
+		}
+		e := l.Evaluation.prefix(until)
+		if p.Evaluation = &e; until == 0 {
+			p.Evaluation = nil
+		}
+	}
+	resumes, _ := slices.BinarySearch(l.Resumes, last+1)
+	p.Resumes = l.Resumes[:resumes]
+	return &p
+}
+
+// prefix returns the first rows of a table.
+func (t *Table) prefix(rows int) Table {
+	p := Table{Steps: t.Steps[:rows], Columns: slices.Clone(t.Columns)}
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		c.Values = c.Values[:rows]
+		broken, _ := slices.BinarySearch(c.NotFinite, rows)
+		c.NotFinite = c.NotFinite[:broken]
+	}
+	return p
 }
 
 // Options says how a file is read.

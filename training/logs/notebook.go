@@ -6,8 +6,18 @@ import (
 	"html"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
+
+var notebookFormat = format{
+	container: Console,
+	docs:      [][2]string{{"a notebook of Jupyter, a log of Kaggle", "what its cells printed: the table in which the trainer shows its progress, or the text"}},
+	begins: func(_ *collector, in *input) bool {
+		return slices.ContainsFunc([]string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`}, func(start string) bool { return strings.HasPrefix(in.squeezed(), start) })
+	},
+	read: readNotebook,
+}
 
 // Notebooks hold what their cells printed: a file of Jupyter (nbformat 4) the outputs of each
 // cell, the log of a run on Kaggle a list of pieces of text. The table in which a trainer
@@ -16,17 +26,6 @@ import (
 // longNotebook is the largest number of bytes of a notebook that are read: its pictures are
 // in it.
 const longNotebook = 256 << 20
-
-// isNotebook reports whether a text begins as one of these does.
-func isNotebook(_ *collector, begin string) bool {
-	squeezed := strings.Map(dropSpace, begin[:min(len(begin), 1000)])
-	for _, start := range []string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`} {
-		if strings.HasPrefix(squeezed, start) {
-			return true
-		}
-	}
-	return false
-}
 
 // printed is a text that a notebook has whole or by lines.
 type printed string
@@ -45,10 +44,10 @@ func (p *printed) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// notebook reads what the cells printed: the tables of HTML with a header that is known,
+// readNotebook reads what the cells printed: the tables of HTML with a header that is known,
 // or if there are none the texts.
-func (c *collector) notebook(r *bufio.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(r, longNotebook))
+func readNotebook(c *collector, in *input) error {
+	b, err := io.ReadAll(io.LimitReader(in, longNotebook))
 	if err != nil {
 		return err
 	}
@@ -78,16 +77,16 @@ func (c *collector) notebook(r *bufio.Reader) error {
 		}
 	}
 	shown := text.String()
-	if c.isPasted(tables.String()) {
+	if isPasted(c, tables.String()) {
 		shown = tables.String()
 	}
 	c.notes = append(c.notes, "The outputs of a notebook are read; lines are counted in them.")
 	lines := &lines{r: bufio.NewReader(strings.NewReader(shown))}
-	if c.container = Console; c.isPasted(shown) {
+	if c.container = Console; isPasted(c, shown) {
 		c.container = Pasted
-		return c.readPasted(lines)
+		return readPasted(c, lines)
 	}
-	if err := c.readConsole(lines); err != nil {
+	if err := readConsole(c, lines); err != nil {
 		return err
 	}
 	if len(c.rows) == 0 {

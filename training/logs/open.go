@@ -48,12 +48,6 @@ func ReadAll(r io.Reader, name string, how Options) ([]*Log, error) {
 	return c.logs()
 }
 
-// Read reads a log of a single run, or the run that the options name.
-func Read(r io.Reader, name string, how Options) (*Log, error) {
-	all, err := ReadAll(r, name, how)
-	return only(name, all, err)
-}
-
 // only returns the log of the only run.
 func only(path string, all []*Log, err error) (*Log, error) {
 	if err != nil {
@@ -65,7 +59,7 @@ func only(path string, all []*Log, err error) (*Log, error) {
 			names = append(names, l.Run)
 		}
 		wrong := &Error{File: path}
-		wrong.add(0, "got %d runs, want one; name it by --run: %s", len(all), listed(names))
+		wrong.add(0, "got %d runs, want one; name it by --run: %s", len(all), quoteAll(names))
 		return nil, wrong
 	}
 	return all[0], nil
@@ -136,20 +130,7 @@ func (c *collector) chosen(runs []*collector) (int, error) {
 	case len(names) == 1 && names[0] == "":
 		c.err.add(0, "got --run %s, want none: the log names no runs", quote(name))
 	default:
-		c.err.add(0, "got --run %s, want one of %s", quote(name), listed(names))
+		c.err.add(0, "got --run %s, want one of %s", quote(name), quoteAll(names))
 	}
 	return 0, &c.err
-}
-
-// listed lists names for a message, the first 20 of many.
-func listed(names []string) string {
-	const shown = 20
-	var list []string
-	for _, name := range names[:min(len(names), shown)] {
-		list = append(list, quote(name))
-	}
-	if more := len(names) - shown; more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(list, ", ")
 }

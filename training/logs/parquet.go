@@ -10,7 +10,15 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
+
+var parquetFormat = format{
+	container: Parquet,
+	docs:      [][2]string{{"Parquet", "flat columns of numbers, such as the artifact `RUN-history:v0` of W&B"}},
+	begins:    func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(parquetMagic)) },
+	read:      readParquet,
+}
 
 const parquetMagic = "PAR1"
 
@@ -18,13 +26,12 @@ const parquetMagic = "PAR1"
 // and of the footer, whose lists parquet-go reads into memory.
 const (
 	longParquet = 1 << 30
-	longFooter  = 8 << 20
+	longFooter  = 1 << 20 // so many nested lists take half of the stack that Go allows
 )
 
-// parquet reads the flat columns of numbers of a Parquet file, such as the history of a run
-// of W&B. from is what r reads.
-func (c *collector) parquet(r, from io.Reader) (err error) {
-	c.container = Parquet
+// readParquet reads the flat columns of numbers of a Parquet file, such as the history of a run
+// of W&B.
+func readParquet(c *collector, in *input) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if value := recover(); value != nil {
 			err = fmt.Errorf("damaged: %v", value)
@@ -34,7 +41,7 @@ func (c *collector) parquet(r, from io.Reader) (err error) {
 			err = nil
 		}
 	}()
-	file, size, err := randomAccess(r, from)
+	file, size, err := randomAccess(in.Reader, in.from)
 	if err == nil {
 		err = checkFooter(file, size)
 	}
@@ -55,7 +62,7 @@ func (c *collector) parquet(r, from io.Reader) (err error) {
 	}
 	c.wantValues()
 	for _, group := range p.RowGroups() {
-		if err := c.rowGroup(group, known); err != nil {
+		if err := readRowGroup(c, group, known); err != nil {
 			return err
 		}
 	}
@@ -82,68 +89,28 @@ func randomAccess(r, from io.Reader) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data), int64(len(data)), err
 }
 
-// rowGroup reads the rows of a group.
-func (c *collector) rowGroup(group parquet.RowGroup, known map[int]*series) error {
-	var columns []*parquetColumn
-	for i, chunk := range group.ColumnChunks() {
-		if s := known[i]; s != nil {
-			column := &parquetColumn{of: s, pages: chunk.Pages()}
-			defer column.pages.Close()
-			columns = append(columns, column)
-		}
-	}
-	if len(columns) == 0 {
-		return nil
-	}
+// readRowGroup reads the rows of a group.
+func readRowGroup(c *collector, group parquet.RowGroup, known map[int]*series) error {
+	rows := group.Rows()
+	defer rows.Close()
+	batch := make([]parquet.Row, 256)
 	for left := group.NumRows(); left > 0; {
-		n := min(left, parquetBatch)
-		for _, column := range columns {
-			if err := column.read(int(n)); err != nil {
-				return fmt.Errorf("column %s: %w", column.of.key, err)
-			}
-		}
-		for row := range n {
-			for _, column := range columns {
-				if x, has := parquetNumber(column.batch[row]); has {
-					c.cells = append(c.cells, cell{column.of, x})
+		n, err := rows.ReadRows(batch)
+		for _, row := range batch[:n] {
+			for _, v := range row {
+				if s := known[v.Column()]; s != nil {
+					if x, has := parquetNumber(v); has {
+						c.cells = append(c.cells, cell{s, x})
+					}
 				}
 			}
 			c.endRow(0)
 		}
-		left -= n
-	}
-	return nil
-}
-
-const parquetBatch = 256 // rows read at once
-
-// parquetColumn reads the values of a column in a group of rows, one per row.
-type parquetColumn struct {
-	of     *series
-	pages  parquet.Pages
-	values parquet.ValueReader // of the page being read; nil: the next is to be read
-	batch  [parquetBatch]parquet.Value
-}
-
-// read reads the next n values into batch.
-func (p *parquetColumn) read(n int) error {
-	for filled := 0; filled < n; {
-		if p.values == nil {
-			page, err := p.pages.ReadPage()
-			if err == io.EOF {
-				return errors.New("fewer values than rows")
-			}
-			if err != nil {
-				return err
-			}
-			p.values = page.Values()
-		}
-		got, err := p.values.ReadValues(p.batch[filled:n])
-		filled += got
+		left -= int64(n)
 		switch {
-		case err == io.EOF:
-			p.values = nil
-		case err != nil:
+		case err == io.EOF && left > 0, err == nil && n == 0:
+			return errors.New("fewer values than rows")
+		case err != nil && err != io.EOF:
 			return err
 		}
 	}
@@ -178,7 +145,8 @@ func parquetNumber(v parquet.Value) (x float64, has bool) {
 }
 
 // checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many
-// values as they say: parquet-go allocates so much before it reads them.
+// values as they say: parquet-go allocates so much before it reads them. A struct without
+// fields has all of it skipped.
 func checkFooter(file io.ReaderAt, size int64) error {
 	const tail = 4 + len(parquetMagic) // length of the footer, and the magic bytes again
 	end := make([]byte, tail)
@@ -199,90 +167,8 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	if _, err := file.ReadAt(footer, size-int64(tail)-length); err != nil {
 		return err
 	}
-	t := thrift{left: footer}
-	if t.skip(thriftStruct, 0); t.wrong {
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &struct{}{}); err != nil {
 		return errors.New("a damaged footer")
 	}
 	return nil
-}
-
-// thrift skips values of Thrift's compact protocol
-// (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md).
-type thrift struct {
-	left  []byte
-	wrong bool
-}
-
-const (
-	thriftStruct  = 12
-	thriftDeepest = 32 // levels of nesting; metadata of Parquet have fewer than 10
-)
-
-func (t *thrift) take(n uint64) []byte {
-	if n > uint64(len(t.left)) {
-		t.wrong, n = true, 0
-	}
-	taken := t.left[:n]
-	t.left = t.left[n:]
-	return taken
-}
-
-func (t *thrift) varint() uint64 {
-	x, n := binary.Uvarint(t.left)
-	if n <= 0 {
-		t.wrong, n = true, 0
-	}
-	t.left = t.left[n:]
-	return x
-}
-
-// next returns the next byte, 0 at the end.
-func (t *thrift) next() byte {
-	if b := t.take(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
-}
-
-func (t *thrift) skip(kind byte, depth int) {
-	if depth > thriftDeepest {
-		t.wrong = true
-	}
-	switch kind {
-	case 1, 2: // true, false
-	case 3:
-		t.take(1)
-	case 4, 5, 6:
-		t.varint()
-	case 7:
-		t.take(8)
-	case 8:
-		t.take(t.varint())
-	case 9, 10: // list, set: its size in four bits, or after the byte
-		head := t.next()
-		size := uint64(head >> 4)
-		if size == 15 {
-			size = t.varint()
-		}
-		for ; size > 0 && !t.wrong; size-- {
-			if kind := head & 15; kind <= 2 {
-				t.take(1)
-			} else {
-				t.skip(kind, depth+1)
-			}
-		}
-	case thriftStruct:
-		for !t.wrong {
-			head := t.next()
-			if head == 0 {
-				return
-			}
-			if head>>4 == 0 {
-				t.varint() // number of the field
-			}
-			t.skip(head&15, depth+1)
-		}
-	default: // maps too: metadata of Parquet have none
-		t.wrong = true
-	}
 }

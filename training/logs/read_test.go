@@ -14,12 +14,18 @@ import (
 	"testing"
 )
 
+// Read reads a log of a single run, or the run that the options name.
+func Read(r io.Reader, name string, how Options) (*Log, error) {
+	all, err := ReadAll(r, name, how)
+	return only(name, all, err)
+}
+
 // readText reads a log that must be good.
 func readText(t *testing.T, text string) *Log {
 	t.Helper()
 	l, err := Read(strings.NewReader(text), "f", Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%.200q: %v", text, err)
 	}
 	return l
 }
@@ -54,59 +60,6 @@ func TestRewardStd(t *testing.T) {
 		}
 		if !slices.Equal(got, []Quantity{tt.want}) {
 			t.Errorf("%s: got %v, want %s", tt.name, got, tt.want)
-		}
-	}
-}
-
-// verl logs neither the reward's spread nor the groups without variance: there is no
-// column, not one of zeros.
-func TestAbsentIsNotZero(t *testing.T) {
-	l, err := Open("testdata/good/verl.jsonl", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range []Quantity{RewardStdWithin, RewardStdBatch, RewardStdAmbiguous, FracZeroStd, FracAll0, Staleness, ClipLow} {
-		if c, ok := l.Column(q); ok {
-			t.Errorf("%s is read from %s", q, c.Key)
-		}
-	}
-}
-
-// A row that starts a resumed run replaces the rows from its step on, those of the
-// abandoned run that the resumed one has not reached yet included.
-func TestResumedRun(t *testing.T) {
-	l := readText(t, "step,reward\n1,0.1\n2,0.2\n3,0.3\n4,0.4\n2,0.25\n3,0.35\n")
-	reward, _ := l.Column(Reward)
-	if !slices.Equal(l.Steps, []int{1, 2, 3}) || !slices.Equal(reward.Values, []float64{0.1, 0.25, 0.35}) {
-		t.Errorf("got steps %v, reward %v", l.Steps, reward.Values)
-	}
-	if len(l.Notes) != 1 || !strings.HasPrefix(l.Notes[0], "3 rows of training dropped") {
-		t.Errorf("got notes %q", l.Notes)
-	}
-}
-
-// Forms that programs give the same two rows.
-func TestForms(t *testing.T) {
-	for _, text := range []string{
-		"step,reward\n1,0.5\n2,0.75\n",
-		"\ufeffstep,reward\r\n1,0.5\r\n2,0.75\r\n",
-		"step\treward\n1\t0.5\n2\t0.75",
-		"\"step\";\"note\";\"reward\"\n1.0;\"a;\nb\";0.5\n2e0;;0.75\n",
-		"{\"step\": 1, \"reward\": 0.5}\r\n\r\n{\"step\": 2, \"reward\": 7.5e-1}\n",
-		"\n [{\"step\": 1, \"reward\": 0.5},\n {\"step\": 2, \"reward\": 0.75}]",
-		`{"st\u0065p": 1, "reward": "0.5", "a\tb": [[], {}, "]", null]} {"step": 2, "reward": 0.75, "x": {}}`,
-		"{\n  \"step\": 1,\n  \"train\": {\"reward\": 0.5}\n}\n{\"step\": 2, \"train/reward\": 0.75}",
-		"[2026-01-01] INFO start\n{'step': 1, 'reward': 0.5,}\r\n{}{'step': True, 'reward': }{\"step\": 2, \"reward\": 0.75}\n",
-		"step:1 - val-core/a:1 - critic/score/mean:0.5\nsteps of 5\nx step:2 - critic/score/mean:np.float32(0.75)\n",
-		"_step,_runtime,train/reward\n1,1,0.5\n2,2,0.75\n",
-	} {
-		l, err := Read(strings.NewReader(text), "f", Options{})
-		if err != nil {
-			t.Errorf("%q: %v", text, err)
-			continue
-		}
-		if reward, _ := l.Column(Reward); !slices.Equal(l.Steps, []int{1, 2}) || !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
-			t.Errorf("%q: got steps %v, reward %v, notes %q", text, l.Steps, reward.Values, l.Notes)
 		}
 	}
 }
@@ -147,10 +100,7 @@ func TestCutAnywhere(t *testing.T) {
 	first := fmt.Sprintf(row, 1)
 	text := first + fmt.Sprintf(row, 2)
 	for cut := len(first); cut <= len(text); cut++ {
-		l, err := Read(strings.NewReader(text[:cut]), "f", Options{})
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		l := readText(t, text[:cut])
 		whole := cut >= len(text)-1
 		noted := slices.ContainsFunc(l.Notes, func(n string) bool { return strings.Contains(n, "not complete") })
 		if len(l.Steps) != 1 != whole || noted == (whole || cut == len(first)) {
@@ -265,37 +215,6 @@ func TestMemory(t *testing.T) {
 	if got := float64(after.TotalAlloc-before.TotalAlloc) / rows; got > 600 {
 		t.Errorf("%.0f bytes allocated per row of %d bytes, want at most 600", got, other.Len())
 	}
-}
-
-// Any text gives a log whose rows and columns fit, or an Error of one line per problem.
-func FuzzRead(f *testing.F) {
-	for _, folder := range []string{"good", "bad"} {
-		for _, file := range testFiles(f, folder) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(string(data))
-		}
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		l, err := Read(strings.NewReader(text), "f", Options{})
-		if err != nil {
-			var wrong *Error
-			if !errors.As(err, &wrong) {
-				if !errors.Is(err, errLongRecord) {
-					t.Fatalf("no problems: %v", err)
-				}
-				return
-			}
-			lines := len(wrong.Problems) + min(wrong.More, 1)
-			if n := strings.Count(err.Error(), "\n") + 1; n != lines || len(wrong.Problems) == 0 {
-				t.Fatalf("%d lines for %d problems and %d more: %v", n, len(wrong.Problems), wrong.More, err)
-			}
-			return
-		}
-		checkLog(t, l)
-	})
 }
 
 // checkLog fails unless the rows and columns of a log fit.

@@ -108,10 +108,7 @@ func TestEventChart(t *testing.T) {
 	const rows = `[[1700000000.5, 1, 0.25], [1700000001.5, 2, "NaN"],
  [1700000002.5, 3, 0.5]]`
 	for cut, want := range map[int][]int{len(rows): {1, 2, 3}, len(rows) - 1: {1, 2, 3}, len(rows) - 4: {1, 2}} {
-		l, err := Read(strings.NewReader(rows[:cut]), "f", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := readText(t, rows[:cut])
 		reward, _ := l.Column(Reward)
 		if !slices.Equal(l.Steps, want) || !slices.Equal(reward.NotFinite, []int{1}) || l.Format.Container != EventChart || len(l.Notes) < 2 {
 			t.Errorf("JSON of %d bytes: got steps %v, %+v, notes %q", cut, l.Steps, reward, l.Notes)
@@ -156,11 +153,7 @@ func TestUnpacked(t *testing.T) {
 		"gzip of UTF-16": gzipped(t, string(wide(binary.LittleEndian))),
 		"gzip of events": gzipped(t, string(eventFile(1, "1 reward 0.5", "2 reward 0.75"))),
 	} {
-		l, err := Read(bytes.NewReader(data), "f", Options{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		l := readText(t, string(data))
 		if reward, _ := l.Column(Reward); !slices.Equal(l.Steps, []int{1, 2}) || !slices.Equal(reward.Values, []float64{0.5, 0.75}) || len(l.Notes) > 0 {
 			t.Errorf("%s: got %v, %v, notes %q", name, l.Steps, reward.Values, l.Notes)
 		}

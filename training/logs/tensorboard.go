@@ -6,9 +6,19 @@ import (
 	"io"
 	"iter"
 	"math"
+	"path/filepath"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
+
+var eventsFormat = format{
+	container: TensorBoard,
+	docs:      [][2]string{{"TensorBoard event files", "files `*tfevents*`, or the folder with them: the scalars, of which the tags are the keys"}},
+	begins:    func(_ *collector, in *input) bool { return isEvents(in.head) },
+	read: func(c *collector, in *input) error {
+		return c.timeline(func(t *timeline) error { return t.events(in.Reader, filepath.Base(c.err.File)) })
+	},
+}
 
 // TensorBoard's event files are TFRecord files of protobuf messages Event. A record is the
 // length of the data (8 bytes, little endian), its checksum, the data, and their checksum:

@@ -134,11 +134,7 @@ func TestScalars(t *testing.T) {
 		{"nothing", value("reward"), math.NaN()},
 	} {
 		file := append(record(event(1, 1, value("reward").float(2, 0.5))), record(event(2, 2, tt.v))...)
-		l, err := Read(bytes.NewReader(file), "f", Options{})
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
+		l := readText(t, string(file))
 		reward, _ := l.Column(Reward)
 		want := []float64{0.5, tt.want}
 		if math.IsNaN(tt.want) {
@@ -160,10 +156,7 @@ func TestEventRows(t *testing.T) {
 		"3 train/loss 0 train/reward 0.75 train/completions/mean_length 6 train/epoch 0.3",
 		"3 train/train_runtime 60 train/total_flos 0 train/reward 0.5 train/epoch 0.3",
 		"3 eval/loss 0 eval/reward 0.375 eval/runtime 1")
-	l, err := Read(bytes.NewReader(file), "f", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := readText(t, string(file))
 	want := func(table *Table, q Quantity, values ...float64) {
 		t.Helper()
 		if c, _ := table.Column(q); !slices.Equal(c.Values, values) {
@@ -181,25 +174,9 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
-// The closing line of transformers is no row, and takes none with it where a table has it in
-// the row of the last step, as tables that are made of events do.
-func TestClosingRowOfTable(t *testing.T) {
-	l := readText(t, "step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,60\n")
-	if reward, _ := l.Column(Reward); !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
-		t.Errorf("got %v", reward.Values)
-	}
-	l = readText(t, "step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,\n2,,0.625,60\n")
-	if reward, _ := l.Column(Reward); !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
-		t.Errorf("in a row of its own: got %v", reward.Values)
-	}
-}
-
 // Of two values of a step the later counts, whether it is finite or not.
 func TestRepeatedEvent(t *testing.T) {
-	l, err := Read(bytes.NewReader(eventFile(1, "1 reward NaN kl 1", "1 reward 0.5 loss 0", "2 reward 0.5", "2 reward NaN")), "f", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := readText(t, string(eventFile(1, "1 reward NaN kl 1", "1 reward 0.5 loss 0", "2 reward 0.5", "2 reward NaN")))
 	reward, _ := l.Column(Reward)
 	kl, _ := l.Column(KLRef)
 	if reward.Values[0] != 0.5 || !math.IsNaN(reward.Values[1]) || !slices.Equal(reward.NotFinite, []int{1}) || kl.Values[0] != 1 || len(l.Resumes) > 0 {
@@ -214,10 +191,7 @@ func TestDamagedEvents(t *testing.T) {
 	file := append(slices.Clip(first), eventFile(100, "3 reward 0.75")[len(eventFile(100)):]...)
 	read := func(data []byte) []int {
 		t.Helper()
-		l, err := Read(bytes.NewReader(data), "f", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := readText(t, string(data))
 		if whole := len(data) == len(first) || bytes.Equal(data, file); whole != (len(l.Notes) == 0) {
 			t.Errorf("%d of %d bytes: notes %q", len(data), len(file), l.Notes)
 		}

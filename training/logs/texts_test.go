@@ -18,51 +18,58 @@ func rowsOf(l *Log) string {
 	return fmt.Sprint(l.Steps, reward.Values)
 }
 
-// Forms in which consoles, terminals and people break the same two rows.
+// Forms in which programs write, and consoles, terminals and people break, the same two rows.
 func TestTextForms(t *testing.T) {
 	const want = "[1 2] [0.5 0.75]"
 	for name, text := range map[string]string{
-		"a dict over several lines": "{'reward': 0.5,\n 'step': 1}\n{'step': 2,\n 'reward':\n 0.75}\n",
-		"Ray before every line":     "(T pid=1) {'reward': 0.5,\n(T pid=1)  'step': 1}\n(T pid=2, ip=10.0.0.1) {'step': 2, 'reward': 0.75}\n",
-		"cut within a key":          "{'step': 1, 'rew\nard': 0.5, 'a': [1,\n2]}\n{'step': 2, 'reward': 0.75}\n",
-		"cut within a number":       "{'step': 1, 'reward': 0.\n5}\n{'step': 2, 'reward': 7.5e\n-1}\n",
-		"a dict that breaks off":    "{'step': 9, 'reward': 0.1, 'kl': 0.\n{'step': 1, 'reward': 0.5}\n{'step': 9, 'rew\n{'step': 2, 'reward': 0.75}\n",
-		"colours":                   "\x1b[1m{'step'\x1b[0m: \x1b[36m1\x1b[0m, 'reward': 0.5}\n\x1b]0;title\a{'step': 2, 'reward': 0.75}\n",
-		"colours of a web page":     "> \ufffd[36m(T pid=1)\ufffd[0m │ ppo_actor/task_reward/avg │ 0.5 │\n> [36m(T pid=1)[0m │ ppo_actor/task_reward/avg │ 0.75 │\n",
-		"without braces":            "'step': 1, 'reward': 0.5\n'step': 2, 'rew\nard': 0.75\n",
-		"without braces, by line":   "'step': 1,\n'reward': 0.5\n'step': 2,\n'reward': 0.75\n",
-		"verl, cut before a dash":   "step:1 - a/b:1\n - critic/score/mean:0.5\nstep:2 - critic/score/\nmean:0.75\n",
-		"verl, cut after a dash":    "step:1 - a/b:1 -\ncritic/score/mean:0.5 - c/d:1\nstep:2 - critic/score/mean:0.7\n5\n(R pid=3) step of 5\n",
-		"verl, then other text":     "step:1 - critic/score/mean:0.5\nwandb: Synced\nstep:2 - critic/score/mean:0.75\n10.0.0.1:8265\n",
-		"a configuration before":    "{'learning_rate': 1e-06}\nStep 1/9\n• Avg Reward: 0.5\nStep 2/9\n• Avg Reward: 0.75\n",
-		"a dict being written":      "{'step': 1,\n 'reward': 0.5}\n{'step': 2,\n 'reward': 0.75}\n{'step': 3,\n 'reward': 1,\n 'kl': 0.1",
-		"a quote that stays open":   "{'reward': 0.1, 'text': \"it\n{'step': 1, 'reward': 0.5}\n{'step': 2, 'reward': 0.75}\n",
-		"labels":                    "x rollout 1: {'rollout/raw_reward': 0.5}\nx rollout 2: {'rollout/raw_reward': 0.75}\nx step 1: {'train/loss': 0.1}\n",
-		"headings":                  "Step 1/9\n• Avg Reward: 0.5\nvalidation of 3: 4\nStep 2/9\n• Avg Reward: 0.75\n",
-		"equal signs":               "step=1 reward=0.5\nstep=2 reward=0.75\n",
-		"per cent":                  "Step 1 | Reward 50% | x\nStep 2 | Reward: 75.0% | x\n",
-		"carriage returns":          "  1%|  | 1/99 [00:01<01:00]\r{'reward': 0.5}\r  2%|  | 2/99 [00:01<01:00]{'reward': 0.75}\r\n",
-		"a bar without a picture":   "1/99 [00:01<01:00]\n{'reward': 0.5}\n2/99 [00:01<01:00]\n{'reward': 0.75}\n",
-		"a table":                   "text | with bars\n\nStep | reward\n:-: | -\n1 | 0.5\n2 | 0.75\n\nmore",
-		"two tables":                "|Step|reward|\n|-|-|\n|1|0.5|\n\nthen\n|reward|step|\n|-|-|\n|0.75|2|\n",
-		"tabs":                      "a table:\nStep\treward\tf\n1\t0.5\t\n2\t0.75\t—\n",
-		"pandas":                    "df\n   step  reward      kl\n0     1    0.50   1e-05\n1     2    0.75 -0.0001\nthat is all of it\n",
-		"columns of text":           "Step  Training Loss  reward\n1  0.0  0.5\n2  0.0  0.75\n",
-		"only a closing brace":      "'reward': 0.5, 'step': 1}\n'reward': 0.75, 'step': 2}\n",
-		"bars between headings":     "Step 1/9\nRollouts: 100%|█| 40/40 [00:10<00:00, 4.00it/s]\n• Avg Reward: 0.5\nStep 2/9\nRollouts: 100%|█| 40/40 [00:08<00:00, 5.00it/s]\n• Avg Reward: 0.75\n",
-		"keys left out":             "{'step': 1, 'reward': 0.5, ...}\n{'reward': 0.75, ..., 'step': 2}\n",
-		"a table in a comment":      "# text\n# | Step | reward |\n# |------|--------|\n# | 1    | 0.5    |\n#\n# | 2 | 0.75 |\n",
-		"a table that is quoted":    "> | Step | reward |\n> |--|--|\n>> | 1 | 0.5 |\n> | 2 | 0.75 |\n",
-		"a table pasted twice":      "|Step|reward|\n|-|-|\n|1|0.5|\n|2|0.75|\n\n|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n",
-		"a picture that was read":   "Step Training Loss reward rewards / f / mean\n1 0.000000 0.5 1\n2 0.000000 0.75 1\nmore text\n",
-		"decimals after a comma":    "step;reward;kl\n1;0,5;1.000,125\n2;0,750;0,1\n",
-		"other cases":               `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
+		"a dict over several lines":              "{'reward': 0.5,\n 'step': 1}\n{'step': 2,\n 'reward':\n 0.75}\n",
+		"Ray before every line":                  "(T pid=1) {'reward': 0.5,\n(T pid=1)  'step': 1}\n(T pid=2, ip=10.0.0.1) {'step': 2, 'reward': 0.75}\n",
+		"cut within a key":                       "{'step': 1, 'rew\nard': 0.5, 'a': [1,\n2]}\n{'step': 2, 'reward': 0.75}\n",
+		"cut within a number":                    "{'step': 1, 'reward': 0.\n5}\n{'step': 2, 'reward': 7.5e\n-1}\n",
+		"a dict that breaks off":                 "{'step': 9, 'reward': 0.1, 'kl': 0.\n{'step': 1, 'reward': 0.5}\n{'step': 9, 'rew\n{'step': 2, 'reward': 0.75}\n",
+		"colours":                                "\x1b[1m{'step'\x1b[0m: \x1b[36m1\x1b[0m, 'reward': 0.5}\n\x1b]0;title\a{'step': 2, 'reward': 0.75}\n",
+		"colours of a web page":                  "> \ufffd[36m(T pid=1)\ufffd[0m │ ppo_actor/task_reward/avg │ 0.5 │\n> [36m(T pid=1)[0m │ ppo_actor/task_reward/avg │ 0.75 │\n",
+		"without braces":                         "'step': 1, 'reward': 0.5\n'step': 2, 'rew\nard': 0.75\n",
+		"without braces, by line":                "'step': 1,\n'reward': 0.5\n'step': 2,\n'reward': 0.75\n",
+		"verl, cut before a dash":                "step:1 - a/b:1\n - critic/score/mean:0.5\nstep:2 - critic/score/\nmean:0.75\n",
+		"verl, cut after a dash":                 "step:1 - a/b:1 -\ncritic/score/mean:0.5 - c/d:1\nstep:2 - critic/score/mean:0.7\n5\n(R pid=3) step of 5\n",
+		"verl, then other text":                  "step:1 - critic/score/mean:0.5\nwandb: Synced\nstep:2 - critic/score/mean:0.75\n10.0.0.1:8265\n",
+		"a configuration before":                 "{'learning_rate': 1e-06}\nStep 1/9\n• Avg Reward: 0.5\nStep 2/9\n• Avg Reward: 0.75\n",
+		"a dict being written":                   "{'step': 1,\n 'reward': 0.5}\n{'step': 2,\n 'reward': 0.75}\n{'step': 3,\n 'reward': 1,\n 'kl': 0.1",
+		"a quote that stays open":                "{'reward': 0.1, 'text': \"it\n{'step': 1, 'reward': 0.5}\n{'step': 2, 'reward': 0.75}\n",
+		"labels":                                 "x rollout 1: {'rollout/raw_reward': 0.5}\nx rollout 2: {'rollout/raw_reward': 0.75}\nx step 1: {'train/loss': 0.1}\n",
+		"headings":                               "Step 1/9\n• Avg Reward: 0.5\nvalidation of 3: 4\nStep 2/9\n• Avg Reward: 0.75\n",
+		"equal signs":                            "step=1 reward=0.5\nstep=2 reward=0.75\n",
+		"per cent":                               "Step 1 | Reward 50% | x\nStep 2 | Reward: 75.0% | x\n",
+		"carriage returns":                       "  1%|  | 1/99 [00:01<01:00]\r{'reward': 0.5}\r  2%|  | 2/99 [00:01<01:00]{'reward': 0.75}\r\n",
+		"a bar without a picture":                "1/99 [00:01<01:00]\n{'reward': 0.5}\n2/99 [00:01<01:00]\n{'reward': 0.75}\n",
+		"a table":                                "text | with bars\n\nStep | reward\n:-: | -\n1 | 0.5\n2 | 0.75\n\nmore",
+		"two tables":                             "|Step|reward|\n|-|-|\n|1|0.5|\n\nthen\n|reward|step|\n|-|-|\n|0.75|2|\n",
+		"tabs":                                   "a table:\nStep\treward\tf\n1\t0.5\t\n2\t0.75\t—\n",
+		"pandas":                                 "df\n   step  reward      kl\n0     1    0.50   1e-05\n1     2    0.75 -0.0001\nthat is all of it\n",
+		"columns of text":                        "Step  Training Loss  reward\n1  0.0  0.5\n2  0.0  0.75\n",
+		"only a closing brace":                   "'reward': 0.5, 'step': 1}\n'reward': 0.75, 'step': 2}\n",
+		"bars between headings":                  "Step 1/9\nRollouts: 100%|█| 40/40 [00:10<00:00, 4.00it/s]\n• Avg Reward: 0.5\nStep 2/9\nRollouts: 100%|█| 40/40 [00:08<00:00, 5.00it/s]\n• Avg Reward: 0.75\n",
+		"keys left out":                          "{'step': 1, 'reward': 0.5, ...}\n{'reward': 0.75, ..., 'step': 2}\n",
+		"a table in a comment":                   "# text\n# | Step | reward |\n# |------|--------|\n# | 1    | 0.5    |\n#\n# | 2 | 0.75 |\n",
+		"a table that is quoted":                 "> | Step | reward |\n> |--|--|\n>> | 1 | 0.5 |\n> | 2 | 0.75 |\n",
+		"a table pasted twice":                   "|Step|reward|\n|-|-|\n|1|0.5|\n|2|0.75|\n\n|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n",
+		"a picture that was read":                "Step Training Loss reward rewards / f / mean\n1 0.000000 0.5 1\n2 0.000000 0.75 1\nmore text\n",
+		"decimals after a comma":                 "step;reward;kl\n1;0,5;1.000,125\n2;0,750;0,1\n",
+		"CSV":                                    "step,reward\n1,0.5\n2,0.75\n",
+		"CSV of a spreadsheet":                   "\ufeffstep,reward\r\n1,0.5\r\n2,0.75\r\n",
+		"tabs without an end":                    "step\treward\n1\t0.5\n2\t0.75",
+		"semicolons and quotes":                  "\"step\";\"note\";\"reward\"\n1.0;\"a;\nb\";0.5\n2e0;;0.75\n",
+		"JSON lines":                             "{\"step\": 1, \"reward\": 0.5}\r\n\r\n{\"step\": 2, \"reward\": 7.5e-1}\n",
+		"a JSON list":                            "\n [{\"step\": 1, \"reward\": 0.5},\n {\"step\": 2, \"reward\": 0.75}]",
+		"escapes and values that are no numbers": `{"st\u0065p": 1, "reward": "0.5", "a\tb": [[], {}, "]", null]} {"step": 2, "reward": 0.75, "x": {}}`,
+		"JSON over several lines":                "{\n  \"step\": 1,\n  \"train\": {\"reward\": 0.5}\n}\n{\"step\": 2, \"train/reward\": 0.75}",
+		"an empty dict and a broken one":         "[2026-01-01] INFO start\n{'step': 1, 'reward': 0.5,}\r\n{}{'step': True, 'reward': }{\"step\": 2, \"reward\": 0.75}\n",
+		"verl with a time before":                "step:1 - val-core/a:1 - critic/score/mean:0.5\nsteps of 5\nx step:2 - critic/score/mean:np.float32(0.75)\n",
+		"history of W&B":                         "_step,_runtime,train/reward\n1,1,0.5\n2,2,0.75\n",
+		"other cases":                            `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
 	} {
-		l, err := Read(strings.NewReader(text), "f", Options{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		l := readText(t, text)
 		if got := rowsOf(l); got != want {
 			t.Errorf("%s: got %s, notes %q", name, got, l.Notes)
 		}
@@ -90,6 +97,7 @@ func TestClosingLine(t *testing.T) {
 		`{"log_history": [{"reward": 0.5, "step": 1}, {"reward": 0.75, "step": 2}, {` + closing + `]}`,
 		"{'reward': 0.5, 'step': 1}\n{'reward': 0.75, 'step': 2}\n{" + strings.ReplaceAll(closing, `"`, "'") + "\n",
 		"step,reward,train/train_runtime\n1,0.5,\n2,0.75,\n2,9,60.1\n",
+		"step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,60\n", // in the row of the last step
 	} {
 		if got := rowsOf(readText(t, text)); got != "[1 2] [0.5 0.75]" {
 			t.Errorf("%s: got %s", text, got)
@@ -240,7 +248,7 @@ func TestIndex(t *testing.T) {
 	inOrder := func(prefixes []string, rules []rule) (all []flat) {
 		for _, prefix := range prefixes {
 			for i := range rules {
-				key := prefix + rules[i].key
+				key := prefix + rules[i].Key
 				f := flat{rule: &rules[i]}
 				f.before, f.after, f.star = strings.Cut(normal(key), "*")
 				all = append(all, f)
@@ -258,9 +266,9 @@ func TestIndex(t *testing.T) {
 		return nil
 	}
 	var training, evaluated [][]flat
-	for _, tr := range trainers {
-		training = append(training, inOrder(tr.prefixes, tr.rules))
-		evaluated = append(evaluated, inOrder([]string{""}, tr.evalRules))
+	for _, tr := range trainers() {
+		training = append(training, inOrder(tr.Prefixes, tr.Keys))
+		evaluated = append(evaluated, inOrder([]string{""}, tr.EvalKeys))
 	}
 	slices.Sort(keys)
 	c := newCollector("f", Options{})
@@ -269,15 +277,15 @@ func TestIndex(t *testing.T) {
 		if s == nil {
 			s = emptySeries("", "")
 		}
-		for i, tr := range trainers {
+		for i, tr := range trainers() {
 			if s.isStep || s.ends {
 				continue
 			}
 			if want := search(training[i], normal(key)); s.training[i].rule != want {
-				t.Fatalf("%s of %s: got %+v, want %+v", key, tr.name, s.training[i].rule, want)
+				t.Fatalf("%s of %s: got %+v, want %+v", key, tr.Name, s.training[i].rule, want)
 			}
 			if want := search(evaluated[i], normal(key)); s.evaluated[i].rule != want {
-				t.Fatalf("%s of %s in evaluation: got %+v, want %+v", key, tr.name, s.evaluated[i].rule, want)
+				t.Fatalf("%s of %s in evaluation: got %+v, want %+v", key, tr.Name, s.evaluated[i].rule, want)
 			}
 		}
 	}

@@ -10,6 +10,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+var wandbFormat = format{
+	container: WandbRun,
+	docs:      [][2]string{{"the file of a run of W&B", "`run-ID.wandb`, which W&B keeps in `wandb/run-DATE-ID`, offline too; or the folder with it"}},
+	begins:    func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(wandbMagic)) },
+	read:      func(c *collector, in *input) error { return readWandb(c, in.Reader) },
+}
+
 // W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of
 // LevelDB of protobuf messages Record (github.com/wandb/wandb,
 // wandb/sdk/internal/datastore.py and wandb/proto/wandb_internal.proto). The log consists of
@@ -32,9 +39,9 @@ const (
 	itemKey, itemNested, itemNumber = 1, 2, 16
 )
 
-// wandb reads the file of a run of W&B. A message that is not complete is left out, the last
+// readWandb reads the file of a run of W&B. A message that is not complete is left out, the last
 // of a running trainer, and all after a wrong checksum.
-func (c *collector) wandb(r *bufio.Reader) error {
+func readWandb(c *collector, r *bufio.Reader) error {
 	c.container = WandbRun
 	defer c.wantValues()
 	at, err := r.Discard(len(wandbMagic))
@@ -71,7 +78,7 @@ func (c *collector) wandb(r *bufio.Reader) error {
 			message = append(message, data[:length]...)
 		}
 		if (kind == fullFragment || kind == lastFragment) && len(message) <= longEvent {
-			c.wandbRecord(message)
+			readWandbRecord(c, message)
 		}
 	}
 	if err == io.ErrUnexpectedEOF {
@@ -81,8 +88,8 @@ func (c *collector) wandb(r *bufio.Reader) error {
 	return unlessEnd(err)
 }
 
-// wandbRecord adds the row of a Record, if it has one.
-func (c *collector) wandbRecord(message []byte) {
+// readWandbRecord adds the row of a Record, if it has one.
+func readWandbRecord(c *collector, message []byte) {
 	for f := range fields(message) {
 		if f.number != recordHistory {
 			continue
@@ -90,11 +97,11 @@ func (c *collector) wandbRecord(message []byte) {
 		for g := range fields(f.bytes) {
 			switch g.number {
 			case historyItem:
-				c.wandbItem(g.bytes)
+				readWandbItem(c, g.bytes)
 			case historyStep:
 				for h := range fields(g.bytes) {
 					if h.number == stepNumber {
-						c.setNumber("_step", float64(int64(h.bits)))
+						setNumber(c, "_step", float64(int64(h.bits)))
 					}
 				}
 			}
@@ -103,8 +110,8 @@ func (c *collector) wandbRecord(message []byte) {
 	}
 }
 
-// wandbItem sets the number of an item, if it has one.
-func (c *collector) wandbItem(item []byte) {
+// readWandbItem sets the number of an item, if it has one.
+func readWandbItem(c *collector, item []byte) {
 	var path []string
 	var text []byte
 	for f := range fields(item) {
@@ -118,12 +125,12 @@ func (c *collector) wandbItem(item []byte) {
 		}
 	}
 	if x, has, ok := number(text); has && ok {
-		c.setNumber(strings.Join(path, "/"), x)
+		setNumber(c, strings.Join(path, "/"), x)
 	}
 }
 
 // setNumber adds a number to the row that is being read.
-func (c *collector) setNumber(key string, x float64) {
+func setNumber(c *collector, key string, x float64) {
 	s, seen := c.byKey[key]
 	if !seen {
 		s = c.addKey(0, key)

@@ -66,10 +66,7 @@ func TestWandbRun(t *testing.T) {
 			message(nil).bytes(4, make([]byte, 997*i)))
 	}
 	file := wandbFile(messages...)
-	l, err := Read(bytes.NewReader(file), "f", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := readText(t, string(file))
 	reward, _ := l.Column(Reward)
 	norm, _ := l.Column(GradNorm)
 	if len(l.Steps) != 300 || l.Steps[299] != 300 || reward.Values[299] != 299./300 || !slices.Equal(norm.NotFinite, []int{7}) || math.IsNaN(norm.Values[8]) || len(l.Notes) != 1 {

@@ -1,0 +1,120 @@
+package rom
+
+import (
+	"grposim/option"
+	"grposim/rom/linear"
+)
+
+// question is what the theory is asked of an estimator, an optimizer and a lag.
+type question int
+
+const (
+	dynamicsAtRest  question = iota // the linear dynamics about a fixed point
+	stationaryNoise                 // its stationary law
+	secondOrderLaw                  // the moments of second order in the noise
+	adamMoment                      // the mean field of Adam's second moment
+	spreadOfRuns                    // the spread of runs about the mean field
+	boundedCycle                    // see BoundedCycle
+	pathsOfPrompts                  // see drawnReward
+	visitsOfPrompts                 // see Params.visits
+)
+
+// lagClass is a set of lags that the theory tells apart.
+type lagClass uint
+
+const (
+	lastBlock   lagClass = 1 << iota // a block whose snapshot is that of the last refresh
+	olderBlock                       // a block whose snapshot is older
+	constantLag                      // a constant delay
+	randomAges
+
+	anyLag       = lastBlock | olderBlock | constantLag | randomAges
+	notLastBlock = anyLag &^ lastBlock
+	severalOld   = olderBlock | randomAges // the force depends on more policies than the present and one old one
+)
+
+// classOf returns the class of a lag.
+func classOf(l *option.Lag) lagClass {
+	switch {
+	case l.Kind == option.Random:
+		return randomAges
+	case l.Kind == option.Delay:
+		return constantLag
+	case l.Behind > 0:
+		return olderBlock
+	}
+	return lastBlock
+}
+
+// derivations lists what is not derived: for a question the lags and the options, and the reason. The
+// first row that applies counts. modes is the number of modes of the merged bandit, where the
+// question depends on it.
+var derivations = []struct {
+	of      question
+	lags    lagClass
+	option  func(p *Params, modes int) bool
+	because string
+}{
+	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, clips},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return !p.neverClipped(0) }, clips},
+	{dynamicsAtRest, notLastBlock, reused, "the dynamics of reused samples are derived for blocks whose snapshot is the last one"},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.outside() }, "random ages with a KL penalty outside the loss are not derived"},
+	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, "the second moment of Adam under reused samples is not derived"},
+	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, "the noise of random ages is computed for one mode, two kinds of arms"},
+	{secondOrderLaw, severalOld, always, "the force depends on several old policies"},
+	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, "the noise of steps is not independent"},
+	{adamMoment, randomAges, adam, "the second moment of Adam under random ages is not known"},
+	{spreadOfRuns, anyLag, adam, "the effect of the noise of finite groups on the mean path under Adam is not known"},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, "the spread of runs with reused samples is not followed"},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, "the spread of runs with a moving reference is not followed"},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return !p.neverClipped(0) }, clips},
+	{spreadOfRuns, severalOld, always, "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"},
+	{boundedCycle, notLastBlock, always, "a bounded cycle is derived for blocks of the last snapshot"},
+	{pathsOfPrompts, notLastBlock, always, "prompts with a policy each have snapshots of the last refresh only"},
+	{visitsOfPrompts, notLastBlock, always, olderThanVisit},
+	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, olderThanVisit},
+}
+
+const olderThanVisit = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
+
+func always(*Params, int) bool     { return true }
+func reused(p *Params, _ int) bool { return p.Samples == option.Reused }
+func adam(p *Params, _ int) bool   { return p.Optimizer.Kind == option.Adam }
+
+// notDerived returns the reason why the theory has no answer to a question, "" where it may.
+func (p *Params) notDerived(of question, modes int) string {
+	class := classOf(&p.Lag)
+	for i := range derivations {
+		if row := &derivations[i]; row.of == of && row.lags&class != 0 && row.option(p, modes) {
+			return row.because
+		}
+	}
+	return ""
+}
+
+// ageDraws returns the number B_a of independent random ages whose forces one step averages; 0 where
+// ages are not random, and at G = ∞, where the force is the mean over the law: infinitely many.
+func (p *Params) ageDraws() int {
+	switch {
+	case classOf(&p.Lag) != randomAges || p.GroupSize == option.Infinite:
+		return 0
+	case p.Lag.Ages.Drawn == option.AgePerStep:
+		return 1
+	}
+	return p.GroupsPerStep
+}
+
+// oldBaseline reports whether the baseline is a running mean of old rewards whose error the weights
+// do not cancel.
+func (p *Params) oldBaseline() bool {
+	up, down := weightings[p.Importance.Mode].slope(p)
+	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() && (up != 1 || down != 1)
+}
+
+// coastsOnSnapshot reports whether a prompt moves, between its visits, away from a snapshot that the
+// next visit uses.
+func (p *Params) coastsOnSnapshot() bool {
+	period := len(p.Prompts.First) / p.GroupsPerStep
+	return p.Lag.Interval > 1 && (p.Optimizer.Momentum > 0 || period%p.Lag.Interval != 0)
+}

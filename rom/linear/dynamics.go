@@ -1,0 +1,312 @@
+package linear
+
+import (
+	"cmp"
+	"math"
+	"math/cmplx"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// MaxClasses is the largest number of distinct arms whose linear dynamics is
+// computed, MaxListed the largest number of multipliers listed, and maxCompanion the largest
+// companion matrix whose eigenvalues are computed.
+const (
+	MaxClasses   = 64
+	MaxListed    = 64
+	maxCompanion = 320
+)
+
+// Dynamics is the linear dynamics at a fixed point: that of the merged bandit, and independent
+// modes.
+type Dynamics struct {
+	Whole     *System // of the merged bandit
+	Mixed     bool    // the modes of Whole are not independent and not in Parts
+	Parts     []Mode  // the modes of Whole unless they mix, then the relative modes
+	Neutral   int     // number of directions left out of everything above but Parts, see leaveNeutral
+	copies    []int   // multiplicity of each part
+	relatives int     // number of relative modes in Parts
+	rounding  float64 // stiffness of a part, or of a direction of Whole, up to which it is rounding
+}
+
+// Relative is a relative mode, a displacement of equal arms against each other.
+type Relative struct {
+	Fresh, Stale float64 // λ_f, λ_s
+	Multiplicity int     // number of equal modes, ≥ 1
+}
+
+// Tolerance is what counts as rounding of a stiffness, or as an error of measurement: the largest
+// off-diagonal part of Λ_f and Λ_s in their common basis, relative to them; the ratio of two parts,
+// fresh and stale, at which the smaller one is 0, in the whole matrices or in one mode; and the
+// stiffness of a neutral direction beside the stiffest one.
+type Tolerance struct{ Mixing, Part, Neutral float64 }
+
+// Rounded is the tolerance of closed forms.
+var Rounded = Tolerance{Mixing: 1e-9, Neutral: Negligible}
+
+// New returns the dynamics of a system and of relative modes with its optimizer and lag; nil where
+// a matrix is not finite.
+func New(whole *System, relatives []Relative, of Tolerance) *Dynamics {
+	var total mat.Dense
+	total.Add(whole.Fresh, whole.Stale)
+	if !Finite(whole.Fresh) || !Finite(whole.Stale) || !Finite(&total) || !Finite(whole.Noise) {
+		return nil
+	}
+	fresh, stale := norm(whole.Fresh.RawMatrix().Data), norm(whole.Stale.RawMatrix().Data)
+	if fresh <= of.Part*stale {
+		whole.Fresh.Zero()
+	}
+	if stale <= of.Part*fresh {
+		whole.Stale.Zero()
+	}
+	parts, ok := whole.decouple(of.Mixing)
+	m := &Dynamics{Whole: whole, Mixed: !ok, Parts: parts, relatives: len(relatives)}
+	for i := range m.Parts {
+		m.Parts[i].drop(of.Part)
+		m.copies = append(m.copies, 1)
+	}
+	for _, x := range relatives {
+		m.Parts = append(m.Parts, whole.Mode(x.Fresh, x.Stale))
+		m.copies = append(m.copies, x.Multiplicity)
+	}
+	m.leaveNeutral(of.Neutral)
+	return m
+}
+
+// drop sets a part of the stiffness to 0 that is at most the given ratio times the other.
+func (m *Mode) drop(ratio float64) {
+	if math.Abs(m.Fresh) <= ratio*math.Abs(m.Stale) {
+		m.Fresh = 0
+	}
+	if math.Abs(m.Stale) <= ratio*math.Abs(m.Fresh) {
+		m.Stale = 0
+	}
+}
+
+// Replaced returns the dynamics with another system, whose modes may mix, beside the same relative
+// modes.
+func (m *Dynamics) Replaced(whole *System) *Dynamics {
+	at := len(m.Parts) - m.relatives
+	return &Dynamics{Whole: whole, Mixed: true, Parts: m.Parts[at:], copies: m.copies[at:], relatives: m.relatives}
+}
+
+// Relative returns the recursion of relative mode i, with a noise of the given variance.
+func (m *Dynamics) Relative(i int, noise float64) *System {
+	mode := m.Parts[len(m.Parts)-m.relatives+i].system()
+	mode.Noise, mode.Samples = single(noise), m.Whole.Samples
+	return mode
+}
+
+// TooLarge returns the reason why the dynamics is not computed, "" where it is.
+func (m *Dynamics) TooLarge() string {
+	n := m.Whole.Dim()
+	if n+1 > MaxClasses {
+		return "more than 64 distinct arms"
+	}
+	return m.Whole.Lag.limit(n, slices.ContainsFunc(m.Parts, func(part Mode) bool { return !part.frozen() && !part.current() }))
+}
+
+// leaveNeutral counts the neutral directions: those whose stiffness, beside that of the
+// stiffest mode, is at most the given share, and so rounding. A displacement along such a direction
+// neither decays nor grows. Its multiplier is 1 up to rounding, which must not decide whether the fixed
+// point is stable. Such are the logits of arms that are almost never drawn, as beside two equally good
+// arms whose common reward exceeds the others' by far more than β. Of modes that mix the directions that neither Λ_f nor Λ_s moves are projected out:
+// with Λ_f n = Λ_s n = 0 the other directions do not depend on n.
+func (m *Dynamics) leaveNeutral(share float64) {
+	stiffest := 0.0
+	for i := range m.Parts {
+		stiffest = max(stiffest, math.Abs(m.Parts[i].Fresh)+math.Abs(m.Parts[i].Stale))
+	}
+	var moving mat.SVD
+	if m.Mixed {
+		var both mat.Dense
+		both.Stack(m.Whole.Fresh, m.Whole.Stale)
+		if !moving.Factorize(&both, mat.SVDThin) {
+			panic("linear: the singular values of a stiffness do not converge")
+		}
+		stiffest = max(stiffest, moving.Values(nil)[0])
+	}
+	m.rounding = share * stiffest
+	for i := range m.Parts {
+		if m.IsNeutral(&m.Parts[i]) {
+			m.Neutral += m.copies[i]
+		}
+	}
+	if !m.Mixed {
+		return
+	}
+	moved := 0
+	for _, x := range moving.Values(nil) {
+		if x > m.rounding {
+			moved++
+		}
+	}
+	n := m.Whole.Dim()
+	m.Neutral += n - moved
+	switch moved {
+	case n:
+	case 0:
+		m.Mixed = false
+	default:
+		var v mat.Dense
+		moving.VTo(&v)
+		kept, whole := v.Slice(0, n, 0, moved).(*mat.Dense), *m.Whole
+		whole.Fresh, whole.Stale, whole.Noise = Within(kept, whole.Fresh), Within(kept, whole.Stale), Within(kept, whole.Noise)
+		m.Whole = &whole
+	}
+}
+
+// IsNeutral reports whether a part is a neutral direction, see leaveNeutral.
+func (m *Dynamics) IsNeutral(part *Mode) bool { return math.Abs(part.Total()) <= m.rounding }
+
+// Moving returns the parts that are not neutral.
+func (m *Dynamics) Moving() (parts []Mode) {
+	for i := range m.Parts {
+		if !m.IsNeutral(&m.Parts[i]) {
+			parts = append(parts, m.Parts[i])
+		}
+	}
+	return parts
+}
+
+// Multipliers returns the multipliers of all modes that are not neutral, sorted by sortMultipliers;
+// nil where those of one mode are not known, because the largest is then not known.
+func (m *Dynamics) Multipliers() []complex128 {
+	var values []complex128
+	if m.Mixed {
+		if values = Multipliers(m.Whole.Monodromy()); values == nil {
+			return nil
+		}
+	}
+	for i := range m.Parts {
+		if m.IsNeutral(&m.Parts[i]) {
+			continue
+		}
+		one := m.Parts[i].Lag.multipliers(&m.Parts[i])
+		if one == nil {
+			return nil
+		}
+		for range min(m.copies[i], MaxListed) {
+			values = append(values, one...)
+		}
+	}
+	sortMultipliers(values)
+	return values
+}
+
+// Threshold returns the smallest threshold of an event of all modes that are not neutral.
+func (m *Dynamics) Threshold(of Event) Threshold {
+	return m.least(func(s *System) Threshold { return s.Lag.mixed(of, s) }, func(part *Mode) Threshold { return part.threshold(of) })
+}
+
+// MeanSquareRate returns the smallest learning rate at which the noise of random ages makes the
+// variance of a mode grow without bound; unknown where ages make no noise and for modes that mix.
+func (m *Dynamics) MeanSquareRate() Threshold {
+	if m.Whole.AgeDraws == 0 || m.Mixed {
+		return Threshold{}
+	}
+	return m.least(nil, (*Mode).meanSquareRate)
+}
+
+// Crossings returns the crossings of all modes with a delay or random ages, in order; nil where those of
+// a mode are not known.
+func (m *Dynamics) Crossings() []Crossing {
+	var all []Crossing
+	known := true
+	m.least(func(l *System) Threshold {
+		found := l.crossings()
+		all, known = append(all, found...), known && found != nil
+		return Never
+	}, func(s *Mode) Threshold {
+		found := s.system().crossings()
+		all, known = append(all, found...), known && found != nil
+		return Never
+	})
+	if !known {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b Crossing) int { return cmp.Compare(a.Rate, b.Rate) })
+	return all
+}
+
+// StabilityMargin returns the logarithm of a learning rate over that at which stability
+// changes next to it, given all crossings: negative where stable, positive where not. It
+// is NaN where the crossings contradict each other.
+func StabilityMargin(crossings []Crossing, rate float64) float64 {
+	nearest, outside, beyond := math.Inf(1), 0, false
+	for _, c := range crossings {
+		before := outside
+		if outside += c.Change; outside < 0 {
+			return math.NaN()
+		}
+		if (before == 0) != (outside == 0) {
+			nearest = min(nearest, math.Abs(math.Log(rate/c.Rate)))
+		}
+		if c.Rate <= rate {
+			beyond = outside > 0
+		}
+	}
+	if beyond {
+		return nearest
+	}
+	return -nearest
+}
+
+// least returns the smallest threshold of all modes that are not neutral.
+func (m *Dynamics) least(ofWhole func(*System) Threshold, ofPart func(*Mode) Threshold) Threshold {
+	least := Never
+	if m.Mixed {
+		least = ofWhole(m.Whole)
+	}
+	parts := m.Moving()
+	for i := range parts {
+		least = least.Or(ofPart(&parts[i]))
+	}
+	return least
+}
+
+// DampingRatio returns ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
+// multipliers of a period, sorted. It does not depend on the period's length
+// unless a rotation by more than half a turn aliases. For a complex pair it is
+// −Re s/|s|; on-policy all pairs of a heavy ball have the modulus √μ, and the pair
+// that rotates fastest, the stiffest mode's, counts. ok is false where either is
+// negative, where there is only one (a second below 1e-12 of the first is
+// rounding), and where one decays and the other does not.
+func DampingRatio(values []complex128) (ratio float64, ok bool) {
+	if len(values) < 2 || values[0] == 0 {
+		return 0, false
+	}
+	fastest := 0i
+	for _, z := range values {
+		if cmplx.Abs(z) >= (1-Rounded.Mixing)*cmplx.Abs(values[0]) && imag(z) != 0 && cmplx.Phase(z) > imag(fastest) {
+			fastest = cmplx.Log(z)
+		}
+	}
+	if fastest != 0 {
+		return -real(fastest) / cmplx.Abs(fastest), true
+	}
+	first, second := real(values[0]), real(values[1])
+	if imag(values[1]) != 0 || first <= 0 || second <= Negligible*first {
+		return 0, false
+	}
+	a, b := math.Log(first), math.Log(second)
+	if a*b <= 0 {
+		return 0, false
+	}
+	return -(a + b) / (2 * math.Sqrt(a*b)), true
+}
+
+// sortMultipliers sorts by decreasing modulus, then by decreasing real part; of a
+// conjugate pair the one with positive imaginary part comes first.
+func sortMultipliers(values []complex128) {
+	slices.SortStableFunc(values, func(a, b complex128) int {
+		if c := cmp.Compare(cmplx.Abs(b), cmplx.Abs(a)); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(real(b), real(a)); c != 0 {
+			return c
+		}
+		return cmp.Compare(imag(b), imag(a))
+	})
+}

@@ -1,0 +1,109 @@
+package linear
+
+import (
+	"math"
+
+	"grposim/option"
+)
+
+// Lag is the rule by which the snapshot θ_old follows the policy. Each kind is one type in a
+// file of its own, which NewLag chooses; no other function of this package asks for the kind.
+type Lag interface {
+	// OnPolicy reports whether the snapshot is always the present policy.
+	OnPolicy() bool
+	// Period returns the number of steps from one stored policy to the next, K of a block, else 1.
+	Period() int
+	// Stored returns the age, in periods, of the oldest policy that is used, and of random ages
+	// the probabilities of the ages; nil where that policy is the only one that is used.
+	Stored() (oldest int, probabilities []float64)
+	// Span returns the number of steps after which the snapshots of a policy at rest are at
+	// rest, but for a share of 1e-16 of a geometric law.
+	Span() int
+
+	// Age returns a number of the age of the snapshot, in steps, and Interval its inverse: K of a
+	// block or τ of a delay, not rounded to whole steps, at which MeanAge, PaperAge or Gain is as
+	// given; ok is false where there is no interval, or no formula for it.
+	Age(of Age) float64
+	Interval(of Age, age float64) (interval float64, ok bool)
+
+	// positions returns the number of past positions in the state, besides (x, v).
+	positions() int
+	// weights returns the weights of the blocks of the state, (x, v, past positions), in x_old.
+	weights() []float64
+	// place returns the block of the state that is x_old; ok is false where x_old is a mean.
+	place() (block int, ok bool)
+	// next says what past position k ≥ 0 is after a step: keep times itself, and gain times the
+	// block from of the state before it.
+	next(k int) (keep, gain float64, from int)
+	// source returns the block of the state at the end of a period that becomes block k at the start
+	// of the next one: k without a refresh. Where the last block is replaced it is dropped at the end
+	// of a period.
+	source(k int) int
+	// limit returns the reason why the dynamics of n reduced coordinates is not computed, ""
+	// where it is. partly says that only a part of the force of a mode depends on the snapshot.
+	limit(n int, partly bool) string
+
+	// multipliers returns those of one mode; nil where they are not finite.
+	multipliers(m *Mode) []complex128
+	// threshold returns that of an event for one mode, of which λ > 0 and a part depends on the
+	// snapshot where the event is not CriticalInterval, and mixed that for modes that mix.
+	threshold(of Event, m *Mode) Threshold
+	mixed(of Event, s *System) Threshold
+}
+
+// Age is a number of the age of snapshots.
+type Age int
+
+const (
+	MeanAge    Age = iota // ā, the mean
+	SquareAge             // the mean square
+	PaperAge              // K_ref of the paper's formulas, 0 on-policy: (1+d)K of a block, one more than its largest age, τ of a delay, the mean of random ages
+	LargestAge            // K_ref if the largest of random ages stands for the mean; +Inf if there is none
+	Gain                  // a bound on the gain of Δ ↦ x_t − x_old as a map of square-summable sequences of steps Δ_t = x_t − x_{t−1}
+)
+
+// NewLag returns the rule of a valid lag.
+func NewLag(l *option.Lag) Lag {
+	switch l.Kind {
+	case option.Block:
+		return block{l.Interval, l.Behind}
+	case option.Delay:
+		return delay{steps: l.Interval}
+	}
+	return newRandom(&l.Ages)
+}
+
+// onPolicy is the lag whose snapshot is always the present policy.
+var onPolicy Lag = block{interval: 1}
+
+// uniformMoments returns the mean and the mean square of a uniform law on from, …, to.
+func uniformMoments(from, to float64) (mean, square float64) {
+	mean, n := (from+to)/2, to-from+1
+	return mean, mean*mean + (n*n-1)/12
+}
+
+// oneOf returns the weights of n blocks of the state of which x_old is one.
+func oneOf(block, n int) []float64 {
+	weights := make([]float64, n)
+	weights[block] = 1
+	return weights
+}
+
+// isFinite reports whether every entry of x is finite.
+func isFinite(x ...float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// norm returns the largest modulus of x.
+func norm(x []float64) float64 {
+	largest := 0.0
+	for _, v := range x {
+		largest = max(largest, math.Abs(v))
+	}
+	return largest
+}

@@ -1,0 +1,75 @@
+package linear
+
+import (
+	"grposim/option"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Doubling solves X = AXAᵀ + Q: the result equals the sum of the series ΣAⁿQAᵀⁿ.
+func TestLyapunovAgainstTheSeries(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := 1; n <= 6; n++ {
+		a, b := mat.NewDense(n, n, normals(r, n*n, 1)), mat.NewDense(n, n, normals(r, n*n, 1))
+		a.Scale(0.9/Radius(a), a)
+		q := Congruence(b, Identity(n))
+		x, ok := lyapunov(a, q)
+		if !ok {
+			t.Fatal("no solution of a stable equation")
+		}
+		// 0.9^(2·600) of anything is below rounding.
+		sum, term := mat.DenseCopyOf(q), mat.DenseCopyOf(q)
+		for range 600 {
+			term = Congruence(a, term)
+			sum.Add(sum, term)
+		}
+		sum.Sub(sum, x)
+		if miss := norm(sum.RawMatrix().Data); miss > 1e-11*norm(x.RawMatrix().Data) {
+			t.Errorf("n = %d: doubling misses the series by %v", n, miss)
+		}
+	}
+	if _, ok := lyapunov(single(1.01), single(1)); ok {
+		t.Error("an unstable equation has a solution")
+	}
+}
+
+// A mode with λ_s < 0 first oscillates inside the block, where only the fresh part
+// acts: from ηλ_f = (1−√μ)², the on-policy onset. The map of the whole block does not
+// show it yet (docs/theory.md §5).
+func TestOnsetInsideABlock(t *testing.T) {
+	for _, mu := range []float64{0, 0.5, 0.9} {
+		for _, k := range []int{2, 3, 8} {
+			s := &Mode{Fresh: 1.5, Stale: -0.5, Update: Update{Method: option.HeavyBall, Momentum: mu, Lag: block{interval: k}}}
+			want := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) / 1.5
+			near(t, "onset", s.threshold(OnsetRate).At, want, 1e-6)
+			if m, _ := s.period(k, 1.2*want); m.oscillates() {
+				t.Errorf("μ = %v, K = %d: M rings just beyond the onset too", mu, k)
+			}
+		}
+	}
+}
+
+// The first phase of a stationary block is the refresh, where x_old = x; x_old keeps
+// its variance to the end of the block.
+func TestPhasesBeginWithTheRefresh(t *testing.T) {
+	l := &System{Fresh: single(0.3), Stale: single(0.7), Noise: single(1), Update: Update{Method: option.HeavyBall, Rate: 0.05, Momentum: 0.5, Lag: block{interval: 4}}}
+	law, ok := l.Law()
+	if !ok {
+		t.Fatal("no stationary law")
+	}
+	var seen []*mat.Dense
+	law.Phases(func(joint *mat.Dense) { seen = append(seen, joint) })
+	if len(seen) != 4 {
+		t.Fatalf("%d phases, want 4", len(seen))
+	}
+	refreshed := seen[0].At(0, 0)
+	for k, joint := range seen {
+		near(t, "Var x_old", joint.At(1, 1), refreshed, 1e-12)
+		if apart := joint.At(0, 0) + joint.At(1, 1) - 2*joint.At(0, 1); (k == 0) != (math.Abs(apart) < 1e-12*refreshed) {
+			t.Errorf("phase %d: Var(x − x_old) = %v", k, apart)
+		}
+	}
+}

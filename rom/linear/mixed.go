@@ -1,0 +1,65 @@
+package linear
+
+import (
+	"math"
+	"math/cmplx"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// decouple returns the modes of s as independent recursions where Λ_f and Λ_s
+// are diagonal in the same real basis (one of them is 0, or they commute); ok is
+// false where they are not.
+//
+// mixing is the largest off-diagonal entry, relative to the matrices, that counts
+// as rounding or noise.
+func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
+	n := s.Dim()
+	total := mat.NewDense(n, n, nil)
+	total.Add(s.Fresh, s.Stale)
+	_, right, left := Eigenvectors(total)
+	small := mixing * (norm(s.Fresh.RawMatrix().Data) + norm(s.Stale.RawMatrix().Data))
+	for k := range n {
+		scale := mat.Dot(left.ColView(k), right.ColView(k))
+		for i := range n {
+			left.Set(i, k, left.At(i, k)/scale)
+		}
+	}
+	diagonal := func(m *mat.Dense) *mat.Dense {
+		var half, out mat.Dense
+		half.Mul(left.T(), m)
+		out.Mul(&half, right)
+		for i := range n {
+			for j := range n {
+				if i != j && !(math.Abs(out.At(i, j)) <= small) {
+					return nil
+				}
+			}
+		}
+		return &out
+	}
+	fresh, stale := diagonal(s.Fresh), diagonal(s.Stale)
+	if fresh == nil || stale == nil {
+		return nil, false
+	}
+	for k := range n {
+		parts = append(parts, s.Mode(fresh.At(k, k), stale.At(k, k)))
+	}
+	return parts, true
+}
+
+// Mode returns the recursion of one mode under s's optimizer and lag.
+func (s *System) Mode(fresh, stale float64) Mode { return Mode{fresh, stale, s.Update} }
+
+// oscillates reports whether one of the slow multipliers, the n largest of n modes,
+// is complex or negative. The others come from momentum, and a negative one of them
+// does not make its mode oscillate. Moduli below 1e-6 and relative imaginary parts
+// below 1e-6 are rounding of a zero or a double eigenvalue.
+func oscillates(values []complex128, n int) bool {
+	for _, z := range values[:min(n, len(values))] {
+		if size := cmplx.Abs(z); size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0) {
+			return true
+		}
+	}
+	return false
+}

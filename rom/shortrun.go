@@ -1,0 +1,74 @@
+package rom
+
+import (
+	"grposim/option"
+	"grposim/rom/linear"
+)
+
+// Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
+// have on average. The run starts at rest at the fixed point, where all variances are 0.
+type Settled struct {
+	Reward  float64 // share of the stationary linear Var J; 1 where there is no stationary law, above 1 with Adam only
+	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
+	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
+
+	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
+	Escape   string  // why the noise may take a run to another attractor; ""
+}
+
+// Settled returns the shares of the stationary variances that a run has. A covariance that
+// starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory-neglected.md §6).
+// With random ages this takes their noise as that of the stationary law from the start on.
+func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Settled {
+	l.Complete()
+	must(o.Check)
+	must(l.Check)
+	if e.prompts != nil {
+		return e.settledTabular(o, l, from, to)
+	}
+	whole := Settled{Reward: 1, Largest: 1}
+	if e.linearization == nil || to <= from || e.params.GroupSize == option.Infinite || linear.NewLag(&l).Period() > linear.MaxPeriod {
+		return whole
+	}
+	p := e.params
+	p.Optimizer, p.Lag = o, l
+	at, m, because := e.dynamicsOf(p)
+	if because != "" || m.TooLarge() != "" {
+		return whole
+	}
+	largest := linear.Radius(m.Whole.Monodromy())
+	if !(largest < 1) {
+		return whole
+	}
+	law, ok := m.Whole.Law()
+	gradient := at.rewardGradient()
+	if !ok || !(linear.Form(gradient, law.TimeAverage(), gradient) > 0) {
+		return whole
+	}
+	beta1 := 0.0
+	if o.Kind == option.Adam {
+		beta1 = o.Beta1
+	}
+	lacks, since := law.Lacks(beta1)
+	share := law.Share(lacks, gradient, from-since, to-since)
+	settled := Settled{Reward: share, Largest: share, Kurtosis: at.rewardKurtosis()}
+	for a := range at.logits {
+		settled.Largest = max(settled.Largest, law.Share(lacks, at.q.RawRowView(a), from-since, to-since))
+	}
+	for i := range at.relatives {
+		relative, ok := m.Relative(i, at.relatives[i].noise).Law()
+		if !ok {
+			return whole
+		}
+		lacks, since := relative.Lacks(beta1)
+		settled.Largest = max(settled.Largest, relative.Share(lacks, []float64{1}, from-since, to-since))
+	}
+	if o.Kind == option.Adam {
+		settled.Unknown = at.averageError(o, float64(max(from, 1)))
+	}
+	if from < since {
+		settled.Unknown += linear.LargestStart
+	}
+	settled.Escape = at.escape(p, &law, largest)
+	return settled
+}

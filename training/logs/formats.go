@@ -1,0 +1,119 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// format is a container that is recognised by its beginning: a row of one of the tables of
+// formats, which stands in the file of its reader.
+type format struct {
+	container Container   // its reader may set another, which only the keys tell
+	docs      [][2]string // rows of docs/logs.md: the file, and how it is recognised
+	begins    func(c *collector, in *input) bool
+	// read reads the rows into the collector (set, endRow). Its errors are those of the
+	// reader; problems of the content are left in c.err.
+	read func(c *collector, in *input) error
+}
+
+// input is a file that is read.
+type input struct {
+	*bufio.Reader
+	from  io.Reader // what it reads: a file of the disk, perhaps
+	head  []byte    // its first bytes, at most peeked
+	begin string    // as text, without space around it
+}
+
+// binaryFormats and textFormats are the tables. The first row that is recognised counts; a
+// console is any other text. One more format is a file and a row.
+var (
+	binaryFormats = []format{parquetFormat, wandbFormat, eventsFormat}
+	textFormats   = []format{notebookFormat, jsonFormat, eventJSONFormat, csvFormat, pastedFormat, consoleFormat}
+)
+
+// magics are the first bytes of files that are no text, and what to do with them.
+var magics = []struct{ bytes, is string }{
+	{"\x1f\x8b", "a gzip file, want it unpacked"},
+	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
+	{"PK\x03\x04", "a zip file, want it unpacked"},
+	{"%PDF", "a PDF, want text: copy the lines of the log out of it"},
+	{"\x89PNG", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
+	{"\xff\xd8\xff", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
+	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
+}
+
+// knownFormats lists what is read, for messages.
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
+
+// read recognises the format and reads the rows.
+func (c *collector) read(from io.Reader) error {
+	in := &input{Reader: c.unpacked(from), from: from}
+	head, err := in.Peek(peeked)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if bytes.HasPrefix(head, []byte("\ufeff")) {
+		head = head[len("\ufeff"):]
+		if _, err := in.Discard(len("\ufeff")); err != nil {
+			return err
+		}
+	}
+	in.head, in.begin = head, strings.TrimSpace(string(head))
+	if read, err := c.readAs(binaryFormats, in); read {
+		return err
+	}
+	switch is := notText(head); {
+	case is != "":
+		c.err.add(0, "got %s", is)
+		return nil
+	case in.begin == "" && err == io.EOF:
+		c.err.add(0, "got an empty file, want %s", knownFormats)
+		c.tellNotes()
+		return nil
+	}
+	_, err = c.readAs(textFormats, in)
+	return err
+}
+
+// readAs reads in the first of the formats that is recognised, and reports whether one is.
+func (c *collector) readAs(formats []format, in *input) (recognised bool, err error) {
+	for _, f := range formats {
+		if f.begins(c, in) {
+			c.container = f.container
+			return true, f.read(c, in)
+		}
+	}
+	return false, nil
+}
+
+// squeezed returns the beginning of the file without space.
+func (in *input) squeezed() string {
+	return strings.Join(strings.Fields(in.begin[:min(len(in.begin), 1000)]), "")
+}
+
+// firstLine returns the first line of a text.
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}
+
+// notText says of bytes that are no text what they are, and what is wanted; "" for a text.
+func notText(head []byte) string {
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			return m.is
+		}
+	}
+	if i := bytes.IndexByte(head, 0); i >= 0 {
+		return fmt.Sprintf("a binary file (byte %d is 0), want %s", i, knownFormats)
+	}
+	return ""
+}
+
+// lastLine is the note about a last line that is not complete.
+func lastLine(line int) string {
+	return fmt.Sprintf("Line %d, the last, is not complete and was left out.", line)
+}

@@ -1,0 +1,195 @@
+package logs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Tables of notebooks and of pandas are pasted, often with text around them: as Markdown,
+// with bars between their cells, with tabs, or as text, with spaces.
+
+var pastedFormat = format{
+	container: Pasted,
+	docs:      [][2]string{{"a table of a notebook or of pandas, pasted", "a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells `nan`, `No Log`, `-` and empty ones are missing"}},
+	begins:    func(c *collector, in *input) bool { return isPasted(c, in.begin) },
+	read:      func(c *collector, in *input) error { return readPasted(c, &lines{r: in.Reader}) },
+}
+
+// isPasted reports whether a text has the header of a pasted table, before any dict.
+func isPasted(c *collector, begin string) bool {
+	begin, _, _ = strings.Cut(begin, "{'")
+	return slices.ContainsFunc(strings.Split(begin, "\n"), func(text string) bool { return heads(c, text) != "" })
+}
+
+// pasted is a table being read.
+type pasted struct {
+	by      string // between cells: a bar, a tab, spaces or a space
+	columns []*series
+}
+
+const (
+	spaces = "  " // two at least in a header, one in rows of numbers
+	space  = " "  // of a picture that was read, in the header too
+)
+
+var (
+	ruled   = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`) // the line under a header
+	quoting = regexp.MustCompile(`^\s*(?:>\s*)+`)
+	comment = regexp.MustCompile(`^\s*#\s*(\|.*\||)\s*$`) // a table of bars in a comment of Python
+	wide    = regexp.MustCompile(`\s{2,}`)
+)
+
+// bareLine returns a line of a table without what a quotation or a comment sets before it.
+func bareLine(text string) string {
+	text = quoting.ReplaceAllString(text, "")
+	if m := comment.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return text
+}
+
+// longestKey is the largest number of words of a key in a header: rewards / NAME / mean.
+const longestKey = 5
+
+// keysOf splits a header of known keys with a single space between any two words, the
+// longest key first; nil if a word belongs to none.
+func keysOf(c *collector, text string) (keys []string) {
+	if text = strings.TrimSpace(text); text == "" || text[0]|0x20 < 'a' || text[0]|0x20 > 'z' {
+		return nil // a row of numbers, say
+	}
+	for words := strings.Fields(text); len(words) > 0; {
+		n := min(longestKey, len(words))
+		for ; n > 0 && c.newSeries([]byte(strings.Join(words[:n], " "))) == nil; n-- {
+		}
+		if n == 0 {
+			return nil
+		}
+		keys, words = append(keys, strings.Join(words[:n], " ")), words[n:]
+	}
+	return keys
+}
+
+// cellsOf splits the header of a table.
+func cellsOf(c *collector, text, by string) (cells []string) {
+	switch by {
+	case spaces:
+		cells = wide.Split(strings.TrimSpace(text), -1)
+	case space:
+		cells = keysOf(c, text)
+	case "|":
+		text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|")
+		fallthrough
+	default:
+		cells = strings.Split(text, by)
+	}
+	for i, cell := range cells {
+		cells[i] = strings.Trim(strings.TrimSpace(cell), "*`")
+	}
+	return cells
+}
+
+// row splits a row of the table. Pandas sets an index before it, which has no name.
+func (p *pasted) row(c *collector, text string) []string {
+	if p.by != spaces && p.by != space {
+		return cellsOf(c, text, p.by)
+	}
+	cells := strings.Fields(text)
+	if len(cells) == len(p.columns)+1 {
+		return cells[1:]
+	}
+	return cells
+}
+
+// heads reports what separates the cells of a header; "" if a line is none. A header has a
+// step and a key of training, or of cells with bars or tabs between them two such keys.
+func heads(c *collector, text string) string {
+	text = bareLine(text)
+	for _, by := range []string{"|", "\t", spaces, space} {
+		if !strings.Contains(text, by) {
+			continue
+		}
+		keys, steps := 0, 0
+		for _, name := range cellsOf(c, text, by) {
+			switch s := c.newSeries([]byte(name)); {
+			case s == nil:
+			case s.isStep:
+				steps++
+			case s.trains:
+				keys++
+			}
+		}
+		if keys > 0 && steps > 0 || keys > 1 && by != spaces && by != space {
+			return by
+		}
+	}
+	return ""
+}
+
+// readPasted reads the tables in a text.
+func readPasted(c *collector, l *lines) error {
+	var table *pasted
+	for {
+		next, ok := l.next()
+		if !ok {
+			return unlessEnd(l.err)
+		}
+		next.text = bareLine(next.text)
+		if by := heads(c, next.text); by != "" {
+			table = &pasted{by: by}
+			for _, name := range cellsOf(c, next.text, by) {
+				s, seen := c.byKey[name]
+				if !seen {
+					s = c.addKey(next.number, name)
+				}
+				table.columns = append(table.columns, s)
+			}
+			continue
+		}
+		if table == nil || ruled.MatchString(next.text) {
+			continue
+		}
+		cells := table.row(c, next.text)
+		switch {
+		case strings.TrimSpace(next.text) == "":
+		case len(cells) == 1, (table.by == spaces || table.by == space) && !slices.ContainsFunc(cells, isNumber):
+			table = nil
+		case len(cells) != len(table.columns) && !next.whole:
+			c.notes = append(c.notes, lastLine(next.number))
+		case len(cells) != len(table.columns):
+			c.unread.add(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.columns), "column"))
+		default:
+			for i, s := range table.columns {
+				if s != nil && !missing(cells[i]) {
+					setCell(c, next, s, cells[i])
+				}
+			}
+			c.endRow(next.number)
+		}
+	}
+}
+
+// isNumber reports whether a word is a number.
+func isNumber(word string) bool {
+	_, has, ok := number([]byte(word))
+	return has && ok
+}
+
+// setCell sets a cell; one that is not understood is noted.
+func setCell(c *collector, l line, s *series, text string) {
+	if x, has, ok := number([]byte(text)); !ok {
+		c.unread.add(l.number, s.key+": "+text, "want a number")
+	} else if has {
+		c.cells = append(c.cells, cell{s, x})
+	}
+}
+
+// missing reports whether a cell has no value. Notebooks write No Log or nan where a row
+// lacks one.
+func missing(cell string) bool {
+	switch strings.ToLower(cell) {
+	case "", "-", "–", "—", "no log", "nan", "n/a", "none", "null":
+		return true
+	}
+	return false
+}
