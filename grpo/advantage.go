@@ -86,24 +86,20 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 		mustBe(false, "number of rewards of 1", total, fmt.Sprintf("from 0 to the group size %d", b.size))
 	}
 	g := float64(b.size)
-	mean := float64(total) / g
+	byCount := scalings[b.advantage.Scale].byCount
+	if b.advantage.Baseline == option.SecondBest {
+		byCount = bestOnly
+	}
 	switch adv := &b.advantage; {
 	case adv.Baseline.Given():
 		return 1 - adv.Value, -adv.Value
 	case total == 0 || total == b.size:
 		return 0, 0
-	case adv.Baseline == option.SecondBest:
-		if total == 1 {
-			up = factor(adv, g, float64(mean*(1-mean))*g)
-		}
-	case adv.Scale == option.MeanScale:
-		up, down = (1-mean)/mean, -1
-	case adv.Scale == option.OthersStd:
-		others := float64(total-1) / (g - 1) // mean of the others of a success
-		up = (1 - others) / othersStd(adv, g-1, total-1)
-		down = -float64(total) / (g - 1) / othersStd(adv, g-1, total)
+	case byCount != nil:
+		up, down = byCount(adv, g, total)
 	default:
-		factor := factor(adv, g, float64(mean*(1-mean))*g)
+		mean := float64(total) / g
+		factor := factor(adv, g, float64(mean*(1-mean))*g, mean)
 		up, down = factor*(1-mean), -factor*mean
 	}
 	if total < len(b.known) {
@@ -182,7 +178,7 @@ func (s *GroupStatistics) AddAtoms(adv *option.Advantage, atoms []Atom, scatter 
 		d := x.Reward - mean
 		squares += float64(float64(x.Count) * float64(d*d))
 	}
-	factor := factor(adv, g, squares)
+	factor := factor(adv, g, squares, mean)
 	for _, x := range atoms {
 		arm, advantage := &s.Arms[x.Arm], factor*(x.Reward-mean)
 		switch total := float64(advantage * float64(x.Count)); {
@@ -196,50 +192,78 @@ func (s *GroupStatistics) AddAtoms(adv *option.Advantage, atoms []Atom, scatter 
 	}
 }
 
+// scaling is a row of the table of advantages, of one scale.
+type scaling struct {
+	// divisor returns the scale of rewards with the given standard deviation > 0 and mean, of a group or,
+	// where the scale is OfStep, of the step.
+	divisor func(adv *option.Advantage, deviation, mean float64) float64
+	// byCount returns A⁺ and A⁻ in a group of g rewards of which 0 < total < g are 1 and the others 0,
+	// where that is not (r_i − r̄)/divisor; else nil.
+	byCount func(adv *option.Advantage, g float64, total int) (up, down float64)
+}
+
+// scalings is the table, by Scale.
+var scalings = [...]scaling{
+	option.StdScale:  {divisor: deviationPlus},
+	option.NoScale:   {divisor: func(*option.Advantage, float64, float64) float64 { return 1 }},
+	option.BatchStd:  {divisor: deviationPlus},
+	option.OthersStd: {divisor: deviationPlus, byCount: overOthers},
+	option.MeanScale: {divisor: meanReward, byCount: func(_ *option.Advantage, g float64, total int) (up, down float64) {
+		mean := float64(total) / g
+		return (1 - mean) / mean, -1
+	}},
+	option.PooledStd: {divisor: deviationPlus},
+	option.BatchMean: {divisor: meanReward},
+}
+
+func deviationPlus(adv *option.Advantage, deviation, _ float64) float64 {
+	return deviation + adv.Epsilon
+}
+
+func meanReward(_ *option.Advantage, _, mean float64) float64 { return mean }
+
+// bestOnly returns the advantages of SecondBest: only a lone reward of 1 is better than the second best.
+func bestOnly(adv *option.Advantage, g float64, total int) (up, down float64) {
+	if mean := float64(total) / g; total == 1 {
+		up = factor(adv, g, float64(mean*(1-mean))*g, mean)
+	}
+	return up, 0
+}
+
+// overOthers returns the advantages of OthersStd: with t rewards of 1 among n other samples the scale is
+// √(t(n−t)/(n(n−1))) + ε, or 1 where they are equal.
+func overOthers(adv *option.Advantage, g float64, total int) (up, down float64) {
+	n := g - 1
+	scale := func(t int) float64 {
+		square := float64(t) * (n - float64(t))
+		if square == 0 {
+			return 1
+		}
+		return math.Sqrt(square/float64(n*(n-1))) + adv.Epsilon
+	}
+	return (1 - float64(total-1)/n) / scale(total-1), -float64(total) / n / scale(total)
+}
+
 // factor returns the factor between r_i − r̄ and the advantage, in a group of g
 // samples with squares = Σ (r_i − r̄)² > 0: the leave-one-out factor G/(G−1) or 1,
-// divided by the scale.
-func factor(adv *option.Advantage, g, squares float64) float64 {
+// divided by the scale, unless that is known after all groups of the step only.
+func factor(adv *option.Advantage, g, squares, mean float64) float64 {
 	factor := 1.0
-	switch adv.Baseline {
-	case option.MeanBaseline, option.SecondBest:
-	case option.LeaveOneOut:
+	if adv.Baseline == option.LeaveOneOut {
 		factor = g / (g - 1)
-	default:
-		panic(unknown("Advantage.Baseline", adv.Baseline))
 	}
-	switch adv.Scale {
-	case option.NoScale, option.BatchStd, option.PooledStd, option.BatchMean: // stepScale is known after all groups of the step
+	if adv.Scale.OfStep() {
 		return factor
-	case option.StdScale:
-		return factor / (deviation(adv, g, squares) + adv.Epsilon)
 	}
-	panic(unknown("Advantage.Scale", adv.Scale))
+	return factor / scalings[adv.Scale].divisor(adv, deviation(adv, g, squares), mean)
 }
 
-// othersStd returns the scale of OthersStd: with total rewards of 1 among n other samples
-// √(total(n−total)/(n(n−1))) + ε, or 1 where they are equal.
-func othersStd(adv *option.Advantage, n float64, total int) float64 {
-	square := float64(total) * (n - float64(total))
-	if square == 0 {
-		return 1
-	}
-	return math.Sqrt(square/float64(n*(n-1))) + adv.Epsilon
-}
-
-// stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by: the
-// standard deviation of their rewards, or of these less the means of their groups, plus ε, or
-// the mean of their rewards; 1 where that is 0.
+// stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by; 1 where all
+// rewards are equal, of PooledStd in every group.
 func stepScale(adv *option.Advantage, n float64, s *GroupStatistics) float64 {
 	mean := float64(s.Rewarded) / n
 	squares := float64(mean*(1-mean)) * n
-	switch adv.Scale {
-	case option.BatchMean:
-		if mean == 0 {
-			return 1
-		}
-		return mean
-	case option.PooledStd: // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
+	if adv.Scale == option.PooledStd { // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
 		squares = 0
 		for a := range s.Arms {
 			squares += s.Arms[a].Positive
@@ -248,7 +272,7 @@ func stepScale(adv *option.Advantage, n float64, s *GroupStatistics) float64 {
 	if squares == 0 {
 		return 1
 	}
-	return deviation(adv, n, squares) + adv.Epsilon
+	return scalings[adv.Scale].divisor(adv, deviation(adv, n, squares), mean)
 }
 
 // deviation returns the standard deviation s of a group's rewards, √(squares/G) or

@@ -118,13 +118,7 @@ func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour 
 	case adv.Baseline == option.ConstantBaseline:
 		factor, mean = 1, adv.Value
 	case square > 0 && lowest < highest: // square may be positive by the rounding of mean
-		factor = 1
-		switch adv.Scale {
-		case option.StdScale, option.BatchStd, option.OthersStd, option.PooledStd:
-			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
-		case option.MeanScale, option.BatchMean:
-			factor = 1 / mean
-		}
+		factor = 1 / scalings[adv.Scale].divisor(adv, math.Sqrt(square), mean)
 	}
 	sum, logRatio, at := 0.0, 0.0, f.penalized(current, behaviour)
 	for a, arm := range bandit.Arms {

@@ -3,6 +3,7 @@ package option
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +44,9 @@ func wantWord[W word](m *Mistakes, field string, w W, words []string) {
 // oneOf lists words: a, b or c.
 func oneOf(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
@@ -68,67 +72,104 @@ func (b *Bandit) Check(m *Mistakes) {
 // Check adds the mistakes of the estimator, those between options among them. It ignores
 // fields that other options make unused.
 func (e *Estimator) Check(m *Mistakes) {
+	found := len(m.list)
 	m.Least("Estimator.GroupSize", e.GroupSize, 2)
 	m.Least("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
 	wantWord(m, "Estimator.Filter", e.Filter, filterWords)
 	e.Advantage.Check(m)
 	e.Importance.check(m)
-	m.Want(!e.Advantage.Tabled() || !e.Filter.Changes(), "Estimator.Filter", e.Filter, "none with this advantage")
 	kl := &e.KL
 	m.Number("Estimator.KL.Coefficient", kl.Coefficient, kl.Coefficient >= 0, " ≥ 0")
 	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, klGradientWords)
 	wantWord(m, "Estimator.KL.At", kl.At, klPointWords)
 	wantWord(m, "Estimator.KL.In", kl.In, klPlacementWords)
-	if kl.Coefficient != 0 {
-		m.Want(kl.In != InAdvantage || e.Importance.Linear(), "Estimator.Importance.Mode", e.Importance.Mode, "none or ratio, where KL.In is advantage")
-		m.Want(e.Filter != Drop || kl.Gradient == ExactKL, "Estimator.KL.Gradient", kl.Gradient, "exact with the filter drop")
-	}
-	plain := e.Filter != Drop && !e.Advantage.Tabled() && (kl.In != InReward || !e.Filter.Changes())
-	m.Want(!kl.Outside() || plain, "Estimator.KL.In", kl.In, "loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std")
 	m.Number("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
 	wantWord(m, "Estimator.Samples", e.Samples, samplesWords)
+	if len(m.list) > found { // rules are for known words
+		return
+	}
+	names := strings.NewReplacer("{", "Estimator.", "}", "")
+	for _, rule := range Rules {
+		got, want := rule.Broken(e, nil)
+		m.Want(got == "", "Estimator."+rule.Field, got, names.Replace(want))
+	}
 }
 
-// Check adds the mistakes of the advantage.
+// Rule is a rule between the options of an estimator, and the laws of arms where they are given.
+type Rule struct {
+	Field string   // the field that a mistake names, as KL.In
+	Reads []string // all fields that the rule reads; Arms stands for the arms
+	// Broken returns what the field has and what it should have instead, in which a field that is
+	// named has braces about it; "" where the rule holds.
+	Broken func(e *Estimator, arms []Arm) (got, want string)
+}
+
+// Rules are all of them.
+var Rules = []Rule{
+	{"KL.In", []string{"KL.In", "KL.Coefficient", "Importance.Mode"}, func(e *Estimator, _ []Arm) (got, want string) {
+		if e.KL.Outside() && e.KL.In == InAdvantage && !e.Importance.Linear() {
+			return e.KL.In.String(), "loss or reward where {Importance.Mode} is neither none nor ratio"
+		}
+		return "", ""
+	}},
+	{"KL.In", []string{"KL.In", "KL.Coefficient", "Filter", "Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
+		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.Tabled() || e.KL.In == InReward && e.Filter.Changes()) {
+			return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
+		}
+		return "", ""
+	}},
+	{"Advantage.Baseline", []string{"Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
+		adv := &e.Advantage
+		var words []string
+		for _, b := range scaleUses[adv.Scale].baselines {
+			if b == adv.Baseline {
+				return "", ""
+			}
+			words = append(words, b.String())
+		}
+		return adv.Baseline.String(), oneOf(words) + " with the scale " + adv.Scale.String()
+	}},
+	{"Advantage.Scale", []string{"Advantage.Baseline", "Advantage.Scale", "Filter", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
+		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
+		if adv := &e.Advantage; adv.Tabled() && (other || e.Filter.Changes()) {
+			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "bernoulli arms and {Filter} none with it"
+		}
+		return "", ""
+	}},
+	{"Filter", []string{"Filter", "KL.Coefficient", "KL.Gradient"}, func(e *Estimator, _ []Arm) (got, want string) {
+		if e.Filter == Drop && e.KL.Coefficient != 0 && e.KL.Gradient != ExactKL {
+			return e.Filter.String(), "none or redraw with a sampled {KL.Gradient}"
+		}
+		return "", ""
+	}},
+}
+
+// Check adds the mistakes of the advantage alone; see Rules for those between its options.
 func (adv *Advantage) Check(m *Mistakes) {
 	wantWord(m, "Estimator.Advantage.Baseline", adv.Baseline, baselineWords)
 	wantWord(m, "Estimator.Advantage.Scale", adv.Scale, scaleWords)
 	wantWord(m, "Estimator.Advantage.Std", adv.Std, deviationWords)
-	goes := true
-	switch scale := adv.Scale; {
-	case scale == OthersStd:
-		goes = adv.Baseline == LeaveOneOut
-	case scale == MeanScale || scale == PooledStd || scale == BatchMean:
-		goes = adv.Baseline == MeanBaseline
-	case adv.Baseline == SecondBest:
-		goes = scale == StdScale || scale == NoScale
-	case adv.Baseline.Given():
-		goes = scale == NoScale
-	}
-	m.Want(goes, "Estimator.Advantage.Baseline", adv.Baseline, "one that goes with the scale "+adv.Scale.String())
 	if adv.Baseline.Given() {
 		m.Number("Estimator.Advantage.Value", adv.Value, adv.Value >= 0 && adv.Value <= 1, " in [0, 1]")
 	}
 	if adv.Baseline == RunningMean {
 		m.Number("Estimator.Advantage.Rate", adv.Rate, adv.Rate > 0 && adv.Rate <= 1, " in (0, 1]")
 	}
-	if adv.Scale != NoScale && adv.Scale != MeanScale && adv.Scale != BatchMean {
+	if int(adv.Scale) < len(scaleUses) && adv.Scale.UsesEpsilon() {
 		m.Number("Estimator.Advantage.Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }
 
 func (imp *Importance) check(m *Mistakes) {
 	wantWord(m, "Estimator.Importance.Mode", imp.Mode, importanceModeWords)
-	switch imp.Mode {
-	case Clip, DualClip, CISPO, DPPO:
+	if imp.Mode.Uses(UseBounds) {
 		m.Number("Estimator.Importance.ClipLow", imp.ClipLow, imp.ClipLow > 0 && imp.ClipLow < 1, " in (0, 1)")
 		m.Number("Estimator.Importance.ClipHigh", imp.ClipHigh, imp.ClipHigh > 0, " > 0")
 	}
-	switch imp.Mode {
-	case DualClip, Truncated, Masked:
+	if imp.Mode.Uses(UseCap) {
 		m.Number("Estimator.Importance.Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")
 	}
-	if imp.Mode == Masked {
+	if imp.Mode.Uses(UseFloor) {
 		m.Number("Estimator.Importance.Floor", imp.Floor, imp.Floor >= 0 && imp.Floor <= 1, " in [0, 1]")
 	}
 	for _, sign := range []struct {
@@ -138,10 +179,10 @@ func (imp *Importance) check(m *Mistakes) {
 		{"Positive", imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive},
 		{"Negative", imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative},
 	} {
-		switch imp.Mode {
-		case SAPO:
+		if imp.Mode.Uses(UseTemperature) {
 			m.Number("Estimator.Importance.Temperature."+sign.name, sign.temperature, sign.temperature > 0, " > 0")
-		case VESPO:
+		}
+		if imp.Mode.Uses(UsePower) {
 			m.Number("Estimator.Importance.Power."+sign.name, sign.power, sign.power > 0, " > 0")
 			m.Number("Estimator.Importance.Decay."+sign.name, sign.decay, sign.decay >= 0, " ≥ 0")
 		}

@@ -1,6 +1,7 @@
 package option
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -42,15 +43,15 @@ func TestMistakes(t *testing.T) {
 		{func(d *described) { d.GroupSize = Infinite }, ""},
 		{func(d *described) { d.GroupSize = 1 }, "Estimator.GroupSize: got 1, want ≥ 2"},
 		{func(d *described) { d.Advantage.Baseline = 9 }, "Estimator.Advantage.Baseline: got 9, want mean, leave-one-out, second-best, constant or running-mean"},
-		{func(d *described) { d.Advantage.Baseline = ConstantBaseline }, "Estimator.Advantage.Baseline: got constant, want one that goes with the scale std"},
+		{func(d *described) { d.Advantage.Baseline = ConstantBaseline }, "Estimator.Advantage.Baseline: got constant, want mean, leave-one-out or second-best with the scale std"},
 		{func(d *described) { d.Advantage = Advantage{Baseline: ConstantBaseline, Scale: NoScale, Value: 1} }, ""},
 		{func(d *described) { d.Advantage = Advantage{Baseline: ConstantBaseline, Scale: NoScale, Value: 1.5} }, "Estimator.Advantage.Value: got 1.5, want a finite number in [0, 1]"},
 		{func(d *described) { d.Advantage = Advantage{Baseline: RunningMean, Scale: NoScale} }, "Estimator.Advantage.Rate: got 0, want a finite number in (0, 1]"},
-		{func(d *described) { d.Advantage.Baseline, d.Advantage.Scale = LeaveOneOut, PooledStd }, "Estimator.Advantage.Baseline: got leave-one-out, want one that goes with the scale pooled-std"},
+		{func(d *described) { d.Advantage.Baseline, d.Advantage.Scale = LeaveOneOut, PooledStd }, "Estimator.Advantage.Baseline: got leave-one-out, want mean with the scale pooled-std"},
 		{func(d *described) { d.Advantage.Epsilon = nan }, "Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0"},
 		{func(d *described) { d.Advantage.Scale, d.Advantage.Epsilon = NoScale, nan }, ""},
-		{func(d *described) { d.Advantage.Scale, d.Filter = BatchStd, Redraw }, "Estimator.Filter: got redraw, want none with this advantage"},
-		{func(d *described) { d.Importance.Mode = 99 }, "Estimator.Importance.Mode: got 99, want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo"},
+		{func(d *described) { d.Advantage.Scale, d.Filter = BatchStd, Redraw }, "Estimator.Advantage.Scale: got batch-std with the baseline mean, want bernoulli arms and Estimator.Filter none with it"},
+		{func(d *described) { d.Importance.Mode = 99 }, "Estimator.Importance.Mode: got 99, want " + oneOf(importanceModeWords)},
 		{func(d *described) { d.Importance = Importance{Mode: Clip, ClipLow: 1, ClipHigh: 0.2} }, "Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)"},
 		{func(d *described) { d.Importance = Importance{Mode: DualClip, ClipLow: 0.2, Cap: 2} }, "Estimator.Importance.ClipHigh: got 0, want a finite number > 0"},
 		{func(d *described) { d.Importance = Importance{Mode: Truncated, Cap: 0.5} }, "Estimator.Importance.Cap: got 0.5, want a finite number ≥ 1"},
@@ -64,10 +65,10 @@ func TestMistakes(t *testing.T) {
 		{func(d *described) { d.KL.Gradient, d.KL.At, d.KL.In = 6, 2, 3 }, "Estimator.KL.Gradient: got 6, want exact, k1, k2, k3, ratio-k1 or ratio-k3\nEstimator.KL.At: got 2, want current or snapshot\nEstimator.KL.In: got 3, want loss, advantage or reward"},
 		{func(d *described) {
 			d.KL.In, d.Importance = InAdvantage, Importance{Mode: SAPO, Temperature: Signed{1, 1}}
-		}, "Estimator.Importance.Mode: got sapo, want none or ratio, where KL.In is advantage"},
-		{func(d *described) { d.KL.Gradient, d.Filter = K3, Drop }, "Estimator.KL.Gradient: got k3, want exact with the filter drop"},
+		}, "Estimator.KL.In: got advantage, want loss or reward where Estimator.Importance.Mode is neither none nor ratio"},
+		{func(d *described) { d.KL.Gradient, d.Filter = K3, Drop }, "Estimator.Filter: got drop, want none or redraw with a sampled Estimator.KL.Gradient"},
 		{func(d *described) { d.KL.Coefficient, d.KL.Gradient, d.Filter = 0, K3, Drop }, ""},
-		{func(d *described) { d.KL.In, d.Advantage.Scale = InReward, BatchStd }, "Estimator.KL.In: got reward, want loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std"},
+		{func(d *described) { d.KL.In, d.Advantage.Scale = InReward, BatchStd }, "Estimator.KL.In: got reward, want loss, or Estimator.Filter none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"},
 		{func(d *described) { d.Entropy = -1 }, "Estimator.Entropy: got -1, want a finite number ≥ 0"},
 		{func(d *described) { d.Samples = 2 }, "Estimator.Samples: got 2, want fresh or reused"},
 		{func(d *described) { d.Lag.Kind = 3 }, "Lag.Kind: got 3, want block, delay or random"},
@@ -120,10 +121,10 @@ func TestWords(t *testing.T) {
 		}
 	}
 	var s Scale
-	if err := s.UnmarshalText([]byte("Std")); err == nil || err.Error() != `got "Std", want std, none, batch-std, others-std, mean, pooled-std or batch-mean` {
+	if err := s.UnmarshalText([]byte("Std")); err == nil || err.Error() != `got "Std", want `+oneOf(scaleWords) {
 		t.Errorf("error %v", err)
 	}
-	if got := Scale(7).String(); got != "7 of 7 words" {
+	if got, n := Scale(len(Scales)).String(), len(Scales); got != fmt.Sprintf("%d of %d words", n, n) {
 		t.Errorf("a value beyond the words is %q", got)
 	}
 }

@@ -21,19 +21,18 @@ const Infinite = math.MaxInt
 
 // Advantage says how a reward becomes an advantage,
 // A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
-// baseline is ConstantBaseline or RunningMean. These go with NoScale. OthersStd
-// goes with LeaveOneOut, MeanScale, PooledStd and BatchMean with MeanBaseline, SecondBest with
-// StdScale or NoScale. Those and BatchStd are for 0/1 rewards, without a Filter.
+// baseline is ConstantBaseline or RunningMean. Which baselines go with which scale says
+// scaleUses. See Tabled for those of 0/1 rewards alone.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
-	Std      Deviation // the standard deviation of StdScale, BatchStd and PooledStd; unused by others
+	Std      Deviation // the standard deviation of the scales that use one
 	Value    float64   // b in [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward; unused by others
 	Rate     float64   // α in (0, 1] of RunningMean, per draw of groups; unused by others
-	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale, MeanScale and BatchMean
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by scales without one
 }
 
-// Tabled reports whether the advantage is one of those for 0/1 rewards only.
+// Tabled reports whether the advantage is one of those for 0/1 rewards without a Filter only.
 func (adv *Advantage) Tabled() bool { return adv.Baseline > LeaveOneOut || adv.Scale > NoScale }
 
 // Signed holds a number for samples of A > 0 and one for those of A < 0.
@@ -66,6 +65,9 @@ type KL struct {
 // Outside reports whether there is a penalty that is not in the loss.
 func (kl *KL) Outside() bool { return kl.Coefficient != 0 && kl.In != InLoss }
 
+// OfReward reports whether there is a penalty that is part of the rewards.
+func (kl *KL) OfReward() bool { return kl.Coefficient != 0 && kl.In == InReward }
+
 // Sampled reports whether the force has a KL gradient of its samples.
 func (kl *KL) Sampled() bool {
 	return kl.Coefficient != 0 && kl.In != InReward && (kl.Gradient != ExactKL || kl.Outside())
@@ -82,6 +84,10 @@ type Estimator struct {
 	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage per nat; 0 is none
 	Samples       Samples    // the groups of the steps of a block
 }
+
+// Resamples reports whether groups are redrawn under a sampled KL gradient, whose mean then
+// depends on the rewards.
+func (e *Estimator) Resamples() bool { return e.Filter == Redraw && e.KL.Sampled() }
 
 // Complete gives the number of groups that is left out: 1.
 func (e *Estimator) Complete() {

@@ -103,8 +103,32 @@ func (w Scale) String() string                { return text(scaleWords, w) }
 func (w Scale) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
 func (w *Scale) UnmarshalText(t []byte) error { return parse(scaleWords, w, t) }
 
+// scaleUse says what goes with a scale.
+type scaleUse struct {
+	baselines []Baseline // that go with it
+	std       bool       // Advantage.Std has an effect
+	epsilon   bool       // Advantage.Epsilon has
+	ofStep    bool       // all groups of a step have one scale
+}
+
+var scaleUses = [...]scaleUse{
+	StdScale:  {baselines: []Baseline{MeanBaseline, LeaveOneOut, SecondBest}, std: true, epsilon: true},
+	NoScale:   {baselines: Baselines},
+	BatchStd:  {baselines: []Baseline{MeanBaseline, LeaveOneOut}, std: true, epsilon: true, ofStep: true},
+	OthersStd: {baselines: []Baseline{LeaveOneOut}, epsilon: true},
+	MeanScale: {baselines: []Baseline{MeanBaseline}},
+	PooledStd: {baselines: []Baseline{MeanBaseline}, std: true, epsilon: true, ofStep: true},
+	BatchMean: {baselines: []Baseline{MeanBaseline}, ofStep: true},
+}
+
 // OfStep reports whether all groups of a step have one scale, which depends on their rewards.
-func (w Scale) OfStep() bool { return w == BatchStd || w == PooledStd || w == BatchMean }
+func (w Scale) OfStep() bool { return scaleUses[w].ofStep }
+
+// UsesStd reports whether the scale depends on Advantage.Std.
+func (w Scale) UsesStd() bool { return scaleUses[w].std }
+
+// UsesEpsilon reports whether Advantage.Epsilon is added to the scale.
+func (w Scale) UsesEpsilon() bool { return scaleUses[w].epsilon }
 
 // Deviation says which standard deviation StdScale, BatchStd and PooledStd take.
 type Deviation uint8
@@ -168,6 +192,28 @@ var ImportanceModes = all[ImportanceMode](importanceModeWords)
 func (w ImportanceMode) String() string                { return text(importanceModeWords, w) }
 func (w ImportanceMode) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
 func (w *ImportanceMode) UnmarshalText(t []byte) error { return parse(importanceModeWords, w, t) }
+
+// WeightUse is a set of fields of an Importance.
+type WeightUse uint8
+
+const (
+	UseBounds      WeightUse = 1 << iota // ClipLow and ClipHigh
+	UseFloor                             // Floor
+	UseCap                               // Cap
+	UseTemperature                       // Temperature
+	UsePower                             // Power and Decay
+)
+
+// weightUses are the fields that a mode uses, by ImportanceMode.
+var weightUses = [...]WeightUse{
+	Clip: UseBounds, DualClip: UseBounds | UseCap, Truncated: UseCap, Masked: UseFloor | UseCap, CISPO: UseBounds,
+	SAPO: UseTemperature, VESPO: UsePower, DPPO: UseBounds,
+}
+
+// Uses reports whether the mode uses the fields.
+func (w ImportanceMode) Uses(fields WeightUse) bool {
+	return int(w) < len(weightUses) && weightUses[w]&fields != 0
+}
 
 // KLGradient is the estimator of the gradient of the KL penalty.
 type KLGradient uint8

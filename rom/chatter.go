@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 )
 
@@ -28,7 +29,7 @@ func (e *Equilibrium) chatter(o option.Optimizer, l option.Lag) (variance, reach
 	p := &e.params
 	switch {
 	case e.prediction.FixedPoint == nil, p.GroupSize < fewestChatter, p.GroupSize == option.Infinite, len(e.merged.Arms) != 2, len(p.Arms) != 2,
-		!p.shifted(), p.Advantage.Scale != option.StdScale, p.Advantage.Epsilon > 0, p.Entropy > 0, !p.certain(),
+		!p.KL.OfReward(), p.Advantage.Scale != option.StdScale, p.Advantage.Epsilon > 0, p.Entropy > 0, !p.certain(),
 		o.Kind != option.HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Schedule.Kind != option.ConstantRate, !linear.NewLag(&l).OnPolicy():
 		return 0, 0, false
 	}
@@ -40,16 +41,16 @@ func (e *Equilibrium) chatter(o option.Optimizer, l option.Lag) (variance, reach
 	if p.Advantage.Baseline == option.LeaveOneOut {
 		factor *= g / (g - 1)
 	}
-	law := newCountLaw(p.GroupSize, e.prediction.FixedPoint.Policy[0], e.prediction.FixedPoint.Policy[1])
+	law := group.NewBinomial(p.GroupSize, e.prediction.FixedPoint.Policy[0], e.prediction.FixedPoint.Policy[1], nil)
 	moment := func(power float64) float64 {
-		return law.mean(func(n int) float64 {
+		return law.Mean(func(n int) float64 {
 			r := float64(n) / g
 			return math.Pow(factor*math.Sqrt(r*(1-r)), power)
 		})
 	}
 	most, some := 0.0, 0.0
 	for n := 1; n <= p.GroupSize/2; n++ {
-		alike := law.mean(func(k int) float64 {
+		alike := law.Mean(func(k int) float64 {
 			if k == n || k == p.GroupSize-n {
 				return 1
 			}

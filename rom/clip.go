@@ -6,8 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/rom/fp"
+	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/weight"
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
@@ -24,7 +25,7 @@ import (
 //	π_a(A⁺_a n⁺ + |A⁻_a| n⁻)
 //
 // Other weights have more bounds, and where a weight is held at a bound h the excess
-// E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
+// E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see weight.Band.Loss). The
 // slope adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it, and so do relaxation rate and damping ratio with and without
@@ -41,7 +42,7 @@ import (
 //
 // The numbers are estimates, good to a factor of two while few samples drop out.
 func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.Law) Neglected {
-	if weightings[l.Importance.Mode].bands == nil {
+	if _, _, banded := weight.Bands(&l.Importance, 1); !banded {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
@@ -123,31 +124,7 @@ func (l *linearization) equalRewardsAt(x []float64, size float64) float64 {
 		scaled[k] = size * v
 	}
 	softmax(probs, l.displaced(scaled))
-	return l.model.equalRewards(probs)
-}
-
-// loss returns what the bounds take from a weight where the log ratio is normal with the
-// given standard deviation and mean 0: the mean, its derivative in the mean of the log
-// ratio, and the share of the noise.
-func (b band) loss(std float64) (mean, slope, share float64) {
-	density := func(x float64) float64 { return fp.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
-	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.above), 1}, {math.Log1p(-min(b.below, 1)), -1}} {
-		h := side.sign * side.bound // ≥ 0; +Inf without a bound
-		beyond := 0.5 * fp.Erfc(h/(std*math.Sqrt2))
-		switch {
-		case beyond == 0:
-		case b.held:
-			excess := max(std*std*density(h)-h*beyond, 0)
-			mean += side.sign * excess
-			slope += beyond
-			share += 2 * side.sign * excess
-		default:
-			mean += beyond
-			slope += side.sign * density(h)
-			share += beyond
-		}
-	}
-	return mean, slope, share
+	return l.model.law.EqualRewards(probs)
 }
 
 // clipped returns what a clip changes where the stationary law is law, and that of the
@@ -196,22 +173,22 @@ func (l *linearization) clipped(law *linear.Law, laws []linear.Law) (push []floa
 				continue
 			}
 			s := math.Sqrt(variance)
-			positive, negative := weightings[l.Importance.Mode].bands(&l.Params, probs[a]/l.count[a])
-			rises, steeper, lost := positive.loss(s)
-			falls, flatter, missing := negative.loss(s)
+			positive, negative, _ := weight.Bands(&l.Importance, probs[a]/l.count[a])
+			rises, steeper, lost := positive.Loss(s)
+			falls, flatter, missing := negative.Loss(s)
 			push[a] -= above[a]*rises + below[a]*falls
 			slope[a] += above[a]*steeper + below[a]*flatter
 			up[a] += lost
 			down[a] += missing
-			if !positive.held {
-				_, _, beyond := band{max(positive.below, negative.below), max(positive.above, negative.above), false}.loss(s)
+			if !positive.Held {
+				_, _, beyond := weight.Band{Below: max(positive.Below, negative.Below), Above: max(positive.Above, negative.Above)}.Loss(s)
 				outside[a] += beyond
 			}
 		}
 		phases++
 	})
 	out = slices.Max(outside) / float64(phases)
-	extra := square(arms)
+	extra := group.Square(arms)
 	for a := range arms {
 		push[a] *= l.Factors.Stiffness / float64(phases)
 		extra[a][a] = slope[a] / float64(phases)
@@ -227,15 +204,15 @@ func (l *linearization) clipped(law *linear.Law, laws []linear.Law) (push []floa
 	}
 	m := l.model
 	m.set(l.logits, l.logits)
-	copy(m.up, up)
-	copy(m.down, down)
+	copy(m.Up, up)
+	copy(m.Down, down)
 	noise = mat.DenseCopyOf(m.covariance())
 	l.isometric(noise)
-	if m.clips() && (m.groups != nil && !m.composed() || m.integral != nil) {
+	if m.law.ClipExpands() {
 		// With a clip in force the covariance is that of leading order: only its change
 		// counts.
-		for a := range m.up { // no clip acts on the noise
-			m.up[a], m.down[a] = 1, 1-1e-12
+		for a := range m.Up { // no clip acts on the noise
+			m.Up[a], m.Down[a] = 1, 1-1e-12
 		}
 		leading := mat.DenseCopyOf(m.covariance())
 		l.isometric(leading)
@@ -254,11 +231,11 @@ func (l *linearization) advantageParts() (above, below []float64) {
 		dst      *[]float64
 		up, down float64
 	}{{&above, 1, 0}, {&below, 0, 1}} {
-		for a := range m.up {
-			m.up[a], m.down[a] = part.up, part.down
+		for a := range m.Up {
+			m.Up[a], m.Down[a] = part.up, part.down
 		}
-		*part.dst = make([]float64, len(m.up))
-		m.unprojected(*part.dst)
+		*part.dst = make([]float64, len(m.Up))
+		m.law.Mean(*part.dst)
 	}
 	return above, below
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/group"
 )
 
 // mixed returns a bandit with arms of every law.
@@ -128,38 +129,6 @@ func TestPairsOfNormalRewards(t *testing.T) {
 	}
 }
 
-// Σy_i² = G for every group with ε = 0 and the population deviation, and Σy_i = 0: for
-// every composition ΣW_j = G, ΣT_j = 0 and Σ_kU_jk = 0. That holds over scales of rewards
-// that differ by a factor 1e8.
-func TestCompositionSums(t *testing.T) {
-	for _, std := range []float64{1e-8, 1e-3, 0.3} {
-		for _, size := range []int{2, 3, 8} {
-			p := mixed(size)
-			p.Advantage.Epsilon, p.Arms[0].Std = 0, std
-			p = p.checked()
-			c := p.groups
-			parts := len(c.parts)
-			for i := range c.ways {
-				squares, pulls := 0.0, 0.0
-				for j := range parts {
-					squares += c.square[i*parts+j]
-					pulls += c.pull[i*parts+j]
-					row := 0.0
-					for k := range parts {
-						row += c.pairs[(i*parts+j)*parts+k]
-					}
-					if math.Abs(row) > 1e-10*p.groups.square[i*parts+j]+1e-10 {
-						t.Errorf("std %g, composition %v: Σ_kU_jk = %g", std, c.counts[i*parts:(i+1)*parts], row)
-					}
-				}
-				if squares > 0 && math.Abs(squares/float64(size)-1) > 1e-11 || math.Abs(pulls) > 1e-11*float64(size) {
-					t.Errorf("std %g, composition %v: ΣW = %.15g, ΣT = %g", std, c.counts[i*parts:(i+1)*parts], squares, pulls)
-				}
-			}
-		}
-	}
-}
-
 // Sampled groups of mixed laws, with a clip in force, agree with mean and variance.
 // 4 comparisons of the mean and 4 of the variance per estimator at 6 standard errors,
 // two-sided failure probability 2e-9 each; the error of a variance is estimated from the
@@ -190,27 +159,27 @@ func checkSampledGroups(t *testing.T, r *rand.Rand, p Params, theta, old []float
 	}
 	cov, _ := ForceCovariance(p, theta, old)
 	softmax(past, old)
-	power := zeros(5, n)
-	group := make([]sample, p.GroupSize)
+	power := group.Zeros(5, n)
+	drawn := make([]sample, p.GroupSize)
 	for range int(groups) {
-		for i := range group {
+		for i := range drawn {
 			u, a := r.Float64(), 0
 			for ; a < n-1 && u > past[a]; a++ {
 				u -= past[a]
 			}
 			arm := p.Arms[a]
-			group[i] = sample{a, arm.Mean}
+			drawn[i] = sample{a, arm.Mean}
 			switch arm.Law {
 			case option.Normal:
-				group[i].reward += arm.Std * r.NormFloat64()
+				drawn[i].reward += arm.Std * r.NormFloat64()
 			case option.Bernoulli:
-				group[i].reward = 0
+				drawn[i].reward = 0
 				if r.Float64() < arm.Mean {
-					group[i].reward = 1
+					drawn[i].reward = 1
 				}
 			}
 		}
-		for a, g := range sampledForce(p, theta, old, group) {
+		for a, g := range sampledForce(p, theta, old, drawn) {
 			x := 1.0
 			for k := 1; k < 5; k++ {
 				x *= g - mean[a]
@@ -243,9 +212,12 @@ func TestComposedStiffness(t *testing.T) {
 			m := newModel(&p)
 			theta := normals(r, 4, 0.7)
 			m.set(theta, theta)
-			fresh, stale := square(4), square(4)
-			m.rewardStiffness(fresh, stale)
-			wantFresh, wantStale := square(4), square(4)
+			fresh, stale := group.Square(4), group.Square(4)
+			m.law.Stiffness(fresh, stale)
+			if weighting != option.NoImportance {
+				m.bendWeights(fresh, stale)
+			}
+			wantFresh, wantStale := group.Square(4), group.Square(4)
 			m.differencedStiffness(wantFresh, wantStale, theta, m.rewardForce)
 			for a := range 4 {
 				for b := range 4 {
@@ -255,29 +227,6 @@ func TestComposedStiffness(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The transforms of φ_1 and φ_2 by quadrature are 1/(s+ε) and its square, and the two
-// branches of laplace agree where they meet.
-func TestLaplace(t *testing.T) {
-	for _, epsilon := range []float64{0, 1e-4, 0.3, 5, 1e4} {
-		for _, s := range []float64{0.2, 1, 3} {
-			first, second := 0.0, 0.0
-			const h = 0.02
-			for v := -80.0; v < 10; v += h {
-				x := math.Exp(v)
-				a, b := laplace(epsilon * math.Sqrt(x))
-				first += h * x * a / math.Sqrt(x) * math.Exp(-x*s*s)
-				second += h * x * b * math.Exp(-x*s*s)
-			}
-			near(t, "1/(s+ε)", first, 1/(s+epsilon), 1e-12)
-			near(t, "1/(s+ε)²", second, 1/((s+epsilon)*(s+epsilon)), 1e-12)
-		}
-	}
-	a, b := laplace(2)
-	c, d := laplace(math.Nextafter(2, 0))
-	near(t, "φ_1", a, c, 1e-13)
-	near(t, "φ_2", b, d, 1e-12)
 }
 
 // Fixed points of normal arms in groups of few samples, against the simulator: means of J

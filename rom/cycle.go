@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/group"
+	"grposim/rom/weight"
 )
 
 // Cycle is the predicted width of the cycle of snapshots about a fixed point that has lost
@@ -69,7 +71,7 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 	ratio := p
 	ratio.Importance.Mode = option.Ratio
 	c, m := Cycle{Kind: LeadingOrder}, newModel(&ratio)
-	if c.Scope.Because = cmp.Or(p.noBoundedCycle(), m.noRecurrence()); c.Scope.Because != "" {
+	if c.Scope.Because = cmp.Or(p.noBoundedCycle(), noRecurrence(m)); c.Scope.Because != "" {
 		return c
 	}
 	fixed, ok := Reached(ratio)
@@ -83,8 +85,8 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 	}
 	prob, q := fixed.Policy[better], fixed.Policy[1-better]
 	y := math.Abs(fixed.Logits[0] - fixed.Logits[1] - m.target[0] + m.target[1])
-	up, _ := weightings[p.Importance.Mode].bands(&p, prob)
-	bound := math.Log1p(up.above)
+	up, _, _ := weight.Bands(&p.Importance, prob)
+	bound := math.Log1p(up.Above)
 
 	contraction := p.Factors.Stiffness * p.Optimizer.LearningRate * 2 * m.pull() * prob * q // in a step of a block
 	left := math.Pow(1-contraction, float64(p.Lag.Interval))
@@ -98,14 +100,14 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 	run := follow(p, init, at, 0).logits
 	early, late := rangeOfGap(run[:len(run)/2+1]), rangeOfGap(run[len(run)/2:])
 	step := 0.0 // by the penalty alone
-	if !up.held {
+	if !up.Held {
 		step = contraction * y
 	}
 	settled := max(early, late)*max(move-step, 0) < min(early, late)*longest
 
 	second := bound * bound / 32 // relative, of 1/s
 	kept := 0.0                  // of a deviation from the cycle, after two blocks
-	if up.held {
+	if up.Held {
 		longest = move / (1 - (multiplier*endless-1)/((1-multiplier)*stiffening))
 		second += bound / 4 * (endless + 1) / (endless - 1) // the cycle is not centred
 		kept = math.Abs(multiplier * (stiffening + endless) / (stiffening + 1))
@@ -120,9 +122,9 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 		c.Scope.Because = fmt.Sprintf("blocks do not flip about the fixed point: the multiplier of a block is %.4g", multiplier)
 	case contraction*(1+stiffening) >= 1:
 		c.Scope.Because = "a step is too long: a block jumps across the bound of the weight"
-	case up.below < 1 && -math.Log1p(-up.below)/q < longest:
+	case up.Below < 1 && -math.Log1p(-up.Below)/q < longest:
 		c.Scope.Because = "on its way back the ratio reaches the lower bound of the weight"
-	case !up.held && multiplier*multiplier >= 1-multiplier:
+	case !up.Held && multiplier*multiplier >= 1-multiplier:
 		c.Scope.Because = "a block can end at the fixed point, from where the cycle has to grow anew"
 	case kept >= 1:
 		c.Scope.Because = "the cycle of two blocks is not stable"
@@ -139,8 +141,9 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 // noBoundedCycle returns the reason why the bound of the weight does not limit a cycle as
 // BoundedCycle says, "" where it may.
 func (p *Params) noBoundedCycle() string {
+	_, _, banded := weight.Bands(&p.Importance, 1)
 	switch o := &p.Optimizer; {
-	case weightings[p.Importance.Mode].bands == nil:
+	case !banded:
 		return "the importance weight has no bound of the ratio"
 	case p.Importance.Mode == option.DPPO:
 		return "the importance weight bounds the change of a probability, not the ratio"
@@ -159,7 +162,7 @@ func (p *Params) noBoundedCycle() string {
 // certain reports whether every arm has a single reward.
 func (p *Params) certain() bool {
 	for _, arm := range p.Arms {
-		if low, high, ok := armSupport(arm); !ok || low != high {
+		if low, high, ok := group.Support(arm); !ok || low != high {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package rom
 import (
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/weight"
 )
 
 // question is what the theory is asked of an estimator, an optimizer and a lag.
@@ -58,7 +59,7 @@ var derivations = []struct {
 	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, clips},
 	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return !p.neverClipped(0) }, clips},
 	{dynamicsAtRest, notLastBlock, reused, "the dynamics of reused samples are derived for blocks whose snapshot is the last one"},
-	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.outside() }, "random ages with a KL penalty outside the loss are not derived"},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, "random ages with a KL penalty outside the loss are not derived"},
 	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, "the second moment of Adam under reused samples is not derived"},
 	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, "the noise of random ages is computed for one mode, two kinds of arms"},
 	{secondOrderLaw, severalOld, always, "the force depends on several old policies"},
@@ -108,7 +109,7 @@ func (p *Params) ageDraws() int {
 // oldBaseline reports whether the baseline is a running mean of old rewards whose error the weights
 // do not cancel.
 func (p *Params) oldBaseline() bool {
-	up, down := weightings[p.Importance.Mode].slope(p)
+	up, down := weight.Slopes(&p.Importance)
 	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() && (up != 1 || down != 1)
 }
 

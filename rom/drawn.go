@@ -37,7 +37,7 @@ func (m *model) drawnWeight() float64 {
 	if m.Filter != option.Redraw {
 		return 1
 	}
-	p, _ := m.differ(chances(m.past.probs, m.success))
+	p, _ := m.counts.Differ(m.counts.Chances(m.Old))
 	return p
 }
 
@@ -54,8 +54,8 @@ type drawnPath struct {
 	theta []float64 // logits of the mean field
 }
 
-// drawnPaths are the mean paths of all prompts, which Σ_y P_y joins. Its mean over the spread of
-// runs takes the place of its values.
+// drawnPaths are the mean paths of all prompts. They depend on each other through Σ_y P_y alone, which
+// is replaced by its mean over the spread of runs.
 type drawnPaths struct {
 	each   []drawnPath
 	among  *amongPrompts
@@ -133,8 +133,9 @@ func (p *drawnPath) weight(t int) (mean, square float64) {
 
 // drawnReward is MeanReward for prompts with a policy each, drawn with replacement. Every prompt is
 // a bandit whose groups are a random share of those of a step, see drawnShare. Beside the sizes of
-// MeanReward, with V and the shift of each prompt, it neglects how Σ_y P_y varies from run to run: twice
-// Var ΣP/(ΣP)² of the way of E J, which that changes like the time.
+// MeanReward, with V and the shift of each prompt, it neglects that Σ_y P_y varies from run to run. A
+// change of Σ_y P_y changes the speed of all prompts alike, so 2 Var ΣP/(ΣP)² of the distance that E J has
+// gone is neglected.
 func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	path := Path{Kind: Exact, Scope: Scope{In: true}, Reward: make([]float64, len(at))}
 	if neglected {
@@ -155,8 +156,8 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		path.Scope.In = false
 		return path
 	}
-	// follow returns E J, and with neglect (0.1 + V/2)|S| + ΔV²/32, the mean over the prompts, of each step
-	// with S the shift by the spread, and Var ΣP/(ΣP)².
+	// follow calls visit at each step with E J, with the mean over the prompts of (0.1 + V/2)|S| + ΔV²/32,
+	// where S is the shift by the spread, and with Var ΣP/(ΣP)².
 	follow := func(share, displaced float64, visit func(n int, reward, size, varies float64)) (ok bool) {
 		d := newDrawnPaths(all, len(p.Prompts.First), steps, share)
 		defer func() {

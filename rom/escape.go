@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -41,10 +42,10 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) strin
 		return ""
 	}
 	if int(steps) > l.model.affordable(maxFlowWork) {
-		p.integral = nil // the expansion in 1/G is good enough to tell whether a path comes back
+		p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough to tell whether a path comes back
 	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
-	if !math.IsInf(p.smoothRange(), 1) && !law.Lag.OnPolicy() {
+	if !math.IsInf(weight.Range(&p.Importance), 1) && !law.Lag.OnPolicy() {
 		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times
 		// those of the mean force κx at one deviation x, and a fast mode makes longer ones. From so far
 		// another attractor may lie half of the way back.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
@@ -36,7 +37,7 @@ func (l *linearization) newExpansion() *expansion {
 	_, n := l.q.Dims()
 	m, dim, h := l.model, 2*n, l.model.differenceStep()
 	m.set(l.logits, l.logits)
-	defer m.freeze()()
+	defer m.holdCuts()()
 	e := &expansion{
 		n: n, third: make([][]float64, dim*dim*dim), slope: make([][]float64, dim), bend: make([][]float64, dim*dim),
 		reward: l.rewardGradient(), rewardBend: make([]float64, n*n), rewardThird: make([]float64, n*n*n),
@@ -67,7 +68,8 @@ func (l *linearization) newExpansion() *expansion {
 	}
 	m.set(l.logits, l.logits)
 	if e.skew = l.thirdCumulant(); e.skew == nil {
-		// Of the combination that the noise moves J by, and of no other.
+		// The skewness is assumed along the direction in which the noise moves J; other
+		// directions are taken as symmetric.
 		e.assumed = true
 		e.skew = make([]float64, n*n*n)
 		noise := linear.Within(l.q, l.noise)
@@ -117,17 +119,18 @@ func (l *linearization) thirdCumulant() []float64 {
 		_, _, third := m.cutMoments()
 		return []float64{third * math.Pow(m.Factors.Noise, 1.5) * math.Pow(l.q.At(0, 0)-l.q.At(1, 0), 3)}
 	}
-	if m.success == nil || m.prompts != nil || m.GroupSize == option.Infinite || m.Filter == option.Drop || m.Advantage.Scale.OfStep() || m.Advantage.Baseline == option.RunningMean {
+	counts, ok := m.law.(*group.Counts)
+	if !ok || m.GroupSize == option.Infinite || m.Filter == option.Drop || m.Advantage.Scale.OfStep() || m.Advantage.Baseline == option.RunningMean {
 		return nil
 	}
 	_, n := l.q.Dims()
 	skew := make([]float64, n*n*n)
-	j, rest := chances(m.past.probs, m.success)
-	if m.atRest(j, rest) {
+	j, rest := counts.Chances(m.Old)
+	if counts.AtRest(j, rest) {
 		return skew
 	}
 	arms := len(m.Arms)
-	rewardPart, penaltyPart := square(arms), square(arms) // [arm][reduced coordinate]
+	rewardPart, penaltyPart := group.Square(arms), group.Square(arms) // [arm][reduced coordinate]
 	for k := range n {
 		column := make([]float64, arms)
 		mean, meanAnchor := 0.0, 0.0
@@ -138,11 +141,11 @@ func (l *linearization) thirdCumulant() []float64 {
 		}
 		for a, x := range column {
 			rewardPart[a][k] = x - mean
-			penaltyPart[a][k] = m.KL.Coefficient * m.kappa[a] * (x - meanAnchor)
+			penaltyPart[a][k] = m.KL.Coefficient * m.Kappa[a] * (x - meanAnchor)
 		}
 	}
 	// cumulants adds count times the first three cumulants of one contribution.
-	values, centre := square(arms), make([]float64, n)
+	values, centre := group.Square(arms), make([]float64, n)
 	cumulants := func(c *[3][]float64, count, advantage float64, weight, probability []float64) {
 		clear(centre)
 		for a := range arms {
@@ -169,18 +172,17 @@ func (l *linearization) thirdCumulant() []float64 {
 			}
 		}
 	}
-	alpha, delta := make([]float64, arms), make([]float64, arms)
-	m.outcomes(alpha, delta, j, rest)
-	first, stride, weights := m.successes(j, rest)
-	given := make([][3][]float64, len(weights))
+	alpha, delta := counts.Outcomes(j, rest)
+	law := counts.Successes(j, rest)
+	given := make([][3][]float64, len(law.Weights))
 	mean, variance := make([]float64, n), make([]float64, n*n)
-	for i, w := range weights {
-		s := first + i*stride
-		up, down := m.advantages(s)
+	for i, w := range law.Weights {
+		s := law.At(i)
+		up, down := counts.Advantages(s)
 		data := make([]float64, n+n*n+n*n*n)
 		c := [3][]float64{data[:n], data[n : n+n*n], data[n+n*n:]}
-		cumulants(&c, float64(s), up, m.up, alpha)
-		cumulants(&c, m.size-float64(s), down, m.down, delta)
+		cumulants(&c, float64(s), up, m.Up, alpha)
+		cumulants(&c, m.size-float64(s), down, m.Down, delta)
 		given[i] = c
 		for k, x := range c[0] {
 			mean[k] += w * x
@@ -190,7 +192,7 @@ func (l *linearization) thirdCumulant() []float64 {
 		}
 	}
 	factor := math.Pow(m.Factors.Noise, 1.5) / float64(m.GroupsPerStep*m.GroupsPerStep)
-	for s, w := range weights {
+	for s, w := range law.Weights {
 		c := given[s]
 		for k := range c[0] {
 			c[0][k] -= mean[k]

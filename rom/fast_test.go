@@ -34,30 +34,17 @@ func TestSpreadsTogether(t *testing.T) {
 	}
 }
 
-// Policies that are equal, and scales that a model keeps, are those computed each time.
-func TestKeptValues(t *testing.T) {
-	for _, size := range []int{2, 17, maxScales + 10} {
-		p := reference(option.StdScale, 1.2, size)
-		p.Advantage.Epsilon = 0.01
-		p = p.checked()
-		m := newModel(&p)
-		for range 2 {
-			for _, s := range []int{1, size / 2, size - 1} {
-				s = max(s, 1)
-				share := float64(s) / float64(size)
-				if got, want := m.informative(s-1), m.inverseScale(share, float64(size-s)/float64(size)); got != want {
-					t.Errorf("G %d, %d successes: %v, want %v", size, s, got, want)
-				}
-			}
-		}
-		theta := []float64{0.3, -2}
-		m.set(theta, []float64{0.3, -2})
-		probs, logs := make([]float64, 2), make([]float64, 2)
-		softmax(probs, theta)
-		logSoftmax(logs, theta)
-		if want := (policy{probs, logs}); !reflect.DeepEqual(m.now, want) || !reflect.DeepEqual(m.past, want) {
-			t.Errorf("policies %v and %v, want %v", m.now, m.past, want)
-		}
+// Policies that are equal are those computed each time.
+func TestKeptPolicies(t *testing.T) {
+	p := reference(option.StdScale, 1.2, 17)
+	p = p.checked()
+	m, theta := newModel(&p), []float64{0.3, -2}
+	m.set(theta, []float64{0.3, -2})
+	probs, logs := make([]float64, 2), make([]float64, 2)
+	softmax(probs, theta)
+	logSoftmax(logs, theta)
+	if want := (policy{probs, logs}); !reflect.DeepEqual(m.now, want) || !reflect.DeepEqual(m.past, want) {
+		t.Errorf("policies %v and %v, want %v", m.now, m.past, want)
 	}
 }
 

@@ -95,11 +95,11 @@ func (f *folded) reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
 		f.because = noneFound
-		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.success != nil {
+		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
 		}
-		if f.Filter == option.Redraw && slices.Max(m.success) == 1 && !(m.resamples() && m.restoring() > 0) {
+		if f.Filter == option.Redraw && slices.Max(m.counts.Success) == 1 && !(m.Resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
 			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
 		}
@@ -109,7 +109,7 @@ func (f *folded) reached() []float64 {
 	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
-		if f.Start == nil && m.factored() && !m.resamples() {
+		if f.Start == nil && m.factored() && !m.Resamples() {
 			return all[0]
 		}
 		return f.firstAhead(m, all)
@@ -218,8 +218,8 @@ func (f *folded) fixedPoints() [][]float64 {
 	if !isFinite(m.reference) {
 		return nil
 	}
-	if m.resamples() {
-		return m.redrawnPoints()
+	if m.Resamples() {
+		return redrawnPoints(m)
 	}
 	c := newCurve(m)
 	var all [][]float64
@@ -229,7 +229,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		}
 	}
 	if m.limited() {
-		all = m.cutZeros()
+		all = cutZeros(m)
 	} else if !m.factored() && len(f.Arms) == 2 {
 		for _, value := range [][]float64{{1, 0}, {0, 1}} {
 			c.value, c.low, c.high = value, 0, 1
@@ -281,8 +281,10 @@ type curve struct {
 }
 
 func newCurve(m *model) *curve {
-	c := &curve{model: m, value: m.success}
-	if c.value == nil {
+	c := &curve{model: m}
+	if m.counts != nil {
+		c.value = m.counts.Success
+	} else {
 		c.value = make([]float64, len(m.Arms))
 		for a, arm := range m.Arms {
 			c.value[a] = arm.Mean
@@ -367,24 +369,16 @@ func (c *curve) factor(t float64) float64 {
 		// Beyond a probability of e^{−400} the mean advantages no longer vary.
 		theta[0] = theta[1] + max(-400, min(theta[0]-theta[1], 400))
 		c.set(theta, theta)
-		c.response(c.x)
+		c.law.Response(c.x)
 		factor := (c.x[0] - c.x[1]) * (c.value[0] - c.value[1])
-		if c.shifted() { // the penalty is part of the advantages
+		if c.KL.OfReward() { // the penalty is part of the advantages
 			factor += c.pull() * t
 		}
 		return factor
 	}
 	softmax(c.now.probs, c.logits(t))
-	if c.success != nil {
-		return c.phi(chances(c.now.probs, c.success))
-	}
-	copy(c.past.probs, c.now.probs)
-	c.prepare()
-	f, _, _ := c.generalScale(c.spread())
-	if c.Advantage.Scale == option.NoScale {
-		f *= c.baseline * (1 - 1/c.size)
-	}
-	return f
+	copy(c.Old, c.now.probs)
+	return c.law.Leading()
 }
 
 // balance iterates π ↦ π_ref e^{R(π)/β} (k3: π_ref/(C − R/β)), R the mean advantages of
@@ -400,7 +394,7 @@ func (c *curve) balance() (logits []float64, ok bool) {
 	damping, last := 1.0, math.Inf(1)
 	for range 2000 {
 		at.set(logits, logits)
-		at.response(at.value)
+		at.law.Response(at.value)
 		at.low, at.high = slices.Min(at.value), slices.Max(at.value)
 		next := at.logits(1 / at.pull())
 		change := 0.0
@@ -441,7 +435,7 @@ func (c *curve) zeros() []float64 {
 	if spread == 0 {
 		return []float64{0} // all arms have equal means: the reference is the fixed point
 	}
-	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
+	if c.KL.OfReward() && c.factored() { // m − βℓ is the same for all arms
 		return []float64{1 / c.KL.Coefficient}
 	}
 	if c.Advantage.Scale == option.NoScale && c.Filter == option.KeepAll && c.Advantage.Baseline != option.SecondBest {
@@ -449,25 +443,7 @@ func (c *curve) zeros() []float64 {
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
-	end := math.Inf(1)
-	if c.Filter != option.KeepAll || c.tabled() || c.Advantage.Scale == option.MeanScale {
-		// φ is unbounded, or its bound is of no use: where it is bounded the scan ends itself.
-	} else if !c.factored() && len(c.Arms) == 2 {
-		// No advantage exceeds √(G−1) standard deviations of the group.
-		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.pull())
-		if c.shifted() { // beyond the span of the rewards the penalty outweighs any difference
-			end = (slices.Max(c.unshifted) - slices.Min(c.unshifted)) / c.KL.Coefficient
-		}
-	} else if c.success != nil && c.GroupSize != option.Infinite {
-		least := c.informative(0)
-		if c.Advantage.Scale == option.PooledStd {
-			one := (1 - 1/c.size) / c.size / float64(c.GroupsPerStep) // Q of a lone success
-			least = 1 / (c.deviation*math.Sqrt(one) + c.Advantage.Epsilon)
-		}
-		end = c.baseline * (1 - 1/c.size) * least / c.pull()
-	} else if c.Advantage.Epsilon > 0 {
-		end = c.baseline / (c.Advantage.Epsilon * c.pull())
-	}
+	end := c.law.Reach(c.pull())
 	end *= 1 + 1e-9
 	// The policy varies on the scale 1 of log-odds until t outweighs the
 	// preferences of the reference and, 60 later, all other arms' probabilities

@@ -1,8 +1,10 @@
 package rom
 
 import (
-	"grposim/rom/linear"
 	"math"
+
+	"grposim/rom/group"
+	"grposim/rom/linear"
 )
 
 // maxComparedGroup bounds the compositions of the smaller group with which an expansion
@@ -12,12 +14,7 @@ const maxComparedGroup = 1_000
 // comparedSize returns the size of the largest group of at most p's with at most
 // maxComparedGroup compositions; below 2 there is none.
 func comparedSize(p *Params) int {
-	parts, _, _ := components(p)
-	size := 1
-	for size < p.GroupSize && countCompositions(size+1, len(parts), maxComparedGroup) <= maxComparedGroup {
-		size++
-	}
-	return size
+	return group.LargestSummed(p.Arms, &p.Estimator, maxComparedGroup)
 }
 
 // expansionNeglect returns what the expansion of the force in 1/G neglects where Var J is
@@ -29,7 +26,7 @@ func comparedSize(p *Params) int {
 // (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
 // difference in Var J that at G′ times G′/G.
 func (l *linearization) expansionNeglect(m *motion, variance float64) Neglected {
-	if l.model.prompts != nil || l.model.factored() || l.model.groups != nil || l.model.integral != nil {
+	if _, expanded := l.model.law.(*group.Expanded); !expanded || l.model.factored() {
 		return Neglected{}
 	}
 	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
@@ -41,7 +38,7 @@ func (l *linearization) expansionNeglect(m *motion, variance float64) Neglected 
 	for i := range means {
 		f := smaller
 		if i == 1 {
-			if f.groups = newCompositions(&f.Params); f.groups == nil {
+			if f.tables = group.Compositions(f.Arms, &f.Estimator); !f.tables.Summed() {
 				return unknown
 			}
 		}

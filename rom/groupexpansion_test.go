@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 )
 
@@ -19,10 +20,10 @@ func TestExpansionNeglect(t *testing.T) {
 	}
 	exact := Predict(p)
 	p = p.checked()
-	if p.groups == nil {
+	if !p.tables.Summed() {
 		t.Fatal("no compositions")
 	}
-	p.groups = nil
+	p.tables = group.Tables{}
 	f := fold(p)
 	l := newLinearization(f, f.reached())
 	m := l.newMotion(option.HeavyBall, 1e-3, 0, nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/group"
 )
 
 // integratedAndSummed returns models of p by the integral over groups and by the sum over
@@ -14,11 +15,12 @@ func integratedAndSummed(t *testing.T, p Params) (integrated, summed *model) {
 	t.Helper()
 	p = p.checked()
 	q := p
-	q.groups, q.integral = nil, newGroupIntegral(&p)
-	if q.integral == nil || p.groups == nil {
+	q.tables = group.Integral(p.Arms, &p.Estimator)
+	integrated, summed = newModel(&q), newModel(&p)
+	if _, ok := integrated.law.(*group.Integrated); !ok || !p.tables.Summed() {
 		t.Fatalf("%d arms, G = %d: no integral or no compositions", len(p.Arms), p.GroupSize)
 	}
-	return newModel(&q), newModel(&p)
+	return integrated, summed
 }
 
 // Where a group can be taken composition by composition, the integral gives the same mean
@@ -74,13 +76,13 @@ func TestExpansionOfTheIntegral(t *testing.T) {
 	p.Arms[1] = option.Arm{Law: option.Bernoulli, Mean: 0.7, Std: 0}
 	p.Importance.Mode, p.KL.Gradient = option.Ratio, option.K3
 	p = p.checked()
-	if p.integral == nil {
+	exact, expanded := newModel(&p), newModel(&p)
+	if _, ok := exact.law.(*group.Integrated); !ok {
 		t.Fatal("no integral")
 	}
-	exact, expanded := newModel(&p), newModel(&p)
 	theta, direction := []float64{0.3, -0.2, 0.1, 0.4}, []float64{1, -0.3, -0.8, 0.5}
 	expanded.set(theta, theta)
-	expanded.approach()
+	expanded.law.Approach()
 	miss := func(step float64) (mean, noise float64) {
 		moved := make([]float64, 4)
 		for a, x := range direction {
@@ -124,23 +126,6 @@ func TestIntegralIsTheAverageOverSampledGroups(t *testing.T) {
 	theta, old := normals(r, n, 1), normals(r, n, 1)
 	p.Reference = make([]float64, n)
 	checkSampledGroups(t, r, p, theta, old, groups)
-}
-
-// The work of an evaluation of the force has a bound, whatever the arms; that of the flow
-// towards a fixed point and of a mean field follows.
-func TestWorkIsBounded(t *testing.T) {
-	r := rand.New(rand.NewPCG(45, 46))
-	for range 200 {
-		p := Params{Estimator: option.Estimator{GroupSize: 2 << r.IntN(14), GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: float64(r.IntN(2))}, KL: option.KL{Coefficient: 0.1}}}
-		for range 2 + r.IntN(12) {
-			p.Arms = append(p.Arms, option.Arm{Law: option.Law(r.IntN(3)), Mean: r.Float64(), Std: math.Pow(10, -8*r.Float64())})
-		}
-		p = p.checked()
-		m := newModel(&p)
-		if n := m.affordable(maxIntegralWork); n == 0 {
-			t.Errorf("%d arms, G = %d: an evaluation takes too much work", len(p.Arms), p.GroupSize)
-		}
-	}
 }
 
 // Where ε is far above the deviation s of a group, advantages are those without scale divided by

@@ -438,7 +438,7 @@ func TestZeroVarianceShareAtTheStart(t *testing.T) {
 	for i := range 10_000 {
 		q := (float64(i) + 0.5) / 10_000
 		w := math.Pow(1-q, 8)
-		sum += w * m.equalRewards([]float64{q, 1 - q})
+		sum += w * m.law.EqualRewards([]float64{q, 1 - q})
 		norm += w
 	}
 	if got := fmt.Sprintf("%.4f", sum/norm); got != "0.5295" {

@@ -11,20 +11,24 @@ import (
 // The slopes s^± decide what is fresh and what is stale, and thresholds with them: the
 // reference bandit with the std scale, β = 1.2, G = 16 (docs/theory-trainers.md §11.2).
 func TestStiffnessOfWeights(t *testing.T) {
-	for _, w := range everyWeighting {
-		p := weighted(bandit(option.StdScale, 1.2, 16), w)
-		p.KL.At, p.Lag, p.Optimizer = option.AtCurrent, delay(16), option.Optimizer{LearningRate: 0.01, Momentum: 0.9}
-		fresh, stale, threshold := 0.40886144, -0.06970872, 0.3188
-		switch w {
-		case option.NoImportance:
-			fresh, stale, threshold = 0.11380735, 0.22534537, 0.0128
-		case option.VESPO:
-			fresh, stale, threshold = 0.54176053, -0.20260781, 0.0479
+	for _, c := range []struct {
+		weights                 []option.ImportanceMode
+		fresh, stale, threshold float64
+	}{
+		{[]option.ImportanceMode{option.NoImportance}, 0.11380735, 0.22534537, 0.0128},
+		{[]option.ImportanceMode{option.VESPO}, 0.54176053, -0.20260781, 0.0479},
+		{[]option.ImportanceMode{ // of slope 1
+			option.Ratio, option.Clip, option.DualClip, option.Truncated, option.Masked, option.CISPO, option.SAPO, option.DPPO,
+		}, 0.40886144, -0.06970872, 0.3188},
+	} {
+		for _, w := range c.weights {
+			p := weighted(bandit(option.StdScale, 1.2, 16), w)
+			p.KL.At, p.Lag, p.Optimizer = option.AtCurrent, delay(16), option.Optimizer{LearningRate: 0.01, Momentum: 0.9}
+			got := rom.Predict(p)
+			printed(t, describe(p)+" λ_f", got.Stiffness.Fresh, c.fresh, 1e-8)
+			printed(t, describe(p)+" λ_s", got.Stiffness.Stale, c.stale, 1e-8)
+			printed(t, describe(p)+" threshold ηλ", critical(t, p), c.threshold, 1e-4)
 		}
-		got := rom.Predict(p)
-		printed(t, describe(p)+" λ_f", got.Stiffness.Fresh, fresh, 1e-8)
-		printed(t, describe(p)+" λ_s", got.Stiffness.Stale, stale, 1e-8)
-		printed(t, describe(p)+" threshold ηλ", critical(t, p), threshold, 1e-4)
 	}
 }
 
@@ -70,9 +74,13 @@ func TestScopeOfWeights(t *testing.T) {
 				t.Errorf("%s, %s, G = ∞: scope %+v", describe(p), name, got.Exact.Scope)
 			}
 		}
+	}
+	for w, in := range map[option.ImportanceMode]bool{
+		option.Ratio: true, option.Clip: true, option.CISPO: true, option.DPPO: true,
+		option.Truncated: false, option.Masked: false, option.DualClip: false, option.SAPO: false, option.VESPO: false,
+	} {
 		p := weighted(normal, w)
 		p.Importance.Cap = 1
-		in := w != option.Truncated && w != option.Masked && w != option.DualClip && w != option.SAPO && w != option.VESPO
 		if got := rom.Predict(p); got.Exact.Scope.In != in || got.FixedPoint == nil {
 			t.Errorf("%s, cap 1: scope %+v", describe(p), got.Exact.Scope)
 		}

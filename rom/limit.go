@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 )
 
@@ -22,11 +23,11 @@ const maxLimited = 256
 // and the law of the cut force is known, else 0. That is so for two arms with rewards of
 // two values and one group a step, all of which count.
 func (p *Params) cutForce() float64 {
-	success, _ := twoValued(p.Arms)
+	success, _ := group.TwoValued(p.Arms)
 	switch {
 	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite || p.Importance.Mode == option.NoImportance && p.withinNorm():
 	case len(p.Arms) != 2 || success == nil || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
-	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.shifted() || len(p.Prompts.First) > 0 || p.Samples == option.Reused:
+	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() || len(p.Prompts.First) > 0 || p.Samples == option.Reused:
 	default:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
@@ -47,14 +48,14 @@ type groupForce struct {
 	fixed                 float64 // of the exact KL gradient and the entropy bonus
 }
 
-// groupForce returns the coefficients at the logits given to set.
-func (m *model) groupForce() *groupForce {
+// newGroupForce returns the coefficients at the logits given to set.
+func newGroupForce(m *model) *groupForce {
 	var f groupForce
 	now, at := &m.now, m.anchor()
 	for a, sign := range [2]float64{1, -1} {
 		share := sign * now.probs[1-a] / m.size
-		f.success[a], f.failure[a] = m.up[a]*share, m.down[a]*share
-		f.arm[a] = -sign * m.KL.Coefficient * m.kappa[a] * at.probs[1-a] / m.size
+		f.success[a], f.failure[a] = m.Up[a]*share, m.Down[a]*share
+		f.arm[a] = -sign * m.KL.Coefficient * m.Kappa[a] * at.probs[1-a] / m.size
 	}
 	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
 		f.fixed -= m.KL.Coefficient * at.probs[0] * at.probs[1] * (at.logs[0] - m.reference[0] - at.logs[1] + m.reference[1])
@@ -72,44 +73,43 @@ func (f *groupForce) line(size, s int, up, down float64) (base, success, failure
 	return base, up*(f.success[0]-f.success[1]) + f.arm[0] - f.arm[1], down*(f.failure[0]-f.failure[1]) + f.arm[0] - f.arm[1]
 }
 
-// freeze makes the model cut, until the returned function is called, those groups alone that
+// holdCuts makes the model cut, until the returned function is called, those groups alone that
 // the logits now set cut: their force is then a smooth function of the logits, with the
 // derivatives that the force has here.
-func (m *model) freeze() (back func()) {
-	old := m.frozen
+func (m *model) holdCuts() (back func()) {
+	old := m.cuts
 	if m.limited() {
-		m.frozen = m.groupForce()
+		m.cuts = newGroupForce(m)
 	}
-	return func() { m.frozen = old }
+	return func() { m.cuts = old }
 }
 
 // cutMoments returns the mean, the variance and the third cumulant of the cut g_1 of one
 // group, exactly: sums over the numbers of successes, of those of the first arm and of the
 // failures of the first arm, which given the first are independent and binomial (docs/theory.md §2).
 func (m *model) cutMoments() (mean, variance, third float64) {
-	j, rest := chances(m.past.probs, m.success)
-	alpha, delta := m.x, m.y
-	m.outcomes(alpha, delta, j, rest)
+	j, rest := m.counts.Chances(m.Old)
+	alpha, delta := m.counts.Outcomes(j, rest)
 	alphas, deltas := [2]float64{alpha[0], alpha[1]}, [2]float64{delta[0], delta[1]}
-	now := m.groupForce()
-	first, stride, counts := m.successes(j, rest)
+	now := newGroupForce(m)
+	counts := m.counts.Successes(j, rest)
 	var sums [3]float64
-	for i, chance := range counts {
-		s := first + i*stride
-		up, down := m.advantages(s)
+	for i, chance := range counts.Weights {
+		s := counts.At(i)
+		up, down := m.counts.Advantages(s)
 		base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
 		at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
-		if m.frozen != nil {
-			at, atSuccess, atFailure = m.frozen.line(m.GroupSize, s, up, down)
+		if m.cuts != nil {
+			at, atSuccess, atFailure = m.cuts.line(m.GroupSize, s, up, down)
 		}
-		var firstSuccess, firstFailure int
-		firstSuccess, _, m.inner[0] = binomial(s, alphas[0], alphas[1], m.inner[0])
-		firstFailure, _, m.inner[1] = binomial(m.GroupSize-s, deltas[0], deltas[1], m.inner[1])
-		for k, p := range m.inner[0] {
-			n := float64(firstSuccess + k)
+		successes := group.NewBinomial(s, alphas[0], alphas[1], m.inner[0])
+		failures := group.NewBinomial(m.GroupSize-s, deltas[0], deltas[1], m.inner[1])
+		m.inner = [2][]float64{successes.Weights, failures.Weights}
+		for k, p := range successes.Weights {
+			n := float64(successes.First + k)
 			g, where, p := base+n*bySuccess, at+n*atSuccess, chance*p
-			for l, q := range m.inner[1] {
-				n := float64(firstFailure + l)
+			for l, q := range failures.Weights {
+				n := float64(failures.First + l)
 				x, decides, w := g+n*byFailure, where+n*atFailure, p*q
 				if decides > m.cut {
 					x = m.cut
@@ -131,7 +131,7 @@ func (m *model) cutMoments() (mean, variance, third float64) {
 const saturatedGap = 60
 
 // cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap finds.
-func (m *model) cutZeros() (all [][]float64) {
+func cutZeros(m *model) (all [][]float64) {
 	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
 	force := func(gap float64) float64 {
 		m.set(logits(gap), logits(gap))
@@ -173,24 +173,24 @@ func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
 	softmax(probs, l.logits)
 	reward := expected(l.Arms, probs)
 	force.set(l.logits, l.logits)
-	defer force.freeze()()
-	frozen := force.frozen
-	_, still, _ := force.cutMoments()
-	var sums [2][4]float64 // of 1, J − J*, its square, and the share of groups with equal rewards, with and without the kinks
+	defer force.holdCuts()()
+	held := force.cuts
+	_, noise, _ := force.cutMoments() // at the fixed point
+	var sums [2][4]float64            // of 1, J − J*, its square, and the share of groups with equal rewards, with and without the kinks
 	for _, sign := range [2]float64{-1, 1} {
 		var depth, last [2]float64
 		for n := range int(reach/step) + 1 {
 			logits := l.displaced([]float64{sign * float64(n) * step * unit})
 			softmax(probs, logits)
-			j, equal := expected(l.Arms, probs)-reward, force.equalRewards(probs)
+			j, equal := expected(l.Arms, probs)-reward, force.law.EqualRewards(probs)
 			force.set(logits, logits)
-			for i, cuts := range [2]*groupForce{nil, frozen} {
-				force.frozen = cuts
+			for i, cuts := range [2]*groupForce{nil, held} {
+				force.cuts = cuts
 				mean, variance, _ := force.cutMoments()
-				rate := -sign * along * mean * force.Factors.Stiffness / pull * still / variance
+				rate := -sign * along * mean * force.Factors.Stiffness / pull * noise / variance
 				depth[i] += step * (last[i] + rate) / 2
 				last[i] = rate
-				w := still / variance * fp.Exp(-depth[i])
+				w := noise / variance * fp.Exp(-depth[i])
 				if n == 0 { // of both sides
 					w /= 2
 				}
@@ -207,7 +207,7 @@ func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
 	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
 	neglected := Neglected{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
 	if !linear.NewLag(&l.Lag).OnPolicy() {
-		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
+		neglected.add(l.acrossLimit(law, held, noise, pull/unit))
 	}
 	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
 		return unknown
@@ -220,9 +220,9 @@ func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
 //
 //	δ = E|Δf|/Λ,   s = E|ξΔf|/(Λ√v) + E|ΔD|/D,   ξ = x/√v,
 //
-// E J is off by up to |∇J|δ and Var J by s(1+s) of itself. Where cuts are frozen, the noise is
-// still and the stiffness total at the fixed point.
-func (l *linearization) acrossLimit(law *linear.Law, frozen *groupForce, still, total float64) Neglected {
+// E J is off by up to |∇J|δ and Var J by s(1+s) of itself. The groups cut at the fixed point follow from held;
+// noise0 and total are the variance of the noise and the stiffness there.
+func (l *linearization) acrossLimit(law *linear.Law, held *groupForce, noise0, total float64) Neglected {
 	const reach = 4
 	m, along := l.model, l.q.At(0, 0)-l.q.At(1, 0)
 	var own, mixed, old, phases, sum, force, lean, noise float64
@@ -238,16 +238,16 @@ func (l *linearization) acrossLimit(law *linear.Law, frozen *groupForce, still, 
 	for a := -float64(reach); a <= reach; a++ {
 		for b := -float64(reach); b <= reach; b++ {
 			m.set(l.displaced([]float64{a * unit}), l.displaced([]float64{a*mixed/unit + b*rest}))
-			m.frozen = nil
+			m.cuts = nil
 			mean, variance, _ := m.cutMoments()
-			m.frozen = frozen
+			m.cuts = held
 			smooth, same, _ := m.cutMoments()
 			w := fp.Exp(-(a*a + b*b) / 2)
 			f := w * math.Abs(along*(mean-smooth)) * m.Factors.Stiffness / total
 			sum += w
 			force += f
 			lean += math.Abs(a) * f / unit
-			noise += w * math.Abs(variance-same) / still
+			noise += w * math.Abs(variance-same) / noise0
 		}
 	}
 	gradient := math.Abs(l.rewardGradient()[0])

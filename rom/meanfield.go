@@ -40,7 +40,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	checkLogits("init", init, arms)
 	want(steps >= 0, "steps", steps, "at least 0")
 	if m := newModel(&p); steps > m.affordable(maxPathWork) {
-		p.integral = nil
+		p.tables = p.tables.WithoutIntegral()
 	}
 	m := newModel(&p)
 	m.startBaseline()
@@ -153,7 +153,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 		return square
 	}
 	m.expected(point)
-	slope, equal := gradient(), m.equalRewards(m.now.probs)
+	slope, equal := gradient(), m.law.EqualRewards(m.now.probs)
 	var left Neglected
 	away, j, calm, resting := 0.0, 0.0, 0, restingSteps+linear.NewLag(&p.Lag).Span()
 	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
@@ -166,7 +166,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 			if v := at.variance(); slope > 0 && v != nil {
 				left.RewardVariance += *v * math.Abs(gradient()/slope-1) / n
 			}
-			left.ZeroVariance += math.Abs(m.equalRewards(m.now.probs)-equal) / n
+			left.ZeroVariance += math.Abs(m.law.EqualRewards(m.now.probs)-equal) / n
 		}
 		// Where policy, snapshot and velocity have come to rest they stay.
 		if calm++; away > settled {

@@ -189,19 +189,6 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 	}
 }
 
-func TestBinomialRefusesNaN(t *testing.T) {
-	for _, c := range [][2]float64{{math.NaN(), 0.5}, {0.5, math.NaN()}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("binomial of %v returned", c)
-				}
-			}()
-			binomial(6, c[0], c[1], nil)
-		}()
-	}
-}
-
 // A delay as long as the run keeps π_old at the start, as any longer delay and
 // a block without a refresh do. Of 20 steps the last is the first with another
 // snapshot at a delay of 18.

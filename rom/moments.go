@@ -123,12 +123,12 @@ func (l *linearization) averageError(o option.Optimizer, steps float64) float64 
 func (l *linearization) armKurtoses() []float64 {
 	uneven, m := l.unevenness(), l.model
 	all := m.now.probs
-	equal := m.equalRewards(all)
+	equal := m.law.EqualRewards(all)
 	kurtoses, others, only := make([]float64, len(all)), slices.Clone(all), make([]float64, len(all))
 	for a, p := range all {
 		others[a], only[a] = 0, p
 		some := -math.Expm1(m.size*math.Log1p(-p)) - math.Pow(p, m.size)
-		share := (some - (equal - m.equalRewards(others) - m.equalRewards(only))) / (1 - equal) // of the groups whose rewards differ
+		share := (some - (equal - m.law.EqualRewards(others) - m.law.EqualRewards(only))) / (1 - equal) // of the groups whose rewards differ
 		others[a], only[a] = p, 0
 		kurtoses[a] = math.Inf(1)
 		if share > 0 {
@@ -164,31 +164,10 @@ func (l *linearization) rewardKurtosis() float64 {
 	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.GroupsPerStep)))
 }
 
-// unevenness returns the model's unevenness at the fixed point. It sets the model's policy to that of
-// the fixed point.
+// unevenness returns that of a group at the fixed point, see group.Law. It sets the model's policy to that of the fixed point.
 func (l *linearization) unevenness() float64 {
 	softmax(l.model.now.probs, l.logits)
-	return l.model.unevenness(l.model.now.probs)
-}
-
-// unevenness returns E v²/(E v)² of a group drawn from probs, v its mean square advantage given its
-// rewards; 1/p where v is the same in all groups whose rewards differ, of probability p.
-func (m *model) unevenness(probs []float64) float64 {
-	if !m.tabled() {
-		if m.Filter == option.Redraw {
-			return 1
-		}
-		return 1 / (1 - m.equalRewards(probs))
-	}
-	squares := func(s int) float64 {
-		share := float64(s) / m.size
-		up, down := m.advantages(s)
-		return share*up*up + (1-share)*down*down
-	}
-	j, rest := chances(probs, m.success)
-	law := newCountLaw(m.GroupSize, j, rest)
-	mean, square := law.mean(squares), law.mean(func(s int) float64 { v := squares(s); return v * v })
-	return square / (mean * mean)
+	return l.model.law.Unevenness(l.model.now.probs)
 }
 
 // Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
@@ -203,7 +182,7 @@ func Informed(p Params, theta []float64) float64 {
 	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, theta)
-	return 1 / (1 + (m.unevenness(m.now.probs)-1)/float64(p.GroupsPerStep))
+	return 1 / (1 + (m.law.Unevenness(m.now.probs)-1)/float64(p.GroupsPerStep))
 }
 
 // split returns the bandit of f with the classes taken apart, and its logits.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -32,19 +33,14 @@ func (p Params) checked() Params {
 	}
 	if p.GroupSize == option.Infinite { // no group has equal rewards, and all scales are those of one reward
 		p.Filter = option.KeepAll
-		switch p.Advantage.Scale {
-		case option.BatchStd, option.OthersStd, option.PooledStd:
-			p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std = option.MeanBaseline, option.StdScale, option.PopulationStd
-		case option.BatchMean:
-			p.Advantage.Scale = option.MeanScale
-		}
+		group.AtInfinity(&p.Advantage)
 	}
 	if p.KL.Coefficient == 0 {
 		p.KL.In = option.InLoss // of no penalty
 	}
 	must(p.Estimator.Check)
 	must(p.ReferenceUpdate.Check)
-	success, _ := twoValued(p.Arms)
+	success, _ := group.TwoValued(p.Arms)
 	want(success != nil || p.Filter == option.KeepAll, "Params.Filter", p.Filter, "none where rewards take more than two values")
 	if p.Advantage.Tabled() {
 		for _, arm := range p.Arms {
@@ -68,19 +64,7 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
 	p.Prompts.check(&p)
-	p.groups, p.integral, p.cut = nil, nil, p.cutForce()
-	if p.KL.In == option.InReward && p.KL.Coefficient > 0 {
-		if p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && p.Importance.Mode <= option.Ratio && len(p.Arms) == 2 && p.Arms[0].Law != option.Normal && p.Arms[1].Law != option.Normal {
-			p.groups = newCompositions(&p)
-		}
-		return p
-	}
-	if success == nil && p.GroupSize != option.Infinite && (p.Advantage.Scale == option.StdScale || p.bySign()) {
-		p.groups = newCompositions(&p)
-		if p.groups == nil && p.Advantage.Scale == option.StdScale {
-			p.integral = newGroupIntegral(&p)
-		}
-	}
+	p.tables, p.cut = group.NewTables(p.Arms, &p.Estimator), p.cutForce()
 	return p
 }
 

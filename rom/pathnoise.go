@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -99,7 +101,7 @@ var rewardOf = observable{
 var equalOf = observable{
 	of: func(m *model, logits []float64) float64 {
 		softmax(m.now.probs, logits)
-		return m.equalRewards(m.now.probs)
+		return m.law.EqualRewards(m.now.probs)
 	},
 	old:    true,
 	fourth: func(*Params) float64 { return 1.12 },
@@ -122,7 +124,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share, neglected 
 		scope.Because = "the share of groups with equal rewards along the path of prompts with a policy each is not derived"
 	case p.GroupSize == option.Infinite:
 		scope.Because = "at G = ∞ there are no groups"
-	case p.shifted():
+	case p.KL.OfReward():
 		scope.Because = "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward"
 	case to-from > maxSharePath:
 		scope.Because = fmt.Sprintf("the share of groups with equal rewards is followed over at most %d steps, here are %d", maxSharePath, to-from)
@@ -227,8 +229,9 @@ func (o observable) expansionError(p Params, init []float64, at []int, noisy [][
 	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
 		return unknown
 	}
+	smaller.tables = group.Tables{}
 	exactly := smaller
-	if exactly.groups = newCompositions(&exactly); exactly.groups == nil {
+	if exactly.tables = group.Compositions(p.Arms, &smaller.Estimator); !exactly.tables.Summed() {
 		return unknown
 	}
 	expanded, exact := o.follow(smaller, init, at, 0), o.follow(exactly, init, at, 0)
@@ -285,7 +288,7 @@ func (o observable) follow(p Params, init []float64, at []int, displaced float64
 	for i, share := range shares {
 		spreads[i] = newSpread(p, init, steps, share)
 	}
-	if len(shares) > 1 && p.jumps() {
+	if len(shares) > 1 && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
 		smooth := newSpread(p, init, steps, shares[0])
 		smooth.smooth = true
 		spreads = append(spreads, smooth)
@@ -407,7 +410,7 @@ const maxPathVariance = 100
 // multiplied by share.
 func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	p.Factors.Noise *= share
-	p.integral = nil // the expansion in 1/G is good enough for a shift of order 1/G
+	p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough for a shift of order 1/G
 	ones := make([]float64, len(p.Arms))
 	for a := range ones {
 		ones[a] = 1
@@ -416,8 +419,8 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
 	size := s.n * (1 + s.slots)
-	s.mean, s.cov = make([]float64, size), square(size)
-	s.change, s.rows = zeros(2*s.n, 3*s.n), zeros(2*s.n, size)
+	s.mean, s.cov = make([]float64, size), group.Square(size)
+	s.change, s.rows = group.Zeros(2*s.n, 3*s.n), group.Zeros(2*s.n, size)
 	return s
 }
 
@@ -537,7 +540,7 @@ func (s *spread) step(t int, theta []float64) {
 // state; ok is false if they are too large to be followed.
 func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
 	n := s.n
-	mean, cov = make([]float64, n*len(parts)), square(n*len(parts))
+	mean, cov = make([]float64, n*len(parts)), group.Square(n*len(parts))
 	ok = true
 	for i := range mean {
 		p := parts[i/n] + i%n
@@ -618,11 +621,11 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	if s.smooth {
 		s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
 		for a := range up {
-			up[a], down[a] = s.up[a] != 0, s.down[a] != 0
+			up[a], down[a] = s.Up[a] != 0, s.Down[a] != 0
 		}
 	}
 	base := forceAt(make([]float64, d))
-	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: zeros(n, d), noise: square(n)}
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d), noise: group.Square(n)}
 	var f0 []float64
 	var noise0 *mat.Dense
 	sigmaPoints(mean, cov, s.differenceStep(), func(x []float64) {
@@ -663,12 +666,12 @@ func (m *model) keep(up, down []bool) {
 		if old > 0 {
 			ratio = m.now.probs[a] / old
 		}
-		m.up[a], m.down[a] = 0, 0
+		m.Up[a], m.Down[a] = 0, 0
 		if up[a] {
-			m.up[a] = ratio
+			m.Up[a] = ratio
 		}
 		if down[a] {
-			m.down[a] = ratio
+			m.Down[a] = ratio
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/group"
 )
 
 // gapChain is the exact law of z = θ_1 − θ_0 of two Bernoulli arms, on-policy without
@@ -222,7 +223,7 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 		p = p.checked()
 		at := []int{0, 20, 50, 100, 150}
 		exact := follow(p, c.init, at, 0, 1)
-		p.groups = nil
+		p.tables = group.Tables{}
 		expanded := follow(p, c.init, at, 0, 1)
 		predicted := make([]float64, len(at))
 		addLargest(predicted, rewardOf.expansionError(p, c.init, at, expanded.noisy))

@@ -5,17 +5,13 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 )
 
-// This file has what a KL penalty outside the loss, an entropy bonus, reused samples, a
-// largest norm and a moving reference change (docs/theory-trainers.md §11.5 and §11.6).
-
-// shifted reports whether the KL penalty is part of the rewards.
-func (p *Params) shifted() bool { return p.KL.In == option.InReward && p.KL.Coefficient > 0 }
-
-// outside reports whether there is a KL penalty that is not in the loss.
-func (p *Params) outside() bool { return p.KL.Coefficient > 0 && p.KL.In != option.InLoss }
+// This file computes the effect of a KL penalty, of an entropy bonus, of reused samples, of a
+// largest norm and of a moving reference (docs/theory-trainers.md §11.5 and §11.6).
 
 // restoring returns the part of β that restores on-policy: 0 for k1 in the loss, whose
 // mean is π_old − π.
@@ -31,8 +27,57 @@ func (p *Params) restoring() float64 {
 //	β KL(π‖π_ref) − α H(π) = (α+β) KL(π‖π̃) + constant,   π̃ ∝ π_ref^{β/(α+β)}
 func (p *Params) pull() float64 { return p.restoring() + p.Entropy }
 
+// penalties are the KL penalty and the entropy bonus at a state: a current policy and a snapshot.
+type penalties struct {
+	*Params
+	*group.Samples           // π_old, weights and κ of the state
+	now, past      policy    // π and π_old
+	reference      []float64 // log π_ref
+	target         []float64 // log of the policy towards which all penalties together pull, see balanced
+}
+
+// anchor is the policy at which the KL penalty in the loss is evaluated, and whose
+// projection a sampled penalty has.
+func (m *penalties) anchor() *policy {
+	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
+		return &m.past
+	}
+	return &m.now
+}
+
+// score sets κ_a, the weight of a sample of arm a in a sampled KL gradient:
+// log π/π_ref (k2), 1 − π_ref/π (k3), 1 (k1), ρ(log π/π_ref + 1) or ρ log π/π_ref (with
+// ratio), in the advantage w log π_old/π_ref; 0 for the exact gradient, in the reward, for
+// β = 0 and for an arm with π_old = 0.
+func (m *penalties) score() {
+	at := m.anchor()
+	for a := range m.Kappa {
+		m.Kappa[a] = 0
+		if m.past.probs[a] == 0 || m.KL.Coefficient == 0 || m.KL.In == option.InReward {
+			continue
+		}
+		l, rho := at.logs[a]-m.reference[a], at.probs[a]/m.past.probs[a]
+		if m.KL.In == option.InAdvantage {
+			m.Kappa[a] = m.Up[a] * (m.past.logs[a] - m.reference[a])
+			continue
+		}
+		switch m.KL.Gradient {
+		case option.K2:
+			m.Kappa[a] = l
+		case option.K3:
+			m.Kappa[a] = -math.Expm1(-l)
+		case option.K1:
+			m.Kappa[a] = 1
+		case option.RatioK1:
+			m.Kappa[a] = rho * (l + 1)
+		case option.RatioK3:
+			m.Kappa[a] = rho * l
+		}
+	}
+}
+
 // balanced returns log π̃.
-func (m *model) balanced() []float64 {
+func (m *penalties) balanced() []float64 {
 	share := m.restoring() / m.pull()
 	logits := make([]float64, len(m.reference))
 	for c, l := range m.reference {
@@ -45,8 +90,38 @@ func (m *model) balanced() []float64 {
 	return logits
 }
 
+// subtractPenalty subtracts β times the mean KL gradient.
+func (m *model) subtractPenalty(dst []float64) {
+	if m.KL.Coefficient == 0 || m.KL.OfReward() {
+		return
+	}
+	at := m.anchor()
+	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
+		kl := 0.0
+		for a, p := range at.probs {
+			kl += p * (at.logs[a] - m.reference[a])
+		}
+		for a, p := range at.probs {
+			dst[a] -= m.KL.Coefficient * p * (at.logs[a] - m.reference[a] - kl)
+		}
+		return
+	}
+	c := m.x
+	copy(c, m.Old)
+	if m.counts != nil {
+		m.counts.SampleShares(c)
+	}
+	for a := range c {
+		c[a] *= m.KL.Coefficient * m.Kappa[a]
+	}
+	project(c, at.probs)
+	for a := range dst {
+		dst[a] -= c[a]
+	}
+}
+
 // addEntropy adds α∇H = −α π_a(log π_a/n_a + H), n_a the number of arms in a class.
-func (m *model) addEntropy(dst []float64) {
+func (m *penalties) addEntropy(dst []float64) {
 	if m.Entropy == 0 {
 		return
 	}
@@ -57,7 +132,7 @@ func (m *model) addEntropy(dst []float64) {
 }
 
 // uncertainty returns log π_a, of a single arm of a class, and its mean −H.
-func (m *model) uncertainty() (l []float64, mean float64) {
+func (m *penalties) uncertainty() (l []float64, mean float64) {
 	l = slices.Clone(m.now.logs)
 	for a, p := range m.now.probs {
 		if m.uniform != nil {
@@ -71,7 +146,7 @@ func (m *model) uncertainty() (l []float64, mean float64) {
 }
 
 // entropyStiffness adds α(H_w + F), w = π∘(log π + H), to the fresh stiffness.
-func (m *model) entropyStiffness(fresh [][]float64) {
+func (m *penalties) entropyStiffness(fresh [][]float64) {
 	l, mean := m.uncertainty()
 	for a, p := range m.now.probs {
 		wa := p * (l[a] - mean)
@@ -82,52 +157,111 @@ func (m *model) entropyStiffness(fresh [][]float64) {
 	}
 }
 
-// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref,
-// and the moments of a group's compositions with it.
-func (m *model) shiftRewards() {
-	if !m.shifted() {
+// penaltyStiffness adds the KL part of the stiffness.
+func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
+	probs, beta := m.now.probs, m.KL.Coefficient
+	if m.KL.In == option.InLoss && m.KL.At == option.AtSnapshot {
+		fresh = stale
+	}
+	l, kl := make([]float64, len(probs)), 0.0
+	for a, p := range probs {
+		l[a] = m.now.logs[a] - m.reference[a]
+		kl += p * l[a]
+	}
+	// fisher adds β(diag x − πxᵀ)F to the stale part, the derivative of
+	// κ∘π_old − πΣκπ_old with respect to θ_old.
+	fisher := func(x []float64) {
+		mean := 0.0
+		for a, p := range probs {
+			mean += p * x[a]
+		}
+		for a, p := range probs {
+			for b, q := range probs {
+				// x_aF_ab − π_a Σ_c x_cF_cb, Σ_c x_cF_cb = π_b(x_b − x̄)
+				v := -x[a]*p*q - p*q*(x[b]-mean)
+				if a == b {
+					v += x[a] * p
+				}
+				stale[a][b] += beta * v
+			}
+		}
+	}
+	// exact adds the derivative β(x H_w + y F) of the exact gradient, w = π∘(ℓ − KL).
+	exact := func(dst [][]float64, x, y float64) {
+		for a, p := range probs {
+			wa := p * (l[a] - kl)
+			dst[a][a] += beta * (x*wa + y*p)
+			for b, q := range probs {
+				dst[a][b] -= beta * (x*(wa*q+p*q*(l[b]-kl)) + y*p*q)
+			}
+		}
+	}
+	if m.KL.In == option.InAdvantage {
+		if m.Importance.Mode == option.NoImportance { // π_old∘ℓ_old − πΣπ_oldℓ_old
+			exact(fresh, 0, -kl)
+			exact(stale, 1, 1+kl)
+		} else { // π∘(ℓ_old − Σπℓ_old)
+			exact(fresh, 1, 0)
+			exact(stale, 0, 1)
+		}
 		return
 	}
-	for a, l := range m.past.logs {
-		m.shift[a] = -m.KL.Coefficient * (l - m.reference[a])
+	switch m.KL.Gradient {
+	case option.ExactKL, option.RatioK1, option.RatioK3:
+		exact(fresh, 1, 1)
+	case option.K1: // π_old − π
+		exact(fresh, 0, -1)
+		exact(stale, 0, 1)
+	case option.K2:
+		for a, p := range probs {
+			fresh[a][a] += beta * (1 - kl) * p
+			for b, q := range probs {
+				fresh[a][b] -= beta * (1 - kl) * p * q
+			}
+		}
+		fisher(l)
+	case option.K3:
+		for a, p := range probs {
+			ra := fp.Exp(m.reference[a])
+			fresh[a][a] += beta * ra
+			for b, q := range probs {
+				rb := fp.Exp(m.reference[b])
+				fresh[a][b] += beta * (p*q - ra*q - p*rb)
+			}
+		}
+		fisher(m.Kappa)
 	}
-	if m.groups == nil {
-		return
-	}
-	for j, x := range m.unshifted {
-		m.groups.parts[j].mean = x + m.shift[m.groups.parts[j].arm]
-	}
-	m.groups.evaluate(m.law)
 }
 
-// clone returns a copy of c with numbers of its own.
-func (c *compositions) clone() *compositions {
-	own := *c
-	own.parts, own.pull, own.square = slices.Clone(c.parts), slices.Clone(c.pull), slices.Clone(c.square)
-	return &own
+// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref.
+func (m *model) shiftRewards() {
+	for a, l := range m.past.logs {
+		m.Shift[a] = -m.KL.Coefficient * (l - m.reference[a])
+	}
+	m.law.Refresh()
 }
 
 // underived returns the reason why neither the mean force nor its noise is known, "" where
 // they are.
 func (p *Params) underived() string {
 	switch {
-	case p.shifted() && p.Filter != option.KeepAll:
+	case p.KL.OfReward() && p.Filter != option.KeepAll:
 		return "a KL penalty in the reward is not derived with dynamic sampling"
-	case p.outside() && !p.ofGroup():
+	case p.KL.Outside() && p.Advantage.Tabled():
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
-	case len(p.Prompts.First) > 0 && (p.outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
+	case len(p.Prompts.First) > 0 && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
 		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
 	case len(p.Prompts.First) > 0 && p.Filter == option.Drop:
 		return "many prompts whose groups of equal rewards are dropped are not derived"
 	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL:
 		return "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived"
-	case !p.shifted():
+	case !p.KL.OfReward():
 		return ""
-	case p.Importance.Mode > option.Ratio:
+	case !p.Importance.Linear():
 		return "the force of a KL penalty in the reward is derived without importance weights or with ratios only"
 	case p.Entropy > 0:
 		return "a KL penalty in the reward beside an entropy bonus is not derived"
-	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && p.groups == nil:
+	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed():
 		return "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only"
 	}
 	return ""
@@ -155,46 +289,27 @@ func (p *Params) unfixed() string {
 // to which they count as tied.
 const tiedReward = 1e-6
 
-// tied returns the least distance of a reward of one arm from one of another, with the KL in
-// the reward and the std scale at finite G, where the force jumps at a tie; else +Inf.
-func (m *model) tied() float64 {
-	least := math.Inf(1)
-	if m.shifted() && m.groups != nil {
-		for j, x := range m.groups.parts {
-			for _, y := range m.groups.parts[:j] {
-				if x.arm != y.arm {
-					least = min(least, math.Abs(x.mean-y.mean))
-				}
-			}
-		}
-	}
-	return least
-}
-
 // shiftedTie reports whether a tie lies within four standard deviations of a logit gap of the
 // given variance about the fixed point.
 func (m *model) shiftedTie(gap float64) bool {
-	return m.tied() < 4*m.KL.Coefficient*math.Sqrt(gap)
+	return m.law.Tied() < 4*m.KL.Coefficient*math.Sqrt(gap)
 }
 
 // sliding returns the reason why there is no linear dynamics at a fixed point at which the
 // policies are set, "" where there is.
 func (m *model) sliding() string {
-	if !m.shifted() || m.Advantage.Scale == option.NoScale {
-		return ""
-	}
-	if m.groups == nil {
-		m.prepare()
-		if m.spread() <= tiedReward*tiedReward {
-			return "all rewards are equal at the fixed point, KL included, so that there is no linear regime"
-		}
-		return ""
-	}
-	if m.tied() <= tiedReward {
+	switch tied := m.law.Tied(); {
+	case !m.KL.OfReward() || m.Advantage.Scale == option.NoScale:
+	case math.IsInf(tied, 1) && m.equalled():
+		return "all rewards are equal at the fixed point, KL included, so that there is no linear regime"
+	case tied <= tiedReward:
 		return "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness"
 	}
 	return ""
 }
+
+// equalled reports whether all rewards are equal, up to rounding.
+func (m *model) equalled() bool { return m.law.Spread() <= tiedReward*tiedReward }
 
 // clips is the reason of a prediction that is out of scope because of the largest norm.
 const clips = "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)"
@@ -236,12 +351,12 @@ func (p *Params) neverClipped(force float64) bool {
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with
 // weights of at most 1.
 func (p *Params) withinNorm() bool {
-	if !p.ofGroup() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
+	if p.Advantage.Tabled() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
 	for _, arm := range p.Arms {
-		below, above, ok := armSupport(arm)
+		below, above, ok := group.Support(arm)
 		if !ok {
 			below, above = math.Inf(-1), math.Inf(1)
 		}

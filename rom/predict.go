@@ -541,10 +541,7 @@ func (f *folded) representable() bool {
 	m.set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.meanForce(force)
-	if m.success == nil {
-		m.prepare()
-	}
-	return isFinite(force) && (m.success != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.spread()}))
+	return isFinite(force) && (m.counts != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.law.Spread()}))
 }
 
 // unmerged returns p as a folded bandit with one class per arm.

@@ -63,93 +63,13 @@ func (s *Prompts) notDerived() string {
 // noOscillator is the reason why prompts with a policy each have no reduced-order model.
 const noOscillator = "each prompt has a policy of its own: there is no single oscillator"
 
-// newPrompts adds the models of all prompts to the model of prompts that share one policy.
-// They share its policies and weights, so that one call of set is for all.
-func (m *model) newPrompts() {
-	if len(m.Prompts.First) == 0 || m.Prompts.Parameters != option.Shared {
-		return
+// bandits returns the arms of all prompts.
+func (p *Params) bandits() (all [][]option.Arm) {
+	for x := range p.Prompts.First {
+		one, _ := p.prompt(x, nil)
+		all = append(all, one.Arms)
 	}
-	if m.GroupSize != option.Infinite {
-		m.scales = make([]float64, min(m.GroupSize, maxScales))
-	}
-	for x := range m.Prompts.First {
-		p, _ := m.Params.prompt(x, nil)
-		one := newModel(&p)
-		one.now, one.past, one.up, one.down, one.kappa, one.scales = m.now, m.past, m.up, m.down, m.kappa, m.scales
-		m.prompts = append(m.prompts, one)
-	}
-}
-
-// promptShares returns the share of each prompt among the groups that exert a force: 1/C, or
-// where groups of equal rewards are redrawn P_x/Σ_y P_y, P_x the probability that the rewards
-// of a group of prompt x differ.
-func (m *model) promptShares() []float64 {
-	shares, sum := make([]float64, len(m.prompts)), 0.0
-	for x, one := range m.prompts {
-		shares[x] = 1
-		if m.Filter == option.Redraw {
-			shares[x], _ = one.differ(chances(m.past.probs, one.success))
-		}
-		sum += shares[x]
-	}
-	for x := range shares {
-		if sum > 0 { // else no group can have both rewards, and none exerts a force
-			shares[x] /= sum
-		}
-	}
-	return shares
-}
-
-// overPrompts writes the mean over the groups of all prompts that exert a force of what write
-// does for each prompt.
-func (m *model) overPrompts(dst []float64, write func(one *model, dst []float64)) {
-	sum := make([]float64, len(dst))
-	for x, share := range m.promptShares() {
-		write(m.prompts[x], dst)
-		for a, v := range dst {
-			sum[a] += share * v
-		}
-	}
-	copy(dst, sum)
-}
-
-// promptCovariance writes the two matrices of countCovariance for one group of a prompt that
-// is drawn itself, by promptShares. By the law of total covariance the first is the mean over the prompts of
-// the covariance within a prompt, which falls as 1/G, plus the covariance of the prompts'
-// means c_x = E[c^R | x], which does not:
-//
-//	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ
-//
-// The mean of c^K is the same for all prompts, but for a sampled gradient where groups are redrawn.
-func (m *model) promptCovariance(reward, cross [][]float64) {
-	arms, shares := len(m.Arms), m.promptShares()
-	sums := [2][][]float64{square(arms), square(arms)}
-	mean, means := make([]float64, arms), make([][]float64, len(m.prompts))
-	for x, one := range m.prompts {
-		means[x] = make([]float64, arms)
-		one.unprojected(means[x])
-		for a := range arms {
-			mean[a] += shares[x] * means[x][a]
-			clear(reward[a])
-			clear(cross[a])
-		}
-		one.countCovariance(reward, cross, nil) // no sampled gradient is of redrawn groups, so the third is not written
-		for a := range arms {
-			for b := range arms {
-				sums[0][a][b] += shares[x] * reward[a][b]
-				sums[1][a][b] += shares[x] * cross[a][b]
-			}
-		}
-	}
-	for a := range arms {
-		copy(reward[a], sums[0][a])
-		copy(cross[a], sums[1][a])
-		for b := range arms {
-			for x, c := range means {
-				reward[a][b] += shares[x] * (c[a] - mean[a]) * (c[b] - mean[b])
-			}
-		}
-	}
+	return all
 }
 
 // visits returns the bandit of one prompt with the optimizer that acts from one of its

@@ -22,11 +22,11 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	p = p.checked()
 	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
-	if because := m.noRecurrence(); because != "" {
+	if because := noRecurrence(m); because != "" {
 		return nil, Scope{Because: because}
 	}
 	m.set(old, old)
-	phi, _, _ := m.phiGradient()
+	phi, _, _ := m.law.Factor()
 	logits := newCurve(m).logits(phi / m.pull())
 	mean := 0.0
 	for _, l := range logits {
@@ -96,7 +96,11 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, theta)
-	_, slope, _ := m.phiGradient()
+	law := m.law
+	if m.counts != nil { // of many prompts the mean one
+		law = m.counts
+	}
+	_, slope, _ := law.Factor()
 	c := newCurve(m)
 	// Σ∇φ = 0, so the largest value may be subtracted; that avoids cancellation.
 	sum, top := 0.0, slices.Max(c.value)
@@ -107,7 +111,7 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 }
 
 // noRecurrence returns the reason why Refreshed is out of scope, "" where it is in.
-func (m *model) noRecurrence() string {
+func noRecurrence(m *model) string {
 	switch {
 	case m.Importance.Mode != option.Ratio || m.KL.In != option.InLoss || m.KL.Gradient != option.ExactKL || m.KL.At != option.AtCurrent:
 		return "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy"

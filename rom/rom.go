@@ -31,7 +31,10 @@
 // two arms index 1 is the arm listed first (Go index 0), z = θ_1 − θ_0, p = σ(z).
 package rom
 
-import "grposim/option"
+import (
+	"grposim/option"
+	"grposim/rom/group"
+)
 
 // Factors multiply constants of the theory by numbers > 0, to plant a known fault
 // in a prediction. A factor left 0 stands for 1, so that the zero value is Unit.
@@ -70,8 +73,7 @@ type Params struct {
 
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
-	groups   *compositions  // of Arms and the estimator, by checked; nil: not summed
-	integral *groupIntegral // the same where there are too many compositions; nil: not integrated
+	tables group.Tables // of Arms and the estimator, by checked
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce
 

@@ -1,8 +1,10 @@
 package rom
 
 import (
-	"grposim/rom/linear"
 	"math"
+
+	"grposim/rom/linear"
+	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -47,7 +49,7 @@ func (l *linearization) reducedForce(y []float64) []float64 {
 // inside the smooth range of the weights. The error of the fourth-order formula, h⁴/90 times
 // the sixth derivative, and rounding over h² are both about 1e-11.
 func (m *model) differenceStep() float64 {
-	return min(5e-3, m.smoothRange()/8)
+	return min(5e-3, weight.Range(&m.Importance)/8)
 }
 
 // along returns d²f/ds² at s = 0 by the five-point formula with step h.
@@ -72,8 +74,8 @@ func (l *linearization) newCurvature() *curvature {
 	_, n := l.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
 	l.model.set(l.logits, l.logits)
-	l.model.approach()
-	defer l.model.freeze()()
+	l.model.law.Approach()
+	defer l.model.holdCuts()()
 	h := l.model.differenceStep()
 	y := make([]float64, 2*n)
 	direction := func(i, j int, sign float64) []float64 {

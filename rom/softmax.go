@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/group"
 )
 
 // softmax writes π_a = e^{θ_a}/Σ_b e^{θ_b} into dst. The largest logit is
@@ -84,8 +85,7 @@ func RewardVariance(p Params, theta []float64) float64 {
 	softmax(probs, theta)
 	j, sum := expected(p.Arms, probs), 0.0
 	for a, p_a := range probs {
-		second := partialMoments(p.Arms[a], j)
-		sum += p_a * second.full(2)
+		sum += p_a * group.SecondMoment(p.Arms[a], j)
 	}
 	return sum
 }

@@ -42,18 +42,22 @@ const (
 // them, and no share of such states is known. The largest of all arms is
 // returned, nothing where the up to 60 evaluations of the force and its covariance
 // for each arm take more than about a second.
+//
+// Case: two constant arms 0 and −1, G = 9, k3, β = 0.2, η = 0.2, μ = 0.9. Linear theory has a share 0.718 of
+// groups of equal rewards, the tails add 0.226, and 0.938(2) was simulated. With a lag: constant arms 60, 0.2,
+// 60, G = 2, k3, β = 0.5, η = 0.8, μ = 0.9, where nearly all replicas overflow at delays of 1, 5 and 30.
 func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	_, n := l.q.Dims()
 	var largest Neglected
 	if l.model.affordable(maxFlowWork) < 60*n {
 		return largest
 	}
-	defer l.model.leave()()
+	defer l.model.law.Leave()()
 	probs := make([]float64, len(l.logits))
 	observe := func(x []float64) (reward, equal float64) {
 		logits := l.displaced(x)
 		softmax(probs, logits)
-		return l.model.expected(logits), l.model.equalRewards(probs)
+		return l.model.expected(logits), l.model.law.EqualRewards(probs)
 	}
 	noise := func(y []float64) *mat.Dense { return mat.NewDense(n, n, l.reducedNoise(y)) }
 	still := noise(make([]float64, 2*n))

@@ -5,71 +5,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/option"
 	"grposim/rom/fp"
 	"grposim/rom/linear"
 )
 
-// values returns the probabilities under probs of the values that rewards take with
-// positive probability, in the order of the arms. Values of a density do not
-// contribute. Of prompts it returns those of every prompt, of the same policy.
-func (m *model) values(probs []float64) []float64 {
-	if m.prompts != nil {
-		var all []float64
-		for _, one := range m.prompts {
-			all = append(all, one.values(probs)...)
-		}
-		return all
-	}
-	var values, probabilities []float64
-	add := func(value, probability float64) {
-		if m.shifted() { // the rewards of two arms differ
-			values, probabilities = append(values, value), append(probabilities, probability)
-			return
-		}
-		for i := range values {
-			if values[i] == value {
-				probabilities[i] += probability
-				return
-			}
-		}
-		values, probabilities = append(values, value), append(probabilities, probability)
-	}
-	for a, arm := range m.Arms {
-		switch {
-		case arm.Law == option.Bernoulli:
-			add(1, probs[a]*arm.Mean)
-			add(0, probs[a]*(1-arm.Mean))
-		case arm.Law == option.Normal && arm.Std > 0:
-		default:
-			add(arm.Mean, probs[a])
-		}
-	}
-	return probabilities
-}
-
-// equalRewards returns the probability that all G rewards of a group drawn from
-// probs are equal: Σ_v P(r = v)^G, J^G + (1−J)^G for Bernoulli arms; of prompts the mean.
-func (m *model) equalRewards(probs []float64) float64 {
-	sum := 0.0
-	for _, p := range m.values(probs) {
-		sum += math.Pow(p, m.size)
-	}
-	return sum / m.promptCount()
-}
-
-// promptCount returns the number of prompts with values of their own.
-func (m *model) promptCount() float64 { return float64(max(len(m.prompts), 1)) }
-
-// value returns the entry v of values.
-func (m *model) value(probs []float64, v int) float64 {
-	if m.prompts != nil { // each has two
-		return m.prompts[v/2].values(probs)[v%2]
-	}
-	return m.values(probs)[v]
-}
-
-// zeroVariance adds to prediction the mean of equalRewards over the stationary law of
+// zeroVariance adds to prediction the mean of EqualRewards over the stationary law of
 // the snapshot, and what it neglects. shift and sigma are mean and covariance of x_old
 // to first order, second their second order (nil: not known, and of the given relative
 // size), unshifted the size of the mean's second order in standard deviations, spread the variances of
@@ -81,10 +21,9 @@ func (m *model) value(probs []float64, v int) float64 {
 // taken to second order in the deviation.
 func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
 	m, n := l.model, len(shift)
-	if m.shifted() { // rewards that are equal at the fixed point, KL included, are so or not by rounding
+	if m.KL.OfReward() { // where rewards, KL included, are equal at the fixed point, rounding decides whether they count as equal
 		m.set(l.logits, l.logits)
-		m.prepare()
-		if m.spread() <= tiedReward*tiedReward {
+		if m.equalled() {
 			return
 		}
 	}
@@ -92,7 +31,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 	probs := make([]float64, len(l.logits))
 	at := func(x []float64, v int) float64 {
 		softmax(probs, l.displaced(x))
-		return m.value(probs, v)
+		return m.law.Value(probs, v)
 	}
 	along := func(v int, from, direction []float64, s float64) float64 {
 		x := make([]float64, n)
@@ -105,7 +44,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 	origin := make([]float64, n)
 	total, missing, still := 0.0, 0.0, 0.0
 	softmax(probs, l.displaced(origin))
-	for v, p := range m.values(probs) {
+	for v, p := range m.law.Values(probs) {
 		if p == 0 {
 			continue
 		}
@@ -165,7 +104,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 				logits[x.a] += s / math.Sqrt2
 				logits[x.b] -= s / math.Sqrt2
 				softmax(split, logits)
-				return math.Pow(x.split.values(split)[v], m.size)
+				return math.Pow(x.split.law.Values(split)[v], m.size)
 			})
 		}
 		total += more + across
@@ -176,7 +115,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first +
 			first*m.size*math.Sqrt(variance)*unshifted
 	}
-	total, still, missing = total/m.promptCount(), still/m.promptCount(), missing/m.promptCount()
+	total, still, missing = total/m.law.Prompts(), still/m.law.Prompts(), missing/m.law.Prompts()
 	total = min(max(total, 0), 1)
 	change := total - still
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, &change

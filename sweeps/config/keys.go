@@ -239,9 +239,9 @@ var otherKeys = []Key{
 	wordKey(scaleKey, option.Scales, option.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
 		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }),
 	wordKey("grpo.advantage.std", option.Deviations, option.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
-		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, option.NoScale.String(), option.OthersStd.String(), option.MeanScale.String(), option.BatchMean.String()),
+		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idleScales(option.Scale.UsesStd),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, option.NoScale.String(), option.MeanScale.String(), option.BatchMean.String()),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idleScales(option.Scale.UsesEpsilon),
 	numberKey(valueKey, unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String()),
 	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
@@ -249,25 +249,25 @@ var otherKeys = []Key{
 	wordKey(modeKey, option.ImportanceModes, option.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
 		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.UseBounds),
 	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.Clip, option.DualClip, option.CISPO, option.DPPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.UseBounds),
 	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.UseFloor),
 	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.DualClip, option.Truncated, option.Masked),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.UseCap),
 	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.UseTemperature),
 	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.SAPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.UseTemperature),
 	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.UsePower),
 	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.UsePower),
 	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.UsePower),
 	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.VESPO),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.UsePower),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
 	wordKey(placementKey, option.KLPlacements, option.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
@@ -393,11 +393,22 @@ func (k Key) idle(param string, values ...any) Key {
 	return k
 }
 
-// weighs sets the importance modes that use the key; in the others it has no effect.
-func (k Key) weighs(modes ...option.ImportanceMode) Key {
+// idleScales sets the scales that do not use the key as those where it has no effect.
+func (k Key) idleScales(use func(option.Scale) bool) Key {
+	k.Idle.Param = scaleKey
+	for _, scale := range option.Scales {
+		if !use(scale) {
+			k.Idle.Values = append(k.Idle.Values, scale.String())
+		}
+	}
+	return k
+}
+
+// weighs sets the fields of the weight that the key is one of; with modes that do not use them it has no effect.
+func (k Key) weighs(use option.WeightUse) Key {
 	k.Idle.Param = modeKey
 	for _, mode := range option.ImportanceModes {
-		if !slices.Contains(modes, mode) {
+		if !mode.Uses(use) {
 			k.Idle.Values = append(k.Idle.Values, mode.String())
 		}
 	}

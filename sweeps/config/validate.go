@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"grposim/grpo"
 	"grposim/option"
@@ -25,7 +26,33 @@ type cellRule struct {
 }
 
 // cellRules are the rules between keys that hold in every cell.
-var cellRules = slices.Concat(generalRules, promptRules)
+var cellRules = slices.Concat(optionRules(), generalRules, promptRules)
+
+// optionKeys are the keys of the fields that option.Rules name.
+var optionKeys = map[string]string{
+	"Advantage.Baseline": baselineKey, "Advantage.Scale": scaleKey, "Filter": filterKey, "Importance.Mode": modeKey,
+	"KL.In": placementKey, "KL.Coefficient": coefficientKey, "KL.Gradient": gradientKey, "Arms": ArmsKey,
+}
+
+// optionRules are the rules between options, which hold for whoever describes a cell, in the names of keys.
+func optionRules() (rules []cellRule) {
+	var names []string
+	for field, key := range optionKeys {
+		names = append(names, "{"+field+"}", key)
+	}
+	named := strings.NewReplacer(names...)
+	for _, rule := range option.Rules {
+		keys := make([]string, len(rule.Reads))
+		for i, field := range rule.Reads {
+			keys[i] = optionKeys[field]
+		}
+		rules = append(rules, cellRule{optionKeys[rule.Field], keys, func(s *Settings, _ int) (got, want string) {
+			got, want = rule.Broken(&s.Estimator, s.Bandit.Arms)
+			return got, named.Replace(want)
+		}})
+	}
+	return rules
+}
 
 // generalRules are those that do not belong to one option.
 var generalRules = []cellRule{
@@ -79,22 +106,9 @@ var generalRules = []cellRule{
 		}
 		return "", ""
 	}},
-	{placementKey, []string{placementKey, coefficientKey, modeKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.In == option.InAdvantage && kl.Coefficient != 0 && !s.Estimator.Importance.Linear() {
-			return kl.In.String(), "loss or reward where " + modeKey + " is neither none nor ratio"
-		}
-		return "", ""
-	}},
 	{placementKey, []string{placementKey, coefficientKey, gradientKey, anchorKey}, func(s *Settings, _ int) (got, want string) {
 		if kl := s.Estimator.KL; kl.Outside() && (kl.Gradient != option.ExactKL || kl.At != option.AtCurrent) {
 			return kl.In.String(), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
-		}
-		return "", ""
-	}},
-	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
-		e := &s.Estimator
-		if kl := e.KL; kl.Outside() && (e.Filter == option.Drop || e.Advantage.Tabled() || kl.In == option.InReward && e.Filter.Changes()) {
-			return kl.In.String(), "loss, or " + filterKey + " none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
 	}},
@@ -111,33 +125,9 @@ var generalRules = []cellRule{
 		}
 		return "", ""
 	}},
-	{baselineKey, []string{baselineKey, scaleKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
-		adv := s.Estimator.Advantage
-		switch has := adv.Baseline.String(); {
-		case adv.Scale == option.OthersStd && adv.Baseline != option.LeaveOneOut:
-			return has, "leave-one-out with the scale others-std"
-		case (adv.Scale == option.MeanScale || adv.Scale == option.PooledStd || adv.Scale == option.BatchMean) && adv.Baseline != option.MeanBaseline:
-			return has, "mean with the scale " + adv.Scale.String()
-		case adv.Scale == option.BatchStd && adv.Baseline == option.SecondBest:
-			return has, "mean or leave-one-out with the scale batch-std"
-		case adv.Baseline.Given() && adv.Scale != option.NoScale:
-			return has, "mean or leave-one-out with a scale other than none"
-		case (adv.Baseline == option.SecondBest || adv.Baseline == option.RunningMean) && !sampled(s):
-			return has, "mean, leave-one-out or constant at " + GroupSizeKey + " inf"
-		}
-		return "", ""
-	}},
-	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
-		adv := s.Estimator.Advantage
-		other := slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
-		if has := adv.Scale.String() + " with the baseline " + adv.Baseline.String(); adv.Tabled() && (other || s.Estimator.Filter.Changes()) {
-			return has, "bernoulli arms and " + filterKey + " none with it"
-		}
-		return "", ""
-	}},
-	{filterKey, []string{filterKey, coefficientKey, gradientKey}, func(s *Settings, _ int) (got, want string) {
-		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == option.Drop && kl.Coefficient != 0 && kl.Gradient != option.ExactKL {
-			return filter.String(), "none or redraw with a sampled " + gradientKey
+	{baselineKey, []string{baselineKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		if b := s.Estimator.Advantage.Baseline; (b == option.SecondBest || b == option.RunningMean) && !sampled(s) {
+			return b.String(), "mean, leave-one-out or constant at " + GroupSizeKey + " inf"
 		}
 		return "", ""
 	}},

@@ -1,4 +1,4 @@
-package rom
+package group
 
 import (
 	"fmt"
@@ -15,8 +15,24 @@ const lostMass = 1e-18
 // s-th outcome (sampled) instead of all of them (summed).
 const smoothWidth = 1000
 
-// binomial returns the outcomes k = first, first + stride, … of Binomial(n, p) that
-// carry all but lostMass of the probability, with their weights, which sum to 1.
+// Binomial is a law of a number, by outcomes First, First + Stride, … with their weights, which sum to 1.
+type Binomial struct {
+	First, Stride int
+	Weights       []float64
+}
+
+// At returns the outcome of Weights[i].
+func (b *Binomial) At(i int) int { return b.First + i*b.Stride }
+
+// Mean returns E f(k).
+func (b Binomial) Mean(f func(k int) float64) (sum float64) {
+	for i, w := range b.Weights {
+		sum += w * f(b.First+i*b.Stride)
+	}
+	return sum
+}
+
+// NewBinomial returns the outcomes of Binomial(n, p) that carry all but lostMass of the probability.
 // The caller gives both p and q = 1 − p, because the smaller of the two would be
 // lost in the rounding of 1 minus the other. The window includes at least two
 // outcomes on either side of the peak (if there are so many), so a sum over
@@ -27,10 +43,10 @@ const smoothWidth = 1000
 // factorials, no logarithms, relative error below the window's width in units
 // of rounding. Beyond smoothWidth the outcomes are a quarter of a standard
 // deviation apart, see sampled; otherwise stride is 1. buffer is overwritten and
-// may be nil. binomial panics if p or q is NaN.
-func binomial(n int, p, q float64, buffer []float64) (first, stride int, weights []float64) {
+// may be nil. It panics if p or q is NaN.
+func NewBinomial(n int, p, q float64, buffer []float64) Binomial {
 	if math.IsNaN(p) || math.IsNaN(q) {
-		panic(fmt.Sprintf("rom: binomial with p = %v, 1 − p = %v", p, q))
+		panic(fmt.Sprintf("rom/group: binomial with p = %v, 1 − p = %v", p, q))
 	}
 	if width := math.Sqrt(float64(n) * p * q); width > smoothWidth {
 		return sampled(n, p, q, width, buffer)
@@ -38,14 +54,14 @@ func binomial(n int, p, q float64, buffer []float64) (first, stride int, weights
 	return summed(n, p, q, buffer)
 }
 
-// summed is binomial with stride 1: every outcome of the window.
-func summed(n int, p, q float64, buffer []float64) (first, stride int, weights []float64) {
+// summed is NewBinomial with stride 1: every outcome of the window.
+func summed(n int, p, q float64, buffer []float64) Binomial {
 	peak := min(int(float64(n+1)*p), n)
-	weights = append(buffer[:0], 1)
+	weights := append(buffer[:0], 1)
 	sum := 1.0
 	// From the peak downwards, in the order of decreasing k; reversed below.
 	term := 1.0
-	first = peak
+	first := peak
 	for k := peak; k > 0; k-- {
 		ratio := float64(k) * q / (float64(n-k+1) * p)
 		// Ratios decrease from here on, so a geometric series bounds the rest.
@@ -73,10 +89,10 @@ func summed(n int, p, q float64, buffer []float64) (first, stride int, weights [
 	for i := range weights {
 		weights[i] /= sum
 	}
-	return first, 1, weights
+	return Binomial{first, 1, weights}
 }
 
-// sampled is binomial for a large standard deviation σ (width). By Poisson's
+// sampled is NewBinomial for a large standard deviation σ (width). By Poisson's
 // summation formula the sum of a smooth function over all outcomes is s times its
 // sum over every s-th outcome, up to exp(−2π²(σ/s)²), which is 1e-137 at s = σ/4.
 // The window reaches nine σ to each side and leaves out a probability of 1e-18
@@ -86,11 +102,11 @@ func summed(n int, p, q float64, buffer []float64) (first, stride int, weights [
 //
 // whose next term, 1/12k, is below 1e-7 and varies by 1e-10 over a standard
 // deviation.
-func sampled(n int, p, q, width float64, buffer []float64) (first, stride int, weights []float64) {
-	stride = int(width / 4)
+func sampled(n int, p, q, width float64, buffer []float64) Binomial {
+	stride := int(width / 4)
 	up, down := float64(n)*p, float64(n)*q
-	first = int(up) - 36*stride
-	weights = buffer[:0]
+	first := int(up) - 36*stride
+	weights := buffer[:0]
 	sum := 0.0
 	for i := range 73 {
 		k := first + i*stride
@@ -106,7 +122,7 @@ func sampled(n int, p, q, width float64, buffer []float64) (first, stride int, w
 	for i := range weights {
 		weights[i] /= sum
 	}
-	return first, stride, weights
+	return Binomial{first, stride, weights}
 }
 
 // entropy returns (1+u)ln(1+u) − u for |u| < 0.01, by the series

@@ -1,4 +1,4 @@
-package rom
+package group
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 
 // convolved returns φ and B times the variance of Q/s with PooledStd from the law of
 // BG²Q = Σ S(G−S), the convolution of that of one group.
-func convolved(p Params, j float64) (phi, variance float64) {
-	size, groups := p.GroupSize, p.GroupsPerStep
+func convolved(e *option.Estimator, j float64) (phi, variance float64) {
+	size, groups := e.GroupSize, e.GroupsPerStep
 	one := make([]float64, size*size/4+1)
 	chance := math.Pow(1-j, float64(size))
 	for s := range size + 1 {
@@ -28,12 +28,12 @@ func convolved(p Params, j float64) (phi, variance float64) {
 		law = sum
 	}
 	n, d := float64(size*groups), 1.0
-	if p.Advantage.Std == option.SampleStd {
+	if e.Advantage.Std == option.SampleStd {
 		d = math.Sqrt(n / (n - 1))
 	}
 	scaled := func(x int) float64 {
 		q := float64(x) / n / float64(size)
-		return q / (d*math.Sqrt(q) + p.Advantage.Epsilon)
+		return q / (d*math.Sqrt(q) + e.Advantage.Epsilon)
 	}
 	mean := 0.0
 	for x, chance := range law[1:] {
@@ -52,24 +52,35 @@ func TestPooledStdIsTheConvolution(t *testing.T) {
 	for _, shape := range [][2]int{{2, 1}, {2, 7}, {3, 2}, {4, 4}, {16, 5}, {33, 9}} {
 		for _, epsilon := range []float64{0, 1e-6, 0.3} {
 			for _, j := range []float64{1e-9, 0.1, 0.5, 0.68, 0.999} {
-				p := Params{Arms: []option.Arm{{Mean: 1}, {Mean: 0}}, Estimator: option.Estimator{GroupSize: shape[0], GroupsPerStep: shape[1], Advantage: option.Advantage{Scale: option.PooledStd, Std: option.Deviation(shape[1] % 2), Epsilon: epsilon}}}
-				p = p.checked()
-				m := newModel(&p)
-				phi, variance := convolved(p, j)
+				e := option.Estimator{GroupSize: shape[0], GroupsPerStep: shape[1], Advantage: option.Advantage{Scale: option.PooledStd, Std: option.Deviation(shape[1] % 2), Epsilon: epsilon}}
+				m := counts(e)
+				phi, variance := convolved(&e, j)
 				g := m.moments(j, 1-j)
-				near(t, "φ", m.phi(j, 1-j), phi, 1e-12)
+				near(t, "φ", m.Phi(j, 1-j), phi, 1e-12)
 				near(t, "h", g.mean, phi*j*(1-j), 1e-12)
 				near(t, "Var q", g.variance, variance, 1e-9)
 				h := 1e-4 * j * (1 - j)
-				near(t, "φ′", m.phiSlope(j, 1-j)+phi/h, (m.phi(j+h, 1-j-h)-m.phi(j-h, 1-j+h))/(2*h)+phi/h, 1e-7)
+				near(t, "φ′", m.PhiSlope(j, 1-j)+phi/h, (m.Phi(j+h, 1-j-h)-m.Phi(j-h, 1-j+h))/(2*h)+phi/h, 1e-7)
 				if shape[1] > 1 {
 					continue
 				}
-				p.Advantage.Scale = option.StdScale
-				of := newModel(&p)
-				near(t, "φ of one group", m.phi(j, 1-j), of.phi(j, 1-j), 1e-12)
-				near(t, "φ′ of one group", m.phiSlope(j, 1-j)+1, of.phiSlope(j, 1-j)+1, 1e-10)
+				e.Advantage.Scale = option.StdScale
+				of := counts(e)
+				near(t, "φ of one group", m.Phi(j, 1-j), of.Phi(j, 1-j), 1e-12)
+				near(t, "φ′ of one group", m.PhiSlope(j, 1-j)+1, of.PhiSlope(j, 1-j)+1, 1e-10)
 			}
 		}
+	}
+}
+
+// counts is the law of two arms with the rewards 1 and 0.
+func counts(e option.Estimator) *Counts {
+	return NewCounts([]option.Arm{{Mean: 1}, {Mean: 0}}, &e, NewSamples(2))
+}
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s = %v, want %v", what, got, want)
 	}
 }

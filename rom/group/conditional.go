@@ -1,15 +1,16 @@
-package rom
+package group
 
 import (
 	"math"
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/weight"
 )
 
-// groupLaw computes the conditional moments of the advantages in a group of given
+// conditional computes the conditional moments of the advantages in a group of given
 // composition (see compositions). It holds the result of the last call.
-type groupLaw struct {
+type conditional struct {
 	size     float64 // G
 	unscaled bool
 	factor   float64 // A_i = factor·(r_i − r̄)/(√V + epsilon), V = Σ(r_i − r̄)²/G
@@ -23,16 +24,15 @@ type groupLaw struct {
 	precision, mean, excess []float64 // g_j, E[y_i], b_j − b̄ under e^{−uQ}, scratch
 }
 
-// newGroupLaw returns that of p's estimator, where rewards are in the given unit.
-func newGroupLaw(p *Params, unit float64) *groupLaw {
-	parts, _, _ := components(p)
-	j := len(parts)
-	g := &groupLaw{
-		size: float64(p.GroupSize), unscaled: p.Advantage.Scale == option.NoScale, factor: 1, clipped: p.bySign(),
+// newConditional returns those of an estimator, where rewards are in the given unit.
+func newConditional(e *option.Estimator, parts int, unit float64) *conditional {
+	j := parts
+	g := &conditional{
+		size: float64(e.GroupSize), unscaled: e.Advantage.Scale == option.NoScale, factor: 1, clipped: weight.BySign(&e.Importance),
 		pull: make([]float64, j), above: make([]float64, j), square: make([]float64, j), pairs: make([]float64, j*j),
 		precision: make([]float64, j), mean: make([]float64, j), excess: make([]float64, j),
 	}
-	if p.Advantage.Baseline == option.LeaveOneOut {
+	if e.Advantage.Baseline == option.LeaveOneOut {
 		g.factor = g.size / (g.size - 1)
 	}
 	if g.unscaled {
@@ -40,16 +40,16 @@ func newGroupLaw(p *Params, unit float64) *groupLaw {
 		return g
 	}
 	deviation := 1.0
-	if p.Advantage.Std == option.SampleStd {
+	if e.Advantage.Std == option.SampleStd {
 		deviation = math.Sqrt(g.size / (g.size - 1))
 	}
 	g.factor /= deviation
-	g.epsilon = p.Advantage.Epsilon / (deviation * unit)
+	g.epsilon = e.Advantage.Epsilon / (deviation * unit)
 	return g
 }
 
 // smeared reports whether a sample of the composition n has a density.
-func (g *groupLaw) smeared(parts []component, n []float64) bool {
+func (g *conditional) smeared(parts []component, n []float64) bool {
 	for j, count := range n {
 		if count > 0 && parts[j].std > 0 {
 			return true
@@ -59,7 +59,7 @@ func (g *groupLaw) smeared(parts []component, n []float64) bool {
 }
 
 // fixed computes the moments where every reward of the composition is a number.
-func (g *groupLaw) fixed(parts []component, n []float64) {
+func (g *conditional) fixed(parts []component, n []float64) {
 	mean, variance, low, high := 0.0, 0.0, math.Inf(1), math.Inf(-1)
 	for j, count := range n {
 		mean += count * parts[j].mean / g.size
@@ -108,7 +108,7 @@ func (g *groupLaw) fixed(parts []component, n []float64) {
 // log u_0 + x − e^{−x} + e^{x−X}, has a relative error of e^{−π²/h}. Below u_0 = 1/(E Q +
 // Gε²) and beyond the scale of the smallest of σ_j² and Gε², e^X u_0, the integrand is a
 // power of u, which the two exponentials make decay faster than any power.
-func (g *groupLaw) integrate(parts []component, n []float64) {
+func (g *conditional) integrate(parts []component, n []float64) {
 	const h = 0.27 // e^{−π²/h} = 1e-16
 	clear(g.pull)
 	clear(g.above)
@@ -161,7 +161,7 @@ func (g *groupLaw) integrate(parts []component, n []float64) {
 
 // accumulate adds the moments under the weight e^{−uQ}, times first (T) and second (U
 // and W), and returns the size of what it added to W.
-func (g *groupLaw) accumulate(parts []component, n []float64, u, first, second float64) float64 {
+func (g *conditional) accumulate(parts []component, n []float64, u, first, second float64) float64 {
 	sum, logs, noise := 0.0, 0.0, 0.0 // H, log Πg_j^{n_j/2}, b̄
 	for j, count := range n {
 		if s := parts[j].std; count > 0 {

@@ -1,4 +1,4 @@
-package rom
+package group
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"grposim/rom/fp"
 )
 
-// twoValued describes a bandit whose rewards take at most two values: success[a]
+// TwoValued describes a bandit whose rewards take at most two values: success[a]
 // is the probability of the upper value on arm a, span > 0 the distance of the
 // two values. For a bandit with a third value or a density success is nil.
 //
@@ -15,17 +15,17 @@ import (
 // means 0 and 1 up to an affine map, of which advantages depend on the scale
 // span alone. If all rewards are equal every success[a] is 0, and span, on which
 // nothing then depends, is 1.
-func twoValued(arms []option.Arm) (success []float64, span float64) {
+func TwoValued(arms []option.Arm) (success []float64, span float64) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, arm := range arms {
-		l, h, ok := armSupport(arm)
+		l, h, ok := Support(arm)
 		if !ok {
 			return nil, 0
 		}
 		low, high = min(low, l), max(high, h)
 	}
 	for _, arm := range arms {
-		l, h, _ := armSupport(arm)
+		l, h, _ := Support(arm)
 		if l != low && l != high || h != low && h != high {
 			return nil, 0
 		}
@@ -47,9 +47,9 @@ func twoValued(arms []option.Arm) (success []float64, span float64) {
 	return success, span
 }
 
-// armSupport returns the smallest and the largest reward of an arm that takes at
+// Support returns the smallest and the largest reward of an arm that takes at
 // most two values; ok is false for a density.
-func armSupport(arm option.Arm) (low, high float64, ok bool) {
+func Support(arm option.Arm) (low, high float64, ok bool) {
 	switch {
 	case arm.Law == option.Normal && arm.Std > 0:
 		return 0, 0, false
@@ -117,6 +117,12 @@ func partialMoments(arm option.Arm, mean float64) partial {
 		atom(arm.Mean-mean, 1)
 	}
 	return m
+}
+
+// SecondMoment returns E(r − mean)² of the arm's reward.
+func SecondMoment(arm option.Arm, mean float64) float64 {
+	m := partialMoments(arm, mean)
+	return m.full(2)
 }
 
 // positivePart returns E[max(x, 0)] for x ~ N(d, σ²): dΦ(d/σ) + σφ(d/σ), and

@@ -1,27 +1,29 @@
-package rom
+package group
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"grposim/option"
 	"grposim/rom/fp"
 )
 
-// groupIntegral is a quadrature for the expectations of a group of G samples whose rewards
+// integral is a quadrature for the expectations of a group of G samples whose rewards
 // are a mixture of components, for any G (docs/theory.md §2). With Q = Σ(r_i − r̄)² = GV,
 //
 //	e^{−uQ} = √(Gu/π) ∫dc Π_i e^{−u(r_i−c)²}
 //
 // is under the integral over c a product over independent samples. There r_i − r̄ may be
 // replaced by r_i − c, and (r_i − r̄)(r_k − r̄) by (r_i − c)(r_k − c) − 1/(2uG). 1/(√V+ε)
-// and its square are mixtures of e^{−uQ} (see groupLaw.integrate).
+// and its square are mixtures of e^{−uQ} (see conditional.integrate).
 //
 // So with e_j = E e^{−u(r−c)²}, f_j = E (r−c)e^{−u(r−c)²}, s_j = E (r−c)²e^{−u(r−c)²} for
 // a reward of component j, ψ = ΣP_je_j and the advantages y of two samples,
 //
 //	E[y | j] = ∫∫ f_j ψ^{G−1}                   E[y | j; k] = ∫∫ f_je_k ψ^{G−2}
 //	E[y² | j] = ∫∫ (s_j − e_j/2uG) ψ^{G−1}      E[yy′ | j, k] = ∫∫ (f_jf_k − e_je_k/2uG) ψ^{G−2}
-type groupIntegral struct {
+type integral struct {
 	parts  []component
 	size   int
 	levels []integralLevel
@@ -45,11 +47,11 @@ type integralNode struct {
 }
 
 // distance returns μ_j − c.
-func (g *groupIntegral) distance(n integralNode, j int) float64 {
+func (g *integral) distance(n integralNode, j int) float64 {
 	return g.parts[j].mean - g.parts[n.base].mean - n.offset
 }
 
-// Limits of a groupIntegral: the work of an evaluation, about 2 ms, and the logarithm of
+// Limits of a integral: the work of an evaluation, about 2 ms, and the logarithm of
 // what an integrand may be neglected by.
 const (
 	maxIntegralWork = 2e6
@@ -57,56 +59,37 @@ const (
 )
 
 // maxIntegralEpsilon is the largest ε, in units of the rewards' largest distance or deviation,
-// of a groupIntegral. Larger ones make u so small that s_j − e_j/2uG, of terms of size ε², loses
+// of a integral. Larger ones make u so small that s_j − e_j/2uG, of terms of size ε², loses
 // its digits: at this one the error of a covariance is 1e-5 of it, and grows as ε².
 const maxIntegralEpsilon = 1e3
 
-// Limits of the work that the flow towards a fixed point and a mean field may take: about a
-// second and a few seconds, in units of groupIntegral.work.
-const (
-	maxFlowWork = 2e8
-	maxPathWork = 2e9
-)
-
 // work returns the work of an evaluation on the given number of nodes, in nanoseconds.
-func (g *groupIntegral) work(nodes int) float64 {
+func (g *integral) work(nodes int) float64 {
 	j := float64(len(g.parts))
 	return float64(nodes) * (20 + j*j)
 }
 
-// affordable returns the number of evaluations of the force that the given work allows.
-func (m *model) affordable(work float64) int {
-	one := 1.0
-	switch {
-	case m.integral != nil:
-		one = m.integral.work(len(m.integral.values) / len(m.integral.parts))
-	case m.groups != nil:
-		one = float64(len(m.groups.ways) * len(m.groups.parts) * len(m.groups.parts))
-	}
-	return int(work / one)
-}
-
-// newGroupIntegral returns the quadrature for p's estimator, which divides by the
+// newIntegral returns the quadrature for an estimator which divides by the
 // deviation of the group; nil where it needs too many nodes, leaves the range of floating
 // point or loses too many digits.
 //
 // The integrand in c is a sum of products of Gaussians, of which the narrowest has the
 // standard deviation w = 1/√(2Gu max g_j): the trapezoidal rule with the step 0.75w has a
 // relative error of e^{−35}. It is at most max e_j^{G−1}, so that nodes lie where that
-// exceeds e^{−lostExponent}. The integral over u is that of groupLaw.integrate; where it
+// exceeds e^{−lostExponent}. The integral over u is that of conditional.integrate; where it
 // ends, values of constant rewards are so far apart that groups with two of them no longer
 // contribute, and groups with one contribute nothing.
-func newGroupIntegral(p *Params) *groupIntegral {
+func newIntegral(arms []option.Arm, e *option.Estimator) *integral {
 	const h = 0.27
-	parts, unit, _ := components(p)
-	law := newGroupLaw(p, unit)
+	parts, unit, _ := components(arms, false)
+	law := newConditional(e, len(parts), unit)
 	if law.epsilon > maxIntegralEpsilon {
 		return nil
 	}
-	g := &groupIntegral{parts: parts, size: p.GroupSize}
+	g := &integral{parts: parts, size: e.GroupSize}
 	finest, nearest, widest, atoms := math.Inf(1), math.Inf(1), 1.0, 0
 	for j, x := range parts {
-		if !isFinite([]float64{x.mean, x.std}) || x.std > 0 && x.std < 1e-120 {
+		if !x.representable() {
 			return nil
 		}
 		widest = max(widest, x.std)
@@ -122,24 +105,22 @@ func newGroupIntegral(p *Params) *groupIntegral {
 		}
 	}
 	smeared := !math.IsInf(finest, 1)
-	// Two constant rewards have Q ≥ nearest²(G−1)/G.
-	nearest *= nearest * (1 - 1/law.size) / lostExponent
+	nearest *= nearest * (1 - 1/law.size) / lostExponent // two constant rewards have Q ≥ nearest²(G−1)/G
 	spread, small := law.size*(widest*widest+law.epsilon*law.epsilon), min(finest*finest, nearest)
 	if law.epsilon > 0 {
 		small = min(small, law.size*law.epsilon*law.epsilon)
 	}
-	end, largest, nodes := math.Log(spread/small)+3, 0.0, 0
-	if !smeared {
-		end = math.Inf(1)
+	end, largest, nodes := math.Inf(1), 0.0, 0
+	if smeared {
+		end = math.Log(spread/small) + 3
 	}
 	for x := -4.4; ; x += h {
 		left, right := fp.Exp(-x), fp.Exp(x-end)
 		t := law.size / spread * fp.Exp(x-left+right)
 		u := t / law.size
-		switch {
-		case math.IsInf(t, 1):
+		if math.IsInf(t, 1) {
 			return g
-		case math.IsNaN(t):
+		} else if math.IsNaN(t) {
 			return nil
 		}
 		l := integralLevel{smear: 1 / (2 * t), slope: make([]float64, len(parts)), own: make([]float64, len(parts)), start: len(g.values)}
@@ -178,7 +159,7 @@ func newGroupIntegral(p *Params) *groupIntegral {
 		if x > 0 && (len(intervals) == 0 || term <= 1e-18*min(largest, 1)) {
 			return g
 		}
-		slices.SortFunc(intervals, func(a, b reach) int { return compare(a.low, b.low) })
+		slices.SortFunc(intervals, func(a, b reach) int { return cmp.Compare(a.low, b.low) })
 		var n integralNode
 		for i, x := range intervals {
 			if i == 0 || g.distance(n, x.part) > x.width { // otherwise intervals overlap
@@ -205,11 +186,11 @@ type reach struct {
 	low, width float64 // its start, and half of its length
 }
 
-// groupExpansion holds expectations of a group as polynomials in the probabilities of the
+// taylor holds expectations of a group as polynomials in the probabilities of the
 // components about a point: the coefficients of powers, for one component or pair of
 // components j, k after the other. Those of integralFirst are E[y | j] and E[y | j; k],
 // those of integralSecond E[y² | j] and E[yy′ | j, k].
-type groupExpansion struct {
+type taylor struct {
 	at         []float64 // the point
 	powers     []monomial
 	one, pairs []float64
@@ -251,9 +232,9 @@ const (
 
 // expand returns the expectations of a moment at the probabilities probs, with their
 // derivatives up to a degree.
-func (g *groupIntegral) expand(of moment, probs []float64, degree int) *groupExpansion {
+func (g *integral) expand(of moment, probs []float64, degree int) *taylor {
 	parts := len(probs)
-	e := &groupExpansion{at: slices.Clone(probs), powers: monomials(parts, degree)}
+	e := &taylor{at: slices.Clone(probs), powers: monomials(parts, degree)}
 	terms := len(e.powers)
 	e.one, e.pairs = make([]float64, parts*terms), make([]float64, parts*parts*terms)
 	products := make([]float64, terms)
@@ -349,7 +330,7 @@ func accumulate(sums, x, y []float64) {
 }
 
 // at returns the values at probs: of single components, and of pairs.
-func (e *groupExpansion) values(probs []float64) (one []float64, pairs [][]float64) {
+func (e *taylor) values(probs []float64) (one []float64, pairs [][]float64) {
 	terms, parts := len(e.powers), len(probs)
 	products := make([]float64, terms)
 	for k, m := range e.powers {
@@ -364,7 +345,7 @@ func (e *groupExpansion) values(probs []float64) (one []float64, pairs [][]float
 		}
 		return sum
 	}
-	one, pairs = make([]float64, parts), square(parts)
+	one, pairs = make([]float64, parts), Square(parts)
 	for j := range parts {
 		one[j] = sum(e.one[j*terms:])
 		for k := range parts {
@@ -372,107 +353,4 @@ func (e *groupExpansion) values(probs []float64) (one []float64, pairs [][]float
 		}
 	}
 	return one, pairs
-}
-
-// approach makes the model use expansions about π_old from here on, which are accurate to
-// third order in the deviations for the mean force and to second order for its covariance.
-func (m *model) approach() {
-	if m.integral != nil && m.near[firstMoment] == nil {
-		probs := m.partProbs()
-		m.near = [2]*groupExpansion{m.integral.expand(firstMoment, probs, 3), m.integral.expand(secondMoment, probs, 2)}
-	}
-}
-
-// leave makes the model compute every state, also far from π_old, until the returned
-// function is called.
-func (m *model) leave() (back func()) {
-	near := m.near
-	m.near = [2]*groupExpansion{}
-	return func() { m.near = near }
-}
-
-// partProbs returns P_j = Σ_a π_old,a q_aj.
-func (m *model) partProbs() []float64 {
-	probs := make([]float64, len(m.integral.parts))
-	for a, old := range m.past.probs {
-		for j, q := range m.shares[a] {
-			probs[j] += old * q
-		}
-	}
-	return probs
-}
-
-// integrated returns a moment at π_old for samples on arm a, and on arms a and b:
-// Σ_j q_aj x_j and Σ_jk q_aj q_bk x_jk of the components.
-func (m *model) integrated(of moment) (one []float64, pairs [][]float64) {
-	probs := m.partProbs()
-	e := m.near[of]
-	if e == nil {
-		e = m.last[of]
-		if e == nil || !slices.Equal(e.at, probs) {
-			e = m.integral.expand(of, probs, 0)
-			m.last[of] = e
-		}
-	}
-	x, xx := e.values(probs)
-	arms := len(m.shares)
-	one, pairs = make([]float64, arms), square(arms)
-	half := zeros(len(probs), arms) // Σ_k q_bk x_jk
-	for j, row := range xx {
-		for b, shares := range m.shares {
-			for k, q := range shares {
-				half[j][b] += q * row[k]
-			}
-		}
-	}
-	for a, shares := range m.shares {
-		for j, q := range shares {
-			one[a] += q * x[j]
-			for b, v := range half[j] {
-				pairs[a][b] += q * v
-			}
-		}
-	}
-	return one, pairs
-}
-
-// integratedResponse is response by the integral.
-func (m *model) integratedResponse(dst []float64) {
-	mean, _ := m.integrated(firstMoment)
-	for a, x := range mean {
-		dst[a] = m.up[a] * x
-	}
-}
-
-// integratedSlope is composedSlope by the integral: with R_a = E[y | a]
-//
-//	∂R_a/∂θ_b = π_b(G−1)(E[y | a; b] − R_a)
-func (m *model) integratedSlope() (u []float64, s [][]float64) {
-	mean, given := m.integrated(firstMoment)
-	u = make([]float64, len(mean))
-	for a, p := range m.now.probs {
-		u[a] = p * mean[a]
-		for b, q := range m.now.probs {
-			given[a][b] = p * q * (m.size - 1) * (given[a][b] - mean[a])
-		}
-	}
-	return u, given
-}
-
-// integratedCovariance is composedCovariance by the integral, where no clip is in force:
-//
-//	Cov(c_a, c_b) = (w_aw_bπ_a/G) {δ_ab E[y² | a] + π_b ((G−1) E[yy′ | a, b] − G E[y | a] E[y | b])}
-//	Cov(c_a, c^K_b) = (w_aκ_bπ_a/G) {δ_ab E[y | a] + π_b ((G−1) E[y | a; b] − G E[y | a])}
-func (m *model) integratedCovariance(reward, cross [][]float64) {
-	mean, given := m.integrated(firstMoment)
-	squares, pairs := m.integrated(secondMoment)
-	for a, p := range m.past.probs {
-		w := m.up[a] * p / m.size
-		for b, q := range m.past.probs {
-			reward[a][b] = w * m.up[b] * q * ((m.size-1)*pairs[a][b] - m.size*mean[a]*mean[b])
-			cross[a][b] = w * m.kappa[b] * q * ((m.size-1)*given[a][b] - m.size*mean[a])
-		}
-		reward[a][a] += w * m.up[a] * squares[a]
-		cross[a][a] += w * m.kappa[a] * mean[a]
-	}
 }

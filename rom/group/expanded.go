@@ -1,0 +1,145 @@
+package group
+
+import (
+	"math"
+
+	"grposim/option"
+)
+
+// Expanded is the law of a group of any rewards, to first order in 1/G; without scale and clip it is exact.
+type Expanded struct{ base }
+
+// NewExpanded returns that of a finite group.
+func NewExpanded(arms []option.Arm, e *option.Estimator, s *Samples) *Expanded {
+	return &Expanded{newBase(arms, e, s)}
+}
+
+func (l *Expanded) Factored() bool { return l.e.Advantage.Scale == option.NoScale }
+func (l *Expanded) Exact() bool    { return l.Factored() && !l.bySign() }
+
+func (l *Expanded) Reach(pull float64) float64 {
+	if len(l.arms) == 2 {
+		return l.reachOfTwo(pull)
+	}
+	return l.base.Reach(pull)
+}
+
+func (l *Expanded) Stiffness(fresh, stale [][]float64) (known bool) {
+	return l.Factored() && l.base.Stiffness(fresh, stale)
+}
+
+func (l *Expanded) Mean(dst []float64) { l.perGroup(dst, l.Response) }
+
+// Response is that of Law to first order in 1/G for any reward law
+// (docs/theory.md §2), exactly without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,
+// a group's N = X̄ − x̄Ȳ and variance V = s² + (x²−s²)‾ − x̄² give
+//
+//	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G
+//
+// where X and Y stand for their expectations. With F = 1/√V, and because E Y
+// projects to 0, this is the formula of docs/theory.md. A clip weighs x by its
+// sign, a kink at x = 0 that the group's mean x̄ ~ N(0, s²/G) blurs. That adds
+// F(w⁺−w⁻) times the increase of E x⁺ by the blur, which is of order 1/G
+// for a density and for an atom away from 0, and of order G^{−1/2} for an atom
+// within s/√G of 0.
+func (l *Expanded) Response(dst []float64) {
+	mean := l.prepare()
+	var mu [5]float64
+	for j := 2; j <= 4; j++ {
+		for a, old := range l.Old {
+			mu[j] += old * l.states[a].full(j)
+		}
+	}
+	f, slope, curvature := l.generalScale(mu[2])
+	for a := range dst {
+		s, up, down := &l.states[a], l.Up[a], l.Down[a]
+		x := s.weighted(1, up, down)
+		y := s.weighted(0, up, down)
+		cov := s.weighted(3, up, down) - mu[2]*x
+		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x
+		dst[a] = l.baseline * (f*x*(1-1/l.size) + order/l.size)
+		if up != down {
+			dst[a] += l.baseline * f * (up - down) * blur(l.arms[a], mean, math.Sqrt(mu[2]/l.size))
+		}
+	}
+}
+
+// Covariance is that of Law to leading order in 1/G, for
+// any reward law. Both matrices are parts of Cov(ψ)/G, with ψ the influence of one sample
+// on its group's force,
+//
+//	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a],
+//
+// which for F = 1/√V is the ψ of docs/theory.md §2 before projection.
+//
+// Without scale and clip both are exact: c^R is 1 − 1/G times the samples' covariance of
+// u = w e_a and r (times G/(G−1) with leave-one-out), of which Fisher's k-statistics give
+//
+//	Cov = Cov(ψ^R)/G + (Cov(u_a, u_b) s² + X_a X_b)/(G(G−1))
+//
+// and the other matrix without a further term.
+func (l *Expanded) Covariance(reward, cross, _ [][]float64) {
+	l.prepare()
+	arms := len(l.arms)
+	var mu [5]float64
+	for j := 2; j <= 4; j++ {
+		for a, old := range l.Old {
+			mu[j] += old * l.states[a].full(j)
+		}
+	}
+	f, slope, _ := l.generalScale(mu[2])
+	x, y := make([]float64, arms), make([]float64, arms)
+	// ψ is the sum of an entry for the sample's own arm and of x² and x times
+	// fixed vectors. E[·; a] is the expectation over samples of arm a.
+	own2 := make([]float64, arms)   // E[(F w x)²; a]
+	ownSq := make([]float64, arms)  // E[F w x · x²; a]
+	ownLin := make([]float64, arms) // E[F w x · x; a]
+	kOwn := make([]float64, arms)   // E[κ F w x; a]
+	kSq := make([]float64, arms)    // E[κ x²; a]
+	kLin := make([]float64, arms)   // E[κ x; a]
+	mean := make([]float64, arms)   // E[ψ^R]
+	kMean := make([]float64, arms)  // E[κ; a]
+	for a, old := range l.Old {
+		s, up, down, k := &l.states[a], l.Up[a], l.Down[a], l.Kappa[a]
+		x[a] = old * s.weighted(1, up, down)
+		y[a] = f * old * s.weighted(0, up, down)
+		own2[a] = f * f * old * s.weighted(2, up*up, down*down)
+		ownSq[a] = f * old * s.weighted(3, up, down)
+		ownLin[a] = f * old * s.weighted(2, up, down)
+		kOwn[a] = k * f * x[a]
+		kSq[a] = k * old * s.full(2)
+		kLin[a] = k * old * s.full(1)
+		kMean[a] = k * old
+	}
+	for a := range mean {
+		mean[a] = f*x[a] + slope*x[a]*mu[2]
+	}
+	for a := range arms {
+		ta := slope * x[a]
+		for b := range arms {
+			tb := slope * x[b]
+			v := ownSq[a]*tb + ta*ownSq[b] - ownLin[a]*y[b] - y[a]*ownLin[b] +
+				ta*tb*mu[4] - mu[3]*(ta*y[b]+y[a]*tb) + mu[2]*y[a]*y[b]
+			reward[a][b] = v - mean[a]*mean[b]
+			cross[a][b] = ta*kSq[b] - y[a]*kLin[b] - mean[a]*kMean[b]
+		}
+		reward[a][a] += own2[a]
+		cross[a][a] += kOwn[a]
+	}
+	factor := l.baseline
+	if l.e.Advantage.Scale == option.NoScale && !l.Clipped() {
+		factor *= 1 - 1/l.size
+		for a, old := range l.Old {
+			for b := range arms {
+				reward[a][b] += (x[a]*x[b] - y[a]*y[b]*mu[2]) / (l.size - 1)
+			}
+			reward[a][a] += old * l.Up[a] * l.Up[a] * mu[2] / (l.size - 1)
+		}
+	}
+	for a := range arms {
+		for b := range arms {
+			reward[a][b] *= factor * factor / l.size
+			cross[a][b] *= factor / l.size
+		}
+	}
+}

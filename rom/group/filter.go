@@ -1,0 +1,102 @@
+package group
+
+import (
+	"math"
+
+	"grposim/option"
+)
+
+// Differ returns P = 1 − J^G − (1−J)^G, the probability that the rewards of a group are not
+// all equal, and its derivative G((1−J)^{G−1} − J^{G−1}) in J = j, rest = 1 − J.
+func (c *Counts) Differ(j, rest float64) (p, slope float64) {
+	small := min(j, rest)
+	p = -math.Expm1(c.size*math.Log1p(-small)) - math.Pow(small, c.size)
+	return p, c.size * (math.Pow(rest, c.size-1) - math.Pow(j, c.size-1))
+}
+
+// filterFactor returns what a filter of groups of equal rewards multiplies φ by, and the
+// derivative of that in J (docs/theory-trainers.md §11.3): 1/P where they are redrawn; where they are
+// dropped, (1 − (1−P)^B)/P: the force of a step is the mean of the groups that are left, and 0 where
+// none is left. For P → 0 this is B.
+func (c *Counts) filterFactor(j, rest float64) (factor, slope float64) {
+	if c.e.Filter == option.KeepAll {
+		return 1, 0
+	}
+	p, dp := c.Differ(j, rest)
+	if c.e.Filter == option.Redraw {
+		return 1 / p, -dp / p / p
+	}
+	if p == 0 {
+		return float64(c.e.GroupsPerStep), 0
+	}
+	b := float64(c.e.GroupsPerStep)
+	some := -math.Expm1(b * math.Log1p(-p))
+	return some / p, dp * (b*math.Pow(1-p, b-1) - some/p) / p
+}
+
+// Successes returns the law of the number S of successes of a group that exerts a force:
+// Binomial(G, J), given 0 < S < G where a filter leaves no others. The next call of a method overwrites it.
+func (c *Counts) Successes(j, rest float64) Binomial {
+	law := c.binomial(c.e.GroupSize, j, rest)
+	if c.e.Filter == option.KeepAll {
+		return law
+	}
+	sum := 0.0
+	for i := range law.Weights {
+		if s := law.At(i); s == 0 || s == c.e.GroupSize {
+			law.Weights[i] = 0
+		}
+		sum += law.Weights[i]
+	}
+	for i := range law.Weights {
+		law.Weights[i] /= sum
+	}
+	return law
+}
+
+// Kept returns the probabilities 1 − J^{G−1} and 1 − (1−J)^{G−1} that the rewards of a group
+// differ, given that one sample of it is a success or a failure.
+func (c *Counts) Kept(j, rest float64) (success, failure float64) {
+	if rest < j {
+		return -math.Expm1((c.size - 1) * math.Log1p(-rest)), -math.Expm1((c.size - 1) * math.Log(rest))
+	}
+	return -math.Expm1((c.size - 1) * math.Log(j)), -math.Expm1((c.size - 1) * math.Log1p(-j))
+}
+
+// SampleShares writes the expected share of each arm among the samples of a step: π_old,
+// where groups are redrawn π_a[m_a(1 − J^{G−1}) + (1−m_a)(1 − (1−J)^{G−1})]/P.
+func (c *Counts) SampleShares(dst []float64) {
+	copy(dst, c.Old)
+	if c.e.Filter != option.Redraw {
+		return
+	}
+	j, rest := c.Chances(c.Old)
+	if j <= 0 || rest <= 0 {
+		return
+	}
+	p, _ := c.Differ(j, rest)
+	success, failure := c.Kept(j, rest)
+	for a, s := range c.Success {
+		dst[a] *= (s*success + (1-s)*failure) / p
+	}
+}
+
+// dropped turns the covariance v of a group that exerts a force, of the mean f, into B times
+// that of the mean of the n groups that are left of B: with W = P(n ≥ 1),
+//
+//	E[1/n; n ≥ 1] v + W(1−W) f fᵀ
+func (c *Counts) dropped(v [][]float64, f []float64, p float64) {
+	law, inverse := NewBinomial(c.e.GroupsPerStep, p, 1-p, nil), 0.0
+	for i, w := range law.Weights {
+		if n := law.At(i); n > 0 {
+			inverse += w / float64(n)
+		}
+	}
+	b := float64(c.e.GroupsPerStep)
+	none := math.Pow(1-p, b)
+	for a, row := range v {
+		for c := range row {
+			row[c] = b * (inverse*row[c] + none*(1-none)*f[a]*f[c])
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package group
+
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
+
+// pooled is the form of PooledStd.
+type pooled struct {
+	ofGroup
+	kept []pooledNode // see nodes; nil: not computed yet
+}
+
+func newPooled(c *Counts) advantage { return &pooled{ofGroup: ofGroup{c}} }
+
+// bound is c(1 − 1/G)/s of a step with one success, of all of them the least deviation.
+func (a *pooled) bound() float64 {
+	one := (1 - 1/a.size) / a.size / float64(a.e.GroupsPerStep) // Q of a lone success
+	return a.baseline * (1 - 1/a.size) * (1 / (a.deviation*math.Sqrt(one) + a.e.Advantage.Epsilon))
+}
+
+// pooledNode is a node of the quadrature over t of docs/theory-trainers.md §11.4, in which a function of
+// the scale d√Q + ε of all groups of a step is a product over the groups: with V = Q,
+//
+//	1/(d√V + ε) = Σ first e^{−tV},   1/(d√V + ε)² = Σ second e^{−tV}
+type pooledNode struct {
+	t, first, second float64
+	damped           []float64 // e^{−tR(1−R)/B} by the number of successes; nil for large groups
+}
+
+// mostDamped is the largest group size for which pooledNode.damped is kept.
+const mostDamped = 1 << 12
+
+// nodes returns those of the quadrature. Q = (1/B) Σ R(1−R) is between that of one group with
+// a lone success, beyond which the integrand vanishes, and ¼. The rule is that of
+// conditional.integrate, with a smaller step.
+func (a *pooled) nodes() []pooledNode {
+	if a.kept != nil {
+		return a.kept
+	}
+	const h = 0.2
+	epsilon := a.e.Advantage.Epsilon / a.deviation
+	least := (1 - 1/a.size) / a.size / float64(a.e.GroupsPerStep)
+	for x := -4.4; ; x += h {
+		left := fp.Exp(-x)
+		t := fp.Exp(x-left) / (0.25 + epsilon*epsilon)
+		dt := h * t * (1 + left)
+		first, second := laplace(epsilon * math.Sqrt(t))
+		node := pooledNode{t: t, first: dt / math.Sqrt(t) * first / a.deviation, second: dt * second / (a.deviation * a.deviation)}
+		for s := 0; a.e.GroupSize <= mostDamped && s <= a.e.GroupSize; s++ {
+			node.damped = append(node.damped, a.dampedBy(t, s))
+		}
+		a.kept = append(a.kept, node)
+		if t*least > lostExponent {
+			return a.kept
+		}
+	}
+}
+
+// dampedBy returns e^{−tR(1−R)/B} of a group with s successes.
+func (a *pooled) dampedBy(t float64, s int) float64 {
+	return fp.Exp(-t / float64(a.e.GroupsPerStep) * (float64(s) / a.size) * ((a.size - float64(s)) / a.size))
+}
+
+func (a *pooled) phi(j, rest float64) float64 {
+	phi, _ := a.phiAndSlope(j, rest)
+	return phi
+}
+
+func (a *pooled) slope(j, rest float64) float64 {
+	_, slope := a.phiAndSlope(j, rest)
+	return slope
+}
+
+// phiAndSlope returns φ and φ′. With x = R(1−R), e = e^{−tx/B}, ψ = E e and T + 1 the number of
+// successes of a group that has at least one success and one failure, as in ofGroup,
+//
+//	φ = (1 − 1/G) Σ first E[e(T+1)] ψ^{B−1},   T ~ Binomial(G−2, J)
+func (a *pooled) phiAndSlope(j, rest float64) (phi, slope float64) {
+	n, b := a.e.GroupSize, float64(a.e.GroupsPerStep)
+	all, fewer, pair := NewBinomial(n, j, rest, nil), NewBinomial(n-1, j, rest, nil), NewBinomial(n-2, j, rest, nil)
+	single := pair
+	if n > 2 {
+		single = NewBinomial(n-3, j, rest, nil)
+	}
+	for _, node := range a.nodes() {
+		e := func(s int) float64 {
+			if node.damped != nil {
+				return node.damped[s]
+			}
+			return a.dampedBy(node.t, s)
+		}
+		own, psi := pair.Mean(func(t int) float64 { return e(t + 1) }), all.Mean(e)
+		ownSlope := (a.size - 2) * single.Mean(func(t int) float64 { return e(t+2) - e(t+1) })
+		psiSlope := a.size * fewer.Mean(func(t int) float64 { return e(t+1) - e(t) })
+		others := node.first * math.Pow(psi, b-1)
+		phi += others * own
+		slope += others * (ownSlope + (b-1)*own*psiSlope/psi)
+	}
+	return (1 - 1/a.size) * phi, (1 - 1/a.size) * slope
+}
+
+// moments returns the moments of a step as those of one group: variances are
+// B times as large. Given the numbers of successes of all groups the mean force is √Q
+// (d = 1, ε = 0) along one direction.
+func (a *pooled) moments(j, rest float64) (g moments) {
+	b := float64(a.e.GroupsPerStep)
+	all := NewBinomial(a.e.GroupSize, j, rest, nil)
+	square, joint := 0.0, 0.0 // E (Q/s)², E (Q/s)(R̄ − J)
+	for _, node := range a.nodes() {
+		var psi, x, xx, up, down, xr, r float64
+		for i, w := range all.Weights {
+			s := float64(all.At(i))
+			share, other := s/a.size, (a.size-s)/a.size
+			q := share * other
+			w *= fp.Exp(-node.t / b * q)
+			psi += w
+			x += w * q
+			xx += w * q * q
+			up += w * q * other
+			down += w * q * share
+			r += w * (share - j)
+			xr += w * q * (share - j)
+		}
+		one, two := math.Pow(psi, b-1), 0.0
+		if b > 1 {
+			two = (b - 1) * math.Pow(psi, b-2)
+		}
+		g.mean += node.first * one * x
+		g.up += node.second * one * up
+		g.down += node.second * one * down
+		square += node.second * (one*xx + two*x*x) / b
+		joint += node.first * (one*xr + two*x*r) / b
+	}
+	g.share = j
+	g.variance = b * (square - g.mean*g.mean)
+	g.covariance = b * joint
+	return g
+}

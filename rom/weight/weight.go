@@ -1,0 +1,196 @@
+// Package weight is the table of importance weights w^±(ρ) of the theory (docs/theory-trainers.md §11.2):
+// a new weight is a row of it.
+package weight
+
+import (
+	"math"
+
+	"grposim/option"
+	"grposim/rom/fp"
+)
+
+// row is a row of the table.
+type row struct {
+	// weight returns w^± of an arm with the given ratio ρ and π_old.
+	weight func(imp *option.Importance, ratio, old float64) (up, down float64)
+	// slope returns s^± = dw^±/dρ at ρ = 1.
+	slope func(imp *option.Importance) (up, down float64)
+	// signed reports whether w⁺ and w⁻ differ at any distance from ρ = 1; nil: they do not.
+	signed func(imp *option.Importance) bool
+	// bands returns where w^± is ρ, for an arm of the given probability; nil: w^± is smooth.
+	bands func(imp *option.Importance, prob float64) (up, down Band)
+	// scale returns the change of ρ over which a smooth weight bends; nil: one of order 1.
+	scale func(imp *option.Importance) float64
+}
+
+// Band is the range 1 − below ≤ ρ ≤ 1 + above in which a weight is ρ.
+type Band struct {
+	Below, Above float64 // ≥ 0, +Inf: no bound
+	Held         bool    // beyond a bound the weight is the bound, else 0
+}
+
+// of returns the weight.
+func (b Band) of(ratio float64) float64 {
+	switch {
+	case ratio > 1+b.Above && b.Held:
+		return 1 + b.Above
+	case ratio < 1-b.Below && b.Held:
+		return 1 - b.Below
+	case ratio > 1+b.Above, ratio < 1-b.Below:
+		return 0
+	}
+	return ratio
+}
+
+// banded is the row of weights with the given bands.
+func banded(bands func(imp *option.Importance, prob float64) (up, down Band)) row {
+	return row{
+		weight: func(imp *option.Importance, ratio, old float64) (up, down float64) {
+			above, below := bands(imp, old)
+			return above.of(ratio), below.of(ratio)
+		},
+		slope: func(*option.Importance) (up, down float64) { return 1, 1 },
+		bands: bands,
+	}
+}
+
+// weightings is the table, by ImportanceMode.
+var weightings = [...]row{
+	option.NoImportance: {
+		weight: func(*option.Importance, float64, float64) (up, down float64) { return 1, 1 },
+		slope:  func(*option.Importance) (up, down float64) { return 0, 0 },
+	},
+	option.Ratio: {
+		weight: func(_ *option.Importance, ratio, _ float64) (up, down float64) { return ratio, ratio },
+		slope:  func(*option.Importance) (up, down float64) { return 1, 1 },
+	},
+	option.Clip: banded(func(imp *option.Importance, _ float64) (up, down Band) {
+		return Band{math.Inf(1), imp.ClipHigh, false}, Band{imp.ClipLow, math.Inf(1), false}
+	}),
+	option.DualClip: banded(func(imp *option.Importance, _ float64) (up, down Band) {
+		return Band{math.Inf(1), imp.ClipHigh, false}, Band{imp.ClipLow, imp.Cap - 1, false}
+	}),
+	option.Truncated: banded(func(imp *option.Importance, _ float64) (up, down Band) {
+		both := Band{math.Inf(1), imp.Cap - 1, true}
+		return both, both
+	}),
+	option.Masked: banded(func(imp *option.Importance, _ float64) (up, down Band) {
+		both := Band{1 - imp.Floor, imp.Cap - 1, false}
+		return both, both
+	}),
+	option.CISPO: banded(func(imp *option.Importance, _ float64) (up, down Band) {
+		both := Band{imp.ClipLow, imp.ClipHigh, true}
+		return both, both
+	}),
+	option.SAPO: {
+		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
+			// 4σ(1−σ) = 1/cosh²(x/2), which is 0 long before cosh overflows
+			of := func(tau float64) float64 {
+				ratio := min(ratio, 1e300)
+				c := math.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
+				return ratio / (c * c)
+			}
+			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
+		},
+		slope:  func(*option.Importance) (up, down float64) { return 1, 1 },
+		signed: func(imp *option.Importance) bool { return imp.Temperature.Positive != imp.Temperature.Negative },
+		scale: func(imp *option.Importance) float64 {
+			return 1 / max(imp.Temperature.Positive, imp.Temperature.Negative, 1)
+		},
+	},
+	option.VESPO: {
+		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
+			of := func(k, lambda float64) float64 {
+				return fp.Exp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+			}
+			return of(imp.Power.Positive, imp.Decay.Positive), of(imp.Power.Negative, imp.Decay.Negative)
+		},
+		slope: func(imp *option.Importance) (up, down float64) {
+			return imp.Power.Positive - imp.Decay.Positive, imp.Power.Negative - imp.Decay.Negative
+		},
+		signed: func(imp *option.Importance) bool {
+			return imp.Power.Positive != imp.Power.Negative || imp.Decay.Positive != imp.Decay.Negative
+		},
+		scale: func(imp *option.Importance) float64 {
+			return 1 / max(imp.Power.Positive, imp.Power.Negative, imp.Decay.Positive, imp.Decay.Negative, 1)
+		},
+	},
+	option.DPPO: banded(func(imp *option.Importance, prob float64) (up, down Band) {
+		return Band{math.Inf(1), imp.ClipHigh / prob, false}, Band{imp.ClipLow / prob, math.Inf(1), false}
+	}),
+}
+
+// At returns w⁺ and w⁻ of an arm with the ratio ρ and the given π_old.
+func At(imp *option.Importance, ratio, old float64) (up, down float64) {
+	return weightings[imp.Mode].weight(imp, ratio, old)
+}
+
+// Slopes returns s^± = dw^±/dρ at ρ = 1.
+func Slopes(imp *option.Importance) (up, down float64) { return weightings[imp.Mode].slope(imp) }
+
+// Bands returns where w^± is ρ, for an arm of the given probability; ok is false where w^± is smooth.
+func Bands(imp *option.Importance, prob float64) (up, down Band, ok bool) {
+	bands := weightings[imp.Mode].bands
+	if bands == nil {
+		return Band{}, Band{}, false
+	}
+	up, down = bands(imp, prob)
+	return up, down, true
+}
+
+// BySign reports whether samples of positive and of negative advantage can have different
+// weights at the same ratio.
+func BySign(imp *option.Importance) bool {
+	up, down, _ := Bands(imp, 1)
+	return up != down || Signed(imp)
+}
+
+// Signed reports whether they differ at any distance from ρ = 1.
+func Signed(imp *option.Importance) bool {
+	signed := weightings[imp.Mode].signed
+	return signed != nil && signed(imp)
+}
+
+// Range returns the largest change of a ratio from 1 at which no weight has a kink,
+// or over which smooth weights bend.
+func Range(imp *option.Importance) float64 {
+	row := weightings[imp.Mode]
+	switch {
+	case row.bands != nil:
+		up, down := row.bands(imp, 1)
+		return min(up.Below, up.Above, down.Below, down.Above)
+	case row.scale != nil:
+		return 0.4 * row.scale(imp)
+	}
+	return math.Inf(1)
+}
+
+// Jumps reports whether weights drop to 0 at a ratio that is not 1.
+func Jumps(imp *option.Importance) bool {
+	up, _, ok := Bands(imp, 1)
+	return ok && !up.Held && !math.IsInf(Range(imp), 1)
+}
+
+// Loss returns what the bounds take from a weight where the log ratio is normal with the
+// given standard deviation and mean 0: the mean, its derivative in the mean of the log
+// ratio, and the share of the noise.
+func (b Band) Loss(std float64) (mean, slope, share float64) {
+	density := func(x float64) float64 { return fp.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
+	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.Above), 1}, {math.Log1p(-min(b.Below, 1)), -1}} {
+		h := side.sign * side.bound // ≥ 0; +Inf without a bound
+		beyond := 0.5 * fp.Erfc(h/(std*math.Sqrt2))
+		switch {
+		case beyond == 0:
+		case b.Held:
+			excess := max(std*std*density(h)-h*beyond, 0)
+			mean += side.sign * excess
+			slope += beyond
+			share += 2 * side.sign * excess
+		default:
+			mean += beyond
+			slope += side.sign * density(h)
+			share += beyond
+		}
+	}
+	return mean, slope, share
+}
