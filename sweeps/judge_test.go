@@ -318,6 +318,7 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 	text = strings.Replace(text, "group_size: 16", "group_size: 1024", 1)
 	text = strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1) // at 0.5 the gap fluctuates too much for linear theory
 	text = strings.Replace(text, "advantage: {scale: none}", "importance: {mode: clip}", 1)
+	text = strings.Replace(text, "steps: 1000, burn_in: 100", "steps: 400, burn_in: 100", 1)
 	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.04, draws: 1000, absolute_margin: 1"} {
 		text += "  - {claim: " + claim + "}\n  - {claim: " + claim + ", prediction: exact}\n"
 	}
