@@ -48,7 +48,7 @@ var (
 // ruleIsSafe is the claim that no value below a rule is unstable.
 type ruleIsSafe struct{ event }
 
-func (r ruleIsSafe) quantities(check *config.Check, _ []*Cell) []string {
+func (ruleIsSafe) quantities(check *config.Check, _ []*Cell) []string {
 	threshold := "stability threshold in " + config.ShortName(check.Locate.Param)
 	return []string{threshold + " against the rule", "threshold / rule"}
 }
@@ -215,9 +215,9 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 func (m *model) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := m.settings(c)
 	if m.check.Locate.Param == config.LagIntervalKey {
-		return m.located(&s, stiffness, rom.CriticalInterval, rom.CriticalRefreshInterval)
+		return m.critical(&s, stiffness, rom.CriticalInterval, rom.CriticalRefreshInterval)
 	}
-	return m.located(&s, stiffness, rom.CriticalRate, rom.CriticalLearningRate)
+	return m.critical(&s, stiffness, rom.CriticalRate, rom.CriticalLearningRate)
 }
 
 // onset returns the smallest value of the located parameter at which the dynamics
@@ -273,11 +273,11 @@ const (
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (m *model) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	return m.located(s, stiffness, rom.Onset, rom.OscillationLearningRate)
+	return m.critical(s, stiffness, rom.Onset, rom.OscillationLearningRate)
 }
 
-// located returns a predicted threshold, for which the theory has to compute an extent.
-func (m *model) located(s *config.Settings, stiffness *rom.Measured, extent rom.Extent, threshold rom.Quantity) located {
+// critical returns a predicted threshold, for which the theory has to compute an extent.
+func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom.Extent, threshold rom.Quantity) located {
 	if m.kind.IsRule() {
 		return m.locatedByRule(m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone), threshold)
 	}

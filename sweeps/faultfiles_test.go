@@ -276,7 +276,7 @@ func (row *faultRow) wrong(v *Verdict) string {
 var slowFaultFiles = strings.Fields(`
 	rare-differences tie-within-displacement norm-kinks path-rare-arm creeping-rise scaled-escape adam-rare-arm rounded-interval rounded-mode exp2 other-attractor clipped-attractor clipped-relaxation basin lagged-tails
 	adam-start path-five-normal adam clip adam-rare-push k3c other-cycle quadratic slow-run large-epsilon
-	path-chaos k3 path-clip-certain uncertain-mode escape onb`)
+	path-chaos k3 path-clip-certain uncertain-mode escape onb mis huge-reference sliding-stiffness`)
 
 // Every file of testdata/faults has a known answer, gets it, and never disagrees.
 func TestFaultFiles(t *testing.T) {

@@ -4,6 +4,7 @@ package sweeps
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,4 +48,27 @@ func TestLongTrainedRunsAreNamed(t *testing.T) {
 		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable], n.findings[truth][diagnose.Absent])
 	}
 	checkBlock(t, filepath.Join("..", "docs", "diagnose.md"), "confusion", b.String())
+}
+
+// checkBlock compares the text between the marks <!-- NAME --> and <!-- /NAME --> of a file, or
+// writes it with -update.
+func checkBlock(t *testing.T, path, name, want string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, shut := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	before, rest, found := strings.Cut(string(data), open)
+	got, after, closed := strings.Cut(rest, shut)
+	if !found || !closed {
+		t.Fatalf("%s has no block %s", path, name)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+open+want+shut+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
 }

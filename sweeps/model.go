@@ -7,7 +7,8 @@ import (
 )
 
 // model is the theory that a check judges: one kind of its predictions, as derived or with a
-// planted fault.
+// planted fault. It has more than 30 methods: one for each number that a claim predicts, beside
+// the claim, and what these have in common.
 type model struct {
 	check *config.Check
 	kind  rom.Kind     // the prediction judged; "": the claim's default
