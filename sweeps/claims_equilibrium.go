@@ -91,15 +91,15 @@ func (m *model) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size fun
 // fluctuation returns the time average of Var J in the run of a cell.
 func (m *model) fluctuation(c *Cell) predicted {
 	s := m.settings(c)
-	variance := m.rewardVariance(&s)
+	variance, prediction := m.rewardVariance(&s), m.predictSettings(&s)
 	if variance.outOfScope == "" {
-		way := -m.prediction(c).FixedPoint.Reward // from the start, about which the square of J is measured
+		way := -prediction.FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {
 			way += p * c.Settings.Bandit.Arms[a].Mean
 		}
 		variance.resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
 	}
-	m.addUnsettled(c, m.prediction(c), &variance, func(n *rom.Neglected) float64 { return n.RewardVariance })
+	m.addUnsettled(c, prediction, &variance, func(n *rom.Neglected) float64 { return n.RewardVariance })
 	return variance
 }
 
