@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"grposim/grpo"
 	"grposim/option"
@@ -237,9 +238,10 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 		}
 		return ""
 	}
+	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) }) // one with a fault is not kept
 	for _, name := range names {
 		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *model, c *Cell) predicted {
-			p, s, params := m.prediction(c), m.settings(c), m.params(c)
+			p, s, params := predict(), m.settings(c), m.params(c)
 			of := predicted{kind: p.ForceKind, neglected: stiffnessRounding * s.Estimator.KL.Coefficient}
 			of.outOfScope = cmp.Or(missingStiffness(p), m.missingExact(of.kind), rom.KnownForce(params).Because)
 			if of.outOfScope == "" {
