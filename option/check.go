@@ -9,36 +9,58 @@ import (
 
 // Mistakes collects what is wrong with a description, so that a caller hears of all of it
 // at once. The zero value has none.
-type Mistakes struct{ list []string }
+type Mistakes struct{ list []Mistake }
+
+// Mistake is one wrong value.
+type Mistake struct {
+	Field string // its path in Go, such as Lag.Ages.To
+	Got   any    // the value
+	Want  string // which values are valid, in words
+}
+
+func (m Mistake) String() string { return fmt.Sprintf("%s: got %v, want %s", m.Field, m.Got, m.Want) }
+
+// List returns the mistakes in the order in which they were found.
+func (m *Mistakes) List() []Mistake { return m.list }
 
 // Want adds a mistake unless ok: the field's name, what it got and what it wants.
 func (m *Mistakes) Want(ok bool, field string, got any, want string) {
 	if !ok {
-		m.list = append(m.list, fmt.Sprintf("%s: got %v, want %s", field, got, want))
+		m.list = append(m.list, Mistake{field, got, want})
 	}
 }
 
 // Number adds a mistake unless a number is valid and finite; want says which numbers are.
 func (m *Mistakes) Number(field string, got float64, valid bool, want string) {
-	m.Want(valid && !math.IsInf(got, 0), field, got, "a finite number"+want)
+	if !valid || math.IsInf(got, 0) {
+		m.Want(false, field, got, "a finite number"+want)
+	}
 }
 
 // Least adds a mistake if an integer is less than least.
 func (m *Mistakes) Least(field string, got, least int) {
-	m.Want(got >= least, field, got, fmt.Sprintf("≥ %d", least))
+	if got < least { // no text is made for a valid value: every cell of a sweep is checked
+		m.Want(false, field, got, fmt.Sprintf("≥ %d", least))
+	}
 }
 
 // Panic panics with all mistakes, a line each, if there are any: they are the caller's.
 // Name is that of the package that found them.
 func (m *Mistakes) Panic(name string) {
-	if len(m.list) > 0 {
-		panic(name + ": " + strings.Join(m.list, "\n"+name+": "))
+	var lines []string
+	for _, mistake := range m.list {
+		lines = append(lines, name+": "+mistake.String())
+	}
+	if lines != nil {
+		panic(strings.Join(lines, "\n"))
 	}
 }
 
 // wantWord adds a mistake unless w is a value of a list.
 func wantWord[W word](m *Mistakes, field string, w W, words []string) {
-	m.Want(int(w) < len(words), field, int(w), oneOf(words))
+	if int(w) >= len(words) {
+		m.Want(false, field, int(w), oneOf(words))
+	}
 }
 
 // oneOf lists words: a, b or c.
@@ -113,7 +135,7 @@ var Rules = []Rule{
 		return "", ""
 	}},
 	{"KL.In", []string{"KL.In", "KL.Coefficient", "Filter", "Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
-		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.Tabled() || e.KL.In == InReward && e.Filter.Changes()) {
+		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.BinaryOnly() || e.KL.In == InReward && e.Filter.Changes()) {
 			return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
@@ -131,7 +153,7 @@ var Rules = []Rule{
 	}},
 	{"Advantage.Scale", []string{"Advantage.Baseline", "Advantage.Scale", "Filter", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
 		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
-		if adv := &e.Advantage; adv.Tabled() && (other || e.Filter.Changes()) {
+		if adv := &e.Advantage; adv.BinaryOnly() && (other || e.Filter.Changes()) {
 			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "bernoulli arms and {Filter} none with it"
 		}
 		return "", ""
@@ -194,7 +216,9 @@ func (l *Lag) Check(m *Mistakes) {
 	wantWord(m, "Lag.Kind", l.Kind, lagKindWords)
 	switch l.Kind {
 	case Block:
-		m.Least("Lag.Interval", l.Interval, 1)
+		if l.Interval < 1 {
+			m.Want(false, "Lag.Interval", l.Interval, "an integer ≥ 1 for a block")
+		}
 		m.Least("Lag.Behind", l.Behind, 0)
 	case Delay:
 		m.Least("Lag.Interval", l.Interval, 0)
@@ -209,16 +233,20 @@ func (a *Ages) check(m *Mistakes) {
 	switch a.Law {
 	case UniformAges:
 		m.Least("Lag.Ages.From", a.From, 0)
-		m.Least("Lag.Ages.To", a.To, a.From)
+		if a.To < a.From {
+			m.Want(false, "Lag.Ages.To", a.To, fmt.Sprintf("an integer ≥ %d, the largest of uniform random ages", a.From))
+		}
 	case GeometricAges:
-		m.Number("Lag.Ages.Mean", a.Mean, a.Mean > 0, " > 0")
+		m.Want(a.Mean > 0 && a.Mean <= math.MaxFloat64, "Lag.Ages.Mean", a.Mean, "a number > 0, the mean of geometric random ages")
 	case TableAges:
 		sum := 0.0
 		for age, w := range a.Weights {
-			m.Number(fmt.Sprintf("Lag.Ages.Weights[%d]", age), w, w >= 0, " ≥ 0")
+			if !(w >= 0) {
+				m.Number(fmt.Sprintf("Lag.Ages.Weights[%d]", age), w, false, " ≥ 0")
+			}
 			sum += w
 		}
-		m.Number("sum of Lag.Ages.Weights", sum, sum > 0, " > 0")
+		m.Want(sum > 0 && sum <= math.MaxFloat64, "Lag.Ages.Weights", sum, "a list with a number > 0, the weights of random ages")
 	}
 }
 
@@ -237,8 +265,8 @@ func (o *Optimizer) Check(m *Mistakes) {
 	m.Number("Optimizer.MaxNorm", o.MaxNorm, o.MaxNorm >= 0, " ≥ 0")
 	wantWord(m, "Optimizer.Schedule.Kind", o.Schedule.Kind, scheduleKindWords)
 	m.Least("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
-	if o.Schedule.Kind != ConstantRate {
-		m.Least("Optimizer.Schedule.Total", o.Schedule.Total, o.Schedule.Warmup+1)
+	if schedule := &o.Schedule; schedule.Kind != ConstantRate && schedule.Warmup >= schedule.Total {
+		m.Want(false, "Optimizer.Schedule.Warmup", schedule.Warmup, fmt.Sprintf("less than the total (%d) of a %s schedule", schedule.Total, schedule.Kind))
 	}
 }
 

@@ -23,7 +23,11 @@ func (d *described) mistakes() string {
 	d.Lag.Check(&m)
 	d.Optimizer.Check(&m)
 	d.ReferenceUpdate.Check(&m)
-	return strings.Join(m.list, "\n")
+	var lines []string
+	for _, mistake := range m.List() {
+		lines = append(lines, mistake.String())
+	}
+	return strings.Join(lines, "\n")
 }
 
 // A wrong value is reported with its field, the value and what is valid; values that the
@@ -35,7 +39,7 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{func(*described) {}, ""},
-		{func(d *described) { *d = described{} }, "number of arms: got 0, want ≥ 2\nEstimator.GroupSize: got 0, want ≥ 2\nEstimator.GroupsPerStep: got 0, want ≥ 1\nLag.Interval: got 0, want ≥ 1\nOptimizer.LearningRate: got 0, want a finite number > 0"},
+		{func(d *described) { *d = described{} }, "number of arms: got 0, want ≥ 2\nEstimator.GroupSize: got 0, want ≥ 2\nEstimator.GroupsPerStep: got 0, want ≥ 1\nLag.Interval: got 0, want an integer ≥ 1 for a block\nOptimizer.LearningRate: got 0, want a finite number > 0"},
 		{func(d *described) { d.Arms[1].Law = 3 }, "Arms[1].Law: got 3, want bernoulli, constant or normal"},
 		{func(d *described) { d.Arms[0].Mean = 1.1 }, "Arms[0].Mean: got 1.1, want a finite number in [0, 1]"},
 		{func(d *described) { d.Arms[0] = Arm{Law: Constant, Mean: -inf} }, "Arms[0].Mean: got -Inf, want a finite number"},
@@ -75,9 +79,9 @@ func TestMistakes(t *testing.T) {
 		{func(d *described) { d.Lag = Lag{Kind: Delay} }, ""},
 		{func(d *described) { d.Lag = Lag{Kind: Delay, Interval: -1} }, "Lag.Interval: got -1, want ≥ 0"},
 		{func(d *described) { d.Lag.Behind = -1 }, "Lag.Behind: got -1, want ≥ 0"},
-		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{From: 3, To: 2}} }, "Lag.Ages.To: got 2, want ≥ 3"},
-		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{Law: GeometricAges}} }, "Lag.Ages.Mean: got 0, want a finite number > 0"},
-		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{Law: TableAges}} }, "sum of Lag.Ages.Weights: got 0, want a finite number > 0"},
+		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{From: 3, To: 2}} }, "Lag.Ages.To: got 2, want an integer ≥ 3, the largest of uniform random ages"},
+		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{Law: GeometricAges}} }, "Lag.Ages.Mean: got 0, want a number > 0, the mean of geometric random ages"},
+		{func(d *described) { d.Lag = Lag{Kind: Random, Ages: Ages{Law: TableAges}} }, "Lag.Ages.Weights: got 0, want a list with a number > 0, the weights of random ages"},
 		{func(d *described) { d.Optimizer.Kind = 3 }, "Optimizer.Kind: got 3, want heavy-ball, nesterov or adam"},
 		{func(d *described) { d.Optimizer.Momentum = 1 }, "Optimizer.Momentum: got 1, want a finite number in [0, 1)"},
 		{func(d *described) {
@@ -85,7 +89,7 @@ func TestMistakes(t *testing.T) {
 		},
 			"Optimizer.Beta1: got -0.1, want a finite number in [0, 1)\nOptimizer.Beta2: got 1, want a finite number in [0, 1)\nOptimizer.Epsilon: got NaN, want a finite number ≥ 0"},
 		{func(d *described) { d.MaxNorm = -1 }, "Optimizer.MaxNorm: got -1, want a finite number ≥ 0"},
-		{func(d *described) { d.Schedule = Schedule{Kind: CosineDecay, Warmup: 5, Total: 5} }, "Optimizer.Schedule.Total: got 5, want ≥ 6"},
+		{func(d *described) { d.Schedule = Schedule{Kind: CosineDecay, Warmup: 5, Total: 5} }, "Optimizer.Schedule.Warmup: got 5, want less than the total (5) of a cosine schedule"},
 		{func(d *described) { d.ReferenceUpdate.Interval = -1 }, "ReferenceUpdate.Interval: got -1, want ≥ 0"},
 		{func(d *described) { d.ReferenceUpdate.Interval = 2 }, "ReferenceUpdate.Rate: got 0, want a finite number in (0, 1]"},
 	} {

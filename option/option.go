@@ -22,7 +22,7 @@ const Infinite = math.MaxInt
 // Advantage says how a reward becomes an advantage,
 // A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
 // baseline is ConstantBaseline or RunningMean. Which baselines go with which scale says
-// scaleUses. See Tabled for those of 0/1 rewards alone.
+// scaleUses. See BinaryOnly for those of 0/1 rewards alone.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
@@ -32,8 +32,8 @@ type Advantage struct {
 	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by scales without one
 }
 
-// Tabled reports whether the advantage is one of those for 0/1 rewards without a Filter only.
-func (adv *Advantage) Tabled() bool { return adv.Baseline > LeaveOneOut || adv.Scale > NoScale }
+// BinaryOnly reports whether the advantage is one of those for 0/1 rewards without a Filter only.
+func (adv *Advantage) BinaryOnly() bool { return adv.Baseline > LeaveOneOut || adv.Scale > NoScale }
 
 // Signed holds a number for samples of A > 0 and one for those of A < 0.
 type Signed struct{ Positive, Negative float64 }

@@ -28,23 +28,26 @@ const (
 	olderBlock                       // a block whose snapshot is older
 	constantLag                      // a constant delay
 	randomAges
+	otherLag // of which nothing beyond the linear dynamics has been derived
 
-	anyLag       = lastBlock | olderBlock | constantLag | randomAges
+	anyLag       = 1<<iota - 1
 	notLastBlock = anyLag &^ lastBlock
-	severalOld   = olderBlock | randomAges // the force depends on more policies than the present and one old one
+	severalOld   = olderBlock | randomAges | otherLag // the state is not that of the last policies or the last refresh
 )
 
 // classOf returns the class of a lag.
 func classOf(l *option.Lag) lagClass {
 	switch {
-	case l.Kind == option.Random:
-		return randomAges
+	case l.Kind == option.Block && l.Behind == 0:
+		return lastBlock
+	case l.Kind == option.Block:
+		return olderBlock
 	case l.Kind == option.Delay:
 		return constantLag
-	case l.Behind > 0:
-		return olderBlock
+	case l.Kind == option.Random:
+		return randomAges
 	}
-	return lastBlock
+	return otherLag
 }
 
 // derivations lists what is not derived: for a question the lags and the options, and the reason. The
@@ -53,7 +56,7 @@ func classOf(l *option.Lag) lagClass {
 var derivations = []struct {
 	of      question
 	lags    lagClass
-	option  func(p *Params, modes int) bool
+	option  func(p *Params, modes int) bool // nil: any
 	because string
 }{
 	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, clips},
@@ -62,7 +65,7 @@ var derivations = []struct {
 	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, "random ages with a KL penalty outside the loss are not derived"},
 	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, "the second moment of Adam under reused samples is not derived"},
 	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, "the noise of random ages is computed for one mode, two kinds of arms"},
-	{secondOrderLaw, severalOld, always, "the force depends on several old policies"},
+	{secondOrderLaw, severalOld, nil, "the force depends on several old policies"},
 	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, "the noise of steps is not independent"},
 	{adamMoment, randomAges, adam, "the second moment of Adam under random ages is not known"},
 	{spreadOfRuns, anyLag, adam, "the effect of the noise of finite groups on the mean path under Adam is not known"},
@@ -70,16 +73,15 @@ var derivations = []struct {
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, "the spread of runs with reused samples is not followed"},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, "the spread of runs with a moving reference is not followed"},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return !p.neverClipped(0) }, clips},
-	{spreadOfRuns, severalOld, always, "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"},
-	{boundedCycle, notLastBlock, always, "a bounded cycle is derived for blocks of the last snapshot"},
-	{pathsOfPrompts, notLastBlock, always, "prompts with a policy each have snapshots of the last refresh only"},
-	{visitsOfPrompts, notLastBlock, always, olderThanVisit},
+	{spreadOfRuns, severalOld, nil, "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"},
+	{boundedCycle, notLastBlock, nil, "a bounded cycle is derived for blocks of the last snapshot"},
+	{pathsOfPrompts, notLastBlock, nil, "prompts with a policy each have snapshots of the last refresh only"},
+	{visitsOfPrompts, notLastBlock, nil, olderThanVisit},
 	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, olderThanVisit},
 }
 
 const olderThanVisit = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
 
-func always(*Params, int) bool     { return true }
 func reused(p *Params, _ int) bool { return p.Samples == option.Reused }
 func adam(p *Params, _ int) bool   { return p.Optimizer.Kind == option.Adam }
 
@@ -87,7 +89,7 @@ func adam(p *Params, _ int) bool   { return p.Optimizer.Kind == option.Adam }
 func (p *Params) notDerived(of question, modes int) string {
 	class := classOf(&p.Lag)
 	for i := range derivations {
-		if row := &derivations[i]; row.of == of && row.lags&class != 0 && row.option(p, modes) {
+		if row := &derivations[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
 			return row.because
 		}
 	}

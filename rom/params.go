@@ -42,7 +42,7 @@ func (p Params) checked() Params {
 	must(p.ReferenceUpdate.Check)
 	success, _ := group.TwoValued(p.Arms)
 	want(success != nil || p.Filter == option.KeepAll, "Params.Filter", p.Filter, "none where rewards take more than two values")
-	if p.Advantage.Tabled() {
+	if p.Advantage.BinaryOnly() {
 		for _, arm := range p.Arms {
 			want(arm.Law == option.Bernoulli, "Params.Arms", p.Arms, "Bernoulli arms with this advantage")
 		}

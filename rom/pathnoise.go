@@ -55,14 +55,14 @@ type Path struct {
 //
 //	2|S(1) − 2S(½)| + (0.1 + V/2)|S| + ΔV²/32
 //
-// S(½) is the shift at half of the noise's variance, so that the first term is the next
-// one of a series in that variance. V is the largest variance of a gap of two logits
-// and Δ the span of the arms' means: E J of a normal law has the term J⁗V²/8 with
-// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order. Where
-// weights jump it adds 2|S − S′|, S′ the shift if the samples drop out that do so on the mean field.
-// The others are the error of a force that is expanded in 1/G (see expansionError), and the
-// distance on the mean field of a second run whose logits are displaced by rounding in
-// every step, in which instability makes errors grow as in the simulated one.
+// S(½) is the shift at half of the noise's variance, so that the first term is the next one of a
+// series in that variance. V is the largest variance of a gap of two logits and Δ the span of the
+// arms' means: E J of a normal law has the term J⁗V²/8 with |J⁗| ≤ Δ/8, and the law's skewness,
+// which is not computed, is of the same order. Where a weight drops to 0 at a bound it adds 2|S −
+// S′|, where S′ is the shift if the same samples are dropped at every displaced policy as on the
+// mean field. The others are the error of a force that is expanded in 1/G (see expansionError), and
+// the distance on the mean field of a second run whose logits are displaced by rounding in every
+// step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return meanReward(p, init, at, true) }
 
 // MeanRewardAlone is MeanReward without the size of what it neglects, which takes half of
@@ -271,7 +271,7 @@ type followed struct {
 // of a logit there, and the standard deviation of the observable over runs: see spread.shift.
 type shifted struct{ shift, variance, deviation float64 }
 
-// follow is that of J.
+// follow is observable.follow of J.
 func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) followed {
 	return rewardOf.follow(p, init, at, displaced, shares...)
 }
@@ -372,8 +372,8 @@ type spread struct {
 	local *localForce
 	lost  bool // the spread is too large to be followed
 
-	// smooth is whether samples drop out at all displaced policies that do so at the mean, and
-	// no others: a jump of a weight is then none.
+	// smooth says that the same samples are dropped at every displaced policy as at the mean, so
+	// that no weight jumps between them.
 	smooth bool
 
 	// Scratch space of step: the linear map of a step and its product with cov.
@@ -712,7 +712,7 @@ func (s *spread) moved(logits, x []float64) []float64 {
 	return out
 }
 
-// rewardShift is shift of J.
+// rewardShift is shift of the observable J.
 func (s *spread) rewardShift(t int, theta []float64) shifted { return s.shift(rewardOf, t, theta) }
 
 // oldSlot returns the index in the state, before step t, of the policy that draws its groups.

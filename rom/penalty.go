@@ -247,7 +247,7 @@ func (p *Params) underived() string {
 	switch {
 	case p.KL.OfReward() && p.Filter != option.KeepAll:
 		return "a KL penalty in the reward is not derived with dynamic sampling"
-	case p.KL.Outside() && p.Advantage.Tabled():
+	case p.KL.Outside() && p.Advantage.BinaryOnly():
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
 	case len(p.Prompts.First) > 0 && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
 		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
@@ -351,7 +351,7 @@ func (p *Params) neverClipped(force float64) bool {
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with
 // weights of at most 1.
 func (p *Params) withinNorm() bool {
-	if p.Advantage.Tabled() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
+	if p.Advantage.BinaryOnly() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)

@@ -625,6 +625,23 @@ func (m *motion) reduced(p Params, s *linear.Mode, directions []mode, o Oscillat
 	return d
 }
 
+// noStationaryLaw returns why linear dynamics have no stationary law, "" where they have one.
+func (p *Params) noStationaryLaw(d *Dynamics, m *motion) string {
+	switch {
+	case d.SpectralRadius == nil:
+		return "the multipliers of the linear map are not known"
+	case *d.SpectralRadius >= 1:
+		return "the linear map is unstable"
+	case d.Neutral > 0:
+		return fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", d.Neutral, len(p.Arms)-1)
+	case m.Whole.Lag.Period() > linear.MaxPeriod:
+		return "the refresh interval is longer than 10,000 steps"
+	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
+		return "the relaxation time is so long that rounding decides the stationary law"
+	}
+	return p.notDerived(stationaryNoise, m.Whole.Dim())
+}
+
 // stationary adds the stationary law to prediction: linear variances, the scope of
 // the noise, and the second-order moments.
 func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) {
@@ -633,30 +650,14 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 		d = &prediction.LeadingOrder
 	}
 	scope := &prediction.Noise
-	switch {
-	case p.GroupSize == option.Infinite:
+	if p.GroupSize == option.Infinite {
 		scope.Because = "no noise at G = ∞"
 		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Kind != option.Adam { // which makes steps of rounding errors
 			d.StationaryVariance.ExpectedReward = new(float64)
 		}
 		return
-	case d.SpectralRadius == nil:
-		scope.Because = "the multipliers of the linear map are not known"
-		return
-	case *d.SpectralRadius >= 1:
-		scope.Because = "the linear map is unstable"
-		return
-	case d.Neutral > 0:
-		scope.Because = fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", d.Neutral, len(p.Arms)-1)
-		return
-	case m.Whole.Lag.Period() > linear.MaxPeriod:
-		scope.Because = "the refresh interval is longer than 10,000 steps"
-		return
-	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
-		scope.Because = "the relaxation time is so long that rounding decides the stationary law"
-		return
 	}
-	if scope.Because = p.notDerived(stationaryNoise, m.Whole.Dim()); scope.Because != "" {
+	if scope.Because = p.noStationaryLaw(d, m); scope.Because != "" {
 		return
 	}
 	law, ok := m.Whole.Law()

@@ -13,10 +13,7 @@ import (
 // point.
 func approach(p Params, x float64, periods int) []float64 {
 	point, _ := Reached(p)
-	steps := 1
-	if p.Lag.Kind == option.Block {
-		steps = p.Lag.Interval
-	}
+	steps := p.Lag.StepsPerSnapshot()
 	above := path(p, []float64{point.Logits[0] + x, point.Logits[1] - x}, periods*steps)
 	below := path(p, []float64{point.Logits[0] - x, point.Logits[1] + x}, periods*steps)
 	var half []float64
@@ -61,10 +58,7 @@ func TestRelaxationOfTheMeanField(t *testing.T) {
 		if real(disc) > 0 {
 			modulus = a/2 + math.Sqrt(real(disc))
 		}
-		steps := 1.0
-		if c.lag.Kind == option.Block {
-			steps = float64(c.lag.Interval)
-		}
+		steps := float64(c.lag.StepsPerSnapshot())
 		near(t, c.name+": relaxation", *got.RelaxationRate, -math.Log(modulus)/steps, 1e-5)
 		ratio, ok := linear.DampingRatio(pair(a, b))
 		if !ok || got.DampingRatio == nil {

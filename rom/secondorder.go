@@ -254,184 +254,228 @@ type secondOrder struct {
 //
 // where Σ_3 is the sum over the three choices of the index that stands alone.
 func newSecondOrder(law *linear.Law, c *curvature, e *expansion, means []*mat.VecDense) *secondOrder {
-	n := law.Dim()
-	dim := 2 * n
-	size, _ := law.A.Dims()
-	at := law.Places()
-	gamma := func(a, k int) float64 { return law.Gamma.At(a, k) }
-	var states []*mat.Dense
-	law.States(func(state *mat.Dense) { states = append(states, state) })
+	s := &secondOrders{law: law, c: c, e: e, means: means, n: law.Dim(), dim: 2 * law.Dim(), at: law.Places()}
+	s.size, _ = law.A.Dims()
+	law.States(func(state *mat.Dense) { s.states = append(s.states, state) })
+	drawn := s.drawn()
+	third := s.cumulants(func(_ int, state *mat.Dense) linear.Tensor { return s.thirdSource(state, drawn) })
+	out := s.read(third, [][]linear.Tensor{s.covariance(s.noise), s.covariance(s.stiffness), s.viaThird(third), s.covariance(s.forceVariance)})
+	if e.assumed {
+		s.assume(out, drawn)
+	}
+	return out
+}
 
-	// Third cumulants.
-	cumulants := func(part func(p int, state *mat.Dense) linear.Tensor) []linear.Tensor {
-		var sources []linear.Tensor
-		for p, state := range states {
-			sources = append(sources, part(p, state))
-		}
-		return law.Periodic(sources)
+// secondOrders computes the second order of a stationary law. The state s of the recursion
+// has size entries; of these the force depends on the dim = 2n entries y at the places at:
+// x and x_old, n each.
+type secondOrders struct {
+	law    *linear.Law
+	c      *curvature
+	e      *expansion
+	means  []*mat.VecDense // of the state, by step of the period
+	states []*mat.Dense    // its covariance, by step of the period
+
+	n, dim, size int
+	at           []int
+}
+
+// gamma returns Γ, which the force ξ of coordinate k enters the state by.
+func (s *secondOrders) gamma(a, k int) float64 { return s.law.Gamma.At(a, k) }
+
+// y returns the covariance of two entries of y.
+func (s *secondOrders) y(state *mat.Dense, i, j int) float64 { return state.At(s.at[i], s.at[j]) }
+
+// cumulants returns the periodic solution of the recursion of a cumulant, given what each
+// step adds.
+func (s *secondOrders) cumulants(part func(p int, state *mat.Dense) linear.Tensor) []linear.Tensor {
+	var sources []linear.Tensor
+	for p, state := range s.states {
+		sources = append(sources, part(p, state))
 	}
-	symmetric := func(t linear.Tensor, pair func(a, b int) float64, alone func(a int) float64) {
-		for a := range size {
-			for b := range size {
-				v := pair(a, b)
-				if v == 0 {
-					continue
-				}
-				for k := range size {
-					w := v * alone(k)
-					t.Data[(a*size+b)*size+k] += w
-					t.Data[(a*size+k)*size+b] += w
-					t.Data[(k*size+a)*size+b] += w
-				}
-			}
-		}
-	}
-	drawn := linear.NewTensor(size, 3)
-	for a := range dim {
-		for b := range dim {
-			for k := range dim {
-				drawn.Data[(a*size+b)*size+k] = gamma(a, a%n) * gamma(b, b%n) * gamma(k, k%n) * e.skew[(a%n*n+b%n)*n+k%n]
-			}
-		}
-	}
-	third := cumulants(func(_ int, state *mat.Dense) linear.Tensor {
-		var moved mat.Dense
-		moved.Mul(law.A, state)
-		t := linear.NewTensor(size, 3)
-		d := mat.NewDense(dim, dim, nil)
-		across := mat.NewDense(size, dim, nil) // Cov(A s, y)
-		for a := range size {
-			for i := range dim {
-				across.Set(a, i, moved.At(a, at[i]))
-			}
-		}
-		for k := range n {
-			for i := range dim {
-				for j := range dim {
-					d.Set(i, j, c.d[min(i, j)*dim+max(i, j)][k])
-				}
-			}
-			pair := linear.Congruence(across, d)
-			symmetric(t, pair.At, func(a int) float64 { return gamma(a, k) })
-		}
-		for i := range dim {
-			pair := linear.Congruence(law.Gamma, mat.NewDense(n, n, e.slope[i]))
-			symmetric(t, pair.At, func(a int) float64 { return across.At(a, i) })
-		}
-		if !e.assumed {
-			t.Add(drawn)
-		}
-		return t
+	return s.law.Periodic(sources)
+}
+
+// covariance is cumulants for a covariance.
+func (s *secondOrders) covariance(part func(p int, state *mat.Dense) *mat.Dense) []linear.Tensor {
+	return s.cumulants(func(p int, state *mat.Dense) linear.Tensor {
+		return linear.Tensor{Rank: 2, Data: part(p, state).RawMatrix().Data}
 	})
+}
 
-	// Covariance.
-	covariance := func(part func(p int, state *mat.Dense) *mat.Dense) []linear.Tensor {
-		return cumulants(func(p int, state *mat.Dense) linear.Tensor {
-			return linear.Tensor{Rank: 2, Data: part(p, state).RawMatrix().Data}
-		})
+// addSymmetric adds the three products of a pair and a single entry to a third cumulant.
+func (s *secondOrders) addSymmetric(t linear.Tensor, pair func(a, b int) float64, alone func(a int) float64) {
+	for a := range s.size {
+		for b := range s.size {
+			v := pair(a, b)
+			if v == 0 {
+				continue
+			}
+			for k := range s.size {
+				w := v * alone(k)
+				t.Data[(a*s.size+b)*s.size+k] += w
+				t.Data[(a*s.size+k)*s.size+b] += w
+				t.Data[(k*s.size+a)*s.size+b] += w
+			}
+		}
 	}
-	// correlated returns A c Γᵀ and its transpose, given Cov(s_a, N_k) of the force N
-	// beyond linear.
-	correlated := func(cov func(a, k int) float64) *mat.Dense {
-		m := mat.NewDense(size, n, nil)
-		m.Apply(func(a, k int, _ float64) float64 { return cov(a, k) }, m)
-		var moved, one, both mat.Dense
-		moved.Mul(law.A, m)
-		one.Mul(&moved, law.Gamma.T())
-		both.Add(&one, one.T())
-		return &both
+}
+
+// drawn returns the third cumulant that the skewness of the force of one step adds.
+func (s *secondOrders) drawn() linear.Tensor {
+	drawn := linear.NewTensor(s.size, 3)
+	for a := range s.dim {
+		for b := range s.dim {
+			for k := range s.dim {
+				drawn.Data[(a*s.size+b)*s.size+k] = s.gamma(a, a%s.n) * s.gamma(b, b%s.n) * s.gamma(k, k%s.n) * s.e.skew[(a%s.n*s.n+b%s.n)*s.n+k%s.n]
+			}
+		}
 	}
-	y := func(state *mat.Dense, i, j int) float64 { return state.At(at[i], at[j]) }
-	viaThird := func(third []linear.Tensor) []linear.Tensor {
-		return covariance(func(p int, _ *mat.Dense) *mat.Dense {
-			return correlated(func(a, k int) float64 {
-				sum := 0.0
-				for i := range dim {
-					for j := range dim {
-						sum += 0.5 * c.d[min(i, j)*dim+max(i, j)][k] * third[p].Data[(a*size+at[i])*size+at[j]]
-					}
-				}
-				return sum
-			})
-		})
+	return drawn
+}
+
+// thirdSource returns what a step adds to the third cumulant of the state: the curvature of the
+// mean force, the slope of the noise and, unless it is assumed, the skewness of the noise.
+func (s *secondOrders) thirdSource(state *mat.Dense, drawn linear.Tensor) linear.Tensor {
+	var moved mat.Dense
+	moved.Mul(s.law.A, state)
+	t := linear.NewTensor(s.size, 3)
+	d := mat.NewDense(s.dim, s.dim, nil)
+	across := mat.NewDense(s.size, s.dim, nil) // Cov(A s, y)
+	for a := range s.size {
+		for i := range s.dim {
+			across.Set(a, i, moved.At(a, s.at[i]))
+		}
 	}
-	terms := [][]linear.Tensor{
-		covariance(func(p int, state *mat.Dense) *mat.Dense { // noise
-			sum := mat.NewDense(n, n, nil)
-			data := sum.RawMatrix().Data
-			for i := range dim {
-				for l, v := range e.slope[i] {
-					data[l] += v * means[p].AtVec(at[i])
-				}
-				for j := range dim {
-					for l, v := range e.bend[i*dim+j] {
-						data[l] += 0.5 * v * y(state, i, j)
-					}
+	for k := range s.n {
+		for i := range s.dim {
+			for j := range s.dim {
+				d.Set(i, j, s.c.d[min(i, j)*s.dim+max(i, j)][k])
+			}
+		}
+		pair := linear.Congruence(across, d)
+		s.addSymmetric(t, pair.At, func(a int) float64 { return s.gamma(a, k) })
+	}
+	for i := range s.dim {
+		pair := linear.Congruence(s.law.Gamma, mat.NewDense(s.n, s.n, s.e.slope[i]))
+		s.addSymmetric(t, pair.At, func(a int) float64 { return across.At(a, i) })
+	}
+	if !s.e.assumed {
+		t.Add(drawn)
+	}
+	return t
+}
+
+// correlated returns A c Γᵀ and its transpose, given c = Cov(s_a, N_k) of the force N
+// beyond linear.
+func (s *secondOrders) correlated(cov func(a, k int) float64) *mat.Dense {
+	m := mat.NewDense(s.size, s.n, nil)
+	m.Apply(func(a, k int, _ float64) float64 { return cov(a, k) }, m)
+	var moved, one, both mat.Dense
+	moved.Mul(s.law.A, m)
+	one.Mul(&moved, s.law.Gamma.T())
+	both.Add(&one, one.T())
+	return &both
+}
+
+// viaThird returns the covariance that third cumulants give by the curvature of the mean force.
+func (s *secondOrders) viaThird(third []linear.Tensor) []linear.Tensor {
+	return s.covariance(func(p int, _ *mat.Dense) *mat.Dense {
+		return s.correlated(func(a, k int) float64 {
+			sum := 0.0
+			for i := range s.dim {
+				for j := range s.dim {
+					sum += 0.5 * s.c.d[min(i, j)*s.dim+max(i, j)][k] * third[p].Data[(a*s.size+s.at[i])*s.size+s.at[j]]
 				}
 			}
-			return linear.Congruence(law.Gamma, sum)
-		}),
-		covariance(func(p int, state *mat.Dense) *mat.Dense { // stiffness at the mean, and away from it
-			return correlated(func(a, k int) float64 {
-				sum := 0.0
-				for i := range dim {
-					for j := range dim {
-						sum += c.d[min(i, j)*dim+max(i, j)][k] * means[p].AtVec(at[i]) * state.At(a, at[j])
-						for l := range dim {
-							sum += 0.5 * e.third[(i*dim+j)*dim+l][k] * state.At(a, at[i]) * y(state, j, l)
+			return sum
+		})
+	})
+}
+
+// noise returns the covariance that a step adds because its noise changes with the state.
+func (s *secondOrders) noise(p int, state *mat.Dense) *mat.Dense {
+	sum := mat.NewDense(s.n, s.n, nil)
+	data := sum.RawMatrix().Data
+	for i := range s.dim {
+		for l, v := range s.e.slope[i] {
+			data[l] += v * s.means[p].AtVec(s.at[i])
+		}
+		for j := range s.dim {
+			for l, v := range s.e.bend[i*s.dim+j] {
+				data[l] += 0.5 * v * s.y(state, i, j)
+			}
+		}
+	}
+	return linear.Congruence(s.law.Gamma, sum)
+}
+
+// stiffness returns that by the stiffness at the mean, and away from it.
+func (s *secondOrders) stiffness(p int, state *mat.Dense) *mat.Dense {
+	return s.correlated(func(a, k int) float64 {
+		sum := 0.0
+		for i := range s.dim {
+			for j := range s.dim {
+				sum += s.c.d[min(i, j)*s.dim+max(i, j)][k] * s.means[p].AtVec(s.at[i]) * state.At(a, s.at[j])
+				for l := range s.dim {
+					sum += 0.5 * s.e.third[(i*s.dim+j)*s.dim+l][k] * state.At(a, s.at[i]) * s.y(state, j, l)
+				}
+			}
+		}
+		return sum
+	})
+}
+
+// forceVariance returns that by the variance of the mean force.
+func (s *secondOrders) forceVariance(p int, state *mat.Dense) *mat.Dense {
+	sum := mat.NewDense(s.n, s.n, nil)
+	for k := range s.n {
+		for l := range s.n {
+			v := 0.0
+			for i := range s.dim {
+				for j := range s.dim {
+					d := s.c.d[min(i, j)*s.dim+max(i, j)][k]
+					for i2 := range s.dim {
+						for j2 := range s.dim {
+							v += 0.5 * d * s.c.d[min(i2, j2)*s.dim+max(i2, j2)][l] * s.y(state, i, i2) * s.y(state, j, j2)
 						}
 					}
 				}
-				return sum
-			})
-		}),
-		viaThird(third),
-		covariance(func(p int, state *mat.Dense) *mat.Dense { // variance of the mean force
-			sum := mat.NewDense(n, n, nil)
-			for k := range n {
-				for l := range n {
-					v := 0.0
-					for i := range dim {
-						for j := range dim {
-							d := c.d[min(i, j)*dim+max(i, j)][k]
-							for i2 := range dim {
-								for j2 := range dim {
-									v += 0.5 * d * c.d[min(i2, j2)*dim+max(i2, j2)][l] * y(state, i, i2) * y(state, j, j2)
-								}
-							}
-						}
-					}
-					sum.Set(k, l, v)
-				}
 			}
-			return linear.Congruence(law.Gamma, sum)
-		}),
+			sum.Set(k, l, v)
+		}
 	}
+	return linear.Congruence(s.law.Gamma, sum)
+}
 
+// read returns what the third cumulants and the terms of the covariance change of E J and Var J,
+// averaged over the period.
+func (s *secondOrders) read(third []linear.Tensor, terms [][]linear.Tensor) *secondOrder {
+	n := s.n
 	out := &secondOrder{snapshot: mat.NewDense(n, n, nil), third: make([]float64, n*n*n)}
-	count := float64(len(states))
-	a, b, t := e.reward, e.rewardBend, e.rewardThird
+	count := float64(len(s.states))
+	a, b, t := s.e.reward, s.e.rewardBend, s.e.rewardThird
 	spread, readout := make([]float64, len(terms)), make([]float64, 3)
 	shift, shiftSquare, variance, next := 0.0, 0.0, 0.0, 0.0
-	for p, state := range states {
+	for p, state := range s.states {
 		var moved mat.Dense
-		moved.Mul(law.A, state)
+		moved.Mul(s.law.A, state)
 		first := 0.0
 		for i := range n {
-			mi := means[p].AtVec(i)
+			mi := s.means[p].AtVec(i)
 			first += a[i] * mi
 			for j := range n {
 				first += 0.5 * b[i*n+j] * state.At(i, j)
 				variance += a[i] * a[j] * state.At(i, j)
 				next += a[i] * a[j] * moved.At(i, j)
 				for q, term := range terms {
-					spread[q] += a[i] * a[j] * term[p].Data[i*size+j] / count
+					spread[q] += a[i] * a[j] * term[p].Data[i*s.size+j] / count
 				}
 				for k := range n {
-					cube := third[p].Data[(i*size+j)*size+k] / count
+					cube := third[p].Data[(i*s.size+j)*s.size+k] / count
 					readout[0] += a[i] * b[j*n+k] * cube
 					out.mean += t[(i*n+j)*n+k] * cube / 6
-					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * means[p].AtVec(k) / count
+					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * s.means[p].AtVec(k) / count
 					for l := range n {
 						readout[2] += (0.5*b[i*n+j]*b[k*n+l]*state.At(j, k)*state.At(l, i) +
 							a[i]*t[(j*n+k)*n+l]*state.At(i, j)*state.At(k, l)) / count
@@ -454,32 +498,34 @@ func newSecondOrder(law *linear.Law, c *curvature, e *expansion, means []*mat.Ve
 	if variance > 0 {
 		out.fast = 1 - next/variance
 	}
-	// At the start of a period x_old is x, or with a delay has the same law.
+	// At the start of a period x_old is x, or with a delay has the same s.law.
 	for i := range n {
 		for j := range n {
 			for _, term := range terms {
-				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].Data[i*size+j])
+				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].Data[i*s.size+j])
 			}
 			for k := range n {
-				out.third[(i*n+j)*n+k] = third[0].Data[(i*size+j)*size+k]
-			}
-		}
-	}
-	if !e.assumed {
-		return out
-	}
-	assumed := cumulants(func(int, *mat.Dense) linear.Tensor { return drawn })
-	for p, term := range viaThird(assumed) {
-		for i := range n {
-			for j := range n {
-				out.assumed += a[i] * a[j] * term.Data[i*size+j] / count
-				for k := range n {
-					out.assumed += a[i] * b[j*n+k] * assumed[p].Data[(i*size+j)*size+k] / count
-				}
+				out.third[(i*n+j)*n+k] = third[0].Data[(i*s.size+j)*s.size+k]
 			}
 		}
 	}
 	return out
+}
+
+// assume adds what the skewness of the noise would change, where it is not known.
+func (s *secondOrders) assume(out *secondOrder, drawn linear.Tensor) {
+	n, a, b, count := s.n, s.e.reward, s.e.rewardBend, float64(len(s.states))
+	assumed := s.cumulants(func(int, *mat.Dense) linear.Tensor { return drawn })
+	for p, term := range s.viaThird(assumed) {
+		for i := range n {
+			for j := range n {
+				out.assumed += a[i] * a[j] * term.Data[i*s.size+j] / count
+				for k := range n {
+					out.assumed += a[i] * b[j*n+k] * assumed[p].Data[(i*s.size+j)*s.size+k] / count
+				}
+			}
+		}
+	}
 }
 
 // derivative returns ∂^r f/∂y_i…∂y_k at y = 0, r the number of indices at, for y of

@@ -71,19 +71,13 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / math.Pow(variance, 1.5)
 			}
 		}
-		// The trapezoidal rule converges faster than any power of its step on the
-		// normal density; a probability of 2e-17 lies beyond 8.5σ.
-		const points, width = 200, 8.5
-		first, more, weight := 0.0, 0.0, 0.0
-		for i := range points + 1 {
-			u := width * (2*float64(i)/points - 1)
-			w := fp.Exp(-0.5 * u * u)
-			weight += w
+		first, more := 0.0, 0.0
+		weight := overNormal(func(u, w float64) {
 			first += w * along(v, shift, direction, u)
 			if second != nil {
 				more += w * (1 + third*(u*u*u-3*u)/6) * along(v, shift, direction, wider*u)
 			}
-		}
+		})
 		first, more = first/weight, more/weight
 		if second == nil {
 			more = first // and all of the second order is missing, with the relative size given
@@ -120,4 +114,18 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 	change := total - still
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, &change
 	prediction.Neglected.ZeroVariance = missing
+}
+
+// overNormal visits the points u of the trapezoidal rule on the standard normal density, with
+// their weights, and returns the sum of these. The rule converges faster than any power of its
+// step; a probability of 2e-17 lies beyond 8.5σ.
+func overNormal(visit func(u, w float64)) (weight float64) {
+	const points, width = 200, 8.5
+	for i := range points + 1 {
+		u := width * (2*float64(i)/points - 1)
+		w := fp.Exp(-0.5 * u * u)
+		weight += w
+		visit(u, w)
+	}
+	return weight
 }

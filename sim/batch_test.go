@@ -121,7 +121,7 @@ func setPenalty(random *rand.Rand, c *Cell) {
 			if c.Estimator.Filter == option.Drop || c.Estimator.KL.In == option.InReward {
 				c.Estimator.Filter = option.KeepAll
 			}
-			if c.Estimator.Advantage.Tabled() {
+			if c.Estimator.Advantage.BinaryOnly() {
 				c.Estimator.Advantage = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.SampleStd}
 			}
 		}
@@ -173,7 +173,7 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	if random.IntN(5) == 0 {
 		e.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: random.Float64(), Rate: random.Float64()}
 	}
-	if e.Advantage.Tabled() {
+	if e.Advantage.BinaryOnly() {
 		e.Filter = option.KeepAll
 	}
 	e.KL.In, e.Samples = [...]option.KLPlacement{option.InLoss, option.InLoss}[random.IntN(2)], [...]option.Samples{option.Fresh, option.Fresh}[random.IntN(2)]
@@ -205,7 +205,7 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
 	c.Estimator.Filter = option.KeepAll
-	if c.Estimator.Advantage.Tabled() {
+	if c.Estimator.Advantage.BinaryOnly() {
 		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.NoScale}
 	}
 	if grpo.WeightsBySign(&c.Estimator.Importance) { // has no vectors with normal rewards

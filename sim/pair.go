@@ -178,12 +178,7 @@ func RecurrenceOrder(c *Cell) measure.Order {
 
 // RefreshPeriod returns the number of steps from one refresh instant to the next: K for
 // block lag, 1 for delay lag, where every step is a refresh instant.
-func RefreshPeriod(lag option.Lag) int {
-	if lag.Kind == option.Block {
-		return lag.Interval
-	}
-	return 1
-}
+func RefreshPeriod(lag option.Lag) int { return lag.StepsPerSnapshot() }
 
 // norm returns the norm of d's logits after their mean is removed.
 func (d deviation) norm() float64 { return math.Sqrt(centredSquare(d.logits)) }

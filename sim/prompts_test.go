@@ -117,7 +117,7 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, option.ReferenceUpdate{}
 	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)], Order: option.PromptOrders[random.IntN(3)]}
-	if p.Order == option.Independent && !e.Advantage.Tabled() && random.IntN(4) > 0 {
+	if p.Order == option.Independent && !e.Advantage.BinaryOnly() && random.IntN(4) > 0 {
 		e.Filter = option.Redraw
 	}
 	for range 2 + random.IntN([...]int{5, 20, 100}[random.IntN(3)]) {

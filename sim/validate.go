@@ -24,7 +24,7 @@ func (c *Cell) check() {
 	if filter := c.Estimator.Filter; filter.Changes() {
 		m.Want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+filter.String())
 	}
-	m.Want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
+	m.Want(!c.Estimator.Advantage.BinaryOnly() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
 	if adv := &c.Estimator.Advantage; adv.Baseline == option.RunningMean {
 		m.Want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none with the baseline running-mean")
 		m.Want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")

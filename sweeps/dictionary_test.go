@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/training/diagnose"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/results.md")
@@ -194,6 +196,49 @@ func structFields(t *testing.T, file, name string) []store.Column {
 			doc = leadingName.ReplaceAllString(doc, "")
 		}
 		columns = append(columns, store.Column{Name: key, Doc: doc})
+	}
+	return columns
+}
+
+// parameterColumn describes the column of a key.
+func parameterColumn(k config.Key) store.Column {
+	return store.Column{Name: k.Path, Doc: k.Doc, Unit: k.Unit, Range: k.Want()}
+}
+
+// estimateColumns returns the estimates of cells.csv. Each NAME is followed by NAME_lo and
+// NAME_hi, the ends of its interval.
+func estimateColumns() []store.Column {
+	columns := []store.Column{
+		{Name: sim.ExpectedRewardMean, Doc: "Mean of the expected reward J = Σ π_a m_a over replicas and the steps after the burn-in.", Unit: ofReward, Range: anyReal},
+		{Name: sim.ExpectedRewardVariance, Doc: "Variance of J over replicas and the steps after the burn-in.", Unit: reward2, Range: atLeast0},
+		{Name: sim.ZeroVarianceShare, Doc: "Share of groups whose rewards are all equal, after the burn-in; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+		{Name: sim.LogitGapMean, Doc: "Mean of the logit gap z = θ_1 − θ_0 over replicas and the steps after the burn-in; two arms.", Unit: ofLogit, Range: anyReal},
+		{Name: sim.LogitGapVariance, Doc: "Variance of z over replicas and the steps after the burn-in; two arms.", Unit: logit2, Range: atLeast0},
+		{Name: stiffnessTotal, Doc: "Stiffness λ of the stiffest mode at the fixed point: the restoring force per displacement of current policy and snapshot.", Unit: perLogit, Range: anyReal},
+		{Name: stiffnessFresh, Doc: "Its part λ_f from the current policy.", Unit: perLogit, Range: anyReal},
+		{Name: stiffnessStale, Doc: "Its part λ_s from the snapshot.", Unit: perLogit, Range: anyReal},
+		{Name: stiffnessSlowest, Doc: "Stiffness of the slowest mode; more than two arms.", Unit: perLogit, Range: anyReal},
+		{Name: sim.RelaxationRate, Doc: "Rate at which a small displacement from the fixed point decays; negative: growth.", Unit: perStep, Range: anyReal},
+		{Name: sim.DampingRatio, Doc: "Damping ratio ζ of the two dominant multipliers.", Unit: pureRatio, Range: anyReal},
+		{Name: sim.LocatedLow, Doc: "Search for an event in η or K: the last value certainly without it.", Unit: "of the parameter", Range: atLeast0},
+		{Name: sim.LocatedHigh, Doc: "The first value certainly with the event; empty if there is none up to located_to.", Unit: "of the parameter", Range: atLeast0},
+		{Name: sim.LocatedEnd, Doc: "The last value to be tried.", Unit: "of the parameter", Range: atLeast0},
+		{Name: sim.SaturationRate, Doc: "Rate of the exponential a − b e^{−rate·t} fitted to the mean of J.", Unit: perStep, Range: "> 0"},
+		{Name: sim.SaturationR2, Doc: "R² of that fit.", Unit: pureRatio, Range: zeroToOne},
+		{Name: sim.EarlySlope, Doc: "The paper's stiffness K, from the slope of −log(J_end − J) over the first 100 steps.", Unit: perLogit, Range: anyReal},
+	}
+	for _, l := range measure.Laws {
+		law := string(l)
+		columns = append(columns,
+			store.Column{Name: sim.LoggedR2(l), Doc: "R² of the " + law + " law fitted to the logged reward, mean over pairs of replicas.", Unit: pureRatio, Range: atMost1},
+			store.Column{Name: sim.LoggedLead(l), Doc: "By how much the R² of the critically damped law exceeds that of the " + law + " law.", Unit: pureRatio, Range: anyReal},
+			store.Column{Name: sim.LoggedGain(l), Doc: "Error of persistence over that of the forecast by the " + law + " law from the first 30 % of the log; above 1 the law is better.", Unit: pureRatio, Range: atLeast0},
+			store.Column{Name: sim.LoggedPlateau(l), Doc: "Share of pairs of replicas in which that forecast finds the plateau within a fifth of the rise.", Unit: pureRatio, Range: zeroToOne})
+	}
+	for _, m := range diagnose.Modes {
+		columns = append(columns,
+			store.Column{Name: namedShare(m), Doc: "Share of replicas whose failure mode is diagnosed as " + string(m) + ".", Unit: pureRatio, Range: zeroToOne},
+			store.Column{Name: paperNamedShare(m), Doc: "The same by the paper's diagnostics.", Unit: pureRatio, Range: zeroToOne})
 	}
 	return columns
 }

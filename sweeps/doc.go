@@ -34,7 +34,7 @@
 //     sweeps.
 //   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters.
 //
-// Package sweeps/report draws figures and writes pages.
+// Package sweeps/report draws figures and writes pages, package sweeps/advice says what a user may choose.
 //
 // A claim has two halves. Its declaration, a [config.Claim], says what it
 // requires of cells and of the keys of its checks, and which predictions it can name; it is in

@@ -63,7 +63,7 @@ checks:
 		{"trajectory", strings.Replace(offset, "group_size: 16", "group_size: inf", 1), "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
 		{
 			"another failure mode", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
-			config.Fault{Scale: rom.Unit, Mode: "reward-hacking"}, 1, 4, 1e-9,
+			config.Fault{Scale: rom.Unit, Names: config.Names{Mode: "reward-hacking"}}, 1, 4, 1e-9,
 		},
 	} {
 		shifts := shiftsOf(t, test.file+"  - "+test.check+"\n", test.fault)

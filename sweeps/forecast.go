@@ -2,13 +2,10 @@ package sweeps
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"grposim/rom"
@@ -23,7 +20,7 @@ type Forecast struct {
 	Cells        int     `json:"cells"`         // number of cells in the plan
 	ReplicaSteps float64 `json:"replica_steps"` // work of all cells, in steps of one replica
 	Seconds      float64 `json:"seconds"`       // wall time of simulating with the given workers; 0 if no cell can be simulated
-	Judging      float64 `json:"judging"`       // wall time of planning, predictions, verdicts, tables and figures, in seconds
+	Judging      float64 `json:"judging"`       // wall time of predictions, verdicts, tables and figures, in seconds
 	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
 
 	Memory        float64 `json:"memory"`         // largest memory while it simulates, in bytes
@@ -43,7 +40,7 @@ const (
 	leastMemory   = 80e6  // of any
 	cellMemory    = 2e3   // of a cell while the sweep is planned and simulated
 	judgedMemory  = 3e3   // of a cell while the sweep is judged and drawn
-	verdictMemory = 1.2e3 // of a verdict then
+	verdictMemory = 1.2e3 // of a check of a cell then
 	otherMemory   = 24    // of a cell of another shard
 )
 
@@ -51,40 +48,80 @@ const (
 // with a check, 0.9 with a figure that has a point for every one of 100,000 cells.
 const drawnShare = 0.65
 
-// workload holds the size of a sweep and the cells that its forecast simulates.
-type workload struct {
-	spec        *config.Spec
-	cells, sets int     // of cells, and of sets of them that checks judge
-	work        float64 // of all cells, in steps of one replica
-	memory      float64 // largest of a cell while a worker simulates it, in bytes
-	listing     float64 // wall time of listing all cells, in seconds
-	sample      []Cell
-	checks      [][]int // of the sample: the indices of the checks that judge a cell by itself
-}
+// storedTwice is how often trajectories are stored: in the journal and in the tables.
+const storedTwice = 2
 
-// distinct returns the number of distinct predictions at the cells of a sweep: its points, if
-// neither the seed nor keys of run were swept.
-func distinct(spec *config.Spec) (n int) {
-	for _, g := range spec.Grids() {
-		points := 1
-		for _, axis := range g.Axes {
-			if slices.ContainsFunc(axis.Params, func(path string) bool {
-				k, _ := config.LookupKey(path)
-				return path != config.SeedKey && !k.OfRun()
-			}) {
-				points *= len(axis.Points)
+// NewForecast estimates the cost of a sweep with the given number of workers, at least 1. It
+// simulates shortened runs of some of the cells, judges them, and scales durations and sizes
+// up. Other load on the machine while it measures makes the forecast too long. It keeps no
+// cell but these. Its error is that of the simulation, or the context's, or config.Problems if
+// the sweep needs more memory than the machine has.
+func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
+	planner, order, cache := newPlanner(spec), sampled(spec.Size()), theory.NewCache()
+	sample, checks := make([]Cell, len(order)), make([][]int, len(order))
+	f, judged, largest := &Forecast{}, 0, 0.0
+	for point := range spec.EachPoint {
+		if f.Cells%1000 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c, m, judging := planner.next(&point)
+		place := slices.Index(order, f.Cells)
+		if place >= 0 {
+			c.ID = cellID(&c.Settings, &m)
+		}
+		if place >= 0 || m.atFixedPoint() { // else the work of a cell depends on its settings alone
+			c.resolve(&m, cache)
+		}
+		if err := c.fits(spec, workers); err != nil {
+			return nil, err
+		}
+		f.Cells++
+		f.ReplicaSteps += c.Work()
+		judged += len(judging)
+		largest = max(largest, c.memory())
+		if place >= 0 {
+			sample[place], checks[place] = c, judging
+		}
+	}
+	cells := float64(f.Cells)
+	f.Memory = leastMemory + cellMemory*cells + float64(workers)*largest
+	f.JudgingMemory = leastMemory + verdictMemory*float64(judged) + judgedMemory*cells
+
+	plan, outcomes, total := samplePlan(spec), make(map[string]*store.Outcome), trial{}
+	for i, began := 0, time.Now(); i < len(sample) && (time.Since(began) < forecastTime || i < leastCells); i++ {
+		c := &sample[i]
+		if c.Status == store.NoFixedPoint {
+			continue
+		}
+		if len(outcomes) == 0 {
+			if _, err := try(ctx, c); err != nil { // which fills caches
+				return nil, err
 			}
 		}
-		n += points
+		t, err := try(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		total.work += t.work
+		total.simulating += t.simulating
+		total.storing += t.storing
+		total.bytes += t.bytes
+		if outcomes[c.ID] = t.outcome; t.outcome == nil {
+			outcomes[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
+			checks[i] = nil
+		}
+		plan.Cells = append(plan.Cells, *c)
+		plan.judge(c, checks[i])
 	}
-	return n
-}
-
-// add adds a cell.
-func (w *workload) add(c *Cell) {
-	w.cells++
-	w.work += c.Work()
-	w.memory = max(w.memory, c.memory())
+	if len(plan.Cells) == 0 {
+		return f, nil
+	}
+	each := cells / float64(len(plan.Cells))
+	simulating, storing := total.simulating*f.ReplicaSteps/total.work, storedTwice*total.storing*each
+	f.Seconds = max(storing, (simulating+storing)/float64(workers))
+	f.Bytes = int64(storedTwice * total.bytes * each)
+	f.Judging = plan.judgingTime(outcomes, workers)
+	return f, nil
 }
 
 // sampled returns the indices of cells of the sample, in an order in which the first ones are
@@ -103,124 +140,6 @@ func sampled(cells int) (order []int) {
 		}
 	}
 	return order
-}
-
-// NewForecast estimates the cost of a sweep with the given number of workers, at least 1. It
-// simulates shortened runs of some of the cells, judges them, and scales durations and sizes
-// up. Other load on the machine while it measures makes the forecast too long. It keeps no
-// cell but these. Its error is that of the simulation, or the context's, or config.Problems if
-// the sweep needs more memory than the machine has.
-func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
-	w := workload{spec: spec}
-	planner, order, across := newPlanner(spec), sampled(spec.Size()), make(map[string]bool)
-	w.sample, w.checks = make([]Cell, len(order)), make([][]int, len(order))
-	cache, began := theory.NewCache(), time.Now()
-	for point := range spec.EachPoint {
-		if w.cells%1000 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		c, m, judging := planner.next(&point)
-		place := slices.Index(order, w.cells)
-		if place >= 0 {
-			c.ID = cellID(&c.Settings, &m)
-		}
-		if place >= 0 || m.atFixedPoint() { // else the work of a cell depends on its settings alone
-			c.resolve(&m, cache)
-		}
-		if err := c.fits(spec, workers); err != nil {
-			return nil, err
-		}
-		w.add(&c)
-		for _, n := range judging {
-			if check := &spec.Checks[n]; check.Claim.Per != config.AcrossCells {
-				w.sets++
-				if place >= 0 {
-					w.checks[place] = append(w.checks[place], n)
-				}
-			} else if set := fmt.Sprint(n, config.OverID(check.Over, c.Variant, &c.Settings)); !across[set] {
-				across[set] = true
-				w.sets++
-			}
-		}
-		if place >= 0 {
-			w.sample[place] = c
-		}
-	}
-	w.listing = time.Since(began).Seconds()
-	return w.forecast(ctx, workers)
-}
-
-// Part scales the forecast of a sweep to one of its shards.
-func (f *Forecast) Part(part *Plan) *Forecast {
-	scaled := *f
-	scaled.Cells, scaled.ReplicaSteps, scaled.Judging = len(part.Cells), 0, 0
-	scaled.Memory = f.shardMemory(len(part.Cells))
-	scaled.JudgingMemory = 0 // a merge judges
-	for i := range part.Cells {
-		scaled.ReplicaSteps += part.Cells[i].Work()
-	}
-	if f.ReplicaSteps > 0 {
-		scaled.Seconds *= scaled.ReplicaSteps / f.ReplicaSteps
-	}
-	scaled.Bytes = int64(float64(f.Bytes) * float64(len(part.Cells)) / float64(f.Cells))
-	return &scaled
-}
-
-// shardMemory returns the largest memory of a shard with so many cells while it simulates.
-func (f *Forecast) shardMemory(cells int) float64 {
-	return f.Memory - (cellMemory-otherMemory)*float64(f.Cells-cells)
-}
-
-// LargestShard returns the largest time of simulation, in seconds, and the largest memory, in
-// bytes, of the n shards of a sweep with this forecast.
-func (f *Forecast) LargestShard(spec *config.Spec, n int) (seconds, memory float64) {
-	for _, shard := range divide(spec, n) {
-		if f.ReplicaSteps > 0 {
-			seconds = max(seconds, f.Seconds*shard.work/f.ReplicaSteps)
-		}
-		memory = max(memory, f.shardMemory(len(shard.cells)))
-	}
-	return seconds, memory
-}
-
-// forecast simulates and judges the sample, and scales up.
-func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error) {
-	f := &Forecast{Cells: w.cells}
-	f.ReplicaSteps = w.work
-	f.Memory = leastMemory + cellMemory*float64(w.cells) + float64(workers)*w.memory
-	f.JudgingMemory = leastMemory + verdictMemory*float64(w.sets) + judgedMemory*float64(w.cells)
-	var total trial
-	judged := make(map[string]*store.Outcome)
-	cells := 0
-	for i, began := 0, time.Now(); i < len(w.sample) && (time.Since(began) < forecastTime || i < leastCells); i++ {
-		c := &w.sample[i]
-		if c.Status == store.NoFixedPoint {
-			continue
-		}
-		if cells == 0 {
-			if _, err := try(ctx, c); err != nil { // which fills caches
-				return nil, err
-			}
-		}
-		t, err := try(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		total.work += t.work
-		total.simulating += t.simulating
-		total.storing += t.storing
-		total.bytes += t.bytes
-		judged[c.ID] = t.outcome
-		cells++
-	}
-	if cells == 0 {
-		return f, nil
-	}
-	w.judging(f, judged, workers)
-	simulating, storing := total.simulating*w.work/total.work, storedTwice*total.storing*float64(w.cells)/float64(cells)
-	f.Seconds = max(storing, (simulating+storing)/float64(workers))
-	f.Bytes = int64(storedTwice * total.bytes / float64(cells) * float64(w.cells))
-	return f, nil
 }
 
 // trial holds the time and size of a shortened run of a cell.
@@ -252,9 +171,6 @@ func try(ctx context.Context, cell *Cell) (t trial, err error) {
 	return t, err
 }
 
-// storedTwice is how often trajectories are stored: in the journal and in the tables.
-const storedTwice = 2
-
 // shortened returns a cell with a run that is short enough for a forecast. A step of a probe or
 // a search takes as long as a step of a run, so the run alone is timed. Where it is a small part
 // of the cell, which is then probed, it is too short to be timed, and is made longer; what its
@@ -276,103 +192,76 @@ func shortened(cell *Cell) (c Cell, probed bool) {
 	return c, probed
 }
 
-// memory returns the memory in bytes of the policies of the replicas that a worker simulates at
-// a time.
-func (c *Cell) memory() float64 {
-	if c.Status == store.NoFixedPoint {
-		return 0
+// samplePlan returns a plan of a configuration without cells.
+func samplePlan(spec *config.Spec) *Plan {
+	plan := &Plan{Spec: spec}
+	for n := range spec.Checks {
+		plan.Checks = append(plan.Checks, PlannedCheck{Index: n, Check: &spec.Checks[n]})
 	}
-	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
-	return in.Memory()
+	return plan
 }
 
-// fits returns config.Problems if the policies of the replicas that run at a time take more
-// memory than the machine has, else nil.
-func (c *Cell) fits(spec *config.Spec, workers int) error {
-	has := physicalMemory()
-	if need := float64(workers) * c.memory(); need > has {
-		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
-			"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
-			c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+// judge adds a cell to those that the checks judge which do so cell by cell.
+func (p *Plan) judge(c *Cell, checks []int) {
+	for _, n := range checks {
+		if planned := &p.Checks[n]; planned.Check.Claim.Per != config.AcrossCells {
+			set := CellSet{Name: c.ID, Cells: []*Cell{c}}
+			planned.Sets = append(planned.Sets, set)
+			p.Verdicts += planned.verdicts(set)
+		}
 	}
-	return nil
 }
 
-var physicalMemory = sync.OnceValue(store.PhysicalMemory)
-
-// fits is Cell.fits for all cells.
-func (p *Plan) fits(workers int) error {
-	for i := range p.Cells {
-		if err := p.Cells[i].fits(p.Spec, workers); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// judging estimates how long it takes to predict, judge, write and draw all cells. It times this
-// for some cells, at least one, of which it has the outcomes; cells without an outcome, nil, are
-// only predicted. It judges them twice: only the first time computes what equal predictions share,
-// which a sweep computes once.
-func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, workers int) {
-	plan := &Plan{Spec: w.spec}
-	for n := range w.spec.Checks {
-		planned := PlannedCheck{Index: n, Check: &w.spec.Checks[n]}
-		for i := range w.sample {
-			if c := &w.sample[i]; slices.Contains(w.checks[i], n) && outcomes[c.ID] != nil {
-				planned.Sets = append(planned.Sets, CellSet{Name: c.ID, Cells: []*Cell{c}})
-				plan.Verdicts += planned.verdicts(planned.Sets[len(planned.Sets)-1])
-			}
-		}
-		plan.Checks = append(plan.Checks, planned)
-	}
-	kept, written := make(map[theory.Key]bool), make(map[string]*store.Outcome)
-	for i := range w.sample {
-		c := &w.sample[i]
-		if o, known := outcomes[c.ID]; known {
-			if written[c.ID] = o; o == nil {
-				written[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
-			}
-			plan.Cells = append(plan.Cells, *c)
-			params := theory.Params(&c.Settings, rom.Unit)
-			kept[theory.KeyOf(params, rom.Everything)] = true
-		}
-	}
+// judgingTime estimates how long it takes to predict, judge, write and draw all cells of the sweep,
+// of which a plan has some, at least one, with their outcomes. It judges these twice: only the first time
+// computes what equal predictions share, which a sweep computes once.
+func (p *Plan) judgingTime(outcomes map[string]*store.Outcome, workers int) float64 {
+	kept := make(map[theory.Key]bool)
+	e := &Experiment{Plan: p, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	seconds := func(do func()) float64 {
 		began := time.Now()
 		do()
 		return time.Since(began).Seconds()
 	}
-	e := &Experiment{Plan: plan, Outcomes: written, evidence: newEvidence(outcomes)}
-	predict := func() {
-		for i := range plan.Cells {
-			e.evidence.cache.Predict(&plan.Cells[i].Settings, rom.Unit)
+	first := seconds(func() {
+		for i := range p.Cells {
+			s := &p.Cells[i].Settings
+			e.evidence.cache.Predict(s, rom.Unit)
+			kept[theory.KeyOf(theory.Params(s, rom.Unit), rom.Everything)] = true
 		}
-	}
-	predicting := seconds(predict)
-	first := seconds(func() { e.Verdicts = e.evidence.judge(plan) })
-	judging := seconds(func() { e.evidence.judge(plan) })
-	planning := seconds(func() {
-		for i := range plan.Cells {
-			cellID(&plan.Cells[i].Settings, new(measures))
-		}
+		e.Verdicts = e.evidence.judge(p)
 	})
+	again := seconds(func() { e.evidence.judge(p) })
 	tables := seconds(func() {
-		for _, write := range []func(io.Writer) error{e.cellsCSV, e.predictionsCSV, plan.describeCells} {
+		for _, write := range []func(io.Writer) error{e.cellsCSV, e.predictionsCSV, p.describeCells} {
 			_ = write(io.Discard) // which has no errors
 		}
 		_ = VerdictsJSON(io.Discard, "", e.Verdicts)
 		_ = VerdictsMarkdown(io.Discard, e.Verdicts)
 	})
-	all, sampled := distinct(w.spec), float64(len(plan.Cells))
-	different := float64(all) / float64(len(kept)) * (predicting + max(first-judging, 0))
-	if all > theory.MaxPredictions { // they are computed again for the table
-		different += float64(all) / float64(len(kept)) * predicting
+	different := distinct(p.Spec)
+	shared := max(first-again, 0) * float64(different) / float64(len(kept))
+	if different > theory.MaxPredictions { // they are computed again for the table
+		shared *= 2
 	}
-	each := 0.0
-	if sets := plan.sets(); sets > 0 {
-		each = judging / float64(sets) * float64(w.sets)
+	each := float64(p.Spec.Size()) / float64(len(p.Cells))
+	return (shared+again*each)/float64(min(workers, runtime.GOMAXPROCS(0))) + (1+drawnShare)*tables*each
+}
+
+// distinct returns the number of distinct predictions at the cells of a sweep: its points, if
+// neither the seed nor keys of run were swept.
+func distinct(spec *config.Spec) (n int) {
+	for _, g := range spec.Grids() {
+		points := 1
+		for _, axis := range g.Axes {
+			if slices.ContainsFunc(axis.Params, func(path string) bool {
+				k, _ := config.LookupKey(path)
+				return path != config.SeedKey && !k.OfRun()
+			}) {
+				points *= len(axis.Points)
+			}
+		}
+		n += points
 	}
-	parallel := float64(min(workers, runtime.GOMAXPROCS(0)))
-	f.Judging = (different+each)/parallel + w.listing + planning/sampled*float64(w.cells)/float64(runtime.GOMAXPROCS(0)) + (1+drawnShare)*tables/sampled*float64(w.cells)
+	return n
 }

@@ -15,6 +15,16 @@ import (
 	"grposim/sweeps/theory"
 )
 
+// forecastOf returns the forecast of a plan with one worker.
+func forecastOf(t *testing.T, plan *Plan) *Forecast {
+	t.Helper()
+	f, err := NewForecast(t.Context(), plan.Spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // The forecast of a cell with a search counts the steps of the search without
 // searching, and no bytes for a trajectory, which such a cell does not store.
 func TestForecastOfALocatedCell(t *testing.T) {
@@ -30,15 +40,8 @@ run: {steps: 3000}
 checks:
   - {claim: stability-threshold, margin: 0.01, displacement: 1e-3, draws: 1, locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 1e-3}}
 `
-	run, located := planText(t, text), planText(t, text+check)
-	plain, err := NewForecast(t.Context(), run.Spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	search, err := NewForecast(t.Context(), located.Spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	located := planText(t, text+check)
+	plain, search := forecastOf(t, planText(t, text)), forecastOf(t, located)
 	if want := located.Cells[0].Work(); search.ReplicaSteps != want || want < 100*plain.ReplicaSteps {
 		t.Errorf("the search is forecast to take %v replica-steps, want %v; a run takes %v", search.ReplicaSteps, want, plain.ReplicaSteps)
 	}
@@ -65,10 +68,7 @@ run: {steps: 1}
 checks:
   - {claim: stiffness, margin: 0.01, displacement: 0.1, draws: 100000}
 `)
-	f, err := NewForecast(t.Context(), plan.Spec, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := forecastOf(t, plan)
 	began := time.Now()
 	if _, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{}); err != nil {
 		t.Fatal(err)
@@ -104,26 +104,22 @@ run: {steps: 1000000}
 	}
 }
 
-// The forecast of a configuration is that of its plan, whose cells it does not keep, and that of
+// The forecast counts the cells and the work of the plan, whose cells it does not keep, and that of
 // its shards adds up to it.
-func TestForecastOfASpec(t *testing.T) {
+func TestForecastOfShards(t *testing.T) {
 	for _, text := range []string{small, minimal, resting + "  - {claim: fixed-point, margin: 1}\n"} {
 		plan := planText(t, text)
-		of, err := NewForecast(t.Context(), plan.Spec, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := 0.0
+		of := forecastOf(t, plan)
+		steps, work, cells := 0.0, 0.0, 0
 		for i := range plan.Cells {
-			want += plan.Cells[i].Work()
+			work += plan.Cells[i].Work()
 		}
-		steps, cells := 0.0, 0
 		for i := range 3 {
 			part := of.Part(NewPart(plan.Spec, store.Shard{Index: i + 1, Of: 3}))
 			steps, cells = steps+part.ReplicaSteps, cells+part.Cells
 		}
-		if of.Cells != len(plan.Cells) || of.ReplicaSteps != want || steps != want || cells != of.Cells {
-			t.Errorf("got %+v, want %d cells of %g steps; shards: %g steps of %d cells", of, len(plan.Cells), want, steps, cells)
+		if of.Cells != len(plan.Cells) || of.ReplicaSteps != work || steps != work || cells != of.Cells || !(of.Memory > 0) || !(of.JudgingMemory > 0) {
+			t.Errorf("got %+v, want %g steps of %d cells; shards: %g steps of %d cells", of, work, len(plan.Cells), steps, cells)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var hints = []hint{
 		return fmt.Sprintf("%.3g", s.Optimizer.LearningRate), true
 	}},
 	{config.GroupSizeKey, func(s *config.Settings) (string, bool) {
-		if s.Estimator.GroupSize == option.Infinite || s.Estimator.GroupSize > largestAdvisedGroup/2 {
+		if s.Estimator.GroupSize == option.Infinite || s.Estimator.GroupSize > largestGroup/2 {
 			return "", false
 		}
 		s.Estimator.GroupSize *= 2
@@ -41,7 +41,10 @@ var hints = []hint{
 	}},
 }
 
-const hintSteps = 8
+const (
+	hintSteps    = 8
+	largestGroup = 1 << 16 // that is tried
+)
 
 // addHints adds to verdicts that are out of scope for neglected terms which single change
 // of a parameter, in factors of two, would bring them into scope.

@@ -39,10 +39,6 @@ checks: [{claim: stationary-fluctuation, margin: 0.1}]
 	if linear := *p.Exact.StationaryVariance.ExpectedReward; !(math.Abs(linear / *p.Variance - 1) > 0.01) {
 		t.Fatalf("predict has %g, the linear law %g: this cell does not tell them apart", *p.Variance, linear)
 	}
-	floor := answers(t, plan, 0)["noise floor exact"]
-	if x := math.Pow(float64(floor.Value), 2); !(math.Abs(x / *p.Variance - 1) < 1e-12) {
-		t.Errorf("advise has %g, predict %g", x, *p.Variance)
-	}
 	o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: *p.Variance, StdErr: 1e-8, DF: 95})
 	o.ID = plan.Cells[0].ID
 	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
@@ -52,7 +48,7 @@ checks: [{claim: stationary-fluctuation, margin: 0.1}]
 }
 
 // Of two equally good arms beside a bad one the fixed point is neutral in one direction. That is neither stable nor
-// unstable, in the table, in advice and in a verdict, and the limits are those of the other direction.
+// unstable, in the table and in a verdict.
 func TestNeutralDirection(t *testing.T) {
 	plan := planText(t, `
 name: neutral
@@ -65,15 +61,6 @@ checks: [{claim: fixed-point, margin: 0.01}]
 `)
 	if p := predictionOf(plan); p.Regime != theory.Overdamped || p.Exact.Neutral != 1 {
 		t.Errorf("regime %q with %d neutral directions, want overdamped with 1", p.Regime, p.Exact.Neutral)
-	}
-	got := answers(t, plan, 0)
-	if line := got["stability exact"]; !strings.Contains(line.Says, "neutral in 1 of 2 directions") || strings.Contains(line.Says, "unstable") {
-		t.Errorf("stability: %q, want that one direction of two is neutral", line.Says)
-	}
-	for asked, line := range got {
-		if x := float64(line.Value); x > 1e9 {
-			t.Errorf("%s: %q, which is rounding", asked, line.Says)
-		}
 	}
 	o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.898, StdErr: 1e-5, DF: 3})
 	o.ID = plan.Cells[0].ID

@@ -31,9 +31,9 @@ sweep:
   - {param: lag.interval, values: [1, 2, 4, 8]}
 `
 
-func mapOf(t *testing.T, e *Experiment, x, y string, where ...string) []RegimeMap {
+func mapOf(t *testing.T, e *Experiment, x, y string) []RegimeMap {
 	t.Helper()
-	view, err := NewMapView(e.Plan, x, y, where)
+	view, err := NewMapView(e.Plan, x, y, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

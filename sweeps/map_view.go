@@ -17,12 +17,6 @@ type MapView struct {
 	colour string // the quantity that colours the cells; "": their class does
 }
 
-// timeTo95 and finalVariance are the quantities that colour cells and that no series holds.
-const (
-	timeTo95      = "time_to_95"
-	finalVariance = "expected_reward_variance"
-)
-
 // mapQuantity describes a quantity that can colour the cells of a map: one of
 // mapQuantities, or a recorded one. Its Doc is whole sentences.
 func mapQuantity(name string) store.Column {

@@ -63,6 +63,16 @@ checks: [{claim: recurrence, absolute_margin: 0.001}]
 	}
 }
 
+// kicked is TRL's estimator on two arms at a learning rate at which single samples under k3 throw
+// a part of the runs from one side to the other.
+const kicked = `name: kicked
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8, groups_per_step: 8, advantage: {std: sample, epsilon: 1e-4}, kl: {coefficient: 0.04, gradient: k3}}
+optimizer: {momentum: 0.9, learning_rate: 0.4}
+run: {steps: 1500}
+`
+
 // checkedKicked returns kicked with a check of the trajectory. Half of the runs end on the wrong arm, by kicks ∝ π_ref/π
 // after an overshoot. The spread of runs about the mean path soon has no finite prediction; where the mean path rests the
 // stationary state is predicted all the same, and the run is certainly elsewhere.

@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"grposim/option"
 	"grposim/rom"
@@ -229,6 +229,14 @@ func NewPlan(spec *config.Spec) *Plan {
 	return plan
 }
 
+// NewCell returns the cell of settings alone, of which no check measures more than its run.
+func NewCell(s config.Settings, cache *theory.Cache) Cell {
+	none := new(measures)
+	c := Cell{ID: cellID(&s, none), Settings: s, Status: store.CellOK}
+	c.resolve(none, cache)
+	return c
+}
+
 // resolve sets the cell's status, its start, and what the checks measure, as numbers.
 func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 	s := &c.Settings
@@ -331,21 +339,6 @@ func (p *Plan) labelled(i int) store.LabelledCell {
 	return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
 }
 
-// TrajectoriesCSV writes the rows of trajectories.parquet of a finished results folder as CSV, from
-// its journal, and writes nothing into the folder. Its errors are those of Open, of w and of ctx.
-func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string) error {
-	plan, outcomes, err := Open(dir)
-	if err != nil {
-		return err
-	}
-	table, err := store.NewTrajectoryCSV(w)
-	for i := 0; i < len(plan.Cells) && err == nil; i++ {
-		cell := plan.labelled(i)
-		err = errors.Join(ctx.Err(), table.Write(cell, outcomes[cell.ID]))
-	}
-	return errors.Join(err, table.Flush())
-}
-
 // describeCells writes a JSON list of the cells with their parameters.
 func (p *Plan) describeCells(w io.Writer) error {
 	type described struct {
@@ -432,4 +425,38 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 // overLabel returns the label of the set of cells that a check across cells judges with c.
 func overLabel(check *config.Check, c *Cell) string {
 	return strings.TrimSpace(label(c.Variant, c.Axes, config.Compared(check.Over)...) + " over " + config.ShortName(check.Over))
+}
+
+// memory returns the memory in bytes of the policies of the replicas that a worker simulates at
+// a time.
+func (c *Cell) memory() float64 {
+	if c.Status == store.NoFixedPoint {
+		return 0
+	}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
+	return in.Memory()
+}
+
+// fits returns config.Problems if the policies of the replicas that run at a time take more
+// memory than the machine has, else nil.
+func (c *Cell) fits(spec *config.Spec, workers int) error {
+	has := physicalMemory()
+	if need := float64(workers) * c.memory(); need > has {
+		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
+			"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
+			c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+	}
+	return nil
+}
+
+var physicalMemory = sync.OnceValue(store.PhysicalMemory)
+
+// fits is Cell.fits for all cells.
+func (p *Plan) fits(workers int) error {
+	for i := range p.Cells {
+		if err := p.Cells[i].fits(p.Spec, workers); err != nil {
+			return err
+		}
+	}
+	return nil
 }

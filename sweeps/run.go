@@ -6,45 +6,124 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
-// Progress receives the progress events of a sweep. All calls but those of Work come from
-// one goroutine.
-type Progress interface {
-	// Begin reports the name of the sweep, the number of its distinct cells, how many
-	// of them are finished already, and the work of the others in steps of one replica.
-	Begin(name string, cells, finished int, work float64)
-	// Work reports that part of the work is done. It is called by several goroutines.
-	Work(work float64)
-	// Cell reports that one more cell is finished.
-	Cell()
-	// End reports that the simulation has ended: completed, interrupted or failed.
-	End()
-	// Part reports that done of total parts of what follows are done: of "judging", say.
-	Part(name, what string, done, total int)
-	// Note gives a message for the user, of one line. It can come before Begin.
-	Note(message string)
+// Runner says how sweeps are carried out; results do not depend on it.
+type Runner struct {
+	Workers  int          // number of goroutines that simulate, and then judge, at least 1
+	Progress Progress     // receives the events
+	Cache    *store.Cache // finished cells that sweeps share; nil: none
+	Wait     bool         // for a results folder that another program uses, instead of an error
+
+	// Draw writes what follows the tables, figures and pages, into the folder that Run or Merge
+	// has locked; nil: nothing follows.
+	Draw func(e *Experiment) error
+	// Program is the sha256 of the executable file, store.Program, by which Stored knows that
+	// it has made a folder's files; "": not known.
+	Program string
 }
 
-// NoProgress is a Progress that shows nothing.
-type NoProgress struct{}
+// Run carries out a plan with the given number of workers and without a cache; see Runner.Run.
+func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (*Experiment, error) {
+	return Runner{Workers: workers, Progress: progress}.Run(ctx, plan, dir)
+}
 
-func (NoProgress) Begin(string, int, int, float64) {}
-func (NoProgress) Work(float64)                    {}
-func (NoProgress) Cell()                           {}
-func (NoProgress) End()                            {}
-func (NoProgress) Part(string, string, int, int)   {}
-func (NoProgress) Note(string)                     {}
+// Run carries out a plan in the results folder dir, which it creates if necessary: it
+// simulates the cells that the folder's journal and the cache lack, judges all cells, and
+// writes the tables (open, simulate, NewExperiment, write). When ctx is done it keeps the
+// finished cells and returns the context's error; the same call again simulates the remaining
+// ones. A plan that needs more memory than the machine has is config.Problems, and nothing is
+// written. It returns a *store.InUseError if another program uses the folder and it is not to
+// Wait, and a *store.FolderError if the folder holds something other than results of this
+// plan's name.
+func (m Runner) Run(ctx context.Context, plan *Plan, dir string) (e *Experiment, err error) {
+	if err := plan.fits(m.Workers); err != nil {
+		return nil, err
+	}
+	r, err := m.open(ctx, plan, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	return r.finish(ctx)
+}
+
+// inUsePeriod is the time between two tries to lock a folder that is in use.
+const inUsePeriod = 200 * time.Millisecond
+
+// lock locks a results folder, and waits for it if it is to.
+func (m Runner) lock(ctx context.Context, dir, name string) (release func() error, err error) {
+	for waited := false; ; waited = true {
+		release, err = store.Lock(dir, name)
+		var inUse *store.InUseError
+		if !m.Wait || !errors.As(err, &inUse) {
+			return release, err
+		}
+		if !waited {
+			m.Progress.Note(fmt.Sprintf("%s is in use by another grposim: waiting for it", dir))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(inUsePeriod):
+		}
+	}
+}
+
+// fromCache appends the cells that the cache has to the journal, and returns the others.
+func (r *run) fromCache(ctx context.Context, missing []*Cell) (others []*Cell, err error) {
+	if r.Cache == nil {
+		return missing, nil
+	}
+	for i, c := range missing {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		o, err := r.Cache.Get(c.ID)
+		var damaged *store.DamagedError
+		if errors.As(err, &damaged) {
+			r.Progress.Note(err.Error())
+		} else if err != nil {
+			r.Progress.Note(fmt.Sprintf("note: the cache cannot be read: %v", err))
+			return append(others, missing[i:]...), nil
+		}
+		if o == nil {
+			others = append(others, c)
+		} else if err := r.add(o); err != nil {
+			return nil, err
+		}
+	}
+	if found := len(missing) - len(others); found > 0 {
+		r.Progress.Note(fmt.Sprintf("%s: %d cells come from the cache", r.plan.Spec.Name, found))
+	}
+	return others, nil
+}
+
+// intoCache adds a cell of the journal to the cache.
+func (r *run) intoCache(o *store.Outcome) {
+	if r.Cache == nil {
+		return
+	}
+	if err := r.Cache.Put(o); err != nil {
+		r.Progress.Note(fmt.Sprintf("note: the cache cannot be written: %v", err))
+	}
+}
+
+// add appends an outcome that is in memory to the journal and to the table of trajectories.
+func (r *run) add(o *store.Outcome) error {
+	recorded, err := o.Trajectory() // until Append moves it to the journal
+	if err := errors.Join(err, r.journal.Append(o)); err != nil {
+		return err
+	}
+	return r.trajectories.WriteNext(r.journal.Outcomes, o.ID, recorded)
+}
 
 // finish simulates what is missing, judges, writes the tables, draws, and records in the
 // manifest what the files then are.
@@ -255,79 +334,4 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 	})
 	r.Progress.End()
 	return simulated, err
-}
-
-// Open reads a finished results folder and returns its plan and its outcomes by cell
-// id. It neither simulates nor writes. It returns a *store.FolderError if the folder
-// holds no results, and a *store.DamagedError if cells are missing or damaged.
-func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
-	manifest, err := readManifest(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	plan := NewPlan(spec)
-	journal, err := store.ReadJournal(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(journal.Damaged) > 0 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
-	}
-	missing, versions := 0, make(map[string]bool)
-	for _, id := range plan.ids() {
-		if o := journal.Outcomes[id]; o != nil {
-			versions[o.Version] = true
-		} else {
-			missing++
-		}
-	}
-	if s := manifest.Shard; missing > 0 && s != nil {
-		return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s is shard %d of %d: `grposim merge OUT DIR…` judges all shards together", dir, s.Index, s.Of)}
-	}
-	if missing > 0 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
-	}
-	if len(versions) > 1 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
-	}
-	return plan, journal.Outcomes, nil
-}
-
-// readManifest reads the manifest of a results folder. The error is a *store.FolderError if
-// dir is none.
-func readManifest(dir string) (*store.Manifest, error) {
-	manifest, err := store.ReadManifest(dir)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
-	}
-	return manifest, err
-}
-
-// JudgeFolder judges the outcomes in a finished results folder again and rewrites its
-// tables, unless the folder is read-only. Its errors are those of Open, of writing and of ctx.
-func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
-	e, err := JudgeStored(ctx, dir, progress)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.Write(dir); store.ReadOnly(err) {
-		progress.Note(fmt.Sprintf("note: %s is read-only: it is judged, and nothing is written", dir))
-	} else if err != nil {
-		return nil, err
-	}
-	return e, nil
-}
-
-// JudgeStored judges the outcomes in a finished results folder again, and writes nothing. Its
-// errors are those of Open and of ctx.
-func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
-	plan, outcomes, err := Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
 }

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"math"
 
 	"grposim/rom"
@@ -15,18 +16,31 @@ type SmallestFault struct {
 	Bound    bool    `json:"bound"`    // the prediction is a bound: Percent is how far it can move before it is crossed, and a large one shows the bound no less
 }
 
-// noEvidence is the smallest fault, in percent, above which a verdict from both sides is no
+// NoEvidence is the smallest fault, in percent, above which a verdict from both sides is no
 // evidence for what it agrees with: a theory that is wrong by half would have agreed too.
 // It is ours.
-const noEvidence = 50
+const NoEvidence = 50
 
-// isEvidence reports whether the verdict would have caught a fault of noEvidence, or is
+// isEvidence reports whether the verdict would have caught a fault of NoEvidence, or is
 // about a bound, or on a prediction whose smallest fault is not known.
-func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= noEvidence }
+func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= NoEvidence }
 
 // predictionItself is the constant of a fault that is given as a share of the predicted
 // value.
 const predictionItself = "prediction"
+
+// String returns the fault in words, such as "2.3 % of noise": two digits, or more where it has more
+// before the point.
+func (f *SmallestFault) String() string {
+	constant, percent := f.Constant, fmt.Sprintf("%.2g", f.Percent)
+	if f.Percent >= 99.5 { // two digits of which %g writes with an exponent
+		percent = fmt.Sprintf("%.0f", f.Percent)
+	}
+	if constant == predictionItself {
+		constant = "predicted value"
+	}
+	return percent + " % of " + constant
+}
 
 // The factors of the constant from which its effect is computed where the check's own
 // control does not scale one by at most moderateFault; larger with sampling, so that the

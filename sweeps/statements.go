@@ -72,9 +72,9 @@ func (t VerdictCounts) String() string {
 	})
 }
 
-// fact returns the one fact that verdicts of one claim in one variant are, however many
+// Fact returns the one fact that verdicts of one claim in one variant are, however many
 // cells they have: against if one of them is, else for if one of them is.
-func (t VerdictCounts) fact() VerdictCounts {
+func (t VerdictCounts) Fact() VerdictCounts {
 	switch {
 	case t.Contradict > 0:
 		return VerdictCounts{Contradict: 1}
@@ -88,8 +88,8 @@ func (t VerdictCounts) fact() VerdictCounts {
 	return VerdictCounts{OutOfScope: 1}
 }
 
-// plus returns the sum of two counts.
-func (t VerdictCounts) plus(u VerdictCounts) VerdictCounts {
+// Plus returns the sum of two counts.
+func (t VerdictCounts) Plus(u VerdictCounts) VerdictCounts {
 	return VerdictCounts{t.Support + u.Support, t.Contradict + u.Contradict, t.Inconclusive + u.Inconclusive, t.OutOfScope + u.OutOfScope, t.NoEvidence + u.NoEvidence}
 }
 
@@ -160,9 +160,9 @@ func JudgeStatements(verdicts []Verdict) []JudgedStatement {
 				e.Measurements = len(e.measured)
 				switch {
 				case e.Regime == config.Beyond:
-					r.BeyondFacts = r.BeyondFacts.plus(e.Counts.fact())
+					r.BeyondFacts = r.BeyondFacts.Plus(e.Counts.Fact())
 				case e.Bandits.Of == 0: // else the bandits are counted
-					r.LimitFacts = r.LimitFacts.plus(e.Counts.fact())
+					r.LimitFacts = r.LimitFacts.Plus(e.Counts.Fact())
 				}
 			}
 			r.Outcome = r.outcome()
@@ -235,15 +235,6 @@ func (r *JudgedReading) outcome() StatementOutcome {
 		return StatementLeadingOrder
 	}
 	return StatementHolds
-}
-
-// words returns the outcome of a reading, where it depends on the rewards with the number of
-// bandits.
-func (r *JudgedReading) words() string {
-	if r.Outcome == StatementDepends {
-		return fmt.Sprintf("depends on the rewards (holds in %d of %d bandits)", r.Bandits.Holds, r.Bandits.Of)
-	}
-	return string(r.Outcome)
 }
 
 // name returns the reading and the choice in words, "" where there is neither.

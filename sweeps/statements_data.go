@@ -146,11 +146,6 @@ const (
 // FitColumns are the columns of configs/fits.csv.
 var FitColumns = []string{"log", "rows", "r2", "r2_means", "rival", "delta_bic"}
 
-// Cells returns the fit as FitColumns.
-func (f *PublicFit) Cells() []string {
-	return []string{f.Log, strconv.Itoa(f.Rows), fmt.Sprintf("%.3f", f.R2), fmt.Sprintf("%.3f", f.R2Means), f.Rival, fmt.Sprintf("%.1f", f.DeltaBIC)}
-}
-
 // PublicFits returns the fits of configs/fits.csv. It panics on a problem: the table is
 // embedded, and a test reads it.
 func PublicFits() []PublicFit {

@@ -175,20 +175,6 @@ func TestStatementEvidence(t *testing.T) {
 	if got, want := statement.Cells()[3], "whole-gradient holds: 2 for, 1 no evidence · block fails: 1 against"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
-	if got, want := ExperimentFacts(statements, "x"), "[damping-ratio](#damping-ratio) 2 for, 1 against, 1 no evidence"; got != want {
-		t.Errorf("facts %q, want %q", got, want)
-	}
-	if got := ExperimentFacts(statements, "y"); got != "–" {
-		t.Errorf("facts %q of an experiment without any", got)
-	}
-	bounds := statement.Readings[0].Evidence
-	if got, want := bounds[2].words(), "for (2 measurements)"; got != want {
-		t.Errorf("words %q, want %q", got, want)
-	}
-	mixed := Evidence{Counts: VerdictCounts{Support: 3, Contradict: 1}, Measurements: 1}
-	if got, want := mixed.words(), "against, verdicts 3 for, 1 against (1 measurement)"; got != want {
-		t.Errorf("words %q, want %q", got, want)
-	}
 	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds}, {Outcome: StatementFails}, {Outcome: StatementFails}, {Outcome: StatementFails, On: config.OnOtherRuns}}),
 		"5 statements of the paper: 1 holds, 1 holds in a reading, 2 fail; on other runs 1 fails"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
@@ -258,8 +244,8 @@ func TestFaultSizes(t *testing.T) {
 	}{
 		{scaled(1.1), SmallFault}, {scaled(1 / 1.1), SmallFault}, {scaled(1.2), ModerateFault}, {scaled(0.85), ModerateFault},
 		{scaled(1.5), ModerateFault}, {scaled(1.6), LargeFault}, {scaled(0.1), LargeFault}, {&both, LargeFault},
-		{&config.Control{Scale: config.Scaled("noise", 1), Mode: "none"}, OtherSetting},
-		{&config.Control{Scale: config.Scaled("noise", 1), Law: "logistic"}, OtherSetting},
+		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Mode: "none"}}, OtherSetting},
+		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Law: "logistic"}}, OtherSetting},
 		{&config.Control{Scale: config.Scaled("noise", 1.1), Set: []config.Assignment{{}}}, OtherSetting},
 	} {
 		if got := sizeOf(c.control); got != c.want {

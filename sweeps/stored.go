@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"syscall"
 
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -197,4 +200,94 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 		}
 	}
 	return verdicts, nil
+}
+
+// Open reads a finished results folder and returns its plan and its outcomes by cell
+// id. It neither simulates nor writes. It returns a *store.FolderError if the folder
+// holds no results, and a *store.DamagedError if cells are missing or damaged.
+func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
+	manifest, err := readManifest(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := NewPlan(spec)
+	journal, err := store.ReadJournal(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(journal.Damaged) > 0 {
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
+	}
+	missing, versions := 0, make(map[string]bool)
+	for _, id := range plan.ids() {
+		if o := journal.Outcomes[id]; o != nil {
+			versions[o.Version] = true
+		} else {
+			missing++
+		}
+	}
+	if s := manifest.Shard; missing > 0 && s != nil {
+		return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s is shard %d of %d: `grposim merge OUT DIR…` judges all shards together", dir, s.Index, s.Of)}
+	}
+	if missing > 0 {
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
+	}
+	if len(versions) > 1 {
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
+	}
+	return plan, journal.Outcomes, nil
+}
+
+// readManifest reads the manifest of a results folder. The error is a *store.FolderError if
+// dir is none.
+func readManifest(dir string) (*store.Manifest, error) {
+	manifest, err := store.ReadManifest(dir)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+	}
+	return manifest, err
+}
+
+// JudgeFolder judges the outcomes in a finished results folder again and rewrites its
+// tables, unless the folder is read-only. Its errors are those of Open, of writing and of ctx.
+func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
+	e, err := JudgeStored(ctx, dir, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Write(dir); store.ReadOnly(err) {
+		progress.Note(fmt.Sprintf("note: %s is read-only: it is judged, and nothing is written", dir))
+	} else if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// JudgeStored judges the outcomes in a finished results folder again, and writes nothing. Its
+// errors are those of Open and of ctx.
+func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
+	plan, outcomes, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
+}
+
+// TrajectoriesCSV writes the rows of trajectories.parquet of a finished results folder as CSV, from
+// its journal, and writes nothing into the folder. Its errors are those of Open, of w and of ctx.
+func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string) error {
+	plan, outcomes, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	table, err := store.NewTrajectoryCSV(w)
+	for i := 0; i < len(plan.Cells) && err == nil; i++ {
+		cell := plan.labelled(i)
+		err = errors.Join(ctx.Err(), table.Write(cell, outcomes[cell.ID]))
+	}
+	return errors.Join(err, table.Flush())
 }

@@ -267,15 +267,6 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 	return table.Error()
 }
 
-// number returns the shortest decimal that reads back as x; "" for nil and where x is
-// not finite.
-func number(x *float64) string {
-	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(*x, 'g', -1, 64)
-}
-
 // writeCSV returns a CSV table of a header and rows row(0), …, row(rows − 1).
 func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, error) {
 	var b bytes.Buffer

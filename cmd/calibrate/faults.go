@@ -123,7 +123,7 @@ func anotherLaw(law, other string) sweeps.Mistake {
 // named is the mistake of expecting another failure mode than the check's.
 func named(other func(mode string) string) sweeps.Mistake {
 	return func(check *config.Check, _ *config.Settings) config.Fault {
-		return config.Fault{Scale: rom.Unit, Mode: other(check.Mode)}
+		return config.Fault{Scale: rom.Unit, Names: config.Names{Mode: other(check.Mode)}}
 	}
 }
 

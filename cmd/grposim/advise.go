@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/advice"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 	"grposim/training/logs"
@@ -79,19 +80,19 @@ func (f *adviseFlags) check(c *cobra.Command) error {
 // advise prints the advice for every cell of a plan, and a table that compares several.
 func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps.Plan) error {
 	if f.simulate {
-		cost, err := sweeps.LocationForecast(ctx, plan, f.workers)
+		cost, err := advice.LocationForecast(ctx, plan, f.workers)
 		if err != nil {
 			return err
 		}
 		printLines(stderr, fmt.Sprintf("simulation: %d cells, at most %.3g replica-steps, about %.2g s on %d workers", cost.Cells, cost.ReplicaSteps, cost.Seconds, f.workers))
 	}
 	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
-	for cell, advice := range sweeps.Advise(plan, f.noise) {
-		name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
-		trials := sweeps.NewTrials(cell, &advice, f.workers, func(what string, seconds float64) {
+	for cell, given := range advice.Advise(plan, f.noise) {
+		name := strings.TrimSpace(plan.Spec.Name + " " + given.Label)
+		trials := advice.NewTrials(cell, &given, f.workers, func(what string, seconds float64) {
 			printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
 		})
-		if err := advice.FromStart(ctx, trials); err != nil {
+		if err := given.FromStart(ctx, trials); err != nil {
 			return err
 		}
 		if f.simulate {
@@ -99,13 +100,13 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps
 			if err != nil {
 				return err
 			}
-			advice.Lines = append(advice.Lines, located...)
+			given.Lines = append(given.Lines, located...)
 		}
-		if err := advice.Suggest(ctx, trials); err != nil {
+		if err := given.Suggest(ctx, trials); err != nil {
 			return err
 		}
-		compared = append(compared, comparison(name, &advice))
-		if err := f.out.print(advice, func(p *page) { printAdvice(p, name, &advice, f.all) }); err != nil {
+		compared = append(compared, comparison(name, &given))
+		if err := f.out.print(given, func(p *page) { printAdvice(p, name, &given, f.all) }); err != nil {
 			return err
 		}
 	}
@@ -116,29 +117,29 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps
 }
 
 // comparison returns the row of a cell in the table that compares cells.
-func comparison(name string, advice *sweeps.Advice) []string {
+func comparison(name string, given *advice.Advice) []string {
 	number := func(asked, unit string) string {
-		if x := advice.Answer(asked); !math.IsNaN(x) {
+		if x := given.Answer(asked); !math.IsNaN(x) {
 			return fmt.Sprintf("%.4g", x) + unit
 		}
 		return "–"
 	}
 	arrive, rise := "–", "–"
-	if start := advice.Start; start != nil {
+	if start := given.Start; start != nil {
 		arrive = start.Arrived.Says()
 		if first := start.Endings[0]; first.How == theory.AtTarget {
 			rise = fmt.Sprintf("%.0f steps", first.Since)
 		}
 	}
-	choice := advice.Suggestion.Choice
-	if longer := advice.Suggestion.Longer; longer != nil {
+	choice := given.Suggestion.Choice
+	if longer := given.Suggestion.Longer; longer != nil {
 		choice += fmt.Sprintf(", may grow to %d", longer.Interval)
 	}
-	return []string{name, arrive, rise, number(sweeps.Recovery, " steps"), number(sweeps.NoiseFloor, ""), choice}
+	return []string{name, arrive, rise, number(advice.Recovery, " steps"), number(advice.NoiseFloor, ""), choice}
 }
 
 // adviceRows returns lines of advice as rows of a table, below the names of its columns.
-func adviceRows(lines []sweeps.AdviceLine) [][]string {
+func adviceRows(lines []advice.Line) [][]string {
 	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
 	for _, line := range lines {
 		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
@@ -148,31 +149,31 @@ func adviceRows(lines []sweeps.AdviceLine) [][]string {
 
 // printAdvice prints the advice for one cell under its name: how its runs end and what cures them,
 // the answers, and the suggestion.
-func printAdvice(p *page, name string, advice *sweeps.Advice, all bool) {
+func printAdvice(p *page, name string, given *advice.Advice, all bool) {
 	p.printf("%s\n", name)
-	if advice.Units != "" {
-		p.printf("%s\n", advice.Units)
+	if given.Units != "" {
+		p.printf("%s\n", given.Units)
 	}
-	if start := advice.Start; start != nil {
+	if start := given.Start; start != nil {
 		runs := "the run"
 		if start.Runs > 1 {
 			runs = fmt.Sprintf("%d runs", start.Runs)
 		}
 		p.printf("from its start, %s of %d steps:\n  %s\n", runs, start.Steps, strings.Join(start.Says(), "\n  "))
 	}
-	if advice.Why != "" {
-		p.printf("why: %s\n", advice.Why)
+	if given.Why != "" {
+		p.printf("why: %s\n", given.Why)
 	}
-	printCures(p, advice.Cures)
-	rows := adviceRows(advice.Lines)
+	printCures(p, given.Cures)
+	rows := adviceRows(given.Lines)
 	if !all {
-		rows = adviceRows(advice.Answers())
+		rows = adviceRows(given.Answers())
 		for i := range rows {
 			rows[i] = rows[i][:3] // without BY: formulas would fill a screen
 		}
 	}
 	p.table(rows)
-	s := advice.Suggestion
+	s := given.Suggestion
 	says := "suggestion"
 	if s.Kind != "" {
 		says += " (" + string(s.Kind) + ")"
@@ -181,12 +182,12 @@ func printAdvice(p *page, name string, advice *sweeps.Advice, all bool) {
 }
 
 // printCures prints the changes that were tried, those that arrive first.
-func printCures(p *page, cures []*sweeps.Trial) {
+func printCures(p *page, cures []*advice.Trial) {
 	if len(cures) == 0 {
 		return
 	}
 	rows := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}
-	for _, outcome := range []sweeps.Outcome{sweeps.Arrives, sweeps.Holds, sweeps.Undecided, sweeps.Fails} {
+	for _, outcome := range []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails} {
 		for _, c := range cures {
 			if c.Outcome == outcome {
 				arrive, deep := c.Count(theory.AtTarget), c.Count(theory.TooDeep)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"grposim/rom"
-	"grposim/sweeps"
+	"grposim/sweeps/advice"
 	"grposim/sweeps/store"
 	"grposim/training/fit"
 	"grposim/training/logs"
@@ -28,9 +28,9 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
 	}
 	r := fit.Fit(curve)
-	var lines []sweeps.AdviceLine
+	var lines []advice.Line
 	add := func(asked string, value float64, kind rom.Kind, assumes, says string, args ...any) {
-		lines = append(lines, sweeps.AdviceLine{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
+		lines = append(lines, advice.Line{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
 	}
 	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, meaning(&r, of))
 	timescale, because := identifiedTimescale(&r)

@@ -32,7 +32,7 @@ func experimentSection(t *testing.T, root string, statements []sweeps.JudgedStat
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&rows, "| [%s](../configs/paper/%s.yaml) | %s | %s |\n", name, name, strings.ReplaceAll(strings.TrimSpace(spec.Claim), "|", "&#124;"), sweeps.ExperimentFacts(statements, name))
+		fmt.Fprintf(&rows, "| [%s](../configs/paper/%s.yaml) | %s | %s |\n", name, name, strings.ReplaceAll(strings.TrimSpace(spec.Claim), "|", "&#124;"), experimentFacts(statements, name))
 		for _, cell := range byCell(t, filepath.Join(root, "results", suites[0].name, name, "cells.csv")) {
 			beta, err := strconv.ParseFloat(cell["grpo.kl.coefficient"], 64)
 			if err != nil {

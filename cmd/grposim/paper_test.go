@@ -72,7 +72,7 @@ func TestPaperDocument(t *testing.T) {
 	}
 
 	want := strings.Join([]string{
-		string(sweeps.PaperDoc(statements, summary)), experimentSection(t, root, statements), frontierSection(verdicts),
+		paperStatements(statements, summary), experimentSection(t, root, statements), frontierSection(verdicts),
 		"## What the paper's numbers about language models show\n", benchmarkSection(t), paperText(t, "fits", sweeps.PublicFits()), "",
 	}, "\n")
 	path, _, inertia := paperSections(t)

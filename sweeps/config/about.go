@@ -56,8 +56,11 @@ func (a *About) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// document returns the value of `about` in a document.
+// document returns the value of `about` in a document; nil where there is none.
 func (a *About) document() any {
+	if a == nil {
+		return nil
+	}
 	if a.Kind != AboutStatement {
 		return a.Kind
 	}
@@ -72,60 +75,44 @@ func (a *About) document() any {
 }
 
 // about decodes a check's `about`; nil where it has a problem.
-func (l *loader) about(n *node, path string) *About {
+func (rd *reader) about(n *node, path string) *About {
 	if n.kind != mapping {
 		if (n.kind != plain && n.kind != quoted) || !slices.Contains(aboutKinds, n.text) {
-			l.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
+			rd.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
 			return nil
 		}
 		return &About{Kind: AboutKind(n.text)}
 	}
-	fields := l.fields(n, path, []string{"statement", "reading", "choice", "regime"})
 	a := &About{Kind: AboutStatement, Regime: Limit}
-	f := fields["statement"]
-	if f == nil {
-		l.problem(n.at, path+".statement", "got nothing, want %s", listWords(statementIDs()))
-		return nil
-	}
-	id, ok := l.word(f, path+".statement", statementIDs())
-	if !ok {
-		return nil
-	}
-	a.Statement = id
-	statement, _ := LookupStatement(id)
-	for _, part := range statement.parts() {
-		value := &a.Reading
-		if part.key == "choice" {
-			value = &a.Choice
-		}
-		switch f := fields[part.key]; {
-		case f == nil && part.required:
-			l.problem(n.at, path+"."+part.key, "got nothing, want %s", listWords(part.words))
-		case f != nil && part.words == nil:
-			l.want(f, path+"."+part.key, "no "+part.key+", because "+id+" has none")
-		case f != nil:
-			*value, _ = l.word(f, path+"."+part.key, part.words)
+	for _, f := range n.fields {
+		if f.name == "statement" && slices.Contains(statementIDs(), f.value.text) {
+			a.Statement = f.value.text
 		}
 	}
-	if f := fields["regime"]; f != nil {
-		regime, _ := l.word(f, path+".regime", regimes)
-		a.Regime = Regime(regime)
+	if fields, _ := rd.record(n, path, a.parts()...); fields["statement"] == nil || a.Statement == "" {
+		return nil
 	}
 	return a
 }
 
-// statementPart is a key of `about` that names a part of a statement.
-type statementPart struct {
-	key      string   // reading or choice
-	words    []string // its values; nil: the statement has none
-	required bool
-}
-
-// parts returns the keys of `about` for checks about the statement.
-func (s *Statement) parts() []statementPart {
-	return []statementPart{
-		{"reading", append(namesOf(s.Readings), namesOf(s.Beside)...), s.Readings != nil},
-		{"choice", namesOf(s.Choices), s.Choices != nil},
+// parts are the keys of `about` for checks about the statement.
+func (a *About) parts() []part {
+	s, _ := LookupStatement(a.Statement)
+	name := func(key string, words, required []string, to *string) part {
+		p := part{Key: Key{Path: key, Kind: WordValue, Words: words}, optional: required == nil, to: to}
+		switch {
+		case s.ID == "": // no other problem follows from it
+			p.optional, p.to = true, nil
+		case words == nil:
+			p.refused = "no " + key + ", because " + s.ID + " has none"
+		}
+		return p
+	}
+	return []part{
+		{Key: Key{Path: "statement", Kind: WordValue, Words: statementIDs()}, to: &a.Statement},
+		name("reading", append(namesOf(s.Readings), namesOf(s.Beside)...), namesOf(s.Readings), &a.Reading),
+		name("choice", namesOf(s.Choices), namesOf(s.Choices), &a.Choice),
+		{Key: Key{Path: "regime", Kind: WordValue, Words: regimes}, optional: true, to: &a.Regime},
 	}
 }
 
@@ -134,14 +121,15 @@ func schemaAbout() object {
 	var rules []any
 	without := make(map[string][]string) // by key, the ids of the statements that have none
 	for _, s := range checkable() {
-		for _, part := range s.parts() {
-			if part.words == nil {
-				without[part.key] = append(without[part.key], s.ID)
+		about := About{Statement: s.ID}
+		for _, part := range about.parts()[1:3] { // reading and choice
+			if part.Words == nil {
+				without[part.Path] = append(without[part.Path], s.ID)
 				continue
 			}
-			then := object{"properties": object{part.key: object{"enum": part.words}}}
-			if part.required {
-				then["required"] = []string{part.key}
+			then := object{"properties": object{part.Path: object{"enum": part.Words}}}
+			if !part.optional {
+				then["required"] = []string{part.Path}
 			}
 			rules = append(rules, object{"if": object{"properties": object{"statement": object{"const": s.ID}}}, "then": then})
 		}
@@ -149,7 +137,7 @@ func schemaAbout() object {
 	for _, key := range []string{"reading", "choice"} {
 		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
 	}
-	return object{"description": checkDocs["about"], "anyOf": []any{object{"enum": aboutKinds}, object{
+	return object{"anyOf": []any{object{"enum": aboutKinds}, object{
 		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
 		"properties": object{
 			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},

@@ -14,10 +14,9 @@ func Change(s Settings, set ...Assignment) (changed Settings, broken string) {
 			return s, err.Error()
 		}
 	}
-	for _, rule := range cellRules {
-		if got, want := rule.broken(&s, len(s.Bandit.Arms)); got != "" {
-			return s, fmt.Sprintf("%s: got %s, want %s", rule.key, got, want)
-		}
+	if broken := breaches(&s, len(s.Bandit.Arms), func(*rule) bool { return true }); len(broken) > 0 {
+		b := broken[0]
+		return s, fmt.Sprintf("%s: got %s, want %s", b.key, b.got, b.want)
 	}
 	return s, ""
 }

@@ -11,7 +11,7 @@ var topNames = []string{"name", "claim", "confidence"}
 
 // top decodes a scalar of topNames.
 func (l *loader) top(name string, n *node) {
-	l.at[name] = n.at
+	l.at[name] = n.at // an override is not in the tree
 	switch name {
 	case "name":
 		l.spec.Name, _ = l.name(n, name)
@@ -26,7 +26,6 @@ func (l *loader) top(name string, n *node) {
 
 // section decodes a section of the base or, where path is a key, its value.
 func (l *loader) section(path string, n *node) {
-	l.at[path] = n.at
 	if i := keyIndex(path); i >= 0 {
 		l.give(i, n, path)
 		return
@@ -38,15 +37,6 @@ func (l *loader) section(path string, n *node) {
 			l.section(path+"."+name, child)
 		} else if fields == nil {
 			l.badSection(path)
-		}
-	}
-}
-
-// badSection marks every key of a section that cannot be read as bad.
-func (l *loader) badSection(path string) {
-	for _, k := range Keys {
-		if strings.HasPrefix(k.Path, path+".") {
-			l.bad[k.Path] = true
 		}
 	}
 }
@@ -109,18 +99,9 @@ func (l *loader) overrides(set []string) {
 // nearest section that is given.
 func (l *loader) require() {
 	missing := func(path, want string) {
-		if _, given := l.at[path]; given || l.bad[path] {
-			return
-		}
-		l.bad[path] = true
-		at := path
-		for {
-			dot := strings.LastIndexByte(at, '.')
-			at = at[:max(dot, 0)]
-			if where, given := l.at[at]; given {
-				l.problem(where, path, "got nothing, want %s", want)
-				return
-			}
+		if _, given := l.at[path]; !given && !l.bad[path] {
+			l.bad[path] = true
+			l.reject(path, "got nothing, want %s", want)
 		}
 	}
 	missing("name", nameWant)
@@ -144,63 +125,66 @@ func (l *loader) require() {
 }
 
 // overrideGrids makes every override win over what the grids say of its key, except a zip, whose
-// keys belong together: a value that a variant sets gives way, and a list of values whose key
-// no axis of a grid varies becomes its last and fastest axis. Function grid has replaced
-// the axes over the key alone. A note says which variants lose a value, and which keep a zip.
+// keys belong together: a value that a variant sets gives way, and so does an axis over the key
+// alone. A list of values takes the place of that axis or becomes the last and fastest one. A
+// note says which variants lose a value, and which keep a zip.
 func (l *loader) overrideGrids() {
 	for _, k := range Keys {
-		at, list := l.at[k.Path], l.lists[k.Path]
-		if list == nil && at.source != override {
+		list := l.lists[k.Path]
+		if list == nil && l.at[k.Path].source != override {
 			continue
 		}
-		var added []Axis // of a list: the axis
+		var axes []Axis // of a list: the axis
 		var places []axisPlaces
 		if list != nil {
-			at = list.at
-			p := paramDraft{key: k, at: at}
+			p := paramDraft{key: k, at: list.at}
 			if !l.axisValues(&p, list, k.Path) {
 				l.bad[k.Path] = true
 				continue
 			}
-			axis, where := l.makeAxis(axisDraft{at: at, path: k.Path, params: []paramDraft{p}})
-			added, places = []Axis{axis}, []axisPlaces{where}
+			axis, where := l.makeAxis(axisDraft{at: list.at, path: k.Path, params: []paramDraft{p}})
+			axes, places = []Axis{axis}, []axisPlaces{where}
 		}
 		var with, keep, lose []string // the keys that a zip varies with this one; variants
 		win := func(sweep *[]Axis, at *[]axisPlaces) (zipped bool) {
 			i := slices.IndexFunc(*sweep, func(axis Axis) bool { return slices.Contains(axis.Params, k.Path) })
+			end := i + 1
 			switch {
 			case i < 0:
-				*sweep, *at = append(slices.Clip(*sweep), added...), append(slices.Clip(*at), places...)
+				i, end = len(*sweep), len(*sweep)
 			case len((*sweep)[i].Params) > 1:
 				with = slices.DeleteFunc(slices.Clone((*sweep)[i].Params), func(param string) bool { return param == k.Path })
 				return true
 			}
+			// Variants share the sweep of the file, so it is not changed in place.
+			*sweep, *at = slices.Replace(slices.Clone(*sweep), i, end, axes...), slices.Replace(slices.Clone(*at), i, end, places...)
 			return false
 		}
-		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.sweepAt)
+		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.axes[0])
 		for i := range l.spec.Variants {
 			v := &l.spec.Variants[i]
-			if win(&v.Sweep, &l.variants[i].sweep) {
+			if win(&v.Sweep, &l.axes[i+1]) {
 				keep = append(keep, v.Name)
 			} else if j := slices.IndexFunc(v.Set, func(a Assignment) bool { return a.Param == k.Path }); j >= 0 {
 				v.Set = slices.Delete(v.Set, j, j+1)
-				delete(l.variants[i].set, k.Path)
 				lose = append(lose, v.Name)
 			}
 		}
-		note := func(format string, variants []string) {
-			if len(variants) > 0 {
-				l.notes = append(l.notes, Problem{Source: override, Key: k.Path, Text: fmt.Sprintf(format, joinWords(variants, "and"))})
-			}
-		}
 		if zipped || len(keep) > 0 && len(keep) == len(l.spec.Variants) {
-			l.problem(at, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", joinWords(with, "and"))
+			l.problem(place{source: override}, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", joinWords(with, "and"))
 			continue
 		}
-		note("takes the place of what is set in variant %s", lose)
-		note("has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
+		l.note(k.Path, "takes the place of what is set in variant %s", lose)
+		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
 		if l.cells = min(l.spec.Size(), maxCells+1); list != nil && l.cells > maxCells {
-			l.problem(at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(len(list.items), "value"), maxCells, maxCells)
+			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(len(list.items), "value"), maxCells, maxCells)
 		}
+	}
+}
+
+// note says what an override means for variants.
+func (l *loader) note(key, format string, variants []string) {
+	if len(variants) > 0 {
+		l.notes = append(l.notes, Problem{Source: override, Key: key, Text: fmt.Sprintf(format, joinWords(variants, "and"))})
 	}
 }

@@ -15,8 +15,7 @@ func (l *loader) decodeVariants(n *node) {
 	first := map[string]int{}
 	for i, item := range n.items {
 		path := fmt.Sprintf("variants[%d]", i)
-		v := Variant{Sweep: l.spec.Sweep}
-		places := variantPlaces{sweep: l.sweepAt}
+		v, places := Variant{Sweep: l.spec.Sweep}, l.axes[0]
 		fields := l.fields(item, path, []string{"name", "set", "sweep"})
 		if f := fields["name"]; f != nil {
 			v.Name, _ = l.name(f, path+".name")
@@ -28,19 +27,19 @@ func (l *loader) decodeVariants(n *node) {
 			l.problem(item.at, path+".name", "got nothing, want %s", nameWant)
 		}
 		if f := fields["set"]; f != nil {
-			v.Set, places.set = l.assignments(f, path+".set")
+			v.Set = l.assignments(f, path+".set")
 		}
 		if f := fields["sweep"]; f != nil {
-			v.Sweep, places.sweep = l.grid(f, path+".sweep")
+			v.Sweep, places = l.grid(f, path+".sweep")
 		}
 		for _, a := range v.Set {
 			if varies(v.Sweep, a.Param) {
-				l.problem(places.set[a.Param], path+".set."+a.Param, "got a value that the sweep replaces in every cell, want the key either set or swept")
+				l.reject(path+".set."+a.Param, "got a value that the sweep replaces in every cell, want the key either set or swept")
 			}
 		}
 		l.count(v.Sweep, item.at)
 		l.spec.Variants = append(l.spec.Variants, v)
-		l.variants = append(l.variants, places)
+		l.axes = append(l.axes, places)
 	}
 }
 
@@ -66,9 +65,7 @@ type paramDraft struct {
 	make   func() []float64 // generates the values of log and range; nil for values
 }
 
-// grid decodes a list of axes. An override replaces an axis over its key alone: a list
-// of values takes the place of the axis's, and one value is that of the base. It
-// generates no points once the file has too many cells.
+// grid decodes a list of axes. It generates no points once the file has too many cells.
 func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	if n.kind != list {
 		l.want(n, path, "a list of axes, as [{param: KEY, values: [a, b]}]")
@@ -85,17 +82,6 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 				ok = false
 			}
 			seen[p.key.Path] = true
-		}
-		if len(axis.params) == 1 {
-			key := axis.params[0].key
-			if ok && l.at[key.Path].source == override {
-				continue
-			}
-			if n := l.lists[key.Path]; n != nil {
-				p := paramDraft{key: key, at: n.at}
-				ok = l.axisValues(&p, n, key.Path) && ok
-				axis = axisDraft{at: n.at, path: key.Path, params: []paramDraft{p}}
-			}
 		}
 		drafts = append(drafts, axis)
 		if good = good && ok; ok {
@@ -200,15 +186,12 @@ func (l *loader) param(n *node, path string) (paramDraft, bool) {
 	form := fields[given[0]]
 	path += "." + given[0]
 	var ok bool
-	switch given[0] {
-	case "values":
+	if given[0] == "values" {
 		ok = l.axisValues(&p, form, path)
-	case "log":
-		ok = l.axisLog(&p, form, path)
-	case "range":
-		ok = l.axisRange(&p, form, path)
+	} else {
+		ok = l.axisInterval(&p, form, path, given[0])
 	}
-	return p, good && ok
+	return p, ok && good
 }
 
 // axisValues decodes the form values: [a, b, c].
@@ -232,96 +215,45 @@ func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
 	return good
 }
 
-// interval holds the fields of log or range.
-type interval struct {
-	ends [2]float64 // from, to
-	last *node      // points (log) or step (range)
-}
-
-// interval decodes the ends of log or range, numbers of the type of the key; last is the
-// name of the third field.
-func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, lastWant string) (interval, bool) {
-	var v interval
+// axisInterval decodes the forms log: {from, to, points} and range: {from, to, step}, of numbers
+// of the type of the key.
+func (l *loader) axisInterval(p *paramDraft, n *node, path, form string) bool {
 	if !p.key.whole() && p.key.Kind != NumberValue {
 		l.problem(n.at, path, "got an interval for %s, want values", p.key.Path)
-		return v, false
+		return false
 	}
-	fields := l.fields(n, path, []string{"from", "to", last})
-	if fields == nil {
-		return v, false
-	}
-	good := len(fields) == len(n.fields)
-	want := "a number"
-	if p.key.whole() {
-		want = "an integer"
-	}
-	want = strings.TrimSuffix(want+" "+r.String(), " ")
-	for i, name := range []string{"from", "to"} {
-		f := fields[name]
-		if f == nil {
-			l.problem(n.at, path+"."+name, "got nothing, want %s", want)
-			good = false
-			continue
+	number := func(name string, r Range) Key {
+		kind := NumberValue
+		if p.key.whole() {
+			kind = IntegerValue
 		}
-		var ok bool
-		v.ends[i], ok = l.asNumber(p.key, f, path+"."+name, r, want)
-		good = good && ok
+		return Key{Path: name, Kind: kind, Range: r}
 	}
-	if v.last = fields[last]; v.last == nil {
-		l.problem(n.at, path+"."+last, "got nothing, want %s", lastWant)
-		good = false
+	var from, to float64
+	step := math.NaN()
+	end := p.key.Range
+	last := part{Key: number("step", anyNumber), note: " other than 0", to: &step}
+	if form == "log" {
+		if end.Low <= 0 {
+			end.Low, end.LowOpen = 0, true // its logarithm is taken
+		}
+		last = part{Key: Key{Path: "points", Kind: IntegerValue, Range: between(2, maxCells)}, to: &p.n}
 	}
-	return v, good
-}
-
-// asNumber decodes an integer for an integer key, else a number.
-func (l *loader) asNumber(k Key, n *node, path string, r Range, want string) (float64, bool) {
-	if k.whole() {
-		i, ok := l.integer(n, path, r, want)
-		return float64(i), ok
-	}
-	return l.number(n, path, r, want)
-}
-
-// axisLog decodes the form log: {from, to, points}.
-func (l *loader) axisLog(p *paramDraft, n *node, path string) bool {
-	r := p.key.Range
-	if r.Low <= 0 {
-		r.Low, r.LowOpen = 0, true // its logarithm is taken
-	}
-	const want = "an integer in [2, 1000000]"
-	v, good := l.interval(p, n, path, r, "points", want)
-	if v.last != nil {
-		count, ok := l.integer(v.last, path+".points", Range{Low: 2, High: maxCells}, want)
-		p.n, good = count, good && ok
-	}
-	p.make = func() []float64 { return logPoints(v.ends[0], v.ends[1], p.n) }
-	return good
-}
-
-// axisRange decodes the form range: {from, to, step}.
-func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
-	want := "a number other than 0"
-	if p.key.whole() {
-		want = "an integer other than 0"
-	}
-	v, good := l.interval(p, n, path, p.key.Range, "step", want)
-	if v.last == nil {
+	fields, ok := l.record(n, path, part{Key: number("from", end), to: &from}, part{Key: number("to", end), to: &to}, last)
+	switch {
+	case form == "log":
+		p.make = func() []float64 { return logPoints(from, to, p.n) }
+		return ok
+	case step == 0:
+		l.want(fields["step"], path+".step", last.Want()+last.note)
+		return false
+	case !ok:
 		return false
 	}
-	step, ok := l.asNumber(p.key, v.last, path+".step", anyNumber, want)
-	if !ok || !good {
-		return false
-	}
-	if step == 0 {
-		l.want(v.last, path+".step", want)
-		return false
-	}
-	from, to := v.ends[0], v.ends[1]
 	steps := (to - from) / step
 	whole := math.Round(steps)
 	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) { // tolerance: most decimal steps have no exact binary form
-		l.want(v.last, path+".step", fmt.Sprintf("a step that leads from %s to %s in whole steps", Format(from), Format(to)))
+		l.want(fields["step"], path+".step", fmt.Sprintf("a step that leads from %s to %s in whole steps", Format(from), Format(to)))
 		return false
 	}
 	p.n = int(min(whole+1, maxCells+1))
@@ -336,10 +268,10 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 	var at axisPlaces
 	for _, p := range d.params {
 		axis.Params = append(axis.Params, p.key.Path)
-		at.params = append(at.params, p.at)
-		at.values = append(at.values, p.places)
+		at = append(at, p.places)
 		values := p.values
 		if p.make != nil {
+			at[len(at)-1] = []place{p.at}
 			for _, x := range p.make() {
 				switch p.key.Kind {
 				case IntegerValue:
@@ -360,8 +292,8 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 		text := formatList(point, Format)
 		if seen[text] {
 			where := d.at
-			if at.values[0] != nil {
-				where = at.values[0][i]
+			if d.params[0].make == nil {
+				where = at[0][i]
 			}
 			l.problem(where, d.path, "got %s again, want every value once", quoteText(text[1:len(text)-1]))
 		}
@@ -373,23 +305,14 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 // placeIn returns the place of the value that a key has in a cell: an axis, the variant
 // or the base.
 func (l *loader) placeIn(g Grid, choice []int, key string) place {
-	at := l.sweepAt
-	if g.variant >= 0 {
-		at = l.variants[g.variant].sweep
-	}
 	for a, axis := range g.Axes {
-		for j, param := range axis.Params {
-			if param != key {
-				continue
-			}
-			if values := at[a].values[j]; values != nil {
-				return values[choice[a]]
-			}
-			return at[a].params[j]
+		if j := slices.Index(axis.Params, key); j >= 0 {
+			places := l.axes[g.variant+1][a][j]
+			return places[min(choice[a], len(places)-1)]
 		}
 	}
 	if g.variant >= 0 {
-		if where, set := l.variants[g.variant].set[key]; set {
+		if where, set := l.at[fmt.Sprintf("variants[%d].set.%s", g.variant, key)]; set && l.replaces(g, key) {
 			return where
 		}
 	}

@@ -6,20 +6,21 @@
 //  1. parseYAML (yaml.go) turns the bytes into a tree of nodes: scalars, lists and
 //     mappings, each with its line and column. It refuses all other YAML.
 //     A file that extends another takes over its fields (extends.go).
-//  2. The loader (load.go, decode.go, decode_*.go) decodes the tree by the key table and
-//     applies the overrides of the command line.
+//  2. The loader (load.go, loader.go, decode_*.go, check.go) decodes the tree by tables of
+//     keys and applies the overrides of the command line; reader.go decodes single values.
 //  3. validate (validate.go, sharing.go) expands the grids and applies the rules between
-//     keys, the requirements of claims on cells, and the rules for checks that share a
-//     cell.
+//     keys and the requirements of claims on cells (rules.go), and the rules for checks that
+//     share a cell.
 //  4. [Load] returns a complete [Spec] (spec.go), or [Problems]: all errors at once, each
 //     as file:line:column: key: got X, want Y.
 //  5. From the Spec, [Spec.Points] lists the cells (expand.go), [Canonical] writes the
 //     settings of one cell for its id (canonical.go), and [Spec.Document] writes the whole
 //     configuration for a results folder (document.go).
 //
-// The keys of the base are the rows of [Keys] (keys.go); the keys that set how the claim
-// of a check is measured are the rows of measuringKeys (measuring.go). [Schema] and
-// [ReferenceDoc] are generated from these tables and from [Claims].
+// A key is one row of a table: its name, values, default, meaning and place in a Go value.
+// The keys of the base are the rows of [Keys] (keys.go), those of a check the rows of
+// checkKeys (check.go), those of other mappings lists of parts. Decoding, [Schema],
+// [ReferenceDoc] and the document are derived from these tables and from [Claims].
 //
 // A claim has two halves. Here is what a file can ask for: its name, requirements,
 // predictions and documentation (claim.go is the type, claims_*.go are the claims,

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"reflect"
 )
 
 // Document writes the configuration as JSON, which is also YAML: Restore reads it back
@@ -47,40 +48,48 @@ func (s *Spec) Document() []byte {
 
 // documentCheck converts a check to its form in a document.
 func documentCheck(c *Check) map[string]any {
-	check := map[string]any{"claim": c.Claim.Name}
-	put := func(key string, value any, given bool) {
-		if given {
-			check[key] = value
+	check := map[string]any{}
+	for _, key := range checkKeys {
+		if value := key.written(c); value != nil {
+			check[key.Path] = value
 		}
 	}
-	if c.About != nil {
-		check["about"] = c.About.document()
+	return check
+}
+
+// documentWhere converts the conditions of a check; nil where it has none.
+func documentWhere(c *Check) any {
+	if len(c.Where) == 0 {
+		return nil
 	}
-	put("margin", c.Margin, c.Margin > 0)
-	bound := false
-	if h := c.Hypothesis; h != nil {
-		check[string(h.Relation)] = h.Value
-		bound = h.Relation != Equals
-	}
-	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0 && !bound) // an absolute margin may be 0
-	put("prediction", c.Prediction, c.Prediction != "")
-	put("expect", c.Expect, c.Expect == Fails)
-	put("variant", c.Variant, c.Variant != "")
-	for _, key := range measuringKeys {
-		value := key.given(&c.Measuring)
-		put(key.Path, value, value != nil)
-	}
-	where := map[string]any{}
+	where := map[string][]any{}
 	for _, condition := range c.Where {
-		var values []any
+		where[condition.Param] = nil
 		for _, v := range condition.Values {
-			values = append(values, documentValue(v))
+			where[condition.Param] = append(where[condition.Param], documentValue(v))
 		}
-		where[condition.Param] = values
 	}
-	put("where", where, len(where) > 0)
+	return where
+}
+
+// documentLocate converts the search of a check; nil where it has none.
+func documentLocate(c *Check) any {
+	if c.Locate == nil {
+		return nil
+	}
+	search := map[string]any{}
+	for _, p := range locateParts(c.Locate) {
+		if value := reflect.ValueOf(p.to).Elem(); !p.optional || !value.IsZero() {
+			search[p.Path] = value.Interface()
+		}
+	}
+	return search
+}
+
+// documentControl converts the planted fault of a check; nil where it has none.
+func documentControl(c *Check) any {
 	if c.Control == nil {
-		return check
+		return nil
 	}
 	control, scale := map[string]any{}, map[string]any{}
 	for i, factor := range factorsOf(&c.Control.Scale) {
@@ -94,17 +103,12 @@ func documentCheck(c *Check) map[string]any {
 	if len(c.Control.Set) > 0 {
 		control["set"] = documentSet(c.Control.Set)
 	}
-	if c.Control.Mode != "" {
-		control["mode"] = c.Control.Mode
+	for _, other := range named {
+		if word := *other.of(&c.Control.Names); word != "" {
+			control[other.name] = word
+		}
 	}
-	if c.Control.Law != "" {
-		control["law"] = c.Control.Law
-	}
-	if c.Control.Class != "" {
-		control["class"] = c.Control.Class
-	}
-	check["control"] = control
-	return check
+	return control
 }
 
 // documentSet converts assignments to a mapping of dotted keys.

@@ -276,7 +276,7 @@ func TestFormatReadsBack(t *testing.T) {
 			v = rapid.SliceOfN(arm, 2, 5).Draw(t, "v")
 		}
 		n, problems := parseYAML(override, k.Path, []byte(Format(v)))
-		l := newLoader(problems)
+		l := newReader(problems)
 		got, _ := l.value(k, n, k.Path)
 		if diff := cmp.Diff(v, got); diff != "" || len(l.problems) > 0 {
 			t.Errorf("%s: %s reads as %v: %v", k.Path, Format(v), got, l.problems)

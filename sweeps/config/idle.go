@@ -61,7 +61,7 @@ func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 		if path.Dir(at.source) == presetFolder {
 			continue
 		}
-		text := key + " has no effect: " + met.Param + " is " + listWords(met.words()) + " in every cell"
+		text := key + " has no effect: " + met.Param + " is " + met.Alternatives() + " in every cell"
 		notes = append(notes, Problem{Source: at.source, Line: at.line, Column: at.column, Text: text})
 	}
 	var lines []string

@@ -39,6 +39,7 @@ type Key struct {
 	Noun    string    // in titles and on axes, such as learning rate; "": Path
 	Unit    string    // on axes; "": none
 	Idle    Condition // in a cell where it holds the key has no effect; zero: there is none
+	Known   []string  // what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and usual abbreviations
 
 	get    func(*Settings) any
 	set    func(*Settings, any)
@@ -116,7 +117,7 @@ func (k Key) Want() string {
 	case ListValue:
 		return "a list of numbers, one per arm"
 	case searchValue:
-		return "{" + strings.Join(locateFields, ", ") + "}, from and to in multiples of " + ruleMeasured
+		return "{param, from, to, tolerance}, from and to in multiples of " + ruleMeasured
 	case InitValue:
 		return "a list of numbers, one per arm, or fixed-point, or {fixed_point_offset: x}"
 	default:
@@ -185,114 +186,101 @@ var Keys = slices.Concat(banditKeys, promptKeys, otherKeys)
 
 // banditKeys are the rows of section `bandit` but for prompts.
 var banditKeys = []Key{
-	{
-		Path: SeedKey, Kind: SeedValue, Range: atLeast(0),
-		Doc: "Seed of every random number. Cells that differ in it alone are independent repetitions.",
-		get: func(s *Settings) any { return s.Seed },
-		set: func(s *Settings, v any) { s.Seed = v.(uint64) },
-	},
+	rowOf(Key{Path: SeedKey, Kind: SeedValue, Range: atLeast(0), Doc: "Seed of every random number. Cells that differ in it alone are independent repetitions."},
+		func(s *Settings) *uint64 { return &s.Seed }),
 	{
 		Path: ArmsKey, Kind: ArmsValue,
 		Doc: "The arms: `{reward: bernoulli, mean: 0.9}`, `{reward: constant, mean: 1}` or `{reward: normal, mean: 0.5, std: 0.1}`; Bernoulli means in [0, 1], std ≥ 0. `count: n` stands for n equal arms.",
 		get: func(s *Settings) any { return groupArms(s.Bandit.Arms) },
 		set: func(s *Settings, v any) { s.Bandit.Arms = expandArms(v.([]ArmGroup)) },
 	},
-	{
-		Path: TrueMeansKey, Kind: ListValue, Range: anyNumber, Follows: "the arms' means",
-		Doc:    "Intended mean reward of each arm, where the trained reward deviates from it (reward hacking).",
-		get:    func(s *Settings) any { return s.Bandit.TrueMeans },
-		set:    func(s *Settings, v any) { s.Bandit.TrueMeans = v.([]float64) },
-		follow: func(s *Settings) any { return armMeans(s.Bandit.Arms) },
-	},
+	rowOf(Key{
+		Path: TrueMeansKey, Kind: ListValue, Range: anyNumber, Follows: "the arms' means", follow: func(s *Settings) any { return armMeans(s.Bandit.Arms) },
+		Doc: "Intended mean reward of each arm, where the trained reward deviates from it (reward hacking).",
+	}, func(s *Settings) *[]float64 { return &s.Bandit.TrueMeans }),
 }
 
 // otherKeys are the rows of the other sections.
 var otherKeys = []Key{
-	{
-		Path: InitKey, Kind: InitValue, Follows: "0 for every arm",
-		Doc:    "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: z* + x for two arms, θ* + x e for more, where e is a generic direction drawn from the seed, centred, with largest |entry| 1.",
-		get:    func(s *Settings) any { return s.Policy.Init },
-		set:    func(s *Settings, v any) { s.Policy.Init = v.(Init) },
-		follow: func(s *Settings) any { return Init{Logits: make([]float64, len(s.Bandit.Arms))} },
-	},
-	{
-		Path: referenceKey, Kind: ListValue, Range: anyNumber, Follows: "0 for every arm",
-		Doc:    "Logits of π_ref, the policy towards which the KL penalty pulls.",
-		get:    func(s *Settings) any { return s.Policy.Reference },
-		set:    func(s *Settings, v any) { s.Policy.Reference = v.([]float64) },
-		follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
-	},
+	rowOf(Key{
+		Path: InitKey, Kind: InitValue, Follows: "0 for every arm", follow: func(s *Settings) any { return Init{Logits: make([]float64, len(s.Bandit.Arms))} },
+		Doc: "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: z* + x for two arms, θ* + x e for more, where e is a generic direction drawn from the seed, centred, with largest |entry| 1.",
+	}, func(s *Settings) *Init { return &s.Policy.Init }),
+	rowOf(Key{
+		Path: referenceKey, Kind: ListValue, Range: anyNumber, Follows: "0 for every arm", follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
+		Doc: "Logits of π_ref, the policy towards which the KL penalty pulls.",
+	}, func(s *Settings) *[]float64 { return &s.Policy.Reference }),
 
 	integerKey(updateKey, atLeast(0), 0, "Number of steps after which the reference moves towards the policy, θ_ref ← (1 − rate)θ_ref + rate·θ in logits; 0: it stays. TRL `sync_ref_model`, slime `--ref-update-interval`. There is no fixed point.",
-		func(s *Settings) *int { return &s.Policy.ReferenceUpdate.Interval }),
+		func(s *Settings) *int { return &s.Policy.ReferenceUpdate.Interval }).known("sync_ref_model", "ref_model_sync_steps", "ref_update_interval"),
 	numberKey(updateRateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.6, "Share of the policy in the moved reference.",
-		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle(updateKey, 0),
+		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle(updateKey, 0).known("ref_model_mixup_alpha"),
 
 	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
-		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
+		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", "").known("num_generations", "n"),
 	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
-		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
-	wordKey(filterKey, option.Filters, option.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
-		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite),
-	wordKey(baselineKey, option.Baselines, option.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
-		func(s *Settings) *option.Baseline { return &s.Estimator.Advantage.Baseline }),
-	wordKey(scaleKey, option.Scales, option.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
-		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }),
-	wordKey("grpo.advantage.std", option.Deviations, option.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
+		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", "").known("per_device_train_batch_size", "ppo_mini_batch_size"),
+	wordKey(filterKey, option.Filters, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
+		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite).known("filter_groups", "use_dynamic_sampling", "dynamic_filtering_enable"),
+	wordKey(baselineKey, option.Baselines, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
+		func(s *Settings) *option.Baseline { return &s.Estimator.Advantage.Baseline }).known("adv_estimator"),
+	wordKey(scaleKey, option.Scales, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
+		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }).known("scale_rewards", "norm_adv_by_std_in_grpo"),
+	wordKey("grpo.advantage.std", option.Deviations, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
 		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idleScales(option.Scale.UsesStd),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idleScales(option.Scale.UsesEpsilon),
 	numberKey(valueKey, unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String()),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline, option.LeaveOneOut, option.SecondBest),
 	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, option.MeanBaseline.String(), option.LeaveOneOut.String(), option.SecondBest.String(), option.ConstantBaseline.String()),
-	wordKey(modeKey, option.ImportanceModes, option.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
-		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline),
+	wordKey(modeKey, option.ImportanceModes, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
+		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }).known("importance_sampling_level"),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.UseBounds),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.UseBounds).known("epsilon", "clip_ratio", "clip_ratio_low", "dppo_mask_low"),
 	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.UseBounds),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.UseBounds).known("epsilon_high", "clip_ratio_high", "dppo_mask_high"),
 	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.UseFloor),
 	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.UseCap),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.UseCap).known("delta", "clip_ratio_c", "eps_clip_c", "rollout_is_threshold", "tis_clip"),
 	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.UseTemperature),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.UseTemperature).known("sapo_temperature_pos", "tau_pos"),
 	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.UseTemperature),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.UseTemperature).known("sapo_temperature_neg", "tau_neg"),
 	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.UsePower),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.UsePower).known("vespo_k_pos"),
 	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.UsePower),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.UsePower).known("vespo_k_neg"),
 	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.UsePower),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.UsePower).known("vespo_lambda_pos"),
 	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.UsePower),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.UsePower).known("vespo_lambda_neg"),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
-		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
-	wordKey(placementKey, option.KLPlacements, option.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
-		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0),
-	wordKey(gradientKey, option.KLGradients, option.ExactKL, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
-		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
-	wordKey(anchorKey, option.KLPoints, option.AtCurrent, "The policy at which the KL penalty in the loss is evaluated.",
+		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", "").known("beta", "kl_coef", "kl_loss_coef"),
+	wordKey(placementKey, option.KLPlacements, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
+		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0).known("use_kl_in_reward"),
+	wordKey(gradientKey, option.KLGradients, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
+		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0).known("kl_loss_type", "use_bias_correction_kl", "use_unbiased_kl"),
+	wordKey(anchorKey, option.KLPoints, "The policy at which the KL penalty in the loss is evaluated.",
 		func(s *Settings) *option.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
 	numberKey(entropyKey, nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
-		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", ""),
+		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", "").known("entropy_coef", "entropy_coeff"),
 
-	wordKey(lagKindKey, option.LagKinds, option.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
+	wordKey(lagKindKey, option.LagKinds, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
 		func(s *Settings) *option.LagKind { return &s.Lag.Kind }),
 	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
-		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, option.Random.String()),
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, option.Random).known("num_iterations", "ppo_epochs", "max_trajectory_age_steps", "weight_sync_steps", "trigger_parameter_sync_step"),
 	integerKey(behindKey, between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
-		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, option.Delay.String(), option.Random.String()),
-	ofAges(wordKey(ageLawKey, option.AgeLaws, option.UniformAges, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
+		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, option.Delay, option.Random).known("staleness_threshold"),
+	ofAges(wordKey(ageLawKey, option.AgeLaws, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
 		func(s *Settings) *option.AgeLaw { return &s.Lag.Ages.Law })),
 	ofAges(integerKey(agesFromKey, between(0, maxDelay), 0, "Smallest age of a uniform law.",
 		func(s *Settings) *int { return &s.Lag.Ages.From })),
 	ofAges(integerKey(agesToKey, between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
-		func(s *Settings) *int { return &s.Lag.Ages.To })),
+		func(s *Settings) *int { return &s.Lag.Ages.To })).known("max_off_policy_steps", "max_staleness"),
 	ofAges(numberKey(ageMeanKey, Range{Low: 0, High: maxMeanAge}, 0.0, "Mean of a geometric law, greater than 0.",
-		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })),
+		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })).known("max_head_offpolicyness"),
 	ofAges(Key{
 		Path: ageWeightsKey, Kind: WeightsValue, Range: nonNegative, Default: Weights{},
 		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
@@ -302,68 +290,63 @@ var otherKeys = []Key{
 			copy(s.Lag.Ages.Weights[:], v.(Weights))
 		},
 	}),
-	ofAges(wordKey(agesDrawnKey, option.AgeDraws, option.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
+	ofAges(wordKey(agesDrawnKey, option.AgeDraws, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
 		func(s *Settings) *option.AgeDraw { return &s.Lag.Ages.Drawn })),
 
-	wordKey(samplesKey, option.SampleUses, option.Fresh, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
+	wordKey(samplesKey, option.SampleUses, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
 		func(s *Settings) *option.Samples { return &s.Estimator.Samples }),
 
-	wordKey(optimizerKey, option.Methods, option.HeavyBall, "The update rule.",
-		func(s *Settings) *option.Method { return &s.Optimizer.Kind }),
+	wordKey(optimizerKey, option.Methods, "The update rule.",
+		func(s *Settings) *option.Method { return &s.Optimizer.Kind }).known("optim"),
 	numberKey(LearningRateKey, positive, nil, "Learning rate η.",
-		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", ""),
+		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", "").known("lr"),
 	numberKey(MomentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
-		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, option.Adam.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, option.Adam),
 	numberKey(beta1Key, belowOne, 0.9, "Adam: decay of the first moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, option.HeavyBall, option.Nesterov).known("adam_beta1", "betas"),
 	numberKey(beta2Key, belowOne, 0.999, "Adam: decay of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, option.HeavyBall, option.Nesterov).known("adam_beta2"),
 	numberKey(adamEpsilonKey, nonNegative, 1e-8, "Adam: added to the root of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, option.HeavyBall.String(), option.Nesterov.String()),
+		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, option.HeavyBall, option.Nesterov).known("adam_epsilon"),
 	numberKey(maxNormKey, nonNegative, 0.0, "Norm to which a longer gradient is scaled before the optimizer's step (`max_grad_norm`); 0: no limit.",
-		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }),
-	wordKey(scheduleKey, option.ScheduleKinds, option.ConstantRate, "Course of the learning rate after the warm-up.",
-		func(s *Settings) *option.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
+		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }).known("max_grad_norm", "clip_grad", "grad_clip"),
+	wordKey(scheduleKey, option.ScheduleKinds, "Course of the learning rate after the warm-up.",
+		func(s *Settings) *option.ScheduleKind { return &s.Optimizer.Schedule.Kind }).known("lr_scheduler_type", "warmup_style"),
 	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
-		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }),
-	{
-		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps",
-		Idle:   Condition{scheduleKey, []any{option.ConstantRate.String()}},
-		Doc:    "Step at which a linear or cosine learning rate reaches 0, greater than `warmup`; 0 means `run.steps`.",
-		get:    func(s *Settings) any { return s.Optimizer.Schedule.Total },
-		set:    func(s *Settings, v any) { s.Optimizer.Schedule.Total = v.(int) },
-		follow: func(s *Settings) any { return s.Run.Steps },
-	},
+		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }).known("warmup_steps", "lr_warmup_steps"),
+	rowOf(Key{
+		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps", follow: func(s *Settings) any { return s.Run.Steps },
+		Doc: "Step at which a linear or cosine learning rate reaches 0, greater than `warmup`; 0 means `run.steps`.",
+	}, func(s *Settings) *int { return &s.Optimizer.Schedule.Total }).idle(scheduleKey, option.ConstantRate),
 
 	integerKey(StepsKey, atLeast(1), nil, "Number of optimizer steps.",
-		func(s *Settings) *int { return &s.Run.Steps }),
+		func(s *Settings) *int { return &s.Run.Steps }).known("max_steps", "total_training_steps"),
 	integerKey(BurnInKey, atLeast(0), 0, "Number of initial steps left out of stationary averages, less than `steps`.",
 		func(s *Settings) *int { return &s.Run.BurnIn }),
 	integerKey(replicasKey, between(1, maxReplicas), 1, "Number of independent replicas.",
 		func(s *Settings) *int { return &s.Run.Replicas }),
 }
 
+// rowOf completes the row of a key that is a field of Settings.
+func rowOf[T any](k Key, field func(*Settings) *T) Key {
+	k.get = func(s *Settings) any { return *field(s) }
+	k.set = func(s *Settings, v any) { *field(s) = v.(T) }
+	return k
+}
+
 // integerKey is the row of a key whose values are integers; byDefault nil: required.
 func integerKey(path string, r Range, byDefault any, doc string, field func(*Settings) *int) Key {
-	return Key{
-		Path: path, Kind: IntegerValue, Range: r, Default: byDefault, Doc: doc,
-		get: func(s *Settings) any { return *field(s) },
-		set: func(s *Settings, v any) { *field(s) = v.(int) },
-	}
+	return rowOf(Key{Path: path, Kind: IntegerValue, Range: r, Default: byDefault, Doc: doc}, field)
 }
 
 // numberKey is the row of a key whose values are numbers; byDefault nil: required.
 func numberKey(path string, r Range, byDefault any, doc string, field func(*Settings) *float64) Key {
-	return Key{
-		Path: path, Kind: NumberValue, Range: r, Default: byDefault, Doc: doc,
-		get: func(s *Settings) any { return *field(s) },
-		set: func(s *Settings, v any) { *field(s) = v.(float64) },
-	}
+	return rowOf(Key{Path: path, Kind: NumberValue, Range: r, Default: byDefault, Doc: doc}, field)
 }
 
-// wordKey is the row of a key whose values are words.
-func wordKey[Word word](path string, words []Word, byDefault Word, doc string, field func(*Settings) *Word) Key {
-	k := Key{Path: path, Kind: WordValue, Default: byDefault.String(), Words: texts(words), Doc: doc}
+// wordKey is the row of a key whose values are words, by default the first.
+func wordKey[Word word](path string, words []Word, doc string, field func(*Settings) *Word) Key {
+	k := Key{Path: path, Kind: WordValue, Default: words[0].String(), Words: texts(words), Doc: doc}
 	k.get = func(s *Settings) any { return (*field(s)).String() }
 	k.set = func(s *Settings, v any) { *field(s) = words[slices.Index(k.Words, v.(string))] }
 	return k
@@ -385,39 +368,49 @@ func texts[Word word](words []Word) []string {
 }
 
 // ofAges marks a key of random ages, which has no effect with another lag.
-func ofAges(k Key) Key { return k.idle(lagKindKey, option.Block.String(), option.Delay.String()) }
+func ofAges(k Key) Key { return k.idle(lagKindKey, option.Block, option.Delay) }
 
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {
-	k.Idle = Condition{Param: param, Values: values}
-	return k
-}
-
-// idleScales sets the scales that do not use the key as those where it has no effect.
-func (k Key) idleScales(use func(option.Scale) bool) Key {
-	k.Idle.Param = scaleKey
-	for _, scale := range option.Scales {
-		if !use(scale) {
-			k.Idle.Values = append(k.Idle.Values, scale.String())
+	k.Idle.Param = param
+	for _, v := range values {
+		if w, isWord := v.(fmt.Stringer); isWord {
+			v = w.String()
 		}
+		k.Idle.Values = append(k.Idle.Values, v)
 	}
 	return k
 }
 
 // weighs sets the fields of the weight that the key is one of; with modes that do not use them it has no effect.
 func (k Key) weighs(use option.WeightUse) Key {
-	k.Idle.Param = modeKey
-	for _, mode := range option.ImportanceModes {
-		if !mode.Uses(use) {
-			k.Idle.Values = append(k.Idle.Values, mode.String())
+	return k.idle(modeKey, without(option.ImportanceModes, func(mode option.ImportanceMode) bool { return mode.Uses(use) })...)
+}
+
+// idleScales sets the scales that do not use the key as those where it has no effect.
+func (k Key) idleScales(use func(option.Scale) bool) Key {
+	return k.idle(scaleKey, without(option.Scales, use)...)
+}
+
+// without lists the words that do not use something.
+func without[Word word](words []Word, use func(Word) bool) (others []any) {
+	for _, w := range words {
+		if !use(w) {
+			others = append(others, w)
 		}
 	}
-	return k
+	return others
 }
 
 // named sets the symbol, noun and unit of the key's quantity.
 func (k Key) named(symbol, noun, unit string) Key {
 	k.Symbol, k.Noun, k.Unit = symbol, noun, unit
+	return k
+}
+
+// known sets the names that trainers have for the key.
+func (k Key) known(names ...string) Key {
+	k.Known = names
 	return k
 }
 

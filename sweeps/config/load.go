@@ -105,7 +105,7 @@ func readNone(string) (data []byte, problem string) {
 // restore is Restore for an aim, with a function that reads the files that the
 // configuration extends.
 func (a Aim) restore(file string, data []byte, set []string, read func(path string) (data []byte, problem string)) (*Spec, error) {
-	l := newLoader(nil)
+	l := newLoader()
 	l.aim = a
 	l.load(l.tree([]string{file}, data, read), set)
 	if len(l.problems) > 0 {
@@ -120,7 +120,7 @@ func (l *loader) load(root *node, set []string) {
 	if root != nil && root.kind == nothing {
 		l.want(root, "", "a configuration")
 	} else if root != nil {
-		l.at[""] = root.at
+		l.remember(root, "")
 		sections := sectionNames("")
 		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", extendsKey}))
 		for _, name := range topNames {
@@ -139,8 +139,9 @@ func (l *loader) load(root *node, set []string) {
 		return
 	}
 	l.spec.given = l.given
+	l.axes = make([][]axisPlaces, 1)
 	if n := fields["sweep"]; n != nil {
-		l.spec.Sweep, l.sweepAt = l.grid(n, "sweep")
+		l.spec.Sweep, l.axes[0] = l.grid(n, "sweep")
 	}
 	if n := fields["variants"]; n != nil {
 		l.decodeVariants(n)

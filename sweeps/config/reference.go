@@ -2,158 +2,66 @@ package config
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
+	_ "embed"
 	"strings"
+	"text/template"
 )
 
-// Meanings of the keys outside the key table, for schema and reference document.
-const (
-	docName       = "Name of the file's experiment and of its results folder."
-	docClaim      = "What the file claims, in prose."
-	docExtends    = "Another configuration file, relative to the folder of this one, or a preset, the defaults of a trainer: trl, verl, openrlhf, nemo-rl, areal, prime-rl or slime ([trainers.md](trainers.md)). All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
-	docConfidence = "Family-wise confidence level (Bonferroni) of all verdicts of the file."
-	docSweep      = "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together."
-	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
-	docChecks     = "The claims that are judged, each with its margin."
-)
-
-// checkDocs holds the meanings of the keys that every check may have; those of the
-// others are in measuringKeys.
-var checkDocs = map[string]string{
-	"claim":           "A row of the claim table below; required.",
-	"about":           "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it.",
-	"margin":          "Half the width of the accepted range about the prediction, relative to |predicted|.",
-	"absolute_margin": "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not.",
-	"prediction":      "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam.",
-	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction.",
-	"expected":        "A value of your own that is judged in the place of the prediction, within the margin (relative to |expected|): `expected: -1` with `absolute_margin: 0.05` asks whether the claim's quantity (the first of several, of saturation-fit R²) is −1 ± 0.05. The verdict says what was claimed and what was measured, and what the theory predicts. Not together with `expect`, `control`, `about`.",
-	"at_most":         "As `expected`, for an upper bound: *agree* if the whole interval lies at or below it, *disagree* if it lies wholly above. There is no margin.",
-	"at_least":        "As `at_most`, for a lower bound.",
-	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
-	"variant":         "Restricts the check to the cells of one variant.",
-	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` and `class-throughout` another class; for claims about a law it may be another law, as in `{law: exponential}`.",
+// fileKey is a key of a file that is not of the base.
+type fileKey struct {
+	Path, Values, ByDefault, Doc string // for the reference document
+	schema                       func() object
 }
 
-// checkDoc returns the meaning of a key of a check.
-func checkDoc(name string) string {
-	if doc, common := checkDocs[name]; common {
-		return doc
-	}
-	return measuringKeys[slices.IndexFunc(measuringKeys, func(key measuringKey) bool { return key.Path == name })].Doc
+// fileKeys are the keys of a file beside those of the base.
+var fileKeys = []fileKey{
+	{"name", nameWant, "required", "Name of the file's experiment and of its results folder.",
+		func() object { return object{"type": "string", "pattern": nameSyntax.String()} }},
+	{"claim", "text", "", "What the file claims, in prose.",
+		func() object { return object{"type": "string"} }},
+	{extendsKey, "the name of a file or of a preset", "", "Another configuration file, relative to the folder of this one, or a preset, the defaults of a trainer: trl, verl, openrlhf, nemo-rl, areal, prime-rl or slime ([trainers.md](trainers.md)). All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole.",
+		func() object { return object{"type": "string"} }},
+	{"sweep", "a list of axes", "`[]`", "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together.",
+		func() object { return object{"type": "array", "items": schemaRef("axis")} }},
+	{"variants", "a list of `{name, set, sweep}`", "`[]`", "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell.",
+		func() object { return object{"type": "array", "items": schemaRef("variant")} }},
+	{"checks", "a list of checks", "`[]`", "The claims that are judged, each with its margin.",
+		func() object { return object{"type": "array", "items": schemaRef("check")} }},
+	{"confidence", "a number in (0, 1)", "0.99", "Family-wise confidence level (Bonferroni) of all verdicts of the file.",
+		func() object { return schemaWith(schemaRange("number", openUnit), object{"default": 0.99}) }},
 }
 
-// locatingDocs are the paragraphs about `locate`.
-var locatingDocs = []string{
-	"`locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.001}` searches along one parameter for the first event of the claim. First the stiffness is measured (`displacement`, `draws`; with more than two arms, the whole matrix Λ). `from` and `to` are multiples of the paper's rule at the measured λ, η = (1 − μ)/(λ max(K, 1)) or K = (1 − μ)/(ηλ) (K is (1 + `lag.behind`) times the interval of a block and the mean of random ages), and never of the prediction that is judged. Starting at `from`, the parameter grows by at most 5 % per step (20 % at finite G) until the first event; then the last bracket is halved until its relative width is `tolerance`. The measurement is this bracket, widened by the confidence interval of the measured stiffness. Without an event up to `to` the upper end of the bracket is open, and the measurement agrees with a prediction beyond `to`. At each value that is tried the event is certainly absent, certainly present, or undecided (too little data or too short a run). Undecided values widen the bracket; a search that ends undecided decides nothing. The prediction is made at the measured stiffness; it is out of scope where the theory has not searched as far.",
-	"Nothing else is simulated in a located cell, and each cell is searched once. Checks of other claims, except `stiffness` with the same `displacement` and `draws`, must therefore select other cells (`where`, `variant`), and so must checks that locate another event or use another search. `stability-threshold` and `rule-is-safe` locate the same event and can share a search. The cell's own value of `param` is not used, so no axis may vary it.",
-}
-
-// controlDoc is the paragraph about `control`.
-const controlDoc = "A control is a planted fault that the check must catch. The check is judged a second time, on the same stored estimates, by a theory with the fault; this verdict is stored as `control` and must be *disagree*, else the exit code is 3. With `expect: fails` and no `control`, the exact prediction takes the place of the refuted one; it is no planted fault and is counted apart. A located event is judged at the measured stiffness, so its fault must change more than the closed form of the stiffness: use `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode; that of a claim about a law may be another law."
+//go:embed reference.md.tmpl
+var referenceText string
 
 // ReferenceDoc returns the reference document of a configuration (docs/config.md), in
 // Markdown.
 func ReferenceDoc() []byte {
+	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) } // which would end a cell of a table
+	page := template.Must(template.New("reference").Funcs(template.FuncMap{"cell": cell}).Parse(referenceText))
 	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Configuration reference")
-	line("")
-	line("Generated from the key table and the claim table of package `sweeps/config`; `configs/schema.json` is the same for editors. In a file, a dotted key is written as nested mappings:")
-	line("")
-	line("```yaml\n%s```", referenceExample)
-	line("")
-	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the keys of the base, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style. What it gives wins over the file, in every cell: over an axis over the key alone, and over what variants set. A list of values, as in `--set grpo.group_size=[4,16]` (in quotes for zsh), sweeps the key: it takes the place of the values of its axis, and where there is none it makes one, the last, in every grid. Several lists multiply. A zip stays, because its keys belong together: other values have to stand in the file. Notes on stderr say which variants lose a value or keep a zip.")
-	line("")
-	line("## The file")
-	line("")
-	line("| key | value | default | meaning |")
-	line("|---|---|---|---|")
-	line("| `name` | %s | required | %s |", nameWant, docName)
-	line("| `claim` | text | | %s |", docClaim)
-	line("| `extends` | the name of a file or of a preset | | %s |", docExtends)
-	line("| `seed`, `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | | | The base; see the next table. |")
-	line("| `sweep` | a list of axes | `[]` | %s |", docSweep)
-	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)
-	line("| `checks` | a list of checks | `[]` | %s A file may have none. |", docChecks)
-	line("| `confidence` | a number in (0, 1) | 0.99 | %s |", docConfidence)
-	line("")
-	line("## The base")
-	line("")
-	line("| key | value | default | meaning |")
-	line("|---|---|---|---|")
-	for _, k := range Keys {
-		byDefault := "required"
-		switch {
-		case k.Default != nil:
-			byDefault = Format(k.Default)
-		case k.Follows != "":
-			byDefault = k.Follows
-		}
-		doc := k.Doc
-		if k.Idle.Param != "" {
-			doc += fmt.Sprintf(" No effect where `%s` is %s.", k.Idle.Param, listWords(k.Idle.words()))
-		}
-		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), byDefault, inTable(doc))
+	err := page.Execute(&b, map[string]any{
+		"Example": referenceExample, "File": fileKeys, "Keys": Keys, "Checks": checkKeys, "Claims": Claims, "MaxArms": maxArms, "MaxCells": maxCells,
+	})
+	if err != nil {
+		panic("config: " + err.Error()) // a test writes it
 	}
-	line("")
-	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. A required key may be left out where the sweep, or every variant, gives it. Keys of a mode that is not chosen are allowed, because an axis may choose it; a key that has no effect in any cell gets a note on stderr. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
-	line("")
-	line("## Axes")
-	line("")
-	line("| form | points |")
-	line("|---|---|")
-	line("| `{param: KEY, values: [a, b, c]}` | the listed values; for any key, enumerations and lists included |")
-	line("| `{param: KEY, log: {from: a, to: b, points: n}}` | n values in equal ratios, both ends included |")
-	line("| `{param: KEY, range: {from: a, to: b, step: s}}` | a, a + s, …, b |")
-	line("| `{zip: [AXIS, AXIS]}` | several keys varied together; equally many points each |")
-	line("")
-	line("Axes over integers give integers. An axis over `seed` repeats the other cells with other random numbers, as in `{param: seed, values: [1, 2, 3]}`: each is simulated and judged by itself. Values are rounded to 12 significant digits. A repeated value is an error (inside a zip: a repeated point), as is a second axis over a key. All grids together have at most %d cells.", maxCells)
-	line("")
-	line("## Checks")
-	line("")
-	line("| key | meaning |")
-	line("|---|---|")
-	for _, name := range checkFields {
-		line("| `%s` | %s |", name, inTable(checkDoc(name)))
-	}
-	line("")
-	line("## Claims")
-	line("")
-	line("| claim | verdicts | quantity | needs | predictions | says |")
-	line("|---|---|---|---|---|---|")
-	for _, row := range Claims {
-		var needs, kinds []string
-		for _, need := range row.Needs {
-			needs = append(needs, string(need))
-		}
-		for _, kind := range row.Predictions {
-			kinds = append(kinds, string(kind))
-		}
-		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, row.Per, inTable(row.Quantity), strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
-	}
-	line("")
-	line("How they are measured and judged:")
-	line("")
-	for _, row := range Claims {
-		if row.How != "" {
-			line("- **`%s`**: %s", row.Name, row.How)
-		}
-	}
-	line("")
-	line("## Locating")
-	line("")
-	for _, paragraph := range locatingDocs {
-		line("%s\n", paragraph)
-	}
-	line("## Controls")
-	line("")
-	line("%s", controlDoc)
 	return b.Bytes()
 }
 
-// inTable escapes |, which would end a cell of a Markdown table.
-func inTable(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+// ByDefault says in words what the key is where a file leaves it out.
+func (k Key) ByDefault() string {
+	switch {
+	case k.Default != nil:
+		return Format(k.Default)
+	case k.Follows != "":
+		return k.Follows
+	}
+	return "required"
+}
+
+// Alternatives lists the values of the condition in words.
+func (c Condition) Alternatives() string { return listWords(c.words()) }
 
 // referenceExample is the smallest file with a sweep and a check.
 const referenceExample = `name: example

@@ -22,13 +22,13 @@ func Schema() []byte {
 		"$defs":                schemaDefinitions(),
 	}
 	properties, required := schemaSection("")
-	for _, name := range topNames {
-		properties[name] = schemaRef(name)
+	for _, key := range fileKeys {
+		if key.ofFile() {
+			properties[key.Path] = key.described()
+		} else {
+			properties[key.Path] = schemaRef(key.Path)
+		}
 	}
-	properties[extendsKey] = object{"type": "string", "description": docExtends}
-	properties["sweep"] = schemaRef("sweep")
-	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
-	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
 	root["properties"] = properties
 	root["required"] = []string{"name"}
 	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
@@ -42,6 +42,16 @@ func Schema() []byte {
 		panic("config: " + err.Error()) // tables hold plain words and finite numbers
 	}
 	return out.Bytes()
+}
+
+// described is the schema of the key with its meaning.
+func (key *fileKey) described() object {
+	return schemaWith(key.schema(), object{"description": key.Doc})
+}
+
+// ofFile reports whether no other part of the schema refers to the key.
+func (key *fileKey) ofFile() bool {
+	return slices.Contains([]string{extendsKey, "variants", "checks"}, key.Path)
 }
 
 // schemaRef refers to a definition.
@@ -81,11 +91,7 @@ func schemaSection(path string) (properties, required object) {
 // schemaDefinitions lists the definitions to which schemaRef refers.
 func schemaDefinitions() object {
 	definitions := object{
-		"name":       object{"type": "string", "pattern": nameSyntax.String(), "description": docName},
-		"claim":      object{"type": "string", "description": docClaim},
-		"confidence": schemaWith(schemaRange("number", openUnit), object{"default": 0.99, "description": docConfidence}),
-		"arm":        schemaArm(),
-		"sweep":      object{"type": "array", "items": schemaRef("axis"), "description": docSweep},
+		"arm": schemaArm(),
 		"axis": object{"oneOf": []any{
 			schemaRef("parameter"),
 			object{
@@ -102,6 +108,11 @@ func schemaDefinitions() object {
 		"fault":       schemaWith(schemaAssignments(Key.Faulty), object{"minProperties": 1}),
 		"where":       schemaWhere(),
 		"check":       schemaCheck(),
+	}
+	for _, key := range fileKeys {
+		if !key.ofFile() {
+			definitions[key.Path] = key.described()
+		}
 	}
 	for _, k := range Keys {
 		definition := schemaWith(schemaValue(k), object{"description": k.Doc})
@@ -155,14 +166,7 @@ func schemaValue(k Key) object {
 			"properties": object{offsetField: object{"type": "number"}},
 		}}}
 	case searchValue:
-		number := schemaRange("number", positive)
-		return object{
-			"type": "object", "additionalProperties": false, "required": locateFields,
-			"properties": object{
-				"param": object{"enum": locatedParams}, "from": number, "to": number,
-				"tolerance": schemaRange("number", openUnit), visibilityField: schemaRange("number", openUnit),
-			},
-		}
+		return schemaParts(locateParts(&Locate{}))
 	default:
 		one := object{"type": "array", "minItems": 1, "maxItems": 1, "items": schemaWith(schemaRef("arm"), object{
 			"type": "object", "required": []string{"count"}, "properties": object{"count": object{"minimum": 2}},
@@ -172,22 +176,32 @@ func schemaValue(k Key) object {
 	}
 }
 
-// schemaArm is the schema of an item of bandit.arms.
-func schemaArm() object {
-	arm := func(law option.Law, mean Range) object {
-		return object{
-			"type": "object", "additionalProperties": false, "required": []string{"reward", "mean"},
-			"properties": object{
-				"reward": object{"const": law},
-				"mean":   schemaRange("number", mean),
-				"count":  schemaInteger(Range{Low: 1, High: maxArms}),
-			},
+// schemaParts is the schema of a mapping with these parts.
+func schemaParts(parts []part) object {
+	properties, required := object{}, []string{}
+	for _, p := range parts {
+		if p.refused != "" {
+			continue
+		}
+		properties[p.Path] = schemaValue(p.Key)
+		if !p.optional {
+			required = append(required, p.Path)
 		}
 	}
-	normal := arm(option.Normal, anyNumber)
-	normal["required"] = []string{"reward", "mean", "std"}
-	normal["properties"].(object)["std"] = schemaRange("number", nonNegative)
-	return object{"oneOf": []any{arm(option.Bernoulli, unit), arm(option.Constant, anyNumber), normal}}
+	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
+}
+
+// schemaArm is the schema of an item of bandit.arms.
+func schemaArm() object {
+	var laws []any
+	for _, law := range option.Laws {
+		arm := schemaParts(armParts(law, new(string), new(ArmGroup)))
+		properties := arm["properties"].(object)
+		properties["reward"] = object{"const": law}
+		properties["count"] = schemaInteger(Range{Low: 1, High: maxArms})
+		laws = append(laws, arm)
+	}
+	return object{"oneOf": laws}
 }
 
 // schemaParameter is the schema of an axis over one key.
@@ -258,12 +272,6 @@ func schemaWhere() object {
 
 // schemaCheck is the schema of a check, with the requirements of each claim.
 func schemaCheck() object {
-	number := schemaRange("number", positive)
-	factor := schemaWith(number, object{"not": object{"const": 1}})
-	factors := object{}
-	for _, name := range faultNames {
-		factors[name] = factor
-	}
 	var located []string // claims that locate an event and have an exact prediction of it
 	for _, claim := range Claims {
 		if claim.Event != "" && slices.Contains(claim.Predictions, rom.Exact) {
@@ -295,46 +303,52 @@ func schemaCheck() object {
 			"then": schemaClaim(claim),
 		})
 	}
-	measuring := object{}
-	for _, relation := range Relations {
-		measuring[string(relation)] = object{"type": "number", "description": checkDocs[string(relation)]}
+	properties := object{}
+	for _, key := range checkKeys {
+		var property object
+		if key.schema != nil {
+			property = key.schema()
+		} else {
+			property = schemaValue(key.Key)
+		}
+		property["description"] = key.Doc
+		if key.Default != nil {
+			property["default"] = key.Default
+		}
+		properties[key.Path] = property
 	}
-	for _, key := range measuringKeys {
-		measuring[key.Path] = schemaWith(schemaValue(key.Key), object{"description": key.Doc})
-	}
+	properties["claim"].(object)["description"] = "A row of the claim table."
 	return object{
-		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules,
-		"properties": schemaWith(measuring, object{
-			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
-			"about":           schemaAbout(),
-			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
-			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
-			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule}, "description": checkDocs["prediction"]},
-			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
-			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
-			"variant":         object{"type": "string", "description": checkDocs["variant"]},
-			"control": object{
-				"type": "object", "additionalProperties": false, "minProperties": 1, "description": checkDocs["control"],
-				"properties": object{
-					"set":   schemaRef("fault"),
-					"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
-					"mode":  object{"enum": failureModes},
-					"law":   object{"enum": laws},
-					"class": object{"enum": classes},
-				},
-			},
-		}),
+		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules, "properties": properties,
 	}
+}
+
+// schemaControl is the schema of a planted fault.
+func schemaControl() object {
+	factors := object{}
+	for _, name := range faultNames {
+		factors[name] = schemaWith(schemaRange("number", positive), object{"not": object{"const": 1}})
+	}
+	properties := object{
+		"set":   schemaRef("fault"),
+		"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
+	}
+	for _, other := range named {
+		properties[other.name] = object{"enum": other.words}
+	}
+	return object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties}
 }
 
 // schemaClaim is the schema of a check of one claim: the keys that it needs, those that
 // it refuses, and their values.
 func schemaClaim(claim *Claim) object {
 	must, properties := []string{}, object{"prediction": object{"enum": claim.Predictions}}
-	for _, key := range measuringKeys {
-		if claim.Has(key.need) {
+	for _, key := range checkKeys {
+		switch {
+		case key.need == "":
+		case claim.Has(key.need):
 			must = append(must, key.Path)
-		} else {
+		default:
 			properties[key.Path] = false
 		}
 	}
@@ -352,7 +366,7 @@ func schemaClaim(claim *Claim) object {
 		}
 	}
 	properties["control"] = object{"properties": faults}
-	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule}}}}
+	fails := object{"properties": object{"prediction": object{"enum": predictions[1:]}}}
 	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}

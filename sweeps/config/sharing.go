@@ -3,14 +3,15 @@ package config
 // sharing compares the checks that select the same cell: they must measure it in the
 // same way, because each cell is measured once.
 type sharing struct {
+	*loader
 	forces map[int]map[string]bool // by check: ForceID of the cells in which it measures a stiffness
 	idle   map[string]bool         // overridden keys that some cell ignores because it locates along them
 	used   map[string]bool         // overridden keys that some cell uses
 }
 
 // newSharing returns a comparison that has seen no cell.
-func newSharing() *sharing {
-	return &sharing{forces: map[int]map[string]bool{}, idle: map[string]bool{}, used: map[string]bool{}}
+func newSharing(l *loader) *sharing {
+	return &sharing{loader: l, forces: map[int]map[string]bool{}, idle: map[string]bool{}, used: map[string]bool{}}
 }
 
 // firstChecks are the first checks of a cell, by index, that set its search, its
@@ -23,56 +24,55 @@ type firstChecks struct {
 
 // cell records conflicts among the checks that select a cell; selected holds their
 // indices in the file.
-func (s *sharing) cell(l *loader, g Grid, choice []int, p *Point, selected []int) {
+func (s *sharing) cell(g Grid, choice []int, p *Point, selected []int) {
 	first := firstChecks{location: -1, stiffness: -1, offset: -1}
 	for _, i := range selected {
-		if l.spec.Checks[i].Locate != nil {
+		if s.spec.Checks[i].Locate != nil {
 			first.location = i
 			break
 		}
 	}
 	for _, param := range locatedParams {
 		switch {
-		case l.at[param].source != override || l.placeIn(g, choice, param).source != override:
-		case first.location >= 0 && l.spec.Checks[first.location].Locate.Param == param:
+		case s.at[param].source != override || s.placeIn(g, choice, param).source != override:
+		case first.location >= 0 && s.spec.Checks[first.location].Locate.Param == param:
 			s.idle[param] = true
 		default:
 			s.used[param] = true
 		}
 	}
 	for _, i := range selected {
-		check, at := &l.spec.Checks[i], &l.checks[i]
+		check := &s.spec.Checks[i]
 		switch {
 		case check.Locate != nil:
-			l.sameLocation(first.location, i)
+			s.sameLocation(first.location, i)
 		case check.Claim.Per == PerForce:
 			if !s.measures(i, p) {
 				continue
 			}
 			if first.location >= 0 {
-				l.sameStiffness(first.location, i)
+				s.sameStiffness(first.location, i)
 			} else if first.stiffness < 0 {
 				first.stiffness = i
 			} else {
-				l.sameStiffness(first.stiffness, i)
+				s.sameStiffness(first.stiffness, i)
 			}
 		case first.location >= 0:
-			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[first.location].path+" locates an event (nothing else is simulated there)",
-				"other cells for this check (`where`, `variant`)")
+			s.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(first.location)+" locates an event (nothing else is simulated there)", otherCells)
 		case check.Offset > 0 && first.offset < 0:
 			first.offset = i
 		case check.Offset > 0:
-			l.sameNumber(first.offset, i, "offset", l.spec.Checks[first.offset].Offset, check.Offset)
+			s.sameNumber(first.offset, i, "offset", s.spec.Checks[first.offset].Offset, check.Offset)
 		}
 	}
 }
 
 // finish refuses an override that no cell uses because every cell locates along its key:
 // it would have no effect.
-func (s *sharing) finish(l *loader) {
+func (s *sharing) finish() {
 	for _, param := range locatedParams {
 		if s.idle[param] && !s.used[param] {
-			l.problem(l.at[param], param, "got a value that no cell uses, want a key along which not every cell locates")
+			s.problem(s.at[param], param, "got a value that no cell uses, want a key along which not every cell locates")
 		}
 	}
 }
@@ -93,36 +93,33 @@ func (s *sharing) measures(i int, p *Point) bool {
 
 // sameLocation records how the search of check i differs from that of an earlier check
 // of the same cell: each cell is searched once.
-func (l *loader) sameLocation(earlier, i int) {
-	a, b := &l.spec.Checks[earlier], &l.spec.Checks[i]
-	at := &l.checks[i]
+func (s *sharing) sameLocation(earlier, i int) {
+	a, b := &s.spec.Checks[earlier], &s.spec.Checks[i]
 	switch {
 	case a.Claim.Event != b.Claim.Event:
-		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[earlier].path+" locates another event",
-			"other cells for this check (`where`, `variant`)")
+		s.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(earlier)+" locates another event", otherCells)
 	case *a.Locate != *b.Locate:
-		l.cellProblem(at.fields["locate"], at.path+".locate", "another search than that of "+l.checks[earlier].path+" in the same cell",
-			"the same search, or other cells for this check (`where`, `variant`)")
+		s.rejectCell(pathOf(i)+".locate", "another search than that of "+pathOf(earlier)+" in the same cell", "the same search, or "+otherCells)
 	default:
-		l.sameStiffness(earlier, i)
+		s.sameStiffness(earlier, i)
 	}
 }
 
 // sameStiffness records how the stiffness measurement of check i differs from that of an
 // earlier check of the same cell.
-func (l *loader) sameStiffness(earlier, i int) {
-	a, b := &l.spec.Checks[earlier], &l.spec.Checks[i]
-	l.sameNumber(earlier, i, "displacement", a.Displacement, b.Displacement)
-	l.sameNumber(earlier, i, "draws", a.Draws, b.Draws)
+func (s *sharing) sameStiffness(earlier, i int) {
+	a, b := &s.spec.Checks[earlier], &s.spec.Checks[i]
+	s.sameNumber(earlier, i, "displacement", a.Displacement, b.Displacement)
+	s.sameNumber(earlier, i, "draws", a.Draws, b.Draws)
 }
 
 // sameNumber records that a measuring key of check i differs from that of an earlier
 // check of the same cell.
-func (l *loader) sameNumber(earlier, i int, name string, has, gets any) {
-	if has == gets {
-		return
+func (s *sharing) sameNumber(earlier, i int, name string, has, gets any) {
+	if has != gets {
+		s.rejectCell(pathOf(i)+"."+name, Format(gets)+" in a cell that "+pathOf(earlier)+" measures with "+Format(has), "the same value, or "+otherCells)
 	}
-	at := &l.checks[i]
-	l.cellProblem(at.fields[name], at.path+"."+name, Format(gets)+" in a cell that "+l.checks[earlier].path+" measures with "+Format(has),
-		"the same value, or other cells for this check (`where`, `variant`)")
 }
+
+// otherCells ends a message about two checks of one cell.
+const otherCells = "other cells for this check (`where`, `variant`)"

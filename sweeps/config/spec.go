@@ -119,9 +119,14 @@ type Measuring struct {
 	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
 	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
 	Locate       *Locate // the search for an event; nil: none
-	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
-	Law          string  // the law that is fitted to the log, one of measure.Laws
-	Class        string  // the class of the mean reward that is counted, one of the paper's
+	Names
+}
+
+// Names are what a claim expects of a run, of those that it needs; "" otherwise.
+type Names struct {
+	Mode  string // the failure mode that the diagnostics must name, one of diagnose.Modes
+	Law   string // the law that is fitted to the log, one of measure.Laws
+	Class string // the class of the mean reward that is counted, one of the paper's
 }
 
 // Locate is the search for the first event along a parameter, in multiples of
@@ -161,22 +166,16 @@ func (c *Check) judgesExact() bool {
 type Control struct {
 	Set   []Assignment // settings that the theory gets in place of the cell's
 	Scale rom.Factors  // factors of the theory's constants, > 0; rom.Unit: none is scaled
-	Mode  string       // the failure mode expected instead; "" except for failure-mode
-	Law   string       // the law fitted instead; "": the check's
-	Class string       // the class counted instead; "" except for class-occurs
+	Names              // what is expected instead; empty: the check's
 }
 
 // String gives the fault in words, such as stiffness × 1.1.
 func (c *Control) String() string {
 	var words []string
-	if c.Mode != "" {
-		words = append(words, "mode = "+c.Mode)
-	}
-	if c.Law != "" {
-		words = append(words, "law = "+c.Law)
-	}
-	if c.Class != "" {
-		words = append(words, "class = "+c.Class)
+	for _, other := range named {
+		if word := *other.of(&c.Names); word != "" {
+			words = append(words, other.name+" = "+word)
+		}
 	}
 	for _, a := range c.Set {
 		words = append(words, a.Param+" = "+Format(a.Value))
@@ -208,7 +207,7 @@ func Scaled(constant string, factor float64) rom.Factors {
 // Scaled returns the constant that the control scales and its factor; "" unless it scales
 // exactly one and changes nothing else.
 func (c *Control) Scaled() (constant string, factor float64) {
-	if len(c.Set) > 0 || c.Mode != "" || c.Class != "" {
+	if len(c.Set) > 0 || c.Names != (Names{}) {
 		return "", 1
 	}
 	for i, f := range factorsOf(&c.Scale) {
@@ -242,9 +241,7 @@ func factorsOf(f *rom.Factors) []*float64 {
 type Fault struct {
 	Set   func(*Settings) // changes the settings from which theory predicts; nil: no change
 	Scale rom.Factors     // factors of the theory's constants, > 0; rom.Unit: none is scaled
-	Mode  string          // the failure mode expected instead of the check's; "": the check's
-	Law   string          // the law fitted instead of the check's; "": the check's
-	Class string          // the class counted instead of the check's; "": the check's
+	Names                 // what is expected instead of what the check names; empty: the check's
 }
 
 // NoFault leaves the theory as derived.
@@ -260,5 +257,5 @@ func (c *Control) Fault() Fault {
 			}
 		}
 	}
-	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode, Law: c.Law, Class: c.Class}
+	return Fault{Set: set, Scale: c.Scale, Names: c.Names}
 }

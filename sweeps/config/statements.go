@@ -1,8 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+
+	"gopkg.in/yaml.v3"
 
 	"grposim/configs"
 )
@@ -10,18 +13,18 @@ import (
 // Statement is a statement of the paper arXiv:2606.30789, an entry of
 // configs/statements.yaml.
 type Statement struct {
-	ID          string    // 1 to 64 characters of a-z, 0-9 and -
-	Where       string    // its place in the paper
-	Says        string    // what it says, in our words
-	Symbols     string    // its formula and definitions in the paper's letters; ""
-	On          Ground    // the data on which it is judged
-	Tested      string    // what is tested and how; "": nothing
-	Instead     string    // what was found where it fails, one sentence; ""
-	Readings    []Reading // how it can be read; empty: in one way
-	Beside      []Reading // what is judged beside it and is not the paper's; it does not enter the outcome
-	Choices     []Reading // values of a choice that the paper leaves open, each judged; empty: there is none
-	NotTestable string    // why no check can test it; "" where one can
-	Remark      string    // what else a reader should know; ""
+	ID          string   // 1 to 64 characters of a-z, 0-9 and -
+	Where       string   // its place in the paper
+	Says        string   // what it says, in our words
+	Symbols     string   // its formula and definitions in the paper's letters; ""
+	On          Ground   // the data on which it is judged
+	Tested      string   // what is tested and how; "": nothing
+	Instead     string   // what was found where it fails, one sentence; ""
+	Readings    Readings // how it can be read; empty: in one way
+	Beside      Readings // what is judged beside it and is not the paper's; it does not enter the outcome
+	Choices     Readings // values of a choice that the paper leaves open, each judged; empty: there is none
+	NotTestable string   `yaml:"not_testable"` // why no check can test it; "" where one can
+	Remark      string   // what else a reader should know; ""
 }
 
 // Ground is the data on which a statement is judged. Its zero value is our experiments:
@@ -39,13 +42,24 @@ func (g Ground) String() string {
 	return map[Ground]string{OnPaperTable: "on the paper's own table", OnOtherRuns: "on other runs"}[g]
 }
 
-// grounds are the words of `on`.
-var grounds = []string{string(OnPaperTable), string(OnOtherRuns)}
-
 // Reading is a way to read a statement.
 type Reading struct {
 	Name  string // 1 to 64 characters of a-z, 0-9 and -
 	Words string // what it means
+}
+
+// Readings are readings in the order of the table.
+type Readings []Reading
+
+// UnmarshalYAML reads a mapping of names to words, which has an order.
+func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: want a mapping of names to words", n.Line)
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		*r = append(*r, Reading{n.Content[i].Value, n.Content[i+1].Value})
+	}
+	return nil
 }
 
 // ReadingIndex returns the position of a reading in the table, those beside the statement last,
@@ -71,14 +85,13 @@ func namesOf(readings []Reading) []string {
 	return names
 }
 
-// statementsFile is the path of the table of statements, for messages.
-const statementsFile = "configs/statements.yaml"
-
 // Statements lists the statements of the paper in the order of the table.
 var Statements = func() []Statement {
-	statements, problems := readStatements(configs.Statements)
-	if len(problems) > 0 {
-		panic("config: " + problems.Error()) // the table is embedded, and a test reads it
+	var statements []Statement
+	decoder := yaml.NewDecoder(bytes.NewReader(configs.Statements))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&statements); err != nil {
+		panic("config: " + err.Error()) // the table is embedded, and a test reads it
 	}
 	return statements
 }()
@@ -105,75 +118,4 @@ func statementIDs() []string {
 		ids = append(ids, s.ID)
 	}
 	return ids
-}
-
-// statementFields are the names in an entry of the table.
-var statementFields = []string{"id", "where", "says", "symbols", "on", "tested", "instead", "readings", "beside", "choices", "not_testable", "remark"}
-
-// readStatements reads a table of statements. Each has an id of its own, where, says and
-// one of tested and not_testable.
-func readStatements(data []byte) ([]Statement, Problems) {
-	root, problems := parseYAML(statementsFile, "", data)
-	l := newLoader(problems)
-	if root == nil || root.kind != list {
-		l.problem(place{source: statementsFile}, "", "got no list, want a list of statements")
-		return nil, l.problems
-	}
-	var statements []Statement
-	seen := map[string]bool{}
-	for i, n := range root.items {
-		path := fmt.Sprintf("[%d]", i)
-		fields := l.fields(n, path, statementFields)
-		text := func(name string) string {
-			if f := fields[name]; f != nil {
-				words, _ := l.prose(f, path+"."+name)
-				return words
-			}
-			return ""
-		}
-		s := Statement{
-			Where: text("where"), Says: text("says"), Symbols: text("symbols"), Tested: text("tested"),
-			Instead: text("instead"), NotTestable: text("not_testable"), Remark: text("remark"),
-		}
-		if f := fields["id"]; f != nil {
-			s.ID, _ = l.name(f, path+".id")
-		}
-		if f := fields["on"]; f != nil {
-			ground, _ := l.word(f, path+".on", grounds)
-			s.On = Ground(ground)
-		}
-		s.Readings = l.readings(fields["readings"], path+".readings")
-		s.Beside = l.readings(fields["beside"], path+".beside")
-		s.Choices = l.readings(fields["choices"], path+".choices")
-		switch {
-		case s.ID == "" || s.Where == "" || s.Says == "":
-			l.problem(n.at, path, "got an incomplete statement, want id, where and says")
-		case seen[s.ID]:
-			l.problem(n.at, path+".id", "got %s again, want each id once", s.ID)
-		case (s.Tested == "") == (s.NotTestable == ""):
-			l.problem(n.at, path, "got %s, want one of tested and not_testable", s.ID)
-		case s.On != "" && s.Tested == "":
-			l.problem(n.at, path, "got %s with on, want tested", s.ID)
-		}
-		seen[s.ID] = true
-		statements = append(statements, s)
-	}
-	return statements, l.problems
-}
-
-// readings decodes a mapping of names to words; nil where there is none.
-func (l *loader) readings(n *node, path string) []Reading {
-	if n == nil {
-		return nil
-	}
-	if n.kind != mapping {
-		l.want(n, path, "a mapping of names to words")
-		return nil
-	}
-	var readings []Reading
-	for _, r := range n.fields {
-		words, _ := l.prose(r.value, path+"."+r.name)
-		readings = append(readings, Reading{r.name, words})
-	}
-	return readings
 }

@@ -45,6 +45,20 @@ func didYou(meant string) string {
 	return fmt.Sprintf(", did you mean %q?", meant)
 }
 
+// ofTrainers gives the key, or the word of a key, for names that trainers use.
+var ofTrainers = func() map[string]string {
+	meant := map[string]string{
+		"async": "random", "loo": "leave-one-out", "rloo": "leave-one-out", "dr_grpo": "none", "batch": "batch-std", "max_rl": "mean", "grpo_passk": "second-best",
+		"low_var_kl": "k3", "mse": "k2", "gspo": "clip", "tis": "truncated", "icepop": "masked", "adamw": "adam", "sgd": "heavy-ball",
+	}
+	for _, k := range Keys {
+		for _, name := range k.Known {
+			meant[name] = k.Path
+		}
+	}
+	return meant
+}()
+
 // Meant returns the known word that a reader means by an unknown one, or "". It is a path with the
 // same last name, the key that trainers call by this name, the one known word that begins with it,
 // or the known word with the fewest edits.

@@ -27,7 +27,7 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 	base := settingsOf(t, minimal)
 	base.Estimator.GroupsPerStep = 2 // so that ages by group are not those by step
 	for _, k := range config.Keys {
-		values := differentValues(t, k, &base)
+		values := differentValues(t, k)
 		seen := []rom.Params{}
 		for _, v := range values {
 			s := base
@@ -50,7 +50,7 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 }
 
 // differentValues returns at least two legal values of a key, and all of an enumeration.
-func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
+func differentValues(t *testing.T, k config.Key) []any {
 	t.Helper()
 	switch k.Kind {
 	case config.WordValue:

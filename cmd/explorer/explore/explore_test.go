@@ -230,7 +230,7 @@ func TestSummaryFollowsTheRegime(t *testing.T) {
 // However the controls stand, the reply is an answer or problems, and no bug.
 func TestAnythingIsAnswered(t *testing.T) {
 	answered := 0
-	for _, s := range randomStates(60, rand.New(rand.NewPCG(1, 2))) {
+	for _, s := range randomStates(25, rand.New(rand.NewPCG(1, 2))) {
 		e := New()
 		for _, name := range []string{"answer", "path"} {
 			reply := string(e.Call(name, mustMarshal(s)))
@@ -242,8 +242,8 @@ func TestAnythingIsAnswered(t *testing.T) {
 			}
 		}
 	}
-	if answered < 60 {
-		t.Errorf("only %d of 120 replies are answers", answered)
+	if answered < 25 {
+		t.Errorf("only %d of 50 replies are answers", answered)
 	}
 }
 

@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -122,7 +123,7 @@ func anyAdvised(random *rand.Rand, n, most int, lengths []int) string {
 }
 
 // planOf returns the plan of a configuration that may extend a preset; nil if it is not valid.
-func planOf(t *testing.T, text string) *Plan {
+func planOf(t *testing.T, text string) *sweeps.Plan {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "any.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -132,11 +133,11 @@ func planOf(t *testing.T, text string) *Plan {
 	if err != nil {
 		return nil
 	}
-	return NewPlan(spec)
+	return sweeps.NewPlan(spec)
 }
 
 // advised returns the advice for the only cell of a plan, with all trials.
-func advised(t *testing.T, plan *Plan, workers int) (*Cell, Advice) {
+func advised(t *testing.T, plan *sweeps.Plan, workers int) (*sweeps.Cell, Advice) {
 	t.Helper()
 	for cell, advice := range Advise(plan, 0) {
 		trials := NewTrials(cell, &advice, workers, nil)

@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -155,7 +156,7 @@ func (t *Trial) arrive() string {
 
 // walks returns the choices in the order in which they are tried. A walk ends early where
 // smaller learning rates are only later, or larger ones are lost.
-func (advice *Advice) walks(cell *Cell) [][]choice {
+func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s)
 	shortest := int(first)
@@ -236,7 +237,7 @@ func (advice *Advice) largestRate() float64 {
 // shortest interval, or there is none, it is the present interval with the present learning
 // rate, or half of the limit of the learning rate if that is less. Without any limit it is the
 // present one.
-func (advice *Advice) choose(cell *Cell) choice {
+func (advice *Advice) choose(cell *sweeps.Cell) choice {
 	a := &adviser{cache: advice.cache, settings: cell.Settings}
 	present := &cell.Settings
 	first, name := shortestLag(present)
@@ -274,8 +275,8 @@ func (advice *Advice) choose(cell *Cell) choice {
 // limitOf returns the line with the limit of a parameter, and the settings that half changes
 // accordingly; nil if there is none that half accepts, or a simulation found none. Beyond
 // what was simulated only exact theory counts.
-func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (limit *AdviceLine, at config.Settings) {
-	simulated := slices.ContainsFunc(lines, func(l AdviceLine) bool { return l.bounds == of && l.Kind == Simulated })
+func (a *adviser) limitOf(lines []Line, of bounded, half func(s *config.Settings, safe float64) bool) (limit *Line, at config.Settings) {
+	simulated := slices.ContainsFunc(lines, func(l Line) bool { return l.bounds == of && l.Kind == Simulated })
 	for i := range lines {
 		line, s := &lines[i], a.settings
 		switch {

@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -15,11 +16,11 @@ import (
 
 // Advice answers what a user of a cell's settings may choose.
 type Advice struct {
-	Cell       string       `json:"cell"`
-	Label      string       `json:"label"`
-	Units      string       `json:"units,omitempty"` // of the learning rate: config.Settings.Units
-	Lines      []AdviceLine `json:"advice"`
-	Suggestion Suggestion   `json:"suggestion"` // by Suggest
+	Cell       string     `json:"cell"`
+	Label      string     `json:"label"`
+	Units      string     `json:"units,omitempty"` // of the learning rate: config.Settings.Units
+	Lines      []Line     `json:"advice"`
+	Suggestion Suggestion `json:"suggestion"` // by Suggest
 
 	Start *Trial   `json:"start"` // the runs of the cell as it stands, by FromStart; nil: it has no start
 	Why   string   `json:"why"`   // why they do not arrive, in words; "" if they do
@@ -28,8 +29,8 @@ type Advice struct {
 	cache *theory.Cache // of Advise
 }
 
-// AdviceLine is one answer. Value is empty (NaN) where Says gives no number.
-type AdviceLine struct {
+// Line is one answer. Value is empty (NaN) where Says gives no number.
+type Line struct {
 	Asked   string       `json:"asked"`
 	Value   store.Number `json:"value"`
 	Says    string       `json:"says"`    // the answer in words, with its unit
@@ -44,7 +45,7 @@ type AdviceLine struct {
 
 // Answers returns one line for each question: the safest that the theory stands for, or of
 // simulation, else the safest rule. What Start says is not among them.
-func (advice *Advice) Answers() (answers []AdviceLine) {
+func (advice *Advice) Answers() (answers []Line) {
 	place := make(map[string]int)
 	for _, line := range advice.Lines {
 		i, known := place[line.Asked]
@@ -62,12 +63,12 @@ func (advice *Advice) Answers() (answers []AdviceLine) {
 }
 
 // stands reports whether the theory stands for a line, or simulation: it is not a rule of thumb.
-func (l *AdviceLine) stands() bool {
+func (l *Line) stands() bool {
 	return !slices.Contains([]rom.Kind{rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, ""}, l.Kind)
 }
 
 // largest returns the largest value that a line knows to be safe, +Inf where it gives no number.
-func (l *AdviceLine) largest() float64 {
+func (l *Line) largest() float64 {
 	if x := float64(l.Value); !math.IsNaN(x) {
 		return x
 	}
@@ -93,8 +94,8 @@ func (of bounded) threshold() rom.Quantity {
 
 // Advise yields each cell of a plan, in its order, with the advice of the theory. noise is
 // the wanted standard deviation of J; 0: none is wanted.
-func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
-	return func(yield func(*Cell, Advice) bool) {
+func Advise(plan *sweeps.Plan, noise float64) iter.Seq2[*sweeps.Cell, Advice] {
+	return func(yield func(*sweeps.Cell, Advice) bool) {
 		cache := theory.NewCache()
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
@@ -112,12 +113,12 @@ type adviser struct {
 	cache    *theory.Cache
 	settings config.Settings
 	p        *rom.Prediction
-	lines    []AdviceLine
+	lines    []Line
 	unstable bool // by its spectral radius, the cell as it stands is not stable at rest
 }
 
 func (a *adviser) add(asked string, value float64, says string, kind rom.Kind, assumes string) {
-	a.lines = append(a.lines, AdviceLine{Asked: asked, Value: store.Number(value), Says: says, Kind: kind, Assumes: assumes})
+	a.lines = append(a.lines, Line{Asked: asked, Value: store.Number(value), Says: says, Kind: kind, Assumes: assumes})
 }
 
 // bound says what the last line knows of a parameter.

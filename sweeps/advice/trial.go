@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -83,14 +84,14 @@ type Trials struct {
 	Workers int
 	Slow    func(what string, seconds float64) // is told what takes more than a second, before most of it, and about how long; nil: nobody is
 
-	cell   *Cell
+	cell   *sweeps.Cell
 	cache  *theory.Cache
 	known  map[string]*Trial
 	perRun float64 // seconds of a run of the cell as it stands
 }
 
 // NewTrials returns the trials of a cell of a plan whose advice is given.
-func NewTrials(cell *Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
+func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
 	return &Trials{Workers: workers, Slow: slow, cell: cell, cache: advice.cache, known: make(map[string]*Trial)}
 }
 
@@ -159,19 +160,17 @@ func setOf(set []config.Assignment) string {
 // simulate simulates so many runs of settings, one if all are equal. Their streams are those of
 // a cell with these settings, so that a sweep repeats them.
 func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Trial, error) {
-	none := new(measures)
-	c := Cell{ID: cellID(&s, none), Settings: s, Status: store.CellOK}
+	c := sweeps.NewCell(s, t.cache)
 	if known := t.known[c.ID]; known != nil && (known.Runs >= runs || known.Runs == 1) {
 		return known, nil
 	}
-	c.resolve(none, t.cache)
 	if c.Status != store.CellOK {
 		return nil, nil
 	}
 	in := c.Sim()
 	in.Run.Replicas, in.Ends = runs, runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
-	trial := &Trial{settings: s, Steps: s.Run.Steps, target: theory.NewTarget(&s, c.start, t.cache.Predict(&s, rom.Unit))}
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: theory.NewTarget(&s, in.Init, t.cache.Predict(&s, rom.Unit))}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
 		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
 		return nil
@@ -277,10 +276,11 @@ func (t *Trial) since(e *sim.End, steps []int) float64 {
 
 // middle returns the median; NaN of none.
 func middle(values []float64) store.Number {
-	if len(values) == 0 {
+	sorted, n := slices.Sorted(slices.Values(values)), len(values) // NaN first
+	if n == 0 || math.IsNaN(sorted[0]) {
 		return store.Number(math.NaN())
 	}
-	return store.Number(median(values))
+	return store.Number((sorted[(n-1)/2] + sorted[n/2]) / 2)
 }
 
 // Count returns the number of runs that end in one of the given ways.

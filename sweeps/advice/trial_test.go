@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"encoding/json"
@@ -179,10 +179,10 @@ func TestSuggestionsArrive(t *testing.T) {
 // One answer to each question, the smallest for which the theory stands, and no row against
 // another: where the present settings are not stable at rest nothing says that they are.
 func TestAnswers(t *testing.T) {
-	line := func(asked string, value float64, kind rom.Kind) AdviceLine {
-		return AdviceLine{Asked: asked, Value: store.Number(value), Kind: kind}
+	line := func(asked string, value float64, kind rom.Kind) Line {
+		return Line{Asked: asked, Value: store.Number(value), Kind: kind}
 	}
-	advice := Advice{Lines: []AdviceLine{
+	advice := Advice{Lines: []Line{
 		line(fromStart, 1, Simulated),
 		line("rates", 98, rom.Exact), line("rates", 5, rom.SufficientRule), line("rates", 0.2, rom.PaperRule),
 		line("intervals", 7, rom.RuleAtStiffness), line("intervals", 2, rom.PaperRule),

@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
 
@@ -22,8 +23,8 @@ const (
 var runsOfSearch = int(math.Log2(longestSearched)) + int(math.Ceil(-math.Log2(searchedWidth))) + 1
 
 // LocationForecast estimates the cost of LocateLimits for a plan, at most.
-func LocationForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
-	f, err := NewForecast(ctx, plan.Spec, workers)
+func LocationForecast(ctx context.Context, plan *sweeps.Plan, workers int) (*sweeps.Forecast, error) {
+	f, err := sweeps.NewForecast(ctx, plan.Spec, workers)
 	if err != nil || f.ReplicaSteps == 0 {
 		return f, err
 	}
@@ -41,7 +42,7 @@ func LocationForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, 
 // from the shortest interval and from the present learning rate. Arrival need not be lost for
 // good at the first value without it: a run that overshoots far enough never sees the samples that
 // would throw it back.
-func (t *Trials) LocateLimits(ctx context.Context) ([]AdviceLine, error) {
+func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	s := &t.cell.Settings
 	first, name := shortestLag(s)
 	a := &adviser{settings: *s}

@@ -1,4 +1,4 @@
-package sweeps
+package advice
 
 import (
 	"fmt"
@@ -7,13 +7,24 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
 
-// answers returns the advice for the one cell of a plan, by what is asked and the kind.
-func answers(t *testing.T, plan *Plan, noise float64) map[string]AdviceLine {
+func planText(t *testing.T, text string) *sweeps.Plan {
 	t.Helper()
-	lines := make(map[string]AdviceLine)
+	spec, err := config.Load(t.Name(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sweeps.NewPlan(spec)
+}
+
+// answers returns the advice for the one cell of a plan, by what is asked and the kind.
+func answers(t *testing.T, plan *sweeps.Plan, noise float64) map[string]Line {
+	t.Helper()
+	lines := make(map[string]Line)
 	for _, advice := range Advise(plan, noise) {
 		for _, line := range advice.Lines {
 			lines[line.Asked+" "+string(line.Kind)] = line
@@ -82,6 +93,37 @@ func TestProvenAndExact(t *testing.T) {
 	}
 }
 
+// The noise floor is the root of the variance of J that `grposim predict` has, to second order in the noise.
+func TestNoiseFloorIsPredicted(t *testing.T) {
+	plan := planText(t, strings.Replace(advisedBandit, "group_size: 16", "group_size: 16, groups_per_step: 64", 1))
+	for _, p := range sweeps.Predictions(plan) {
+		floor := answers(t, plan, 0)["noise floor exact"]
+		if x := math.Pow(float64(floor.Value), 2); p.Variance == nil || !(math.Abs(x / *p.Variance - 1) < 1e-12) || x == *p.Exact.StationaryVariance.ExpectedReward {
+			t.Errorf("advise has %g, predict %v", x, p.Variance)
+		}
+	}
+}
+
+// Of two equally good arms beside a bad one the fixed point is neutral in one direction, which is neither stable nor
+// unstable, and the limits are those of the other direction.
+func TestAdviceInANeutralDirection(t *testing.T) {
+	got := answers(t, planText(t, `name: neutral
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9, count: 2}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8, groups_per_step: 8, kl: {coefficient: 0.02}}
+optimizer: {learning_rate: 0.05}
+run: {steps: 400, burn_in: 200, replicas: 4}
+`), 0)
+	if line := got["stability exact"]; !strings.Contains(line.Says, "neutral in 1 of 2 directions") || strings.Contains(line.Says, "unstable") {
+		t.Errorf("stability: %q, want that one direction of two is neutral", line.Says)
+	}
+	for asked, line := range got {
+		if x := float64(line.Value); x > 1e9 {
+			t.Errorf("%s: %q, which is rounding", asked, line.Says)
+		}
+	}
+}
+
 // The advised group size is the smallest at which the noise floor is at most the wanted
 // one.
 func TestAdvisedGroupSize(t *testing.T) {
@@ -119,7 +161,7 @@ func TestTinyThreshold(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	for _, c := range []struct {
 		change   []string
-		located  []AdviceLine
+		located  []Line
 		rate     float64
 		interval float64
 		longer   int // to which the interval may grow; 0: it is not known to be safe
@@ -130,8 +172,8 @@ func TestSuggest(t *testing.T) {
 		{[]string{"optimizer: {", "lag: {interval: 4}\noptimizer: {"}, nil, 0.05, 4, 9, rom.SufficientRule, "keep η = 0.05 and K = 4: from"},
 		{[]string{"optimizer: {", "lag: {kind: random, ages: {to: 2}}\noptimizer: {"}, nil, 0.05, math.NaN(), 0, rom.SufficientRule, "keep η = 0.05 with the present ages"},
 		{nil, nil, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
-		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, 0.05, 1, 5, Simulated, "half of 10"},
-		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
+		{nil, []Line{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, 0.05, 1, 5, Simulated, "half of 10"},
+		{nil, []Line{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 1, 15, rom.SufficientRule, "an eighth of the run"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, 0, rom.SufficientRule, "half of 1.26"},
 		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, 0, rom.SufficientRule, "keep η = 0.05 and K = 1: the present ones"},

@@ -1,0 +1,516 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"grposim/option"
+)
+
+// reader decodes values of keys from nodes. It records problems.
+type reader struct {
+	problems Problems
+	bad      map[string]bool // keys with a reported value: rules about them are not applied
+}
+
+// newReader returns a reader that has recorded the problems of parseYAML.
+func newReader(problems Problems) reader { return reader{problems, map[string]bool{}} }
+
+// problem records a problem.
+func (rd *reader) problem(at place, key, format string, args ...any) {
+	rd.problems = append(rd.problems, Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+// want records the problem "got n, want want", unless parseYAML has refused the node.
+func (rd *reader) want(n *node, key, want string) {
+	if n.kind != refused {
+		rd.problem(n.at, key, "got %s, want %s", n.describe(), want)
+	}
+}
+
+// refuse records the problem "got n, want want" and returns no value.
+func refuse[T any](rd *reader, n *node, path, want string) (none T, ok bool) {
+	rd.want(n, path, want)
+	return none, false
+}
+
+// items decodes a list of at most so many values, with a function that decodes one.
+func items[T any](rd *reader, n *node, path, want string, most int, noun string, read func(n *node, path string) (T, bool)) ([]T, bool) {
+	if n.kind != list {
+		return refuse[[]T](rd, n, path, want)
+	}
+	if len(n.items) > most {
+		rd.problem(n.at, path, "got %s, want at most %d", countWords(len(n.items), noun), most)
+		return nil, false
+	}
+	values, good := make([]T, len(n.items)), true
+	for i, item := range n.items {
+		var ok bool
+		values[i], ok = read(item, fmt.Sprintf("%s[%d]", path, i))
+		good = good && ok
+	}
+	return values, good
+}
+
+// fields returns the entries of a mapping by name and records names that are not
+// known. It returns nil where the node is not a mapping.
+func (rd *reader) fields(n *node, path string, known []string) map[string]*node {
+	if n.kind != mapping {
+		rd.want(n, path, "a mapping with "+listWords(known))
+		return nil
+	}
+	fields := map[string]*node{}
+	for _, f := range n.fields {
+		if slices.Contains(known, f.name) {
+			fields[f.name] = f.value
+		} else {
+			rd.unknownKey(f.at, join(path, f.name), f.name, known)
+		}
+	}
+	return fields
+}
+
+// unknownKey records a key that does not exist.
+func (rd *reader) unknownKey(at place, path, name string, known []string) {
+	rd.problem(at, path, "got an unknown key, want %s%s", listWords(known), rd.keyHint(strings.TrimSuffix(path, name), name, known))
+}
+
+// keyHint ends a message about an unknown key of a section: it suggests the key that is
+// meant, and marks it as bad, so that no other problem follows. The section ends with a
+// dot; "": the known names are paths.
+func (rd *reader) keyHint(section, name string, known []string) string {
+	meant := meantKey(name, known)
+	path := meant
+	if slices.Contains(known, meant) {
+		path = section + meant
+	}
+	rd.bad[path] = true
+	rd.badSection(path)
+	return didYou(meant)
+}
+
+// badSection marks every key of a section that cannot be read as bad.
+func (rd *reader) badSection(path string) {
+	for _, k := range Keys {
+		if strings.HasPrefix(k.Path, path+".") {
+			rd.bad[k.Path] = true
+		}
+	}
+}
+
+// meantKey returns the known name that a reader means by an unknown one or, where there
+// is none, the key of the table that is meant by its last name; else "".
+func meantKey(name string, known []string) string {
+	if meant := Meant(name, known); meant != "" {
+		return meant
+	}
+	var last []string
+	for _, k := range Keys {
+		last = append(last, lastName(k.Path))
+	}
+	name = lastName(name)
+	if meant := Meant(name, keyPaths()); meant != "" {
+		return meant
+	}
+	if i := slices.IndexFunc(Keys, func(k Key) bool { return k.Symbol == name }); i >= 0 && name != "" {
+		return Keys[i].Path
+	}
+	if near := nearestWord(name, last); near != "" {
+		return Keys[slices.Index(last, near)].Path
+	}
+	return ""
+}
+
+// NamedKey returns the key of --set that a word of the command line names: by its path or its
+// last name but for a letter, by its symbol, or as trainers do; "" for any other word.
+func NamedKey(word string) string {
+	word = strings.ReplaceAll(word, "-", "_")
+	key := meantKey(word, SetKeys())
+	i := keyIndex(key)
+	switch {
+	case ofTrainers[word] == key, i >= 0 && Keys[i].Symbol == word:
+		return key
+	case key == word || min(editDistance(word, key), editDistance(lastName(word), lastName(key))) <= 1:
+		return key
+	}
+	return ""
+}
+
+// value decodes a value of a key at path in the file. Like all methods below, it
+// records a problem where it returns false.
+func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
+	if len(n.items) > 0 && path == k.Path && k.Kind <= WordValue {
+		return refuse[any](rd, n, path, k.Want()+"; list several in an axis of sweep")
+	}
+	switch k.Kind {
+	case IntegerValue:
+		if k.Path == GroupSizeKey && (n.kind == plain || n.kind == quoted) && n.text == "inf" {
+			return option.Infinite, true
+		}
+		return rd.integer(n, path, k.Range, k.Want())
+	case SeedValue:
+		return rd.seed(n, path, k.Want())
+	case NumberValue:
+		return rd.number(n, path, k.Range, k.Want())
+	case WordValue:
+		return rd.word(n, path, k.Words)
+	case WeightsValue:
+		weights, ok := rd.numbersIn(n, path, k.Want(), option.MaxTableAge+1, k.Range, "a number ≥ 0")
+		return Weights(weights), ok
+	case MeansValue:
+		pairs, ok := rd.pairs(n, path, k)
+		return PromptMeans(pairs), ok
+	case ListValue:
+		return rd.numbersIn(n, path, k.Want(), math.MaxInt, anyNumber, "a number")
+	case InitValue:
+		return rd.start(n, path, k.Want())
+	case searchValue:
+		return rd.locate(n, path)
+	default:
+		return rd.arms(n, path, k.Want())
+	}
+}
+
+// part is a key of a mapping that is not in the key table.
+type part struct {
+	Key             // Path is its name
+	optional bool   // whether it may be left out
+	note     string // ends what Want says
+	refused  string // what Want says where it must be left out; "": it may be given
+	to       any    // pointer to the value that is read; nil: the caller reads it
+}
+
+// record decodes a mapping with these parts and returns its entries by name; ok is false where
+// one of them has a problem.
+func (rd *reader) record(n *node, path string, parts ...part) (fields map[string]*node, ok bool) {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.Path)
+	}
+	if fields = rd.fields(n, path, names); fields == nil {
+		return nil, false
+	}
+	ok = len(fields) == len(n.fields)
+	for _, p := range parts {
+		f, name := fields[p.Path], path+"."+p.Path
+		switch {
+		case f == nil && !p.optional:
+			rd.problem(n.at, name, "got nothing, want %s", p.Want()+p.note)
+			ok = false
+		case f == nil || p.to == nil:
+		case p.refused != "":
+			rd.want(f, name, p.refused)
+			ok = false
+		default:
+			ok = rd.store(p, f, name) && ok
+		}
+	}
+	return fields, ok
+}
+
+// store decodes the value of a part.
+func (rd *reader) store(p part, n *node, path string) bool {
+	var v any
+	var ok bool
+	switch p.Kind {
+	case IntegerValue:
+		v, ok = rd.integer(n, path, p.Range, p.Want()+p.note)
+	case NumberValue:
+		v, ok = rd.number(n, path, p.Range, p.Want()+p.note)
+	default:
+		v, ok = rd.value(p.Key, n, path)
+	}
+	if ok {
+		to := reflect.ValueOf(p.to).Elem()
+		to.Set(reflect.ValueOf(v).Convert(to.Type()))
+	}
+	return ok
+}
+
+func (rd *reader) integer(n *node, path string, r Range, want string) (int, bool) {
+	if n.kind != plain || !integerSyntax.MatchString(n.text) {
+		if x, err := strconv.ParseFloat(n.text, 64); n.kind == plain && numberSyntax.MatchString(n.text) && strings.ContainsAny(n.text, ".eE") &&
+			err == nil && x == math.Trunc(x) && math.Abs(x) <= maxInteger && r.Contains(x) {
+			want += ": write " + plainNumber(x)
+		}
+		return refuse[int](rd, n, path, want)
+	}
+	v, err := strconv.ParseInt(n.text, 10, 64)
+	switch {
+	case err != nil && n.text[0] != '-' || v > maxInteger:
+		return refuse[int](rd, n, path, fmt.Sprintf("an integer of at most %d", maxInteger))
+	case err != nil || !r.Contains(float64(v)):
+		return refuse[int](rd, n, path, want)
+	}
+	return int(v), true
+}
+
+func (rd *reader) seed(n *node, path, want string) (uint64, bool) {
+	seed, err := strconv.ParseUint(strings.TrimPrefix(n.text, "+"), 10, 64)
+	if n.kind != plain || !integerSyntax.MatchString(n.text) || err != nil {
+		return refuse[uint64](rd, n, path, want)
+	}
+	return seed, true
+}
+
+func (rd *reader) number(n *node, path string, r Range, want string) (float64, bool) {
+	if n.kind != plain || !numberSyntax.MatchString(n.text) {
+		return refuse[float64](rd, n, path, want)
+	}
+	x, err := strconv.ParseFloat(n.text, 64)
+	if err != nil {
+		return refuse[float64](rd, n, path, "a finite number")
+	}
+	if !r.Contains(x) {
+		return refuse[float64](rd, n, path, want)
+	}
+	return x + 0, true // −0 is 0
+}
+
+func (rd *reader) word(n *node, path string, words []string) (string, bool) {
+	if n.kind != plain && n.kind != quoted {
+		return refuse[string](rd, n, path, listWords(words))
+	}
+	if !slices.Contains(words, n.text) {
+		return refuse[string](rd, n, path, listWords(words)+didYouMean(n.text, words))
+	}
+	return n.text, true
+}
+
+// numbersIn decodes a list of numbers of a range, of which one says what each must be.
+func (rd *reader) numbersIn(n *node, path, want string, most int, r Range, one string) ([]float64, bool) {
+	return items(rd, n, path, want, most, "number", func(n *node, path string) (float64, bool) { return rd.number(n, path, r, one) })
+}
+
+// pairs decodes a list of pairs of numbers, at most one for each prompt that is possible.
+func (rd *reader) pairs(n *node, path string, k Key) ([][2]float64, bool) {
+	one := "a number " + k.Range.String()
+	return items(rd, n, path, k.Want(), maxPrompts, "pair", func(n *node, path string) (pair [2]float64, ok bool) {
+		numbers, ok := rd.numbersIn(n, path, strings.Replace(one, "number", "pair of numbers", 1), math.MaxInt, k.Range, one)
+		if ok && len(numbers) != 2 {
+			rd.problem(n.at, path, "got %s, want 2, one per arm", countWords(len(numbers), "number"))
+			return pair, false
+		}
+		copy(pair[:], numbers)
+		return pair, ok
+	})
+}
+
+func (rd *reader) start(n *node, path, want string) (Init, bool) {
+	switch {
+	case n.kind == list:
+		logits, ok := rd.numbersIn(n, path, want, math.MaxInt, anyNumber, "a number")
+		return Init{Kind: AtLogits, Logits: logits}, ok
+	case n.kind == mapping:
+		start := Init{Kind: AtFixedPoint}
+		fields, ok := rd.record(n, path, part{Key: Key{Path: offsetField, Kind: NumberValue, Range: anyNumber}, optional: true, to: &start.Offset})
+		if fields[offsetField] == nil {
+			return refuse[Init](rd, n, path, want)
+		}
+		return start, ok
+	case n.kind != plain && n.kind != quoted:
+		return refuse[Init](rd, n, path, want)
+	case n.text != fixedPointWord:
+		return refuse[Init](rd, n, path, want+didYouMean(n.text, []string{fixedPointWord}))
+	}
+	return Init{Kind: AtFixedPoint}, true
+}
+
+// locateParts are the keys of `locate`.
+func locateParts(search *Locate) []part {
+	const multiple = ", a multiple of " + ruleMeasured
+	return []part{
+		{Key: Key{Path: "param", Kind: WordValue, Words: locatedParams}, to: &search.Param},
+		{Key: Key{Path: "from", Kind: NumberValue, Range: positive}, note: multiple, to: &search.From},
+		{Key: Key{Path: "to", Kind: NumberValue, Range: positive}, note: multiple, to: &search.To},
+		{Key: Key{Path: "tolerance", Kind: NumberValue, Range: openUnit}, to: &search.Tolerance},
+		{Key: Key{Path: visibilityField, Kind: NumberValue, Range: openUnit}, optional: true, to: &search.Visibility},
+	}
+}
+
+// locate decodes a search; one with a problem is returned as far as it goes.
+func (rd *reader) locate(n *node, path string) (*Locate, bool) {
+	search := &Locate{}
+	fields, _ := rd.record(n, path, locateParts(search)...)
+	if search.From > 0 && search.To > 0 && search.To <= search.From {
+		rd.want(fields["to"], path+".to", "a number > from ("+Format(search.From)+")")
+	}
+	return search, fields != nil
+}
+
+func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
+	groups, good := items(rd, n, path, want, math.MaxInt, "item", rd.arm)
+	total := 0
+	for _, g := range groups {
+		total = min(total+g.Count, maxArms+1)
+	}
+	switch {
+	case good && total < 2:
+		rd.problem(n.at, path, "got %s, want at least 2", countWords(total, "arm"))
+	case total > maxArms:
+		rd.problem(n.at, path, "got more than %d arms, want at most %d", maxArms, maxArms)
+	}
+	return groups, good && total >= 2 && total <= maxArms
+}
+
+// armParts are the keys of an item of bandit.arms whose rewards have a law.
+func armParts(law option.Law, reward *string, g *ArmGroup) []part {
+	std := part{Key: Key{Path: "std", Kind: NumberValue, Range: nonNegative}, to: &g.Arm.Std}
+	mean := part{Key: Key{Path: "mean", Kind: NumberValue, Range: anyNumber}, to: &g.Arm.Mean}
+	if law == option.Bernoulli {
+		mean.Range = unit
+	}
+	if law != option.Normal {
+		std.optional, std.refused = true, "no std for a "+law.String()+" reward"
+	}
+	return []part{
+		{Key: Key{Path: "reward", Kind: WordValue, Words: texts(option.Laws)}, to: reward}, mean, std,
+		{Key: Key{Path: "count", Kind: IntegerValue, Range: atLeast(1)}, optional: true, to: &g.Count},
+	}
+}
+
+func (rd *reader) arm(n *node, path string) (g ArmGroup, ok bool) {
+	g.Count = 1
+	for _, f := range n.fields {
+		if i := slices.Index(texts(option.Laws), f.value.text); f.name == "reward" && i >= 0 {
+			g.Arm.Law = option.Laws[i]
+		}
+	}
+	var reward string
+	_, ok = rd.record(n, path, armParts(g.Arm.Law, &reward, &g)...)
+	return g, ok
+}
+
+var nameSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+const nameWant = "1 to 64 characters of a-z, 0-9 and -"
+
+func (rd *reader) name(n *node, path string) (string, bool) {
+	text, ok := rd.prose(n, path)
+	if ok && !nameSyntax.MatchString(text) {
+		return refuse[string](rd, n, path, nameWant)
+	}
+	return text, ok
+}
+
+func (rd *reader) prose(n *node, path string) (string, bool) {
+	switch {
+	case n.kind == plain && !n.isText:
+		return refuse[string](rd, n, path, "text (put it in quotes)")
+	case n.kind != plain && n.kind != quoted:
+		return refuse[string](rd, n, path, "text")
+	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
+		return refuse[string](rd, n, path, "text without control characters")
+	}
+	return n.text, true
+}
+
+// keyed decodes a mapping of dotted keys to values; what says in words what is wanted. Function
+// read decodes the value of a key.
+func (rd *reader) keyed(n *node, path, what string, read func(k Key, n *node, path string)) {
+	if n.kind != mapping {
+		rd.want(n, path, what)
+		return
+	}
+	for _, f := range n.fields {
+		if k, known := LookupKey(f.name); known {
+			read(k, f.value, join(path, f.name))
+		} else {
+			rd.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", rd.keyHint("", f.name, keyPaths()))
+		}
+	}
+}
+
+// assignments decodes a mapping of dotted keys to values.
+func (rd *reader) assignments(n *node, path string) (set []Assignment) {
+	rd.keyed(n, path, "a mapping of dotted keys to values", func(k Key, n *node, path string) {
+		if v, ok := rd.value(k, n, path); ok {
+			set = append(set, Assignment{Param: k.Path, Value: v})
+		} else {
+			rd.bad[k.Path] = true
+		}
+	})
+	return set
+}
+
+// conditions decodes a mapping of dotted keys to a value or a list of values.
+func (rd *reader) conditions(n *node, path string) (conditions []Condition) {
+	rd.keyed(n, path, "a mapping of dotted keys to a value or a list of values", func(k Key, n *node, path string) {
+		c := Condition{Param: k.Path}
+		if n.kind != list || isOneValue(k, n) {
+			if v, ok := rd.value(k, n, path); ok {
+				c.Values = []any{v}
+			}
+		} else {
+			for i, item := range n.items {
+				if v, ok := rd.value(k, item, fmt.Sprintf("%s[%d]", path, i)); ok {
+					c.Values = append(c.Values, v)
+				}
+			}
+			if len(n.items) == 0 {
+				rd.want(n, path, "at least 1 value")
+			}
+		}
+		conditions = append(conditions, c)
+	})
+	return conditions
+}
+
+// isOneValue reports whether a list is a single value of a key whose values are lists.
+func isOneValue(k Key, n *node) bool {
+	if len(n.items) == 0 {
+		return false
+	}
+	first := n.items[0]
+	switch k.Kind {
+	case WeightsValue, ListValue, ArmsValue:
+		return first.kind != list
+	case MeansValue:
+		return first.kind != list || len(first.items) == 0 || first.items[0].kind != list
+	case InitValue:
+		return first.kind == plain && numberSyntax.MatchString(first.text)
+	}
+	return false
+}
+
+// ParseCondition parses a condition `key=value` of the flag --where.
+func ParseCondition(text string) (Condition, Problems) {
+	const source = "--where"
+	path, value, assigned := strings.Cut(text, "=")
+	k, known := LookupKey(path)
+	switch {
+	case !assigned:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
+	case !known:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
+	}
+	n, problems := parseYAML(source, path, []byte(value))
+	if n == nil {
+		return Condition{}, problems
+	}
+	rd := newReader(problems)
+	v, _ := rd.value(k, n, path)
+	for i := range rd.problems { // the value is a single line
+		rd.problems[i].Line, rd.problems[i].Column = 0, 0
+	}
+	return Condition{Param: path, Values: []any{v}}, rd.problems
+}
+
+// ParseNumericKey returns the numeric key with a path given by a flag of the command
+// line; source is the flag, for messages.
+func ParseNumericKey(source, path string) (Key, Problems) {
+	k, known := LookupKey(path)
+	switch {
+	case !known:
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
+	case !k.Numeric():
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
+	}
+	return k, nil
+}
