@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -26,6 +27,7 @@ type finding struct {
 	diverged         divergence         // of the replicas behind the measurement
 	instead          string             // what was found, for a verdict that does not agree; ""
 	unresolved       string             // why an inconclusive finding has no number; "": not known
+	tested           bool               // a hypothesis is about this quantity, else about the first
 	bandits          *Tally             // in how many of the set's bandits the claim holds; nil: they are not counted
 }
 
@@ -64,60 +66,101 @@ func newFinding(kind rom.Kind) finding {
 	return finding{measured: nan, lo: nan, hi: nan, predicted: predicted{kind: kind}}
 }
 
-// logic is the part of a claim that judges and draws; its config.Claim is the part
-// that is read from configurations and documented.
-type logic struct {
-	quantities func(check *config.Check, cells []*Cell) []string // names of the quantities judged in a set of cells
-	find       func(j *judgement, set CellSet) []finding         // one per quantity, in their order
-	tested     int                                               // the quantity that a hypothesis is about
-	picture    picture
+// claim is the part of a claim that measures, predicts and draws. Its config.Claim is the part
+// that is read from configurations and documented, with what the claim needs. Five shapes
+// implement it: scalar (and scalars, of several), path, event, slope and summary.
+type claim interface {
+	quantities(check *config.Check, cells []*Cell) []string // names of the quantities judged in a set of cells
+	find(j *judgement, set CellSet) []finding               // measured against predicted: one per quantity, in their order
+	picture() picture
 	// noiseless adds to an outcome the estimates that a cell would give without noise
-	// if the theory were right. It is nil where a prediction can be found without
+	// if the theory were right. It adds none where a prediction can be found without
 	// estimates, or with those of the stiffness alone.
-	noiseless func(j *judgement, c *Cell, o *store.Outcome)
+	noiseless(m *model, c *Cell, o *store.Outcome)
 }
 
-// logics maps every claim to its logic.
-var logics = map[*config.Claim]logic{
-	config.Trajectory:            trajectory,
-	config.ModelAmplitude:        modelAmplitude,
-	config.FixedPoint:            fixedPoint,
-	config.StationaryFluctuation: stationaryFluctuation,
-	config.FluctuationScaling:    fluctuationScaling,
-	config.VisibleFrontier:       visibleFrontier,
-	config.FrontierAboveOnset:    frontierAboveOnset,
-	config.MedianFrontier:        medianFrontier,
-	config.FrontierGap:           frontierGap,
-	config.FrontierRatio:         frontierRatio,
-	config.FrontierConstant:      frontierConstant,
-	config.ClassOccurs:           classOccurs,
-	config.ClassThroughout:       classThroughout,
-	config.Stiffness:             stiffness,
-	config.Relaxation:            relaxation,
-	config.RelaxationScaling:     relaxationScaling,
-	config.DampingRatio:          dampingRatio,
-	config.OscillationOnset:      oscillationOnset,
-	config.StabilityThreshold:    stabilityThreshold,
-	config.RuleIsSafe:            ruleIsSafe,
-	config.SaturationFit:         saturationFit,
-	config.EarlySlope:            earlySlope,
-	config.LawFit:                lawFit,
-	config.LawForecast:           lawForecast,
-	config.Recurrence:            recurrence,
-	config.CycleWidth:            cycleWidth,
-	config.DegenerateGroups:      degenerateGroups,
-	config.FailureMode:           failureMode,
+// claims holds every claim: a row says which number is measured and what predicts it.
+var claims = map[*config.Claim]claim{
+	config.Trajectory: path{
+		quantity: "worst deviation of mean reward, share of the rise", compare: compareTrajectory,
+		records: sim.ExpectedReward, ideal: idealReward, view: picture{draw: drawCurves},
+	},
+	config.ModelAmplitude: path{
+		quantity: "range of the paper's oscillator over that of mean reward, logarithm", compare: compareAmplitude,
+		view: picture{family: byClaim, draw: drawOver(&amplitudePicture, compareAmplitude)},
+	},
+	config.Recurrence: path{
+		quantity: "worst deviation of the logit gap from the map", compare: compareRecurrence,
+		records: sim.LogitGap, ideal: (*model).refreshedGaps, view: picture{family: byClaim, draw: drawOrbits},
+	},
+	config.CycleWidth: path{
+		quantity: "range of the logit gap over the late refreshes", compare: compareCycle,
+		view: picture{family: byClaim, draw: drawCycles},
+	},
+
+	config.FixedPoint:            scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*model).rewardMean},
+	config.StationaryFluctuation: scalar{quantity: "expected reward, variance", estimate: sim.ExpectedRewardVariance, predict: (*model).fluctuation},
+	config.DegenerateGroups:      scalar{quantity: "share of zero-variance groups", estimate: sim.ZeroVarianceShare, predict: (*model).zeroVariance},
+	config.EarlySlope:            scalar{quantity: "stiffness by the early slope", estimate: sim.EarlySlope, predict: (*model).earlySlope},
+	config.Relaxation: scalar{
+		quantity: "relaxation rate per step", estimate: sim.RelaxationRate, predict: (*model).fittedRate,
+		unresolved: unfitted("no decay above round-off"), over: &relaxationPicture,
+	},
+	config.DampingRatio: scalar{
+		quantity: "damping ratio", estimate: sim.DampingRatio, predict: (*model).dampingRatio,
+		unresolved: unfitted("no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative"),
+		over:       &dampingPicture,
+	},
+	config.Stiffness:     scalars{of: stiffnessNumbers},
+	config.SaturationFit: scalars{of: saturationNumbers, view: picture{family: byClaim, draw: drawFits}},
+	config.LawFit:        scalars{of: lawFitNumbers, view: lawsPicture},
+	config.LawForecast:   scalars{of: forecastNumbers, view: lawsPicture},
+	config.FailureMode:   failureMode{scalars{of: modeNumbers, view: picture{family: byClaim, spans: allVariants, draw: drawModes}}},
+
+	config.OscillationOnset:   event{quantity: "onset of oscillation", predict: (*model).onset, over: &onsetPicture},
+	config.StabilityThreshold: stability,
+	config.RuleIsSafe:         ruleIsSafe{stability},
+	config.VisibleFrontier:    frontier,
+	config.FrontierAboveOnset: frontierAboveOnset,
+
+	config.FluctuationScaling: slope{
+		quantity: "slope of log variance of expected reward", title: "Stationary variance of the expected reward", label: "Var J",
+		estimate: sim.ExpectedRewardVariance, predict: (*model).rewardVariance, inRun: (*model).fluctuation,
+	},
+	config.RelaxationScaling: slope{
+		quantity: "slope of log relaxation rate", title: "Relaxation rate", label: "relaxation rate per step",
+		estimate: sim.RelaxationRate, predict: (*model).relaxationRate, inRun: (*model).fittedRate,
+	},
+
+	config.MedianFrontier: ofFrontiers{summary{
+		quantity: only("median of |visible frontier / the paper's line − 1|"), compare: compareMedian,
+		view: picture{family: byOver, draw: drawFrontiers},
+	}},
+	config.FrontierGap: ofFrontiers{summary{
+		quantity: only("gap between visible oscillation and ζ = 1 in η: the least of the first and of its rises over η"),
+		compare:  compareGap(func(frontier, onset float64) float64 { return frontier - onset }), view: frontier.picture(),
+	}},
+	config.FrontierRatio: ofFrontiers{summary{
+		quantity: only("visible oscillation over ζ = 1 in η, logarithm: the least of the first and of its rises over η"),
+		compare:  compareGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) }), view: frontier.picture(),
+	}},
+	config.FrontierConstant: ofFrontiers{summary{
+		quantity: only("largest deviation of visible frontier / the paper's line from its geometric mean over η"), compare: compareConstant,
+		view: frontier.picture(),
+	}},
+	config.ClassOccurs: summary{
+		quantity: func(check *config.Check) string { return "number of K at which the mean reward is " + check.Class },
+		compare:  compareClassOccurs, view: classPicture,
+	},
+	config.ClassThroughout: summary{
+		quantity: func(check *config.Check) string {
+			return "number of " + map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over] + " at which the mean reward is " + check.Class
+		},
+		compare: compareClassThroughout, view: classPicture,
+	},
 }
 
-// only returns the quantities of a claim about a single quantity.
-func only(quantity string) func(*config.Check, []*Cell) []string {
-	return func(*config.Check, []*Cell) []string { return []string{quantity} }
-}
-
-// perCell returns the find of a claim that judges one quantity of single cells.
-func perCell(find func(j *judgement, c *Cell, o *store.Outcome) finding) func(*judgement, CellSet) []finding {
-	return func(j *judgement, set CellSet) []finding {
-		c := set.Cells[0]
-		return []finding{find(j, c, j.outcome(c))}
-	}
+// only returns a quantity that is the same for every check.
+func only(quantity string) func(*config.Check) string {
+	return func(*config.Check) string { return quantity }
 }

@@ -5,61 +5,46 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
-	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
 // The claims about the mean reward, or the logits, along a run.
-var (
-	trajectory = logic{
-		quantities: only("worst deviation of mean reward, share of the rise"),
-		find:       perCell(findTrajectory),
-		picture:    picture{draw: (*judgement).drawCurves},
-		noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
-			if curve, theory := j.curve(c); theory.outOfScope == "" {
-				o.SetTrajectory(noiselessSeries(c, sim.ExpectedReward, curve.at))
-			}
-		},
+
+var amplitudePicture = overPicture{
+	title:    "Range of the paper’s oscillator over that of the run",
+	label:    "natural logarithm of the ratio",
+	caption:  "Above 0 the oscillator has the larger range.",
+	theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
+}
+
+// idealReward returns the mean reward of a run without noise.
+func idealReward(m *model, c *Cell) func(t int) float64 {
+	if curve, theory := m.curve(c); theory.outOfScope == "" {
+		return curve.at
 	}
-	modelAmplitude = logic{
-		quantities: only("range of the paper's oscillator over that of mean reward, logarithm"),
-		find:       perCell(findModelAmplitude),
-		picture: picture{family: byClaim, draw: drawOver(overPicture{
-			title:    "Range of the paper’s oscillator over that of the run",
-			label:    "natural logarithm of the ratio",
-			caption:  "Above 0 the oscillator has the larger range.",
-			find:     findModelAmplitude,
-			theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
-		})},
-		noiseless: trajectory.noiseless,
-	}
-	saturationFit = logic{
-		quantities: saturationQuantities,
-		find:       findSaturation,
-		tested:     1,
-		picture:    picture{family: byClaim, draw: (*judgement).drawFits},
-	}
-	earlySlope = logic{quantities: only("stiffness by the early slope"), find: perCell(findEarlySlope)}
-)
+	return nil
+}
 
 // sameDeviation is the difference below which two deviations count as equal and the
 // earlier step is reported, so that rounding does not decide which.
 const sameDeviation = 1e-9
 
-// findTrajectory compares the mean reward at every recorded step with the predicted
+// compareTrajectory compares the mean reward at every recorded step with the predicted
 // curve, as a share of the rise J* − J_0. The band of intervals is simultaneous over the
 // recorded steps (Bonferroni). The finding is that of one step, by rank: first the steps where the curve is known to
 // half the margin and the band lies wholly outside the margin, then those where it is known and the mean lies outside,
 // then those where the band lies outside a curve that is not known, then all others; of one rank the step where the
 // band is farthest outside, or reaches farthest from 0. If the curve has no value somewhere and nothing is outside
 // elsewhere, what it neglects is unknown. If a measured number is missing at any step, so is the finding's.
-func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
+func compareTrajectory(j *judgement, c *Cell) finding {
+	o := j.outcome(c)
 	f := newFinding(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
 	curve, theory := j.curve(c)
@@ -115,9 +100,10 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// findModelAmplitude compares with 0, from below, the logarithm of the range of the paper's
+// compareAmplitude compares with 0, from below, the logarithm of the range of the paper's
 // oscillator over that of the mean reward.
-func findModelAmplitude(j *judgement, c *Cell, o *store.Outcome) finding {
+func compareAmplitude(j *judgement, c *Cell) finding {
+	o := j.outcome(c)
 	j = j.paper()
 	f := newFinding(rom.PaperRule)
 	curve, theory := j.curve(c)
@@ -136,87 +122,85 @@ func findModelAmplitude(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// saturationQuantities returns the quantities of the fit: rate and R², or the rate alone
-// to leading order, where the predicted rate is not that of a fit.
-func saturationQuantities(check *config.Check, _ []*Cell) []string {
-	quantities := []string{"rate of the free exponential, per step", "R² of the free exponential"}
-	if check.Prediction == rom.LeadingOrder {
-		return quantities[:1]
-	}
-	return quantities
-}
-
-// findSaturation compares an exponential fitted to the mean reward with the same fit to
+// saturationNumbers compares an exponential fitted to the mean reward with the same fit to
 // the mean-field curve, and to leading order its rate with the relaxation rate k/γ.
-func findSaturation(j *judgement, set CellSet) []finding {
-	c := set.Cells[0]
-	o := j.outcome(c)
-	rate := j.ofRun(c, o, sim.SaturationRate)
-	if j.kind == rom.LeadingOrder {
-		s := j.settings(c)
-		rate.predicted = j.relaxationRate(&s)
-		rate.predicted.outOfScope = cmp.Or(rate.predicted.outOfScope, rom.Unclipped(j.params(c), math.Inf(1)).Because)
-		return []finding{rate}
-	}
-	r2 := j.ofRun(c, o, sim.SaturationR2)
-	curve, theory := j.curve(c)
-	rate.predicted, r2.predicted = theory, theory
-	if theory.outOfScope == "" {
-		steps, reward := curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps))
-		rate.predicted.value, r2.predicted.value = measure.Saturation(steps, reward)
-		if math.IsNaN(rate.predicted.value) {
-			rate.predicted.outOfScope = "no exponential fits the predicted curve"
-			r2.predicted.outOfScope = rate.predicted.outOfScope
+func saturationNumbers(m *model, cells []*Cell) []scalar {
+	rate := scalar{quantity: "rate of the free exponential, per step", estimate: sim.SaturationRate}
+	r2 := scalar{quantity: "R² of the free exponential", estimate: sim.SaturationR2, tested: true}
+	fit := sync.OnceValue(func() []predicted {
+		both := m.ofFit(cells[0], sim.SaturationFit, func(steps []int, reward []float64) []float64 {
+			rate, r2 := measure.Saturation(steps, reward)
+			return []float64{rate, r2}
+		})
+		if both[0].outOfScope == "" && math.IsNaN(both[0].value) {
+			both[0].outOfScope = "no exponential fits the predicted curve"
+			both[1].outOfScope = both[0].outOfScope
 		}
-		ofRate, ofR2 := 0.0, 0.0
-		for _, displaced := range curve.displaced(steps, reward) {
-			otherRate, otherR2 := measure.Saturation(steps, displaced)
-			ofRate = max(ofRate, math.Abs(otherRate-rate.predicted.value))
-			ofR2 = max(ofR2, math.Abs(otherR2-r2.predicted.value))
+		return both
+	})
+	rate.predict = func(m *model, c *Cell) predicted {
+		if m.kind != rom.LeadingOrder {
+			return fit()[0]
 		}
-		curve.neglect(&rate.predicted, ofRate)
-		curve.neglect(&r2.predicted, ofR2)
+		s := m.settings(c)
+		p := m.relaxationRate(&s)
+		p.outOfScope = cmp.Or(p.outOfScope, rom.Unclipped(m.params(c), math.Inf(1)).Because)
+		return p
 	}
-	if j.exactInstead {
-		return []finding{rate}
+	if m.check.Prediction == rom.LeadingOrder { // whose rate is not that of a fit
+		return []scalar{rate}
 	}
-	return []finding{rate, r2}
+	r2.predict = func(*model, *Cell) predicted { return fit()[1] }
+	return []scalar{rate, r2}
 }
 
-// findEarlySlope compares the stiffness that the paper's fit to the first steps gives
-// with that of the same fit to the mean-field curve, by the rule at the stiffness with λ
-// of the stiffest mode, and by the paper's rule with the stiffness in its formulas.
-func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.ofRun(c, o, sim.EarlySlope)
-	if j.kind == rom.PaperRule {
-		stiffness, scope := j.paperStiffness(c)
-		f.predicted = predicted{value: stiffness, kind: rom.PaperRule, outOfScope: scope.Because}
-		return f
+// ofFit returns the numbers that a fit to the predicted curve of a cell gives, at least one. They neglect as
+// much as they move if the curve is displaced by what it leaves out.
+func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward []float64) []float64) []predicted {
+	curve, theory := m.curve(c)
+	if theory.outOfScope != "" {
+		return []predicted{theory, theory} // no fit gives more
 	}
-	if j.kind == rom.RuleAtStiffness {
-		p := j.prediction(c)
-		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.RuleAtStiffness, outOfScope: theory.MissingFixedPoint(p)}
-		return f
-	}
-	curve, theory := j.curve(c)
-	f.predicted = theory
-	if theory.outOfScope == "" {
-		s := j.settings(c)
-		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
-		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
-		size := 0.0
-		for _, displaced := range curve.displaced(steps, reward) {
-			size = max(size, math.Abs(measure.EarlySlope(steps, displaced, s.Optimizer.LearningRate)-f.predicted.value))
+	steps, reward := curve.sample(sim.FitSteps(kind, c.Settings.Run.Steps))
+	values := fit(steps, reward)
+	sizes := make([]float64, len(values))
+	for _, displaced := range curve.displaced(steps, reward) {
+		for i, other := range fit(steps, displaced) {
+			sizes[i] = max(sizes[i], math.Abs(other-values[i]))
 		}
-		curve.neglect(&f.predicted, size)
 	}
-	return f
+	var all []predicted
+	for i, value := range values {
+		p := theory
+		p.value = value
+		curve.neglect(&p, sizes[i])
+		all = append(all, p)
+	}
+	return all
+}
+
+// earlySlope returns the stiffness that the paper's fit to the first steps gives of the
+// mean-field curve, by the rule at the stiffness λ of the stiffest mode, and by the paper's
+// rule the stiffness in its formulas.
+func (m *model) earlySlope(c *Cell) predicted {
+	switch m.kind {
+	case rom.PaperRule:
+		stiffness, scope := m.paperStiffness(c)
+		return predicted{value: stiffness, kind: rom.PaperRule, outOfScope: scope.Because}
+	case rom.RuleAtStiffness:
+		p := m.prediction(c)
+		return predicted{value: p.Stiffness.Total, kind: rom.RuleAtStiffness, outOfScope: theory.MissingFixedPoint(p)}
+	}
+	s := m.settings(c)
+	return m.ofFit(c, sim.EarlySlopeFit, func(steps []int, reward []float64) []float64 {
+		return []float64{measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)}
+	})[0]
 }
 
 // paperStiffness returns the stiffness in the paper's formulas for a run from the start
 // of a cell.
-func (j *judgement) paperStiffness(c *Cell) (float64, rom.Scope) {
-	params := j.params(c)
+func (m *model) paperStiffness(c *Cell) (float64, rom.Scope) {
+	params := m.params(c)
 	params.Start = c.start
 	return rom.PaperStiffness(params)
 }
@@ -297,19 +281,19 @@ func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 // The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where the flow reaches
 // none, as at β = 0, the rise is that to the best arm, the largest there can be. With a planted fault what it
 // neglects is not known: a fault changes no scope of this kind.
-func (j *judgement) curve(c *Cell) (cv curve, p predicted) {
-	params := j.params(c)
-	if j.kind == rom.PaperRule {
+func (m *model) curve(c *Cell) (cv curve, p predicted) {
+	params := m.params(c)
+	if m.kind == rom.PaperRule {
 		params.GroupSize = option.Infinite
 	}
-	p.kind = j.kind
+	p.kind = m.kind
 	if c.start == nil {
 		p.outOfScope = theory.NoFixedPoint
 		return curve{}, p
 	}
 	start := rom.ExpectedReward(params, c.start)
-	point, ok := j.cache.Equilibrium(params).Reached()
-	if byFormula := j.kind == rom.LeadingOrder || j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
+	point, ok := m.cache.Equilibrium(params).Reached()
+	if byFormula := m.kind == rom.LeadingOrder || m.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
 		p.outOfScope = theory.NoFixedPoint
 		return curve{}, p
 	}
@@ -325,31 +309,31 @@ func (j *judgement) curve(c *Cell) (cv curve, p predicted) {
 		p.outOfScope = because
 		return curve{}, p
 	}
-	if j.kind == rom.LeadingOrder {
+	if m.kind == rom.LeadingOrder {
 		form, scope := rom.ClosedForm(params, c.start)
 		cv.form, p.outOfScope = form, scope.Because
 		return cv, p
 	}
-	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite {
-		s := j.settings(c)
-		stiffness, scope := j.paperStiffness(c)
+	if m.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite {
+		s := m.settings(c)
+		stiffness, scope := m.paperStiffness(c)
 		p.outOfScope = scope.Because
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, p
 	}
 	cv.steps = theory.ComparedSteps(&c.Settings)
 	size := theory.Sized
-	if j.faulty() {
+	if m.faulty() {
 		size = theory.Unsized
 	}
-	r := j.cache.MeanReward(params, &c.Settings, c.start, cv.steps, size)
+	r := m.cache.MeanReward(params, &c.Settings, c.start, cv.steps, size)
 	if theory.Unbounded(r) {
-		s := j.settings(c)
-		r = theory.ComeToRest(r, &s, j.prediction(c), j.settled(&s))
+		s := m.settings(c)
+		r = theory.ComeToRest(r, &s, m.prediction(c), m.settled(&s))
 	}
 	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
 	p.kind = cmp.Or(p.kind, r.Kind)
-	p.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
+	p.outOfScope = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
 	return cv, p
 }
 
@@ -395,7 +379,7 @@ func curvesOf(title string, sets []CellSet) Figure {
 
 // drawCurves returns a picture of the mean reward over steps against the predicted
 // curve. Runs without noise are drawn as lines where the prediction is not the exact one.
-func (j *judgement) drawCurves(d *figureSource) Figure {
+func drawCurves(j *judgement, d *figureSource) Figure {
 	sets := d.sets
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
 	f := curvesOf("Mean reward against the predicted curve", sets)
@@ -436,7 +420,7 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 			}
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 			if theory.outOfScope == "" {
-				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), math.NaN(), math.NaN()})
+				predicted.Points = append(predicted.Points, BarePoint(x, curve.at(t)))
 			}
 		}
 		if len(sets) == 1 && !c.deterministic() {
@@ -449,13 +433,11 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 
 // drawFits returns a picture of the mean reward, the exponential fitted to it, the
 // mean-field curve, and the curve of the reduced-order model.
-func (j *judgement) drawFits(d *figureSource) Figure {
+func drawFits(j *judgement, d *figureSource) Figure {
 	sets := d.sets
-	const points = 30
 	f := curvesOf("A free exponential fitted to the mean reward", sets)
 	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that does so too shows only that the curve has this form: compare its rate with that of the reduced-order model, which has no fitted constant."
 	f.XScale = LinearAxis // the fit gives every step the same weight
-	nan := math.NaN()
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
@@ -473,32 +455,40 @@ func (j *judgement) drawFits(d *figureSource) Figure {
 		}
 		curve, exact := j.by("").curve(c)
 		closed, leading := j.by(rom.LeadingOrder).curve(c)
-		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured}
+		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured, Points: j.means(c, recorded, recorded.Steps[len(recorded.Steps)-1])}
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
 		exponential := FigureSeries{Name: fit, Group: group, Mark: Reference}
 		oscillator := FigureSeries{Name: "reduced-order model", Group: group, Mark: Reference}
 		steps := recorded.Steps
 		end, amplitude := exponentialAt(rate.Mean, steps, c.rewards(recorded))
-		last := math.Inf(-1)
-		for i, t := range steps {
+		for _, t := range steps {
 			x := float64(t)
-			if gap := float64(steps[len(steps)-1]) / points; x >= last+gap {
-				last = x
-				e := c.meanReward(recorded, i)
-				lo, hi := e.Interval(j.confidence)
-				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
-			}
-			exponential.Points = append(exponential.Points, FigurePoint{x, end - amplitude*math.Exp(-rate.Mean*x), nan, nan})
+			exponential.Points = append(exponential.Points, BarePoint(x, end-amplitude*math.Exp(-rate.Mean*x)))
 			if exact.outOfScope == "" {
-				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), nan, nan})
+				predicted.Points = append(predicted.Points, BarePoint(x, curve.at(t)))
 			}
 			if leading.outOfScope == "" {
-				oscillator.Points = append(oscillator.Points, FigurePoint{x, closed.at(t), nan, nan})
+				oscillator.Points = append(oscillator.Points, BarePoint(x, closed.at(t)))
 			}
 		}
 		f.Series = append(f.Series, predicted, exponential, oscillator, measured)
 	}
 	return f
+}
+
+// means returns the mean reward of a run with its intervals, at recorded steps that are at least
+// a thirtieth of a length apart.
+func (j *judgement) means(c *Cell, recorded *store.Trajectory, length int) (points []FigurePoint) {
+	last := math.Inf(-1)
+	for i, t := range recorded.Steps {
+		if x := float64(t); x >= last+float64(length)/30 {
+			last = x
+			e := c.meanReward(recorded, i)
+			lo, hi := e.Interval(j.confidence)
+			points = append(points, FigurePoint{x, e.Mean, lo, hi})
+		}
+	}
+	return points
 }
 
 // exponentialAt returns the a and b that fit J(t) = a − b e^{−rate·t} to a curve by least

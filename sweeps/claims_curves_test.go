@@ -19,7 +19,7 @@ import (
 // not grow with the run.
 func TestCurveHoldsComparedSteps(t *testing.T) {
 	const steps = 20_000
-	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
+	text := strings.Replace(small, "steps: 100", fmt.Sprint("steps: ", steps), 1)
 	cells := planText(t, text).Cells
 	c := &cells[slices.IndexFunc(cells, func(c Cell) bool { return c.deterministic() })]
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))

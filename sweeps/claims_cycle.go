@@ -3,7 +3,6 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"grposim/rom"
@@ -13,11 +12,6 @@ import (
 )
 
 // The claim about the cycle of the snapshots past a loss of stability.
-var cycleWidth = logic{
-	quantities: only("range of the logit gap over the late refreshes"),
-	find:       perCell(findCycle),
-	picture:    picture{family: byClaim, draw: (*judgement).drawCycles},
-}
 
 // refreshes returns the recorded refreshes of a run of blocks, in steps, and the index of
 // the first in its second half.
@@ -27,10 +21,11 @@ func refreshes(s *config.Settings) (steps []int, late int) {
 	return steps, late
 }
 
-// findCycle compares the range of the logit gap over the refreshes of the second half of
+// compareCycle compares the range of the logit gap over the refreshes of the second half of
 // a run with that of the mean field, or to leading order with the one that the bound of
 // the importance weight allows.
-func findCycle(j *judgement, c *Cell, o *store.Outcome) finding {
+func compareCycle(j *judgement, c *Cell) finding {
+	o := j.outcome(c)
 	steps, late := refreshes(&c.Settings)
 	predict := rom.MeanFieldCycle
 	if j.kind == rom.LeadingOrder {
@@ -62,10 +57,9 @@ func gapsAt(recorded *store.Trajectory, steps []int) []float64 {
 
 // drawCycles returns a picture of the logit gap at each refresh against the mean field,
 // with the width in words.
-func (j *judgement) drawCycles(d *figureSource) Figure {
+func drawCycles(j *judgement, d *figureSource) Figure {
 	f := Figure{Title: "Cycle of the snapshots" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
 	f.Caption = "Where the theory holds, the line of the mean field passes through every simulated point. A bounded importance weight keeps the points of the second half, whose range is the width, within about the logarithm of its bound."
-	nan := math.NaN()
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		recorded := j.trajectory(j.outcome(c), sim.LogitGap)
@@ -73,19 +67,19 @@ func (j *judgement) drawCycles(d *figureSource) Figure {
 			continue
 		}
 		steps, _ := refreshes(&c.Settings)
-		width := findCycle(j.by(""), c, j.outcome(c)).measured
+		width := compareCycle(j.by(""), c).measured
 		group := fmt.Sprintf("%s, width %.3g", withoutVariant(set.Label, c.Variant), width)
-		if bounded := findCycle(j.by(rom.LeadingOrder), c, j.outcome(c)).predicted; bounded.outOfScope == "" {
+		if bounded := compareCycle(j.by(rom.LeadingOrder), c).predicted; bounded.outOfScope == "" {
 			group += fmt.Sprintf(" (by the bound %.3g ± %.2g)", bounded.value, bounded.neglected)
 		}
 		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured}
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
 		for i, z := range gapsAt(recorded, steps) {
-			measured.Points = append(measured.Points, FigurePoint{float64(steps[i] / c.Settings.Lag.Interval), z, nan, nan})
+			measured.Points = append(measured.Points, BarePoint(float64(steps[i]/c.Settings.Lag.Interval), z))
 		}
 		rom.MeanField(j.params(c), c.start, c.Settings.Run.Steps, func(t int, theta []float64) {
 			if t%c.Settings.Lag.Interval == 0 {
-				predicted.Points = append(predicted.Points, FigurePoint{float64(t / c.Settings.Lag.Interval), theta[0] - theta[1], nan, nan})
+				predicted.Points = append(predicted.Points, BarePoint(float64(t/c.Settings.Lag.Interval), theta[0]-theta[1]))
 			}
 		})
 		f.Series = append(f.Series, predicted, measured)

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 
 	"gonum.org/v1/gonum/floats"
@@ -19,58 +19,49 @@ import (
 )
 
 // The claims about the stationary state; their pictures show deviations.
-var (
-	fixedPoint            = logic{quantities: only("expected reward, mean"), find: perCell(findFixedPoint)}
-	stationaryFluctuation = logic{quantities: only("expected reward, variance"), find: perCell(findFluctuation)}
-	degenerateGroups      = logic{quantities: only("share of zero-variance groups"), find: perCell(findDegenerate)}
-)
 
-// ofStationaryState returns a finding with a stationary estimate and the theory's scope,
-// and the prediction that completes it.
-func (j *judgement) ofStationaryState(c *Cell, o *store.Outcome, name string) (finding, *rom.Prediction) {
-	f := j.ofRun(c, o, name)
-	p := j.prediction(c)
-	s := j.settings(c)
-	f.predicted.kind = theory.StationaryKind(&s, p)
-	f.predicted.outOfScope = cmp.Or(theory.StationaryScope(&s, p), j.missingExact(f.predicted.kind))
-	return f, p
+// stationary returns the kind and scope of the theory's stationary state, and the prediction
+// that has its numbers.
+func (m *model) stationary(c *Cell) (predicted, *rom.Prediction) {
+	p, s := m.prediction(c), m.settings(c)
+	kind := theory.StationaryKind(&s, p)
+	return predicted{kind: kind, outOfScope: cmp.Or(theory.StationaryScope(&s, p), m.missingExact(kind))}, p
 }
 
-// findFixedPoint compares the stationary mean of J with J(θ*_G), plus the second-order
-// shift by the noise except to leading order; by the paper's rule with J(θ*_∞).
-func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
-	f, p := j.ofStationaryState(c, o, sim.ExpectedRewardMean)
-	if f.predicted.outOfScope != "" {
-		return f
+// rewardMean returns the stationary mean of J, J(θ*_G) plus the second-order shift by the
+// noise except to leading order; by the paper's rule J(θ*_∞).
+func (m *model) rewardMean(c *Cell) predicted {
+	mean, p := m.stationary(c)
+	if mean.outOfScope != "" {
+		return mean
 	}
-	s := j.settings(c)
-	settled := j.settled(&s)
-	f.predicted.value = p.FixedPoint.Reward
-	f.predicted.neglected = p.Neglected.RewardMean
+	s := m.settings(c)
+	settled := m.settled(&s)
+	mean.value, mean.neglected = p.FixedPoint.Reward, p.Neglected.RewardMean
 	shift := p.Moments.RewardShift
 	switch {
-	case j.kind == rom.LeadingOrder, j.kind == rom.PaperRule:
-		f.predicted.kind = j.kind
-		if j.kind == rom.PaperRule { // the fixed point does not depend on G
+	case m.kind == rom.LeadingOrder, m.kind == rom.PaperRule:
+		mean.kind = m.kind
+		if m.kind == rom.PaperRule { // the fixed point does not depend on G
 			s.Estimator.GroupSize = option.Infinite
-			limit := j.predictSettings(&s)
+			limit := m.predictSettings(&s)
 			if limit.FixedPoint == nil {
-				f.predicted.outOfScope = theory.NoFixedPoint
-				return f
+				mean.outOfScope = theory.NoFixedPoint
+				return mean
 			}
-			f.predicted.value = limit.FixedPoint.Reward
+			mean.value = limit.FixedPoint.Reward
 		}
 		if shift != nil {
-			f.predicted.neglected += math.Abs(*shift)
+			mean.neglected += math.Abs(*shift)
 		}
 	case shift != nil:
 		share := settled.Reward
-		f.predicted.value += share * *shift
-		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
+		mean.value += share * *shift
+		mean.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
-	f.predicted.addEscape(settled)
-	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
-	return f
+	mean.addEscape(settled)
+	m.addUnsettled(c, p, &mean, func(n *rom.Neglected) float64 { return n.RewardMean })
+	return mean
 }
 
 // addEscape makes what a prediction neglects unknown where the noise may take a run to another
@@ -84,12 +75,12 @@ func (p *predicted) addEscape(settled rom.Settled) {
 // addUnsettled adds to what a prediction of the stationary state of a cell neglects the
 // distance that the mean field has left to the fixed point after burn-in: size selects
 // its effect on the predicted number. A mean field that is elsewhere is out of scope.
-func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size func(*rom.Neglected) float64) {
-	s := j.settings(c)
+func (m *model) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size func(*rom.Neglected) float64) {
+	s := m.settings(c)
 	if init := s.Policy.Init; to.outOfScope != "" || init.Kind == config.AtFixedPoint && init.Offset == 0 {
 		return
 	}
-	left, scope := rom.Unsettled(j.params(c), p, c.start, s.Run.BurnIn, s.Run.Steps)
+	left, scope := rom.Unsettled(m.params(c), p, c.start, s.Run.BurnIn, s.Run.Steps)
 	by := size(&left)
 	if by > to.neglected {
 		to.since = fmt.Sprintf(": after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn)
@@ -98,71 +89,51 @@ func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size
 	to.outOfScope = scope.Because
 }
 
-// findFluctuation compares the time average of Var J with the stationary variance.
-func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.ofRun(c, o, sim.ExpectedRewardVariance)
-	s := j.settings(c)
-	f.predicted = j.rewardVariance(&s)
-	if f.predicted.outOfScope == "" {
-		way := -j.prediction(c).FixedPoint.Reward // from the start, about which the square of J is measured
+// fluctuation returns the time average of Var J in the run of a cell.
+func (m *model) fluctuation(c *Cell) predicted {
+	s := m.settings(c)
+	variance, prediction := m.rewardVariance(&s), m.predictSettings(&s)
+	if variance.outOfScope == "" {
+		way := -prediction.FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {
 			way += p * c.Settings.Bandit.Arms[a].Mean
 		}
-		f.predicted.resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
+		variance.resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
 	}
-	j.addUnsettled(c, j.prediction(c), &f.predicted, func(n *rom.Neglected) float64 { return n.RewardVariance })
-	return f
+	m.addUnsettled(c, prediction, &variance, func(n *rom.Neglected) float64 { return n.RewardVariance })
+	return variance
 }
 
-// findDegenerate compares the share of zero-variance groups with the expected share: that of the stationary state or,
+// zeroVariance returns the expected share of zero-variance groups: that of the stationary state or,
 // without a fixed point, the mean of that along the path from the start.
-func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
-	if j.prediction(c).FixedPoint != nil || c.start == nil {
-		return findStationaryDegenerate(j, c, o)
+func (m *model) zeroVariance(c *Cell) predicted {
+	s := m.settings(c)
+	if m.prediction(c).FixedPoint == nil && c.start != nil {
+		share, neglected, kind, scope := rom.MeanZeroVariance(m.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
+		return predicted{value: share, neglected: neglected, kind: kind, outOfScope: cmp.Or(scope.Because, m.missingExact(kind))}
 	}
-	f := j.ofRun(c, o, sim.ZeroVarianceShare)
-	s := j.settings(c)
-	share, neglected, kind, scope := rom.MeanZeroVariance(j.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
-	f.predicted = predicted{value: share, neglected: neglected, kind: kind, outOfScope: cmp.Or(scope.Because, j.missingExact(kind))}
-	return f
-}
-
-// findStationaryDegenerate is findDegenerate by the stationary state.
-func findStationaryDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
-	f, p := j.ofStationaryState(c, o, sim.ZeroVarianceShare)
-	if f.predicted.outOfScope != "" {
-		return f
+	of, p := m.stationary(c)
+	if of.outOfScope != "" {
+		return of
 	}
 	if p.Moments.ZeroVariance == nil {
-		f.predicted.outOfScope = "the theory has no share of zero-variance groups for these rewards"
-		return f
+		of.outOfScope = "the theory has no share of zero-variance groups for these rewards"
+		return of
 	}
-	s := j.settings(c)
-	share := j.settled(&s).Reward
-	f.predicted.value = *p.Moments.ZeroVariance
-	f.predicted.neglected = p.Neglected.ZeroVariance
+	of.value, of.neglected = *p.Moments.ZeroVariance, p.Neglected.ZeroVariance
 	if shift := p.Moments.ZeroVarianceShift; shift != nil {
-		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
+		of.neglected += math.Abs(1-m.settled(&s).Reward) * math.Abs(*shift)
 	}
-	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.ZeroVariance })
-	return f
-}
-
-// missingExact returns the reason why a check of the exact prediction is out of scope
-// where the theory's own prediction is of another kind; "" where it is in scope.
-func (j *judgement) missingExact(kind rom.Kind) string {
-	if j.kind == rom.Exact && kind != rom.Exact {
-		return "the theory has no exact prediction here: its own is of the kind " + string(kind)
-	}
-	return ""
+	m.addUnsettled(c, p, &of, func(n *rom.Neglected) float64 { return n.ZeroVariance })
+	return of
 }
 
 // rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
 // replicas that start at the fixed point.
-func (j *judgement) rewardVariance(s *config.Settings) predicted {
-	p := j.predictSettings(s)
+func (m *model) rewardVariance(s *config.Settings) predicted {
+	p := m.predictSettings(s)
 	own := theory.StationaryKind(s, p)
-	variance := predicted{kind: cmp.Or(j.kind, own), outOfScope: theory.StationaryScope(s, p)}
+	variance := predicted{kind: cmp.Or(m.kind, own), outOfScope: theory.StationaryScope(s, p)}
 	if variance.outOfScope != "" {
 		return variance
 	}
@@ -179,7 +150,7 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	if linear != nil {
 		beyond = *best - *linear
 	}
-	settled := j.settled(s)
+	settled := m.settled(s)
 	share := settled.Reward
 	var v *float64
 	variance.neglected = p.Neglected.RewardVariance
@@ -188,12 +159,11 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		v = best
 		variance.neglected += math.Abs(1-share) * math.Abs(beyond)
 	case rom.LeadingOrder:
-		v = p.LeadingOrder.StationaryVariance.ExpectedReward
+		v = p.Number(rom.LeadingOrder, rom.VarianceOfReward)
 		variance.neglected += math.Abs(beyond)
 	case rom.PaperRule, rom.RuleAtStiffness:
-		rule := j.formulas(p)
-		v, variance.neglected = rule.RewardVariance, 0
-		variance.outOfScope = missingFormula(p, rule, v)
+		v, variance.neglected = p.Number(variance.kind, rom.VarianceOfReward), 0
+		variance.outOfScope = missingFormula(p, variance.kind, v)
 	}
 	if variance.outOfScope != "" {
 		return variance
@@ -233,8 +203,8 @@ func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
 // settled returns how much of the stationary law the steps after burn-in have on average,
 // see rom.Settled. During a warm-up, which ends before the burn-in, the variance rises to
 // between 0 and the stationary one.
-func (j *judgement) settled(s *config.Settings) rom.Settled {
-	settled := j.cache.Settled(s, j.fault.Scale)
+func (m *model) settled(s *config.Settings) rom.Settled {
+	settled := m.cache.Settled(s, m.fault.Scale)
 	settled.Unknown *= settled.Reward
 	if s.Optimizer.Schedule.Warmup > 0 {
 		settled.Unknown += math.Abs(1 - settled.Reward)
@@ -250,48 +220,39 @@ func missingStiffness(p *rom.Prediction) string {
 	return ""
 }
 
-// The claim about the slope of the mean gradient at the fixed point.
-var stiffness = logic{quantities: stiffnessQuantities, find: findStiffness}
-
-// stiffnessQuantities returns the estimates that the claim compares; their names are
-// those of the quantities.
-func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
-	quantities := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
-	if len(cells[0].Settings.Bandit.Arms) > 2 {
-		quantities = append(quantities, stiffnessSlowest)
-	}
-	return quantities
-}
-
 // stiffnessRounding is the rounding error of a stiffness in multiples of the KL
 // coefficient, to which the terms that cancel in it are proportional.
 const stiffnessRounding = 1e-14
 
-// findStiffness compares the measured stiffness of the stiffest mode and its two parts,
+// stiffnessNumbers compares the measured stiffness of the stiffest mode and its two parts,
 // and of the slowest mode, with the closed forms, along the directions that the probes
 // displace: where two modes have the same stiffness, their parts depend on the direction.
-func findStiffness(j *judgement, set CellSet) []finding {
-	c := set.Cells[0]
-	o := j.outcome(c)
-	p := j.prediction(c)
-	s := j.settings(c)
-	var findings []finding
-	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
-		f := j.ofEstimate(c, o, quantity)
-		if math.IsInf(f.hi, 1) && j.check.Draws >= sim.FewestInformative {
-			f.unresolved = fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, j.check.Draws)
-		}
-		f.predicted.kind = p.ForceKind
-		f.predicted.outOfScope = cmp.Or(missingStiffness(p), j.missingExact(f.predicted.kind), rom.KnownForce(j.params(c)).Because)
-		f.predicted.neglected = stiffnessRounding * s.Estimator.KL.Coefficient
-		if f.predicted.outOfScope == "" {
-			var across float64
-			f.predicted.value, across = probed(c, quantity, j.params(c), p.FixedPoint.Logits)
-			f.predicted.neglected += across
-		}
-		findings = append(findings, f)
+func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
+	names := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
+	if len(cells[0].Settings.Bandit.Arms) > 2 {
+		names = append(names, stiffnessSlowest)
 	}
-	return findings
+	uninformed := func(_ *Cell, f *finding) string {
+		if math.IsInf(f.hi, 1) && m.check.Draws >= sim.FewestInformative {
+			return fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, m.check.Draws)
+		}
+		return ""
+	}
+	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) }) // one with a fault is not kept
+	for _, name := range names {
+		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *model, c *Cell) predicted {
+			p, s, params := predict(), m.settings(c), m.params(c)
+			of := predicted{kind: p.ForceKind, neglected: stiffnessRounding * s.Estimator.KL.Coefficient}
+			of.outOfScope = cmp.Or(missingStiffness(p), m.missingExact(of.kind), rom.KnownForce(params).Because)
+			if of.outOfScope == "" {
+				var across float64
+				of.value, across = probed(c, name, params, p.FixedPoint.Logits)
+				of.neglected += across
+			}
+			return of
+		}})
+	}
+	return all
 }
 
 // probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its

@@ -15,64 +15,24 @@ import (
 // The claims about the class of the mean reward, and about the smallest learning rate or
 // refresh interval at which it visibly oscillates.
 var (
-	visibleFrontier = logic{
-		quantities: locatedQuantity("visible oscillation"),
-		find:       perCell(findFrontier),
-		picture:    picture{family: byParam("frontier"), draw: drawOver(frontierPicture)},
-		noiseless:  noiselessLocation((*judgement).line),
+	frontier           = event{quantity: "visible oscillation", kind: rom.PaperRule, predict: (*model).threshold, over: &frontierPicture}
+	frontierAboveOnset = event{
+		quantity: "visible oscillation against ζ = 1", kind: rom.PaperRule, predict: (*model).onset, side: FromBelow, over: &frontierPicture,
+		shown: frontier.compare,
 	}
-	frontierAboveOnset = logic{
-		quantities: locatedQuantity("visible oscillation against ζ = 1"),
-		find:       perCell(findFrontierAboveOnset),
-		picture:    visibleFrontier.picture,
-		noiseless:  visibleFrontier.noiseless,
-	}
-	medianFrontier = logic{
-		quantities: only("median of |visible frontier / the paper's line − 1|"),
-		find:       findMedianFrontier,
-		picture:    picture{family: byOver, draw: (*judgement).drawFrontiers},
-		noiseless:  visibleFrontier.noiseless,
-	}
-	frontierGap = logic{
-		quantities: only("gap between visible oscillation and ζ = 1 in η: the least of the first and of its rises over η"),
-		find:       findFrontierGap(func(frontier, onset float64) float64 { return frontier - onset }),
-		picture:    visibleFrontier.picture,
-		noiseless:  visibleFrontier.noiseless,
-	}
-	frontierRatio = logic{
-		quantities: only("visible oscillation over ζ = 1 in η, logarithm: the least of the first and of its rises over η"),
-		find:       findFrontierGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) }),
-		picture:    visibleFrontier.picture,
-		noiseless:  visibleFrontier.noiseless,
-	}
-	frontierConstant = logic{
-		quantities: only("largest deviation of visible frontier / the paper's line from its geometric mean over η"),
-		find:       findFrontierConstant,
-		picture:    visibleFrontier.picture,
-		noiseless:  visibleFrontier.noiseless,
-	}
-	classOccurs = logic{
-		quantities: func(check *config.Check, _ []*Cell) []string {
-			return []string{"number of K at which the mean reward is " + check.Class}
-		},
-		find:    findClassOccurs,
-		picture: picture{family: byClaim, spans: allVariants, draw: (*judgement).drawClasses},
-	}
-	classThroughout = logic{
-		quantities: func(check *config.Check, _ []*Cell) []string {
-			return []string{"number of " + map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over] + " at which the mean reward is " + check.Class}
-		},
-		find:    findClassThroughout,
-		picture: classOccurs.picture,
-	}
+	classPicture = picture{family: byClaim, spans: allVariants, draw: drawClasses}
 )
+
+// ofFrontiers is a summary of the visible frontiers of a set.
+type ofFrontiers struct{ summary }
+
+func (ofFrontiers) noiseless(m *model, c *Cell, o *store.Outcome) { frontier.noiseless(m, c, o) }
 
 // frontierPicture shows frontiers with the paper's line.
 var frontierPicture = overPicture{
 	title:   "Visible oscillation",
 	label:   "%s of the visible frontier",
 	caption: "Each point is the smallest value at which the run oscillates visibly. Where the paper’s rule gives the frontier, the points lie on its line.",
-	find:    findFrontier,
 	theories: []theoryLine{
 		{rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
 	},
@@ -82,35 +42,18 @@ var frontierPicture = overPicture{
 // unless the check names another.
 func (j *judgement) paper() *judgement { return j.by(cmp.Or(j.kind, rom.PaperRule)) }
 
-// line returns the paper's line in the located parameter.
-func (j *judgement) line(c *Cell, stiffness *rom.Measured) located {
-	return j.paper().threshold(c, stiffness)
-}
-
-// findFrontier compares the frontier with the paper's line.
-func findFrontier(j *judgement, c *Cell, o *store.Outcome) finding {
-	return j.paper().locatedAgainst(c, o, (*judgement).threshold)
-}
-
-// findFrontierAboveOnset compares the frontier with the paper's ζ = 1, from below.
-func findFrontierAboveOnset(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.paper().locatedAgainst(c, o, (*judgement).onset)
-	f.side = FromBelow
-	return f
-}
-
-// findMedianFrontier compares the median over bandits of |frontier/line − 1| with 0. Its
+// compareMedian compares the median over bandits of |frontier/line − 1| with 0. Its
 // interval is from the median of the least to that of the largest deviations that the
 // intervals of the frontiers allow.
-func findMedianFrontier(j *judgement, set CellSet) []finding {
+func compareMedian(j *judgement, set CellSet) finding {
 	f := newFinding(j.paper().kind)
 	var low, high []float64
 	within, below, beyond := 0, 0, 0
 	for _, c := range set.Cells {
-		g := findFrontier(j, c, j.outcome(c))
+		g := frontier.compare(j, c)
 		if g.predicted.outOfScope != "" {
 			f.predicted.outOfScope = c.Label() + ": " + g.predicted.outOfScope
-			return []finding{f}
+			return f
 		}
 		lo, hi := g.lo/g.predicted.value, g.hi/g.predicted.value
 		if j.exactInstead {
@@ -136,20 +79,20 @@ func findMedianFrontier(j *judgement, set CellSet) []finding {
 		f.measured = (f.lo + f.hi) / 2
 	}
 	f.quantity = fmt.Sprintf("median of |visible frontier / the paper's line − 1| (%d of %d bandits within the margin, %d below, %d without a frontier up to the end of the search)", within, len(low), below, beyond)
-	return []finding{f}
+	return f
 }
 
-// findFrontierGap compares with 0, from below, the least of the first gap and of the rises of
+// compareGap compares with 0, from below, the least of the first gap and of the rises of
 // the gap from one learning rate to the next, over the largest gap. between is the gap of two
 // learning rates: that of the visible frontier and that at which ζ = 1 at the K_ref of the
 // frontier.
-func findFrontierGap(between func(frontier, onset float64) float64) func(j *judgement, set CellSet) []finding {
-	return func(j *judgement, set CellSet) []finding {
+func compareGap(between func(frontier, onset float64) float64) func(j *judgement, set CellSet) finding {
+	return func(j *judgement, set CellSet) finding {
 		p := j.paper()
 		f := newFinding(p.kind)
 		f.predicted.value, f.side = 0, FromBelow
 		gap := func(c *Cell) float64 {
-			g := findFrontierAboveOnset(j, c, j.outcome(c))
+			g := frontierAboveOnset.compare(j, c)
 			if g.predicted.outOfScope != "" || g.lo != g.hi || g.lo <= 1 { // 1: already at the smallest K_ref
 				f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, g.predicted.outOfScope)
 				return math.NaN()
@@ -169,22 +112,22 @@ func findFrontierGap(between func(frontier, onset float64) float64) func(j *judg
 		}
 		f.measured = least / largest
 		f.lo, f.hi = f.measured, f.measured
-		return []finding{f}
+		return f
 	}
 }
 
-// findFrontierConstant compares with 0 the largest deviation of frontier/line from its
+// compareConstant compares with 0 the largest deviation of frontier/line from its
 // geometric mean over the learning rates.
-func findFrontierConstant(j *judgement, set CellSet) []finding {
+func compareConstant(j *judgement, set CellSet) finding {
 	f := newFinding(j.paper().kind)
 	shape := *j // of the line, which no factor of a constant changes
 	shape.fault.Scale = rom.Unit
 	mean := 0.0 // of the logarithms
 	var ratios []finding
 	for _, c := range set.Cells {
-		g := findFrontier(&shape, c, j.outcome(c))
+		g := frontier.compare(&shape, c)
 		if f.predicted.outOfScope = g.predicted.outOfScope; f.predicted.outOfScope != "" {
-			return []finding{f}
+			return f
 		}
 		line := g.predicted.value
 		g.measured, g.lo, g.hi = g.measured/line, g.lo/line, g.hi/line
@@ -194,7 +137,7 @@ func findFrontierConstant(j *judgement, set CellSet) []finding {
 	f.measured, f.lo, f.hi = 0, 0, 0
 	if j.exactInstead {
 		f.fault = "every frontier at the same multiple of its line"
-		return []finding{f}
+		return f
 	}
 	for _, g := range ratios {
 		center := math.Exp(mean)
@@ -202,22 +145,22 @@ func findFrontierConstant(j *judgement, set CellSet) []finding {
 		f.lo = max(f.lo, g.lo/center-1, 1-g.hi/center)
 		f.hi = max(f.hi, g.hi/center-1, 1-g.lo/center)
 	}
-	return []finding{f}
+	return f
 }
 
-// findClassOccurs compares the number of cells of the check's class with 1, from below.
-func findClassOccurs(j *judgement, set CellSet) []finding {
+// compareClassOccurs compares the number of cells of the check's class with 1, from below.
+func compareClassOccurs(j *judgement, set CellSet) finding {
 	f := newFinding(rom.PaperRule)
 	f.predicted.value, f.side = 1, FromBelow
 	if number, known := j.ofClass(set.Cells); known {
 		f.measured, f.lo, f.hi = float64(number), float64(number), float64(number)
 	}
-	return []finding{f}
+	return f
 }
 
-// findClassThroughout compares with that of all, from below, the number of cells of the
+// compareClassThroughout compares with that of all, from below, the number of cells of the
 // check's class, over bandits that of the bandits with such a cell.
-func findClassThroughout(j *judgement, set CellSet) []finding {
+func compareClassThroughout(j *judgement, set CellSet) finding {
 	f := newFinding(rom.PaperRule)
 	f.side = FromBelow
 	groups := make(map[string][]*Cell)
@@ -233,7 +176,7 @@ func findClassThroughout(j *judgement, set CellSet) []finding {
 	for _, cells := range groups {
 		n, known := j.ofClass(cells)
 		if !known {
-			return []finding{f}
+			return f
 		}
 		number += min(n, 1)
 	}
@@ -244,7 +187,7 @@ func findClassThroughout(j *judgement, set CellSet) []finding {
 	if j.check.Over == config.ArmsKey {
 		f.bandits = &Tally{number, len(groups)}
 	}
-	return []finding{f}
+	return f
 }
 
 // ofClass returns the number of cells of the class that is counted. It is not known where a
@@ -267,7 +210,7 @@ func withoutOver(set CellSet, check *config.Check) string {
 }
 
 // drawClasses returns a picture of the number of cells of each class, one column per set.
-func (j *judgement) drawClasses(d *figureSource) Figure {
+func drawClasses(j *judgement, d *figureSource) Figure {
 	f := Figure{
 		Title: "Class of the mean reward", YLabel: "number of cells", Categories: []string{},
 		Caption: "Each column counts the cells of a set by the class of their mean-reward curve.",
@@ -309,7 +252,7 @@ func median(values []float64) float64 {
 // drawFrontiers returns a picture of frontier/line of every bandit, one series for each
 // set, in ascending order. Bandits without a frontier up to the end of the search are
 // left out.
-func (j *judgement) drawFrontiers(d *figureSource) Figure {
+func drawFrontiers(j *judgement, d *figureSource) Figure {
 	f := Figure{
 		Title: "Visible frontier of single bandits", XLabel: "bandit, in ascending order", YLabel: "frontier / the paper’s line",
 		Caption: "If the paper’s line were the frontier, every point would lie at 1. Bandits without a frontier up to the end of the search are not drawn; the legend counts the others.",
@@ -318,7 +261,7 @@ func (j *judgement) drawFrontiers(d *figureSource) Figure {
 	for _, set := range d.sets {
 		var ratios [][3]float64
 		for _, c := range set.Cells {
-			g := findFrontier(j, c, j.outcome(c))
+			g := frontier.compare(j, c)
 			if p := g.predicted.value; g.predicted.outOfScope == "" && !math.IsInf(g.hi, 1) {
 				ratios = append(ratios, [3]float64{g.measured / p, g.lo / p, g.hi / p})
 			}

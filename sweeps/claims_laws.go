@@ -12,22 +12,10 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 )
 
-// The claims about laws fitted to the logged reward.
-var (
-	lawFit = logic{
-		quantities: lawQuantity,
-		find:       perCell(findLaw),
-		picture:    picture{family: byLaw, draw: (*judgement).drawLaws},
-	}
-	lawForecast = logic{
-		quantities: forecastQuantities,
-		find:       findForecast,
-		picture:    lawFit.picture,
-	}
-)
+// lawsPicture is that of the claims about laws fitted to the logged reward: of all checks one.
+var lawsPicture = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
 
 // What the claims compare with.
 const (
@@ -36,71 +24,54 @@ const (
 	halfOfPairs = 0.5  // share of pairs from which on a plateau counts as forecast
 )
 
-// lawQuantity returns the quantity of the fit of a law.
-func lawQuantity(check *config.Check, _ []*Cell) []string {
-	if check.Prediction == rom.PaperRule && check.Law != string(measure.CriticallyDamped) {
-		return []string{"R² of the critically-damped law less that of the " + check.Law}
-	}
-	return []string{"R² of the " + check.Law + " law"}
-}
-
 // law returns the law that a check fits, fault included.
-func (j *judgement) law() measure.Law { return measure.Law(cmp.Or(j.fault.Law, j.check.Law)) }
+func (m *model) law() measure.Law { return measure.Law(cmp.Or(m.fault.Law, m.check.Law)) }
 
-// findLaw compares the R² of a law with that of the mean-field curve under the noise of
+// lawFitNumbers compares the R² of a law with that of the mean-field curve under the noise of
 // the log; by the paper's rule with the paper's bar or, for another law than the paper's,
 // its distance from the paper's law with 0.
-func findLaw(j *judgement, c *Cell, o *store.Outcome) finding {
-	if j.kind != rom.PaperRule {
-		f := j.ofRun(c, o, sim.LoggedR2(measure.Law(j.check.Law)))
-		f.predicted = j.loggedR2(c, j.law())
-		return f
+func lawFitNumbers(m *model, _ []*Cell) []scalar {
+	quantity := "R² of the " + m.check.Law + " law"
+	switch {
+	case m.kind != rom.PaperRule:
+		return []scalar{{quantity: quantity, estimate: sim.LoggedR2(measure.Law(m.check.Law)), predict: func(m *model, c *Cell) predicted { return m.loggedR2(c, m.law()) }}}
+	case m.check.Law != string(measure.CriticallyDamped):
+		return []scalar{atLeast("R² of the critically-damped law less that of the "+m.check.Law, sim.LoggedLead(m.law()), 0)}
 	}
-	name, bound := sim.LoggedR2(j.law()), paperBar
-	if j.check.Law != string(measure.CriticallyDamped) {
-		name, bound = sim.LoggedLead(j.law()), 0
-	}
-	return j.atLeast(c, o, name, bound)
+	return []scalar{atLeast(quantity, sim.LoggedR2(m.law()), paperBar)}
 }
 
-// atLeast returns the finding that an estimate is not below a bound.
-func (j *judgement) atLeast(c *Cell, o *store.Outcome, name string, bound float64) finding {
-	f := j.ofRun(c, o, name)
-	f.predicted, f.side = predicted{value: bound, kind: rom.PaperRule}, FromBelow
-	return f
-}
-
-// forecastQuantities returns the quantities of a forecast.
-func forecastQuantities(check *config.Check, _ []*Cell) []string {
-	by := " by the " + check.Law + " law from 30 %"
-	return []string{"error of persistence / error of the forecast" + by, "share of pairs with the plateau found" + by}
-}
-
-// findForecast compares the error of persistence, over that of a law, with a half, and so
+// forecastNumbers compares the error of persistence, over that of a law, with a half, and so
 // the share of pairs in which the law finds the plateau.
-func findForecast(j *judgement, set CellSet) []finding {
-	c := set.Cells[0]
-	o := j.outcome(c)
-	return []finding{
-		j.atLeast(c, o, sim.LoggedGain(j.law()), leastGain),
-		j.atLeast(c, o, sim.LoggedPlateau(j.law()), halfOfPairs),
+func forecastNumbers(m *model, _ []*Cell) []scalar {
+	by := " by the " + m.check.Law + " law from 30 %"
+	return []scalar{
+		atLeast("error of persistence / error of the forecast"+by, sim.LoggedGain(m.law()), leastGain),
+		atLeast("share of pairs with the plateau found"+by, sim.LoggedPlateau(m.law()), halfOfPairs),
 	}
+}
+
+// atLeast returns a number that is claimed not to be below a bound.
+func atLeast(quantity, estimate string, bound float64) scalar {
+	return scalar{quantity: quantity, estimate: estimate, side: FromBelow, predict: func(*model, *Cell) predicted {
+		return predicted{value: bound, kind: rom.PaperRule}
+	}}
 }
 
 // logNoise returns, for each step that is read, the variance of the mean of two logs about
 // the mean-field curve: Var r/(2GB) at the mean-field policy, 0 at G = ∞.
-func (j *judgement) logNoise(c *Cell) []float64 {
-	params, at := j.params(c), sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps)
+func (m *model) logNoise(c *Cell) []float64 {
+	params, at := m.params(c), sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps)
 	variance := make([]float64, len(at))
 	if c.deterministic() {
 		return variance
 	}
-	s := j.settings(c)
+	s := m.settings(c)
 	samples := 2 * float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep)
 	next := 0
 	rom.MeanField(params, c.start, c.Settings.Run.Steps, func(t int, theta []float64) {
 		if at[next] == t {
-			variance[next] = j.fault.Scale.Noise * rom.RewardVariance(params, theta) / samples
+			variance[next] = m.fault.Scale.Noise * rom.RewardVariance(params, theta) / samples
 			next++
 		}
 	})
@@ -118,13 +89,13 @@ func (j *judgement) logNoise(c *Cell) []float64 {
 // at every step. The best of n shapes explains at most about 2 ln n times the mean of v of noise alone.
 // Where what the fit to f explains does not exceed that by twice its own standard deviation, 6 ln n
 // times the mean of v, the law may be fitted to noise, and this much is neglected.
-func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
-	curve, theory := j.by("").curve(c)
+func (m *model) loggedR2(c *Cell, law measure.Law) predicted {
+	curve, theory := m.by("").curve(c)
 	if theory.outOfScope != "" {
 		return theory
 	}
 	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps))
-	noise := j.logNoise(c)
+	noise := m.logNoise(c)
 	n := float64(len(reward))
 	// all returns the sum of squares of a log about its mean, and the part of it by noise.
 	all := func(reward []float64) (square, scatter float64) {
@@ -158,8 +129,8 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 		size = max(size, math.Abs(other-value))
 	}
 	curve.neglect(&theory, size)
-	s := j.settings(c)
-	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
+	s := m.settings(c)
+	if v := m.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
 		theory.neglected += n * *v / 2 / (square + scatter)
 	}
 	if explained < 6*math.Log(n)*scatter/n {
@@ -171,7 +142,7 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 // drawLaws returns a picture of the laws fitted to the mean-field curve of the last of the
 // cells, and of the forecast of it by the paper's law from its first 30 %, with the
 // simulated mean reward and the noise of the log.
-func (j *judgement) drawLaws(d *figureSource) Figure {
+func drawLaws(j *judgement, d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]
 	f := Figure{Title: "Laws fitted to a run without inertia, " + cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step", YLabel: "reward"}
@@ -214,19 +185,6 @@ func (j *judgement) drawLaws(d *figureSource) Figure {
 	}
 	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
 		Points: []FigurePoint{BarePoint(origin, 0), BarePoint(origin, 1.2*slices.Max(reward))}})
-	measured := FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured}
-	last := math.Inf(-1)
-	for i, t := range recorded.Steps {
-		if x := float64(t); x >= last+float64(steps[len(steps)-1])/30 {
-			last = x
-			e := c.meanReward(recorded, i)
-			lo, hi := e.Interval(j.confidence)
-			measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
-		}
-	}
-	f.Series = append(f.Series, measured)
+	f.Series = append(f.Series, FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured, Points: j.means(c, recorded, steps[len(steps)-1])})
 	return f
 }
-
-// byLaw is the family of all checks about laws.
-func byLaw(*config.Check) string { return "laws" }

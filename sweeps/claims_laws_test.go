@@ -41,7 +41,7 @@ func known(name string, mean float64) store.NamedEstimate {
 
 // The predicted R² under noise is the mean R² of fits to the mean-field curve with normal
 // noise of the variance J(1 − J)/2GB, to within the next order in 1/n of the noise and the
-// error of 400 fits.
+// error of 50 fits.
 func TestLoggedR2(t *testing.T) {
 	plan := planText(t, rare+"  - {claim: law-fit, law: logistic, margin: 0.01}\n")
 	c := &plan.Cells[0]
@@ -51,7 +51,7 @@ func TestLoggedR2(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, l := range measure.Laws {
 		var r2 []float64
-		for range 400 {
+		for range 50 {
 			noisy := make([]float64, len(reward))
 			for i, x := range reward {
 				noisy[i] = x + math.Sqrt(x*(1-x)/(2*16*8))*random.NormFloat64()

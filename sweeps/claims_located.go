@@ -19,26 +19,9 @@ import (
 
 // The claims about the smallest learning rate or refresh interval at which the dynamics
 // about the fixed point oscillate, or grow.
-var (
-	oscillationOnset = logic{
-		quantities: locatedQuantity("onset of oscillation"),
-		find:       perCell(findOnset),
-		picture:    picture{family: byParam("onset"), draw: drawOver(onsetPicture)},
-		noiseless:  noiselessLocation((*judgement).onset),
-	}
-	stabilityThreshold = logic{
-		quantities: locatedQuantity("stability threshold"),
-		find:       perCell(findThreshold),
-		picture:    picture{family: byParam("threshold"), draw: drawOver(thresholdPicture)},
-		noiseless:  noiselessLocation((*judgement).threshold),
-	}
-	ruleIsSafe = logic{
-		quantities: safetyQuantities,
-		find:       findSafety,
-		picture:    stabilityThreshold.picture,
-		noiseless:  stabilityThreshold.noiseless,
-	}
-)
+// stability is the claim about the parameter value from which on deviations from the fixed
+// point grow; its bracket is judged by judgement.locatedAgainst.
+var stability = event{quantity: "stability threshold", predict: (*model).threshold, over: &thresholdPicture}
 
 // Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
 // them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
@@ -47,7 +30,6 @@ var (
 		title:   "Stability threshold",
 		label:   "%s at the threshold",
 		caption: "Each point is the value at which the fixed point was found to lose stability in simulation. A theory holds where the points lie on its line.",
-		find:    findThreshold,
 		theories: []theoryLine{
 			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
 		},
@@ -57,43 +39,25 @@ var (
 		label:   "%s at the onset",
 		caption: "Each point is the value at which the decay was found to become oscillatory in simulation. A theory holds where the points lie on its line.",
 		ratio:   "onset in %s / that of ζ = 1",
-		find:    findOnset,
 		theories: []theoryLine{
 			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
 		},
 	}
 )
 
-// locatedQuantity returns the quantity of a claim that locates an event.
-func locatedQuantity(event string) func(*config.Check, []*Cell) []string {
-	return func(check *config.Check, _ []*Cell) []string {
-		return []string{event + " in " + config.ShortName(check.Locate.Param)}
-	}
-}
+// ruleIsSafe is the claim that no value below a rule is unstable.
+type ruleIsSafe struct{ event }
 
-// safetyQuantities returns the quantities of the claim that the paper's rule is safe.
-func safetyQuantities(check *config.Check, _ []*Cell) []string {
+func (ruleIsSafe) quantities(check *config.Check, _ []*Cell) []string {
 	threshold := "stability threshold in " + config.ShortName(check.Locate.Param)
 	return []string{threshold + " against the rule", "threshold / rule"}
 }
 
-// findThreshold compares the parameter value from which on deviations from the fixed
-// point grow with the predicted threshold at the measured stiffness.
-func findThreshold(j *judgement, c *Cell, o *store.Outcome) finding {
-	return j.locatedAgainst(c, o, (*judgement).threshold)
-}
-
-// findOnset compares the parameter value from which on such deviations oscillate with
-// the predicted one at the measured stiffness.
-func findOnset(j *judgement, c *Cell, o *store.Outcome) finding {
-	return j.locatedAgainst(c, o, (*judgement).onset)
-}
-
-// findSafety compares the located threshold with the paper's rule, from below, and the
+// find compares the located threshold with the paper's rule, from below, and the
 // ratio of the two with that of the exact threshold to the rule, from both sides. The
 // threshold is at the measured stiffness. A planted fault changes the rule of the first
 // comparison and the exact threshold of the second, not the rule that divides there.
-func findSafety(j *judgement, set CellSet) []finding {
+func (ruleIsSafe) find(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
 	kind := cmp.Or(j.check.Prediction, rom.PaperRule)
@@ -101,14 +65,14 @@ func findSafety(j *judgement, set CellSet) []finding {
 	right.fault = config.NoFault
 	rule := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
-	safe := j.by(kind).locatedAgainst(c, o, (*judgement).threshold)
+	safe := j.by(kind).locatedAgainst(c, (*model).threshold)
 	safe.side = FromBelow
 	exact := j.by("")
 	if j.exactInstead {
-		safe = exact.locatedAgainst(c, o, (*judgement).threshold)
+		safe = exact.locatedAgainst(c, (*model).threshold)
 		exact.fault.Scale.Stiffness *= ratioFault
 	}
-	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
+	ratio := exact.locatedAgainst(c, (*model).threshold)
 	ratio.expect, ratio.about = config.Holds, &config.About{Kind: config.AboutTheory}
 	if j.exactInstead {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
@@ -133,14 +97,14 @@ type located struct {
 }
 
 // locator predicts where an event of a cell occurs, at a measured stiffness.
-type locator func(j *judgement, c *Cell, stiffness *rom.Measured) located
+type locator func(m *model, c *Cell, stiffness *rom.Measured) located
 
 // locatedAgainst returns a finding of the located bracket against the prediction at the
 // measured stiffness. Both ends of the bracket are moved outwards by the error of the
 // prediction that comes from the error of the stiffness. If the event was not found up
 // to the end of the search, the bracket ends at +Inf.
-func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) finding {
-	f := newFinding(j.kind)
+func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
+	f, o := newFinding(j.kind), j.outcome(c)
 	low, found := o.Estimate(sim.LocatedLow)
 	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
@@ -154,7 +118,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 	} else if end, found := o.Estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
 		f.side = Unfound // the whole search found no event, instead of ending undecided
 	}
-	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
+	at := func(stiffness *rom.Measured) located { return predict(&j.model, c, stiffness) }
 	p := at(stiffness)
 	if half := j.stiffnessError(c, o, p.value, at); math.IsInf(half, 1) {
 		f.lo, f.hi, f.side = math.Inf(-1), math.Inf(1), FromBothSides
@@ -187,9 +151,9 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 // clippedSearch returns the reason why the search of a cell is not of linear dynamics at
 // G = ∞, "" where it is: the largest norm may clip the force ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖ of the
 // largest deviations x that it follows.
-func (j *judgement) clippedSearch(c *Cell) string {
+func (m *model) clippedSearch(c *Cell) string {
 	params, in := theory.Params(&c.Settings, rom.Unit), c.Sim()
-	at := j.prediction(c).FixedPoint
+	at := m.prediction(c).FixedPoint
 	if params.Optimizer.MaxNorm == 0 || at == nil || in.Location == nil {
 		return ""
 	}
@@ -248,46 +212,32 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 }
 
 // threshold returns the smallest unstable value of the located parameter.
-func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
-	s := j.settings(c)
-	inInterval, of := j.check.Locate.Param == config.LagIntervalKey, rom.CriticalRate
-	if inInterval {
-		of = rom.CriticalInterval
+func (m *model) threshold(c *Cell, stiffness *rom.Measured) located {
+	s := m.settings(c)
+	if m.check.Locate.Param == config.LagIntervalKey {
+		return m.critical(&s, stiffness, rom.CriticalInterval, rom.CriticalRefreshInterval)
 	}
-	p := j.cache.At(&s, j.fault.Scale, stiffness, j.extent(of))
-	if rule := j.formulas(p); rule != nil {
-		threshold := rule.CriticalLearningRate
-		if inInterval {
-			threshold = rule.CriticalRefreshInterval
-		}
-		return j.paperLocated(p, rule, threshold)
-	}
-	d, theory := j.dynamics(&s, p)
-	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
-	if inInterval {
-		critical, searched = d.CriticalRefreshInterval, d.Searched.RefreshInterval
-	}
-	return newLocated(critical, searched, theory)
+	return m.critical(&s, stiffness, rom.CriticalRate, rom.CriticalLearningRate)
 }
 
 // onset returns the smallest value of the located parameter at which the dynamics
 // oscillate.
-func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
-	s := j.settings(c)
-	if j.check.Locate.Param != config.LagIntervalKey {
-		return j.onsetRate(&s, stiffness)
+func (m *model) onset(c *Cell, stiffness *rom.Measured) located {
+	s := m.settings(c)
+	if m.check.Locate.Param != config.LagIntervalKey {
+		return m.onsetRate(&s, stiffness)
 	}
 	longest := longestBlockOnset
 	if s.Lag.Kind == option.Delay {
 		longest = longestDelayOnset
 	}
 	rate := s.Optimizer.LearningRate
-	if j.paperKind() != "" {
-		return j.paperOnsetInterval(&s, stiffness)
+	if m.kind.IsRule() {
+		return m.paperOnsetInterval(&s, stiffness)
 	}
 	var at located
 	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
-		at = j.onsetRate(&s, stiffness)
+		at = m.onsetRate(&s, stiffness)
 		if at.outOfScope != "" {
 			return at
 		}
@@ -302,14 +252,13 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 
 // paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
 // formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
-func (j *judgement) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.At(s, j.fault.Scale, stiffness, rom.RulesAlone)
-	rule := j.formulas(p)
-	at := j.paperLocated(p, rule, rule.CriticalRefreshInterval)
+func (m *model) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
+	p := m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone)
+	at := m.locatedByRule(p, rom.CriticalRefreshInterval)
 	if at.outOfScope != "" {
 		return at
 	}
-	for s.Lag.Interval = 1; rom.PaperOnset(s.Optimizer.Momentum, paperAge(s)) > *rule.Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
+	for s.Lag.Interval = 1; rom.PaperOnset(s.Optimizer.Momentum, paperAge(s)) > *p.Rule(m.kind).Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
 	}
 	at.value = float64(s.Lag.Interval)
 	return at
@@ -323,13 +272,26 @@ const (
 )
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
-func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.At(s, j.fault.Scale, stiffness, j.extent(rom.Onset))
-	if rule := j.formulas(p); rule != nil {
-		return j.paperLocated(p, rule, rule.OscillationLearningRate)
+func (m *model) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
+	return m.critical(s, stiffness, rom.Onset, rom.OscillationLearningRate)
+}
+
+// critical returns a predicted threshold, for which the theory has to compute an extent.
+func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom.Extent, threshold rom.Quantity) located {
+	if m.kind.IsRule() {
+		return m.locatedByRule(m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone), threshold)
 	}
-	d, theory := j.dynamics(s, p)
-	return newLocated(d.OscillationLearningRate, d.Searched.Onset, theory)
+	p := m.cache.At(s, m.fault.Scale, stiffness, extent)
+	theory := m.dynamics(s, p)
+	value, searched := p.Dynamics(theory.kind).Threshold(threshold)
+	return newLocated(value, searched, theory)
+}
+
+// locatedByRule returns a threshold by the formulas of the kind that is judged, out of scope
+// where they give none.
+func (m *model) locatedByRule(p *rom.Prediction, threshold rom.Quantity) located {
+	x := p.Number(m.kind, threshold)
+	return newLocated(x, 0, predicted{kind: m.kind, outOfScope: missingFormula(p, m.kind, x)})
 }
 
 // newLocated returns a prediction of a threshold; nil stands for none below searched.
@@ -342,53 +304,13 @@ func newLocated(threshold *float64, searched float64, theory predicted) located 
 	return l
 }
 
-// paperKind returns the kind that is judged if that is one of the paper's formulas or the
-// sufficient rule, else "".
-func (j *judgement) paperKind() rom.Kind {
-	switch j.kind {
-	case rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule:
-		return j.kind
-	}
-	return ""
-}
-
-// extent returns what has to be predicted: the rules where one of them is judged, else of.
-func (j *judgement) extent(of rom.Extent) rom.Extent {
-	if j.paperKind() != "" {
-		return rom.RulesAlone
-	}
-	return of
-}
-
-// formulas returns the paper's formulas at the stiffness of the kind that is judged; nil
-// for another kind of prediction.
-func (j *judgement) formulas(p *rom.Prediction) *rom.Rule {
-	switch j.kind {
-	case rom.PaperRule:
-		return &p.PaperRule
-	case rom.RuleAtStiffness:
-		return &p.RuleAtStiffness
-	case rom.RuleAtLargestAge:
-		return &p.RuleAtLargestAge
-	case rom.SufficientRule:
-		return &p.SufficientRule
-	}
-	return nil
-}
-
-// paperLocated returns a threshold by the paper's formulas, out of scope where they give
-// none.
-func (j *judgement) paperLocated(p *rom.Prediction, rule *rom.Rule, threshold *float64) located {
-	return newLocated(threshold, 0, predicted{kind: j.kind, outOfScope: missingFormula(p, rule, threshold)})
-}
-
-// missingFormula returns the reason why the paper's formulas give no number x here; ""
+// missingFormula returns the reason why the formulas of a kind give no number x here; ""
 // where they do.
-func missingFormula(p *rom.Prediction, rule *rom.Rule, x *float64) string {
+func missingFormula(p *rom.Prediction, kind rom.Kind, x *float64) string {
 	if x != nil {
 		return ""
 	}
-	return cmp.Or(theory.MissingFixedPoint(p), rule.Because, "the rule gives no number here")
+	return cmp.Or(theory.MissingFixedPoint(p), p.Rule(kind).Because, "the rule gives no number here")
 }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is

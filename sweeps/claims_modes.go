@@ -10,22 +10,19 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
-	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
 )
 
-// The claim about the failure mode that the diagnostics find in a run.
-var failureMode = logic{
-	quantities: modeQuantity,
-	find:       perCell(findMode),
-	picture:    picture{family: byClaim, spans: allVariants, draw: (*judgement).drawModes},
-	noiseless: func(j *judgement, _ *Cell, o *store.Outcome) {
-		for _, mode := range diagnose.Modes {
-			named := indicator(string(mode) == j.check.Mode)
-			o.Estimates = append(o.Estimates, certain(namedShare(mode), named), certain(paperNamedShare(mode), named))
-		}
-	},
+// failureMode is the claim about the failure mode that the diagnostics find in a run.
+type failureMode struct{ scalars }
+
+// noiseless adds the share of replicas with the claimed mode, 1, and with the others, 0.
+func (failureMode) noiseless(m *model, _ *Cell, o *store.Outcome) {
+	for _, mode := range diagnose.Modes {
+		named := indicator(string(mode) == m.check.Mode)
+		o.Estimates = append(o.Estimates, certain(namedShare(mode), named), certain(paperNamedShare(mode), named))
+	}
 }
 
 // namedShare and paperNamedShare return the names of the estimates of the share of
@@ -39,25 +36,21 @@ const (
 	paperNamedPrefix = "paper_named_"
 )
 
-func modeQuantity(check *config.Check, _ []*Cell) []string {
-	name := "share of replicas named " + check.Mode
-	if check.Prediction == rom.PaperRule {
-		name += " by the paper's diagnostics"
-	}
-	return []string{name}
-}
-
-// findMode compares the share of replicas in which the check's failure mode is
+// modeNumbers compares the share of replicas in which the check's failure mode is
 // diagnosed with 1: by this project's criteria, or for the paper's rule by the paper's.
-func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
-	share := namedShare
-	if j.kind == rom.PaperRule {
+func modeNumbers(m *model, _ []*Cell) []scalar {
+	share, quantity := namedShare, "share of replicas named "+m.check.Mode
+	if m.check.Prediction == rom.PaperRule {
+		quantity += " by the paper's diagnostics"
+	}
+	if m.kind == rom.PaperRule {
 		share = paperNamedShare
 	}
-	f := j.ofRun(c, o, share(diagnose.Mode(cmp.Or(j.fault.Mode, j.check.Mode))))
-	f.predicted = predicted{value: 1, kind: cmp.Or(j.kind, rom.Exact)}
-	f.instead = namedInstead(o, share)
-	return f
+	return []scalar{{
+		quantity: quantity, estimate: share(diagnose.Mode(cmp.Or(m.fault.Mode, m.check.Mode))),
+		predict: func(m *model, _ *Cell) predicted { return predicted{value: 1, kind: cmp.Or(m.kind, rom.Exact)} },
+		instead: func(o *store.Outcome) string { return namedInstead(o, share) },
+	}}
 }
 
 // namedInstead says which modes were named in how many replicas, for a verdict that does not agree.
@@ -169,7 +162,7 @@ func indicator(event bool) float64 {
 
 // drawModes returns a picture of the share of replicas in which each failure mode is
 // diagnosed, two columns per cell: by this project's criteria and by the paper's.
-func (j *judgement) drawModes(d *figureSource) Figure {
+func drawModes(j *judgement, d *figureSource) Figure {
 	f := Figure{
 		Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{},
 		Caption: "Two columns for each cell: the share of its replicas in which each mode is named by the criteria of this project, and by those of the paper.",

@@ -6,26 +6,17 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
-	"grposim/sweeps/store"
 )
 
 // The claim about the map of the policy from one refresh to the next.
-var recurrence = logic{
-	quantities: only("worst deviation of the logit gap from the map"),
-	find:       perCell(findRecurrence),
-	picture:    picture{family: byClaim, draw: (*judgement).drawOrbits},
-	noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
-		o.SetTrajectory(noiselessSeries(c, sim.LogitGap, j.refreshedGaps(c)))
-	},
-}
 
-// findRecurrence compares the logit gap at each refresh with the map of an infinitely
+// compareRecurrence compares the logit gap at each refresh with the map of an infinitely
 // long block applied to the gap at the refresh before. Where the recorded steps skip
 // refreshes, only pairs of consecutive ones are compared. The measured value is the
 // deviation of largest size, in logits. A block that is too short to come within half the margin of its end is out of
 // scope: the map is that of blocks that converge.
-func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := newFinding(rom.Exact)
+func compareRecurrence(j *judgement, c *Cell) finding {
+	f, o := newFinding(rom.Exact), j.outcome(c)
 	f.diverged = divergenceOf(c, o)
 	if !c.deterministic() {
 		f.predicted.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
@@ -63,8 +54,8 @@ func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 
 // refreshedGaps returns the predicted logit gap of two arms at refresh instants t,
 // multiples of the refresh interval, if each block converges.
-func (j *judgement) refreshedGaps(c *Cell) func(t int) float64 {
-	params := j.params(c)
+func (m *model) refreshedGaps(c *Cell) func(t int) float64 {
+	params := m.params(c)
 	gaps := []float64{c.start[0] - c.start[1]}
 	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
 		next, _ := refreshedGap(params, gaps[len(gaps)-1])
@@ -85,10 +76,9 @@ func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) 
 
 // drawOrbits returns a picture of the logit gap at each refresh against the orbit of
 // the published map.
-func (j *judgement) drawOrbits(d *figureSource) Figure {
+func drawOrbits(j *judgement, d *figureSource) Figure {
 	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
 	f.Caption = "Where the published map holds, its orbit passes through every simulated point; an error of the map grows from refresh to refresh."
-	nan := math.NaN()
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
@@ -105,12 +95,12 @@ func (j *judgement) drawOrbits(d *figureSource) Figure {
 		for i, t := range recorded.Steps {
 			if t%period == 0 {
 				last = t / period
-				measured.Points = append(measured.Points, FigurePoint{float64(last), float64(gaps.Mean[i]), nan, nan})
+				measured.Points = append(measured.Points, BarePoint(float64(last), float64(gaps.Mean[i])))
 			}
 		}
 		params := j.params(c)
 		for z := float64(gaps.Mean[0]); n <= last && !math.IsNaN(z); n++ {
-			predicted.Points = append(predicted.Points, FigurePoint{float64(n), z, nan, nan})
+			predicted.Points = append(predicted.Points, BarePoint(float64(n), z))
 			next, scope := refreshedGap(params, z)
 			if !scope.In {
 				break

@@ -13,57 +13,32 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
 // The claims about how a small deviation from the fixed point decays or grows.
 var (
-	relaxation = logic{
-		quantities: only("relaxation rate per step"),
-		find:       perCell(findRelaxation),
-		picture:    picture{family: byClaim, draw: drawOver(relaxationPicture)},
-	}
-	dampingRatio = logic{
-		quantities: only("damping ratio"),
-		find:       perCell(findDamping),
-		picture:    picture{family: byClaim, draw: drawOver(dampingPicture)},
-	}
-)
-
-// The pictures of the two claims.
-var (
 	relaxationPicture = overPicture{
 		title:    "Relaxation rate, negative where a deviation grows",
 		caption:  "A theory holds where the measured points lie on its line.",
 		label:    "relaxation rate per step",
-		find:     findRelaxation,
 		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
 	}
 	dampingPicture = overPicture{
 		title:    "Damping ratio",
 		caption:  "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation oscillates while it decays.",
 		label:    "damping ratio ζ",
-		find:     findDamping,
 		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
 	}
 )
 
-// findRelaxation compares −ln |dominant multiplier per step|.
-func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.ofEstimate(c, o, sim.RelaxationRate)
-	f.unresolved = unresolved(c, &f, "no decay above round-off")
-	f.predicted = j.fittedRate(c)
-	return f
-}
-
 // fittedRate returns the predicted relaxation rate per step of a cell, as the probe fits it.
-func (j *judgement) fittedRate(c *Cell) predicted {
-	s := j.settings(c)
-	p := j.relaxationRate(&s)
-	rate, _, because := j.fitted(c)
+func (m *model) fittedRate(c *Cell) predicted {
+	s := m.settings(c)
+	p := m.relaxationRate(&s)
+	rate, _, because := m.fitted(c)
 	p.outOfScope = cmp.Or(p.outOfScope, because)
-	own := j.by("").relaxationRate(&s)
+	own := m.by("").relaxationRate(&s)
 	p.neglected += missed(rate, own)
 	addGrowth(&p, own, c.Sim())
 	return p
@@ -88,8 +63,8 @@ func addGrowth(to *predicted, own predicted, in sim.Cell) {
 // are still alive after the burn-in. It is NaN for Adam. because says why the fit does not give
 // them: the largest norm may clip the force of the fitted steps, v_{t+1} − μ v_t, or noise decides the
 // deviation, see rarelyDiffer; "" elsewhere.
-func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, because string) {
-	p := j.prediction(c)
+func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because string) {
+	p := m.prediction(c)
 	in := c.Sim()
 	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == option.Adam {
 		return math.NaN(), math.NaN(), ""
@@ -98,7 +73,7 @@ func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, because string)
 	for a := range start {
 		start[a] *= in.Relaxation.Offset
 	}
-	force, params := 0.0, j.params(c)
+	force, params := 0.0, m.params(c)
 	before, g := make([]float64, len(start)), make([]float64, len(start))
 	rate, dampingRatio = sim.FitRelaxation(&in, func(yield func(x, v []float64) bool) {
 		for x, v := range rom.Deviations(params, p.FixedPoint.Logits, start) {
@@ -148,77 +123,73 @@ func missed(fitted float64, own predicted) float64 {
 
 // relaxationRate returns the predicted relaxation rate per step, negative where a
 // deviation grows.
-func (j *judgement) relaxationRate(s *config.Settings) predicted {
-	return j.numberOfDynamics(s, func(p *rom.Prediction, d *rom.Dynamics) (*float64, float64) {
-		return d.RelaxationRate, p.Neglected.RelaxationRate
-	})
+func (m *model) relaxationRate(s *config.Settings) predicted {
+	return m.numberOfDynamics(s, rom.RelaxationRate)
 }
 
-// findDamping compares the damping ratio ζ of the two dominant multipliers.
-func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.ofEstimate(c, o, sim.DampingRatio)
-	f.unresolved = unresolved(c, &f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
-	s := j.settings(c)
-	p := j.predictSettings(&s)
-	_, ratio, because := j.fitted(c)
-	if rule := j.formulas(p); rule != nil {
-		f.predicted = predicted{kind: j.kind, outOfScope: cmp.Or(missingFormula(p, rule, rule.DampingRatio), because)}
-		if rule.DampingRatio != nil {
-			f.predicted.value = *rule.DampingRatio
+// dampingRatio returns the damping ratio ζ of the two dominant multipliers of a cell, as the
+// probe fits it.
+func (m *model) dampingRatio(c *Cell) predicted {
+	s := m.settings(c)
+	_, ratio, because := m.fitted(c)
+	if m.kind.IsRule() {
+		of := m.predictSettings(&s)
+		x := of.Number(m.kind, rom.DampingRatio)
+		p := predicted{kind: m.kind, outOfScope: cmp.Or(missingFormula(of, m.kind, x), because)}
+		if x != nil {
+			p.value = *x
 		}
-		return f
+		return p
 	}
-	own := func(p *rom.Prediction, d *rom.Dynamics) (*float64, float64) {
-		return d.DampingRatio, p.Neglected.DampingRatio
-	}
-	f.predicted = j.numberOfDynamics(&s, own)
-	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, because)
-	f.predicted.neglected += missed(ratio, j.by("").numberOfDynamics(&s, own))
-	addGrowth(&f.predicted, j.by("").relaxationRate(&s), c.Sim())
-	return f
+	p := m.numberOfDynamics(&s, rom.DampingRatio)
+	p.outOfScope = cmp.Or(p.outOfScope, because)
+	p.neglected += missed(ratio, m.by("").numberOfDynamics(&s, rom.DampingRatio))
+	addGrowth(&p, m.by("").relaxationRate(&s), c.Sim())
+	return p
 }
 
-// unresolved returns the reason why a fit gave no number, the given one, or no error; ""
-// where it gave both.
-func unresolved(c *Cell, f *finding, because string) string {
-	switch {
-	case math.IsNaN(f.measured):
-		return "not resolved: the fit finds " + because
-	case math.IsInf(f.hi, 1) && c.Settings.Run.Replicas > 1:
-		return fmt.Sprintf("fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", sim.FewestInformative)
+// unfitted returns the function that says why a fit gave no number, the given reason, or no
+// error; see scalar.unresolved.
+func unfitted(because string) func(*Cell, *finding) string {
+	return func(c *Cell, f *finding) string {
+		switch {
+		case math.IsNaN(f.measured):
+			return "not resolved: the fit finds " + because
+		case math.IsInf(f.hi, 1) && c.Settings.Run.Replicas > 1:
+			return fmt.Sprintf("fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", sim.FewestInformative)
+		}
+		return ""
 	}
-	return ""
 }
 
-// numberOfDynamics returns a number of the linear dynamics at the fixed point, which may
-// be unstable, and what it neglects.
-func (j *judgement) numberOfDynamics(s *config.Settings, number func(*rom.Prediction, *rom.Dynamics) (value *float64, neglected float64)) predicted {
-	of := j.predictSettings(s)
-	d, p := j.dynamics(s, of)
-	switch x, neglected := number(of, d); {
+// numberOfDynamics returns the relaxation rate or the damping ratio of the linear dynamics
+// at the fixed point, which may be unstable, and what it neglects.
+func (m *model) numberOfDynamics(s *config.Settings, number rom.Quantity) predicted {
+	of := m.predictSettings(s)
+	p := m.dynamics(s, of)
+	switch x := of.Number(p.kind, number); {
 	case p.outOfScope != "":
 	case x == nil:
 		p.outOfScope = "the theory has no " + string(p.kind) + " number here"
 	default:
-		p.value, p.neglected = *x, neglected
+		p.value, p.neglected = *x, of.Neglected.RelaxationRate
+		if number == rom.DampingRatio {
+			p.neglected = of.Neglected.DampingRatio
+		}
 	}
 	return p
 }
 
-// dynamics returns the linear dynamics that is judged, of the full map or to leading
-// order, and its kind and scope, without a value.
-func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (*rom.Dynamics, predicted) {
+// dynamics returns the kind and scope of the linear dynamics that is judged, of the full map
+// or to leading order, without a value.
+func (m *model) dynamics(s *config.Settings, p *rom.Prediction) predicted {
 	kind := theory.StationaryKind(s, p)
-	number := predicted{kind: cmp.Or(j.kind, kind)}
-	d := &p.Exact
-	if number.kind == rom.LeadingOrder {
-		d = &p.LeadingOrder
-	}
-	number.outOfScope = cmp.Or(theory.MissingFixedPoint(p), j.missingExact(kind))
-	if number.outOfScope == "" && !d.Scope.In {
+	number := predicted{kind: cmp.Or(m.kind, kind)}
+	number.outOfScope = cmp.Or(theory.MissingFixedPoint(p), m.missingExact(kind))
+	if d := p.Dynamics(number.kind); number.outOfScope == "" && !d.Scope.In {
 		number.outOfScope = d.Scope.Because
 	}
-	return d, number
+	return number
 }
 
 // paperAge returns the age of the snapshot in the paper's formulas, in steps: K_ref, and

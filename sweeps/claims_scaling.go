@@ -15,50 +15,31 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The claims about how a number changes with the group size or another key.
-var (
-	fluctuationScaling = logic{
-		quantities: only("slope of log variance of expected reward"),
-		find:       varianceScaling.find,
-		picture:    picture{family: byOver, draw: varianceScaling.draw, shows: predictionsAndHypotheses},
-	}
-	relaxationScaling = logic{
-		quantities: only("slope of log relaxation rate"),
-		find:       rateScaling.find,
-		picture:    picture{family: byOver, draw: rateScaling.draw, shows: predictionsAndHypotheses},
-	}
-)
-
 // byOver is the family of all checks of a claim over the same key.
 func byOver(check *config.Check) string { return check.Claim.Name + " over " + check.Over }
 
-// scaledNumber is a positive number that is measured and predicted at several group
-// sizes G.
-type scaledNumber struct {
-	title, label string // of its picture and of the picture's y axis
-	estimate     string // name of the estimate
-	predict      func(j *judgement, s *config.Settings) predicted
-	unsettled    func(*rom.Neglected) float64 // effect of a mean field that has not arrived; nil: the number is a rate, see fittedRate
+// slope is the shape of a claim about how a positive number that is measured and predicted in
+// several cells changes with the group size G or another key.
+type slope struct {
+	quantity     string
+	title, label string // of the picture of the number and of its y axis
+	estimate     string // name of the estimate of the number
+	predict      func(m *model, s *config.Settings) predicted
+	inRun        func(m *model, c *Cell) predicted // the same in the run of a cell, which may not have settled
 }
 
-var (
-	varianceScaling = scaledNumber{
-		"Stationary variance of the expected reward", "Var J",
-		sim.ExpectedRewardVariance, (*judgement).rewardVariance,
-		func(n *rom.Neglected) float64 { return n.RewardVariance },
-	}
-	rateScaling = scaledNumber{
-		"Relaxation rate", "relaxation rate per step",
-		sim.RelaxationRate, (*judgement).relaxationRate, nil,
-	}
-)
+func (n slope) quantities(*config.Check, []*Cell) []string { return []string{n.quantity} }
+func (n slope) noiseless(*model, *Cell, *store.Outcome)    {}
+func (n slope) picture() picture {
+	return picture{family: byOver, draw: n.draw, shows: predictionsAndHypotheses}
+}
 
 // find fits log y = a + slope·x by least squares to the estimates of the cells, and to
 // their predictions; x is log G, over another key log D/(GCK). The measured slope is that
 // of the estimates; its interval comes from their errors. The predicted slope is that of
 // the predictions at the same x; on log G to leading order it is the limit of the slope as
 // G → ∞, and by the paper's rule −1.
-func (n scaledNumber) find(j *judgement, set CellSet) []finding {
+func (n slope) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
 	overSize := j.check.Over == config.GroupSizeKey
 	f.estimate = n.estimate
@@ -79,8 +60,8 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		}
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
-		p := n.predictRun(j, c)
-		at := n.abscissa(j, &s)
+		p := n.inRun(&j.model, c)
+		at := n.abscissa(&j.model, &s)
 		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" && f.predicted.outOfScope == "" {
 			f.predicted.outOfScope = c.Label() + ": " + why
 		}
@@ -103,27 +84,16 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	switch {
-	case overSize && j.paperKind() != "":
+	case overSize && j.kind.IsRule():
 		f.predicted.value, f.predicted.neglected = -1, 0
 	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
 		f.predicted.neglected = 0
-		limit, why := n.asymptoticSlope(j, sized[len(sized)-1])
+		limit, why := n.asymptoticSlope(&j.model, sized[len(sized)-1])
 		f.predicted.value, f.predicted.outOfScope = limit, cmp.Or(f.predicted.outOfScope, why)
 	}
 	f.measured, f.fit = slope.Mean, slope
 	f.lo, f.hi = slope.Interval(j.confidence)
 	return []finding{f}
-}
-
-// predictRun predicts the number in the run of a cell, which may not have settled.
-func (n scaledNumber) predictRun(j *judgement, c *Cell) predicted {
-	if n.unsettled == nil {
-		return j.fittedRate(c)
-	}
-	s := j.settings(c)
-	p := n.predict(j, &s)
-	j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
-	return p
 }
 
 // slopeWeights returns the weights w for which Σ w_i y_i is the least-squares slope of y
@@ -148,12 +118,12 @@ func slopeWeights(x []float64) []float64 {
 // multiple of ½, or why there is none. Var J has −1, −2 where the leading noise vanishes,
 // and −½ with Adam; Adam's relaxation rate has ½. It is computed from the full theory at
 // two very large G, at the cell's learning rate / 1000, so that all modes are slow.
-func (n scaledNumber) asymptoticSlope(j *judgement, c *Cell) (slope float64, outOfScope string) {
+func (n slope) asymptoticSlope(m *model, c *Cell) (slope float64, outOfScope string) {
 	const small, large = 1 << 14, 1 << 15
-	full := j.by("")
+	full := m.by("")
 	var log [2]float64
 	for i, size := range []int{small, large} {
-		s := j.settings(c)
+		s := m.settings(c)
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
 		s.Run.BurnIn, s.Run.Steps = 1<<50, 1<<51 // stationary, though slow
@@ -168,16 +138,16 @@ func (n scaledNumber) asymptoticSlope(j *judgement, c *Cell) (slope float64, out
 
 // abscissa returns what the fit takes the logarithm of: G, or over another key D/(GCK) by
 // the paper's formulas at the stiffness of the kind that is judged.
-func (n scaledNumber) abscissa(j *judgement, s *config.Settings) predicted {
-	if j.check.Over == config.GroupSizeKey {
+func (n slope) abscissa(m *model, s *config.Settings) predicted {
+	if m.check.Over == config.GroupSizeKey {
 		return predicted{value: float64(s.Estimator.GroupSize)}
 	}
-	return n.predict(j.by(cmp.Or(j.paperKind(), rom.RuleAtStiffness)), s)
+	return n.predict(m.by(cmp.Or(m.ruleKind(), rom.RuleAtStiffness)), s)
 }
 
 // draw returns a picture of the number against G, or D/(GCK), with a line of the
 // asymptotic slope in G if one of the checks judges the leading order.
-func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
+func (n slope) draw(j *judgement, d *figureSource) Figure {
 	overSize := j.check.Over == config.GroupSizeKey
 	asymptote := overSize && slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
 	f := Figure{
@@ -188,7 +158,6 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 	if !overSize {
 		f.Title, f.XLabel = n.title+" against the paper’s formula", "D/(GCK)"
 	}
-	nan := math.NaN()
 	var names []string
 	for _, set := range d.sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
@@ -196,7 +165,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		for _, c := range set.Cells {
-			at := n.abscissa(j, &c.Settings)
+			at := n.abscissa(&j.model, &c.Settings)
 			if c.Settings.Estimator.GroupSize == option.Infinite || at.outOfScope != "" {
 				continue
 			}
@@ -205,8 +174,8 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if p := n.predictRun(j.by(""), c); p.outOfScope == "" {
-				predicted.Points = append(predicted.Points, FigurePoint{x, p.value, nan, nan})
+			if p := n.inRun(j.model.by(""), c); p.outOfScope == "" {
+				predicted.Points = append(predicted.Points, BarePoint(x, p.value))
 			}
 		}
 		for _, v := range d.verdicts {
@@ -218,25 +187,25 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		names = append(names, name)
 		if count := len(predicted.Points); count > 0 && asymptote {
 			last := predicted.Points[count-1]
-			slope, why := n.asymptoticSlope(j, set.Cells[len(set.Cells)-1])
+			slope, why := n.asymptoticSlope(&j.model, set.Cells[len(set.Cells)-1])
 			if why == "" {
 				line := FigureSeries{Name: "slope " + strings.Replace(config.Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {
-					line.Points = append(line.Points, FigurePoint{p.X, last.Y * math.Pow(p.X/last.X, slope), nan, nan})
+					line.Points = append(line.Points, BarePoint(p.X, last.Y*math.Pow(p.X/last.X, slope)))
 				}
 				f.Series = append(f.Series, line)
 			}
 		}
 	}
 	if overSize && n.estimate == sim.ExpectedRewardVariance {
-		f.Caption += j.ratios(d.sets, names)
+		f.Caption += ratios(j, d.sets, names)
 	}
 	return f
 }
 
 // ratios returns sentences with the measured Var J of each group size over that of the size
 // before, and what 1/G gives, for sets of the given names; of a single set with intervals.
-func (j *judgement) ratios(sets []CellSet, names []string) string {
+func ratios(j *judgement, sets []CellSet, names []string) string {
 	var headings []string
 	bodies := make(map[string][]string)
 	for i, set := range sets {

@@ -385,7 +385,7 @@ func (c *Comparison) addSets(sides *[2]side) {
 					continue
 				}
 				compared := ComparedSet{Claim: check.Claim.Name, Label: set.Label}
-				compared.Quantity = logics[check.Claim].quantities(check, set.Cells)[0]
+				compared.Quantity = claims[check.Claim].quantities(check, set.Cells)[0]
 				if check.Over == config.GroupSizeKey && check.Prediction == rom.LeadingOrder {
 					compared.Quantity += fmt.Sprintf(" from G = %d on", check.SmallestJudged())
 				}

@@ -45,7 +45,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 			for _, c := range set.Cells {
 				ideal.outcomes[c.ID] = right.noiseless(c)
 			}
-			quantities := logics[check.Claim].quantities(check, set.Cells)
+			quantities := claims[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
 			for n, mistake := range mistakes {
 				fault, found := mistake(check, &set.Cells[0].Settings), findings
@@ -136,9 +136,7 @@ func (j *judgement) noiseless(c *Cell) *store.Outcome {
 	if j.check.Displacement > 0 {
 		j.noiselessStiffness(c, o)
 	}
-	if add := logics[j.check.Claim].noiseless; add != nil {
-		add(j, c, o)
-	}
+	claims[j.check.Claim].noiseless(&j.model, c, o)
 	return o
 }
 
@@ -160,9 +158,9 @@ func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *st
 
 // noiselessStiffness adds the estimates of a check's stiffness probes; none where there
 // is no fixed point.
-func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
+func (m *model) noiselessStiffness(c *Cell, o *store.Outcome) {
 	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }
-	params := j.params(c)
+	params := m.params(c)
 	point, ok := rom.Reached(params)
 	if !ok {
 		return
@@ -173,28 +171,13 @@ func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
 	add(stiffnessFresh, stiffest.Fresh)
 	add(stiffnessStale, stiffest.Stale)
 	arms := len(c.Settings.Bandit.Arms)
-	if arms == 2 || j.check.Locate == nil {
+	if arms == 2 || m.check.Locate == nil {
 		return
 	}
 	for a := range arms {
 		for b := range arms {
 			add(matrixEntry(stiffnessFresh, a, b), fresh.At(a, b))
 			add(matrixEntry(stiffnessStale, a, b), stale.At(a, b))
-		}
-	}
-}
-
-// noiselessLocation returns the function logic.noiseless of a claim that locates an
-// event: it adds the event where predict has it, if anywhere.
-func noiselessLocation(predict locator) func(*judgement, *Cell, *store.Outcome) {
-	return func(j *judgement, c *Cell, o *store.Outcome) {
-		stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
-		if stiffness == nil {
-			return
-		}
-		at := predict(j.by(""), c, stiffness)
-		if at.outOfScope == "" && !math.IsInf(at.value, 0) {
-			o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.value), certain(sim.LocatedHigh, at.value))
 		}
 	}
 }

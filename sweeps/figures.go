@@ -225,7 +225,7 @@ func byParam(event string) func(*config.Check) string {
 // deviationPicture shows the deviations of measured from predicted values. Checks that
 // are restricted to one variant share a figure with those of the other variants if claim,
 // prediction, expectation and kind of margin are the same.
-var deviationPicture = picture{draw: (*judgement).drawDeviations, spans: allVariants, family: func(check *config.Check) string {
+var deviationPicture = picture{draw: drawDeviations, spans: allVariants, family: func(check *config.Check) string {
 	if check.Variant == "" {
 		return ""
 	}
@@ -235,7 +235,7 @@ var deviationPicture = picture{draw: (*judgement).drawDeviations, spans: allVari
 // picturesOf returns the pictures of a check: that of its claim and, where it does not show
 // the check's hypothesis, one of that.
 func picturesOf(check *config.Check) []picture {
-	own := logics[check.Claim].picture
+	own := claims[check.Claim].picture()
 	switch {
 	case check.Hypothesis == nil && own.draw == nil:
 		return []picture{deviationPicture}
@@ -300,7 +300,7 @@ func variantsOf(sets []CellSet) []string {
 // drawDeviations shows the measured value of each verdict that is in scope: as
 // measured/predicted where the margin is relative, else as
 // (measured − predicted)/margin.
-func (j *judgement) drawDeviations(d *figureSource) Figure {
+func drawDeviations(j *judgement, d *figureSource) Figure {
 	claim := j.check.Claim.Name
 	f := Figure{
 		Title: claim + ": measured / predicted", YLabel: "measured / predicted",
@@ -313,7 +313,7 @@ func (j *judgement) drawDeviations(d *figureSource) Figure {
 	}
 	measured := FigureSeries{Name: "measured", Group: "measured", Mark: Measured}
 	predicted := FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: Predicted}
-	several := len(logics[j.check.Claim].quantities(j.check, d.sets[0].Cells)) > 1
+	several := len(claims[j.check.Claim].quantities(j.check, d.sets[0].Cells)) > 1
 	for _, v := range d.verdicts {
 		if v.Verdict == OutOfScope {
 			continue

@@ -10,12 +10,12 @@ import (
 )
 
 // hypothesisPicture shows the quantity that a hypothesis is about.
-var hypothesisPicture = picture{draw: (*judgement).drawHypothesis, shows: hypothesisAlone}
+var hypothesisPicture = picture{draw: drawHypothesis, shows: hypothesisAlone}
 
 // drawHypothesis returns a picture of the measured values and the theory's against the
 // value or the bound that the file claims: over a swept parameter where the sets are single
 // cells on a line, else side by side.
-func (j *judgement) drawHypothesis(d *figureSource) Figure {
+func drawHypothesis(j *judgement, d *figureSource) Figure {
 	h := j.check.Hypothesis
 	var cells []*Cell
 	var values overValues
@@ -29,7 +29,7 @@ func (j *judgement) drawHypothesis(d *figureSource) Figure {
 	if single {
 		param = abscissa(cells)
 	}
-	f := j.drawValues(cells, values, param, overPicture{
+	f := drawValues(j, cells, values, param, overPicture{
 		title: j.check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,
 		caption:  "The band holds the values that the file claims. The claim holds where the whole interval lies inside, and is refuted where it lies wholly outside.",
 		theories: []theoryLine{{"", "predicted by the theory"}},

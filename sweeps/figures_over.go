@@ -8,7 +8,6 @@ import (
 
 	"grposim/rom"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 )
 
 // overPicture describes a figure that shows one number per cell over a swept parameter,
@@ -16,12 +15,14 @@ import (
 type overPicture struct {
 	title    string
 	caption  string
-	label    string // of the y axis; %s stands for the located parameter
-	ratio    string // of the y axis if values are divided by the second theory's; "": they are not
-	find     func(j *judgement, c *Cell, o *store.Outcome) finding
+	label    string       // of the y axis; %s stands for the located parameter
+	ratio    string       // of the y axis if values are divided by the second theory's; "": they are not
 	theories []theoryLine // the first is drawn as the prediction, the others for comparison; nil: what is measured alone
 	over     string       // the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
 }
+
+// comparison compares the number of a cell that a figure shows with a prediction.
+type comparison func(j *judgement, c *Cell) finding
 
 // theoryLine is a theory and its name in the legend.
 type theoryLine struct {
@@ -32,11 +33,11 @@ type theoryLine struct {
 // drawOver returns a function that draws one number per cell over the parameter that
 // abscissa finds, with a group for each setting of the other swept parameters. If there
 // is no such parameter the cells are categories side by side.
-func drawOver(picture overPicture) func(*judgement, *figureSource) Figure {
-	return func(j *judgement, d *figureSource) Figure { return j.drawOver(d.sets, picture) }
+func drawOver(picture *overPicture, compare comparison) func(*judgement, *figureSource) Figure {
+	return func(j *judgement, d *figureSource) Figure { return figureOver(j, d.sets, *picture, compare) }
 }
 
-func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
+func figureOver(j *judgement, sets []CellSet, picture overPicture, compare comparison) Figure {
 	var cells []*Cell
 	for _, set := range sets {
 		for _, c := range set.Cells { // those of a set across cells are judged singly too, or drawn like them
@@ -45,16 +46,16 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 			}
 		}
 	}
-	values := j.valuesOf(cells, picture)
+	values := valuesOf(j, cells, &picture, compare)
 	if picture.ratio != "" && values.divide() {
 		picture.label = picture.ratio
 	}
-	return j.drawValues(cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
+	return drawValues(j, cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
 }
 
 // drawValues draws one value per cell, in the order of the cells, over a parameter or, if it
 // is "", side by side.
-func (j *judgement) drawValues(cells []*Cell, values overValues, param string, picture overPicture) Figure {
+func drawValues(j *judgement, cells []*Cell, values overValues, param string, picture overPicture) Figure {
 	settings := &cells[0].Settings
 	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
 	found := "measured"
@@ -133,16 +134,16 @@ type overValue struct {
 type overValues []overValue
 
 // valuesOf finds the number of each cell and the predictions of the picture's theories.
-func (j *judgement) valuesOf(cells []*Cell, picture overPicture) overValues {
+func valuesOf(j *judgement, cells []*Cell, picture *overPicture, compare comparison) overValues {
 	var values overValues
 	for _, c := range cells {
 		var v overValue
 		if picture.theories == nil {
-			f := picture.find(j, c, j.outcome(c))
+			f := compare(j, c)
 			v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
 		}
 		for i, theory := range picture.theories {
-			f := picture.find(j.by(theory.kind), c, j.outcome(c))
+			f := compare(j.by(theory.kind), c)
 			if i == 0 {
 				v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
 			}

@@ -37,22 +37,22 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 	}
 	for _, variant := range variantsOf(each(all)) {
 		cells := slices.DeleteFunc(slices.Clone(all), func(c *Cell) bool { return c.Variant != variant })
-		add(variant, "learning-curves", j.drawLearning(each(cells)))
+		add(variant, "learning-curves", drawLearning(j, each(cells)))
 		picture := overPicture{title: "Expected reward at the last step", label: "expected reward J at the last step",
-			caption: "Points are means over the replicas with their confidence intervals: values differ where intervals are apart.",
-			find: func(j *judgement, c *Cell, _ *store.Outcome) finding {
-				f := finding{measured: final[c.ID].Mean}
-				f.lo, f.hi = final[c.ID].Interval(j.confidence)
-				return f
-			}}
+			caption: "Points are means over the replicas with their confidence intervals: values differ where intervals are apart."}
+		compare := func(j *judgement, c *Cell) finding {
+			f := finding{measured: final[c.ID].Mean}
+			f.lo, f.hi = final[c.ID].Interval(j.confidence)
+			return f
+		}
 		params := abscissas(cells)
 		for _, param := range params {
 			picture.over = param
 			k, _ := config.LookupKey(param)
-			add(variant, "final-reward-"+strings.ReplaceAll(cmp.Or(k.Noun, k.Path), " ", "-"), j.drawOver(each(cells), picture))
+			add(variant, "final-reward-"+strings.ReplaceAll(cmp.Or(k.Noun, k.Path), " ", "-"), figureOver(j, each(cells), picture, compare))
 		}
 		if params == nil && len(cells) > 1 {
-			add(variant, "final-reward", j.drawOver(each(cells), picture))
+			add(variant, "final-reward", figureOver(j, each(cells), picture, compare))
 		}
 	}
 	return figures
@@ -70,7 +70,7 @@ func (e *evidence) finalReward(c *Cell) measure.Estimate {
 
 // drawLearning returns a picture of the mean reward over steps, with the band between the
 // 5 % and 95 % quantiles of the replicas.
-func (j *judgement) drawLearning(sets []CellSet) Figure {
+func drawLearning(j *judgement, sets []CellSet) Figure {
 	f := curvesOf("Mean reward, and the 5–95 % band of the replicas", sets)
 	f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
 	for _, set := range thinned(sets) {

@@ -167,7 +167,7 @@ func TestFigureOfModes(t *testing.T) {
 		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
 	}}
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(map[string]*store.Outcome{"a": o}))
-	f := j.drawModes(&figureSource{sets: []CellSet{{Label: "hacking", Cells: []*Cell{c}}}})
+	f := drawModes(j, &figureSource{sets: []CellSet{{Label: "hacking", Cells: []*Cell{c}}}})
 	if len(f.Categories) != 2 || len(f.Series) != 5 {
 		t.Fatalf("%q, %d series", f.Categories, len(f.Series))
 	}

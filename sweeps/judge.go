@@ -17,11 +17,9 @@ import (
 // judgement is one check applied to one theory: the theory as derived, or one with a
 // planted fault.
 type judgement struct {
-	check        *config.Check
-	confidence   float64      // of each interval, in (0, 1)
-	kind         rom.Kind     // the prediction judged; "": the claim's default
-	fault        config.Fault // config.NoFault: none
-	exactInstead bool         // the control of a refutation: the exact prediction replaces the refuted one
+	model
+	confidence   float64 // of each interval, in (0, 1)
+	exactInstead bool    // the control of a refutation: the exact prediction replaces the refuted one
 	*evidence
 }
 
@@ -58,7 +56,7 @@ func (e *evidence) keep(err error) bool {
 
 // newJudgement returns the judgement of a check by the theory as derived.
 func newJudgement(check *config.Check, confidence float64, e *evidence) *judgement {
-	return &judgement{check: check, confidence: confidence, kind: check.Prediction, fault: config.NoFault, evidence: e}
+	return &judgement{model: model{check, check.Prediction, config.NoFault, e.cache}, confidence: confidence, evidence: e}
 }
 
 // Judge compares the measured outcomes of a plan's cells with the predictions of the
@@ -127,8 +125,9 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 		faulty = wrong.find(set)
 	}
 	if check.Hypothesis != nil {
-		findings := right.find(set) // to leading order a claim may have the first quantity alone
-		return []Verdict{right.test(row, findings[min(logics[check.Claim].tested, len(findings)-1)])}
+		findings := right.find(set)
+		tested := max(0, slices.IndexFunc(findings, func(f finding) bool { return f.tested }))
+		return []Verdict{right.test(row, findings[tested])}
 	}
 	var verdicts []Verdict
 	scaled := newScaledTheory(right, set, faulty)
@@ -175,7 +174,7 @@ func (j *judgement) control() (wrong *judgement, fault string) {
 // find returns the findings of the claim in a set of cells, one per quantity. If a
 // cell of the set has no fixed point to start from, all are out of scope.
 func (j *judgement) find(set CellSet) []finding {
-	l := logics[j.check.Claim]
+	l := claims[j.check.Claim]
 	quantities := l.quantities(j.check, set.Cells)
 	findings := make([]finding, len(quantities))
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
@@ -352,45 +351,10 @@ func (j *judgement) by(kind rom.Kind) *judgement {
 	return &other
 }
 
-// settings returns the cell's settings as given to the theory, with the keys that
-// the fault replaces.
-func (j *judgement) settings(c *Cell) config.Settings {
-	s := c.Settings
-	if j.fault.Set != nil {
-		j.fault.Set(&s)
-	}
-	return s
-}
-
-// params returns the parameters of the theory for a cell, fault included.
-func (j *judgement) params(c *Cell) rom.Params {
-	s := j.settings(c)
-	return theory.Params(&s, j.fault.Scale)
-}
-
-// prediction returns the prediction for a cell at its fixed point, fault included.
-func (j *judgement) prediction(c *Cell) *rom.Prediction {
-	s := j.settings(c)
-	return j.predictSettings(&s)
-}
-
-// faulty reports whether the theory has a planted fault.
-func (j *judgement) faulty() bool { return j.fault.Set != nil || j.fault.Scale != rom.Unit }
-
-// predictSettings returns the prediction for settings as returned by j.settings, without
-// thresholds if they have a fault: the table of predictions has those of the right theory.
-func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
-	of := rom.Everything
-	if j.faulty() {
-		of = rom.Multipliers | rom.StationaryLaw
-	}
-	return j.cache.At(s, j.fault.Scale, nil, of)
-}
-
 // ofEstimate returns a finding with the named estimate of a cell and its interval,
 // to be completed by a prediction.
-func (j *judgement) ofEstimate(c *Cell, o *store.Outcome, name string) finding {
-	f := newFinding(rom.Exact)
+func (j *judgement) ofEstimate(c *Cell, name string) finding {
+	f, o := newFinding(rom.Exact), j.outcome(c)
 	f.estimate = name
 	if e, ok := o.Estimate(name); ok {
 		f.measured, f.replicas = e.Mean, e.DF+1
@@ -398,13 +362,5 @@ func (j *judgement) ofEstimate(c *Cell, o *store.Outcome, name string) finding {
 	} else if o.Status == store.CellOverflow {
 		f.unresolved = "the measured number left the range of floating point"
 	}
-	return f
-}
-
-// ofRun is ofEstimate for an estimate made along the run, which does not exist if
-// replicas diverged.
-func (j *judgement) ofRun(c *Cell, o *store.Outcome, name string) finding {
-	f := j.ofEstimate(c, o, name)
-	f.diverged = divergenceOf(c, o)
 	return f
 }

@@ -145,11 +145,11 @@ func TestMargins(t *testing.T) {
 		{config.Check{AbsoluteMargin: 0.1}, -2, 0.1},
 		{config.Check{Margin: 0.1}, math.Inf(1), 0},
 	} {
-		if got := (&judgement{check: &c.check}).margin(c.predicted); got != c.want {
+		if got := (&judgement{model: model{check: &c.check}}).margin(c.predicted); got != c.want {
 			t.Errorf("margin %g or %g about %g: %g, want %g", c.check.Margin, c.check.AbsoluteMargin, c.predicted, got, c.want)
 		}
 	}
-	j := &judgement{check: &config.Check{Margin: 0.1}}
+	j := &judgement{model: model{check: &config.Check{Margin: 0.1}}}
 	f := finding{measured: 0.95, lo: 0.94, hi: 0.96, side: FromBelow, predicted: predicted{value: 1, kind: rom.PaperRule}}
 	if v := j.rule(Verdict{Expect: config.Holds}, f); v.Verdict != Disagree || v.Margin != 0 {
 		t.Errorf("a value below its lower bound: %v with margin %g", v.Verdict, float64(v.Margin))

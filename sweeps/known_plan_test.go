@@ -85,7 +85,7 @@ func TestErrorsOfBothParts(t *testing.T) {
 		store.NamedEstimate{Name: stiffnessFresh, Mean: 0.3, StdErr: 0.003, DF: 100},
 		store.NamedEstimate{Name: stiffnessStale, Mean: 0.2, StdErr: 0.004, DF: 100},
 	)
-	j := &judgement{check: plan.Checks[0].Check, confidence: 0.99}
+	j := &judgement{model: model{check: plan.Checks[0].Check}, confidence: 0.99}
 	total := func(m *rom.Measured) located {
 		return located{predicted: predicted{value: 2 * (m.Fresh.At(0, 0) + m.Stale.At(0, 0))}}
 	}

@@ -96,7 +96,7 @@ func (p *PlannedCheck) verdicts(set CellSet) int {
 	if p.Check.Hypothesis != nil {
 		return 1
 	}
-	return len(logics[p.Check.Claim].quantities(p.Check, set.Cells))
+	return len(claims[p.Check.Claim].quantities(p.Check, set.Cells))
 }
 
 // sets returns the number of sets of cells that the plan's checks judge.

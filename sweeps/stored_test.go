@@ -168,23 +168,3 @@ func heapOf[T any](make func() T) float64 {
 	runtime.KeepAlive(held)
 	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
 }
-
-// A plan holds less than 1 kB a cell, and a shard nothing of the cells of others but their work.
-func TestMemoryOfAPlan(t *testing.T) {
-	const cells, most = 8000, 1000
-	text := strings.TrimSuffix(resting, "checks:\n") + `sweep:
-  - {param: optimizer.learning_rate, range: {from: 0.001, to: 0.08, step: 0.001}}
-  - {param: seed, range: {from: 1, to: 100, step: 1}}
-`
-	spec := planText(t, text).Spec
-	if spec.Size() != cells {
-		t.Fatalf("%d cells", spec.Size())
-	}
-	NewPlan(spec) // fills what is computed once
-	if held := heapOf(func() *Plan { return NewPlan(spec) }) / cells; held > most {
-		t.Errorf("a plan holds %.0f bytes a cell, want at most %d", held, most)
-	}
-	if held := heapOf(func() *Plan { return NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
-		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
-	}
-}

@@ -84,6 +84,14 @@ const (
 	ofInterval
 )
 
+// threshold returns the quantity that bounds the learning rate or the interval.
+func (of bounded) threshold() rom.Quantity {
+	if of == ofInterval {
+		return rom.CriticalRefreshInterval
+	}
+	return rom.CriticalLearningRate
+}
+
 // Advise yields each cell of a plan, in its order, with the advice of the theory. noise is
 // the wanted standard deviation of J; 0: none is wanted.
 func Advise(plan *sweeps.Plan, noise float64) iter.Seq2[*sweeps.Cell, Advice] {
@@ -209,12 +217,12 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
 	}
-	a.proven(ofRate, asked, a.p.SufficientRule.CriticalLearningRate, d.CriticalLearningRate, d.Searched.LearningRate, say, kind)
-	a.rule(ofRate, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
+	a.proven(ofRate, asked, d, say, kind)
+	a.rule(ofRate, asked, say, rom.RuleAtStiffness)
 	if a.settings.Lag.Kind == option.Random {
-		a.rule(ofRate, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
+		a.rule(ofRate, asked, say, rom.RuleAtLargestAge)
 	}
-	a.rule(ofRate, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
+	a.rule(ofRate, asked, say, rom.PaperRule)
 	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
@@ -245,9 +253,9 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	}
 	asked := name + "s that are stable at rest"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
-	a.proven(ofInterval, asked, a.p.SufficientRule.CriticalRefreshInterval, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind)
-	a.rule(ofInterval, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
-	a.rule(ofInterval, asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
+	a.proven(ofInterval, asked, d, say, kind)
+	a.rule(ofInterval, asked, say, rom.RuleAtStiffness)
+	a.rule(ofInterval, asked, say, rom.PaperRule)
 }
 
 // noInterval is the reason why nothing is said of refresh intervals under random ages.
@@ -323,13 +331,14 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 }
 
 // proven adds the threshold of the sufficient rule, if it gives one: below it the mean dynamics is
-// proven stable. It says where the threshold of the linear dynamics of the given kind lies; see
+// proven stable. It says where the threshold of the linear dynamics d of the given kind lies; see
 // limit.
-func (a *adviser) proven(of bounded, asked string, rule, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind) {
+func (a *adviser) proven(of bounded, asked string, d *rom.Dynamics, say func(float64) (float64, string), kind rom.Kind) {
 	added := len(a.lines)
-	if a.rule(of, asked, &a.p.SufficientRule, rule, say, rom.SufficientRule); added == len(a.lines) {
+	if a.rule(of, asked, say, rom.SufficientRule); added == len(a.lines) {
 		return
 	}
+	threshold, searched := d.Threshold(of.threshold())
 	says := "proven stable: " + a.lines[added].Says
 	switch {
 	case threshold != nil:
@@ -344,9 +353,11 @@ func (a *adviser) proven(of bounded, asked string, rule, threshold *float64, sea
 	a.lines[added].Says = says
 }
 
-// rule adds a threshold of a formula for a parameter, if the formula gives one. It bounds the
+// rule adds a threshold of the formulas of a kind for a parameter, if they give one. It bounds the
 // parameter if the theory stands for it.
-func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *float64, say func(float64) (float64, string), kind rom.Kind) {
+func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, string), kind rom.Kind) {
+	rule := a.p.Rule(kind)
+	threshold := rule.Number(of.threshold())
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}

@@ -1,0 +1,75 @@
+package rom
+
+// Rule returns the formulas of a kind; nil for a kind that is not that of a formula.
+func (p *Prediction) Rule(kind Kind) *Rule {
+	switch kind {
+	case PaperRule:
+		return &p.PaperRule
+	case RuleAtStiffness:
+		return &p.RuleAtStiffness
+	case RuleAtLargestAge:
+		return &p.RuleAtLargestAge
+	case SufficientRule:
+		return &p.SufficientRule
+	}
+	return nil
+}
+
+// IsRule reports whether a kind is that of a formula; see Prediction.Rule.
+func (k Kind) IsRule() bool {
+	return k == PaperRule || k == RuleAtStiffness || k == RuleAtLargestAge || k == SufficientRule
+}
+
+// Dynamics returns the linear dynamics of a kind, nil for that of a formula: the reduced-order
+// model to LeadingOrder, else that of the full map. Where the force is expanded the latter is
+// out of scope; Linear gives the dynamics of such a force.
+func (p *Prediction) Dynamics(kind Kind) *Dynamics {
+	switch {
+	case kind.IsRule():
+		return nil
+	case kind == LeadingOrder:
+		return &p.LeadingOrder
+	}
+	return &p.Exact
+}
+
+// Quantity is a number that several kinds of prediction give.
+type Quantity int
+
+// The quantities; Dynamics and Rule document each.
+const (
+	CriticalLearningRate Quantity = iota
+	CriticalRefreshInterval
+	OscillationLearningRate
+	RelaxationRate // of no rule
+	DampingRatio
+	VarianceOfReward
+)
+
+// Number returns a quantity by a kind of prediction; nil where that does not give it.
+func (p *Prediction) Number(kind Kind, of Quantity) *float64 {
+	if r := p.Rule(kind); r != nil {
+		return r.Number(of)
+	}
+	d := p.Dynamics(kind)
+	return [...]*float64{d.CriticalLearningRate, d.CriticalRefreshInterval, d.OscillationLearningRate, d.RelaxationRate, d.DampingRatio, d.StationaryVariance.ExpectedReward}[of]
+}
+
+// Number returns a quantity by the formulas; nil where they do not give it.
+func (r *Rule) Number(of Quantity) *float64 {
+	return [...]*float64{r.CriticalLearningRate, r.CriticalRefreshInterval, r.OscillationLearningRate, nil, r.DampingRatio, r.RewardVariance}[of]
+}
+
+// Threshold returns one of the three thresholds, nil where none is known, and the limit of
+// the search for it; see Limits.
+func (d *Dynamics) Threshold(of Quantity) (threshold *float64, searched float64) {
+	switch of {
+	case CriticalLearningRate:
+		return d.CriticalLearningRate, d.Searched.LearningRate
+	case CriticalRefreshInterval:
+		return d.CriticalRefreshInterval, d.Searched.RefreshInterval
+	case OscillationLearningRate:
+		return d.OscillationLearningRate, d.Searched.Onset
+	}
+	return nil, 0
+}

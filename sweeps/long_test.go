@@ -1,0 +1,86 @@
+//go:build long
+
+package sweeps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/sweeps/store"
+	"grposim/training/diagnose"
+)
+
+// The fault files that take long have their known answers, too.
+func TestLongFaultFiles(t *testing.T) {
+	testFaultFiles(t, func(name string) bool { return slices.Contains(slowFaultFiles, name) })
+}
+
+// Of 100 runs of each mode 95 or more are named rightly. docs/diagnose.md has the table.
+func TestLongTrainedRunsAreNamed(t *testing.T) {
+	n := nameTrained(t, 100, 20)
+	var b strings.Builder
+	b.WriteString("| by construction |")
+	for _, m := range diagnose.Modes {
+		fmt.Fprintf(&b, " %s |", m)
+	}
+	b.WriteString(" mode not observable | mode absent |\n|---|" + strings.Repeat("---|", len(diagnose.Modes)+2) + "\n")
+	for _, truth := range diagnose.Modes {
+		fmt.Fprintf(&b, "| %s |", truth)
+		for _, m := range diagnose.Modes {
+			fmt.Fprintf(&b, " %d |", n.modes[truth][m])
+		}
+		if truth == diagnose.None {
+			b.WriteString(" – | – |\n")
+			continue
+		}
+		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable], n.findings[truth][diagnose.Absent])
+	}
+	checkBlock(t, filepath.Join("..", "docs", "diagnose.md"), "confusion", b.String())
+}
+
+// checkBlock compares the text between the marks <!-- NAME --> and <!-- /NAME --> of a file, or
+// writes it with -update.
+func checkBlock(t *testing.T, path, name, want string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, shut := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	before, rest, found := strings.Cut(string(data), open)
+	got, after, closed := strings.Cut(rest, shut)
+	if !found || !closed {
+		t.Fatalf("%s has no block %s", path, name)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+open+want+shut+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// A plan holds less than 1 kB a cell, and a shard nothing of the cells of others but their work.
+func TestLongMemoryOfAPlan(t *testing.T) {
+	const cells, most = 8000, 1000
+	text := strings.TrimSuffix(resting, "checks:\n") + `sweep:
+  - {param: optimizer.learning_rate, range: {from: 0.001, to: 0.08, step: 0.001}}
+  - {param: seed, range: {from: 1, to: 100, step: 1}}
+`
+	spec := planText(t, text).Spec
+	if spec.Size() != cells {
+		t.Fatalf("%d cells", spec.Size())
+	}
+	NewPlan(spec) // fills what is computed once
+	if held := heapOf(func() *Plan { return NewPlan(spec) }) / cells; held > most {
+		t.Errorf("a plan holds %.0f bytes a cell, want at most %d", held, most)
+	}
+	if held := heapOf(func() *Plan { return NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
+		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
+	}
+}
