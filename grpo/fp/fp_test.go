@@ -51,7 +51,7 @@ func worstLog(x []float64, log func(float64) float64) (worst, at float64) {
 
 const (
 	samples  = 200_000 / thin // points per range
-	expBound = 0.54    // ulp, as the doc comments say
+	expBound = 0.54           // ulp, as the doc comments say
 	logBound = 0.65
 )
 
