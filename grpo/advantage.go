@@ -142,7 +142,7 @@ func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 }
 
 // Atom is a number of samples of one arm that share a reward. Where weights do not depend
-// on the sign of the advantage (Importance.BySign), the samples of a normal arm are one
+// on the sign of the advantage (WeightsBySign), the samples of a normal arm are one
 // atom with their mean reward; their scatter about it is a separate argument of AddAtoms.
 type Atom struct {
 	Arm    int     // index of the arm

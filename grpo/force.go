@@ -64,7 +64,7 @@ func NewForce(estimator option.Estimator, reference []float64) *Force {
 //	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL + α ∇H
 //
 // With the filter Drop the number n of groups whose rewards differ, or 1, takes the place of B.
-// With the KL in the reward it is part of the advantages (see KL.Shifts).
+// With the KL in the reward it is part of the advantages (see KLShifts).
 func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	groups := statistics.Groups

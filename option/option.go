@@ -21,8 +21,8 @@ const Infinite = math.MaxInt
 
 // Advantage says how a reward becomes an advantage,
 // A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
-// baseline is ConstantBaseline or RunningMean. Which baselines go with which scale says
-// scaleUses. See BinaryOnly for those of 0/1 rewards alone.
+// baseline is ConstantBaseline or RunningMean. Rules says which baselines go with
+// which scale. See BinaryOnly for those of 0/1 rewards alone.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference

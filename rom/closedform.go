@@ -82,7 +82,7 @@ func alike(a, b Mode) bool {
 }
 
 // BetaCritical returns β_c(z_ref), the smallest penalty with an interior fixed point
-// of two arms with the constant rewards 0 and 1 under GroupStd, exact KL and G = ∞
+// of two arms with the constant rewards 0 and 1 under StdScale, exact KL and G = ∞
 // (docs/theory.md §3). refGap is z_ref, the reference's logit of the better arm
 // minus that of the other, finite. The fixed points solve
 // 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of 2cosh(L/2)/(L − L_ref):

@@ -67,7 +67,7 @@ var derivations = []struct {
 	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, "the noise of random ages is computed for one mode, two kinds of arms"},
 	{secondOrderLaw, severalOld, nil, "the force depends on several old policies"},
 	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, "the noise of steps is not independent"},
-	{adamMoment, randomAges, adam, "the second moment of Adam under random ages is not known"},
+	{adamMoment, randomAges | otherLag, adam, "the second moment of Adam under random ages is not known"},
 	{spreadOfRuns, anyLag, adam, "the effect of the noise of finite groups on the mean path under Adam is not known"},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, "the spread of runs with reused samples is not followed"},

@@ -47,7 +47,7 @@ func (p *policy) set(theta []float64) {
 // newModel returns the model of p, which Params.checked has completed. Prompts with a policy
 // each have no model of all.
 func newModel(p *Params) *model {
-	want(!p.tabular(), "Params.Prompts.Policies", p.Prompts.Parameters, "OneForAll")
+	want(!p.tabular(), "Params.Prompts.Parameters", p.Prompts.Parameters, "shared")
 	arms, samples := len(p.Arms), group.NewSamples(len(p.Arms))
 	m := &model{
 		penalties: penalties{

@@ -13,7 +13,7 @@ import (
 // The arms of Params then are those of the mean prompt. The zero value stands for none.
 type Prompts struct {
 	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]
-	Starts        []float64 // logit gap of π_ref of each prompt, where it starts, finite; OnePerPrompt only; nil: Params.Reference and the start of all
+	Starts        []float64 // logit gap of π_ref of each prompt, where it starts, finite; option.Tabular only; nil: Params.Reference and the start of all
 	Parameters    option.Parameters
 	Order         option.PromptOrder
 }

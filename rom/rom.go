@@ -14,13 +14,12 @@
 //     stationary variance or a Moment also Prediction.Noise: In says whether the
 //     prediction holds here, Because why not. A nil pointer is a number that the
 //     theory does not give.
-//  5. The Kind of a prediction says how good it is: Exact, Expansion, LeadingOrder,
-//     PaperRule or RuleAtStiffness. Prediction.ForceKind is that of the force that all of
+//  5. The Kind of a prediction says how good it is, from Exact to PaperRule. Prediction.ForceKind is that of the force that all of
 //     them use.
 //
 // Single quantities have functions of their own: MeanForce, ForceCovariance,
-// FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm, Refreshed, and
-// closed forms of one mode such as BlockThreshold.
+// FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm and Refreshed. Closed forms of
+// one mode are in rom/linear, such as linear.FrozenBlock.
 //
 // The package imports nothing of the code whose behaviour it predicts; both speak the
 // vocabulary of package option, which computes nothing.
@@ -57,8 +56,8 @@ type Params struct {
 
 	ReferenceUpdate option.ReferenceUpdate
 
-	Lag       option.Lag       // used by Predict, MeanField and ClosedForm only
-	Optimizer option.Optimizer // used by Predict, MeanField and ClosedForm only
+	Lag       option.Lag       // unused by functions of the force alone
+	Optimizer option.Optimizer // the same, but for its largest norm
 	Factors   Factors
 
 	// Start is where the on-policy mean field begins that decides which fixed point

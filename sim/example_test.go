@@ -28,16 +28,20 @@ func ExampleSimulate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mean, variance := measured.Estimates[0], measured.Estimates[1]
-	fmt.Printf("simulated: E J = %.4f ± %.4f, Var J = %.6f ± %.6f\n", mean.Mean, mean.StdErr, variance.Mean, variance.StdErr)
-
 	theory := rom.Predict(rom.Params{Arms: arms, Estimator: estimator, Lag: lag, Optimizer: optimizer})
-	if !theory.Noise.In {
+	shift, variance := theory.Moments.RewardShift, theory.Moments.RewardVariance
+	if !theory.Noise.In || shift == nil || variance == nil {
 		log.Fatal(theory.Noise.Because)
 	}
-	fmt.Printf("predicted: E J = %.4f, Var J = %.6f\n",
-		theory.FixedPoint.Reward+*theory.Moments.RewardShift, *theory.Moments.RewardVariance)
+	for _, e := range measured.Estimates {
+		switch e.Name {
+		case sim.ExpectedRewardMean:
+			fmt.Printf("E J = %.4f ± %.4f, predicted %.4f\n", e.Mean, e.StdErr, theory.FixedPoint.Reward+*shift)
+		case sim.ExpectedRewardVariance:
+			fmt.Printf("Var J = %.6f ± %.6f, predicted %.6f\n", e.Mean, e.StdErr, *variance)
+		}
+	}
 	// Output:
-	// simulated: E J = 0.7853 ± 0.0004, Var J = 0.000753 ± 0.000014
-	// predicted: E J = 0.7852, Var J = 0.000751
+	// E J = 0.7853 ± 0.0004, predicted 0.7852
+	// Var J = 0.000753 ± 0.000014, predicted 0.000751
 }

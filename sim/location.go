@@ -35,7 +35,7 @@ const (
 //
 //	η = (1−μ)/(λ max(K, 1)),  K = (1−μ)/(ηλ)
 //
-// (docs/theory.md §9), with K = grpo.Lag.Age in the first. A located cell measures its stiffness probes, then runs this
+// (docs/theory.md §9), with K = grpo.LagAge in the first. A located cell measures its stiffness probes, then runs this
 // search, and simulates nothing else; its own value of Param is unused.
 //
 // A trial of a value has three outcomes: the event is certainly absent, certainly

@@ -12,7 +12,7 @@ import (
 
 // sampler draws groups as sufficient statistics (docs/theory.md §2): the number of
 // samples of each arm and their rewards, in O(A) for any group size. Only weights that
-// depend on the sign of the advantage (grpo.Importance.BySign) need the single samples of normal
+// depend on the sign of the advantage (grpo.WeightsBySign) need the single samples of normal
 // rewards.
 //
 // Groups of at most packedSize samples are drawn sample by sample, 64 samples at

@@ -20,7 +20,7 @@ func (c *Cell) check() {
 	m := new(option.Mistakes)
 	c.Bandit.Check(m)
 	grpo.CheckEstimator(&c.Estimator, m)
-	m.Want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
+	m.Want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or option.Infinite", maxGroupSize))
 	if filter := c.Estimator.Filter; filter.Changes() {
 		m.Want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+filter.String())
 	}
@@ -28,7 +28,7 @@ func (c *Cell) check() {
 	if adv := &c.Estimator.Advantage; adv.Baseline == option.RunningMean {
 		m.Want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none with the baseline running-mean")
 		m.Want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")
-		m.Want(!c.agedByGroup(), "Lag.Ages.Drawn", c.Lag.Ages.Drawn, "grpo.AgePerStep with the baseline running-mean")
+		m.Want(!c.agedByGroup(), "Lag.Ages.Drawn", c.Lag.Ages.Drawn, "option.AgePerStep with the baseline running-mean")
 	}
 	lag, optimizer := c.Lag, c.Optimizer
 	if p := c.Location; p != nil {
@@ -41,7 +41,7 @@ func (c *Cell) check() {
 	}
 	lag.Check(m)
 	if random := lag.Kind == option.Random; random {
-		m.Want(sampled || lag.Ages.Drawn == option.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite")
+		m.Want(sampled || lag.Ages.Drawn == option.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "option.AgePerGroup where Estimator.GroupSize is option.Infinite")
 		m.Want(!sampled || c.Relaxation == nil && c.Location == nil, "Lag.Kind", lag.Kind, "block or delay where pairs of replicas draw groups")
 		m.Want(c.Location == nil || c.Location.Param != RefreshInterval, "Location.Param", RefreshInterval, "optimizer.learning_rate, because a random lag has no interval")
 	}
@@ -89,7 +89,7 @@ func (c *Cell) check() {
 		scaled := slices.ContainsFunc(c.Stiffness, func(s StiffnessProbe) bool { return s.Name == StiffnessTotal })
 		m.Want(scaled, "Stiffness", fmt.Sprintf("%d probes of other names", len(c.Stiffness)), "one named "+StiffnessTotal+", from which Location takes its scale")
 		m.Want(p.Event == Instability || p.Event == Ringing || p.Event == Visible, "Location.Event", p.Event, "instability, ringing or visible")
-		m.Want(p.Event != Visible || c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "grpo.Infinite, where Location.Event is visible")
+		m.Want(p.Event != Visible || c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "option.Infinite, where Location.Event is visible")
 		m.Want(p.Event != Visible || p.Visibility > 0 && p.Visibility < 1, "Location.Visibility", p.Visibility, "a number in (0, 1) where Location.Event is visible")
 		m.Want(p.Param == LearningRate || p.Param == RefreshInterval, "Location.Param", p.Param, "optimizer.learning_rate or lag.interval")
 		wantPositive(m, "Location.From", p.From)

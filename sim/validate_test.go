@@ -43,7 +43,7 @@ func TestInvalidCells(t *testing.T) {
 	}{
 		{func(c *Cell) { *c = Cell{ID: "x"} }, "sim: number of arms: got 0, want ≥ 2\nsim: Estimator.GroupSize: got 0, want ≥ 2\nsim: Optimizer.LearningRate: got 0, want a finite number > 0\nsim: Run.Steps: got 0, want at least 1"},
 		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Bandit.TrueMeans: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
+		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Estimator.GroupSize: got 1099511627776, want at most 2147483648, or option.Infinite`},
 		{func(c *Cell) {
 			c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Rate: 1}
 			for a := range c.Bandit.Arms {
@@ -55,7 +55,7 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) {
 			c.Estimator.GroupSize = option.Infinite
 			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 2, Drawn: option.AgePerStep}}
-		}, `sim: Lag.Ages.Drawn: got step, want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
+		}, `sim: Lag.Ages.Drawn: got step, want option.AgePerGroup where Estimator.GroupSize is option.Infinite`},
 		{func(c *Cell) { c.Init = []float64{0, nan} }, `sim: Init: got [0 NaN], want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Reference = []float64{1} }, `sim: Reference: got [1], want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Run.Steps = 0 }, `sim: Run.Steps: got 0, want at least 1`},

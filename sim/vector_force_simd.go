@@ -184,7 +184,7 @@ func (b *vectorBatch) gradient() {
 		}
 	} else {
 		beta := fp.Spread(&e.KL.Coefficient)
-		for a := range force { // as grpo.Force.projectExactKL
+		for a := range force { // as grpo.Force.Force.project
 			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 			g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
 			g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
@@ -210,7 +210,7 @@ func (b *vectorBatch) addEntropy() {
 	}
 }
 
-// clip scales forces to the largest norm, as grpo.Optimizer.Clip.
+// clip scales forces to the largest norm, as grpo.LimitNorm.
 func (b *vectorBatch) clip() {
 	square, most, one := fp.Broadcast(0), fp.Spread(&b.Optimizer.MaxNorm), fp.Broadcast(1)
 	for a := range b.force {
@@ -224,7 +224,7 @@ func (b *vectorBatch) clip() {
 	}
 }
 
-// stepScale returns the scale of the step's advantages, as that of grpo.Advantage.
+// stepScale returns the scale of the step's advantages, as stepScale of package grpo.
 func (b *vectorBatch) stepScale() vector {
 	adv, samples := &b.Estimator.Advantage, fp.Integers(uint64(b.Estimator.GroupSize)*uint64(b.groups)).ConvertToFloat64()
 	zero, one, n := fp.Broadcast(0), fp.Broadcast(1), samples

@@ -165,7 +165,7 @@ func (g *vectorGroups) addAtoms() {
 	g.addRewards(sum, scatter, low, high)
 }
 
-// addRewards adds the current group, of which b.atoms and b.rewards hold the numbers and rewards of
+// addRewards adds the current group, of which g.atoms and g.rewards hold the numbers and rewards of
 // the atoms: their sum, their scatter within atoms, the lowest and the highest of them are given.
 func (g *vectorGroups) addRewards(sum, scatter, low, high vector) {
 	e, zero := &g.Estimator, fp.Broadcast(0)

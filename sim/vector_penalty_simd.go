@@ -47,7 +47,7 @@ func (g *vectorGroups) setAtoms() {
 	g.rewards = make([]floats, len(g.atoms))
 }
 
-// shift sets what the penalty adds to rewards, as grpo.KL.Shifts.
+// shift sets what the penalty adds to rewards, as grpo.KLShifts.
 func (g *vectorGroups) shift() {
 	penalty := fp.Broadcast(0).Sub(fp.Spread(&g.Estimator.KL.Coefficient))
 	logNorm := archsimd.LoadFloat64x8(g.old.logNorm).Sub(archsimd.LoadFloat64x8(g.reference.logNorm))
@@ -148,7 +148,7 @@ func (b *vectorBatch) subtractSampledKL() {
 	}
 }
 
-// moveReference moves the reference, as grpo.ReferenceUpdate.Move.
+// moveReference moves the reference, as grpo.MoveReference.
 func (b *vectorBatch) moveReference() {
 	rate, rest := fp.Spread(&b.ReferenceUpdate.Rate), fp.Broadcast(1).Sub(fp.Spread(&b.ReferenceUpdate.Rate))
 	for a := range b.reference.logits {

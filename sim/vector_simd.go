@@ -41,7 +41,7 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
-	running        floats      // b of the next groups, with grpo.RunningMean
+	running        floats      // b of the next groups, with option.RunningMean
 	gap            [1]floats   // scratch of pairSoftmax
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded

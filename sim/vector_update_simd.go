@@ -9,7 +9,7 @@ import (
 	"grposim/option"
 )
 
-// move moves the logits along the force, as grpo.Optimizer.Step.
+// move moves the logits along the force, as grpo.Step.
 func (b *vectorBatch) move(learningRate *float64) {
 	o := &b.Optimizer
 	if o.Kind == option.Adam {

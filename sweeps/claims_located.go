@@ -19,6 +19,7 @@ import (
 
 // The claims about the smallest learning rate or refresh interval at which the dynamics
 // about the fixed point oscillate, or grow.
+
 // stability is the claim about the parameter value from which on deviations from the fixed
 // point grow; its bracket is judged by judgement.locatedAgainst.
 var stability = event{quantity: "stability threshold", predict: (*model).threshold, over: &thresholdPicture}

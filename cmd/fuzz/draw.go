@@ -439,7 +439,7 @@ func (d *drawing) bandit() []any {
 	return arms
 }
 
-// twoValued reports whether rewards take two values and the optimizer is heavy-ball.
+// twoValuedHeavyBall reports whether rewards take two values and the optimizer is heavy-ball.
 func (f file) twoValuedHeavyBall() bool {
 	kind, given := f.get("optimizer.kind").(string)
 	if given && kind != option.HeavyBall.String() {

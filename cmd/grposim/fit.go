@@ -103,7 +103,7 @@ type logFit struct {
 	time   lawTime
 	result fit.Result
 	tried  []triedForecast
-	ahead  fit.Forecast // at aheadSteps
+	ahead  fit.Forecast // at the steps of at
 	at     []float64
 }
 

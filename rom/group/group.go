@@ -6,11 +6,12 @@
 //
 //   - Counts: rewards of two values, by sums over the number of successes; its advantages are a
 //     table (advantage.go), and a filter of groups acts on it (filter.go)
-//   - Prompts: groups of many prompts, each with Counts of its own
 //   - Limit: any rewards at G = ∞
 //   - Composed: few laws of rewards, by sums over all compositions of a group
 //   - Integrated: the same where there are too many compositions, by an integral
 //   - Expanded: any other, to first order in 1/G
+//
+// NewPrompts makes the Law of many prompts, each with Counts of its own.
 //
 // A Law reads the Samples that it was given, whose owner changes them from state to state.
 package group

@@ -188,8 +188,8 @@ type reach struct {
 
 // taylor holds expectations of a group as polynomials in the probabilities of the
 // components about a point: the coefficients of powers, for one component or pair of
-// components j, k after the other. Those of integralFirst are E[y | j] and E[y | j; k],
-// those of integralSecond E[y² | j] and E[yy′ | j, k].
+// components j, k after the other. Those of firstMoment are E[y | j] and E[y | j; k],
+// those of secondMoment E[y² | j] and E[yy′ | j, k].
 type taylor struct {
 	at         []float64 // the point
 	powers     []monomial

@@ -14,7 +14,7 @@ import (
 type ValueKind int
 
 const (
-	IntegerValue ValueKind = iota // int; grpo.group_size may be grpo.Infinite
+	IntegerValue ValueKind = iota // int; grpo.group_size may be option.Infinite
 	NumberValue                   // float64, finite
 	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
@@ -450,7 +450,7 @@ func (k Key) whole() bool { return k.Kind == IntegerValue || k.Kind == SeedValue
 // Numeric reports whether the key's values are numbers.
 func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
 
-// Number returns the value of a numeric key, +Inf for grpo.Infinite. It panics for
+// Number returns the value of a numeric key, +Inf for option.Infinite. It panics for
 // other keys.
 func (k Key) Number(s *Settings) float64 {
 	switch v := k.Get(s).(type) {

@@ -115,7 +115,7 @@ const (
 )
 
 // Format writes a value of a key as tables, labels and --set show it: numbers in
-// the shortest form that reads back as the same number, `inf` for grpo.Infinite,
+// the shortest form that reads back as the same number, `inf` for option.Infinite,
 // lists and arms in YAML's flow style.
 func Format(v any) string {
 	switch v := v.(type) {
