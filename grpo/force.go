@@ -235,7 +235,7 @@ func (f *Force) addEntropy(g []float64, current *Policy) {
 func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func(a int) float64) {
 	kl, of := &f.estimator.KL, at
 	gradient := kl.Gradient
-	if kl.In == option.InAdvantage {
+	if kl.OfAdvantage() {
 		gradient, of = option.K2, behaviour
 	}
 	logNorm := 0.0
@@ -259,7 +259,7 @@ func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func
 		case option.RatioK3:
 			kappa = float64(at.Probs[a] / behaviour.Probs[a] * kappa)
 		}
-		if kl.In == option.InAdvantage {
+		if kl.OfAdvantage() {
 			kappa = float64(f.upper[a] * kappa)
 		}
 		c := float64(kl.Coefficient * float64(kappa*share))
@@ -274,7 +274,7 @@ func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func
 // KLShifts sets dst to what the penalty adds to the reward of a sample of each arm,
 // −β log π_old/π_ref with the KL in the reward, else 0.
 func KLShifts(kl *option.KL, dst []float64, behaviour, reference *Policy) {
-	if kl.In != option.InReward || kl.Coefficient == 0 {
+	if !kl.OfReward() {
 		return // dst is 0
 	}
 	logNorm := behaviour.LogNorm() - reference.LogNorm()

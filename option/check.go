@@ -129,7 +129,7 @@ type Rule struct {
 // Rules are all of them.
 var Rules = []Rule{
 	{"KL.In", []string{"KL.In", "KL.Coefficient", "Importance.Mode"}, func(e *Estimator, _ []Arm) (got, want string) {
-		if e.KL.Outside() && e.KL.In == InAdvantage && !e.Importance.Linear() {
+		if e.KL.OfAdvantage() && !e.Importance.Linear() {
 			return e.KL.In.String(), "loss or reward where {Importance.Mode} is neither none nor ratio"
 		}
 		return "", ""

@@ -68,6 +68,9 @@ func (kl *KL) Outside() bool { return kl.Coefficient != 0 && kl.In != InLoss }
 // OfReward reports whether there is a penalty that is part of the rewards.
 func (kl *KL) OfReward() bool { return kl.Coefficient != 0 && kl.In == InReward }
 
+// OfAdvantage reports whether there is a penalty that is part of the advantages.
+func (kl *KL) OfAdvantage() bool { return kl.Coefficient != 0 && kl.In == InAdvantage }
+
 // Sampled reports whether the force has a KL gradient of its samples.
 func (kl *KL) Sampled() bool {
 	return kl.Coefficient != 0 && kl.In != InReward && (kl.Gradient != ExactKL || kl.Outside())

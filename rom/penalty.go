@@ -57,7 +57,7 @@ func (m *penalties) score() {
 			continue
 		}
 		l, rho := at.logs[a]-m.reference[a], at.probs[a]/m.past.probs[a]
-		if m.KL.In == option.InAdvantage {
+		if m.KL.OfAdvantage() {
 			m.Kappa[a] = m.Up[a] * (m.past.logs[a] - m.reference[a])
 			continue
 		}
@@ -196,7 +196,7 @@ func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
 			}
 		}
 	}
-	if m.KL.In == option.InAdvantage {
+	if m.KL.OfAdvantage() {
 		if m.Importance.Mode == option.NoImportance { // π_old∘ℓ_old − πΣπ_oldℓ_old
 			exact(fresh, 0, -kl)
 			exact(stale, 1, 1+kl)

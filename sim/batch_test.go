@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,7 +96,7 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		}
 	}
 	if random.IntN(2) == 0 {
-		c.Estimator.Importance = everyWeight(option.ImportanceModes[random.IntN(len(option.ImportanceModes))])
+		c.Estimator.Importance = anyVectorWeight(random)
 	}
 	if e := &c.Estimator; random.IntN(5) == 0 {
 		e.Filter = option.KeepAll
@@ -112,10 +113,21 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	return c
 }
 
+// anyVectorWeight returns weights that vectors compute. With others a cell has no vectors, and a
+// test of them would skip it.
+func anyVectorWeight(random *rand.Rand) option.Importance {
+	for {
+		imp := everyWeight(option.ImportanceModes[random.IntN(len(option.ImportanceModes))])
+		if form, _, _ := grpo.FormOf(&imp); slices.Contains(vectorPath.weights, form) {
+			return imp
+		}
+	}
+}
+
 // setPenalty gives some cells a KL gradient of their samples, and some a reference that moves.
 func setPenalty(random *rand.Rand, c *Cell) {
 	if random.IntN(2) == 0 {
-		c.Estimator.KL.Gradient = option.KLGradients[random.IntN(len(option.KLGradients))]
+		c.Estimator.KL.Gradient = vectorPath.klGradients[random.IntN(len(vectorPath.klGradients))]
 		if c.Estimator.Filter == option.Drop {
 			c.Estimator.Filter = option.KeepAll
 		}
@@ -124,7 +136,7 @@ func setPenalty(random *rand.Rand, c *Cell) {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
 	}
 	if random.IntN(3) == 0 {
-		c.Estimator.KL.In = option.KLPlacements[random.IntN(len(option.KLPlacements))]
+		c.Estimator.KL.In = vectorPath.klPlaces[random.IntN(len(vectorPath.klPlaces))]
 		c.Estimator.KL.Coefficient = 0.3
 		if c.Estimator.KL.Outside() {
 			if c.Estimator.Filter == option.Drop || c.Estimator.KL.In == option.InReward {
@@ -134,7 +146,7 @@ func setPenalty(random *rand.Rand, c *Cell) {
 				c.Estimator.Advantage = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.SampleStd}
 			}
 		}
-		if c.Estimator.KL.In == option.InAdvantage && !c.Estimator.Importance.Linear() {
+		if c.Estimator.KL.OfAdvantage() && !c.Estimator.Importance.Linear() {
 			c.Estimator.Importance = everyWeight(option.Ratio)
 		}
 	}
@@ -177,7 +189,7 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
-	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(option.ImportanceModes[random.IntN(len(option.ImportanceModes))]), option.ExactKL, option.AtCurrent
+	e.Importance, e.KL.Gradient, e.KL.At = anyVectorWeight(random), option.ExactKL, option.AtCurrent
 	e.Filter = [...]option.Filter{option.KeepAll, option.Redraw}[random.IntN(2)]
 	if random.IntN(5) == 0 {
 		e.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: random.Float64(), Rate: random.Float64()}

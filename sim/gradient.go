@@ -40,7 +40,7 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),
 	}
-	if kl := cell.Estimator.KL; kl.In == option.InReward && kl.Coefficient != 0 {
+	if cell.Estimator.KL.OfReward() {
 		s.sampler.reference = s.force.Reference()
 	}
 	return s

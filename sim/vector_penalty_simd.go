@@ -25,7 +25,7 @@ func (v *vectorCell) weighsByLogarithm() bool {
 
 // shifted reports whether the KL penalty is part of the rewards.
 func (v *vectorCell) shifted() bool {
-	return v.Estimator.KL.In == option.InReward && v.Estimator.KL.Coefficient != 0
+	return v.Estimator.KL.OfReward()
 }
 
 // setAtoms allocates the atoms of groups: one for each arm, or two for Bernoulli arms.
@@ -103,7 +103,7 @@ func (g *vectorGroups) addDrawn(a int, count integers) {
 // subtractSampledKL is grpo.Force.subtractSampledKL.
 func (b *vectorBatch) subtractSampledKL() {
 	kl, arms := &b.Estimator.KL, len(b.force)
-	gradient, at, inAdvantage := kl.Gradient, &b.now, kl.In == option.InAdvantage
+	gradient, at, inAdvantage := kl.Gradient, &b.now, kl.OfAdvantage()
 	if kl.At == option.AtSnapshot && !inAdvantage {
 		at = &b.old
 	}
