@@ -122,7 +122,7 @@ func (l *Lag) Complete() {
 // policy: K (block) or 1.
 func (l *Lag) StepsPerSnapshot() int {
 	if l.Kind == Block {
-		return l.Interval
+		return max(l.Interval, 1)
 	}
 	return 1
 }

@@ -45,7 +45,7 @@ func (c *Cell) Replicas() int {
 	if c.Deterministic() {
 		return 1
 	}
-	return c.Run.Replicas
+	return max(c.Run.Replicas, 1)
 }
 
 // Draws reports whether step t draws groups, or at G = ∞ evaluates the expected gradient, for
@@ -54,13 +54,26 @@ func (c *Cell) Draws(t int) bool {
 	return c.Estimator.Samples != option.Reused || c.Lag.Refreshes(t)
 }
 
-// complete returns a copy of the cell with values for what it leaves out.
-func (c Cell) complete() *Cell {
+// checked returns the complete cell. It panics with the mistakes of its caller: lists that were
+// left out have none.
+func (c Cell) checked() *Cell {
+	c.completeNumbers()
+	c.check()
+	return c.complete()
+}
+
+// completeNumbers gives the numbers that are left out.
+func (c *Cell) completeNumbers() {
 	c.Estimator.Complete()
 	c.Lag.Complete()
 	if c.Run.Replicas == 0 {
 		c.Run.Replicas = 1
 	}
+}
+
+// complete returns a copy of the cell with values for what it leaves out.
+func (c Cell) complete() *Cell {
+	c.completeNumbers()
 	if c.Bandit.TrueMeans == nil {
 		c.Bandit.TrueMeans = c.means()
 	}

@@ -136,7 +136,7 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Bandit.TrueMeans = c.means()
 	c.Run.Steps = 1 + random.IntN(100)
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
-	c.complete().check()
+	c.checked()
 	return c
 }
 
@@ -370,7 +370,7 @@ func TestPromptsCheck(t *testing.T) {
 			}()
 			c := promptCell(func(*Cell) {})
 			change(&c)
-			c.complete().check()
+			c.checked()
 		}()
 	}
 }

@@ -47,10 +47,9 @@ type End struct {
 // recorded ones. They are the replicas that Simulate averages over. It panics if the cell or
 // the steps are invalid, or the cell does not have these replicas.
 func Ends(cell Cell, steps []int, first, count int) []End {
-	c := cell.complete()
-	c.check()
-	if first < 0 || count < 1 || first+count > cell.Replicas() {
-		panic(fmt.Sprintf("sim: Ends: got %d replicas from %d on, want some of the cell's %d", count, first, cell.Replicas()))
+	c := cell.checked()
+	if first < 0 || count < 1 || first+count > c.Replicas() {
+		panic(fmt.Sprintf("sim: Ends: got %d replicas from %d on, want some of the cell's %d", count, first, c.Replicas()))
 	}
 	if n := len(steps); n == 0 || steps[0] < 0 || steps[n-1] != cell.Run.Steps || !slices.IsSorted(steps) {
 		panic(fmt.Sprintf("sim: Ends: got steps %v, want ascending ones to %d", steps, cell.Run.Steps))
@@ -112,7 +111,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 		panic(fmt.Sprintf("sim: workers: got %d, want at least 1", workers))
 	}
 	for i := range cells {
-		cells[i].complete().check()
+		cells[i].checked()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -106,7 +106,7 @@ func TestValidCells(t *testing.T) {
 	interval.Location.Param, interval.Lag.Interval = RefreshInterval, 0
 	infinite.Estimator.GroupSize, infinite.Run.Replicas, infinite.Stiffness[0].Pairs = option.Infinite, 0, 0
 	for _, c := range []Cell{validCell(), locatedCell(), rate, interval, infinite} {
-		c.complete().check()
+		c.checked()
 	}
 }
 

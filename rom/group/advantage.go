@@ -253,10 +253,13 @@ func (a *uneven) gap(t int) float64 {
 }
 
 func (a *uneven) excess(j, rest float64) float64 {
-	return a.binomial(a.e.GroupSize, j, rest).Mean(func(s int) float64 {
+	law, sum := a.binomial(a.e.GroupSize, j, rest), 0.0
+	for i, w := range law.Weights {
+		s := law.At(i)
 		up, down := a.Advantages(s)
-		return (up*float64(s) + down*(a.size-float64(s))) / a.size
-	})
+		sum += w * (up*float64(s) + down*(a.size-float64(s))) / a.size
+	}
+	return sum
 }
 
 func (a *uneven) bound() float64 { return math.Inf(1) }

@@ -288,12 +288,15 @@ func (c *checkReader) margins() {
 		c.AbsoluteMargin = x
 	}
 	h := c.Hypothesis
-	switch bound := h != nil && h.Relation != Equals; {
-	case bound && relative != nil:
-		c.reject(margin, "got a margin of a bound, want it left out beside %s", h.Relation)
-	case bound && absolute != nil:
-		c.reject(absoluteMargin, "got a margin of a bound, want it left out beside %s", h.Relation)
-	case bound:
+	if h != nil && h.Relation != Equals {
+		for name, given := range map[string]bool{margin: relative != nil, absoluteMargin: absolute != nil} {
+			if given {
+				c.reject(name, "got a margin of a bound, want it left out beside %s", h.Relation)
+			}
+		}
+		return
+	}
+	switch {
 	case h != nil && h.Value == 0 && relative != nil:
 		c.reject(margin, "got a margin relative to expected: 0, want absolute_margin")
 	case relative != nil && absolute != nil:

@@ -366,8 +366,9 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	if law == option.Bernoulli {
 		mean.Range = unit
 	}
-	if law != option.Normal {
-		std.optional, std.refused = true, "no std for a "+law.String()+" reward"
+	std.optional = law != option.Normal
+	if std.optional && law != noLaw {
+		std.refused = "no std for a " + law.String() + " reward"
 	}
 	return []part{
 		{Key: Key{Path: "reward", Kind: WordValue, Words: texts(option.Laws)}, to: reward}, mean, std,
@@ -375,8 +376,11 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	}
 }
 
+// noLaw stands for a law that is not given, or is no word: no other mistake of the arm can be told.
+const noLaw = option.Law(255)
+
 func (rd *reader) arm(n *node, path string) (g ArmGroup, ok bool) {
-	g.Count = 1
+	g.Count, g.Arm.Law = 1, noLaw
 	for _, f := range n.fields {
 		if i := slices.Index(texts(option.Laws), f.value.text); f.name == "reward" && i >= 0 {
 			g.Arm.Law = option.Laws[i]
@@ -384,6 +388,9 @@ func (rd *reader) arm(n *node, path string) (g ArmGroup, ok bool) {
 	}
 	var reward string
 	_, ok = rd.record(n, path, armParts(g.Arm.Law, &reward, &g)...)
+	if g.Arm.Law == noLaw {
+		g.Arm.Law = option.Bernoulli
+	}
 	return g, ok
 }
 

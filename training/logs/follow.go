@@ -19,6 +19,8 @@ type Follower struct {
 	log  *Log      // what was read last
 	err  error     // why it is none
 	rest time.Time // not to be read anew before
+
+	pending bool // it has changed since
 }
 
 // restShares: reading takes at most one of so many parts of the time.
@@ -36,12 +38,16 @@ func (f *Follower) Read() (*Log, error) {
 		return nil, err
 	}
 	began := time.Now()
-	if now := signature(f.path, info); now != f.seen && !began.Before(f.rest) {
+	now := signature(f.path, info)
+	if f.pending = now != f.seen && began.Before(f.rest); now != f.seen && !f.pending {
 		f.log, f.err = Open(f.path, f.how)
 		f.seen, f.rest = now, time.Now().Add(restShares*time.Since(began))
 	}
 	return f.log, f.err
 }
+
+// Pending reports whether the log had changed when Read last returned what it had read before.
+func (f *Follower) Pending() bool { return f.pending }
 
 // signature returns the size and time of a file, or of all files in a folder.
 func signature(path string, info os.FileInfo) string {
