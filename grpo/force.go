@@ -212,7 +212,7 @@ func (f *Force) project(g []float64, sum, logRatio float64, current, behaviour *
 		for a, p := range current.Probs {
 			g[a] -= float64(p * sum)
 		}
-		if kl.Coefficient != 0 && kl.In != option.InReward {
+		if kl.Sampled() { // the gradient is not exact
 			f.subtractSampledKL(g, at, behaviour, drawn)
 		}
 	}

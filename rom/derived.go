@@ -6,7 +6,7 @@ import (
 	"grposim/rom/weight"
 )
 
-// question is what the theory is asked of an estimator, an optimizer and a lag.
+// question is a part of a prediction, which is not derived for every estimator, optimizer and lag.
 type question int
 
 const (

@@ -24,7 +24,7 @@ import (
 	"grposim/rom/weight"
 )
 
-// Samples is what the samples of a group are drawn from and weighted by, one entry per arm.
+// Samples holds the policy that draws the samples of a group and their weights, one entry per arm.
 type Samples struct {
 	Old      []float64 // π_old
 	Up, Down []float64 // importance weights w⁺ and w⁻ of samples with A > 0 and A < 0

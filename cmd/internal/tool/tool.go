@@ -1,5 +1,5 @@
-// Package tool is what the programs for developers, those of cmd other than grposim, share: a command
-// line with exit codes, tasks on several workers, and the median of their results.
+// Package tool has a command line with exit codes, tasks on several workers and the median of
+// their results. The programs for developers, those of cmd other than grposim, share them.
 package tool
 
 import (
