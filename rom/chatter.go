@@ -6,6 +6,7 @@ import (
 	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // fewestChatter is the least group size at which steps have two sizes whose ratio is irrational,
@@ -81,5 +82,5 @@ func (e *Equilibrium) addChatter(prediction *Prediction, o option.Optimizer, l o
 	prediction.ForceKind, prediction.Chatter = LeadingOrder, reach
 	prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
 	prediction.Noise = Scope{In: true}
-	prediction.Neglected = Neglected{RewardMean: math.MaxFloat64, RewardVariance: secondOrderSize * gap * reward, ZeroVariance: 1}
+	prediction.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardMean: math.Inf(1), RewardVariance: secondOrderSize * gap * reward, ZeroVariance: 1})
 }

@@ -8,6 +8,7 @@ import (
 
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
 
@@ -41,14 +42,14 @@ import (
 // mean of its changes at ± the standard deviation that is added to J.
 //
 // The numbers are estimates, good to a factor of two while few samples drop out.
-func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.Law) Neglected {
+func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.Law) scope.Sizes {
 	if _, _, banded := weight.Bands(&l.Importance, 1); !banded {
-		return Neglected{}
+		return scope.Sizes{}
 	}
 	gradient := l.rewardGradient()
 	variance := linear.Form(gradient, law.TimeAverage(), gradient)
-	const unknown = math.MaxFloat64
-	neglected := Neglected{RewardMean: unknown, RewardVariance: unknown, ZeroVariance: unknown, RelaxationRate: unknown, DampingRatio: unknown}
+	neglected := scope.Unknown
+	neglected.RelaxationRate, neglected.DampingRatio = math.Inf(1), math.Inf(1)
 	own := multipliersAlone(m.Dynamics)
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
@@ -98,7 +99,7 @@ func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.La
 			return neglected
 		}
 		steeper := multipliersAlone(m.Replaced(&clipped))
-		neglected = Neglected{
+		neglected = scope.Sizes{
 			RewardMean: mean, RewardVariance: change, ZeroVariance: equal,
 			RelaxationRate: distanceOf(own.RelaxationRate, steeper.RelaxationRate),
 			DampingRatio:   distanceOf(own.DampingRatio, steeper.DampingRatio),
@@ -108,10 +109,10 @@ func (l *linearization) clipNeglect(m *motion, law *linear.Law, laws []linear.La
 	return neglected
 }
 
-// distanceOf returns |x − y|, and the largest number where one of the two is not known.
+// distanceOf returns |x − y|, +Inf where one of the two is not known.
 func distanceOf(x, y *float64) float64 {
 	if x == nil || y == nil {
-		return math.MaxFloat64
+		return math.Inf(1)
 	}
 	return math.Abs(*x - *y)
 }

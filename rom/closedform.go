@@ -5,6 +5,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // ClosedForm returns the reduced-order model's J(t), t ≥ 0 in steps, from rest
@@ -17,23 +18,23 @@ import (
 // along one mode (every other mode's share below 1e-6 of it), for a constant
 // learning rate and any optimizer except Adam. Out of scope j is nil
 // and scope says why.
-func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scope) {
+func ClosedForm(p Params, init []float64) (j func(t float64) float64, within Scope) {
 	p = p.checked()
 	must(p.Optimizer.Check)
 	must(p.Lag.Check)
 	checkLogits("init", init, len(p.Arms))
-	out := func(because string) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
+	out := func(because scope.Reason) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
 	switch {
 	case p.tabular():
-		return out(noOscillator)
+		return out(scope.NoOscillator.Because())
 	case p.Optimizer.Kind == option.Adam:
-		return out("Adam has no reduced-order model away from its fixed point")
+		return out(scope.AdamNoModel.Because())
 	case p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0:
-		return out("the learning rate varies")
+		return out(scope.RateVariesModel.Because())
 	}
 	point, ok := Reached(p)
 	if !ok {
-		return out(noneFound)
+		return out(scope.NoneFound.Because())
 	}
 	all := Modes(newModel(&p).linearised(point.Logits))
 	shares := make([]float64, len(all))
@@ -53,7 +54,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 		}
 	}
 	if rest > 1e-6*largest {
-		return out("the start lies along more than one mode")
+		return out(scope.SeveralModesStart.Because())
 	}
 	m := all[chosen]
 	s := linear.Mode{Fresh: m.Fresh, Stale: m.Stale, Update: linear.Update{
@@ -61,7 +62,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	}}
 	o := oscillator(&s, p.Factors)
 	if o.Mass <= 0 {
-		return out("the reduced-order model has no positive mass")
+		return out(scope.NoMass.Because())
 	}
 	probs := make([]float64, len(init))
 	softmax(probs, init)

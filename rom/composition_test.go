@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/scope"
 )
 
 // mixed returns a bandit with arms of every law.
@@ -287,17 +288,17 @@ func TestFixedPointsOfAnyRewards(t *testing.T) {
 // Which of the two is said: that there is no fixed point, or that none was found.
 func TestReasonsWithoutFixedPoint(t *testing.T) {
 	p := reference(option.StdScale, 0, 16)
-	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists without a KL penalty" {
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because.String() != "no fixed point exists without a KL penalty" {
 		t.Errorf("β = 0: %+v", got.Exact.Scope)
 	}
 	p = reference(option.StdScale, 0.9*BetaCritical(0), option.Infinite)
 	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
-	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists at G = ∞ below the critical KL coefficient" {
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because.String() != "no fixed point exists at G = ∞ below the critical KL coefficient" {
 		t.Errorf("below β_c: %+v", got.Exact.Scope)
 	}
 	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.5, Std: 0}}
 	p.Reference, p.KL.Coefficient = nil, 0.1
-	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != noneFound {
+	if got := Predict(p); got.FixedPoint != nil || !got.Exact.Scope.Because.Is(scope.NoneFound) {
 		t.Errorf("three values: %+v", got.Exact.Scope)
 	}
 }

@@ -2,43 +2,32 @@ package rom
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
 
-// Cycle is the predicted width of the cycle of snapshots about a fixed point that has lost
-// its stability: the largest less the smallest logit gap z = θ_1 − θ_0 of two arms at some
-// steps.
-type Cycle struct {
-	Width     float64 // in logits, ≥ 0; of no meaning out of scope
-	Neglected float64 // predicted size of what Width leaves out, in logits, ≥ 0
-	Kind      Kind
-	Scope     Scope
-}
-
-// MeanFieldCycle returns the width on the mean field that starts at the logits init (see
-// MeanField), over the steps at, one or more in ascending order. What it neglects is how
-// far a displacement by rounding errors at every step moves the width, and that displacement.
-func MeanFieldCycle(p Params, init []float64, at []int) Cycle {
+// MeanFieldCycle returns the width of the cycle of snapshots about a fixed point that has lost its
+// stability, in logits: the largest less the smallest logit gap z = θ_1 − θ_0 of two arms over the steps
+// at, one or more in ascending order, on the mean field that starts at the logits init (see MeanField). It
+// leaves out how far a displacement by rounding errors at every step moves the width, and that displacement.
+func MeanFieldCycle(p Params, init []float64, at []int) scope.Number {
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "2 of them")
 	because := p.underived()
 	if p.Optimizer.Kind == option.Adam {
-		because = "near a fixed point Adam makes steps of rounding errors, which decide the width"
+		because = scope.CycleOfAdam.Because()
 	}
-	if because != "" {
-		return Cycle{Kind: Exact, Scope: Scope{Because: because}}
+	if because.Out() {
+		return scope.Number{Kind: Exact, Because: because}
 	}
 	run := follow(p, init, at, 0)
-	c := Cycle{Width: rangeOfGap(run.logits), Kind: run.kind, Scope: run.scope}
-	if c.Neglected = math.Abs(rangeOfGap(follow(p, init, at, rounding).logits)-c.Width) + rounding; math.IsNaN(c.Neglected) {
-		c.Neglected = math.Inf(1)
-	}
-	return c
+	width := scope.Number{Value: rangeOfGap(run.logits), Kind: run.kind, Because: run.scope.Because}
+	width.Leave(scope.Rounding, math.Abs(rangeOfGap(follow(p, init, at, rounding).logits)-width.Value)+rounding)
+	return width
 }
 
 // rangeOfGap returns the largest less the smallest gap of pairs of logits; NaN if a pair is
@@ -66,17 +55,17 @@ func rangeOfGap(logits [][]float64) float64 {
 //
 // Width is the middle of the second. The scope is out unless the mean field has settled into
 // its cycle.
-func BoundedCycle(p Params, init []float64, at []int) Cycle {
+func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 	p = p.checked()
 	ratio := p
 	ratio.Importance.Mode = option.Ratio
-	c, m := Cycle{Kind: LeadingOrder}, newModel(&ratio)
-	if c.Scope.Because = cmp.Or(p.noBoundedCycle(), noRecurrence(m)); c.Scope.Because != "" {
+	c, m := scope.Number{Kind: LeadingOrder}, newModel(&ratio)
+	if c.Because = cmp.Or(p.noBoundedCycle(), noRecurrence(m)); c.Out() {
 		return c
 	}
 	fixed, ok := Reached(ratio)
 	if !ok {
-		c.Scope.Because = "no fixed point was found"
+		c.Because = scope.NoneFound.Because()
 		return c
 	}
 	better := 0
@@ -111,50 +100,48 @@ func BoundedCycle(p Params, init []float64, at []int) Cycle {
 		longest = move / (1 - (multiplier*endless-1)/((1-multiplier)*stiffening))
 		second += bound / 4 * (endless + 1) / (endless - 1) // the cycle is not centred
 		kept = math.Abs(multiplier * (stiffening + endless) / (stiffening + 1))
-		c.Width = longest
-		c.Neglected = c.Width*(second+math.Pow(left, (1+stiffening)/2)) + math.Abs(late-early)/(1-kept)
+		c.Value = longest
+		c.Leave(scope.HigherOrder, c.Value*(second+math.Pow(left, (1+stiffening)/2))+math.Abs(late-early)/(1-kept))
 	} else {
-		c.Width = (move + longest) / 2
-		c.Neglected = (longest-move)/2 + step + c.Width*second
+		c.Value = (move + longest) / 2
+		c.Leave(scope.HigherOrder, (longest-move)/2+step+c.Value*second)
 	}
 	switch {
 	case multiplier >= -1:
-		c.Scope.Because = fmt.Sprintf("blocks do not flip about the fixed point: the multiplier of a block is %.4g", multiplier)
+		c.Because = scope.CycleNoFlip.Because(multiplier)
 	case contraction*(1+stiffening) >= 1:
-		c.Scope.Because = "a step is too long: a block jumps across the bound of the weight"
+		c.Because = scope.CycleStepTooLong.Because()
 	case up.Below < 1 && -math.Log1p(-up.Below)/q < longest:
-		c.Scope.Because = "on its way back the ratio reaches the lower bound of the weight"
+		c.Because = scope.CycleLowerBound.Because()
 	case !up.Held && multiplier*multiplier >= 1-multiplier:
-		c.Scope.Because = "a block can end at the fixed point, from where the cycle has to grow anew"
+		c.Because = scope.CycleRestarts.Because()
 	case kept >= 1:
-		c.Scope.Because = "the cycle of two blocks is not stable"
+		c.Because = scope.CycleUnstable.Because()
 	case !settled:
-		c.Scope.Because = "the run has not settled into its cycle: try a longer one, or a start nearer to the fixed point"
-	case !(MeanFieldCycle(ratio, init, at).Width > move):
-		c.Scope.Because = "the cycle of the plain ratio does not reach the bound of the weight"
-	default:
-		c.Scope.In = true
+		c.Because = scope.CycleUnsettled.Because()
+	case !(MeanFieldCycle(ratio, init, at).Value > move):
+		c.Because = scope.CycleBelowBound.Because()
 	}
 	return c
 }
 
 // noBoundedCycle returns the reason why the bound of the weight does not limit a cycle as
-// BoundedCycle says, "" where it may.
-func (p *Params) noBoundedCycle() string {
+// BoundedCycle says, none where it may.
+func (p *Params) noBoundedCycle() scope.Reason {
 	_, _, banded := weight.Bands(&p.Importance, 1)
 	switch o := &p.Optimizer; {
 	case !banded:
-		return "the importance weight has no bound of the ratio"
+		return scope.CycleUnbounded.Because()
 	case p.Importance.Mode == option.DPPO:
-		return "the importance weight bounds the change of a probability, not the ratio"
+		return scope.CycleOfProbability.Because()
 	case p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale:
-		return "a bounded cycle is derived for the std scale of GRPO at G = ∞"
+		return scope.CycleScale.Because()
 	case len(p.Arms) != 2 || !p.certain():
-		return "a bounded cycle is derived for two arms of certain rewards: of noisy ones a bound changes the force on both"
+		return scope.CycleArms.Because()
 	case o.Kind == option.Adam || o.Momentum > 0 || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0 || o.MaxNorm > 0:
-		return "a bounded cycle is derived for plain gradient ascent at a constant learning rate"
+		return scope.CycleOptimizer.Because()
 	case p.ReferenceUpdate.Interval > 0:
-		return "a bounded cycle is derived for a fixed reference"
+		return scope.CycleReference.Because()
 	}
 	return p.notDerived(boundedCycle, 0)
 }

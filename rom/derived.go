@@ -3,6 +3,7 @@ package rom
 import (
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
 
@@ -57,43 +58,41 @@ var derivations = []struct {
 	of      question
 	lags    lagClass
 	option  func(p *Params, modes int) bool // nil: any
-	because string
+	because scope.Row
 }{
-	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, clips},
-	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return !p.neverClipped(0) }, clips},
-	{dynamicsAtRest, notLastBlock, reused, "the dynamics of reused samples are derived for blocks whose snapshot is the last one"},
-	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, "random ages with a KL penalty outside the loss are not derived"},
-	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, "the second moment of Adam under reused samples is not derived"},
-	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, "the noise of random ages is computed for one mode, two kinds of arms"},
-	{secondOrderLaw, severalOld, nil, "the force depends on several old policies"},
-	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, "the noise of steps is not independent"},
-	{adamMoment, randomAges | otherLag, adam, "the second moment of Adam under random ages is not known"},
-	{spreadOfRuns, anyLag, adam, "the effect of the noise of finite groups on the mean path under Adam is not known"},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, "the spread of runs with reused samples is not followed"},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, "the spread of runs with a moving reference is not followed"},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return !p.neverClipped(0) }, clips},
-	{spreadOfRuns, severalOld, nil, "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"},
-	{boundedCycle, notLastBlock, nil, "a bounded cycle is derived for blocks of the last snapshot"},
-	{pathsOfPrompts, notLastBlock, nil, "prompts with a policy each have snapshots of the last refresh only"},
-	{visitsOfPrompts, notLastBlock, nil, olderThanVisit},
-	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, olderThanVisit},
+	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, scope.NormClips},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return !p.neverClipped(0) }, scope.NormClips},
+	{dynamicsAtRest, notLastBlock, reused, scope.ReusedOlder},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, scope.AgesOutsideKL},
+	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, scope.AdamReused},
+	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, scope.AgesSeveralModes},
+	{secondOrderLaw, severalOld, nil, scope.SeveralOldPolicies},
+	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.DependentSteps},
+	{adamMoment, randomAges | otherLag, adam, scope.AdamAges},
+	{spreadOfRuns, anyLag, adam, scope.AdamPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, scope.MovingReferencePath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return !p.neverClipped(0) }, scope.NormClips},
+	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
+	{boundedCycle, notLastBlock, nil, scope.CycleLag},
+	{pathsOfPrompts, notLastBlock, nil, scope.PromptsLastRefresh},
+	{visitsOfPrompts, notLastBlock, nil, scope.PromptSnapshot},
+	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.PromptSnapshot},
 }
-
-const olderThanVisit = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
 
 func reused(p *Params, _ int) bool { return p.Samples == option.Reused }
 func adam(p *Params, _ int) bool   { return p.Optimizer.Kind == option.Adam }
 
-// notDerived returns the reason why the theory has no answer to a question, "" where it may.
-func (p *Params) notDerived(of question, modes int) string {
+// notDerived returns the reason why the theory has no answer to a question, none where it may.
+func (p *Params) notDerived(of question, modes int) scope.Reason {
 	class := classOf(&p.Lag)
 	for i := range derivations {
 		if row := &derivations[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
-			return row.because
+			return row.because.Because()
 		}
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // ageDraws returns the number B_a of independent random ages whose forces one step averages; 0 where

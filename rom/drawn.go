@@ -1,12 +1,12 @@
 package rom
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // amongPrompts says how often a prompt with a policy of its own is drawn where each group is of
@@ -146,13 +146,13 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	}
 	all, steps, began := p.distinct(init), at[len(at)-1], ExpectedReward(p, init)
 	path.Scope.Because = noSpread(&all[0].Params, steps)
-	if n := len(all) * steps; path.Scope.Because == "" && n > maxDrawn {
-		path.Scope.Because = fmt.Sprintf("the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", maxDrawn, n)
+	if n := len(all) * steps; !path.Scope.Because.Out() && n > maxDrawn {
+		path.Scope.Because = scope.DrawnTooLong.Because(maxDrawn, n)
 	}
-	if because := p.notDerived(pathsOfPrompts, 0); because != "" {
+	if because := p.notDerived(pathsOfPrompts, 0); because.Out() {
 		path.Scope.Because = because
 	}
-	if path.Scope.Because != "" {
+	if path.Scope.Because.Out() {
 		path.Scope.In = false
 		return path
 	}
@@ -220,7 +220,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		}
 	}
 	if !inRange {
-		path.Scope = Scope{Because: "the mean field of a prompt leaves the range of floating point"}
+		path.Scope = Scope{Because: scope.PromptOverflows.Because()}
 	}
 	return path
 }

@@ -1,11 +1,11 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,7 +17,7 @@ import (
 // longestReturn steps.
 const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 
-// escape returns why a run may leave the basin of attraction of the fixed point; "" where the
+// escape returns why a run may leave the basin of attraction of the fixed point; none where the
 // mean field comes back at least half of the way in three relaxation times from
 // escapeDeviations standard deviations on both sides, along the direction of the largest
 // variance; with a lag and bounds of the importance weights three quarters of it from further away, along all
@@ -28,18 +28,18 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // Cases: G = 3, K = 9, μ = 0.9985 (Nesterov) had Var J 0.0168 in 6,000 steps and 0.031 in 25,000 where
 // 0.0102 was predicted; three arms, G = 500, B = 5, η = 0.3, clip 1.005 and delay 1 rested at J = 0.697,
 // not at 0.722.
-func (l *linearization) escape(p Params, law *linear.Law, largest float64) string {
+func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope.Reason {
 	sigma := law.TimeAverage()
 	n, _ := sigma.Dims()
 	var axes mat.EigenSym
 	if p.Optimizer.Kind == option.Adam || !axes.Factorize(mat.NewSymDense(n, sigma.RawMatrix().Data), true) {
-		return ""
+		return scope.Reason{}
 	}
 	var vectors mat.Dense
 	axes.VectorsTo(&vectors)
 	steps := math.Ceil(3 * float64(law.Lag.Period()) / -math.Log(largest))
 	if steps > longestReturn {
-		return ""
+		return scope.Reason{}
 	}
 	if int(steps) > l.model.affordable(maxFlowWork) {
 		p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough to tell whether a path comes back
@@ -59,14 +59,14 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) strin
 		}
 		for _, side := range [2]float64{size, -size} {
 			start, end := l.arms(l.displaced(floats.ScaleTo(x, side, axis))), math.Inf(1)
-			_, scope := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
+			_, within := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
 				end = distance(theta, home)
 				return true
 			})
-			if scope.In && !(end < distance(start, home)/back) {
-				return fmt.Sprintf("from %.2g standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", deviations)
+			if within.In && !(end < distance(start, home)/back) {
+				return scope.OtherAttractor.Because(deviations)
 			}
 		}
 	}
-	return ""
+	return scope.Reason{}
 }

@@ -38,7 +38,7 @@ func numbers(v reflect.Value, name string, visit func(name string, x float64)) {
 // that contradicts its threshold, and a scope that is out without a reason.
 func faults(p Prediction) (all []string) {
 	numbers(reflect.ValueOf(p), "", func(name string, x float64) {
-		limit := strings.Contains(name, ".Searched.") // may be +Inf
+		limit := strings.Contains(name, ".Searched.") || strings.Contains(name, ".Neglected.") // may be +Inf: none, and not known
 		if math.IsNaN(x) || math.IsInf(x, 0) && !limit || limit && x < 0 {
 			all = append(all, fmt.Sprintf("%s is %v", name, x))
 		}
@@ -60,7 +60,7 @@ func faults(p Prediction) (all []string) {
 		all = append(all, err.Error())
 	}
 	for _, s := range []Scope{p.Exact.Scope, p.LeadingOrder.Scope, p.Noise} {
-		if s.In == (s.Because != "") {
+		if s.In == (s.Because.Out()) {
 			all = append(all, fmt.Sprintf("scope %+v", s))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"grposim/option"
 	"grposim/rom/fp"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // FixedPoints returns all fixed points found, by increasing expected reward
@@ -80,7 +81,7 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 // returns the merged logits of the fixed point it ends in, or nil, with the reason in
 // because, if there is none.
 func (f *folded) reached() []float64 {
-	if f.because = f.unfixed(); f.because != "" {
+	if f.because = f.unfixed(); f.because.Out() {
 		return nil
 	}
 	m := newModel(&f.Params)
@@ -94,18 +95,18 @@ func (f *folded) reached() []float64 {
 	}
 	all := f.fixedPoints()
 	if len(all) == 0 {
-		f.because = noneFound
+		f.because = scope.NoneFound.Because()
 		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
-			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
+			f.because = scope.BelowCriticalPenalty.Because()
 		}
 		if f.Filter == option.Redraw && slices.Max(m.counts.Success) == 1 && !(m.Resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
-			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
+			f.because = scope.BelowCriticalRedrawn.Because()
 		}
 		return nil
 	}
-	f.because = "no fixed point is reached from the start"
+	f.because = scope.NotReached.Because()
 	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
@@ -189,9 +190,6 @@ func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
 	return first
 }
 
-// noneFound is the reason where one may exist.
-const noneFound = "no fixed point was found"
-
 func compare(a, b float64) int {
 	switch {
 	case a < b:
@@ -211,7 +209,7 @@ func (m *model) expected(logits []float64) float64 {
 // fixedPoints returns the merged logits of all fixed points, by increasing
 // expected reward.
 func (f *folded) fixedPoints() [][]float64 {
-	if f.unfixed() != "" {
+	if f.unfixed().Out() {
 		return nil
 	}
 	m := newModel(&f.Params)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // folded is a bandit whose equal arms (same reward law, reference logit and start) are
@@ -17,7 +18,7 @@ type folded struct {
 	count []float64 // n_c, the number of arms of each class
 	class []int     // class of each arm
 
-	because string // why reached found no fixed point
+	because scope.Reason // why reached found no fixed point
 }
 
 // fold merges the equal arms of p, in order of appearance. At least two classes

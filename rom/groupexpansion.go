@@ -5,6 +5,7 @@ import (
 
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // maxComparedGroup bounds the compositions of the smaller group with which an expansion
@@ -25,11 +26,11 @@ func comparedSize(p *Params) int {
 // the covariance, of which the leading term is of order 1/G, relatively as 1/G
 // (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
 // difference in Var J that at G′ times G′/G.
-func (l *linearization) expansionNeglect(m *motion, variance float64) Neglected {
+func (l *linearization) expansionNeglect(m *motion, variance float64) scope.Sizes {
 	if _, expanded := l.model.law.(*group.Expanded); !expanded || l.model.factored() {
-		return Neglected{}
+		return scope.Sizes{}
 	}
-	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
+	unknown := scope.Sizes{RewardMean: math.Inf(1), RewardVariance: math.Inf(1)}
 	smaller := l.folded
 	if smaller.GroupSize = comparedSize(&l.Params); smaller.GroupSize < 2 {
 		return unknown
@@ -60,7 +61,7 @@ func (l *linearization) expansionNeglect(m *motion, variance float64) Neglected 
 		means[i], variances[i] = at.model.expected(logits), linear.Form(gradient, law.TimeAverage(), gradient)
 	}
 	ratio := float64(smaller.GroupSize) / float64(l.GroupSize)
-	neglected := Neglected{
+	neglected := scope.Sizes{
 		RewardMean:     ratio * ratio * math.Abs(means[0]-means[1]),
 		RewardVariance: ratio * math.Abs(variances[0]/variances[1]-1) * variance,
 	}

@@ -7,6 +7,7 @@ import (
 	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // What an expansion in 1/G neglects, estimated from a smaller group, agrees to a factor of
@@ -40,7 +41,7 @@ func TestExpansionNeglect(t *testing.T) {
 	within("variance", got.RewardVariance, variance-*exact.Exact.StationaryVariance.ExpectedReward)
 	p = p.checked()
 	f = fold(p)
-	if got := newLinearization(f, f.reached()).expansionNeglect(m, variance); got != (Neglected{}) {
+	if got := newLinearization(f, f.reached()).expansionNeglect(m, variance); got != (scope.Sizes{}) {
 		t.Errorf("an exact force: neglected %+v", got)
 	}
 }

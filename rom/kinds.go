@@ -15,11 +15,6 @@ func (p *Prediction) Rule(kind Kind) *Rule {
 	return nil
 }
 
-// IsRule reports whether a kind is that of a formula; see Prediction.Rule.
-func (k Kind) IsRule() bool {
-	return k == PaperRule || k == RuleAtStiffness || k == RuleAtLargestAge || k == SufficientRule
-}
-
 // Dynamics returns the linear dynamics of a kind, nil for that of a formula: the reduced-order
 // model to LeadingOrder, else that of the full map. Where the force is expanded the latter is
 // out of scope; Linear gives the dynamics of such a force.

@@ -53,13 +53,13 @@ func TestCycleOfBoundedWeights(t *testing.T) {
 	} {
 		p := flipping(c.w, c.bound, 400, 0.05)
 		got := rom.MeanFieldCycle(p, offFixedPoint(t, p, 0.2), refreshesFrom(20, 40, 400))
-		printed(t, describe(p), got.Width, c.width, c.tol)
-		if !got.Scope.In || got.Kind != rom.Exact || !(got.Neglected < 1e-6) {
+		printed(t, describe(p), got.Value, c.width, c.tol)
+		if got.Out() || got.Kind != rom.Exact || !(got.Size() < 1e-6) {
 			t.Errorf("%s: %+v", describe(p), got)
 		}
 	}
 	p := flipping(option.Clip, 1.28, 400, 0.05)
-	if got := rom.MeanFieldCycle(p, offFixedPoint(t, p, 0.05), refreshesFrom(180, 200, 400)); got.Neglected < 0.001 {
+	if got := rom.MeanFieldCycle(p, offFixedPoint(t, p, 0.05), refreshesFrom(180, 200, 400)); got.Size() < 0.001 {
 		t.Errorf("after 180 refreshes: %+v", got)
 	}
 }
@@ -92,15 +92,15 @@ func TestBoundedCycle(t *testing.T) {
 		want := w * (1 - m) / 2
 		if c.w == option.CISPO || c.w == option.Truncated {
 			want = w / (1 - (m*endless-1)/((1-m)*q*q*(z+6)))
-		} else if exact.Width < w || exact.Width > -m*w {
-			t.Errorf("%s: %.4g, want between %.4g and %.4g", describe(p), exact.Width, w, -m*w)
+		} else if exact.Value < w || exact.Value > -m*w {
+			t.Errorf("%s: %.4g, want between %.4g and %.4g", describe(p), exact.Value, w, -m*w)
 		}
-		if !got.Scope.In || got.Kind != rom.LeadingOrder {
+		if got.Out() || got.Kind != rom.LeadingOrder {
 			t.Errorf("%s: %+v", describe(p), got)
 		}
-		closeTo(t, describe(p), got.Width, want, 1e-9)
-		if miss := math.Abs(got.Width - exact.Width); miss > got.Neglected {
-			t.Errorf("%s: %.4g, exact %.4g, neglected %.2g", describe(p), got.Width, exact.Width, got.Neglected)
+		closeTo(t, describe(p), got.Value, want, 1e-9)
+		if miss := math.Abs(got.Value - exact.Value); miss > got.Size() {
+			t.Errorf("%s: %.4g, exact %.4g, neglected %.2g", describe(p), got.Value, exact.Value, got.Size())
 		}
 	}
 	// The arms in the other order.
@@ -109,7 +109,7 @@ func TestBoundedCycle(t *testing.T) {
 	want := rom.BoundedCycle(p, init, at)
 	p.Arms[0], p.Arms[1] = p.Arms[1], p.Arms[0]
 	p.Reference, init = gapAt(6), gapAt(-gapOf(init))
-	if got := rom.BoundedCycle(p, init, at); !got.Scope.In || math.Abs(got.Width-want.Width) > 1e-9 {
+	if got := rom.BoundedCycle(p, init, at); got.Out() || math.Abs(got.Value-want.Value) > 1e-9 {
 		t.Errorf("with the better arm second: %+v, want %+v", got, want)
 	}
 }
@@ -135,13 +135,13 @@ func TestBoundedCycleOfRandomCells(t *testing.T) {
 		first := 5 + r.IntN(40)
 		init, at := offFixedPoint(t, p, 0.05+0.5*r.Float64()), refreshesFrom(first, 2*first, interval)
 		got := rom.BoundedCycle(p, init, at)
-		if !got.Scope.In || got.Neglected > 0.3*got.Width {
+		if got.Out() || got.Size() > 0.3*got.Value {
 			continue
 		}
 		tried++
-		if exact := rom.MeanFieldCycle(p, init, at); math.Abs(exact.Width-got.Width) > 2*got.Neglected {
+		if exact := rom.MeanFieldCycle(p, init, at); math.Abs(exact.Value-got.Value) > 2*got.Size() {
 			t.Errorf("%s, z_ref %g, β = %g, η = %g, K = %d: %.4g, neglected %.2g, exact %.4g",
-				describe(p), gapOf(p.Reference), p.KL.Coefficient, p.Optimizer.LearningRate, interval, got.Width, got.Neglected, exact.Width)
+				describe(p), gapOf(p.Reference), p.KL.Coefficient, p.Optimizer.LearningRate, interval, got.Value, got.Size(), exact.Value)
 		}
 	}
 	if tried < 150/rom.Thin {
@@ -183,7 +183,7 @@ func TestScopeOfBoundedCycles(t *testing.T) {
 		p := flipping(option.Truncated, 1.2, interval, 0.05)
 		init := offFixedPoint(t, p, c.offset)
 		c.change(&p)
-		if got := rom.BoundedCycle(p, init, refreshesFrom(20, 40, interval)); got.Scope.In || !strings.Contains(got.Scope.Because, c.because) {
+		if got := rom.BoundedCycle(p, init, refreshesFrom(20, 40, interval)); !got.Out() || !strings.Contains(got.Because.String(), c.because) {
 			t.Errorf("%s: %+v, want %q", c.about, got, c.because)
 		}
 	}
@@ -193,11 +193,11 @@ func TestScopeOfBoundedCycles(t *testing.T) {
 func TestCycleOutOfReach(t *testing.T) {
 	p := flipping(option.Ratio, 2, 4, 0.05)
 	p.Optimizer.LearningRate = 1e155
-	if got := rom.MeanFieldCycle(p, gapAt(1), []int{4, 8}); got.Scope.In || !math.IsInf(got.Neglected, 1) {
+	if got := rom.MeanFieldCycle(p, gapAt(1), []int{4, 8}); !got.Out() || !math.IsInf(got.Size(), 1) {
 		t.Errorf("%+v", got)
 	}
 	p.KL.In, p.Entropy = option.InReward, 0.1
-	if got := rom.MeanFieldCycle(p, gapAt(1), []int{4, 8}); got.Scope.In || !strings.Contains(got.Scope.Because, "entropy bonus") {
+	if got := rom.MeanFieldCycle(p, gapAt(1), []int{4, 8}); !got.Out() || !strings.Contains(got.Because.String(), "entropy bonus") {
 		t.Errorf("%+v", got)
 	}
 }

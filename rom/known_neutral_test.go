@@ -31,7 +31,7 @@ func TestNeutralArm(t *testing.T) {
 	if x := got.SufficientRule.CriticalRefreshInterval; x != nil {
 		t.Errorf("an interval of %g steps, want none: nothing is stale between the good arms", *x)
 	}
-	if got.Noise.In || !strings.Contains(got.Noise.Because, "neutral, neither stable nor unstable, in 1 of 2 directions") {
+	if got.Noise.In || !strings.Contains(got.Noise.Because.String(), "neutral, neither stable nor unstable, in 1 of 2 directions") {
 		t.Errorf("noise: %+v, want that the fixed point is neutral", got.Noise)
 	}
 }
@@ -93,7 +93,7 @@ func normal(p *rom.Params) {
 // A reference that is locked on an arm is so at any coefficient, and the reason does not blame the rewards.
 func TestLockedReference(t *testing.T) {
 	p := rom.Params{Arms: []option.Arm{{Mean: 0.5}, {Mean: 0.4}}, Reference: []float64{0, 18}, Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1, KL: option.KL{Coefficient: 1}}, Optimizer: option.Optimizer{LearningRate: 0.05}, Lag: option.Lag{Interval: 1}}
-	because := rom.Predict(p).Exact.Scope.Because
+	because := rom.Predict(p).Exact.Scope.Because.String()
 	if !strings.Contains(because, "whatever the KL coefficient") || !strings.Contains(because, "locked on arm 1,") || strings.Contains(because, "rewards") {
 		t.Errorf("%q, want that the policy is locked on arm 1 at any coefficient", because)
 	}
@@ -113,7 +113,7 @@ func TestLockedPolicy(t *testing.T) {
 		"entropy": {rom.Params{Arms: []option.Arm{{Mean: 0.2}, {Mean: 0.6}, {Mean: 0.3}}, Estimator: option.Estimator{GroupSize: 16, Entropy: 0.002}}, 1, "entropy"},
 	} {
 		c.p.GroupsPerStep, c.p.Optimizer.LearningRate, c.p.Lag.Interval = 1, 0.05, 1
-		because := rom.Predict(c.p).Exact.Scope.Because
+		because := rom.Predict(c.p).Exact.Scope.Because.String()
 		found := number.FindStringSubmatch(because)
 		if found == nil || found[1] != c.which || !strings.Contains(because, fmt.Sprintf("locks on arm %d,", c.arm)) {
 			t.Errorf("%s: %q, want the arm %d and a coefficient", name, because, c.arm)

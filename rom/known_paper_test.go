@@ -124,14 +124,14 @@ func TestPaperStiffness(t *testing.T) {
 	} {
 		p := two
 		c.change(&p)
-		if _, scope := rom.PaperStiffness(p); scope.In || scope.Because != c.want {
+		if _, scope := rom.PaperStiffness(p); scope.In || scope.Because.String() != c.want {
 			t.Errorf("got %+v, want %q", scope, c.want)
 		}
 	}
 	// A run from the fixed point has no early slope, and so the rule no threshold.
 	two.Start = point.Logits
 	two.Lag, two.Optimizer = delay(1), option.Optimizer{LearningRate: 0.1}
-	if at := rom.Predict(two); at.PaperRule.CriticalLearningRate != nil || at.PaperRule.Because == "" || at.RuleAtStiffness.CriticalLearningRate == nil {
+	if at := rom.Predict(two); at.PaperRule.CriticalLearningRate != nil || !at.PaperRule.Because.Out() || at.RuleAtStiffness.CriticalLearningRate == nil {
 		t.Errorf("at the fixed point: %+v and %+v", at.PaperRule, at.RuleAtStiffness)
 	}
 	// The planted fault multiplies the force and so the slope.

@@ -66,7 +66,7 @@ func TestK1InTheLossIsAntiDamping(t *testing.T) {
 	closeTo(t, "Λ_f", fresh.At(0, 0)-none.At(0, 0), -0.5*pq, 1e-15)
 	closeTo(t, "Λ_s", stale.At(0, 0)-reward.At(0, 0), 0.5*pq, 1e-15)
 	p.KL.Coefficient = 0.5
-	if got := rom.Predict(p); got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because, "k1 in the loss") {
+	if got := rom.Predict(p); got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because.String(), "k1 in the loss") {
 		t.Errorf("fixed point %v, because %q, want none", got.FixedPoint, got.Exact.Scope.Because)
 	}
 	p.Arms = []option.Arm{{Mean: 0.5}, {Mean: 0.5}} // equal arms: p = q = ½
@@ -121,7 +121,7 @@ func TestKLInTheReward(t *testing.T) {
 		printed(t, "z*", gapOf(got.FixedPoint.Logits), c.z, 1e-9)
 		printed(t, "λ", got.Stiffness.Total, c.lambda, 1e-8)
 		printed(t, "Var[2g_1]", got.GradientVariance, c.noise, 1e-10)
-		if c.size == 16 && !strings.Contains(got.Noise.Because, "tie of two rewards") {
+		if c.size == 16 && !strings.Contains(got.Noise.Because.String(), "tie of two rewards") {
 			t.Errorf("G = 16: noise %v, want out of scope so near to a tie at z = 2", got.Noise)
 		}
 	}
@@ -170,7 +170,7 @@ func TestNoLinearRegimeAtATie(t *testing.T) {
 		p.KL.In = option.InReward
 		got := rom.Predict(p)
 		printed(t, "z*", gapOf(got.FixedPoint.Logits), 2, 1e-9)
-		if !strings.Contains(got.Exact.Scope.Because, "sliding point") {
+		if !strings.Contains(got.Exact.Scope.Because.String(), "sliding point") {
 			t.Errorf("G = %d: %q", size, got.Exact.Scope.Because)
 		}
 		// The force 2E g_1 a hundredth of a logit from the tie.
@@ -242,7 +242,7 @@ func TestMovingReference(t *testing.T) {
 		p.KL.At = option.AtCurrent
 		p.ReferenceUpdate = option.ReferenceUpdate{Interval: c.interval, Rate: c.rate}
 		got := rom.Predict(p)
-		if got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because, "moving reference") {
+		if got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because.String(), "moving reference") {
 			t.Errorf("a fixed point, because %q", got.Exact.Scope.Because)
 		}
 		var z []float64

@@ -151,7 +151,7 @@ func TestPromptScopes(t *testing.T) {
 	if path := MeanReward(each, []float64{0, 0}, []int{0, 5}); !path.Scope.In {
 		t.Errorf("tabular, with replacement: no path: %s", path.Scope.Because)
 	}
-	if q := Predict(each); q.Noise.In || q.Noise.Because == "" {
+	if q := Predict(each); q.Noise.In || !q.Noise.Because.Out() {
 		t.Error("tabular, with replacement: the noise is in scope")
 	}
 	for name, change := range map[string]func(*Params){
@@ -162,7 +162,7 @@ func TestPromptScopes(t *testing.T) {
 	} {
 		p := each
 		change(&p)
-		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || path.Scope.Because == "" {
+		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || !path.Scope.Because.Out() {
 			t.Errorf("%s: the path is in scope", name)
 		}
 	}
@@ -187,10 +187,10 @@ func TestPromptScopes(t *testing.T) {
 	} {
 		p := each
 		change(&p)
-		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || path.Scope.Because == "" {
+		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || !path.Scope.Because.Out() {
 			t.Errorf("%s: the path is in scope", name)
 		}
-		if q := Predict(p); q.Noise.In || q.Noise.Because == "" {
+		if q := Predict(p); q.Noise.In || !q.Noise.Because.Out() {
 			t.Errorf("%s: the noise is in scope", name)
 		}
 		if _, scope := Unsettled(p, nil, []float64{0, 0}, 3, 9); scope.In {
@@ -207,7 +207,7 @@ func TestPromptScopes(t *testing.T) {
 		t.Error("one fixed point of prompts with a policy each")
 	}
 	each.KL.Coefficient = 0
-	if q := Predict(each); q.FixedPoint != nil || q.Noise.In || q.Noise.Because == "" {
+	if q := Predict(each); q.FixedPoint != nil || q.Noise.In || !q.Noise.Because.Out() {
 		t.Errorf("without a penalty: got %+v", q)
 	}
 }
@@ -304,7 +304,7 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 		p.GroupsPerStep, p.Prompts.Order = 2, option.InOrder
 		p.Optimizer = option.Optimizer{LearningRate: rate, Momentum: mu}
 		visit, steps, because := p.visits()
-		if because != "" || steps != period {
+		if because.Out() || steps != period {
 			t.Fatalf("got %d steps between visits (%s), want %d", steps, because, period)
 		}
 		step := func(force float64) *mat.Dense { // of (x, v)

@@ -106,7 +106,7 @@ func TestScopeOfTheRecurrence(t *testing.T) {
 	} {
 		p := recurrent(1.57, -6)
 		change(&p)
-		if logits, scope := rom.Refreshed(p, p.Reference); scope.In || scope.Because == "" || logits != nil {
+		if logits, scope := rom.Refreshed(p, p.Reference); scope.In || !scope.Because.Out() || logits != nil {
 			t.Errorf("%s: %v, %+v", name, logits, scope)
 		}
 	}

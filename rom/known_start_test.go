@@ -191,7 +191,7 @@ func TestNoiseThatReachesAnotherAttractor(t *testing.T) {
 	for groups, escapes := range map[int]bool{1: true, 10: false} {
 		p.GroupsPerStep = groups
 		at := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 1000, 6000)
-		if (at.Escape != "") != escapes {
+		if (at.Escape.Out()) != escapes {
 			t.Errorf("%d groups a step: %q", groups, at.Escape)
 		}
 	}

@@ -446,7 +446,7 @@ func TestScopeOfTheNoise(t *testing.T) {
 	decays.Optimizer.Schedule.Kind, decays.Optimizer.Schedule.Total = option.CosineDecay, 100
 	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "decaying rate": decays} {
 		got := rom.Predict(p).Noise
-		if got.In || got.Because == "" {
+		if got.In || !got.Because.Out() {
 			t.Errorf("%s: in scope %v, because %q", name, got.In, got.Because)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
@@ -157,12 +158,12 @@ func cutZeros(m *model) (all [][]float64) {
 //	p(s) ∝ [D(0)/D(s)] exp −∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt
 //
 // in units of the standard deviation (see tails), and with a lag what acrossLimit adds.
-func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
+func (l *linearization) limitNeglect(m *motion, law *linear.Law) scope.Sizes {
 	const reach, step = 8, 0.25
 	if !l.model.limited() {
-		return Neglected{}
+		return scope.Sizes{}
 	}
-	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: math.MaxFloat64}
+	unknown := scope.Unknown
 	force, probs := l.model, make([]float64, len(l.logits))
 	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
 	unit := math.Sqrt(law.TimeAverage().At(0, 0))
@@ -205,9 +206,9 @@ func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
 		change[k] = sums[0][k]/sums[0][0] - sums[1][k]/sums[1][0]
 	}
 	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
-	neglected := Neglected{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
+	neglected := scope.Sizes{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
 	if !linear.NewLag(&l.Lag).OnPolicy() {
-		neglected.add(l.acrossLimit(law, held, noise, pull/unit))
+		neglected = neglected.Plus(l.acrossLimit(law, held, noise, pull/unit))
 	}
 	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
 		return unknown
@@ -222,7 +223,7 @@ func (l *linearization) limitNeglect(m *motion, law *linear.Law) Neglected {
 //
 // E J is off by up to |∇J|δ and Var J by s(1+s) of itself. The groups cut at the fixed point follow from held;
 // noise0 and total are the variance of the noise and the stiffness there.
-func (l *linearization) acrossLimit(law *linear.Law, held *groupForce, noise0, total float64) Neglected {
+func (l *linearization) acrossLimit(law *linear.Law, held *groupForce, noise0, total float64) scope.Sizes {
 	const reach = 4
 	m, along := l.model, l.q.At(0, 0)-l.q.At(1, 0)
 	var own, mixed, old, phases, sum, force, lean, noise float64
@@ -233,7 +234,7 @@ func (l *linearization) acrossLimit(law *linear.Law, held *groupForce, noise0, t
 	unit := math.Sqrt(own)
 	rest := math.Sqrt(max(old-mixed*mixed/own, 0))
 	if !isFinite([]float64{unit, mixed / unit, rest}) {
-		return Neglected{RewardMean: math.NaN()}
+		return scope.Sizes{RewardMean: math.NaN()}
 	}
 	for a := -float64(reach); a <= reach; a++ {
 		for b := -float64(reach); b <= reach; b++ {
@@ -255,7 +256,7 @@ func (l *linearization) acrossLimit(law *linear.Law, held *groupForce, noise0, t
 	change := size * (1 + size)
 	equal := func(x float64) float64 { return l.equalRewardsAt([]float64{x}, 1) }
 	spread := unit * math.Sqrt(change)
-	return Neglected{
+	return scope.Sizes{
 		RewardMean: gradient * shift, RewardVariance: gradient * gradient * own * change,
 		ZeroVariance: max(math.Abs(equal(shift)-equal(0)), math.Abs(equal(-shift)-equal(0))) + math.Abs((equal(spread)+equal(-spread))/2-equal(0)),
 	}

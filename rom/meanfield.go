@@ -1,12 +1,12 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -52,7 +52,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	past := newSnapshots(&p.Lag, theta, steps)
 	kind := m.kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
-		if because := p.notDerived(adamMoment, 0); because != "" {
+		if because := p.notDerived(adamMoment, 0); because.Out() {
 			return LeadingOrder, Scope{Because: because}
 		}
 		kind = LeadingOrder
@@ -125,7 +125,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 
 // overflow is the scope of a mean field that leaves the range of floating point at step t.
 func overflow(t int) Scope {
-	return Scope{Because: fmt.Sprintf("the mean field leaves the range of floating point at step %d", t)}
+	return Scope{Because: scope.PathOverflows.Because(t)}
 }
 
 // nearStart is the distance in logits within which a run counts as near its fixed
@@ -138,7 +138,7 @@ const nearStart = 1
 // of |∇J|² times the stationary variance, and the mean distance of the share of groups
 // with equal rewards. The scope is out where the mean field ends more than one logit
 // away, in another attractor or on its way, or leaves the range of floating point.
-func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglected, Scope) {
+func Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	p = p.checked()
 	if p.tabular() {
 		return unsettledTabular(p, init, from, to)
@@ -154,9 +154,8 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 	}
 	m.expected(point)
 	slope, equal := gradient(), m.law.EqualRewards(m.now.probs)
-	var left Neglected
 	away, j, calm, resting := 0.0, 0.0, 0, restingSteps+linear.NewLag(&p.Lag).Span()
-	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
+	_, within = meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
 		away = distance(theta, point)
 		j = m.expected(theta)
 		if t >= from && !(2*away < at.Chatter) { // at a sliding point z never comes nearer than one step: then it counts as arrived
@@ -175,14 +174,14 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 		return calm < resting
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
-	if scope.In && away > nearStart {
-		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; try a longer run, or a start at the fixed point",
+	if within.In && away > nearStart {
+		within = Scope{Because: scope.NotArrived.Because(
 			to-1, away, j, at.FixedPoint.Reward)}
 	}
-	if scope.In && p.Advantage.Baseline == option.RunningMean && math.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
-		scope = Scope{Because: "the running mean of the baseline has not forgotten its first value"}
+	if within.In && p.Advantage.Baseline == option.RunningMean && math.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
+		within = Scope{Because: scope.BaselineRemembers.Because()}
 	}
-	return left, scope
+	return left, within
 }
 
 // distance returns the largest difference between centred logits and those of a point, which

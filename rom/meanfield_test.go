@@ -174,7 +174,7 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 			}
 		})
 		want := fmt.Sprintf("the mean field leaves the range of floating point at step %d", visited)
-		if scope.In || scope.Because != want || visited == 0 || visited > 10 {
+		if scope.In || scope.Because.String() != want || visited == 0 || visited > 10 {
 			t.Errorf("%v: %+v after %d steps", method, scope, visited)
 		}
 	}
@@ -273,7 +273,7 @@ func TestUnsettled(t *testing.T) {
 	p.Optimizer.Schedule.Kind, p.Optimizer.Schedule.Total = option.LinearDecay, 1
 	left, _ = Unsettled(p, &at, init, from, to)
 	near(t, "left after a decay", left.RewardMean, first*rho, 1e-3)
-	if _, scope := Unsettled(p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from, to); scope.In || !strings.Contains(scope.Because, "logits away") {
+	if _, scope := Unsettled(p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from, to); scope.In || !strings.Contains(scope.Because.String(), "logits away") {
 		t.Errorf("a run that stays away: %+v", scope)
 	}
 }

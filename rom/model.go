@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
 
@@ -116,18 +117,18 @@ func (m *model) weigh() {
 }
 
 // unknownWeights returns the reason why the importance weights put the dynamics about a
-// point with θ = θ_old out of scope, "" where they do not. Where w⁺ ≠ w⁻ however small the
+// point with θ = θ_old out of scope, none where they do not. Where w⁺ ≠ w⁻ however small the
 // displacement, mean and noise of finite groups are known from the numbers of samples by
 // sign, and so for rewards of few values only.
-func (p *Params) unknownWeights() string {
+func (p *Params) unknownWeights() scope.Reason {
 	success, _ := group.TwoValued(p.Arms)
 	switch {
 	case weight.Range(&p.Importance) == 0:
-		return "the importance weight has a kink or a jump where the current policy is the snapshot"
+		return scope.WeightKink.Because()
 	case weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil && (!p.tables.Summed() || p.tables.Smeared()):
-		return "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups"
+		return scope.SignedWeights.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // Limits of the work that the flow towards a fixed point and a mean field may take: about a

@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -28,8 +29,8 @@ const maxSplit = 8
 // the linear Var J, the largest variance of a logit gap and the variance of the quadratic
 // part of J, which remains where the linear one vanishes: J changes by √(Var J/V) per
 // gap, and its mean by that times V and half of its curvature.
-func secondOrderBound(reward, gap, quadratic float64) Neglected {
-	return Neglected{RewardMean: 1.5 * math.Sqrt(reward*gap), RewardVariance: secondOrderSize * (gap*reward + quadratic), ZeroVariance: 1}
+func secondOrderBound(reward, gap, quadratic float64) scope.Sizes {
+	return scope.Sizes{RewardMean: 1.5 * math.Sqrt(reward*gap), RewardVariance: secondOrderSize * (gap*reward + quadratic), ZeroVariance: 1}
 }
 
 // rounding returns the size of Var J that the rounding of J makes of itself. A variance
@@ -96,12 +97,12 @@ func (l *linearization) adamError(o option.Optimizer, law *linear.Law, radius fl
 
 // relativeError returns the given share of the relaxation rate and of the damping ratio. Where gains
 // and forces change by that share, neither changes by more.
-func (d *Dynamics) relativeError(relative float64) (n Neglected) {
+func (d *Dynamics) relativeError(relative float64) (n scope.Sizes) {
 	of := func(x *float64) float64 {
 		if x == nil || *x == 0 {
 			return 0
 		}
-		return min(relative*math.Abs(*x), math.MaxFloat64)
+		return relative * math.Abs(*x)
 	}
 	n.RelaxationRate, n.DampingRatio = of(d.RelaxationRate), of(d.DampingRatio)
 	return n
@@ -196,16 +197,16 @@ func (f *folded) split(merged []float64) (folded, []float64) {
 	return unmerged(p), f.arms(merged)
 }
 
-// moments adds the moments of second order in the noise to prediction, and what they
-// neglect. sigma is the covariance of the reduced coordinates averaged over the phases,
+// moments adds the moments of second order in the noise to prediction, and sets higher to the sizes of
+// the next order. sigma is the covariance of the reduced coordinates averaged over the phases,
 // laws and variances belong to the relative modes.
-func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) {
+func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) {
 	if len(l.relatives) > 0 && len(l.class) <= maxSplit {
 		apart := *l.apart()
 		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
 		whole := apart.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil)
 		if all, ok := whole.Whole.Law(); ok {
-			apart.moments(prediction, whole, &all, nil, all.TimeAverage(), nil)
+			apart.moments(prediction, higher, whole, &all, nil, all.TimeAverage(), nil)
 			return
 		}
 	}
@@ -236,7 +237,7 @@ func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.L
 	for k := range oldMean { // at a refresh x_old is x, with a delay they have the same mean
 		oldMean[k] = means[0].AtVec(k)
 	}
-	out, neglected := &prediction.Moments, &prediction.Neglected
+	out := &prediction.Moments
 	gradient := l.rewardGradient()
 	byMean := 0.0
 	byCurvature, _ := l.rewardCurvature(sigma, variances)
@@ -272,9 +273,9 @@ func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.L
 		terms = (both + second.fast*second.size) / first
 		shifted = max(math.Abs(shift), moduli*remaining)
 		left := max(math.Abs(second.spread+second.readout), both*remaining)
-		neglected.RewardVariance = (left*left+second.fast*second.size*second.size)/first + math.Abs(second.assumed)
+		higher.RewardVariance = (left*left+second.fast*second.size*second.size)/first + math.Abs(second.assumed)
 		if len(l.relatives) > 0 {
-			neglected.RewardVariance += first * secondOrderSize * 2 * norm(variances)
+			higher.RewardVariance += first * secondOrderSize * 2 * norm(variances)
 			relative += secondOrderSize * 2 * norm(variances)
 			terms += secondOrderSize * 2 * norm(variances)
 		}
@@ -286,11 +287,11 @@ func (l *linearization) moments(prediction *Prediction, m *motion, law *linear.L
 	if second != nil {
 		further += 2 * math.Abs(second.mean)
 	}
-	neglected.RewardMean = shifted*terms + further
+	higher.RewardMean = shifted*terms + further
 	unshifted := 0.0
 	if first > 0 {
 		unshifted = further / math.Sqrt(first)
 	}
 
-	l.zeroVariance(prediction, oldMean, law.Snapshot(), second, old, relative, unshifted)
+	l.zeroVariance(prediction, higher, oldMean, law.Snapshot(), second, old, relative, unshifted)
 }

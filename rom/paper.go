@@ -1,10 +1,10 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // This file has the oscillator of arXiv:2606.30789 in the paper's own symbols
@@ -67,7 +67,7 @@ const (
 // slope, and where it leaves the range of floating point.
 func PaperStiffness(p Params) (float64, Scope) {
 	if p.tabular() {
-		return 0, Scope{Because: noOscillator}
+		return 0, Scope{Because: scope.NoOscillator.Because()}
 	}
 	p.GroupSize, p.Measured = option.Infinite, nil
 	point, ok := Reached(p)
@@ -80,7 +80,7 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: baselineRate}
 	p.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	if !ok {
-		return 0, Scope{Because: "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"}
+		return 0, Scope{Because: scope.PaperNoPoint.Because()}
 	}
 	start := p.Start
 	if start == nil {
@@ -88,11 +88,11 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 	}
 	first := point.Reward - ExpectedReward(p, start)
 	if math.Abs(first) < 1e-9 {
-		return 0, Scope{Because: "the paper's stiffness is not defined: its baseline run starts at the fixed point"}
+		return 0, Scope{Because: scope.PaperAtRest.Because()}
 	}
 	const middle = baselineSteps / 2.0
 	square, product, passed := 0.0, 0.0, -1
-	_, scope := MeanField(p, start, baselineSteps, func(t int, theta []float64) {
+	_, within := MeanField(p, start, baselineSteps, func(t int, theta []float64) {
 		gap := (point.Reward - ExpectedReward(p, theta)) / first
 		if !(gap > 0) && passed < 0 {
 			passed = t
@@ -101,12 +101,12 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 		square += x * x
 		product -= x * math.Log(gap)
 	})
-	if scope.In && passed >= 0 {
-		scope = Scope{Because: fmt.Sprintf("the paper's stiffness is not defined: its baseline run passes the fixed point at step %d", passed)}
+	if within.In && passed >= 0 {
+		within = Scope{Because: scope.PaperPasses.Because(passed)}
 	}
-	if !scope.In {
-		return 0, scope
+	if !within.In {
+		return 0, within
 	}
 	slope := product / square
-	return slope / (baselineRate * (1 + slope)), scope
+	return slope / (baselineRate * (1 + slope)), within
 }

@@ -2,13 +2,13 @@ package rom
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/blas"
@@ -111,42 +111,43 @@ var equalOf = observable{
 const maxSharePath = 100_000
 
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
-// are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity; and the
-// size of what it neglects. It needs no fixed point. It is computed as E J is in MeanReward, with the bound of its own
+// are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs no fixed point. It is computed as E J is in MeanReward, with the bound of its own
 // fourth derivative in the place of Δ/8. The scope is out at G = ∞, where there are no groups, for prompts with a
 // policy each, and where the KL is a part of the reward.
-func MeanZeroVariance(p Params, init []float64, from, to int) (share, neglected float64, kind Kind, scope Scope) {
+func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
-	switch scope.Because = p.roundedRewards(); {
-	case scope.Because != "":
+	switch share.Because = p.roundedRewards(); {
+	case share.Out():
 	case p.tabular():
-		scope.Because = "the share of groups with equal rewards along the path of prompts with a policy each is not derived"
+		share.Because = scope.ShareOfPrompts.Because()
 	case p.GroupSize == option.Infinite:
-		scope.Because = "at G = ∞ there are no groups"
+		share.Because = scope.NoGroups.Because()
 	case p.KL.OfReward():
-		scope.Because = "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward"
+		share.Because = scope.ShareOfRewardKL.Because()
 	case to-from > maxSharePath:
-		scope.Because = fmt.Sprintf("the share of groups with equal rewards is followed over at most %d steps, here are %d", maxSharePath, to-from)
+		share.Because = scope.ShareTooLong.Because(maxSharePath, to-from)
 	}
-	if scope.Because != "" {
-		return 0, 0, "", scope
+	if share.Out() {
+		return share
 	}
 	at := make([]int, to-from)
 	for i := range at {
 		at[i] = from + i
 	}
 	path := equalOf.along(p, init, at, true)
-	if !path.Scope.In {
-		return 0, 0, path.Kind, path.Scope
+	if share.Kind, share.Because = path.Kind, path.Scope.Because; share.Out() {
+		return share
 	}
-	return floats.Sum(path.Reward) / float64(len(at)), floats.Sum(path.Neglected) / float64(len(at)), path.Kind, path.Scope
+	share.Value = floats.Sum(path.Reward) / float64(len(at))
+	share.Leave(scope.HigherOrder, floats.Sum(path.Neglected)/float64(len(at)))
+	return share
 }
 
 // along is MeanReward of checked parameters for any observable, in the place of J.
 func (o observable) along(p Params, init []float64, at []int, neglected bool) Path {
 	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
-	if because := p.underived(); because != "" {
+	if because := p.underived(); because.Out() {
 		path.Scope = Scope{Because: because}
 		path.Reward = make([]float64, len(at))
 		return path
@@ -158,9 +159,9 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 		return path
 	}
 	var shares []float64
-	because := ""
+	var because scope.Reason
 	if p.GroupSize != option.Infinite {
-		if because = noSpread(&p, at[len(at)-1]); because == "" {
+		if because = noSpread(&p, at[len(at)-1]); !because.Out() {
 			if shares = []float64{1}; neglected {
 				shares = append(shares, 0.5)
 			}
@@ -168,7 +169,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	}
 	run := o.follow(p, init, at, 0, shares...)
 	path.Reward, path.Field, path.Kind, path.Scope = slices.Clone(run.field), run.field, run.kind, run.scope
-	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
+	if because = cmp.Or(because, p.Prompts.notDerived()); because.Out() {
 		path.Scope = Scope{Because: because}
 	}
 	path.Deviation = make([]float64, len(at))
@@ -331,22 +332,22 @@ const (
 	maxPathState = 2000
 )
 
-// noSpread returns the reason why the spread of runs is not followed, "" where it is.
-func noSpread(p *Params, steps int) string {
-	if because := p.unknownWeights(); because != "" {
+// noSpread returns the reason why the spread of runs is not followed, none where it is.
+func noSpread(p *Params, steps int) scope.Reason {
+	if because := p.unknownWeights(); because.Out() {
 		return because
 	}
-	if because := p.notDerived(spreadOfRuns, 0); because != "" {
+	if because := p.notDerived(spreadOfRuns, 0); because.Out() {
 		return because
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
-		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
+		return scope.ManyArmsPath.Because(maxPathArms, arms)
 	}
 	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
-		return fmt.Sprintf("the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", maxPathState, n)
+		return scope.ManyCoordinates.Because(maxPathState, n)
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // newSlots returns the number of policies of which the state of a run consists: the

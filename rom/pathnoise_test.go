@@ -261,7 +261,7 @@ func TestMeanRewardScope(t *testing.T) {
 		p    Params
 		want string
 	}{{long, "coordinates"}, {many, "30"}, {adam, "Adam"}} {
-		if scope := MeanReward(c.p, make([]float64, len(c.p.Arms)), []int{6000}).Scope; scope.In || !strings.Contains(scope.Because, c.want) {
+		if scope := MeanReward(c.p, make([]float64, len(c.p.Arms)), []int{6000}).Scope; scope.In || !strings.Contains(scope.Because.String(), c.want) {
 			t.Errorf("%q is not in %+v", c.want, scope)
 		}
 	}

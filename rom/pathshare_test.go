@@ -19,11 +19,11 @@ func plainRun(size int, rate float64, means ...float64) (p Params, init []float6
 // shareAt returns the predicted share of groups of equal rewards at a step, which has to be in scope.
 func shareAt(t *testing.T, p Params, init []float64, step int) (share, neglected float64) {
 	t.Helper()
-	share, neglected, _, scope := MeanZeroVariance(p, init, step, step+1)
-	if !scope.In {
-		t.Fatal(scope.Because)
+	of := MeanZeroVariance(p, init, step, step+1)
+	if of.Out() {
+		t.Fatal(of.Because)
 	}
-	return share, neglected
+	return of.Value, of.Size()
 }
 
 // Without a penalty there is no fixed point, and the share of groups of equal rewards along the path is predicted all the
@@ -80,13 +80,12 @@ func TestMeanShareOfSteps(t *testing.T) {
 		x, _ := shareAt(t, p, init, step)
 		sum += x / 4
 	}
-	mean, _, _, _ := MeanZeroVariance(p, init, 5, 9)
-	near(t, "mean share", mean, sum, 1e-12)
-	if _, _, _, scope := MeanZeroVariance(p, init, 0, maxSharePath+1); scope.In {
+	near(t, "mean share", MeanZeroVariance(p, init, 5, 9).Value, sum, 1e-12)
+	if of := MeanZeroVariance(p, init, 0, maxSharePath+1); !of.Out() {
 		t.Error("too many steps are in scope")
 	}
 	p.GroupSize = option.Infinite
-	if _, _, _, scope := MeanZeroVariance(p, init, 0, 10); scope.In {
+	if of := MeanZeroVariance(p, init, 0, 10); !of.Out() {
 		t.Error("G = ∞ is in scope")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // This file computes the effect of a KL penalty, of an entropy bonus, of reused samples, of a
@@ -241,46 +242,46 @@ func (m *model) shiftRewards() {
 	m.law.Refresh()
 }
 
-// underived returns the reason why neither the mean force nor its noise is known, "" where
+// underived returns the reason why neither the mean force nor its noise is known, none where
 // they are.
-func (p *Params) underived() string {
+func (p *Params) underived() scope.Reason {
 	switch {
 	case p.KL.OfReward() && p.Filter != option.KeepAll:
-		return "a KL penalty in the reward is not derived with dynamic sampling"
+		return scope.RewardKLFiltered.Because()
 	case p.KL.Outside() && p.Advantage.BinaryOnly():
-		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
+		return scope.OutsideKLBinary.Because()
 	case len(p.Prompts.First) > 0 && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
-		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
+		return scope.PromptsOutside.Because()
 	case len(p.Prompts.First) > 0 && p.Filter == option.Drop:
-		return "many prompts whose groups of equal rewards are dropped are not derived"
+		return scope.PromptsDropped.Because()
 	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL:
-		return "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived"
+		return scope.PromptsRedrawnSampled.Because()
 	case !p.KL.OfReward():
-		return ""
+		return scope.Reason{}
 	case !p.Importance.Linear():
-		return "the force of a KL penalty in the reward is derived without importance weights or with ratios only"
+		return scope.RewardKLWeights.Because()
 	case p.Entropy > 0:
-		return "a KL penalty in the reward beside an entropy bonus is not derived"
+		return scope.RewardKLEntropy.Because()
 	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed():
-		return "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only"
+		return scope.RewardKLStd.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
-// unfixed returns the reason why there is no fixed point, or why it is not derived; "" where
+// unfixed returns the reason why there is no fixed point, or why it is not derived; none where
 // it is.
-func (p *Params) unfixed() string {
+func (p *Params) unfixed() scope.Reason {
 	switch {
 	case p.ReferenceUpdate.Interval > 0:
-		return "a moving reference leaves no fixed point"
+		return scope.MovingReference.Because()
 	case p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw:
-		return "no stable fixed point exists: k1 in the loss of redrawn groups pushes away from J = ½"
+		return scope.K1Redrawn.Because()
 	case p.pull() == 0 && p.KL.Coefficient > 0:
-		return "no fixed point exists: k1 in the loss is no penalty in the mean"
+		return scope.K1NoPenalty.Because()
 	case p.pull() == 0:
-		return "no fixed point exists without a KL penalty"
+		return scope.NoPenalty.Because()
 	case p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss && p.KL.Coefficient > 0:
-		return "the fixed point of k3 with an entropy bonus is not derived"
+		return scope.K3Entropy.Because()
 	}
 	return p.underived()
 }
@@ -296,23 +297,20 @@ func (m *model) shiftedTie(gap float64) bool {
 }
 
 // sliding returns the reason why there is no linear dynamics at a fixed point at which the
-// policies are set, "" where there is.
-func (m *model) sliding() string {
+// policies are set, none where there is.
+func (m *model) sliding() scope.Reason {
 	switch tied := m.law.Tied(); {
 	case !m.KL.OfReward() || m.Advantage.Scale == option.NoScale:
 	case math.IsInf(tied, 1) && m.equalled():
-		return "all rewards are equal at the fixed point, KL included, so that there is no linear regime"
+		return scope.EqualRewards.Because()
 	case tied <= tiedReward:
-		return "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness"
+		return scope.SlidingPoint.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // equalled reports whether all rewards are equal, up to rounding.
 func (m *model) equalled() bool { return m.law.Spread() <= tiedReward*tiedReward }
-
-// clips is the reason of a prediction that is out of scope because of the largest norm.
-const clips = "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)"
 
 // Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
@@ -321,7 +319,7 @@ func Unclipped(p Params, force float64) Scope {
 	if p = p.checked(); p.neverClipped(force) {
 		return Scope{In: true}
 	}
-	return Scope{Because: clips}
+	return Scope{Because: scope.NormClips.Because()}
 }
 
 // KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
@@ -330,7 +328,7 @@ func KnownForce(p Params) Scope {
 	if p = p.checked(); p.knownForce() {
 		return Scope{In: true}
 	}
-	return Scope{Because: clips}
+	return Scope{Because: scope.NormClips.Because()}
 }
 
 func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }

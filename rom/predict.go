@@ -8,12 +8,10 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/mat"
 )
-
-// beyondRange is the reason why a cell with too extreme numbers is out of scope.
-const beyondRange = "the fixed point or its dynamics leaves the range of floating point"
 
 // roundedStiffness is the stiffness of the stiffest mode in units of β below which the
 // dynamics is out of scope. The stiffness is at most of order β times the probability of
@@ -131,7 +129,7 @@ func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 		}
 		return PaperStiffness(p)
 	})
-	if because := e.locate(); because != "" {
+	if because := e.locate(); because.Out() {
 		e.linearization = nil
 		e.prediction.excludeAll(because)
 	}
@@ -183,8 +181,7 @@ const (
 	RulesAlone      = Extent(0) // puts the scope of the reduced-order model out as well
 )
 
-// dropInfinite sets every pointer to a number that is not finite to nil, and a
-// neglected size that is not finite to the largest number.
+// dropInfinite sets every pointer to a number that is not finite to nil.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
 		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
@@ -199,12 +196,6 @@ func (prediction *Prediction) dropInfinite() {
 			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward,
 			&d.RelaxationRate, &d.DampingRatio)
 	}
-	n := &prediction.Neglected
-	for _, x := range []*float64{&n.RewardMean, &n.RewardVariance, &n.ZeroVariance, &n.RelaxationRate, &n.DampingRatio} {
-		if !isFinite([]float64{*x}) {
-			*x = math.MaxFloat64
-		}
-	}
 	for _, x := range pointers {
 		if *x != nil && !isFinite([]float64{**x}) {
 			*x = nil
@@ -213,23 +204,23 @@ func (prediction *Prediction) dropInfinite() {
 }
 
 // excludeAll puts every prediction of dynamics and noise out of scope.
-func (prediction *Prediction) excludeAll(because string) {
+func (prediction *Prediction) excludeAll(because scope.Reason) {
 	out := Scope{Because: because}
 	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
-	if because == beyondRange {
+	if because == scope.BeyondRange.Because() {
 		prediction.Stiffness, prediction.GradientVariance, prediction.Oscillator = ModeStiffness{}, 0, Oscillator{}
 	}
 }
 
 // locate computes the stiffness and the noise of the fixed point. It returns the reason
-// why no dynamics can be predicted, "" where it can.
-func (e *Equilibrium) locate() (because string) {
+// why no dynamics can be predicted, none where it can.
+func (e *Equilibrium) locate() (because scope.Reason) {
 	p, f, prediction := &e.params, &e.merged, &e.prediction
 	prediction.ForceKind = newModel(&f.Params).kind()
 	if !f.representable() {
-		return beyondRange
+		return scope.BeyondRange.Because()
 	}
-	if because := p.roundedRewards(); because != "" {
+	if because := p.roundedRewards(); because.Out() {
 		return because
 	}
 	if e.logits == nil {
@@ -237,26 +228,26 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
-		return beyondRange
+		return scope.BeyondRange.Because()
 	}
 	prediction.FixedPoint = point
-	if because := cmp.Or(p.unknownWeights(), p.Prompts.notDerived()); because != "" {
+	if because := cmp.Or(p.unknownWeights(), p.Prompts.notDerived()); because.Out() {
 		return because
 	}
 	m := newModel(&f.Params)
 	m.set(e.logits, e.logits)
-	if because := m.sliding(); because != "" {
+	if because := m.sliding(); because.Out() {
 		return because
 	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > linear.MaxClasses {
-			return "the measured stiffness of more than 64 arms"
+			return scope.MeasuredArms.Because()
 		}
 		e.linearization = newLinearization(unmerged(*p), f.arms(e.logits))
 	}
 	if !e.linearization.finite() {
-		return beyondRange
+		return scope.BeyondRange.Because()
 	}
 	e.directions = e.linearization.modes()
 	top := e.directions[0]
@@ -267,22 +258,22 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	s := prediction.Stiffness
 	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
-		return beyondRange
+		return scope.BeyondRange.Because()
 	}
 	if math.Abs(s.Total) < roundedStiffness*p.pull() {
 		return e.locked()
 	}
-	return ""
+	return scope.Reason{}
 }
 
-// roundedRewards returns the reason why rounding decides the rewards, "" where it does not.
-func (p *Params) roundedRewards() string {
+// roundedRewards returns the reason why rounding decides the rewards, none where it does not.
+func (p *Params) roundedRewards() scope.Reason {
 	for _, arm := range p.Arms {
 		if arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
-			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
+			return scope.RoundedRewards.Because()
 		}
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // lockedRest is the probability of all arms but one below which a policy counts as locked on that arm. The
@@ -291,7 +282,7 @@ const lockedRest = 1e-3
 
 // locked says why there is no dynamics at a fixed point whose stiffness is rounding: the policy is
 // locked on one arm, and the least coefficient of the penalty at which it is not.
-func (e *Equilibrium) locked() string {
+func (e *Equilibrium) locked() scope.Reason {
 	p, point := &e.params, e.prediction.FixedPoint
 	name, coefficient := "KL", p.KL.Coefficient
 	if p.restoring() == 0 {
@@ -309,18 +300,16 @@ func (e *Equilibrium) locked() string {
 		}
 	}
 	if rest > lockedRest {
-		return "the stiffness at the fixed point is less than a millionth of the " + name + " coefficient, so that rounding decides the dynamics"
+		return scope.RoundedStiffness.Because(name)
 	}
-	differ := fmt.Sprintf("no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks ", name, coefficient)
-	on := fmt.Sprintf("on arm %d, the first being 0, beside which the others have a probability of %.1g in all", arm, rest)
 	if m := newModel(&e.merged.Params); len(m.Arms) > 2 && !m.factored() { // a search of fixed points takes up to seconds
-		return differ + on
+		return scope.Locked.Because(name, coefficient, arm, rest, "")
 	}
 	least := p.leastResolved(coefficient)
 	if math.IsInf(least, 1) { // the reference itself is locked
-		return "no stationary state: whatever the " + name + " coefficient, the policy is locked " + on
+		return scope.LockedReference.Because(name, arm, rest)
 	}
-	return differ + on + fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least)
+	return scope.Locked.Because(name, coefficient, arm, rest, fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least))
 }
 
 // leastResolved returns the least coefficient of the KL penalty, or of the entropy bonus where the penalty has no pull,
@@ -370,7 +359,7 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 	}
 	prediction := e.prediction
 	if e.linearization != nil {
-		if because := e.addDynamics(&prediction, o, l, of); because != "" {
+		if because := e.addDynamics(&prediction, o, l, of); because.Out() {
 			prediction.excludeAll(because)
 		}
 	} else if of&StationaryLaw != 0 {
@@ -381,37 +370,37 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 }
 
 // addDynamics adds to prediction everything that depends on the optimizer and the
-// lag. It returns the reason why that cannot be predicted, "" where it can.
-func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because string) {
+// lag. It returns the reason why that cannot be predicted, none where it can.
+func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	if because := p.notDerived(dynamicsAtRest, 0); because != "" {
+	if because := p.notDerived(dynamicsAtRest, 0); because.Out() {
 		return because
 	}
 	at, m, because := e.dynamicsOf(p)
-	if because != "" {
+	if because.Out() {
 		return because
 	}
 	gain := m.gain
 	prediction.Oscillator = oscillator(m.stiffest(directions, gain), p.Factors)
 	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
-		return beyondRange
+		return scope.BeyondRange.Because()
 	}
 	reason := m.TooLarge()
 	switch {
 	case of == RulesAlone:
-		out := Scope{Because: "the rules alone were predicted"}
+		out := Scope{Because: scope.RulesAlone.Because()}
 		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
-	case reason != "":
+	case reason.Out():
 		prediction.Exact.Scope.Because = reason
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Kind == option.Adam:
-		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
+		prediction.Exact.Scope.Because = scope.AdamLeading.Because()
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
-		prediction.Neglected.include(prediction.LeadingOrder.relativeError(at.averageError(o, 1/(1-o.Beta2))))
+		prediction.Neglected.Add(scope.SecondMoment, prediction.LeadingOrder.relativeError(at.averageError(o, 1/(1-o.Beta2))))
 	case prediction.ForceKind == Expansion:
-		prediction.Exact.Scope.Because = "the force of these rewards is known as an expansion in 1/G only"
+		prediction.Exact.Scope.Because = scope.ExpandedForce.Because()
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	default:
 		prediction.Exact = e.dynamics(m, o, l, of)
@@ -443,27 +432,27 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
 		}
 		if m.Mixed {
-			prediction.SufficientRule.Because = "the sufficient rule is for modes that do not mix"
+			prediction.SufficientRule.Because = scope.MixedModes.Because()
 		} else {
 			prediction.SufficientRule = sufficientRule(m.Moving())
 		}
 	}
 	switch {
-	case reason != "":
+	case reason.Out():
 	case of&StationaryLaw == 0:
-		prediction.Noise.Because = "a part without the noise was predicted"
+		prediction.Noise.Because = scope.PartAlone.Because()
 	default:
 		at.stationary(prediction, p, m)
 	}
 	if len(p.Arms) == 2 && p.GroupSize != option.Infinite && p.Optimizer.Kind != option.Adam {
 		prediction.leadingVariances(at, m)
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // dynamicsOf returns the linearization and the linear dynamics under the optimizer and
 // lag of p, or the reason why there is none.
-func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, because string) {
+func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, because scope.Reason) {
 	local := *e.linearization
 	local.Optimizer, local.Lag = p.Optimizer, p.Lag
 	at = &local
@@ -472,21 +461,21 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 	if method == option.Adam {
 		// Adam scales every logit by its own noise, so equal arms are not merged.
 		if len(p.Arms) > linear.MaxClasses {
-			return nil, nil, "Adam with more than 64 arms"
+			return nil, nil, scope.AdamArms.Because()
 		}
 		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
 		for a := range p.Arms {
 			if !(at.noise.At(a, a) > 0) {
-				return nil, nil, "Adam is a heavy ball near a fixed point only where every logit has noise"
+				return nil, nil, scope.AdamStill.Because()
 			}
 		}
 		gain = at.adamGain(p.Optimizer, nil)
 		method, rate, momentum = option.HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
 	if m = at.newMotion(method, rate, momentum, gain); m == nil {
-		return nil, nil, beyondRange
+		return nil, nil, scope.BeyondRange.Because()
 	}
-	return at, m, ""
+	return at, m, scope.Reason{}
 }
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
@@ -625,19 +614,19 @@ func (m *motion) reduced(p Params, s *linear.Mode, directions []mode, o Oscillat
 	return d
 }
 
-// noStationaryLaw returns why linear dynamics have no stationary law, "" where they have one.
-func (p *Params) noStationaryLaw(d *Dynamics, m *motion) string {
+// noStationaryLaw returns why linear dynamics have no stationary law, none where they have one.
+func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 	switch {
 	case d.SpectralRadius == nil:
-		return "the multipliers of the linear map are not known"
+		return scope.UnknownMultipliers.Because()
 	case *d.SpectralRadius >= 1:
-		return "the linear map is unstable"
+		return scope.Unstable.Because()
 	case d.Neutral > 0:
-		return fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", d.Neutral, len(p.Arms)-1)
+		return scope.Neutral.Because(d.Neutral, len(p.Arms)-1)
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
-		return "the refresh interval is longer than 10,000 steps"
+		return scope.LongBlock.Because()
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
-		return "the relaxation time is so long that rounding decides the stationary law"
+		return scope.SlowMode.Because()
 	}
 	return p.notDerived(stationaryNoise, m.Whole.Dim())
 }
@@ -649,15 +638,15 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	if !d.Scope.In {
 		d = &prediction.LeadingOrder
 	}
-	scope := &prediction.Noise
+	noise := &prediction.Noise
 	if p.GroupSize == option.Infinite {
-		scope.Because = "no noise at G = ∞"
+		noise.Because = scope.NoNoise.Because()
 		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Kind != option.Adam { // which makes steps of rounding errors
 			d.StationaryVariance.ExpectedReward = new(float64)
 		}
 		return
 	}
-	if scope.Because = p.noStationaryLaw(d, m); scope.Because != "" {
+	if noise.Because = p.noStationaryLaw(d, m); noise.Because.Out() {
 		return
 	}
 	law, ok := m.Whole.Law()
@@ -669,9 +658,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 		law, ok = m.Whole.Law()
 	}
 	if !ok {
-		scope.Because = "too close to a threshold for a stationary law"
+		noise.Because = scope.NearThreshold.Because()
 		if m.Whole.AgeDraws > 0 {
-			scope.Because = "the noise of random ages makes the variance grow without bound, or it is too close to a threshold for a stationary law"
+			noise.Because = scope.NearThresholdOfAges.Because()
 		}
 		return
 	}
@@ -680,7 +669,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	variances := make([]float64, len(laws))
 	for i := range laws {
 		if laws[i], ok = m.Relative(i, l.relatives[i].noise).Law(); !ok {
-			scope.Because = "too close to a threshold for a stationary law"
+			noise.Because = scope.NearThreshold.Because()
 			return
 		}
 		variances[i] = laws[i].TimeAverage().At(0, 0)
@@ -695,39 +684,42 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	gap := l.gapVariance(sigma, variances)
 	switch {
 	case !isFinite([]float64{reward, gap}):
-		scope.Because = "the stationary law leaves the range of floating point"
+		noise.Because = scope.LawBeyondRange.Because()
 		return
 	case l.model.shiftedTie(gap):
-		scope.Because = "a tie of two rewards, KL included, lies within four standard deviations of the fixed point"
+		noise.Because = scope.NearTie.Because()
 		return
 	case p.Optimizer.Schedule.Kind != option.ConstantRate:
-		scope.Because = "the learning rate is not constant"
+		noise.Because = scope.RateVaries.Because()
 	default:
-		scope.In = true
+		noise.In = true
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
-	prediction.Neglected.include(secondOrderBound(reward, gap, quadratic))
+	neglected, higher := &prediction.Neglected, secondOrderBound(reward, gap, quadratic)
 	if p.Optimizer.Kind == option.Adam {
 		// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 		// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
-		prediction.Neglected.RewardVariance += reward * missing
-		prediction.Neglected.RewardMean /= max(1-missing, 0)
-		prediction.Neglected.include(d.relativeError(missing))
+		second := d.relativeError(missing - l.averageError(p.Optimizer, 1/(1-p.Optimizer.Beta2)))
+		second.RewardVariance = reward * missing
+		higher.RewardMean /= max(1-missing, 0)
+		neglected.Add(scope.SecondMoment, second)
 		if sigma := law.Snapshot(); reward > 0 {
-			l.zeroVariance(prediction, make([]float64, m.Whole.Dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
+			l.zeroVariance(prediction, &higher, make([]float64, m.Whole.Dim()), sigma, nil, nil, secondOrderSize*gap, higher.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.Whole.Dim() <= maxCurved && p.notDerived(secondOrderLaw, m.Whole.Dim()) == "" {
-		l.moments(prediction, m, &law, laws, sigma, variances)
+	} else if m.Whole.Dim() <= maxCurved && !p.notDerived(secondOrderLaw, m.Whole.Dim()).Out() {
+		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}
-	prediction.Neglected.RewardVariance += l.rounding()
+	neglected.Add(scope.HigherOrder, higher)
+	rounded := l.rounding()
 	if d.RelaxationRate != nil { // the series of the law has 1/rate terms
-		prediction.Neglected.RewardVariance += min(reward*roundedTerm / *d.RelaxationRate, math.MaxFloat64)
+		rounded += reward * roundedTerm / *d.RelaxationRate
 	}
-	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
-	prediction.Neglected.add(l.limitNeglect(m, &law))
-	prediction.Neglected.include(l.expansionNeglect(m, reward))
-	prediction.Neglected.add(l.tails(sigma))
+	neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: rounded})
+	neglected.Add(scope.ClippedRatio, l.clipNeglect(m, &law, laws))
+	neglected.Add(scope.ClippedNorm, l.limitNeglect(m, &law))
+	neglected.Add(scope.NextInSize, l.expansionNeglect(m, reward))
+	neglected.Add(scope.FarStates, l.tails(sigma))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

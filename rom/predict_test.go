@@ -116,7 +116,7 @@ func checkPrediction(t *rapid.T) {
 	if all := faults(got); len(all) > 0 {
 		t.Fatalf("%+v: %v", p, all)
 	}
-	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because != "") || !isFinite(logits) {
+	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !isFinite(logits) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
 	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !isFinite([]float64{skew}) {

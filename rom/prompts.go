@@ -1,11 +1,11 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // Prompts are the prompts of a cell: bandits of two Bernoulli arms with one reference
@@ -52,16 +52,13 @@ func (p *Params) prompt(x int, init []float64) (one Params, start []float64) {
 }
 
 // notDerived returns the reason why there is no theory of prompts that share one policy;
-// "" where there is one.
-func (s *Prompts) notDerived() string {
+// none where there is one.
+func (s *Prompts) notDerived() scope.Reason {
 	if len(s.First) > 0 && s.Parameters == option.Shared && s.Order != option.Independent {
-		return "prompts that share one policy are drawn by epochs, whose noise is not derived: it is for prompts drawn with replacement"
+		return scope.SharedEpochs.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
-
-// noOscillator is the reason why prompts with a policy each have no reduced-order model.
-const noOscillator = "each prompt has a policy of its own: there is no single oscillator"
 
 // bandits returns the arms of all prompts.
 func (p *Params) bandits() (all [][]option.Arm) {
@@ -79,18 +76,18 @@ func (p *Params) bandits() (all [][]option.Arm) {
 //	μ_eff = μ^M,   η_eff = η s_M/B,   s_M = (1−μ^M)/(1−μ),
 //
 // or the reason why that is not so.
-func (p *Params) visits() (visit Params, period int, because string) {
+func (p *Params) visits() (visit Params, period int, because scope.Reason) {
 	o, prompts := p.Optimizer, len(p.Prompts.First)
 	period = prompts / p.GroupsPerStep
 	switch {
 	case p.Prompts.Order == option.Independent:
-		because = "prompts with a policy each are drawn with replacement: the theory has each once an epoch"
+		because = scope.PromptsWithReplacement.Because()
 	case prompts%p.GroupsPerStep != 0:
-		because = fmt.Sprintf("%d prompts are no multiple of %d groups per step", prompts, p.GroupsPerStep)
+		because = scope.PromptsNoMultiple.Because(prompts, p.GroupsPerStep)
 	case o.Kind != option.HeavyBall || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0:
-		because = "between its visits a prompt coasts, for which the theory has a heavy ball with a constant learning rate only"
+		because = scope.CoastingOptimizer.Because()
 	case o.Momentum > 0 && period > 1 && p.Prompts.Order == option.Shuffled:
-		because = "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order"
+		because = scope.CoastingShuffled.Because()
 	default:
 		because = p.notDerived(visitsOfPrompts, 0)
 	}
@@ -149,13 +146,13 @@ func newTabularEquilibrium(p Params) *Equilibrium {
 		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.count})
 	}
 	e.prediction.ForceKind = Exact
-	e.prediction.excludeAll("each prompt has a policy of its own: the theory has the mean and the variance of their mean reward, and no dynamics of it")
+	e.prediction.excludeAll(scope.NoSingleDynamics.Because())
 	n := float64(len(p.Prompts.First))
 	mean := FixedPoint{Logits: make([]float64, 2), Policy: make([]float64, 2)}
 	for _, g := range e.prompts {
 		point, ok := g.Reached()
 		if !ok {
-			e.prediction.excludeAll("a prompt has no fixed point: " + g.prediction.Exact.Scope.Because)
+			e.prediction.excludeAll(scope.PromptWithoutPoint.Because(g.prediction.Exact.Scope.Because))
 			return e
 		}
 		for a := range 2 {
@@ -178,13 +175,13 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	switch {
 	case prediction.FixedPoint == nil:
 		return prediction
-	case because == "" && o.Momentum > 0 && period > 1:
-		because = "with momentum a prompt coasts between its visits, and the theory has its variance at the visits only"
-	case because == "" && of&StationaryLaw == 0:
-		because = "a part without the noise was predicted"
+	case !because.Out() && o.Momentum > 0 && period > 1:
+		because = scope.CoastingNoise.Because()
+	case !because.Out() && of&StationaryLaw == 0:
+		because = scope.PartAlone.Because()
 	}
-	prediction.Noise = Scope{In: because == "", Because: because}
-	if because != "" {
+	prediction.Noise = Scope{In: !because.Out(), Because: because}
+	if because.Out() {
 		return prediction
 	}
 	n := float64(len(p.Prompts.First))
@@ -192,7 +189,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	for _, g := range e.prompts {
 		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if m := q.Moments; !q.Noise.In || q.variance() == nil || m.RewardShift == nil || m.RewardVariance == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
-			prediction.Noise = Scope{Because: "of a prompt: " + q.Noise.Because}
+			prediction.Noise = Scope{Because: scope.OfPrompt.Because(q.Noise.Because)}
 			return prediction
 		}
 		w := g.count / n
@@ -202,7 +199,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 		linear += w * *q.variance() / n
 		variance += w * *q.Moments.RewardVariance / n
 		gap += w * *q.Exact.StationaryVariance.LogitGap / n
-		prediction.Neglected.add(Neglected{RewardMean: w * q.Neglected.RewardMean, RewardVariance: w * q.Neglected.RewardVariance / n, ZeroVariance: w * q.Neglected.ZeroVariance})
+		prediction.Neglected.AddAll(q.Neglected, w, w/n, w)
 	}
 	prediction.Moments = Moments{RewardShift: &shift, RewardVariance: &variance, ZeroVariance: &share, ZeroVarianceShift: &moved}
 	prediction.Exact.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &linear}
@@ -214,7 +211,7 @@ func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to 
 	p := e.params
 	p.Optimizer, p.Lag = o, l
 	visit, period, because := p.visits()
-	if because != "" {
+	if because.Out() {
 		return Settled{Reward: 1, Largest: 1}
 	}
 	var settled Settled
@@ -228,10 +225,9 @@ func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to 
 
 // unsettledTabular is Unsettled for prompts with a policy each: the mean of what is left of
 // the way of each, which bounds the effect on the mean reward.
-func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope) {
-	var left Neglected
+func unsettledTabular(p Params, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	visit, period, because := p.visits()
-	if because != "" {
+	if because.Out() {
 		return left, Scope{Because: because}
 	}
 	n := float64(len(p.Prompts.First))
@@ -242,11 +238,11 @@ func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope)
 		if at.FixedPoint == nil {
 			return left, at.Exact.Scope
 		}
-		by, scope := Unsettled(one, &at, start, from/period, max(to/period, from/period+1))
-		if !scope.In {
-			return left, scope
+		by, within := Unsettled(one, &at, start, from/period, max(to/period, from/period+1))
+		if !within.In {
+			return left, within
 		}
-		left.add(Neglected{RewardMean: by.RewardMean / n, RewardVariance: by.RewardVariance / n, ZeroVariance: by.ZeroVariance / n})
+		left = left.Plus(scope.Sizes{RewardMean: by.RewardMean / n, RewardVariance: by.RewardVariance / n, ZeroVariance: by.ZeroVariance / n})
 	}
 	return left, Scope{In: true}
 }
@@ -266,7 +262,7 @@ func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
 		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
 	}
 	visit, period, because := p.visits()
-	if because != "" {
+	if because.Out() {
 		path.Scope = Scope{Because: because}
 	}
 	if !path.Scope.In || len(at) == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // Refreshed returns the centred logits, one per arm, to which a block without end
@@ -22,7 +23,7 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	p = p.checked()
 	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
-	if because := noRecurrence(m); because != "" {
+	if because := noRecurrence(m); because.Out() {
 		return nil, Scope{Because: because}
 	}
 	m.set(old, old)
@@ -36,7 +37,7 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 		logits[a] -= mean
 	}
 	if !isFinite(logits) {
-		return nil, Scope{Because: beyondRange}
+		return nil, Scope{Because: scope.BeyondRange.Because()}
 	}
 	return logits, Scope{In: true}
 }
@@ -54,8 +55,8 @@ func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "two")
 	want(within > 0, "within", within, "above 0")
-	end, scope := Refreshed(p, old)
-	want(scope.In, "Refreshed", scope.Because, "in scope")
+	end, refreshed := Refreshed(p, old)
+	want(refreshed.In, "Refreshed", refreshed.Because, "in scope")
 	next := end[0] - end[1]
 	way := next - (old[0] - old[1])
 	away, o := math.Abs(way), &p.Optimizer
@@ -110,15 +111,15 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 	return sum / m.pull()
 }
 
-// noRecurrence returns the reason why Refreshed is out of scope, "" where it is in.
-func noRecurrence(m *model) string {
+// noRecurrence returns the reason why Refreshed is out of scope, none where it is in.
+func noRecurrence(m *model) scope.Reason {
 	switch {
 	case m.Importance.Mode != option.Ratio || m.KL.In != option.InLoss || m.KL.Gradient != option.ExactKL || m.KL.At != option.AtCurrent:
-		return "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy"
+		return scope.RecurrenceWeights.Because()
 	case m.pull() == 0:
-		return "without a penalty the motion inside a block does not converge"
+		return scope.RecurrenceNoPenalty.Because()
 	case !m.factored():
-		return "the mean force of these rewards has no common factor for all arms"
+		return scope.RecurrenceNoFactor.Because()
 	}
-	return ""
+	return scope.Reason{}
 }

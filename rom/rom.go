@@ -33,6 +33,7 @@ package rom
 import (
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/scope"
 )
 
 // Factors multiply constants of the theory by numbers > 0, to plant a known fault
@@ -80,55 +81,23 @@ type Params struct {
 }
 
 // Kind is the origin of a prediction.
-type Kind string
+type Kind = scope.Kind
 
+// The kinds of a prediction.
 const (
-	Exact        Kind = "exact"         // the exact law of the linear or mean-field dynamics
-	Expansion    Kind = "expansion"     // the same with a force expanded in 1/G, to first order
-	LeadingOrder Kind = "leading-order" // the reduced-order model, a heavy ball for Adam, or another first order named in the docs
-
-	// The formulas of arXiv:2606.30789 as printed, with the stiffness measured as the
-	// paper measures it (see PaperStiffness), or with λ of the stiffest mode.
-	PaperRule       Kind = "paper-rule"
-	RuleAtStiffness Kind = "rule-at-stiffness"
-
-	RuleAtLargestAge Kind = "rule-at-largest-age" // RuleAtStiffness with the largest age for K_ref
-	SufficientRule   Kind = "sufficient-rule"     // a condition proven to be sufficient, see sufficientRule
+	Exact            = scope.Exact
+	Expansion        = scope.Expansion
+	LeadingOrder     = scope.LeadingOrder
+	PaperRule        = scope.PaperRule
+	RuleAtStiffness  = scope.RuleAtStiffness
+	RuleAtLargestAge = scope.RuleAtLargestAge
+	SufficientRule   = scope.SufficientRule
 )
-
-// Neglected holds the predicted absolute sizes of the largest terms that stationary
-// predictions neglect, each ≥ 0 and in the unit of its number; 0 where nothing is
-// neglected or no estimate is known. An estimate of this kind is itself good to a
-// factor of about two.
-type Neglected struct {
-	RewardMean     float64 `json:"expected_reward"`          // of E J, in units of reward
-	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
-	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
-
-	// By samples out of the bounds of their weights, and by Adam's second moment:
-	RelaxationRate float64 `json:"-"` // of that of the linear dynamics, per step
-	DampingRatio   float64 `json:"-"` // of that of the linear dynamics
-}
-
-// include takes other into account: of every number the larger one stays.
-func (n *Neglected) include(other Neglected) {
-	n.RewardMean = max(n.RewardMean, other.RewardMean)
-	n.RewardVariance = max(n.RewardVariance, other.RewardVariance)
-	n.ZeroVariance = max(n.ZeroVariance, other.ZeroVariance)
-	n.RelaxationRate = max(n.RelaxationRate, other.RelaxationRate)
-	n.DampingRatio = max(n.DampingRatio, other.DampingRatio)
-}
-
-func (n *Neglected) add(other Neglected) {
-	n.RewardMean += other.RewardMean
-	n.RewardVariance += other.RewardVariance
-	n.ZeroVariance += other.ZeroVariance
-}
 
 // Scope says whether a prediction holds for its cell.
 type Scope struct {
-	In      bool   `json:"in"`      // the prediction holds
-	Because string `json:"because"` // why it does not; "" where In
+	In      bool         `json:"in"`      // the prediction holds
+	Because scope.Reason `json:"because"` // why it does not
 }
 
 // FixedPoint is a solution of E[g](θ, θ) = 0.
@@ -277,8 +246,8 @@ type Rule struct {
 	// 12 of the paper claims it up to a constant factor, which for unit white noise is ½.
 	RewardVariance *float64 `json:"-"`
 	// Stiffness is the K in the formulas, in units of force per logit.
-	Stiffness *float64 `json:"stiffness,omitempty"`
-	Because   string   `json:"because,omitempty"` // why the formulas give nothing; "" where they do
+	Stiffness *float64     `json:"stiffness,omitempty"`
+	Because   scope.Reason `json:"because,omitzero"` // why the formulas give nothing
 }
 
 // Moments are the stationary moments beyond the linear ones, to second order in
@@ -320,8 +289,8 @@ type Prediction struct {
 	// G = ∞, when the linear map is unstable, and for a learning rate that decays. In
 	// scope, Neglected says how good the predictions are.
 	Noise Scope `json:"-"`
-	// Neglected holds the sizes of what the stationary predictions leave out.
-	Neglected Neglected `json:"neglected"`
+	// Neglected lists what the stationary predictions leave out.
+	Neglected scope.Neglected `json:"neglected"`
 
 	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
 	Chatter float64 `json:"-"`

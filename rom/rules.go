@@ -5,6 +5,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // paperRule returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
@@ -18,7 +19,7 @@ import (
 // the variance of one step's force on J; it is nil for noise 0 and C ≤ 0.
 func paperRule(stiffness float64, s *linear.Mode, noise float64) Rule {
 	if stiffness <= 0 {
-		return Rule{Stiffness: &stiffness, Because: "the paper's formulas need a stiffness above 0"}
+		return Rule{Stiffness: &stiffness, Because: scope.PaperStiffnessNegative.Because()}
 	}
 	return ruleAt(stiffness, s, noise, s.Lag.Age(linear.PaperAge))
 }
@@ -26,7 +27,7 @@ func paperRule(stiffness float64, s *linear.Mode, noise float64) Rule {
 // ruleAt is paperRule with the given K_ref.
 func ruleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	if math.IsInf(age, 1) {
-		return Rule{Stiffness: &stiffness, Because: "the law of ages has no largest age"}
+		return Rule{Stiffness: &stiffness, Because: scope.NoLargestAge.Because()}
 	}
 	rate := (1 - s.Momentum) / (stiffness * max(age, 1))
 	onset := PaperOnset(s.Momentum, age) / stiffness

@@ -3,6 +3,7 @@ package rom
 import (
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
@@ -12,8 +13,8 @@ type Settled struct {
 	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
 	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
 
-	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
-	Escape   string  // why the noise may take a run to another attractor; ""
+	Kurtosis float64      // bound on that of one step's force along ∇J; 0: not known
+	Escape   scope.Reason // why the noise may take a run to another attractor
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -33,7 +34,7 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	p := e.params
 	p.Optimizer, p.Lag = o, l
 	at, m, because := e.dynamicsOf(p)
-	if because != "" || m.TooLarge() != "" {
+	if because.Out() || m.TooLarge().Out() {
 		return whole
 	}
 	largest := linear.Radius(m.Whole.Monodromy())

@@ -7,6 +7,7 @@ import (
 
 	"grposim/rom/fp"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 const (
@@ -46,9 +47,9 @@ const (
 // Case: two constant arms 0 and −1, G = 9, k3, β = 0.2, η = 0.2, μ = 0.9. Linear theory has a share 0.718 of
 // groups of equal rewards, the tails add 0.226, and 0.938(2) was simulated. With a lag: constant arms 60, 0.2,
 // 60, G = 2, k3, β = 0.5, η = 0.8, μ = 0.9, where nearly all replicas overflow at delays of 1, 5 and 30.
-func (l *linearization) tails(sigma *mat.Dense) Neglected {
+func (l *linearization) tails(sigma *mat.Dense) scope.Sizes {
 	_, n := l.q.Dims()
-	var largest Neglected
+	var largest scope.Sizes
 	if l.model.affordable(maxFlowWork) < 60*n {
 		return largest
 	}
@@ -71,7 +72,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		var ray mat.VecDense
 		ray.MulVec(sigma, mat.NewVecDense(n, v))
 		ray.ScaleVec(1/deviation, &ray)
-		var far Neglected
+		var far scope.Sizes
 		weight := 0.0
 		for _, sign := range []float64{1, -1} {
 			y := make([]float64, 2*n)
@@ -109,9 +110,9 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		switch whole := 1 + weight; {
 		case weight <= tailWeight:
 		case linear.NewLag(&l.Lag).OnPolicy():
-			largest.include(Neglected{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
+			largest = largest.Max(scope.Sizes{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
 		default:
-			return Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: 1}
+			return scope.Unknown
 		}
 	}
 	return largest

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // Two arms of rewards 0 and −1 under k3 at the learning rate 0.2: kicks carry the policy
@@ -12,7 +13,7 @@ import (
 // gradient of KL, whose noise decreases as an arm becomes rare, nothing lies far away. With a lag
 // heavy tails leave nothing known.
 func TestTails(t *testing.T) {
-	tails := func(rate float64, estimator option.KLGradient, lag option.Lag) Neglected {
+	tails := func(rate float64, estimator option.KLGradient, lag option.Lag) scope.Sizes {
 		p := Params{
 			Arms:      []option.Arm{{Law: option.Constant, Mean: 0}, {Law: option.Constant, Mean: -1}},
 			Estimator: option.Estimator{GroupSize: 9, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.2, Gradient: estimator}, Advantage: option.Advantage{Scale: option.StdScale}},
@@ -20,7 +21,7 @@ func TestTails(t *testing.T) {
 			Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: rate, Momentum: 0.9},
 		}
 		at, m, because := NewEquilibrium(p.checked()).dynamicsOf(p.checked())
-		if because != "" {
+		if because.Out() {
 			t.Fatal(because)
 		}
 		law, ok := m.Whole.Law()
@@ -33,7 +34,7 @@ func TestTails(t *testing.T) {
 	if got := tails(0.2, option.K3, onPolicy); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {
 		t.Errorf("tails hold %g of the zero-variance groups, want 0.22", got.ZeroVariance)
 	}
-	for _, got := range []Neglected{tails(0.01, option.K3, onPolicy), tails(0.2, option.ExactKL, onPolicy)} {
+	for _, got := range []scope.Sizes{tails(0.01, option.K3, onPolicy), tails(0.2, option.ExactKL, onPolicy)} {
 		if got.RewardMean > 1e-6 || got.RewardVariance > 1e-8 || got.ZeroVariance > 1e-6 {
 			t.Errorf("tails %+v, want none", got)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"grposim/rom/fp"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // zeroVariance adds to prediction the mean of EqualRewards over the stationary law of
@@ -19,7 +20,7 @@ import (
 // d = ∇ log P_v. Along that direction x_old is taken as normal, with the second-order
 // variance and the third cumulant γ of its density 1 + γ(u³−3u)/6; across it the mean is
 // taken to second order in the deviation.
-func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
+func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
 	m, n := l.model, len(shift)
 	if m.KL.OfReward() { // where rewards, KL included, are equal at the fixed point, rounding decides whether they count as equal
 		m.set(l.logits, l.logits)
@@ -113,7 +114,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 	total = min(max(total, 0), 1)
 	change := total - still
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, &change
-	prediction.Neglected.ZeroVariance = missing
+	higher.ZeroVariance = missing
 }
 
 // overNormal visits the points u of the trapezoidal rule on the standard normal density, with

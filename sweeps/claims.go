@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -19,7 +20,7 @@ type finding struct {
 	measured, lo, hi float64          // value and interval; NaN where nothing was measured
 	fit              measure.Estimate // of a slope, with its errors; zero for other quantities
 	replicas         int              // independent values behind the interval; 0 where there are none
-	predicted        predicted
+	predicted        scope.Number
 	side             Side               // how the measurement can contradict the prediction
 	expect           config.Expectation // "": the check's
 	about            *config.About      // nil: the check's
@@ -49,21 +50,11 @@ func (d divergence) String() string {
 	return fmt.Sprintf("%d of %d replicas left the range of floating point, the first at step %d", d.diverged, d.replicas, d.at)
 }
 
-// predicted is a predicted value, or the reason why the theory predicts none.
-type predicted struct {
-	value      float64 // ±Inf for an event that never occurs; of no meaning out of scope
-	kind       rom.Kind
-	outOfScope string  // why the theory does not hold here; "" where it does
-	neglected  float64 // predicted absolute size of what the prediction leaves out, ≥ 0
-	resolution float64 // rounding error of the measured value: no margin is smaller
-	since      string  // why so much is neglected; "": terms of higher order
-}
-
 // newFinding returns a finding without a measurement. Its NaNs make the comparison
 // inconclusive until a claim replaces them.
 func newFinding(kind rom.Kind) finding {
 	nan := math.NaN()
-	return finding{measured: nan, lo: nan, hi: nan, predicted: predicted{kind: kind}}
+	return finding{measured: nan, lo: nan, hi: nan, predicted: scope.Number{Kind: kind}}
 }
 
 // claim is the part of a claim that measures, predicts and draws. Its config.Claim is the part

@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/store"
@@ -26,7 +27,7 @@ var amplitudePicture = overPicture{
 
 // idealReward returns the mean reward of a run without noise.
 func idealReward(m *model, c *Cell) func(t int) float64 {
-	if curve, theory := m.curve(c); theory.outOfScope == "" {
+	if curve, theory := m.curve(c); !theory.Out() {
 		return curve.at
 	}
 	return nil
@@ -50,7 +51,7 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 	curve, theory := j.curve(c)
 	f.predicted, f.diverged = theory, divergenceOf(c, o)
 	recorded := j.trajectory(o, sim.ExpectedReward)
-	if theory.outOfScope != "" || recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
+	if theory.Out() || recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
 		if n := len(curve.neglected); n > 0 {
 			curve.neglect(&f.predicted, curve.neglected[n-1]/math.Abs(curve.rise))
 		}
@@ -73,12 +74,12 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 			lo, hi = deviation, deviation
 		}
 		if math.IsNaN(lo) || math.IsNaN(hi) {
-			return newFinding(theory.kind)
+			return newFinding(theory.Kind)
 		}
 		reach := max(-lo, hi)
 		miss := max(lo, -hi) // distance of the interval from 0; < 0 where it contains 0
 		ranks, margin := 0, j.margin(0)
-		switch known := curve.neglectedAt(t) <= neglectedShare*margin*math.Abs(curve.rise); {
+		switch known := curve.neglectedAt(t) <= scope.Decisive*margin*math.Abs(curve.rise); {
 		case known && miss > margin:
 			ranks, reach = 3, miss
 		case known && math.Abs(deviation) > margin:
@@ -94,8 +95,8 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 		}
 	}
 	if unpredicted >= 0 && rank == 0 {
-		f.predicted.neglected = math.Inf(1)
-		f.predicted.since = fmt.Sprintf(": from step %d on the spread of runs has no finite prediction", unpredicted)
+		f.predicted.Neglected = nil
+		f.predicted.Leave(scope.HigherOrder, math.Inf(1), fmt.Sprintf("from step %d on the spread of runs has no finite prediction", unpredicted))
 	}
 	return f
 }
@@ -109,7 +110,7 @@ func compareAmplitude(j *judgement, c *Cell) finding {
 	curve, theory := j.curve(c)
 	f.predicted, f.side = theory, FromBelow
 	recorded := j.trajectory(o, sim.ExpectedReward)
-	if theory.outOfScope != "" || recorded == nil || o.Status == store.CellDiverged {
+	if theory.Out() || recorded == nil || o.Status == store.CellDiverged {
 		return f
 	}
 	measured := make([]float64, len(recorded.Steps))
@@ -127,39 +128,39 @@ func compareAmplitude(j *judgement, c *Cell) finding {
 func saturationNumbers(m *model, cells []*Cell) []scalar {
 	rate := scalar{quantity: "rate of the free exponential, per step", estimate: sim.SaturationRate}
 	r2 := scalar{quantity: "R² of the free exponential", estimate: sim.SaturationR2, tested: true}
-	fit := sync.OnceValue(func() []predicted {
+	fit := sync.OnceValue(func() []scope.Number {
 		both := m.ofFit(cells[0], sim.SaturationFit, func(steps []int, reward []float64) []float64 {
 			rate, r2 := measure.Saturation(steps, reward)
 			return []float64{rate, r2}
 		})
-		if both[0].outOfScope == "" && math.IsNaN(both[0].value) {
-			both[0].outOfScope = "no exponential fits the predicted curve"
-			both[1].outOfScope = both[0].outOfScope
+		if both[0].Out() == false && math.IsNaN(both[0].Value) {
+			both[0].Because = scope.NoExponential.Because()
+			both[1].Because = both[0].Because
 		}
 		return both
 	})
-	rate.predict = func(m *model, c *Cell) predicted {
+	rate.predict = func(m *model, c *Cell) scope.Number {
 		if m.kind != rom.LeadingOrder {
 			return fit()[0]
 		}
 		s := m.settings(c)
 		p := m.relaxationRate(&s)
-		p.outOfScope = cmp.Or(p.outOfScope, rom.Unclipped(m.params(c), math.Inf(1)).Because)
+		p.Because = cmp.Or(p.Because, rom.Unclipped(m.params(c), math.Inf(1)).Because)
 		return p
 	}
 	if m.check.Prediction == rom.LeadingOrder { // whose rate is not that of a fit
 		return []scalar{rate}
 	}
-	r2.predict = func(*model, *Cell) predicted { return fit()[1] }
+	r2.predict = func(*model, *Cell) scope.Number { return fit()[1] }
 	return []scalar{rate, r2}
 }
 
 // ofFit returns the numbers that a fit to the predicted curve of a cell gives, at least one. They neglect as
 // much as they move if the curve is displaced by what it leaves out.
-func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward []float64) []float64) []predicted {
+func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward []float64) []float64) []scope.Number {
 	curve, theory := m.curve(c)
-	if theory.outOfScope != "" {
-		return []predicted{theory, theory} // no fit gives more
+	if theory.Out() {
+		return []scope.Number{theory, theory} // no fit gives more
 	}
 	steps, reward := curve.sample(sim.FitSteps(kind, c.Settings.Run.Steps))
 	values := fit(steps, reward)
@@ -169,10 +170,10 @@ func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward [
 			sizes[i] = max(sizes[i], math.Abs(other-values[i]))
 		}
 	}
-	var all []predicted
+	var all []scope.Number
 	for i, value := range values {
 		p := theory
-		p.value = value
+		p.Value = value
 		curve.neglect(&p, sizes[i])
 		all = append(all, p)
 	}
@@ -182,14 +183,14 @@ func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward [
 // earlySlope returns the stiffness that the paper's fit to the first steps gives of the
 // mean-field curve, by the rule at the stiffness λ of the stiffest mode, and by the paper's
 // rule the stiffness in its formulas.
-func (m *model) earlySlope(c *Cell) predicted {
+func (m *model) earlySlope(c *Cell) scope.Number {
 	switch m.kind {
 	case rom.PaperRule:
-		stiffness, scope := m.paperStiffness(c)
-		return predicted{value: stiffness, kind: rom.PaperRule, outOfScope: scope.Because}
+		stiffness, within := m.paperStiffness(c)
+		return scope.Number{Value: stiffness, Kind: rom.PaperRule, Because: within.Because}
 	case rom.RuleAtStiffness:
 		p := m.prediction(c)
-		return predicted{value: p.Stiffness.Total, kind: rom.RuleAtStiffness, outOfScope: theory.MissingFixedPoint(p)}
+		return scope.Number{Value: p.Stiffness.Total, Kind: rom.RuleAtStiffness, Because: theory.MissingFixedPoint(p)}
 	}
 	s := m.settings(c)
 	return m.ofFit(c, sim.EarlySlopeFit, func(steps []int, reward []float64) []float64 {
@@ -238,13 +239,16 @@ func (c *curve) neglectedAt(t int) float64 {
 
 // neglect sets the size of what a value predicted from the curve leaves out, infinite if it
 // is NaN and the value is not.
-func (c *curve) neglect(p *predicted, size float64) {
-	if p.neglected = size; math.IsNaN(size) && !math.IsNaN(p.value) {
-		p.neglected = math.Inf(1)
+func (c *curve) neglect(p *scope.Number, size float64) {
+	if math.IsNaN(size) && !math.IsNaN(p.Value) {
+		size = math.Inf(1)
 	}
+	p.Neglected = nil
 	if n := len(c.rounding) - 1; n >= 0 && c.rounding[n] >= c.neglected[n]/2 {
-		p.since = ": the mean field is chaotic, so that rounding decides it"
+		p.Leave(scope.Rounding, size, "the mean field is chaotic, so that rounding decides it")
+		return
 	}
+	p.Leave(scope.HigherOrder, size)
 }
 
 // sample returns the given steps and the curve at them.
@@ -281,20 +285,20 @@ func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 // The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where the flow reaches
 // none, as at β = 0, the rise is that to the best arm, the largest there can be. With a planted fault what it
 // neglects is not known: a fault changes no scope of this kind.
-func (m *model) curve(c *Cell) (cv curve, p predicted) {
+func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 	params := m.params(c)
 	if m.kind == rom.PaperRule {
 		params.GroupSize = option.Infinite
 	}
-	p.kind = m.kind
+	p.Kind = m.kind
 	if c.start == nil {
-		p.outOfScope = theory.NoFixedPoint
+		p.Because = scope.NoFixedPoint.Because()
 		return curve{}, p
 	}
 	start := rom.ExpectedReward(params, c.start)
 	point, ok := m.cache.Equilibrium(params).Reached()
 	if byFormula := m.kind == rom.LeadingOrder || m.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
-		p.outOfScope = theory.NoFixedPoint
+		p.Because = scope.NoFixedPoint.Because()
 		return curve{}, p
 	}
 	if !ok {
@@ -302,22 +306,22 @@ func (m *model) curve(c *Cell) (cv curve, p predicted) {
 	}
 	cv.rise = point.Reward - start
 	if math.Abs(cv.rise) < 1e-9 {
-		p.outOfScope = "the run starts at the reward where it ends: there is no rise to compare"
+		p.Because = scope.NoRise.Because()
 		return curve{}, p
 	}
-	if because := theory.FewKicks(params, &c.Settings, c.start, point, ok); because != "" {
-		p.outOfScope = because
+	if because := theory.FewKicks(params, &c.Settings, c.start, point, ok); because.Out() {
+		p.Because = because
 		return curve{}, p
 	}
 	if m.kind == rom.LeadingOrder {
-		form, scope := rom.ClosedForm(params, c.start)
-		cv.form, p.outOfScope = form, scope.Because
+		form, within := rom.ClosedForm(params, c.start)
+		cv.form, p.Because = form, within.Because
 		return cv, p
 	}
 	if m.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite {
 		s := m.settings(c)
-		stiffness, scope := m.paperStiffness(c)
-		p.outOfScope = scope.Because
+		stiffness, within := m.paperStiffness(c)
+		p.Because = within.Because
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, p
 	}
@@ -329,11 +333,11 @@ func (m *model) curve(c *Cell) (cv curve, p predicted) {
 	r := m.cache.MeanReward(params, &c.Settings, c.start, cv.steps, size)
 	if theory.Unbounded(r) {
 		s := m.settings(c)
-		r = theory.ComeToRest(r, &s, m.prediction(c), m.settled(&s))
+		r = theory.ComeToRest(r, m.atRest(&s))
 	}
 	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
-	p.kind = cmp.Or(p.kind, r.Kind)
-	p.outOfScope = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
+	p.Kind = cmp.Or(p.Kind, r.Kind)
+	p.Because = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
 	return cv, p
 }
 
@@ -419,7 +423,7 @@ func drawCurves(j *judgement, d *figureSource) Figure {
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
-			if theory.outOfScope == "" {
+			if !theory.Out() {
 				predicted.Points = append(predicted.Points, BarePoint(x, curve.at(t)))
 			}
 		}
@@ -464,10 +468,10 @@ func drawFits(j *judgement, d *figureSource) Figure {
 		for _, t := range steps {
 			x := float64(t)
 			exponential.Points = append(exponential.Points, BarePoint(x, end-amplitude*math.Exp(-rate.Mean*x)))
-			if exact.outOfScope == "" {
+			if !exact.Out() {
 				predicted.Points = append(predicted.Points, BarePoint(x, curve.at(t)))
 			}
-			if leading.outOfScope == "" {
+			if !leading.Out() {
 				oscillator.Points = append(oscillator.Points, BarePoint(x, closed.at(t)))
 			}
 		}

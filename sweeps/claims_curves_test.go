@@ -24,8 +24,8 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	c := &cells[slices.IndexFunc(cells, func(c Cell) bool { return c.deterministic() })]
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
 	cv, of := j.curve(c)
-	if of.outOfScope != "" {
-		t.Fatal(of.outOfScope)
+	if of.Out() {
+		t.Fatal(of.Because)
 	}
 	if len(cv.reward) > 600 {
 		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.reward), steps)
@@ -52,8 +52,8 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 			c := &plan.Cells[i]
 			path := plan.Path(c)
 			cv, of := j.curve(c)
-			if !path.Scope.In || of.outOfScope != "" {
-				t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.outOfScope)
+			if !path.Scope.In || of.Out() {
+				t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.Because)
 			}
 			params := theory.Params(&c.Settings, rom.Unit)
 			if raw := rom.MeanReward(params, c.start, path.Steps); !slices.Equal(raw.Neglected, []float64(path.Neglected)) {

@@ -34,8 +34,8 @@ func compareCycle(j *judgement, c *Cell) finding {
 	cycle := predict(j.params(c), c.start, steps[late:])
 	f := newFinding(cycle.Kind)
 	f.diverged = divergenceOf(c, o)
-	f.predicted.value, f.predicted.neglected = cycle.Width, cycle.Neglected
-	f.predicted.outOfScope = cmp.Or(cycle.Scope.Because, j.missingExact(cycle.Kind))
+	f.predicted = cycle
+	f.predicted.Because = cmp.Or(cycle.Because, j.missingExact(cycle.Kind))
 	if recorded := j.trajectory(o, sim.LogitGap); recorded != nil {
 		gaps := gapsAt(recorded, steps[late:])
 		f.measured = slices.Max(gaps) - slices.Min(gaps)
@@ -69,8 +69,8 @@ func drawCycles(j *judgement, d *figureSource) Figure {
 		steps, _ := refreshes(&c.Settings)
 		width := compareCycle(j.by(""), c).measured
 		group := fmt.Sprintf("%s, width %.3g", withoutVariant(set.Label, c.Variant), width)
-		if bounded := compareCycle(j.by(rom.LeadingOrder), c).predicted; bounded.outOfScope == "" {
-			group += fmt.Sprintf(" (by the bound %.3g ± %.2g)", bounded.value, bounded.neglected)
+		if bounded := compareCycle(j.by(rom.LeadingOrder), c).predicted; !bounded.Out() {
+			group += fmt.Sprintf(" (by the bound %.3g ± %.2g)", bounded.Value, bounded.Size())
 		}
 		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured}
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}

@@ -10,6 +10,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -20,204 +21,78 @@ import (
 
 // The claims about the stationary state; their pictures show deviations.
 
-// stationary returns the kind and scope of the theory's stationary state, and the prediction
-// that has its numbers.
-func (m *model) stationary(c *Cell) (predicted, *rom.Prediction) {
-	p, s := m.prediction(c), m.settings(c)
-	kind := theory.StationaryKind(&s, p)
-	return predicted{kind: kind, outOfScope: cmp.Or(theory.StationaryScope(&s, p), m.missingExact(kind))}, p
+// atRest returns the theory of the stationary state of settings, fault included.
+func (m *model) atRest(s *config.Settings) *theory.AtRest {
+	return m.cache.AtRest(s, m.predictSettings(s), m.fault.Scale)
 }
 
-// rewardMean returns the stationary mean of J, J(θ*_G) plus the second-order shift by the
-// noise except to leading order; by the paper's rule J(θ*_∞).
-func (m *model) rewardMean(c *Cell) predicted {
-	mean, p := m.stationary(c)
-	if mean.outOfScope != "" {
-		return mean
-	}
+// inRun completes a number of the stationary state for the run of a cell.
+func (m *model) inRun(c *Cell, n scope.Number, of func(*scope.Sizes) float64) scope.Number {
 	s := m.settings(c)
-	settled := m.settled(&s)
-	mean.value, mean.neglected = p.FixedPoint.Reward, p.Neglected.RewardMean
-	shift := p.Moments.RewardShift
-	switch {
-	case m.kind == rom.LeadingOrder, m.kind == rom.PaperRule:
-		mean.kind = m.kind
-		if m.kind == rom.PaperRule { // the fixed point does not depend on G
-			s.Estimator.GroupSize = option.Infinite
-			limit := m.predictSettings(&s)
-			if limit.FixedPoint == nil {
-				mean.outOfScope = theory.NoFixedPoint
-				return mean
-			}
-			mean.value = limit.FixedPoint.Reward
-		}
-		if shift != nil {
-			mean.neglected += math.Abs(*shift)
-		}
-	case shift != nil:
-		share := settled.Reward
-		mean.value += share * *shift
-		mean.neglected += math.Abs(1-share) * math.Abs(*shift)
-	}
-	mean.addEscape(settled)
-	m.addUnsettled(c, p, &mean, func(n *rom.Neglected) float64 { return n.RewardMean })
-	return mean
+	m.atRest(&s).InRun(&n, m.params(c), c.start, of)
+	return n
 }
 
-// addEscape makes what a prediction neglects unknown where the noise may take a run to another
-// attractor.
-func (p *predicted) addEscape(settled rom.Settled) {
-	if settled.Escape != "" {
-		p.neglected, p.since = math.MaxFloat64, ": "+settled.Escape
-	}
-}
-
-// addUnsettled adds to what a prediction of the stationary state of a cell neglects the
-// distance that the mean field has left to the fixed point after burn-in: size selects
-// its effect on the predicted number. A mean field that is elsewhere is out of scope.
-func (m *model) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size func(*rom.Neglected) float64) {
+// rewardMean returns the mean of J at rest; by the paper's rule J(θ*_∞), without the noise.
+func (m *model) rewardMean(c *Cell) scope.Number {
 	s := m.settings(c)
-	if init := s.Policy.Init; to.outOfScope != "" || init.Kind == config.AtFixedPoint && init.Offset == 0 {
-		return
+	mean := m.atRest(&s).Mean(m.kind)
+	mean.Because = cmp.Or(mean.Because, m.missingExact(mean.Kind))
+	if m.kind == rom.PaperRule && !mean.Out() { // the fixed point does not depend on G
+		if shift := m.predictSettings(&s).Moments.RewardShift; shift != nil {
+			mean.Leave(scope.LeftModel, *shift)
+		}
+		s.Estimator.GroupSize = option.Infinite
+		limit := m.predictSettings(&s)
+		if mean.Kind = m.kind; limit.FixedPoint == nil {
+			mean.Because = scope.NoFixedPoint.Because()
+			return mean
+		}
+		mean.Value = limit.FixedPoint.Reward
 	}
-	left, scope := rom.Unsettled(m.params(c), p, c.start, s.Run.BurnIn, s.Run.Steps)
-	by := size(&left)
-	if by > to.neglected {
-		to.since = fmt.Sprintf(": after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn)
-	}
-	to.neglected += by
-	to.outOfScope = scope.Because
+	return m.inRun(c, mean, scope.OfMean)
 }
 
 // fluctuation returns the time average of Var J in the run of a cell.
-func (m *model) fluctuation(c *Cell) predicted {
+func (m *model) fluctuation(c *Cell) scope.Number {
 	s := m.settings(c)
-	variance, prediction := m.rewardVariance(&s), m.predictSettings(&s)
-	if variance.outOfScope == "" {
-		way := -prediction.FixedPoint.Reward // from the start, about which the square of J is measured
+	variance := m.rewardVariance(&s)
+	if !variance.Out() {
+		way := -m.predictSettings(&s).FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {
 			way += p * c.Settings.Bandit.Arms[a].Mean
 		}
-		variance.resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
+		variance.Resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
 	}
-	m.addUnsettled(c, prediction, &variance, func(n *rom.Neglected) float64 { return n.RewardVariance })
-	return variance
+	return m.inRun(c, variance, scope.OfVariance)
 }
 
 // zeroVariance returns the expected share of zero-variance groups: that of the stationary state or,
 // without a fixed point, the mean of that along the path from the start.
-func (m *model) zeroVariance(c *Cell) predicted {
+func (m *model) zeroVariance(c *Cell) scope.Number {
 	s := m.settings(c)
 	if m.prediction(c).FixedPoint == nil && c.start != nil {
-		share, neglected, kind, scope := rom.MeanZeroVariance(m.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
-		return predicted{value: share, neglected: neglected, kind: kind, outOfScope: cmp.Or(scope.Because, m.missingExact(kind))}
+		share := rom.MeanZeroVariance(m.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
+		share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
+		return share
 	}
-	of, p := m.stationary(c)
-	if of.outOfScope != "" {
-		return of
-	}
-	if p.Moments.ZeroVariance == nil {
-		of.outOfScope = "the theory has no share of zero-variance groups for these rewards"
-		return of
-	}
-	of.value, of.neglected = *p.Moments.ZeroVariance, p.Neglected.ZeroVariance
-	if shift := p.Moments.ZeroVarianceShift; shift != nil {
-		of.neglected += math.Abs(1-m.settled(&s).Reward) * math.Abs(*shift)
-	}
-	m.addUnsettled(c, p, &of, func(n *rom.Neglected) float64 { return n.ZeroVariance })
-	return of
+	share := m.atRest(&s).ZeroShare()
+	share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
+	return m.inRun(c, share, scope.OfZeroShare)
 }
 
 // rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
 // replicas that start at the fixed point.
-func (m *model) rewardVariance(s *config.Settings) predicted {
-	p := m.predictSettings(s)
-	own := theory.StationaryKind(s, p)
-	variance := predicted{kind: cmp.Or(m.kind, own), outOfScope: theory.StationaryScope(s, p)}
-	if variance.outOfScope != "" {
-		return variance
-	}
-	linear, best := theory.Variance(own, p)
-	if s.Estimator.GroupSize == option.Infinite {
-		if best == nil {
-			variance.outOfScope = "the theory has no variance here"
-		} else {
-			variance.resolution = roundingOfVariance(s, p)
-		}
-		return variance
-	}
-	beyond := 0.0 // of the linear variance
-	if linear != nil {
-		beyond = *best - *linear
-	}
-	settled := m.settled(s)
-	share := settled.Reward
-	var v *float64
-	variance.neglected = p.Neglected.RewardVariance
-	switch variance.kind {
-	case own:
-		v = best
-		variance.neglected += math.Abs(1-share) * math.Abs(beyond)
-	case rom.LeadingOrder:
-		v = p.Number(rom.LeadingOrder, rom.VarianceOfReward)
-		variance.neglected += math.Abs(beyond)
-	case rom.PaperRule, rom.RuleAtStiffness:
-		v, variance.neglected = p.Number(variance.kind, rom.VarianceOfReward), 0
-		variance.outOfScope = missingFormula(p, variance.kind, v)
-	}
-	if variance.outOfScope != "" {
-		return variance
-	}
-	if v == nil {
-		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
-		return variance
-	}
-	kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas)
-	if variance.outOfScope = theory.RareSamples(kicks, "variance"); variance.outOfScope != "" {
-		return variance
-	}
-	variance.value = share * *v
-	variance.neglected = settled.Largest*variance.neglected + settled.Unknown**v
-	variance.addEscape(settled)
-	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
-		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
-	}
-	return variance
+func (m *model) rewardVariance(s *config.Settings) scope.Number {
+	return m.atRest(s).RunVariance(m.kind)
 }
 
-// roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
-// the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or
-// of it times the largest logit, summed over a relaxation time.
-func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
-	reward, logit, time := 0.0, 1.0, 1.0
-	if linear, _ := p.Linear(); linear.RelaxationRate != nil { // nil: infinite
-		time = max(time, 1 / *linear.RelaxationRate)
-	}
-	for a, z := range p.FixedPoint.Logits {
-		reward, logit = max(reward, math.Abs(s.Bandit.Arms[a].Mean)), max(logit, math.Abs(z))
-	}
-	deviation := 0x1p-48 * reward * logit * time
-	return deviation * deviation
-}
-
-// settled returns how much of the stationary law the steps after burn-in have on average,
-// see rom.Settled. During a warm-up, which ends before the burn-in, the variance rises to
-// between 0 and the stationary one.
-func (m *model) settled(s *config.Settings) rom.Settled {
-	settled := m.cache.Settled(s, m.fault.Scale)
-	settled.Unknown *= settled.Reward
-	if s.Optimizer.Schedule.Warmup > 0 {
-		settled.Unknown += math.Abs(1 - settled.Reward)
-	}
-	return settled
-}
-
-// missingStiffness returns the theory's own reason for a prediction without stiffness, else "".
-func missingStiffness(p *rom.Prediction) string {
+// missingStiffness returns the theory's own reason for a prediction without stiffness.
+func missingStiffness(p *rom.Prediction) scope.Reason {
 	if p.FixedPoint == nil || p.Stiffness == (rom.ModeStiffness{}) {
 		return p.Exact.Scope.Because
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // stiffnessRounding is the rounding error of a stiffness in multiples of the KL
@@ -240,14 +115,15 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 	}
 	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) }) // one with a fault is not kept
 	for _, name := range names {
-		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *model, c *Cell) predicted {
+		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *model, c *Cell) scope.Number {
 			p, s, params := predict(), m.settings(c), m.params(c)
-			of := predicted{kind: p.ForceKind, neglected: stiffnessRounding * s.Estimator.KL.Coefficient}
-			of.outOfScope = cmp.Or(missingStiffness(p), m.missingExact(of.kind), rom.KnownForce(params).Because)
-			if of.outOfScope == "" {
+			of := scope.Number{Kind: p.ForceKind}
+			of.Leave(scope.Rounding, stiffnessRounding*s.Estimator.KL.Coefficient)
+			of.Because = cmp.Or(missingStiffness(p), m.missingExact(of.Kind), rom.KnownForce(params).Because)
+			if !of.Out() {
 				var across float64
-				of.value, across = probed(c, name, params, p.FixedPoint.Logits)
-				of.neglected += across
+				of.Value, across = probed(c, name, params, p.FixedPoint.Logits)
+				of.Leave(scope.Probe, across)
 			}
 			return of
 		}})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -51,11 +52,11 @@ func compareMedian(j *judgement, set CellSet) finding {
 	within, below, beyond := 0, 0, 0
 	for _, c := range set.Cells {
 		g := frontier.compare(j, c)
-		if g.predicted.outOfScope != "" {
-			f.predicted.outOfScope = c.Label() + ": " + g.predicted.outOfScope
+		if g.predicted.Out() {
+			f.predicted.Because = scope.InCell.Because(c.Label(), g.predicted.Because)
 			return f
 		}
-		lo, hi := g.lo/g.predicted.value, g.hi/g.predicted.value
+		lo, hi := g.lo/g.predicted.Value, g.hi/g.predicted.Value
 		if j.exactInstead {
 			lo, hi = 1, 1
 		}
@@ -90,18 +91,18 @@ func compareGap(between func(frontier, onset float64) float64) func(j *judgement
 	return func(j *judgement, set CellSet) finding {
 		p := j.paper()
 		f := newFinding(p.kind)
-		f.predicted.value, f.side = 0, FromBelow
+		f.predicted.Value, f.side = 0, FromBelow
 		gap := func(c *Cell) float64 {
 			g := frontierAboveOnset.compare(j, c)
-			if g.predicted.outOfScope != "" || g.lo != g.hi || g.lo <= 1 { // 1: already at the smallest K_ref
-				f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, g.predicted.outOfScope)
+			if g.predicted.Out() || g.lo != g.hi || g.lo <= 1 { // 1: already at the smallest K_ref
+				f.predicted.Because = cmp.Or(f.predicted.Because, g.predicted.Because)
 				return math.NaN()
 			}
 			s := j.settings(c)
 			s.Lag.Interval = int(g.measured)
 			onset := p.onsetRate(&s, measuredStiffness(j.outcome(c), len(c.Settings.Bandit.Arms)))
-			f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, onset.outOfScope)
-			return between(c.Settings.Optimizer.LearningRate, onset.value)
+			f.predicted.Because = cmp.Or(f.predicted.Because, onset.Because)
+			return between(c.Settings.Optimizer.LearningRate, onset.Value)
 		}
 		least, largest, before := math.Inf(1), 0.0, 0.0
 		for _, c := range slices.SortedFunc(slices.Values(set.Cells), func(a, b *Cell) int {
@@ -126,10 +127,10 @@ func compareConstant(j *judgement, set CellSet) finding {
 	var ratios []finding
 	for _, c := range set.Cells {
 		g := frontier.compare(&shape, c)
-		if f.predicted.outOfScope = g.predicted.outOfScope; f.predicted.outOfScope != "" {
+		if f.predicted.Because = g.predicted.Because; f.predicted.Out() {
 			return f
 		}
-		line := g.predicted.value
+		line := g.predicted.Value
 		g.measured, g.lo, g.hi = g.measured/line, g.lo/line, g.hi/line
 		mean += math.Log(g.measured) / float64(len(set.Cells))
 		ratios = append(ratios, g)
@@ -151,7 +152,7 @@ func compareConstant(j *judgement, set CellSet) finding {
 // compareClassOccurs compares the number of cells of the check's class with 1, from below.
 func compareClassOccurs(j *judgement, set CellSet) finding {
 	f := newFinding(rom.PaperRule)
-	f.predicted.value, f.side = 1, FromBelow
+	f.predicted.Value, f.side = 1, FromBelow
 	if number, known := j.ofClass(set.Cells); known {
 		f.measured, f.lo, f.hi = float64(number), float64(number), float64(number)
 	}
@@ -171,7 +172,7 @@ func compareClassThroughout(j *judgement, set CellSet) finding {
 		}
 		groups[key] = append(groups[key], c)
 	}
-	f.predicted.value = float64(len(groups))
+	f.predicted.Value = float64(len(groups))
 	number := 0
 	for _, cells := range groups {
 		n, known := j.ofClass(cells)
@@ -262,7 +263,7 @@ func drawFrontiers(j *judgement, d *figureSource) Figure {
 		var ratios [][3]float64
 		for _, c := range set.Cells {
 			g := frontier.compare(j, c)
-			if p := g.predicted.value; g.predicted.outOfScope == "" && !math.IsInf(g.hi, 1) {
+			if p := g.predicted.Value; !g.predicted.Out() && !math.IsInf(g.hi, 1) {
 				ratios = append(ratios, [3]float64{g.measured / p, g.lo / p, g.hi / p})
 			}
 		}

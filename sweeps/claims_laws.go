@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -34,7 +35,7 @@ func lawFitNumbers(m *model, _ []*Cell) []scalar {
 	quantity := "R² of the " + m.check.Law + " law"
 	switch {
 	case m.kind != rom.PaperRule:
-		return []scalar{{quantity: quantity, estimate: sim.LoggedR2(measure.Law(m.check.Law)), predict: func(m *model, c *Cell) predicted { return m.loggedR2(c, m.law()) }}}
+		return []scalar{{quantity: quantity, estimate: sim.LoggedR2(measure.Law(m.check.Law)), predict: func(m *model, c *Cell) scope.Number { return m.loggedR2(c, m.law()) }}}
 	case m.check.Law != string(measure.CriticallyDamped):
 		return []scalar{atLeast("R² of the critically-damped law less that of the "+m.check.Law, sim.LoggedLead(m.law()), 0)}
 	}
@@ -53,8 +54,8 @@ func forecastNumbers(m *model, _ []*Cell) []scalar {
 
 // atLeast returns a number that is claimed not to be below a bound.
 func atLeast(quantity, estimate string, bound float64) scalar {
-	return scalar{quantity: quantity, estimate: estimate, side: FromBelow, predict: func(*model, *Cell) predicted {
-		return predicted{value: bound, kind: rom.PaperRule}
+	return scalar{quantity: quantity, estimate: estimate, side: FromBelow, predict: func(*model, *Cell) scope.Number {
+		return scope.Number{Value: bound, Kind: rom.PaperRule}
 	}}
 }
 
@@ -89,9 +90,9 @@ func (m *model) logNoise(c *Cell) []float64 {
 // at every step. The best of n shapes explains at most about 2 ln n times the mean of v of noise alone.
 // Where what the fit to f explains does not exceed that by twice its own standard deviation, 6 ln n
 // times the mean of v, the law may be fitted to noise, and this much is neglected.
-func (m *model) loggedR2(c *Cell, law measure.Law) predicted {
+func (m *model) loggedR2(c *Cell, law measure.Law) scope.Number {
 	curve, theory := m.by("").curve(c)
-	if theory.outOfScope != "" {
+	if theory.Out() {
 		return theory
 	}
 	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps))
@@ -120,8 +121,8 @@ func (m *model) loggedR2(c *Cell, law measure.Law) predicted {
 	value, explained := r2(reward)
 	square, scatter := all(reward)
 	rounding := 0x1p-52 * n * floats.Norm(reward, 2) // of the mean, at every step
-	if theory.value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
-		theory.outOfScope = "the mean-field curve has too few points, or does not change but for rounding"
+	if theory.Value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
+		theory.Because = scope.TooFewPoints.Because()
 	}
 	size := 0.0
 	for _, displaced := range curve.displaced(steps, reward) {
@@ -131,10 +132,10 @@ func (m *model) loggedR2(c *Cell, law measure.Law) predicted {
 	curve.neglect(&theory, size)
 	s := m.settings(c)
 	if v := m.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
-		theory.neglected += n * *v / 2 / (square + scatter)
+		theory.Leave(scope.Sampling, n**v/2/(square+scatter))
 	}
 	if explained < 6*math.Log(n)*scatter/n {
-		theory.neglected += 2 * math.Log(n) * scatter / n / (square + scatter)
+		theory.Leave(scope.Sampling, 2*math.Log(n)*scatter/n/(square+scatter))
 	}
 	return theory
 }
@@ -149,7 +150,7 @@ func drawLaws(j *judgement, d *figureSource) Figure {
 	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted to the left of the vertical line only."
 	curve, theory := j.by("").curve(c)
 	recorded := j.trajectory(j.outcome(c), sim.ExpectedReward)
-	if recorded == nil || theory.outOfScope != "" {
+	if recorded == nil || theory.Out() {
 		return f
 	}
 	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps))

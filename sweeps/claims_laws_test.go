@@ -60,12 +60,12 @@ func TestLoggedR2(t *testing.T) {
 			r2 = append(r2, fit.R2)
 		}
 		want, got := measure.Mean(r2), j.loggedR2(c, l)
-		if got.outOfScope != "" || math.Abs(got.value-want.Mean) > 4*want.StdErr+1e-4 {
-			t.Errorf("%s: predicted %.5f, fits give %.5f ± %.5f", l, got.value, want.Mean, want.StdErr)
+		if got.Out() || math.Abs(got.Value-want.Mean) > 4*want.StdErr+1e-4 {
+			t.Errorf("%s: predicted %.5f, fits give %.5f ± %.5f", l, got.Value, want.Mean, want.StdErr)
 		}
 		plain, _ := measure.FitLaw(l, steps, reward)
-		if plain.R2-got.value < 1e-3 {
-			t.Errorf("%s: noise lowers R² from %.4f to %.4f, want by 0.001 or more", l, plain.R2, got.value)
+		if plain.R2-got.Value < 1e-3 {
+			t.Errorf("%s: noise lowers R² from %.4f to %.4f, want by 0.001 or more", l, plain.R2, got.Value)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestLoggedR2(t *testing.T) {
 func TestJudgeLawFit(t *testing.T) {
 	const check = "{claim: law-fit, law: critically-damped, absolute_margin: 0.005, control: {law: exponential}}"
 	plan := planText(t, rare+"  - "+check+"\n")
-	want := newJudgement(&plan.Spec.Checks[0], 0.99, newEvidence(nil)).loggedR2(&plan.Cells[0], measure.CriticallyDamped).value
+	want := newJudgement(&plan.Spec.Checks[0], 0.99, newEvidence(nil)).loggedR2(&plan.Cells[0], measure.CriticallyDamped).Value
 	name := sim.LoggedR2(measure.CriticallyDamped)
 	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
 		t.Errorf("right: %v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)

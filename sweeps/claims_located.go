@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -78,9 +79,9 @@ func (ruleIsSafe) find(j *judgement, set CellSet) []finding {
 	if j.exactInstead {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}
-	ratio.predicted.outOfScope = cmp.Or(rule.outOfScope, ratio.predicted.outOfScope)
-	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted.value} {
-		*x /= rule.value
+	ratio.predicted.Because = cmp.Or(rule.Because, ratio.predicted.Because)
+	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted.Value} {
+		*x /= rule.Value
 	}
 	return []finding{safe, ratio}
 }
@@ -93,8 +94,8 @@ const ratioFault = 1.2
 // located is a predicted value of the located parameter, a learning rate or a refresh
 // interval, at which an event first occurs.
 type located struct {
-	predicted         // +Inf: not below searched
-	searched  float64 // the end of the theory's own search
+	scope.Number         // Value is +Inf: not below searched
+	searched     float64 // the end of the theory's own search
 }
 
 // locator predicts where an event of a cell occurs, at a measured stiffness.
@@ -109,8 +110,8 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	low, found := o.Estimate(sim.LocatedLow)
 	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
-		f.predicted.kind = cmp.Or(f.predicted.kind, rom.Exact)
-		f.predicted.outOfScope = "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run"
+		f.predicted.Kind = cmp.Or(f.predicted.Kind, rom.Exact)
+		f.predicted.Because = scope.NotSearched.Because()
 		return f
 	}
 	f.lo, f.hi, f.measured = low.Mean, math.Inf(1), low.Mean
@@ -121,42 +122,42 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	}
 	at := func(stiffness *rom.Measured) located { return predict(&j.model, c, stiffness) }
 	p := at(stiffness)
-	if half := j.stiffnessError(c, o, p.value, at); math.IsInf(half, 1) {
+	if half := j.stiffnessError(c, o, p.Value, at); math.IsInf(half, 1) {
 		f.lo, f.hi, f.side = math.Inf(-1), math.Inf(1), FromBothSides
 	} else {
 		f.lo *= 1 - half
 		f.hi *= 1 + half
 	}
-	f.predicted = p.predicted
-	f.predicted.outOfScope = cmp.Or(p.outOfScope, j.clippedSearch(c))
+	f.predicted = p.Number
+	f.predicted.Because = cmp.Or(p.Because, j.clippedSearch(c))
 	least := 0.0 // the threshold of a mode that grows at any learning rate
 	if j.check.Locate.Param == config.LagIntervalKey {
 		least = 1
 	}
 	rounded := math.Abs(j.prediction(c).Stiffness.Slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient
-	if p.outOfScope == "" && ((p.value <= least || math.IsInf(p.value, 1)) && rounded || p.value == 0 && at(nil).value != 0) {
-		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
+	if !p.Out() && ((p.Value <= least || math.IsInf(p.Value, 1)) && rounded || p.Value == 0 && at(nil).Value != 0) {
+		f.predicted.Because = scope.UncertainSign.Because()
 	}
-	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {
+	if reach := f.lo; !f.predicted.Out() && math.IsInf(p.Value, 1) {
 		if !math.IsInf(f.hi, 1) {
 			reach = f.hi
 		}
 		if reach > p.searched {
-			f.predicted.outOfScope = fmt.Sprintf("the theory says what is below %.4g only", p.searched)
+			f.predicted.Because = scope.BeyondSearch.Because(p.searched)
 		}
 	}
-	f.predicted.value = max(f.predicted.value, least) // the smallest interval that can be located is 1
+	f.predicted.Value = max(f.predicted.Value, least) // the smallest interval that can be located is 1
 	return f
 }
 
 // clippedSearch returns the reason why the search of a cell is not of linear dynamics at
-// G = ∞, "" where it is: the largest norm may clip the force ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖ of the
+// G = ∞: the largest norm may clip the force ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖ of the
 // largest deviations x that it follows.
-func (m *model) clippedSearch(c *Cell) string {
+func (m *model) clippedSearch(c *Cell) scope.Reason {
 	params, in := theory.Params(&c.Settings, rom.Unit), c.Sim()
 	at := m.prediction(c).FixedPoint
 	if params.Optimizer.MaxNorm == 0 || at == nil || in.Location == nil {
-		return ""
+		return scope.Reason{}
 	}
 	fresh, stale := rom.StiffnessAt(params, at.Logits)
 	return rom.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
@@ -186,7 +187,7 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 			moved := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 			moved.Fresh.Scale(factor, moved.Fresh)
 			moved.Stale.Scale(factor, moved.Stale)
-			most = max(most, math.Abs(at(moved).value/centre-1))
+			most = max(most, math.Abs(at(moved).Value/centre-1))
 		}
 		return most
 	}
@@ -206,7 +207,7 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 				e.Mean += half
 			}
 		}
-		shift := at(measuredStiffness(&moved, 2)).value/centre - 1
+		shift := at(measuredStiffness(&moved, 2)).Value/centre - 1
 		square += shift * shift
 	}
 	return math.Sqrt(square)
@@ -239,15 +240,15 @@ func (m *model) onset(c *Cell, stiffness *rom.Measured) located {
 	var at located
 	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
 		at = m.onsetRate(&s, stiffness)
-		if at.outOfScope != "" {
+		if at.Out() {
 			return at
 		}
-		if at.value <= rate {
-			at.value = float64(s.Lag.Interval)
+		if at.Value <= rate {
+			at.Value = float64(s.Lag.Interval)
 			return at
 		}
 	}
-	at.value, at.searched = math.Inf(1), float64(longest+1)
+	at.Value, at.searched = math.Inf(1), float64(longest+1)
 	return at
 }
 
@@ -256,12 +257,12 @@ func (m *model) onset(c *Cell, stiffness *rom.Measured) located {
 func (m *model) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
 	p := m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone)
 	at := m.locatedByRule(p, rom.CriticalRefreshInterval)
-	if at.outOfScope != "" {
+	if at.Out() {
 		return at
 	}
 	for s.Lag.Interval = 1; rom.PaperOnset(s.Optimizer.Momentum, paperAge(s)) > *p.Rule(m.kind).Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
 	}
-	at.value = float64(s.Lag.Interval)
+	at.Value = float64(s.Lag.Interval)
 	return at
 }
 
@@ -284,7 +285,7 @@ func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom
 	}
 	p := m.cache.At(s, m.fault.Scale, stiffness, extent)
 	theory := m.dynamics(s, p)
-	value, searched := p.Dynamics(theory.kind).Threshold(threshold)
+	value, searched := p.Dynamics(theory.Kind).Threshold(threshold)
 	return newLocated(value, searched, theory)
 }
 
@@ -292,26 +293,17 @@ func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom
 // where they give none.
 func (m *model) locatedByRule(p *rom.Prediction, threshold rom.Quantity) located {
 	x := p.Number(m.kind, threshold)
-	return newLocated(x, 0, predicted{kind: m.kind, outOfScope: missingFormula(p, m.kind, x)})
+	return newLocated(x, 0, scope.Number{Kind: m.kind, Because: theory.MissingFormula(p, m.kind, x)})
 }
 
 // newLocated returns a prediction of a threshold; nil stands for none below searched.
-func newLocated(threshold *float64, searched float64, theory predicted) located {
-	l := located{theory, searched}
-	l.value = math.Inf(1)
+func newLocated(threshold *float64, searched float64, number scope.Number) located {
+	l := located{number, searched}
+	l.Value = math.Inf(1)
 	if threshold != nil {
-		l.value = *threshold
+		l.Value = *threshold
 	}
 	return l
-}
-
-// missingFormula returns the reason why the formulas of a kind give no number x here; ""
-// where they do.
-func missingFormula(p *rom.Prediction, kind rom.Kind, x *float64) string {
-	if x != nil {
-		return ""
-	}
-	return cmp.Or(theory.MissingFixedPoint(p), p.Rule(kind).Because, "the rule gives no number here")
 }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is

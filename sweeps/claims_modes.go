@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/store"
@@ -48,7 +49,7 @@ func modeNumbers(m *model, _ []*Cell) []scalar {
 	}
 	return []scalar{{
 		quantity: quantity, estimate: share(diagnose.Mode(cmp.Or(m.fault.Mode, m.check.Mode))),
-		predict: func(m *model, _ *Cell) predicted { return predicted{value: 1, kind: cmp.Or(m.kind, rom.Exact)} },
+		predict: func(m *model, _ *Cell) scope.Number { return scope.Number{Value: 1, Kind: cmp.Or(m.kind, rom.Exact)} },
 		instead: func(o *store.Outcome) string { return namedInstead(o, share) },
 	}}
 }

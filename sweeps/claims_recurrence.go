@@ -1,10 +1,10 @@
 package sweeps
 
 import (
-	"fmt"
 	"math"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 )
 
@@ -19,7 +19,7 @@ func compareRecurrence(j *judgement, c *Cell) finding {
 	f, o := newFinding(rom.Exact), j.outcome(c)
 	f.diverged = divergenceOf(c, o)
 	if !c.deterministic() {
-		f.predicted.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
+		f.predicted.Because = scope.RecurrenceNoise.Because()
 		return f
 	}
 	recorded := j.trajectory(o, sim.LogitGap)
@@ -33,15 +33,15 @@ func compareRecurrence(j *judgement, c *Cell) finding {
 		if recorded.Steps[i]-recorded.Steps[i-1] != c.Settings.Lag.Interval {
 			continue
 		}
-		next, scope := refreshedGap(params, float64(gaps.Mean[i-1]))
-		if !scope.In {
-			f.predicted.outOfScope = scope.Because
+		next, within := refreshedGap(params, float64(gaps.Mean[i-1]))
+		if !within.In {
+			f.predicted.Because = within.Because
 			return f
 		}
 		z := float64(gaps.Mean[i-1])
-		if steps := rom.RefreshSteps(params, []float64{z / 2, -z / 2}, neglectedShare*j.margin(0)); steps > float64(c.Settings.Lag.Interval) {
+		if steps := rom.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.margin(0)); steps > float64(c.Settings.Lag.Interval) {
 			f.measured = math.NaN()
-			f.predicted.outOfScope = fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval)
+			f.predicted.Because = scope.RecurrenceUnconverged.Because(recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval)
 			return f
 		}
 		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {
@@ -66,12 +66,12 @@ func (m *model) refreshedGaps(c *Cell) func(t int) float64 {
 
 // refreshedGap returns the logit gap of two arms at the end of an infinitely long block
 // that begins with the gap z; 0 out of scope.
-func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) {
-	logits, scope := rom.Refreshed(params, []float64{z / 2, -z / 2})
-	if !scope.In {
-		return 0, scope
+func refreshedGap(params rom.Params, z float64) (next float64, within rom.Scope) {
+	logits, within := rom.Refreshed(params, []float64{z / 2, -z / 2})
+	if !within.In {
+		return 0, within
 	}
-	return logits[0] - logits[1], scope
+	return logits[0] - logits[1], within
 }
 
 // drawOrbits returns a picture of the logit gap at each refresh against the orbit of
@@ -101,8 +101,8 @@ func drawOrbits(j *judgement, d *figureSource) Figure {
 		params := j.params(c)
 		for z := float64(gaps.Mean[0]); n <= last && !math.IsNaN(z); n++ {
 			predicted.Points = append(predicted.Points, BarePoint(float64(n), z))
-			next, scope := refreshedGap(params, z)
-			if !scope.In {
+			next, within := refreshedGap(params, z)
+			if !within.In {
 				break
 			}
 			z = next

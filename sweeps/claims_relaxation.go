@@ -11,6 +11,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -33,41 +34,38 @@ var (
 )
 
 // fittedRate returns the predicted relaxation rate per step of a cell, as the probe fits it.
-func (m *model) fittedRate(c *Cell) predicted {
+func (m *model) fittedRate(c *Cell) scope.Number {
 	s := m.settings(c)
 	p := m.relaxationRate(&s)
 	rate, _, because := m.fitted(c)
-	p.outOfScope = cmp.Or(p.outOfScope, because)
+	p.Because = cmp.Or(p.Because, because)
 	own := m.by("").relaxationRate(&s)
-	p.neglected += missed(rate, own)
+	p.Leave(scope.FasterModes, missed(rate, own))
 	addGrowth(&p, own, c.Sim())
 	return p
 }
 
 // addGrowth adds to what a prediction neglects the share x² of itself, x the largest deviation
 // that is fitted, if it grows at the theory's own rate: the force is odd in x to first order.
-func addGrowth(to *predicted, own predicted, in sim.Cell) {
-	if own.outOfScope != "" || own.value >= 0 || in.Relaxation == nil {
+func addGrowth(to *scope.Number, own scope.Number, in sim.Cell) {
+	if own.Out() || own.Value >= 0 || in.Relaxation == nil {
 		return
 	}
-	grown := func(steps int) float64 { return in.Relaxation.Offset * math.Exp(-own.value*float64(steps)) }
+	grown := func(steps int) float64 { return in.Relaxation.Offset * math.Exp(-own.Value*float64(steps)) }
 	x := min(sim.FittedGrowth*grown(in.Run.BurnIn), grown(in.Run.Steps))
-	if by := math.Abs(to.value) * x * x; by > to.neglected {
-		to.neglected += by
-		to.since = fmt.Sprintf(": the deviation grows to %.2g", x)
-	}
+	to.Leave(scope.HigherOrder, to.Value*x*x, fmt.Sprintf("the deviation grows to %.2g", x))
 }
 
 // fitted returns what the probe of a cell estimates from the linear dynamics of the
 // theory. It differs from the theory's numbers where modes that the fit does not have
 // are still alive after the burn-in. It is NaN for Adam. because says why the fit does not give
 // them: the largest norm may clip the force of the fitted steps, v_{t+1} − μ v_t, or noise decides the
-// deviation, see rarelyDiffer; "" elsewhere.
-func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because string) {
+// deviation, see rarelyDiffer.
+func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because scope.Reason) {
 	p := m.prediction(c)
 	in := c.Sim()
 	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == option.Adam {
-		return math.NaN(), math.NaN(), ""
+		return math.NaN(), math.NaN(), scope.Reason{}
 	}
 	start := slices.Clone(in.Relaxation.Direction)
 	for a := range start {
@@ -87,7 +85,7 @@ func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because string) {
 	return rate, dampingRatio, cmp.Or(rom.Unclipped(params, force).Because, rarelyDiffer(&in, p, rate))
 }
 
-// rarelyDiffer says that noise decides the deviation of a pair, and "" where it does not. While the groups
+// rarelyDiffer says that noise decides the deviation of a pair, where it does. While the groups
 // of both sides are equal, a deviation x grows or decays by the fresh stiffness alone; where they differ
 // it jumps. In a step
 //
@@ -96,9 +94,9 @@ func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because string) {
 // samples are expected to differ. With less than one in the time 1/|rate| the mean is that of
 // few jumps, and the pairs that weigh most in a fit are those that noise has taken far away.
 // Where the stale stiffness is 0 jumps have no mean effect.
-func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) string {
+func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) scope.Reason {
 	if c.Deterministic() || p.Stiffness.Stale == 0 {
-		return ""
+		return scope.Reason{}
 	}
 	probs, e, differ := p.FixedPoint.Policy, c.Relaxation.Direction, 0.0
 	mean := floats.Dot(probs, e)
@@ -107,43 +105,43 @@ func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) string {
 	}
 	differ *= float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
 	if n := differ / math.Abs(rate); n < 1 {
-		return fmt.Sprintf("the samples of the two sides of a pair are expected to differ %.2g times in a relaxation time, so that noise decides their deviation; in scope with an offset above %.2g", n, c.Relaxation.Offset/n)
+		return scope.PairsAlike.Because(n, c.Relaxation.Offset/n)
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // missed returns by how much the fit to the linear dynamics of the theory differs from
 // their own number, whichever prediction is judged; 0 where there is none.
-func missed(fitted float64, own predicted) float64 {
-	if math.IsNaN(fitted) || own.outOfScope != "" {
+func missed(fitted float64, own scope.Number) float64 {
+	if math.IsNaN(fitted) || own.Out() {
 		return 0
 	}
-	return math.Abs(fitted - own.value)
+	return math.Abs(fitted - own.Value)
 }
 
 // relaxationRate returns the predicted relaxation rate per step, negative where a
 // deviation grows.
-func (m *model) relaxationRate(s *config.Settings) predicted {
+func (m *model) relaxationRate(s *config.Settings) scope.Number {
 	return m.numberOfDynamics(s, rom.RelaxationRate)
 }
 
 // dampingRatio returns the damping ratio ζ of the two dominant multipliers of a cell, as the
 // probe fits it.
-func (m *model) dampingRatio(c *Cell) predicted {
+func (m *model) dampingRatio(c *Cell) scope.Number {
 	s := m.settings(c)
 	_, ratio, because := m.fitted(c)
 	if m.kind.IsRule() {
 		of := m.predictSettings(&s)
 		x := of.Number(m.kind, rom.DampingRatio)
-		p := predicted{kind: m.kind, outOfScope: cmp.Or(missingFormula(of, m.kind, x), because)}
+		p := scope.Number{Kind: m.kind, Because: cmp.Or(theory.MissingFormula(of, m.kind, x), because)}
 		if x != nil {
-			p.value = *x
+			p.Value = *x
 		}
 		return p
 	}
 	p := m.numberOfDynamics(&s, rom.DampingRatio)
-	p.outOfScope = cmp.Or(p.outOfScope, because)
-	p.neglected += missed(ratio, m.by("").numberOfDynamics(&s, rom.DampingRatio))
+	p.Because = cmp.Or(p.Because, because)
+	p.Leave(scope.FasterModes, missed(ratio, m.by("").numberOfDynamics(&s, rom.DampingRatio)))
 	addGrowth(&p, m.by("").relaxationRate(&s), c.Sim())
 	return p
 }
@@ -164,30 +162,29 @@ func unfitted(because string) func(*Cell, *finding) string {
 
 // numberOfDynamics returns the relaxation rate or the damping ratio of the linear dynamics
 // at the fixed point, which may be unstable, and what it neglects.
-func (m *model) numberOfDynamics(s *config.Settings, number rom.Quantity) predicted {
+func (m *model) numberOfDynamics(s *config.Settings, number rom.Quantity) scope.Number {
 	of := m.predictSettings(s)
 	p := m.dynamics(s, of)
-	switch x := of.Number(p.kind, number); {
-	case p.outOfScope != "":
+	switch x := of.Number(p.Kind, number); {
+	case p.Out():
 	case x == nil:
-		p.outOfScope = "the theory has no " + string(p.kind) + " number here"
+		p.Because = scope.NoNumberOfKind.Because(p.Kind, "number")
+	case number == rom.DampingRatio:
+		p = of.Neglected.Number(*x, p.Kind, scope.OfDamping)
 	default:
-		p.value, p.neglected = *x, of.Neglected.RelaxationRate
-		if number == rom.DampingRatio {
-			p.neglected = of.Neglected.DampingRatio
-		}
+		p = of.Neglected.Number(*x, p.Kind, scope.OfRelaxation)
 	}
 	return p
 }
 
 // dynamics returns the kind and scope of the linear dynamics that is judged, of the full map
 // or to leading order, without a value.
-func (m *model) dynamics(s *config.Settings, p *rom.Prediction) predicted {
+func (m *model) dynamics(s *config.Settings, p *rom.Prediction) scope.Number {
 	kind := theory.StationaryKind(s, p)
-	number := predicted{kind: cmp.Or(m.kind, kind)}
-	number.outOfScope = cmp.Or(theory.MissingFixedPoint(p), m.missingExact(kind))
-	if d := p.Dynamics(number.kind); number.outOfScope == "" && !d.Scope.In {
-		number.outOfScope = d.Scope.Because
+	number := scope.Number{Kind: cmp.Or(m.kind, kind)}
+	number.Because = cmp.Or(theory.MissingFixedPoint(p), m.missingExact(kind))
+	if d := p.Dynamics(number.Kind); !number.Out() && !d.Scope.In {
+		number.Because = d.Scope.Because
 	}
 	return number
 }

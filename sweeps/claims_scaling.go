@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -24,8 +25,8 @@ type slope struct {
 	quantity     string
 	title, label string // of the picture of the number and of its y axis
 	estimate     string // name of the estimate of the number
-	predict      func(m *model, s *config.Settings) predicted
-	inRun        func(m *model, c *Cell) predicted // the same in the run of a cell, which may not have settled
+	predict      func(m *model, s *config.Settings) scope.Number
+	inRun        func(m *model, c *Cell) scope.Number // the same in the run of a cell, which may not have settled
 }
 
 func (n slope) quantities(*config.Check, []*Cell) []string { return []string{n.quantity} }
@@ -51,8 +52,9 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 		}
 		sized = append(sized, c)
 	}
-	var x, logY, logP, missing []float64 // missing: relative size of what a prediction neglects
-	var terms []measure.Estimate         // the errors of log y
+	var x, logY, logP []float64
+	var missing []scope.Number   // what the predictions of log y leave out
+	var terms []measure.Estimate // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
 		if o.Diverged > 0 {
@@ -62,34 +64,35 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 		s := j.settings(c)
 		p := n.inRun(&j.model, c)
 		at := n.abscissa(&j.model, &s)
-		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" && f.predicted.outOfScope == "" {
-			f.predicted.outOfScope = c.Label() + ": " + why
+		if why := cmp.Or(p.Because, at.Because); why.Out() && !f.predicted.Out() {
+			f.predicted.Because = scope.InCell.Because(c.Label(), why)
 		}
-		f.predicted.kind = cmp.Or(j.kind, p.kind)
+		f.predicted.Kind = cmp.Or(j.kind, p.Kind)
 		f.replicas = c.Settings.Run.Replicas
-		x = append(x, math.Log(at.value))
+		x = append(x, math.Log(at.Value))
 		logY = append(logY, math.Log(e.Mean))
-		logP = append(logP, math.Log(p.value))
-		missing = append(missing, p.neglected/math.Abs(p.value))
-		f.predicted.since = cmp.Or(f.predicted.since, p.since)
+		logP = append(logP, math.Log(p.Value))
+		missing = append(missing, p)
 		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(x) {
 		slope.Mean += w * logY[i]
-		f.predicted.value += w * logP[i]
-		f.predicted.neglected += math.Abs(w) * missing[i]
+		f.predicted.Value += w * logP[i]
+		for _, part := range missing[i].Neglected {
+			f.predicted.Leave(part.Term, w*part.Size/missing[i].Value, part.Note)
+		}
 		terms[i].StdErr *= w
 		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	switch {
 	case overSize && j.kind.IsRule():
-		f.predicted.value, f.predicted.neglected = -1, 0
+		f.predicted.Value, f.predicted.Neglected = -1, nil
 	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
-		f.predicted.neglected = 0
+		f.predicted.Neglected = nil
 		limit, why := n.asymptoticSlope(&j.model, sized[len(sized)-1])
-		f.predicted.value, f.predicted.outOfScope = limit, cmp.Or(f.predicted.outOfScope, why)
+		f.predicted.Value, f.predicted.Because = limit, cmp.Or(f.predicted.Because, why)
 	}
 	f.measured, f.fit = slope.Mean, slope
 	f.lo, f.hi = slope.Interval(j.confidence)
@@ -118,7 +121,7 @@ func slopeWeights(x []float64) []float64 {
 // multiple of ½, or why there is none. Var J has −1, −2 where the leading noise vanishes,
 // and −½ with Adam; Adam's relaxation rate has ½. It is computed from the full theory at
 // two very large G, at the cell's learning rate / 1000, so that all modes are slow.
-func (n slope) asymptoticSlope(m *model, c *Cell) (slope float64, outOfScope string) {
+func (n slope) asymptoticSlope(m *model, c *Cell) (slope float64, because scope.Reason) {
 	const small, large = 1 << 14, 1 << 15
 	full := m.by("")
 	var log [2]float64
@@ -128,19 +131,19 @@ func (n slope) asymptoticSlope(m *model, c *Cell) (slope float64, outOfScope str
 		s.Optimizer.LearningRate *= 1e-3
 		s.Run.BurnIn, s.Run.Steps = 1<<50, 1<<51 // stationary, though slow
 		y := n.predict(full, &s)
-		if y.outOfScope != "" || y.value <= 0 {
-			return 0, "no slope at large G: " + y.outOfScope
+		if y.Out() || y.Value <= 0 {
+			return 0, scope.NoLargeSizeSlope.Because(y.Because)
 		}
-		log[i] = math.Log2(y.value)
+		log[i] = math.Log2(y.Value)
 	}
-	return math.Round(2*(log[1]-log[0])) / 2, ""
+	return math.Round(2*(log[1]-log[0])) / 2, scope.Reason{}
 }
 
 // abscissa returns what the fit takes the logarithm of: G, or over another key D/(GCK) by
 // the paper's formulas at the stiffness of the kind that is judged.
-func (n slope) abscissa(m *model, s *config.Settings) predicted {
+func (n slope) abscissa(m *model, s *config.Settings) scope.Number {
 	if m.check.Over == config.GroupSizeKey {
-		return predicted{value: float64(s.Estimator.GroupSize)}
+		return scope.Number{Value: float64(s.Estimator.GroupSize)}
 	}
 	return n.predict(m.by(cmp.Or(m.ruleKind(), rom.RuleAtStiffness)), s)
 }
@@ -166,16 +169,16 @@ func (n slope) draw(j *judgement, d *figureSource) Figure {
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		for _, c := range set.Cells {
 			at := n.abscissa(&j.model, &c.Settings)
-			if c.Settings.Estimator.GroupSize == option.Infinite || at.outOfScope != "" {
+			if c.Settings.Estimator.GroupSize == option.Infinite || at.Out() {
 				continue
 			}
-			x := at.value
+			x := at.Value
 			if e, ok := j.outcome(c).Estimate(n.estimate); ok {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if p := n.inRun(j.model.by(""), c); p.outOfScope == "" {
-				predicted.Points = append(predicted.Points, BarePoint(x, p.value))
+			if p := n.inRun(j.model.by(""), c); !p.Out() {
+				predicted.Points = append(predicted.Points, BarePoint(x, p.Value))
 			}
 		}
 		for _, v := range d.verdicts {
@@ -188,7 +191,7 @@ func (n slope) draw(j *judgement, d *figureSource) Figure {
 		if count := len(predicted.Points); count > 0 && asymptote {
 			last := predicted.Points[count-1]
 			slope, why := n.asymptoticSlope(&j.model, set.Cells[len(set.Cells)-1])
-			if why == "" {
+			if !why.Out() {
 				line := FigureSeries{Name: "slope " + strings.Replace(config.Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {
 					line.Points = append(line.Points, BarePoint(p.X, last.Y*math.Pow(p.X/last.X, slope)))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -13,7 +14,7 @@ import (
 // scalar is the shape of a claim about one estimate of a cell.
 type scalar struct {
 	quantity, estimate string // its name for people, and among the estimates of a cell
-	predict            func(m *model, c *Cell) predicted
+	predict            func(m *model, c *Cell) scope.Number
 	side               Side
 	tested             bool // see finding.tested
 
@@ -140,8 +141,8 @@ func (e event) noiseless(m *model, c *Cell, o *store.Outcome) {
 		return
 	}
 	at := e.predict(m.by(e.kind), c, stiffness)
-	if at.outOfScope == "" && !math.IsInf(at.value, 0) {
-		o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.value), certain(sim.LocatedHigh, at.value))
+	if !at.Out() && !math.IsInf(at.Value, 0) {
+		o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.Value), certain(sim.LocatedHigh, at.Value))
 	}
 }
 

@@ -112,7 +112,9 @@ var predictionColumns = []predictionColumn{
 	numeric("expected_reward_variance_leading_order", "The same by the reduced-order model.", reward2, atLeast0, func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward }),
 	numeric("expected_reward_variance_paper_rule", "The same by the paper's D/(GCK) at paper_stiffness.", reward2, atLeast0, func(p *prediction) *float64 { return p.PaperRule.RewardVariance }),
 	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, zeroToOne, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),
-	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string { return cmp.Or(theory.StationaryScope(p.settings, p.Prediction), "in") }},
+	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string {
+		return cmp.Or(theory.StationaryScope(p.settings, p.Prediction).String(), "in")
+	}},
 	numeric("neglected_expected_reward", "Predicted size of what the theory of the mean of J neglects.", ofReward, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardMean }),
 	numeric("neglected_expected_reward_variance", "The same of the variance of J.", reward2, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardVariance }),
 	numeric("neglected_zero_variance_fraction", "The same of the share of groups with equal rewards.", pureRatio, atLeast0, func(p *prediction) *float64 { return &p.Neglected.ZeroVariance }),

@@ -101,27 +101,27 @@ func firstAndLast(sets []CellSet) []CellSet {
 // finite prediction that is claimed to hold.
 func (f *finding) isTwoSided(check *config.Check) bool {
 	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == config.Holds &&
-		f.predicted.outOfScope == "" && !math.IsInf(f.predicted.value, 0)
+		!f.predicted.Out() && !math.IsInf(f.predicted.Value, 0)
 }
 
 // shift returns the difference between the findings of the right and of the wrong
 // theory in the same outcome.
 func (j *judgement) shift(right, wrong finding) Shift {
-	s := Shift{Check: j.check, OutOfScope: wrong.predicted.outOfScope}
-	if s.OutOfScope != "" {
+	s := Shift{Check: j.check, OutOfScope: wrong.predicted.Because.String()}
+	if wrong.predicted.Out() {
 		s.Relative, s.Margins = math.NaN(), math.NaN()
 		return s
 	}
-	moved := wrong.predicted.value - right.predicted.value
+	moved := wrong.predicted.Value - right.predicted.Value
 	if d := wrong.measured - right.measured; !math.IsNaN(d) {
 		moved -= d // trajectories, recurrences and failure modes measure a deviation from the prediction
 	}
-	s.Relative = moved / right.predicted.value
-	if right.predicted.value == 0 {
+	s.Relative = moved / right.predicted.Value
+	if right.predicted.Value == 0 {
 		s.Relative = math.NaN()
 	}
 	if moved != 0 { // else 0 also where the margin is 0
-		s.Margins = moved / j.margin(right.predicted.value)
+		s.Margins = moved / j.margin(right.predicted.Value)
 	}
 	return s
 }

@@ -147,10 +147,10 @@ func valuesOf(j *judgement, cells []*Cell, picture *overPicture, compare compari
 			if i == 0 {
 				v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
 			}
-			if f.predicted.outOfScope != "" || math.IsInf(f.predicted.value, 0) {
-				f.predicted.value = math.NaN()
+			if f.predicted.Out() || math.IsInf(f.predicted.Value, 0) {
+				f.predicted.Value = math.NaN()
 			}
-			v.predicted = append(v.predicted, f.predicted.value)
+			v.predicted = append(v.predicted, f.predicted.Value)
 		}
 		values = append(values, v)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/option"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
 
@@ -57,7 +58,7 @@ func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
 	tasks, _ := plan.tasks()
 	for t := range tasks {
 		for i := range tasks[t].planned.verdicts(*tasks[t].set) {
-			if v := &verdicts[tasks[t].first+i]; v.Verdict == OutOfScope && strings.HasPrefix(v.Because, neglects) {
+			if v := &verdicts[tasks[t].first+i]; v.Verdict == OutOfScope {
 				places = append(places, place{&tasks[t], i})
 			}
 		}
@@ -80,6 +81,9 @@ func (j *judgement) wouldBeInScope(set CellSet, i int) string {
 		if s := &c.Settings; len(s.Bandit.Arms)*grpo.StoredPolicies(&s.Lag, s.Run.Steps) > maxHinted {
 			return ""
 		}
+	}
+	if f := j.find(set)[i]; !f.predicted.Judged(j.margin(f.predicted.Value)).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor) {
+		return ""
 	}
 	var found []string
 	for _, h := range hints {

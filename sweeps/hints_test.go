@@ -29,10 +29,10 @@ func TestHints(t *testing.T) {
 	}
 	for in, out := range map[string]string{"learning_rate: 0.5": "learning_rate: 1", "group_size: 16": "group_size: 8"} {
 		old := map[string]string{"learning_rate": "learning_rate: 2", "group_size": "group_size: 4"}[strings.Split(in, ":")[0]]
-		if got := because(old, in); strings.Contains(got, "neglects") {
+		if got := because(old, in); strings.Contains(got, "in scope with") {
 			t.Errorf("%s: %s", in, got)
 		}
-		if got := because(old, out); !strings.Contains(got, "neglects") {
+		if got := because(old, out); !strings.Contains(got, "in scope with") {
 			t.Errorf("%s: %s, want out of scope", out, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -134,11 +135,11 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 	for i, f := range right.find(set) {
 		v := right.rule(row, f)
 		if wrong != nil {
-			faulty[i].predicted.neglected = f.predicted.neglected // a fault changes no scope of this kind,
+			faulty[i].predicted.Neglected = nil // what is left out decides the scope of both alike: of the theory as derived
+			v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: OutOfScope}
 			if v.Verdict != OutOfScope {
-				faulty[i].predicted.neglected = 0 // and neither does a margin that is a share of a smaller prediction
+				v.Control.Verdict = wrong.rule(row, faulty[i]).Verdict
 			}
-			v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: wrong.rule(row, faulty[i]).Verdict}
 			switch {
 			case faulty[i].fault != "":
 				v.Control.Fault, v.Control.Size = faulty[i].fault, OtherSetting
@@ -180,7 +181,7 @@ func (j *judgement) find(set CellSet) []finding {
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
-			findings[i].predicted.outOfScope = theory.NoFixedPoint + " to start from"
+			findings[i].predicted.Because = scope.NoStart.Because()
 		}
 	} else {
 		findings = l.find(j, set)
@@ -192,38 +193,23 @@ func (j *judgement) find(set CellSet) []finding {
 	return findings
 }
 
-// neglectedShare is the share of the margin up to which a prediction may neglect terms
-// and still be judged. The predicted size of what is neglected is itself known to a
-// factor of about two.
-const neglectedShare = 0.5
-
-// neglects begins the reason of a verdict that is out of scope for neglected terms.
-const neglects = "what the theory neglects"
-
 // rule completes a verdict by comparing a finding with its prediction, within the
 // check's margin.
 func (j *judgement) rule(v Verdict, f finding) Verdict {
 	nan := store.Number(math.NaN())
 	v.Quantity = f.quantity
 	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
-	v.Predicted, v.PredictionKind = store.Number(f.predicted.value), f.predicted.kind
+	v.Predicted, v.PredictionKind = store.Number(f.predicted.Value), f.predicted.Kind
 	v.Expect = cmp.Or(f.expect, v.Expect)
 	v.About, v.Estimate, v.Bandits = cmp.Or(f.about, v.About), f.estimate, f.bandits
-	margin := max(j.margin(f.predicted.value), f.predicted.resolution)
+	margin := max(j.margin(f.predicted.Value), f.predicted.Resolution)
 	if f.side == FromBelow {
 		margin = 0
 	}
 	v.Margin = store.Number(margin)
-	switch {
-	case f.predicted.outOfScope != "":
-		v.Verdict, v.Because = OutOfScope, f.predicted.outOfScope
-		v.Predicted, v.Margin = nan, nan
-	case f.predicted.neglected > neglectedShare*margin, math.IsNaN(f.predicted.neglected):
-		v.Verdict = OutOfScope
-		v.Because = fmt.Sprintf(neglects+" is predicted to be %.2g, more than half of the margin %.2g%s", f.predicted.neglected, margin, f.predicted.since)
-		if !(f.predicted.neglected < math.MaxFloat64) {
-			v.Because = neglects + " is of unknown size" + f.predicted.since
-		}
+	switch because := f.predicted.Judged(margin); {
+	case because.Out():
+		v.Verdict, v.Because = OutOfScope, because.String()
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged.diverged > 0:
 		// No mean over all replicas exists. A prediction says nothing of rare events,
@@ -234,8 +220,8 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 		}
 		v.Measured, v.Lo, v.Hi = nan, nan, nan
 	default:
-		v.Verdict = Compare(f.lo, f.hi, f.predicted.value, margin, f.side, v.Expect)
-		v.Because = because(v.Verdict, f, margin, v.Expect)
+		v.Verdict = Compare(f.lo, f.hi, f.predicted.Value, margin, f.side, v.Expect)
+		v.Because = decided(v.Verdict, f, margin, v.Expect)
 		if f.instead != "" && v.Verdict != Agree {
 			v.Because += "; " + f.instead
 		}
@@ -248,18 +234,18 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 func (j *judgement) test(v Verdict, f finding) Verdict {
 	h, theory := j.check.Hypothesis, &f.predicted
 	v.Hypothesis = &TestedHypothesis{
-		Hypothesis: *h, Predicted: store.Number(theory.value), PredictionKind: theory.kind,
-		Neglected: store.Number(theory.neglected), OutOfScope: theory.outOfScope,
+		Hypothesis: *h, Predicted: store.Number(theory.Value), PredictionKind: theory.Kind,
+		Neglected: store.Number(theory.Size()), OutOfScope: theory.Because.String(),
 	}
-	says := "the theory predicts " + format(store.Number(theory.value), 4)
+	says := "the theory predicts " + format(store.Number(theory.Value), 4)
 	switch {
-	case theory.outOfScope != "":
+	case theory.Out():
 		v.Hypothesis.Predicted, v.Hypothesis.Neglected = store.Number(math.NaN()), store.Number(math.NaN())
-		says = "the theory predicts nothing: " + theory.outOfScope
-	case math.IsInf(theory.value, 0):
+		says = "the theory predicts nothing: " + theory.Because.String()
+	case math.IsInf(theory.Value, 0):
 		says = "the theory predicts that it never occurs"
-	case theory.neglected > 0:
-		says += fmt.Sprintf(", and neglects about %.2g%s", theory.neglected, theory.since)
+	case theory.Size() > 0:
+		says += fmt.Sprintf(", and neglects about %.2g", theory.Size())
 	}
 	margin := j.margin(h.Value)
 	v.Quantity, v.Estimate = f.quantity, f.estimate
@@ -284,8 +270,8 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 	}
 	if v.Verdict == Inconclusive && f.diverged.diverged == 0 {
 		asked := f
-		asked.predicted.value = h.Value
-		why := because(Inconclusive, asked, margin, config.Holds)
+		asked.predicted.Value = h.Value
+		why := decided(Inconclusive, asked, margin, config.Holds)
 		if h.Relation != config.Equals {
 			why = strings.Replace(why, "the margin", "the bound", 1)
 		}
@@ -307,22 +293,22 @@ func (j *judgement) margin(predicted float64) float64 {
 	return j.check.Margin * math.Abs(predicted)
 }
 
-// because returns the reason for a ruling in one sentence; for an inconclusive one,
+// decided returns the reason for a ruling in one sentence; for an inconclusive one,
 // what would decide it.
-func because(ruling Ruling, f finding, margin float64, expect config.Expectation) string {
+func decided(ruling Ruling, f finding, margin float64, expect config.Expectation) string {
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
 		switch {
 		case f.unresolved != "":
 			return f.unresolved
-		case math.IsNaN(half) || math.IsNaN(f.predicted.value):
+		case math.IsNaN(half) || math.IsNaN(f.predicted.Value):
 			return "there is no number to compare"
 		case math.IsInf(half, 0) && f.replicas == 1:
 			return "the error of a single replica is not known: run at least two"
 		case math.IsInf(half, 0):
 			return "at this confidence the interval has no end"
 		}
-		distance := math.Abs(math.Abs(f.measured-f.predicted.value) - margin)
+		distance := math.Abs(math.Abs(f.measured-f.predicted.Value) - margin)
 		if more := math.Pow(half/distance, 2); f.replicas > 0 && more < math.Inf(1) {
 			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", more)
 		}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -150,7 +151,7 @@ func TestMargins(t *testing.T) {
 		}
 	}
 	j := &judgement{model: model{check: &config.Check{Margin: 0.1}}}
-	f := finding{measured: 0.95, lo: 0.94, hi: 0.96, side: FromBelow, predicted: predicted{value: 1, kind: rom.PaperRule}}
+	f := finding{measured: 0.95, lo: 0.94, hi: 0.96, side: FromBelow, predicted: scope.Number{Value: 1, Kind: rom.PaperRule}}
 	if v := j.rule(Verdict{Expect: config.Holds}, f); v.Verdict != Disagree || v.Margin != 0 {
 		t.Errorf("a value below its lower bound: %v with margin %g", v.Verdict, float64(v.Margin))
 	}
@@ -159,8 +160,8 @@ func TestMargins(t *testing.T) {
 // An inconclusive verdict says how much more data would decide: an interval that is three
 // times too wide needs nine times as much.
 func TestAdvice(t *testing.T) {
-	f := finding{measured: 1, lo: 0.7, hi: 1.3, replicas: 10, predicted: predicted{value: 1, kind: rom.Exact}}
-	if got, want := because(Inconclusive, f, 0.1, config.Holds), "about 9 times the replicas or draws would decide"; !strings.Contains(got, want) {
+	f := finding{measured: 1, lo: 0.7, hi: 1.3, replicas: 10, predicted: scope.Number{Value: 1, Kind: rom.Exact}}
+	if got, want := decided(Inconclusive, f, 0.1, config.Holds), "about 9 times the replicas or draws would decide"; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

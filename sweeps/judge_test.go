@@ -11,6 +11,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -347,13 +348,14 @@ func judged(t *testing.T, plan *Plan, outcomes map[string]*store.Outcome) []Verd
 // A prediction that may neglect half of the margin is judged, one that may neglect
 // more is not, whatever was measured.
 func TestNeglectedTermsAgainstTheMargin(t *testing.T) {
-	f := finding{measured: 1, lo: 1, hi: 1, predicted: predicted{value: 2, kind: rom.Exact}}
+	f := finding{measured: 1, lo: 1, hi: 1, predicted: scope.Number{Value: 2, Kind: rom.Exact}}
 	j := &judgement{model: model{check: &config.Check{Margin: 0.1}}}
 	for _, c := range []struct {
 		neglected float64
 		want      Ruling
 	}{{0, Disagree}, {0.0999, Disagree}, {0.1001, OutOfScope}, {math.Inf(1), OutOfScope}} {
-		f.predicted.neglected = c.neglected
+		f.predicted.Neglected = nil
+		f.predicted.Leave(scope.HigherOrder, c.neglected)
 		v := j.rule(Verdict{Expect: config.Holds}, f)
 		if v.Verdict != c.want || (c.want == OutOfScope) != math.IsNaN(float64(v.Predicted)) {
 			t.Errorf("neglected %g of a margin of 0.2: %v because %s", c.neglected, v.Verdict, v.Because)
@@ -386,7 +388,7 @@ func TestScopeIsTheSameEverywhere(t *testing.T) {
 		if in := c.Variant == "good"; line.Scope.In != in || (v.Verdict == OutOfScope) == in {
 			t.Errorf("%s: predicted scope %+v, verdict %v because %s", c.Variant, line.Scope, v.Verdict, v.Because)
 		}
-		if !line.Scope.In && (v.Because != line.Scope.Because || rows[i][column] != line.Scope.Because) {
+		if !line.Scope.In && (v.Because != line.Scope.Because.String() || rows[i][column] != line.Scope.Because.String()) {
 			t.Errorf("%s: predicted %q, in the table %q, in the verdict %q", c.Variant, line.Scope.Because, rows[i][column], v.Because)
 		}
 	}

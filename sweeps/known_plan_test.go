@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -87,7 +88,7 @@ func TestErrorsOfBothParts(t *testing.T) {
 	)
 	j := &judgement{model: model{check: plan.Checks[0].Check}, confidence: 0.99}
 	total := func(m *rom.Measured) located {
-		return located{predicted: predicted{value: 2 * (m.Fresh.At(0, 0) + m.Stale.At(0, 0))}}
+		return located{Number: scope.Number{Value: 2 * (m.Fresh.At(0, 0) + m.Stale.At(0, 0))}}
 	}
 	got, want := j.stiffnessError(&plan.Cells[0], &o, 0.5, total), 0.005*student(100, 0.99)/0.5
 	if math.Abs(got/want-1) > 1e-6 {

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -59,12 +60,12 @@ func (m *model) predictSettings(s *config.Settings) *rom.Prediction {
 }
 
 // missingExact returns the reason why a check of the exact prediction is out of scope
-// where the theory's own prediction is of another kind; "" where it is in scope.
-func (m *model) missingExact(kind rom.Kind) string {
+// where the theory's own prediction is of another kind.
+func (m *model) missingExact(kind rom.Kind) scope.Reason {
 	if m.kind == rom.Exact && kind != rom.Exact {
-		return "the theory has no exact prediction here: its own is of the kind " + string(kind)
+		return scope.NoExactKind.Because(kind)
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // ruleKind returns the kind that is judged if that is one of a formula, else "".

@@ -105,11 +105,11 @@ func (t *scaledTheory) at(factor float64) []finding {
 // to ln c; that of a bound is linear in it. Elsewhere the fault is one of the predicted value
 // itself, where that is no bound that the measurement just reaches.
 func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFault {
-	p, margin := f.predicted.value, float64(v.Margin)
+	p, margin := f.predicted.Value, float64(v.Margin)
 	if v.Verdict != Agree || v.Expect != config.Holds || f.side == Unfound || math.IsInf(p, 0) {
 		return nil
 	}
-	if l := t.right.check.Locate; l != nil && l.Param == config.LagIntervalKey && f.predicted.kind == rom.Exact {
+	if l := t.right.check.Locate; l != nil && l.Param == config.LagIntervalKey && f.predicted.Kind == rom.Exact {
 		return t.bisect(i, *v)
 	}
 	up, down := f.hi+margin-p, p+margin-f.lo
@@ -120,7 +120,7 @@ func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFaul
 	if t.findings == nil {
 		t.findings = t.at(t.factor)
 	}
-	if g := t.findings[i]; g.predicted.outOfScope == "" && g.diverged.diverged == 0 {
+	if g := t.findings[i]; !g.predicted.Out() && g.diverged.diverged == 0 {
 		if change := smallestChange(f, g, up, down, margin, math.Log(t.factor)); !math.IsInf(change, 1) {
 			return &SmallestFault{t.constant, 100 * change, bound}
 		}
@@ -141,7 +141,7 @@ func smallestChange(f, g finding, up, down, margin, step float64) float64 {
 			smallest = x
 		}
 	}
-	p, q := f.predicted.value, g.predicted.value
+	p, q := f.predicted.Value, g.predicted.Value
 	switch {
 	case g.measured != f.measured && f.side == FromBelow: // a number that must reach a bound
 		consider((p - f.measured) * step / (g.measured - f.measured))

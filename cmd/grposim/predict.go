@@ -74,7 +74,7 @@ func pathRows(plan *sweeps.Plan) [][]string {
 		c := &plan.Cells[i]
 		p, name := plan.Path(c), nameOfCell(plan, c)
 		if !p.Scope.In {
-			rows = append(rows, []string{name, "–", p.Scope.Because, "–", "–"})
+			rows = append(rows, []string{name, "–", p.Scope.Because.String(), "–", "–"})
 			continue
 		}
 		number := func(s theory.Series, n int) string {
@@ -111,7 +111,7 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 		name := nameOfCell(plan, c)
 		if line.FixedPoint == nil {
 			row := append([]string{name}, slices.Repeat([]string{"–"}, len(rows[0])-2)...)
-			rows = append(rows, append(row, line.Scope.Because))
+			rows = append(rows, append(row, line.Scope.Because.String()))
 			continue
 		}
 		rows = append(rows, append([]string{name}, predictionRow(line)...))
@@ -141,12 +141,12 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 // predictionRow returns the predictions for a cell with a fixed point, without its name.
 func predictionRow(p *theory.Prediction) []string {
 	dynamics, _ := p.Linear()
-	scope, variance := cmp.Or(p.Scope.Because, "in"), p.Variance
+	scope, variance := cmp.Or(p.Scope.Because.String(), "in"), p.Variance
 	switch {
 	case p.Scope.In && !dynamics.Scope.In:
-		scope = "in, except for the dynamics: " + dynamics.Scope.Because
-	case p.Scope.In && variance != nil && p.Neglected.RewardVariance > *variance/2:
-		scope = "in, except for VAR J: it neglects as much"
+		scope = "in, except for the dynamics: " + dynamics.Scope.Because.String()
+	case p.Scope.In && variance != nil && p.AtRest.Variance.Judged(*variance).Out():
+		scope = "in, except for VAR J: " + p.AtRest.Variance.Judged(*variance).String()
 	case p.Scope.In && dynamics.MeanSquareLearningRate != nil:
 		scope = "in; under random ages the variance is finite below η = " + digits(*dynamics.MeanSquareLearningRate)
 	}
@@ -160,7 +160,7 @@ func predictionRow(p *theory.Prediction) []string {
 	stiffness, neglected := []string{"–", "–", "–"}, "–"
 	if p.Scope.In || dynamics.Scope.In {
 		stiffness = []string{digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale)}
-		neglected = digits(p.Neglected.RewardVariance)
+		neglected = digits(min(p.Neglected.RewardVariance, math.MaxFloat64))
 	}
 	return []string{digits(p.FixedPoint.Reward), stiffness[0], stiffness[1], stiffness[2],
 		optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),

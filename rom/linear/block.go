@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -83,16 +84,16 @@ const (
 	maxOlderBlock = 512
 )
 
-func (b block) limit(n int, partly bool) string {
+func (b block) limit(n int, partly bool) scope.Reason {
 	switch {
-	case b.behind > 0 && tooManyPositions(b, n) != "":
+	case b.behind > 0 && tooManyPositions(b, n).Out():
 		return tooManyPositions(b, n)
 	case b.behind > 0 && b.interval > maxOlderBlock:
-		return "the refresh interval is longer than 512 steps and the snapshot older than a block"
+		return scope.LongOlderBlock.Because()
 	case b.interval > MaxPeriod && partly:
-		return "the refresh interval is longer than 10,000 steps and only part of the force is frozen"
+		return scope.LongPartlyFrozen.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // threshold ends a search of learning rates at 10(1+μ)/max(|λ_f|, |λ_s|).

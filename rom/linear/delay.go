@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // delay is a constant delay of τ = steps ≥ 0: x_old = x_{t−τ}. The state has x_{t−1}, …, x_{t−τ}.
@@ -37,11 +38,11 @@ func (d delay) place() (int, bool) {
 	}
 	return 1 + d.steps, true
 }
-func (d delay) limit(n int, _ bool) string {
+func (d delay) limit(n int, _ bool) scope.Reason {
 	if d.steps > maxCompanion/n-2 {
-		return "the companion matrix of the delay is larger than 320"
+		return scope.LongDelay.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // onCircle is of filtered: e^{−iτw}, and onLine z^{−τ}.

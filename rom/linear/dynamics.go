@@ -2,6 +2,7 @@ package linear
 
 import (
 	"cmp"
+	"grposim/rom/scope"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -98,11 +99,11 @@ func (m *Dynamics) Relative(i int, noise float64) *System {
 	return mode
 }
 
-// TooLarge returns the reason why the dynamics is not computed, "" where it is.
-func (m *Dynamics) TooLarge() string {
+// TooLarge returns the reason why the dynamics is not computed, none where it is.
+func (m *Dynamics) TooLarge() scope.Reason {
 	n := m.Whole.Dim()
 	if n+1 > MaxClasses {
-		return "more than 64 distinct arms"
+		return scope.ManyArms.Because()
 	}
 	return m.Whole.Lag.limit(n, slices.ContainsFunc(m.Parts, func(part Mode) bool { return !part.frozen() && !part.current() }))
 }

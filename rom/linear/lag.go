@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // Lag is the rule by which the snapshot θ_old follows the policy. Each kind is one type in a
@@ -39,9 +40,9 @@ type Lag interface {
 	// of the next one: k without a refresh. Where the last block is replaced it is dropped at the end
 	// of a period.
 	source(k int) int
-	// limit returns the reason why the dynamics of n reduced coordinates is not computed, ""
+	// limit returns the reason why the dynamics of n reduced coordinates is not computed, none
 	// where it is. partly says that only a part of the force of a mode depends on the snapshot.
-	limit(n int, partly bool) string
+	limit(n int, partly bool) scope.Reason
 
 	// multipliers returns those of one mode; nil where they are not finite.
 	multipliers(m *Mode) []complex128

@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // random is a snapshot of a random age, drawn anew in each step: in the mean x_old is
@@ -140,14 +141,14 @@ func (l random) next(k int) (keep, gain float64, from int) {
 	return l.everyStep.next(k)
 }
 
-func (l random) limit(n int, _ bool) string { return tooManyPositions(l, n) }
+func (l random) limit(n int, _ bool) scope.Reason { return tooManyPositions(l, n) }
 
 // tooManyPositions is limit for a lag whose state has too many past positions.
-func tooManyPositions(l Lag, n int) string {
+func tooManyPositions(l Lag, n int) scope.Reason {
 	if l.positions() > maxCompanion/n-2 {
-		return "the matrix of the past policies is larger than 320"
+		return scope.ManyPast.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // transform returns P(1/z) = Σ p_j z^{−j}, given 1/z.

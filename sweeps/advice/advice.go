@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -135,7 +136,7 @@ func (a *adviser) unknown(asked, because string) {
 // advise adds all lines.
 func (a *adviser) advise(noise float64) {
 	if a.p.FixedPoint == nil {
-		a.unknown("stationary state", theory.MissingFixedPoint(a.p))
+		a.unknown("stationary state", theory.MissingFixedPoint(a.p).String())
 		return
 	}
 	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
@@ -148,7 +149,7 @@ func (a *adviser) advise(noise float64) {
 	a.add("most probable arm at rest", float64(best), fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, a.p.FixedPoint.Policy[best]), a.p.ForceKind, "the policy at the fixed point")
 	d, kind := a.p.Linear()
 	if !d.Scope.In {
-		a.unknown("dynamics", d.Scope.Because)
+		a.unknown("dynamics", d.Scope.Because.String())
 		return
 	}
 	a.regime(d, kind)
@@ -327,7 +328,7 @@ func (a *adviser) beyondNoise(set func(*config.Settings, float64), half float64)
 // tooNoisy reports whether linear theory does not hold because of the fluctuations of
 // finite groups.
 func (a *adviser) tooNoisy(s config.Settings) bool {
-	return s.Estimator.GroupSize != option.Infinite && a.deviation(s).because != ""
+	return s.Estimator.GroupSize != option.Infinite && a.deviation(s).because.Out()
 }
 
 // proven adds the threshold of the sufficient rule, if it gives one: below it the mean dynamics is
@@ -402,8 +403,8 @@ func (a *adviser) noise(wanted float64) {
 		return a.deviation(s)
 	}
 	asked := NoiseFloor
-	if present.because != "" {
-		a.unknown(asked, present.because)
+	if present.because.Out() {
+		a.unknown(asked, present.because.String())
 	} else {
 		a.add(asked, present.value, fmt.Sprintf("√Var J = %.4g ± %.1g", present.value, present.neglected), present.kind, "stationary law to second order in the noise, with the size of what it neglects")
 	}
@@ -413,7 +414,7 @@ func (a *adviser) noise(wanted float64) {
 	asked = fmt.Sprintf("smallest group size for √Var J ≤ %g", wanted)
 	low, high := 1, 2 // low: too small
 	for ; high <= largestAdvisedGroup; low, high = high, 2*high {
-		if d := of(high); d.because == "" && d.value+d.neglected <= wanted {
+		if d := of(high); !d.because.Out() && d.value+d.neglected <= wanted {
 			break
 		}
 	}
@@ -423,7 +424,7 @@ func (a *adviser) noise(wanted float64) {
 	}
 	for high-low > 1 {
 		middle := (low + high) / 2
-		if d := of(middle); d.because == "" && d.value+d.neglected <= wanted {
+		if d := of(middle); !d.because.Out() && d.value+d.neglected <= wanted {
 			high = middle
 		} else {
 			low = middle
@@ -437,23 +438,19 @@ func (a *adviser) noise(wanted float64) {
 type deviationOfReward struct {
 	value, neglected float64
 	kind             rom.Kind
-	because          string
+	because          scope.Reason
 }
+
+// floorMargin is the margin, in units of itself, within which a noise floor is asked for: it is said with what it leaves
+// out, which may be as large.
+const floorMargin = 2
 
 // deviation returns √Var J of settings.
 func (a *adviser) deviation(s config.Settings) deviationOfReward {
-	p := a.cache.Predict(&s, rom.Unit)
-	if because := theory.StationaryScope(&s, p); because != "" {
+	v := a.cache.Stationary(&s).Variance()
+	if because := v.Judged(floorMargin * v.Value); because.Out() {
 		return deviationOfReward{because: because}
 	}
-	kind := theory.StationaryKind(&s, p)
-	_, variance := theory.Variance(kind, p)
-	switch {
-	case variance == nil:
-		return deviationOfReward{because: "there is no noise"}
-	case p.Neglected.RewardVariance > *variance:
-		return deviationOfReward{because: "what the theory neglects is larger than the variance that it predicts"}
-	}
-	deviation := math.Sqrt(*variance)
-	return deviationOfReward{value: deviation, neglected: math.Sqrt(*variance+p.Neglected.RewardVariance) - deviation, kind: kind}
+	deviation := math.Sqrt(v.Value)
+	return deviationOfReward{value: deviation, neglected: math.Sqrt(v.Value+v.Size()) - deviation, kind: v.Kind}
 }

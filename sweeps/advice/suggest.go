@@ -277,6 +277,8 @@ func (advice *Advice) choose(cell *sweeps.Cell) choice {
 // what was simulated only exact theory counts.
 func (a *adviser) limitOf(lines []Line, of bounded, half func(s *config.Settings, safe float64) bool) (limit *Line, at config.Settings) {
 	simulated := slices.ContainsFunc(lines, func(l Line) bool { return l.bounds == of && l.Kind == Simulated })
+	var noisy *Line // the least limit of all that noise makes uncertain
+	var loud config.Settings
 	for i := range lines {
 		line, s := &lines[i], a.settings
 		switch {
@@ -291,9 +293,15 @@ func (a *adviser) limitOf(lines []Line, of bounded, half func(s *config.Settings
 		case limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
 			continue
 		}
-		if line.Kind == Simulated || !a.tooNoisy(s) {
+		switch {
+		case line.Kind == Simulated || !a.tooNoisy(s):
 			limit, at = line, s
+		case noisy == nil || line.unsafe < noisy.unsafe:
+			noisy, loud = line, s
 		}
+	}
+	if limit == nil { // trials from the start decide
+		return noisy, loud
 	}
 	return limit, at
 }

@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps"
@@ -96,7 +97,7 @@ func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what st
 }
 
 // noStart is the reason why settings are not simulated.
-const noStart = theory.NoFixedPoint + " to start from"
+var noStart = scope.NoStart.Because().String()
 
 // Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive. The trial is
 // nil if it has no start.

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -47,27 +48,21 @@ func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
 func (cache *Cache) path(s *config.Settings, steps []int, predict func(params rom.Params, start []float64, steps []int) *rom.Path) Path {
 	start := cache.Start(s)
 	if start == nil {
-		return Path{Scope: rom.Scope{Because: NoFixedPoint + " to start from"}}
+		return Path{Scope: rom.Scope{Because: scope.NoStart.Because()}}
 	}
 	params := Params(s, rom.Unit)
 	point, reached := cache.Equilibrium(params).Reached()
 	path := Path{Steps: steps}
 	r := predict(params, start, steps)
 	path.Kind = r.Kind
-	if because := cmp.Or(r.Scope.Because, FewKicks(params, s, start, point, reached)); because != "" {
+	if because := cmp.Or(r.Scope.Because, FewKicks(params, s, start, point, reached)); because.Out() {
 		return Path{Kind: r.Kind, Scope: rom.Scope{Because: because}}
 	}
 	if Unbounded(r) {
-		p := cache.Predict(s, rom.Unit)
-		r = ComeToRest(r, s, p, cache.Settled(s, rom.Unit))
+		r = ComeToRest(r, cache.Stationary(s))
 	}
 	path.Scope.In = true
-	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, slices.Clone(r.Neglected)
-	for i, size := range path.Neglected {
-		if size == math.MaxFloat64 { // stands for an unknown size of a stationary state
-			path.Neglected[i] = math.Inf(1)
-		}
-	}
+	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, r.Neglected
 	return path
 }
 
@@ -96,18 +91,18 @@ func ComparedSteps(s *config.Settings) []int {
 }
 
 // FewKicks returns why the runs of a cell have too few groups that exert a force for their mean
-// reward to be judged; "" where they have enough. The runs start at the logits start and approach
+// reward to be judged. The runs start at the logits start and approach
 // the fixed point, if it is reached; both must have too few such groups.
-func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool) string {
+func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
-		return ""
+		return scope.Reason{}
 	}
-	few := func(logits []float64) string {
+	few := func(logits []float64) scope.Reason {
 		return RareSamples(rom.Informed(params, logits)*float64(s.Run.Steps*s.Run.Replicas), "mean reward")
 	}
 	because := few(start)
-	if because != "" && reached && few(point.Logits) == "" {
-		return ""
+	if because.Out() && reached && !few(point.Logits).Out() {
+		return scope.Reason{}
 	}
 	return because
 }
@@ -122,13 +117,14 @@ func Unbounded(r *rom.Path) bool {
 // predicted to be in the stationary state of p. That neglects what the prediction of the
 // stationary mean does, its whole shift by the noise, and what the mean field still moves. It
 // returns the path itself where the stationary state is not known.
-func ComeToRest(r *rom.Path, s *config.Settings, p *rom.Prediction, settled rom.Settled) *rom.Path {
-	if StationaryScope(s, p) != "" || p.Moments.RewardShift == nil || settled.Escape != "" {
+func ComeToRest(r *rom.Path, at *AtRest) *rom.Path {
+	p := at.prediction
+	if at.Scope().Out() || p.Moments.RewardShift == nil {
 		return r
 	}
 	rest := *r
 	rest.Reward, rest.Neglected, rest.Deviation = slices.Clone(r.Reward), slices.Clone(r.Neglected), slices.Clone(r.Deviation)
-	_, variance := Variance(StationaryKind(s, p), p)
+	variance := at.Variance()
 	left, shift := 0.0, *p.Moments.RewardShift
 	for i := len(r.Field) - 1; i >= 0 && math.IsInf(r.Neglected[i], 1); i-- {
 		if left = max(left, math.Abs(r.Field[i]-p.FixedPoint.Reward)); math.IsNaN(r.Field[i]) {
@@ -137,8 +133,8 @@ func ComeToRest(r *rom.Path, s *config.Settings, p *rom.Prediction, settled rom.
 		rest.Reward[i], rest.Neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
 		if rest.Deviation != nil {
 			rest.Deviation[i] = math.NaN()
-			if variance != nil && p.Neglected.RewardVariance <= *variance/2 {
-				rest.Deviation[i] = math.Sqrt(*variance)
+			if !variance.Judged(variance.Value).Out() {
+				rest.Deviation[i] = math.Sqrt(variance.Value)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -92,7 +93,7 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			if same := fmt.Sprint(results[0]) == fmt.Sprint(results[1]); same != idle {
 				t.Errorf("%s with %s %v: the simulation is the same: %t, want %t", k.Path, other.Path, state, same, idle)
 			}
-			if idle && !cmp.Equal(predictions[0], predictions[1], cmpopts.EquateNaNs()) {
+			if idle && !cmp.Equal(predictions[0], predictions[1], cmpopts.EquateNaNs(), cmpopts.EquateComparable(scope.Reason{})) {
 				t.Errorf("%s with %s %v changes the prediction", k.Path, other.Path, state)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
 
@@ -21,20 +22,31 @@ type Prediction struct {
 	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
 	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
+	AtRest         Numbers            `json:"at_rest"`                  // the stationary numbers with all that they leave out
 	Path           *Path              `json:"path,omitempty"`           // of predict --path: the expected reward over optimizer steps
 	rom.Prediction                    // everything else
 }
 
+// Numbers are the numbers of a stationary state.
+type Numbers struct {
+	Mean      scope.Number `json:"expected_reward"`
+	Variance  scope.Number `json:"expected_reward_variance"`
+	ZeroShare scope.Number `json:"zero_variance_fraction"`
+}
+
 // Predict returns what the theory says of a cell with the given id and settings.
 func Predict(id string, s *config.Settings) *Prediction {
-	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Prediction: rom.Predict(Params(s, rom.Unit))}
+	cache := NewCache()
+	at := cache.Stationary(s)
+	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Prediction: *at.prediction}
 	p := &line.Prediction
-	line.Scope.Because = StationaryScope(s, p)
-	line.Scope.In = line.Scope.Because == ""
+	line.AtRest = Numbers{at.Mean(""), at.Variance(), at.ZeroShare()}
+	line.Scope.Because = at.Scope()
+	line.Scope.In = !line.Scope.Because.Out()
 	line.Regime = NewRegime(s, p).Name()
 	if p.FixedPoint != nil {
 		line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
-		_, line.Variance = Variance(StationaryKind(s, p), p)
+		_, line.Variance = variances(StationaryKind(s, p), p)
 	}
 	return line
 }

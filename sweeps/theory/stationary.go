@@ -1,46 +1,44 @@
 package theory
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
 
-// NoFixedPoint is the reason for being out of scope where the theory finds no fixed
-// point and gives no reason of its own.
-const NoFixedPoint = "the theory finds no fixed point"
-
-// MissingFixedPoint returns the theory's own reason for a prediction without fixed point,
-// else "".
-func MissingFixedPoint(p *rom.Prediction) string {
+// MissingFixedPoint returns the theory's own reason for a prediction without fixed point.
+func MissingFixedPoint(p *rom.Prediction) scope.Reason {
 	if p.FixedPoint == nil {
 		return p.Exact.Scope.Because
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // StationaryScope returns the reason why the theory predicts no stationary state for the
-// settings; "" where it does.
-func StationaryScope(s *config.Settings, p *rom.Prediction) string {
+// settings, as far as the prediction alone says.
+func StationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 	switch {
 	case p.FixedPoint == nil:
 		return MissingFixedPoint(p)
 	case s.Estimator.GroupSize == option.Infinite:
 		switch r := p.Exact.SpectralRadius; {
 		case r != nil && *r >= 1:
-			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
+			return scope.UnstableAt.Because(*r)
 		case r == nil && p.Exact.Scope.In:
-			return "the multipliers of the linear map are not known"
+			return scope.UnknownMultipliers.Because()
 		}
-		return ""
+		return scope.Reason{}
 	case !p.Noise.In:
 		return p.Noise.Because
 	case s.Optimizer.Schedule.Warmup > s.Run.BurnIn:
-		return "the learning rate still rises after burn-in"
+		return scope.WarmingUp.Because()
 	}
-	return ""
+	return scope.Reason{}
 }
 
 // StationaryKind returns the kind of the theory's prediction of a stationary state:
@@ -52,10 +50,10 @@ func StationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 	return p.ForceKind
 }
 
-// Variance returns the stationary Var J of a prediction of its own kind: of the linear
+// variances returns the stationary Var J of a prediction of its own kind: of the linear
 // law, and to second order in the noise or, where that is not computed, linear too; nil
 // where there is none.
-func Variance(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
+func variances(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
 	linear = p.Exact.StationaryVariance.ExpectedReward
 	if own != rom.Exact {
 		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
@@ -66,14 +64,204 @@ func Variance(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
 	return linear, best
 }
 
+// AtRest is what the theory says of the stationary state of the runs of a cell. Verdicts, tables,
+// advice and `grposim predict` read its numbers.
+type AtRest struct {
+	settings   *config.Settings
+	prediction *rom.Prediction
+	settled    rom.Settled
+}
+
+// AtRest returns the stationary state of the runs of a cell by a prediction for its settings, with the
+// constants of the theory scaled by factors. A theory with a planted fault is asked for its numbers only:
+// whether the noise can take a run to another attractor is asked of the theory as derived.
+func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
+	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
+	if StationaryScope(s, p).Out() {
+		return a
+	}
+	a.settled = cache.Settled(s, factors)
+	a.settled.Unknown *= a.settled.Reward
+	if s.Optimizer.Schedule.Warmup > 0 { // which ends before the burn-in: the variance rises to between 0 and the stationary one
+		a.settled.Unknown += math.Abs(1 - a.settled.Reward)
+	}
+	if factors != rom.Unit {
+		a.settled.Escape = scope.Reason{}
+	}
+	return a
+}
+
+// Stationary is AtRest of the theory as derived.
+func (cache *Cache) Stationary(s *config.Settings) *AtRest {
+	return cache.AtRest(s, cache.Predict(s, rom.Unit), rom.Unit)
+}
+
+// Scope returns the reason why the theory says nothing of the stationary state.
+func (a *AtRest) Scope() scope.Reason {
+	return cmp.Or(StationaryScope(a.settings, a.prediction), a.settled.Escape)
+}
+
+// number returns a number of the stationary state without its value.
+func (a *AtRest) number(of func(*scope.Sizes) float64) scope.Number {
+	n := a.prediction.Neglected.Number(math.NaN(), StationaryKind(a.settings, a.prediction), of)
+	n.Because = a.Scope()
+	return n
+}
+
+// Mean returns the stationary mean of J: J(θ*_G) plus the second-order shift by the noise, as much of it
+// as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone.
+func (a *AtRest) Mean(kind rom.Kind) scope.Number {
+	n := a.number(scope.OfMean)
+	if n.Out() {
+		return n
+	}
+	n.Value = a.prediction.FixedPoint.Reward
+	shift, share := a.prediction.Moments.RewardShift, a.settled.Reward
+	switch {
+	case kind == rom.LeadingOrder:
+		n.Kind = kind
+		if shift != nil {
+			n.Leave(scope.HigherOrder, *shift)
+		}
+	case shift != nil:
+		n.Value += share * *shift
+		n.Leave(scope.ShortRun, (1-share)**shift)
+	}
+	return n
+}
+
+// ZeroShare returns the stationary share of groups whose rewards are all equal.
+func (a *AtRest) ZeroShare() scope.Number {
+	n, moments := a.number(scope.OfZeroShare), &a.prediction.Moments
+	switch {
+	case n.Out():
+		return n
+	case moments.ZeroVariance == nil:
+		n.Because = scope.NoShare.Because()
+		return n
+	}
+	n.Value = *moments.ZeroVariance
+	if shift := moments.ZeroVarianceShift; shift != nil {
+		n.Leave(scope.ShortRun, (1-a.settled.Reward)**shift)
+	}
+	return n
+}
+
+// Variance returns the stationary Var J, to second order in the noise where that is known, else linear.
+func (a *AtRest) Variance() scope.Number {
+	n := a.number(scope.OfVariance)
+	_, best := variances(n.Kind, a.prediction)
+	switch {
+	case n.Out():
+	case best == nil:
+		n.Because = scope.NoVariance.Because()
+	default:
+		if n.Value = *best; n.Value < 0 { // its second order is larger than its first
+			n.Leave(scope.HigherOrder, math.Inf(1))
+		}
+	}
+	return n
+}
+
+// RunVariance returns Var J by a kind of prediction ("": its own), averaged over the steps after burn-in of
+// runs that start at the fixed point.
+func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
+	s, p, n := a.settings, a.prediction, a.number(scope.OfVariance)
+	own := n.Kind
+	linear, best := variances(own, p)
+	if n.Kind = cmp.Or(kind, own); n.Out() {
+		return n
+	}
+	if s.Estimator.GroupSize == option.Infinite {
+		if n.Value = 0; best == nil {
+			n.Because = scope.NoVariance.Because()
+		} else {
+			n.Resolution = roundingOfVariance(s, p)
+		}
+		return n
+	}
+	beyond := 0.0 // of the linear variance
+	if linear != nil && best != nil {
+		beyond = *best - *linear
+	}
+	v := best
+	switch {
+	case n.Kind == own:
+		n.Leave(scope.ShortRun, (1-a.settled.Reward)*beyond)
+	case n.Kind == rom.LeadingOrder:
+		v = p.Number(n.Kind, rom.VarianceOfReward)
+		n.Leave(scope.HigherOrder, beyond)
+	case n.Kind.IsRule():
+		v, n.Neglected = p.Number(n.Kind, rom.VarianceOfReward), nil
+		n.Because = MissingFormula(p, n.Kind, v)
+	default:
+		v = nil
+	}
+	kicks := 3 / a.settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas)
+	switch {
+	case n.Out():
+		return n
+	case v == nil:
+		n.Because = scope.NoNumberOfKind.Because(n.Kind, "variance")
+		return n
+	}
+	if n.Because = RareSamples(kicks, "variance"); n.Out() {
+		return n
+	}
+	n.Value = a.settled.Reward * *v
+	for i := range n.Neglected {
+		n.Neglected[i].Size *= a.settled.Largest
+	}
+	n.Leave(scope.ShortRun, a.settled.Unknown**v)
+	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
+		n.Resolution = max(n.Resolution, 0x1p-100*arm.Mean*arm.Mean)
+	}
+	return n
+}
+
+// InRun adds to a number of the stationary state what the mean path from the logits start leaves of
+// the way after burn-in: nothing where the runs start at the fixed point. A path that is elsewhere is out of scope.
+func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
+	s := a.settings
+	if init := s.Policy.Init; n.Out() || init.Kind == config.AtFixedPoint && init.Offset == 0 {
+		return
+	}
+	left, within := rom.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
+	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn))
+	n.Because = within.Because
+}
+
+// roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
+// the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or
+// of it times the largest logit, summed over a relaxation time.
+func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
+	reward, logit, time := 0.0, 1.0, 1.0
+	if linear, _ := p.Linear(); linear.RelaxationRate != nil { // nil: infinite
+		time = max(time, 1 / *linear.RelaxationRate)
+	}
+	for a, z := range p.FixedPoint.Logits {
+		reward, logit = max(reward, math.Abs(s.Bandit.Arms[a].Mean)), max(logit, math.Abs(z))
+	}
+	deviation := 0x1p-48 * reward * logit * time
+	return deviation * deviation
+}
+
+// MissingFormula returns the reason why the formulas of a kind give no number x.
+func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
+	if x != nil {
+		return scope.Reason{}
+	}
+	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because, scope.RuleNoNumber.Because())
+}
+
 // fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
 // each step of all replicas, from which the scatter of the replicas tells the error of a number.
 const fewestKicks = 100
 
-// RareSamples returns why so few independent forces decide no number of the given name; "" where they do.
-func RareSamples(kicks float64, name string) string {
+// RareSamples returns why so few independent forces decide no number of the given name.
+func RareSamples(kicks float64, name string) scope.Reason {
 	if !(kicks >= fewestKicks) {
-		return fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", kicks, fewestKicks, name)
+		return scope.FewForces.Because(kicks, fewestKicks, name)
 	}
-	return ""
+	return scope.Reason{}
 }

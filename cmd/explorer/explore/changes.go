@@ -99,36 +99,21 @@ func (e *Explorer) halved(s *config.Settings) string {
 	return strings.Join(answers, "; ")
 }
 
-// doubt returns why the stationary variance of J that p predicts may be far off; "" where it is not.
-func (e *Explorer) doubt(s *config.Settings, p *rom.Prediction, variance float64) string {
-	if p.Neglected.RewardVariance > variance/2 {
-		return "the theory neglects as much"
-	}
-	return e.cache.Settled(s, rom.Unit).Escape
-}
-
 // sure reports whether the stationary variance of J is known and beyond doubt.
 func (e *Explorer) sure(s *config.Settings) bool {
-	v, known := e.variance(s)
-	return known && e.doubt(s, e.at(s), v) == ""
+	v := e.atRest(s).Variance()
+	return !v.Judged(v.Value).Out()
 }
 
-// at returns the prediction of the stationary law.
-func (e *Explorer) at(s *config.Settings) *rom.Prediction {
-	return e.cache.At(s, rom.Unit, nil, rom.Multipliers|rom.StationaryLaw)
+// atRest returns the stationary state.
+func (e *Explorer) atRest(s *config.Settings) *theory.AtRest {
+	return e.cache.AtRest(s, e.cache.At(s, rom.Unit, nil, rom.Multipliers|rom.StationaryLaw), rom.Unit)
 }
 
 // variance returns the stationary variance of J, and whether it is known.
 func (e *Explorer) variance(s *config.Settings) (variance float64, known bool) {
-	p := e.at(s)
-	if theory.StationaryScope(s, p) != "" {
-		return 0, false
-	}
-	_, best := theory.Variance(theory.StationaryKind(s, p), p)
-	if best == nil || !(*best > 0) {
-		return 0, false
-	}
-	return *best, true
+	v := e.atRest(s).Variance()
+	return v.Value, !v.Out() && v.Value > 0
 }
 
 // quieter returns the smallest group size with at most this variance, if the variance

@@ -37,7 +37,8 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		p.FixedPoint, target = &point.Reward, point.Reward
 	}
 	if !path.Scope.In {
-		p.Scope = &path.Scope.Because
+		because := path.Scope.Because.String()
+		p.Scope = &because
 		return p, nil
 	}
 	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected

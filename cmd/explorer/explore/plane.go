@@ -132,7 +132,7 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	yKey, _ := config.LookupKey(y.Key)
 	prediction := e.cache.PredictRegime(c.settings)
 	if prediction.FixedPoint == nil && x.Key != strengthKey && y.Key != strengthKey {
-		return errors.New(theory.MissingFixedPoint(prediction))
+		return errors.New(theory.MissingFixedPoint(prediction).String())
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
 	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -177,14 +178,14 @@ func (r reader) noise() Word {
 	case r.c.settings.Estimator.GroupSize == option.Infinite:
 		w.Answer = "G = inf has no noise; choose a finite group size"
 	case !r.p.Scope.In || variance == nil || *variance < 0:
-		w.Answer = "Not known: " + r.p.Scope.Because
+		w.Answer = "Not known: " + r.p.Scope.Because.String()
 		if variance != nil && *variance < 0 {
 			w.Answer = "Too noisy for this theory; the simulated runs show it"
 		}
 	default:
 		deviation := math.Sqrt(*variance)
 		w.Tone, w.Answer = Good, fmt.Sprintf("J fluctuates by ± %s (s.d.), %s of the range of rewards", digits(deviation), percent(deviation/reach(r.c.settings)))
-		if doubt := r.e.doubt(r.c.settings, &r.p.Prediction, *variance); doubt != "" {
+		if doubt := r.p.AtRest.Variance.Judged(*variance); doubt.Out() {
 			w.Tone, w.Answer = Warn, fmt.Sprintf("About ± %s (s.d.), but %s; see the simulated runs", digits(deviation), doubt)
 		}
 	}
@@ -288,7 +289,7 @@ func (r reader) summary(words []Word) Summary {
 		s.Text += gone
 		s.Short += gone
 	}
-	if v := r.p.Variance; v != nil && *v > 0 && r.p.Scope.In && r.e.doubt(r.c.settings, &r.p.Prediction, *v) == "" {
+	if v := r.p.Variance; v != nil && !r.p.AtRest.Variance.Judged(*v).Out() && *v > 0 {
 		s.Text += "; J fluctuates by ± " + digits(math.Sqrt(*v))
 	}
 	s.Text += "."
@@ -305,10 +306,7 @@ var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theor
 func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
-	if because == "" {
-		because = cmp.Or(d.Scope.Because, "the multipliers of the linear dynamics are not known")
-	}
-	return "No answer from theory: " + because + "."
+	return "No answer from theory: " + cmp.Or(because, d.Scope.Because, scope.UnknownMultipliers.Because()).String() + "."
 }
 
 // digits writes a number with three significant digits.

@@ -1,0 +1,159 @@
+package scope
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Term is a kind of what a prediction leaves out.
+type Term uint8
+
+// The terms.
+const (
+	HigherOrder  Term = iota // the next order in the noise
+	FarStates                // states far from the fixed point
+	ClippedRatio             // samples out of the bounds of their weights
+	ClippedNorm              // groups across the largest norm
+	NextInSize               // the next order in 1/G
+	SecondMoment             // Adam's second moment, as far as it does not keep its mean
+	Rounding                 // of floating point
+	ShortRun                 // the part of the stationary law that a short run lacks
+	OnTheWay                 // the rest of the mean path to the fixed point
+	FasterModes              // modes that a fit does not have
+	Probe                    // the finite displacement of a probe
+	LeftModel                // what another model has and the judged one not
+	Sampling                 // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
+	SlowModes                // directions of the logits that do not come to rest
+)
+
+// String returns the term in words.
+func (t Term) String() string {
+	return [...]string{
+		HigherOrder: "the next order in the noise", FarStates: "states far from the fixed point",
+		ClippedRatio: "samples out of the bounds of their importance weights", ClippedNorm: "groups across the largest norm",
+		NextInSize: "the next order in 1/G", SecondMoment: "the fluctuation of Adam's second moment",
+		Rounding: "rounding", ShortRun: "the run is short beside the relaxation time", OnTheWay: "the mean path is still on its way to the fixed point",
+		FasterModes: "modes that the fit does not have", Probe: "the finite displacement of the probe", LeftModel: "what the model has not",
+		Sampling:  "what the log's noise leaves open",
+		SlowModes: "directions of the logits that do not come to rest",
+	}[t]
+}
+
+// MarshalText returns the term in words.
+func (t Term) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of its
+// number; +Inf: not known.
+type Sizes struct {
+	RewardMean     float64 // of E J, in units of reward
+	RewardVariance float64 // of Var J, in squared units of reward
+	ZeroVariance   float64 // of the share of zero-variance groups
+	RelaxationRate float64 // of that of the linear dynamics, per step
+	DampingRatio   float64 // of that of the linear dynamics
+}
+
+// Unknown is the size of stationary numbers of which nothing is known. No share is off by more than 1.
+var Unknown = Sizes{RewardMean: math.Inf(1), RewardVariance: math.Inf(1), ZeroVariance: 1}
+
+// Plus returns the sums of sizes.
+func (s Sizes) Plus(other Sizes) Sizes {
+	return Sizes{s.RewardMean + other.RewardMean, s.RewardVariance + other.RewardVariance, s.ZeroVariance + other.ZeroVariance,
+		s.RelaxationRate + other.RelaxationRate, s.DampingRatio + other.DampingRatio}
+}
+
+// Max returns the larger one of every size.
+func (s Sizes) Max(other Sizes) Sizes {
+	return Sizes{max(s.RewardMean, other.RewardMean), max(s.RewardVariance, other.RewardVariance), max(s.ZeroVariance, other.ZeroVariance),
+		max(s.RelaxationRate, other.RelaxationRate), max(s.DampingRatio, other.DampingRatio)}
+}
+
+// Times returns the sizes of the stationary state with a factor each.
+func (s Sizes) Times(mean, variance, share float64) Sizes {
+	return Sizes{RewardMean: mean * s.RewardMean, RewardVariance: variance * s.RewardVariance, ZeroVariance: share * s.ZeroVariance}
+}
+
+// Neglected lists what the stationary predictions leave out. Sizes is the sum of its terms. Its zero
+// value is nothing.
+type Neglected struct {
+	Sizes
+	Terms []Left
+}
+
+// Left is a term with its sizes.
+type Left struct {
+	Term Term
+	Sizes
+}
+
+// Add adds a term, unless all its sizes are 0; a NaN counts as not known. No share is off by more than 1.
+func (n *Neglected) Add(term Term, sizes Sizes) {
+	for _, x := range []*float64{&sizes.RewardMean, &sizes.RewardVariance, &sizes.ZeroVariance, &sizes.RelaxationRate, &sizes.DampingRatio} {
+		if math.IsNaN(*x) {
+			*x = math.Inf(1)
+		}
+	}
+	if sizes.ZeroVariance = min(sizes.ZeroVariance, 1); sizes == (Sizes{}) {
+		return
+	}
+	terms := append([]Left{}, n.Terms...) // predictions share theirs
+	for i := range terms {
+		if terms[i].Term == term {
+			terms[i].Sizes = terms[i].Plus(sizes)
+			n.Terms, n.Sizes = terms, n.Plus(sizes)
+			return
+		}
+	}
+	n.Terms, n.Sizes = append(terms, Left{term, sizes}), n.Plus(sizes)
+}
+
+// AddAll adds the terms of other, with a factor for each number of the stationary state.
+func (n *Neglected) AddAll(other Neglected, mean, variance, share float64) {
+	for _, left := range other.Terms {
+		n.Add(left.Term, left.Times(mean, variance, share))
+	}
+}
+
+// Number returns the number of a kind with the terms of one of the sizes.
+func (n *Neglected) Number(value float64, kind Kind, size func(*Sizes) float64) Number {
+	number := Number{Value: value, Kind: kind}
+	for i := range n.Terms {
+		number.Leave(n.Terms[i].Term, size(&n.Terms[i].Sizes))
+	}
+	return number
+}
+
+// The sizes of a number, for Neglected.Number.
+func OfMean(s *Sizes) float64       { return s.RewardMean }
+func OfVariance(s *Sizes) float64   { return s.RewardVariance }
+func OfZeroShare(s *Sizes) float64  { return s.ZeroVariance }
+func OfRelaxation(s *Sizes) float64 { return s.RelaxationRate }
+func OfDamping(s *Sizes) float64    { return s.DampingRatio }
+
+// sized are the stationary sizes as files have them: the largest number stands for a size that is
+// not known.
+type sized struct {
+	RewardMean     float64 `json:"expected_reward"`
+	RewardVariance float64 `json:"expected_reward_variance"`
+	ZeroVariance   float64 `json:"zero_variance"`
+}
+
+func (s Sizes) written() sized {
+	bounded := func(x float64) float64 { return min(x, math.MaxFloat64) }
+	return sized{bounded(s.RewardMean), bounded(s.RewardVariance), bounded(s.ZeroVariance)}
+}
+
+// MarshalJSON writes the sums, and under "terms" the sizes by term.
+func (n Neglected) MarshalJSON() ([]byte, error) {
+	type term struct {
+		Name Term `json:"name"`
+		sized
+	}
+	terms := []term{}
+	for _, left := range n.Terms {
+		terms = append(terms, term{left.Term, left.written()})
+	}
+	return json.Marshal(struct {
+		sized
+		Terms []term `json:"terms"`
+	}{n.written(), terms})
+}

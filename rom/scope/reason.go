@@ -1,0 +1,65 @@
+// Package scope says how far a number of the theory can be trusted: what it leaves out, term by
+// term and with its size, or why there is none (docs/theory-neglected.md).
+//
+// A [Number] is an answer. Its [Reason] is a row of one table, which says in words that a user can
+// act on what is missing and what would have it; docs/reasons.md is made of that table. What a
+// number leaves out is a list of named terms. [Number.Judged] is the only place that adds them up and
+// compares them with a margin.
+package scope
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Reason says why the theory has no answer: a row of the table of reasons, in the words of one cell. The
+// zero value says that it has one. Reasons are comparable.
+type Reason struct {
+	row  Row
+	says string
+}
+
+// Because returns the reason of a row for one cell; args are what its words leave open.
+func (r Row) Because(args ...any) Reason {
+	says := rows[r].says
+	if len(args) > 0 {
+		says = fmt.Sprintf(says, args...)
+	}
+	return Reason{r, says}
+}
+
+// Out reports whether there is no answer.
+func (r Reason) Out() bool { return r.row != answered }
+
+// Is reports whether the reason is that of one of the rows.
+func (r Reason) Is(rows ...Row) bool { return slices.Contains(rows, r.row) }
+
+// String returns the reason in words, "" where there is an answer.
+func (r Reason) String() string { return r.says }
+
+// MarshalText returns the reason in words, as files have it.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.says), nil }
+
+// Try returns what a user can do about it, "" where there is an answer.
+func (r Reason) Try() string { return rows[r.row].try }
+
+// Row is a row of the table of reasons.
+type Row uint8
+
+// Rows yields every row of the table, in the order of the page.
+func Rows(yield func(Row) bool) {
+	for r := answered + 1; int(r) < len(rows); r++ {
+		if !yield(r) {
+			return
+		}
+	}
+}
+
+// Name returns the row's name, such as "no-penalty".
+func (r Row) Name() string { return rows[r].name }
+
+// Words returns what the row says, with the verbs of package fmt where the words of a cell differ.
+func (r Row) Words() string { return rows[r].says }
+
+// Try returns what a user can do about it.
+func (r Row) Try() string { return rows[r].try }

@@ -1,0 +1,316 @@
+package scope
+
+// The rows of the table of reasons, in the order of docs/reasons.md.
+const (
+	answered Row = iota
+
+	// There is no fixed point.
+	NoPenalty
+	K1NoPenalty
+	K1Redrawn
+	MovingReference
+	K3Entropy
+	BelowCriticalPenalty
+	BelowCriticalRedrawn
+	NotReached
+	NoneFound
+	NoFixedPoint
+	NoStart
+	PromptWithoutPoint
+
+	// There is one, but no stationary state.
+	Locked
+	LockedReference
+	RoundedStiffness
+	Unstable
+	UnstableAt
+	Neutral
+	SlowMode
+	NearThreshold
+	NearThresholdOfAges
+	RateVaries
+	WarmingUp
+	NoNoise
+	NoVariance
+	SlidingPoint
+	EqualRewards
+	OtherAttractor
+	NearTie
+
+	// The force is not derived.
+	RewardKLFiltered
+	OutsideKLBinary
+	PromptsOutside
+	PromptsDropped
+	PromptsRedrawnSampled
+	RewardKLWeights
+	RewardKLEntropy
+	RewardKLStd
+	WeightKink
+	SignedWeights
+	NormClips
+	RoundedRewards
+
+	// The dynamics or its noise is not derived.
+	ReusedOlder
+	AgesOutsideKL
+	AdamReused
+	AgesSeveralModes
+	SeveralOldPolicies
+	DependentSteps
+	AdamAges
+	AdamArms
+	AdamStill
+	AdamLeading
+	ExpandedForce
+	ManyArms
+	MeasuredArms
+	LongBlock
+	LongOlderBlock
+	LongPartlyFrozen
+	ManyPast
+	LongDelay
+	UnknownMultipliers
+	MixedModes
+	PartAlone
+	RulesAlone
+
+	// The path of runs is not derived.
+	AdamPath
+	RunningMeanPath
+	ReusedPath
+	MovingReferencePath
+	OldPoliciesPath
+	ManyArmsPath
+	ManyCoordinates
+	NoRise
+	FewForces
+	NoGroups
+	ShareOfPrompts
+	ShareOfRewardKL
+	ShareTooLong
+	DrawnTooLong
+	PathOverflows
+	PromptOverflows
+
+	// Many prompts.
+	SharedEpochs
+	PromptsWithReplacement
+	PromptsNoMultiple
+	CoastingOptimizer
+	CoastingShuffled
+	CoastingNoise
+	PromptSnapshot
+	PromptsLastRefresh
+	NoOscillator
+	NoSingleDynamics
+	OfPrompt
+
+	// The run is too short, or too few samples decide.
+	NotArrived
+	BaselineRemembers
+	TooMuchNeglected
+	UnknownSize
+	PairsAlike
+	TooFewPoints
+	NoExponential
+	NoShare
+
+	// A model or formula does not apply.
+	AdamNoModel
+	RateVariesModel
+	SeveralModesStart
+	NoMass
+	PaperStiffnessNegative
+	PaperNoPoint
+	PaperAtRest
+	PaperPasses
+	NoLargestAge
+	RuleNoNumber
+	NoExactKind
+	NoNumberOfKind
+	NoLargeSizeSlope
+
+	// Cycles and recurrences of blocks.
+	CycleOfAdam
+	CycleUnbounded
+	CycleOfProbability
+	CycleScale
+	CycleArms
+	CycleOptimizer
+	CycleReference
+	CycleLag
+	CycleNoFlip
+	CycleStepTooLong
+	CycleLowerBound
+	CycleRestarts
+	CycleUnstable
+	CycleUnsettled
+	CycleBelowBound
+	RecurrenceWeights
+	RecurrenceNoPenalty
+	RecurrenceNoFactor
+	RecurrenceNoise
+	RecurrenceUnconverged
+
+	// A located event.
+	NotSearched
+	UncertainSign
+	BeyondSearch
+
+	// Floating point.
+	BeyondRange
+	LawBeyondRange
+	InCell
+)
+
+// rows holds the words of each row. try is what a user can do about it, in the words of docs/primer.md.
+var rows = [...]struct{ name, says, try string }{
+	NoPenalty:            {"no-penalty", "no fixed point exists without a KL penalty", "set `grpo.kl.coefficient` or `grpo.entropy` above 0; without one read the way: `predict --path`, `advise --simulate`"},
+	K1NoPenalty:          {"k1-no-penalty", "no fixed point exists: k1 in the loss is no penalty in the mean", "use `grpo.kl.gradient` exact, k2 or k3, or put k1 into the reward"},
+	K1Redrawn:            {"k1-redrawn", "no stable fixed point exists: k1 in the loss of redrawn groups pushes away from J = ½", "use another `grpo.kl.gradient`, or keep groups of equal rewards"},
+	MovingReference:      {"moving-reference", "a moving reference leaves no fixed point", "fix the reference, or read the way: `predict --path`"},
+	K3Entropy:            {"k3-entropy", "the fixed point of k3 with an entropy bonus is not derived", "use the exact KL, or leave the entropy bonus out"},
+	BelowCriticalPenalty: {"below-critical-penalty", "no fixed point exists at G = ∞ below the critical KL coefficient", "raise `grpo.kl.coefficient`, or take a finite group size, which always has one"},
+	BelowCriticalRedrawn: {"below-critical-redrawn", "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient", "raise `grpo.kl.coefficient`, or keep groups of equal rewards"},
+	NotReached:           {"not-reached", "no fixed point is reached from the start", "start nearer to one: `policy.init`, or at `fixed-point`"},
+	NoneFound:            {"none-found", "no fixed point was found", "start nearer to one: `policy.init`, or simulate the cell: `sweep`"},
+	NoFixedPoint:         {"no-fixed-point", "the theory finds no fixed point", "simulate the cell: `sweep`"},
+	NoStart:              {"no-start", "the theory finds no fixed point to start from", "give `policy.init` as logits; a cell that starts at its fixed point needs one"},
+	PromptWithoutPoint:   {"prompt-without-point", "a prompt has no fixed point: %s", "see the reason of that prompt"},
+
+	Locked:              {"locked", "no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks on arm %d, the first being 0, beside which the others have a probability of %.1g in all%s", "raise the coefficient to the one named, or read the way: `predict --path`"},
+	LockedReference:     {"locked-reference", "no stationary state: whatever the %s coefficient, the policy is locked on arm %d, the first being 0, beside which the others have a probability of %.1g in all", "take a reference that is not locked on one arm"},
+	RoundedStiffness:    {"rounded-stiffness", "the stiffness at the fixed point is less than a millionth of the %s coefficient, so that rounding decides the dynamics", "raise the coefficient, or move arms with nearly no probability out of the bandit"},
+	Unstable:            {"unstable", "the linear map is unstable", "lower `optimizer.learning_rate` or `lag.interval` below the critical value that `predict` gives"},
+	UnstableAt:          {"unstable-at", "unstable: spectral radius %.4g", "lower `optimizer.learning_rate` or `lag.interval` below the critical value that `predict` gives"},
+	Neutral:             {"neutral", "the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", "raise `grpo.kl.coefficient`, or leave those arms out"},
+	SlowMode:            {"slow-mode", "the relaxation time is so long that rounding decides the stationary law", "raise `optimizer.learning_rate` or `grpo.kl.coefficient`: no run would come to rest"},
+	NearThreshold:       {"near-threshold", "too close to a threshold for a stationary law", "lower `optimizer.learning_rate` or `lag.interval`"},
+	NearThresholdOfAges: {"near-threshold-of-ages", "the noise of random ages makes the variance grow without bound, or it is too close to a threshold for a stationary law", "lower `optimizer.learning_rate` below the mean-square threshold that `predict` gives"},
+	RateVaries:          {"rate-varies", "the learning rate is not constant", "use `optimizer.schedule` constant for a stationary state"},
+	WarmingUp:           {"warming-up", "the learning rate still rises after burn-in", "raise `run.burn_in` above `optimizer.warmup`"},
+	NoNoise:             {"no-noise", "no noise at G = ∞", "take a finite `grpo.group_size`"},
+	NoVariance:          {"no-variance", "the theory has no variance here", "simulate the cell: `sweep`"},
+	SlidingPoint:        {"sliding-point", "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness", "put the KL penalty into the loss, or use `grpo.advantage.scale` none"},
+	EqualRewards:        {"equal-rewards", "all rewards are equal at the fixed point, KL included, so that there is no linear regime", "put the KL penalty into the loss, or give the arms rewards with noise"},
+	OtherAttractor:      {"other-attractor", "from %.2g standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size`"},
+	NearTie:             {"near-tie", "a tie of two rewards, KL included, lies within four standard deviations of the fixed point", "lower `optimizer.learning_rate`, raise `grpo.group_size`, or put the KL penalty into the loss"},
+
+	RewardKLFiltered:      {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "put the KL penalty into the loss, or keep all groups"},
+	OutsideKLBinary:       {"outside-kl-binary", "a KL penalty outside the loss is derived for the scales none and std of a group only", "use `grpo.advantage.scale` none or std, or put the KL penalty into the loss"},
+	PromptsOutside:        {"prompts-outside", "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived", "put the KL penalty into the loss, without entropy bonus and with a fixed reference"},
+	PromptsDropped:        {"prompts-dropped", "many prompts whose groups of equal rewards are dropped are not derived", "keep or redraw groups of equal rewards"},
+	PromptsRedrawnSampled: {"prompts-redrawn-sampled", "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived", "use `grpo.kl.gradient` exact"},
+	RewardKLWeights:       {"reward-kl-weights", "the force of a KL penalty in the reward is derived without importance weights or with ratios only", "use `grpo.importance.mode` none or ratio, or put the KL penalty into the loss"},
+	RewardKLEntropy:       {"reward-kl-entropy", "a KL penalty in the reward beside an entropy bonus is not derived", "leave one of the two out"},
+	RewardKLStd:           {"reward-kl-std", "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only", "use `grpo.advantage.scale` none, or put the KL penalty into the loss"},
+	WeightKink:            {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio"},
+	SignedWeights:         {"signed-weights", "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
+	NormClips:             {"norm-clips", "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)", "raise `optimizer.max_norm` above the largest force, or leave it out"},
+	RoundedRewards:        {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
+
+	ReusedOlder:        {"reused-older", "the dynamics of reused samples are derived for blocks whose snapshot is the last one", "use `lag.kind` block with `lag.behind` 0"},
+	AgesOutsideKL:      {"ages-outside-kl", "random ages with a KL penalty outside the loss are not derived", "put the KL penalty into the loss"},
+	AdamReused:         {"adam-reused", "the second moment of Adam under reused samples is not derived", "use fresh samples, or a heavy ball"},
+	AgesSeveralModes:   {"ages-several-modes", "the noise of random ages is computed for one mode, two kinds of arms", "use a constant delay of the mean age, or two arms"},
+	SeveralOldPolicies: {"several-old-policies", "the force depends on several old policies", "use a block with `lag.behind` 0 or a constant delay"},
+	DependentSteps:     {"dependent-steps", "the noise of steps is not independent", "use fresh samples and a baseline of the group"},
+	AdamAges:           {"adam-ages", "the second moment of Adam under random ages is not known", "use a block or a constant delay"},
+	AdamArms:           {"adam-arms", "Adam with more than 64 arms", "take at most 64 arms"},
+	AdamStill:          {"adam-still", "Adam is a heavy ball near a fixed point only where every logit has noise", "take a finite group size, and arms that are drawn"},
+	AdamLeading:        {"adam-leading", "Adam is a heavy ball to leading order only", "read `leading_order`"},
+	ExpandedForce:      {"expanded-force", "the force of these rewards is known as an expansion in 1/G only", "read `leading_order`; rewards of two values or small groups are exact"},
+	ManyArms:           {"many-arms", "more than 64 distinct arms", "merge arms: those of equal reward, reference and start count once"},
+	MeasuredArms:       {"measured-arms", "the measured stiffness of more than 64 arms", "take at most 64 arms"},
+	LongBlock:          {"long-block", "the refresh interval is longer than 10,000 steps", "take a shorter `lag.interval`"},
+	LongOlderBlock:     {"long-older-block", "the refresh interval is longer than 512 steps and the snapshot older than a block", "take a shorter `lag.interval`, or `lag.behind` 0"},
+	LongPartlyFrozen:   {"long-partly-frozen", "the refresh interval is longer than 10,000 steps and only part of the force is frozen", "take a shorter `lag.interval`"},
+	ManyPast:           {"many-past", "the matrix of the past policies is larger than 320", "take fewer arms or smaller ages"},
+	LongDelay:          {"long-delay", "the companion matrix of the delay is larger than 320", "take fewer arms or a shorter delay"},
+	UnknownMultipliers: {"unknown-multipliers", "the multipliers of the linear map are not known", "simulate the cell: `sweep`"},
+	MixedModes:         {"mixed-modes", "the sufficient rule is for modes that do not mix", "read the exact threshold"},
+	PartAlone:          {"part-alone", "a part without the noise was predicted", "ask for the whole prediction"},
+	RulesAlone:         {"rules-alone", "the rules alone were predicted", "ask for the whole prediction"},
+
+	AdamPath:            {"adam-path", "the effect of the noise of finite groups on the mean path under Adam is not known", "simulate the cell: `sweep`; at G = ∞ the path is exact"},
+	RunningMeanPath:     {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
+	ReusedPath:          {"reused-path", "the spread of runs with reused samples is not followed", "use fresh samples, or simulate: `sweep`"},
+	MovingReferencePath: {"moving-reference-path", "the spread of runs with a moving reference is not followed", "fix the reference, or take G = ∞"},
+	OldPoliciesPath:     {"old-policies-path", "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one", "use one of these, or take G = ∞"},
+	ManyArmsPath:        {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
+	ManyCoordinates:     {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
+	NoRise:              {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
+	FewForces:           {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
+	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
+	ShareOfPrompts:      {"share-of-prompts", "the share of groups with equal rewards along the path of prompts with a policy each is not derived", "simulate: `sweep`"},
+	ShareOfRewardKL:     {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "put the KL penalty into the loss"},
+	ShareTooLong:        {"share-too-long", "the share of groups with equal rewards is followed over at most %d steps, here are %d", "take fewer steps after burn-in"},
+	DrawnTooLong:        {"drawn-too-long", "the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", "take fewer steps or fewer different prompts"},
+	PathOverflows:       {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`: the run diverges"},
+	PromptOverflows:     {"prompt-overflows", "the mean field of a prompt leaves the range of floating point", "lower `optimizer.learning_rate`: the run diverges"},
+
+	SharedEpochs:           {"shared-epochs", "prompts that share one policy are drawn by epochs, whose noise is not derived: it is for prompts drawn with replacement", "set `bandit.prompts.order` to the one with replacement"},
+	PromptsWithReplacement: {"prompts-with-replacement", "prompts with a policy each are drawn with replacement: the theory has each once an epoch", "draw them by epochs: `bandit.prompts.order`"},
+	PromptsNoMultiple:      {"prompts-no-multiple", "%d prompts are no multiple of %d groups per step", "take a number of prompts that is a multiple of `grpo.groups_per_step`"},
+	CoastingOptimizer:      {"coasting-optimizer", "between its visits a prompt coasts, for which the theory has a heavy ball with a constant learning rate only", "use a heavy ball with a constant learning rate"},
+	CoastingShuffled:       {"coasting-shuffled", "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order", "set `bandit.prompts.order` in order, or `optimizer.momentum` 0"},
+	CoastingNoise:          {"coasting-noise", "with momentum a prompt coasts between its visits, and the theory has its variance at the visits only", "set `optimizer.momentum` 0"},
+	PromptSnapshot:         {"prompt-snapshot", "a snapshot is older than the last visit of its prompt, or the prompt coasts on it", "take a `lag.interval` that divides the epoch, and `optimizer.momentum` 0"},
+	PromptsLastRefresh:     {"prompts-last-refresh", "prompts with a policy each have snapshots of the last refresh only", "use `lag.kind` block with `lag.behind` 0"},
+	NoOscillator:           {"no-oscillator", "each prompt has a policy of its own: there is no single oscillator", "ask for one prompt: a bandit without `bandit.prompts`"},
+	NoSingleDynamics:       {"no-single-dynamics", "each prompt has a policy of its own: the theory has the mean and the variance of their mean reward, and no dynamics of it", "ask for one prompt: a bandit without `bandit.prompts`"},
+	OfPrompt:               {"of-prompt", "of a prompt: %s", "see the reason of that prompt"},
+
+	NotArrived:        {"not-arrived", "at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; try a longer run, or a start at the fixed point", "raise `run.steps` and `run.burn_in`, or set `policy.init` to fixed-point"},
+	BaselineRemembers: {"baseline-remembers", "the running mean of the baseline has not forgotten its first value", "raise `run.burn_in`"},
+	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of the margin %s: %s", "lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, run longer, or widen the margin; a verdict says which of them would do"},
+	UnknownSize:       {"unknown-size", "what the theory neglects is of unknown size: %s", "lower `optimizer.learning_rate`, or raise `grpo.group_size` or `grpo.kl.coefficient`; a verdict says which of them would do"},
+	PairsAlike:        {"pairs-alike", "the samples of the two sides of a pair are expected to differ %.2g times in a relaxation time, so that noise decides their deviation; in scope with an offset above %.2g", "raise the check's `offset` to the one named, or `grpo.group_size`"},
+	TooFewPoints:      {"too-few-points", "the mean-field curve has too few points, or does not change but for rounding", "run longer, or start elsewhere: `policy.init`"},
+	NoExponential:     {"no-exponential", "no exponential fits the predicted curve", "run longer, or start elsewhere: `policy.init`"},
+	NoShare:           {"no-share", "the theory has no share of zero-variance groups for these rewards", "put the KL penalty into the loss"},
+
+	AdamNoModel:            {"adam-no-model", "Adam has no reduced-order model away from its fixed point", "judge Adam's own prediction"},
+	RateVariesModel:        {"rate-varies-model", "the learning rate varies", "use a constant learning rate without warm-up"},
+	SeveralModesStart:      {"several-modes-start", "the start lies along more than one mode", "start along one: two arms, or `policy.init` with a fixed-point offset"},
+	NoMass:                 {"no-mass", "the reduced-order model has no positive mass", "lower `optimizer.learning_rate` or `lag.interval`"},
+	PaperStiffnessNegative: {"paper-stiffness-negative", "the paper's formulas need a stiffness above 0", "read the exact threshold"},
+	PaperNoPoint:           {"paper-no-point", "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start", "raise `grpo.kl.coefficient`, or read the rule at λ of the stiffest mode"},
+	PaperAtRest:            {"paper-at-rest", "the paper's stiffness is not defined: its baseline run starts at the fixed point", "start elsewhere: `policy.init`"},
+	PaperPasses:            {"paper-passes", "the paper's stiffness is not defined: its baseline run passes the fixed point at step %d", "start elsewhere: `policy.init`"},
+	NoLargestAge:           {"no-largest-age", "the law of ages has no largest age", "use uniform ages"},
+	RuleNoNumber:           {"rule-no-number", "the rule gives no number here", "read the exact threshold"},
+	NoExactKind:            {"no-exact-kind", "the theory has no exact prediction here: its own is of the kind %s", "leave `prediction` out of the check"},
+	NoNumberOfKind:         {"no-number-of-kind", "the theory has no %s %s here", "judge another kind of prediction, or simulate"},
+	NoLargeSizeSlope:       {"no-large-size-slope", "no slope at large G: %s", "judge the exact prediction"},
+
+	CycleOfAdam:           {"cycle-of-adam", "near a fixed point Adam makes steps of rounding errors, which decide the width", "use a heavy ball"},
+	CycleUnbounded:        {"cycle-unbounded", "the importance weight has no bound of the ratio", "use `grpo.importance.mode` clip"},
+	CycleOfProbability:    {"cycle-of-probability", "the importance weight bounds the change of a probability, not the ratio", "use `grpo.importance.mode` clip"},
+	CycleScale:            {"cycle-scale", "a bounded cycle is derived for the std scale of GRPO at G = ∞", "set `grpo.group_size` inf and `grpo.advantage.scale` std"},
+	CycleArms:             {"cycle-arms", "a bounded cycle is derived for two arms of certain rewards: of noisy ones a bound changes the force on both", "use two arms of constant rewards"},
+	CycleOptimizer:        {"cycle-optimizer", "a bounded cycle is derived for plain gradient ascent at a constant learning rate", "set `optimizer.momentum` 0, without schedule and largest norm"},
+	CycleReference:        {"cycle-reference", "a bounded cycle is derived for a fixed reference", "fix the reference"},
+	CycleLag:              {"cycle-lag", "a bounded cycle is derived for blocks of the last snapshot", "use `lag.kind` block with `lag.behind` 0"},
+	CycleNoFlip:           {"cycle-no-flip", "blocks do not flip about the fixed point: the multiplier of a block is %.4g", "raise `lag.interval`, or lower `grpo.kl.coefficient`"},
+	CycleStepTooLong:      {"cycle-step-too-long", "a step is too long: a block jumps across the bound of the weight", "lower `optimizer.learning_rate`"},
+	CycleLowerBound:       {"cycle-lower-bound", "on its way back the ratio reaches the lower bound of the weight", "lower the lower bound of the ratio"},
+	CycleRestarts:         {"cycle-restarts", "a block can end at the fixed point, from where the cycle has to grow anew", "hold the weight at its bound instead of dropping the sample, or take a shorter block"},
+	CycleUnstable:         {"cycle-unstable", "the cycle of two blocks is not stable", "take a shorter block"},
+	CycleUnsettled:        {"cycle-unsettled", "the run has not settled into its cycle: try a longer one, or a start nearer to the fixed point", "raise `run.steps`"},
+	CycleBelowBound:       {"cycle-below-bound", "the cycle of the plain ratio does not reach the bound of the weight", "narrow the bounds, or take a longer block"},
+	RecurrenceWeights:     {"recurrence-weights", "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy", "set `grpo.importance.mode` ratio and `grpo.kl.at` current"},
+	RecurrenceNoPenalty:   {"recurrence-no-penalty", "without a penalty the motion inside a block does not converge", "set `grpo.kl.coefficient` above 0"},
+	RecurrenceNoFactor:    {"recurrence-no-factor", "the mean force of these rewards has no common factor for all arms", "use rewards of two values, or `grpo.advantage.scale` none"},
+	RecurrenceNoise:       {"recurrence-noise", "at finite G the noise of every step enters the gap: the recurrence is that of the mean field", "set `grpo.group_size` inf"},
+	RecurrenceUnconverged: {"recurrence-unconverged", "the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", "raise `lag.interval` to the number of steps named"},
+
+	NotSearched:   {"not-searched", "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run", "raise the check's `draws`, or lower `from`"},
+	UncertainSign: {"uncertain-sign", "a mode is so slow that the sign of its measured stiffness is not certain", "raise `grpo.kl.coefficient` or the check's `draws`"},
+	BeyondSearch:  {"beyond-search", "the theory says what is below %.4g only", "lower the check's `to`"},
+
+	BeyondRange:    {"beyond-range", "the fixed point or its dynamics leaves the range of floating point", "take smaller rewards, logits or rates"},
+	LawBeyondRange: {"law-beyond-range", "the stationary law leaves the range of floating point", "take smaller rewards, logits or rates"},
+	InCell:         {"in-cell", "%s: %s", "see the reason of that cell"},
+}
