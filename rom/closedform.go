@@ -3,7 +3,6 @@ package rom
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -24,13 +23,8 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, within Sco
 	must(p.Lag.Check)
 	checkLogits("init", init, len(p.Arms))
 	out := func(because scope.Reason) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
-	switch {
-	case p.tabular():
-		return out(scope.NoOscillator.Because())
-	case p.Optimizer.Kind == option.Adam:
-		return out(scope.AdamNoModel.Because())
-	case p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0:
-		return out(scope.RateVariesModel.Because())
+	if because := p.notDerived(oscillatorOfPath); because.Out() {
+		return out(because)
 	}
 	point, ok := Reached(p)
 	if !ok {

@@ -17,11 +17,7 @@ import (
 func MeanFieldCycle(p Params, init []float64, at []int) scope.Number {
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "2 of them")
-	because := p.underived()
-	if p.Optimizer.Kind == option.Adam {
-		because = scope.CycleOfAdam.Because()
-	}
-	if because.Out() {
+	if because := p.notDerived(meanFieldCycle, meanForceKnown); because.Out() {
 		return scope.Number{Kind: Exact, Because: because}
 	}
 	run := follow(p, init, at, 0)
@@ -60,7 +56,7 @@ func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 	ratio := p
 	ratio.Importance.Mode = option.Ratio
 	c, m := scope.Number{Kind: LeadingOrder}, newModel(&ratio)
-	if c.Because = cmp.Or(p.noBoundedCycle(), noRecurrence(m)); c.Out() {
+	if c.Because = cmp.Or(p.notDerived(boundedCycle), noRecurrence(m)); c.Out() {
 		return c
 	}
 	fixed, ok := Reached(ratio)
@@ -123,27 +119,6 @@ func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 		c.Because = scope.CycleBelowBound.Because()
 	}
 	return c
-}
-
-// noBoundedCycle returns the reason why the bound of the weight does not limit a cycle as
-// BoundedCycle says, none where it may.
-func (p *Params) noBoundedCycle() scope.Reason {
-	_, _, banded := weight.Bands(&p.Importance, 1)
-	switch o := &p.Optimizer; {
-	case !banded:
-		return scope.CycleUnbounded.Because()
-	case p.Importance.Mode == option.DPPO:
-		return scope.CycleOfProbability.Because()
-	case p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale:
-		return scope.CycleScale.Because()
-	case len(p.Arms) != 2 || !p.certain():
-		return scope.CycleArms.Because()
-	case o.Kind == option.Adam || o.Momentum > 0 || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0 || o.MaxNorm > 0:
-		return scope.CycleOptimizer.Because()
-	case p.ReferenceUpdate.Interval > 0:
-		return scope.CycleReference.Because()
-	}
-	return p.notDerived(boundedCycle, 0)
 }
 
 // certain reports whether every arm has a single reward.

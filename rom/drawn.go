@@ -149,7 +149,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	if n := len(all) * steps; !path.Scope.Because.Out() && n > maxDrawn {
 		path.Scope.Because = scope.DrawnTooLong.Because(maxDrawn, n)
 	}
-	if because := p.notDerived(pathsOfPrompts, 0); because.Out() {
+	if because := p.notDerived(pathsOfPrompts); because.Out() {
 		path.Scope.Because = because
 	}
 	if path.Scope.Because.Out() {

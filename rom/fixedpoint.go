@@ -81,7 +81,7 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 // returns the merged logits of the fixed point it ends in, or nil, with the reason in
 // because, if there is none.
 func (f *folded) reached() []float64 {
-	if f.because = f.unfixed(); f.because.Out() {
+	if f.because = f.notDerived(fixedPointKnown, meanForceKnown); f.because.Out() {
 		return nil
 	}
 	m := newModel(&f.Params)
@@ -209,7 +209,7 @@ func (m *model) expected(logits []float64) float64 {
 // fixedPoints returns the merged logits of all fixed points, by increasing
 // expected reward.
 func (f *folded) fixedPoints() [][]float64 {
-	if f.unfixed().Out() {
+	if f.notDerived(fixedPointKnown, meanForceKnown).Out() {
 		return nil
 	}
 	m := newModel(&f.Params)

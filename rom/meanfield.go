@@ -52,7 +52,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	past := newSnapshots(&p.Lag, theta, steps)
 	kind := m.kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
-		if because := p.notDerived(adamMoment, 0); because.Out() {
+		if because := p.notDerived(adamMoment); because.Out() {
 			return LeadingOrder, Scope{Because: because}
 		}
 		kind = LeadingOrder

@@ -6,7 +6,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
-	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
 
@@ -114,21 +113,6 @@ func (m *model) weigh() {
 		}
 		m.Up[a], m.Down[a] = weight.At(&m.Importance, ratio, old)
 	}
-}
-
-// unknownWeights returns the reason why the importance weights put the dynamics about a
-// point with θ = θ_old out of scope, none where they do not. Where w⁺ ≠ w⁻ however small the
-// displacement, mean and noise of finite groups are known from the numbers of samples by
-// sign, and so for rewards of few values only.
-func (p *Params) unknownWeights() scope.Reason {
-	success, _ := group.TwoValued(p.Arms)
-	switch {
-	case weight.Range(&p.Importance) == 0:
-		return scope.WeightKink.Because()
-	case weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil && (!p.tables.Summed() || p.tables.Smeared()):
-		return scope.SignedWeights.Because()
-	}
-	return scope.Reason{}
 }
 
 // Limits of the work that the flow towards a fixed point and a mean field may take: about a

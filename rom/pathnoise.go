@@ -117,18 +117,11 @@ const maxSharePath = 100_000
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
-	switch share.Because = p.roundedRewards(); {
-	case share.Out():
-	case p.tabular():
-		share.Because = scope.ShareOfPrompts.Because()
-	case p.GroupSize == option.Infinite:
-		share.Because = scope.NoGroups.Because()
-	case p.KL.OfReward():
-		share.Because = scope.ShareOfRewardKL.Because()
-	case to-from > maxSharePath:
-		share.Because = scope.ShareTooLong.Because(maxSharePath, to-from)
+	if share.Because = p.notDerived(rewardsInDigits, shareOnTheWay); share.Out() {
+		return share
 	}
-	if share.Out() {
+	if to-from > maxSharePath {
+		share.Because = scope.ShareTooLong.Because(maxSharePath, to-from)
 		return share
 	}
 	at := make([]int, to-from)
@@ -147,7 +140,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Numbe
 // along is MeanReward of checked parameters for any observable, in the place of J.
 func (o observable) along(p Params, init []float64, at []int, neglected bool) Path {
 	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
-	if because := p.underived(); because.Out() {
+	if because := p.notDerived(meanForceKnown); because.Out() {
 		path.Scope = Scope{Because: because}
 		path.Reward = make([]float64, len(at))
 		return path
@@ -169,7 +162,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	}
 	run := o.follow(p, init, at, 0, shares...)
 	path.Reward, path.Field, path.Kind, path.Scope = slices.Clone(run.field), run.field, run.kind, run.scope
-	if because = cmp.Or(because, p.Prompts.notDerived()); because.Out() {
+	if because = cmp.Or(because, p.notDerived(stateAtRest)); because.Out() {
 		path.Scope = Scope{Because: because}
 	}
 	path.Deviation = make([]float64, len(at))
@@ -334,10 +327,7 @@ const (
 
 // noSpread returns the reason why the spread of runs is not followed, none where it is.
 func noSpread(p *Params, steps int) scope.Reason {
-	if because := p.unknownWeights(); because.Out() {
-		return because
-	}
-	if because := p.notDerived(spreadOfRuns, 0); because.Out() {
+	if because := p.notDerived(weightsAtRest, spreadOfRuns); because.Out() {
 		return because
 	}
 	if arms := len(p.Arms); arms > maxPathArms {

@@ -242,50 +242,6 @@ func (m *model) shiftRewards() {
 	m.law.Refresh()
 }
 
-// underived returns the reason why neither the mean force nor its noise is known, none where
-// they are.
-func (p *Params) underived() scope.Reason {
-	switch {
-	case p.KL.OfReward() && p.Filter != option.KeepAll:
-		return scope.RewardKLFiltered.Because()
-	case p.KL.Outside() && p.Advantage.BinaryOnly():
-		return scope.OutsideKLBinary.Because()
-	case len(p.Prompts.First) > 0 && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
-		return scope.PromptsOutside.Because()
-	case len(p.Prompts.First) > 0 && p.Filter == option.Drop:
-		return scope.PromptsDropped.Because()
-	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL:
-		return scope.PromptsRedrawnSampled.Because()
-	case !p.KL.OfReward():
-		return scope.Reason{}
-	case !p.Importance.Linear():
-		return scope.RewardKLWeights.Because()
-	case p.Entropy > 0:
-		return scope.RewardKLEntropy.Because()
-	case p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed():
-		return scope.RewardKLStd.Because()
-	}
-	return scope.Reason{}
-}
-
-// unfixed returns the reason why there is no fixed point, or why it is not derived; none where
-// it is.
-func (p *Params) unfixed() scope.Reason {
-	switch {
-	case p.ReferenceUpdate.Interval > 0:
-		return scope.MovingReference.Because()
-	case p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw:
-		return scope.K1Redrawn.Because()
-	case p.pull() == 0 && p.KL.Coefficient > 0:
-		return scope.K1NoPenalty.Because()
-	case p.pull() == 0:
-		return scope.NoPenalty.Because()
-	case p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss && p.KL.Coefficient > 0:
-		return scope.K3Entropy.Because()
-	}
-	return p.underived()
-}
-
 // tiedReward is the difference of two rewards of different arms, in units of their range, up
 // to which they count as tied.
 const tiedReward = 1e-6

@@ -1,7 +1,6 @@
 package rom
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -19,10 +18,6 @@ import (
 // error exceeds 1e-10, far more than the share linear.Negligible below which a part of the force counts as
 // absent.
 const roundedStiffness = 1e-6
-
-// roundedSpread is the standard deviation of a normal reward in units of its mean below
-// which it is out of scope: rewards are known to 1e-16 of the mean, or a thousandth of it.
-const roundedSpread = 1e-13
 
 // roundedTerm is the relative rounding error of the stationary law per step of the
 // relaxation time.
@@ -220,7 +215,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	if !f.representable() {
 		return scope.BeyondRange.Because()
 	}
-	if because := p.roundedRewards(); because.Out() {
+	if because := p.notDerived(rewardsInDigits); because.Out() {
 		return because
 	}
 	if e.logits == nil {
@@ -231,7 +226,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return scope.BeyondRange.Because()
 	}
 	prediction.FixedPoint = point
-	if because := cmp.Or(p.unknownWeights(), p.Prompts.notDerived()); because.Out() {
+	if because := p.notDerived(weightsAtRest, stateAtRest); because.Out() {
 		return because
 	}
 	m := newModel(&f.Params)
@@ -262,16 +257,6 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	}
 	if math.Abs(s.Total) < roundedStiffness*p.pull() {
 		return e.locked()
-	}
-	return scope.Reason{}
-}
-
-// roundedRewards returns the reason why rounding decides the rewards, none where it does not.
-func (p *Params) roundedRewards() scope.Reason {
-	for _, arm := range p.Arms {
-		if arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
-			return scope.RoundedRewards.Because()
-		}
 	}
 	return scope.Reason{}
 }
@@ -374,7 +359,7 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	if because := p.notDerived(dynamicsAtRest, 0); because.Out() {
+	if because := p.notDerived(dynamicsAtRest); because.Out() {
 		return because
 	}
 	at, m, because := e.dynamicsOf(p)
@@ -628,7 +613,7 @@ func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		return scope.SlowMode.Because()
 	}
-	return p.notDerived(stationaryNoise, m.Whole.Dim())
+	return p.notDerivedFor(m.Whole.Dim(), stationaryNoise)
 }
 
 // stationary adds the stationary law to prediction: linear variances, the scope of
@@ -707,7 +692,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 		if sigma := law.Snapshot(); reward > 0 {
 			l.zeroVariance(prediction, &higher, make([]float64, m.Whole.Dim()), sigma, nil, nil, secondOrderSize*gap, higher.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.Whole.Dim() <= maxCurved && !p.notDerived(secondOrderLaw, m.Whole.Dim()).Out() {
+	} else if m.Whole.Dim() <= maxCurved && !p.notDerived(secondOrderLaw).Out() {
 		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}
 	neglected.Add(scope.HigherOrder, higher)

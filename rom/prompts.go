@@ -51,15 +51,6 @@ func (p *Params) prompt(x int, init []float64) (one Params, start []float64) {
 	return one, init
 }
 
-// notDerived returns the reason why there is no theory of prompts that share one policy;
-// none where there is one.
-func (s *Prompts) notDerived() scope.Reason {
-	if len(s.First) > 0 && s.Parameters == option.Shared && s.Order != option.Independent {
-		return scope.SharedEpochs.Because()
-	}
-	return scope.Reason{}
-}
-
 // bandits returns the arms of all prompts.
 func (p *Params) bandits() (all [][]option.Arm) {
 	for x := range p.Prompts.First {
@@ -84,12 +75,8 @@ func (p *Params) visits() (visit Params, period int, because scope.Reason) {
 		because = scope.PromptsWithReplacement.Because()
 	case prompts%p.GroupsPerStep != 0:
 		because = scope.PromptsNoMultiple.Because(prompts, p.GroupsPerStep)
-	case o.Kind != option.HeavyBall || o.Schedule.Kind != option.ConstantRate || o.Schedule.Warmup > 0:
-		because = scope.CoastingOptimizer.Because()
-	case o.Momentum > 0 && period > 1 && p.Prompts.Order == option.Shuffled:
-		because = scope.CoastingShuffled.Because()
 	default:
-		because = p.notDerived(visitsOfPrompts, 0)
+		because = p.notDerived(visitsOfPrompts)
 	}
 	visit = *p
 	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1, option.Lag{Kind: option.Block, Interval: 1}

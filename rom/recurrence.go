@@ -113,13 +113,9 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 
 // noRecurrence returns the reason why Refreshed is out of scope, none where it is in.
 func noRecurrence(m *model) scope.Reason {
-	switch {
-	case m.Importance.Mode != option.Ratio || m.KL.In != option.InLoss || m.KL.Gradient != option.ExactKL || m.KL.At != option.AtCurrent:
-		return scope.RecurrenceWeights.Because()
-	case m.pull() == 0:
-		return scope.RecurrenceNoPenalty.Because()
-	case !m.factored():
-		return scope.RecurrenceNoFactor.Because()
+	because := m.notDerived(blockRecurrence)
+	if !because.Out() && !m.factored() {
+		because = scope.RecurrenceNoFactor.Because()
 	}
-	return scope.Reason{}
+	return because
 }

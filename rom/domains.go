@@ -1,0 +1,226 @@
+package rom
+
+import (
+	"grposim/option"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+	"grposim/rom/weight"
+)
+
+// question is a part of a prediction, which is not derived for every bandit, estimator, optimizer and lag.
+type question int
+
+const (
+	rewardsInDigits  question = iota // rewards that rounding does not decide
+	meanForceKnown                   // the mean force and its noise
+	fixedPointKnown                  // a fixed point
+	weightsAtRest                    // the force where the policy is its snapshot
+	stateAtRest                      // the dynamics about a fixed point of many prompts
+	dynamicsAtRest                   // the linear dynamics about a fixed point
+	stationaryNoise                  // its stationary law
+	secondOrderLaw                   // the moments of second order in the noise
+	adamMoment                       // the mean field of Adam's second moment
+	spreadOfRuns                     // the spread of runs about the mean field
+	shareOnTheWay                    // the share of groups with equal rewards along a path
+	oscillatorOfPath                 // the reduced-order model away from the fixed point
+	blockRecurrence                  // see Refreshed
+	boundedCycle                     // see BoundedCycle
+	meanFieldCycle                   // see MeanFieldCycle
+	pathsOfPrompts                   // see drawnReward
+	visitsOfPrompts                  // see Params.visits
+)
+
+// lagClass is a set of lags that the theory tells apart.
+type lagClass uint
+
+const (
+	lastBlock   lagClass = 1 << iota // a block whose snapshot is that of the last refresh
+	olderBlock                       // a block whose snapshot is older
+	constantLag                      // a constant delay
+	randomAges
+	otherLag // of which nothing beyond the linear dynamics has been derived
+
+	anyLag       = 1<<iota - 1
+	notLastBlock = anyLag &^ lastBlock
+	severalOld   = olderBlock | randomAges | otherLag // the state is not that of the last policies or the last refresh
+)
+
+// classOf returns the class of a lag.
+func classOf(l *option.Lag) lagClass {
+	switch {
+	case l.Kind == option.Block && l.Behind == 0:
+		return lastBlock
+	case l.Kind == option.Block:
+		return olderBlock
+	case l.Kind == option.Delay:
+		return constantLag
+	case l.Kind == option.Random:
+		return randomAges
+	}
+	return otherLag
+}
+
+// domains is the table of what the theory does not answer: for a question the lags and the options, and the
+// reason. It is asked before anything is computed; the first row that applies counts. modes is the number of
+// modes of the merged bandit, where the question depends on it.
+var domains = []struct {
+	of      question
+	lags    lagClass
+	option  func(p *Params, modes int) bool // nil: any
+	because scope.Row
+}{
+	{rewardsInDigits, anyLag, roundedRewards, scope.RoundedRewards},
+
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Filter != option.KeepAll }, scope.RewardKLFiltered},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.Outside() && p.Advantage.BinaryOnly() }, scope.OutsideKLBinary},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
+		return prompts(p, 0) && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0)
+	}, scope.PromptsOutside},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) && p.Filter == option.Drop }, scope.PromptsDropped},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
+		return prompts(p, 0) && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL
+	}, scope.PromptsRedrawnSampled},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && !p.Importance.Linear() }, scope.RewardKLWeights},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.RewardKLEntropy},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
+		return p.KL.OfReward() && p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed()
+	}, scope.RewardKLStd},
+
+	{fixedPointKnown, anyLag, movingReference, scope.MovingReference},
+	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
+		return p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
+	}, scope.K1Redrawn},
+	{fixedPointKnown, anyLag, func(p *Params, _ int) bool { return p.pull() == 0 && p.KL.Coefficient > 0 }, scope.K1NoPenalty},
+	{fixedPointKnown, anyLag, noPenalty, scope.NoPenalty},
+	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
+		return p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss && p.KL.Coefficient > 0
+	}, scope.K3Entropy},
+
+	{weightsAtRest, anyLag, func(p *Params, _ int) bool { return weight.Range(&p.Importance) == 0 }, scope.WeightKink},
+	{weightsAtRest, anyLag, signedWeights, scope.SignedWeights},
+	{stateAtRest, anyLag, func(p *Params, _ int) bool {
+		return prompts(p, 0) && p.Prompts.Parameters == option.Shared && p.Prompts.Order != option.Independent
+	}, scope.SharedEpochs},
+	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, scope.NormClips},
+	{dynamicsAtRest, randomAges, clips, scope.NormClips},
+	{dynamicsAtRest, notLastBlock, reused, scope.ReusedOlder},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, scope.AgesOutsideKL},
+	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, scope.AdamReused},
+	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, scope.AgesSeveralModes},
+	{secondOrderLaw, severalOld, nil, scope.SeveralOldPolicies},
+	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.DependentSteps},
+	{adamMoment, randomAges | otherLag, adam, scope.AdamAges},
+
+	{spreadOfRuns, anyLag, adam, scope.AdamPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
+	{spreadOfRuns, anyLag, clips, scope.NormClips},
+	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
+	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.ShareOfPrompts},
+	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
+	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
+	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
+	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
+	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},
+
+	{blockRecurrence, anyLag, func(p *Params, _ int) bool {
+		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
+	}, scope.RecurrenceWeights},
+	{blockRecurrence, anyLag, noPenalty, scope.RecurrenceNoPenalty},
+	{meanFieldCycle, anyLag, adam, scope.CycleOfAdam},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool { _, _, banded := weight.Bands(&p.Importance, 1); return !banded }, scope.CycleUnbounded},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool { return p.Importance.Mode == option.DPPO }, scope.CycleOfProbability},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool {
+		return p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale
+	}, scope.CycleScale},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool { return len(p.Arms) != 2 || !p.certain() }, scope.CycleArms},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool {
+		return adam(p, 0) || p.Optimizer.Momentum > 0 || rateVaries(p, 0) || p.Optimizer.MaxNorm > 0
+	}, scope.CycleOptimizer},
+	{boundedCycle, anyLag, movingReference, scope.CycleReference},
+	{boundedCycle, notLastBlock, nil, scope.CycleLag},
+
+	{pathsOfPrompts, notLastBlock, nil, scope.PromptsLastRefresh},
+	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Kind != option.HeavyBall || rateVaries(p, 0) }, scope.CoastingOptimizer},
+	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool {
+		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep && p.Prompts.Order == option.Shuffled
+	}, scope.CoastingShuffled},
+	{visitsOfPrompts, notLastBlock, nil, scope.PromptSnapshot},
+	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.PromptSnapshot},
+}
+
+func reused(p *Params, _ int) bool          { return p.Samples == option.Reused }
+func adam(p *Params, _ int) bool            { return p.Optimizer.Kind == option.Adam }
+func prompts(p *Params, _ int) bool         { return len(p.Prompts.First) > 0 }
+func noPenalty(p *Params, _ int) bool       { return p.pull() == 0 }
+func movingReference(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }
+func clips(p *Params, _ int) bool           { return !p.neverClipped(0) }
+
+func rateVaries(p *Params, _ int) bool {
+	return p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0
+}
+
+// roundedSpread is the standard deviation of a normal reward in units of its mean below
+// which it is out of scope: rewards are known to 1e-16 of the mean, or a thousandth of it.
+const roundedSpread = 1e-13
+
+// roundedRewards reports whether rounding decides the rewards.
+func roundedRewards(p *Params, _ int) bool {
+	for _, arm := range p.Arms {
+		if arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*max(arm.Mean, -arm.Mean) {
+			return true
+		}
+	}
+	return false
+}
+
+// signedWeights reports whether the weights of both signs of the advantage differ however small the
+// displacement, where the numbers of samples by sign are not known: they are for rewards of few values only.
+func signedWeights(p *Params, _ int) bool {
+	success, _ := group.TwoValued(p.Arms)
+	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil && (!p.tables.Summed() || p.tables.Smeared())
+}
+
+// notDerived returns the reason why the theory has no answer to the questions, none where it may.
+func (p *Params) notDerived(all ...question) scope.Reason { return p.notDerivedFor(0, all...) }
+
+// notDerivedFor is notDerived of a bandit with so many modes.
+func (p *Params) notDerivedFor(modes int, all ...question) scope.Reason {
+	class := classOf(&p.Lag)
+	for _, of := range all {
+		for i := range domains {
+			if row := &domains[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
+				return row.because.Because()
+			}
+		}
+	}
+	return scope.Reason{}
+}
+
+// ageDraws returns the number B_a of independent random ages whose forces one step averages; 0 where
+// ages are not random, and at G = ∞, where the force is the mean over the law: infinitely many.
+func (p *Params) ageDraws() int {
+	switch {
+	case classOf(&p.Lag) != randomAges || p.GroupSize == option.Infinite:
+		return 0
+	case p.Lag.Ages.Drawn == option.AgePerStep:
+		return 1
+	}
+	return p.GroupsPerStep
+}
+
+// oldBaseline reports whether the baseline is a running mean of old rewards whose error the weights
+// do not cancel.
+func (p *Params) oldBaseline() bool {
+	up, down := weight.Slopes(&p.Importance)
+	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() && (up != 1 || down != 1)
+}
+
+// coastsOnSnapshot reports whether a prompt moves, between its visits, away from a snapshot that the
+// next visit uses.
+func (p *Params) coastsOnSnapshot() bool {
+	period := len(p.Prompts.First) / p.GroupsPerStep
+	return p.Lag.Interval > 1 && (p.Optimizer.Momentum > 0 || period%p.Lag.Interval != 0)
+}
