@@ -7,6 +7,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // amongPrompts says how often a prompt with a policy of its own is drawn where each group is of
@@ -63,15 +65,15 @@ type drawnPaths struct {
 	varies float64 // Var ΣP/(ΣP)² at the last refresh
 }
 
-// newDrawnPaths returns the mean paths of the distinct prompts, with the covariance of the noise
-// multiplied by share.
-func newDrawnPaths(all []startingPrompt, prompts, steps int, share float64) *drawnPaths {
+// newDrawnPaths returns the mean paths of the distinct prompts, with the spread of runs by a closure; nil: the mean
+// fields alone.
+func newDrawnPaths(all []startingPrompt, prompts, steps int, by *closure) *drawnPaths {
 	d := &drawnPaths{among: &amongPrompts{prompts: float64(prompts)}, lag: all[0].Lag}
 	for _, prompt := range all {
 		prompt.among = d.among
 		one := drawnPath{model: newModel(&prompt.Params), count: prompt.count}
-		if share > 0 {
-			one.noise = newSpread(prompt.Params, prompt.start, steps, share)
+		if by != nil {
+			one.noise = newSpread(prompt.Params, prompt.start, steps, *by)
 		}
 		one.next, one.stop = iter.Pull(func(yield func([]float64) bool) {
 			meanField(prompt.Params, prompt.start, steps, func(_ int, theta []float64) (more bool) { return yield(theta) })
@@ -93,9 +95,9 @@ func (d *drawnPaths) advance(t int) (ok bool) {
 		sum, variance := 0.0, 0.0
 		for i := range d.each {
 			p := &d.each[i]
-			mean, square := p.weight(t)
+			mean, varies := p.weight(t)
 			sum += p.count * mean
-			variance += p.count * max(square-mean*mean, 0)
+			variance += p.count * varies
 		}
 		d.among.all, d.varies = sum, 0
 		if sum > 0 {
@@ -105,35 +107,29 @@ func (d *drawnPaths) advance(t int) (ok bool) {
 	return true
 }
 
-// weight returns the mean of drawnWeight and of its square over the spread at step t.
-func (p *drawnPath) weight(t int) (mean, square float64) {
-	at := func(theta []float64) float64 {
-		p.past.set(theta)
-		return p.drawnWeight()
-	}
-	mean = at(p.theta)
-	square = mean * mean
+// weightOf is drawnWeight.
+var weightOf = observable{of: func(m *model, logits []float64) float64 {
+	m.past.set(logits)
+	return m.drawnWeight()
+}}
+
+// weight returns the mean and the variance of drawnWeight over the spread at step t; without one, or where it
+// is too large to be followed, the weight on the mean field and 0.
+func (p *drawnPath) weight(t int) (mean, variance float64) {
+	mean = weightOf.of(p.model, p.theta)
 	if p.noise == nil {
-		return mean, square
+		return mean, 0
 	}
-	x, cov, ok := p.noise.of([]int{p.noise.slot(t)})
-	if p.noise.lost || !ok {
-		return mean, square
+	by := p.noise.shift(weightOf, t, p.theta)
+	if math.IsNaN(by.shift) {
+		return mean, 0
 	}
-	sigmaPoints(x, cov, 1e-3, func(x []float64) {
-		mean = at(p.noise.moved(p.theta, x))
-		square = mean * mean
-	}, func(up, down, _ []float64, r, v float64) {
-		centre, above, below, half := mean, at(p.noise.moved(p.theta, up)), at(p.noise.moved(p.theta, down)), 0.5*v/(r*r)
-		mean += half * (above + below - 2*centre)
-		square += half * (above*above + below*below - 2*centre*centre)
-	})
-	return mean, square
+	return mean + by.shift, by.deviation * by.deviation
 }
 
 // drawnReward is MeanReward for prompts with a policy each, drawn with replacement. Every prompt is
 // a bandit whose groups are a random share of those of a step, see drawnShare. Beside the sizes of
-// MeanReward, with V and the shift of each prompt, it neglects that Σ_y P_y varies from run to run. A
+// MeanReward, with the shift of each prompt, it neglects that Σ_y P_y varies from run to run. A
 // change of Σ_y P_y changes the speed of all prompts alike, so 2 Var ΣP/(ΣP)² of the distance that E J has
 // gone is neglected.
 func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
@@ -156,71 +152,94 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		path.Scope.In = false
 		return path
 	}
-	// follow calls visit at each step with E J, with the mean over the prompts of (0.1 + V/2)|S| + ΔV²/32,
-	// where S is the shift by the spread, and with Var ΣP/(ΣP)².
-	follow := func(share, displaced float64, visit func(n int, reward, size, varies float64)) (ok bool) {
-		d := newDrawnPaths(all, len(p.Prompts.First), steps, share)
-		defer func() {
-			for _, one := range d.each {
-				one.stop()
-			}
-		}()
-		n := 0
-		for t := range steps + 1 {
-			if !d.advance(t) {
-				return false
-			}
-			if at[n] == t {
-				reward, size := 0.0, 0.0
-				for i := range d.each {
-					one := &d.each[i]
-					w := one.count / d.among.prompts
-					reward += w * one.expected(one.theta)
-					if one.noise != nil {
-						by := one.noise.rewardShift(t, one.theta)
-						reward += w * by.shift
-						span := math.Abs(one.Arms[0].Mean - one.Arms[1].Mean)
-						size += w * ((unresolved+by.variance/2)*math.Abs(by.shift) + span*by.variance*by.variance/32)
-					}
-				}
-				visit(n, reward, size, d.varies)
-				if n++; n == len(at) {
-					return true
-				}
-			}
+	sampledAt := at
+	if neglected {
+		sampledAt = sampled(&all[0].Params, at)
+	}
+	follow := func(by *closure, displaced float64, at []int) *drawnRun {
+		d := newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by)
+		return d.follow(at, steps, displaced)
+	}
+	full := follow(&gaussian, 0, sampledAt)
+	if len(full.steps) == 0 || full.steps[len(full.steps)-1] < steps {
+		path.Scope = Scope{Because: scope.PromptOverflows.Because()}
+		return path
+	}
+	for n, t := range at {
+		path.Reward[n] = floats.Sum(full.at(t))
+	}
+	if !neglected {
+		return path
+	}
+	field, second, largest := follow(nil, 0, full.steps), follow(&strict, 0, full.steps), 0.0
+	floats.Add(path.Neglected, ahead(full.steps, at, func(n int) (size, variance float64) {
+		largest = max(largest, full.varies[n])
+		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
+		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
+		for i, x := range full.rewards[n] {
+			size += neglectedShift(x-without[i], strictly[i]-without[i])
+		}
+		return size, full.variance[n]
+	}))
+	for _, displaced := range [2]float64{rounding, -rounding} {
+		rounded := follow(nil, displaced, at)
+		addLargest(path.Rounding, func(n int) float64 { return math.Abs(floats.Sum(rounded.at(at[n])) - floats.Sum(field.at(at[n]))) })
+	}
+	floats.Add(path.Neglected, path.Rounding)
+	return path
+}
+
+// drawnRun is what a run of prompts gave at some steps, as far as its mean fields are in the range of floating point.
+type drawnRun struct {
+	steps            []int
+	rewards          [][]float64 // by step and distinct prompt: E J times the share of all prompts
+	none             []float64   // the rewards at a step to which the run did not come: NaN
+	varies, variance []float64   // Var ΣP/(ΣP)², and the largest variance of a gap of two logits
+}
+
+// at returns the rewards at a step, NaN where the run did not come to it.
+func (r *drawnRun) at(t int) []float64 {
+	if n, ok := slices.BinarySearch(r.steps, t); ok {
+		return r.rewards[n]
+	}
+	return r.none
+}
+
+// follow follows the mean paths at the steps at, after the step last only while a spread is or has been wide, with the
+// logits displaced in every step as by observable.follow.
+func (d *drawnPaths) follow(at []int, last int, displaced float64) *drawnRun {
+	defer func() {
+		for _, one := range d.each {
+			one.stop()
+		}
+	}()
+	r, wide := &drawnRun{none: slices.Repeat([]float64{math.NaN()}, len(d.each))}, false
+	for t := 0; len(r.steps) < len(at) && (t <= last || wide) && d.advance(t); t++ {
+		if at[len(r.steps)] == t {
+			rewards, variance := make([]float64, len(d.each)), 0.0
 			for i := range d.each {
 				one := &d.each[i]
+				rewards[i] = one.expected(one.theta)
 				if one.noise != nil {
-					one.noise.step(t, one.theta)
+					by := one.noise.rewardShift(t, one.theta)
+					rewards[i] += by.shift
+					variance = max(variance, by.variance)
 				}
-				for a, x := range one.theta {
-					one.theta[a] += float64(1-2*a) * displaced * max(1, math.Abs(x))
-				}
+				rewards[i] *= one.count / d.among.prompts
+			}
+			r.steps, r.rewards = append(r.steps, t), append(r.rewards, rewards)
+			r.varies, r.variance = append(r.varies, d.varies), append(r.variance, variance)
+			wide = wide || d.each[0].noise == nil || !(variance <= narrow)
+		}
+		for i := range d.each {
+			one := &d.each[i]
+			if one.noise != nil {
+				one.noise.step(t, one.theta)
+			}
+			for a, x := range one.theta {
+				one.theta[a] += float64(1-2*a) * displaced * max(1, math.Abs(x))
 			}
 		}
-		return true
 	}
-	sizes, varies := make([]float64, len(at)), make([]float64, len(at))
-	inRange := follow(1, 0, func(n int, reward, size, v float64) { path.Reward[n], sizes[n], varies[n] = reward, size, v })
-	if inRange && neglected {
-		field, half := make([]float64, len(at)), make([]float64, len(at))
-		follow(0, 0, func(n int, reward, _, _ float64) { field[n] = reward })
-		follow(0.5, 0, func(n int, reward, _, _ float64) { half[n] = reward })
-		addLargest(path.Neglected, func(n int) float64 {
-			full := path.Reward[n] - field[n]
-			return 2*math.Abs(full-2*(half[n]-field[n])) + sizes[n] + 2*slices.Max(varies[:n+1])*math.Abs(path.Reward[n]-began)
-		})
-		for _, displaced := range [2]float64{rounding, -rounding} {
-			rounded := make([]float64, len(at))
-			follow(0, displaced, func(n int, reward, _, _ float64) { rounded[n] = reward })
-			addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded[n] - field[n]) })
-		}
-		for n, x := range path.Rounding {
-			path.Neglected[n] += x
-		}
-	}
-	if !inRange {
-		path.Scope = Scope{Because: scope.PromptOverflows.Because()}
-	}
-	return path
+	return r
 }

@@ -11,7 +11,7 @@ import (
 
 // The shortcuts of this package give the same bits as the obvious way.
 
-// A mean field carries the spreads of several shares of the noise as it carries each, and
+// A mean field carries the spreads by several closures as it carries each, and
 // MeanRewardAlone is the Reward of MeanReward.
 func TestSpreadsTogether(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 8)
@@ -19,12 +19,12 @@ func TestSpreadsTogether(t *testing.T) {
 	p.Reference = append(p.Reference, p.Reference[1])
 	p.Optimizer, p.Lag = option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.2, Momentum: 0.5}, option.Lag{Kind: option.Delay, Interval: 3}
 	init, at := []float64{-1, 1, 0}, []int{0, 10, 40}
-	both := follow(p.checked(), init, at, 0, 1, 0.5)
-	for i, share := range []float64{1, 0.5} {
-		one := follow(p.checked(), init, at, 0, share)
+	both := follow(p.checked(), init, at, 0, gaussian, strict)
+	for i, by := range []closure{gaussian, strict} {
+		one := follow(p.checked(), init, at, 0, by)
 		for n := range at {
 			if one.noisy[n][0] != both.noisy[n][i] || one.field[n] != both.field[n] {
-				t.Errorf("share %v, step %d: %v, with another spread %v", share, at[n], one.noisy[n], both.noisy[n])
+				t.Errorf("closure %d, step %d: %v, with another spread %v", i, at[n], one.noisy[n], both.noisy[n])
 			}
 		}
 	}

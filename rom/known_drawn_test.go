@@ -141,7 +141,7 @@ func TestSharesOfDrawnPromptsOverTheSpread(t *testing.T) {
 	}
 	p = p.checked()
 	init, variance := []float64{0.7, -0.7}, 0.04
-	d := newDrawnPaths(p.distinct(init), 3, 10, 1)
+	d := newDrawnPaths(p.distinct(init), 3, 10, &gaussian)
 	for i := range d.each {
 		defer d.each[i].stop()
 		at := d.each[i].noise.slot(0)

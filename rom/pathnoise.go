@@ -51,16 +51,13 @@ type Path struct {
 // MeanField plus the shift S by the noise of finite groups, to second order
 // (docs/theory-neglected.md §6). At G = ∞ there is no shift.
 //
-// What it neglects is the sum of three sizes. That of the noise is
+// What it neglects is the sum of three sizes. That of the noise is the difference of two computations of
+// the shift, S over the law of runs and S₁ to strict second order about the mean field (see closure),
 //
-//	2|S(1) − 2S(½)| + (0.1 + V/2)|S| + ΔV²/32
+//	¾|S − S₁| + 0.06|S|
 //
-// S(½) is the shift at half of the noise's variance, so that the first term is the next one of a
-// series in that variance. V is the largest variance of a gap of two logits and Δ the span of the
-// arms' means: E J of a normal law has the term J⁗V²/8 with |J⁗| ≤ Δ/8, and the law's skewness,
-// which is not computed, is of the same order. Where a weight drops to 0 at a bound it adds 2|S −
-// S′|, where S′ is the shift if the same samples are dropped at every displaced policy as on the
-// mean field. The others are the error of a force that is expanded in 1/G (see expansionError), and
+// Where a weight drops to 0 at a bound it adds 2|S − S′|, where S′ is the shift if the same samples are
+// dropped at every displaced policy as in the middle. The others are the error of a force that is expanded in 1/G (see expansionError), and
 // the distance on the mean field of a second run whose logits are displaced by rounding in every
 // step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return meanReward(p, init, at, true) }
@@ -77,42 +74,81 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	return rewardOf.along(p, init, at, neglected)
 }
 
+// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order. Its
+// constants are measured: docs/theory-neglected.md §6.4 has the table.
+func neglectedShift(full, strict float64) float64 {
+	return 0.75*math.Abs(full-strict) + 0.06*math.Abs(full)
+}
+
+// Runs that leave a plateau before the mean field are ahead of it, and what they are wrong by is what the mean field will be
+// wrong by. Where the variance of a gap of two logits has exceeded narrow, the largest size up to
+// lookAhead times the step counts, in the place of that up to the step.
+const (
+	narrow    = 0.05
+	lookAhead = 2
+)
+
+// sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times the one before, up to
+// lookAhead times the last, if the force can be computed as often.
+func sampled(p *Params, at []int) []int {
+	end := lookAhead * at[len(at)-1]
+	if end > newModel(p).affordable(maxPathWork) {
+		end = at[len(at)-1]
+	}
+	steps := append(slices.Clone(at), end)
+	for t := 1.0; t < float64(end); t *= 1.25 {
+		steps = append(steps, int(math.Ceil(t)))
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// ahead returns the largest size that counts at each of the steps at, of sizes at the given steps, with the variances of a
+// gap of two logits there.
+func ahead(steps, at []int, of func(n int) (size, variance float64)) (largest []float64) {
+	next, sum, wide := 0, 0.0, false
+	take := func(until int) {
+		for ; next < len(steps) && steps[next] <= until; next++ {
+			size, variance := of(next)
+			if math.IsNaN(size) {
+				size = math.Inf(1)
+			}
+			sum, wide = max(sum, size), wide || !(variance <= narrow)
+		}
+	}
+	for _, t := range at {
+		if take(t); wide {
+			take(lookAhead * t)
+		}
+		largest = append(largest, sum)
+	}
+	return largest
+}
+
 // observable is a function of one policy whose mean over runs is predicted along the path.
 type observable struct {
-	of     func(m *model, logits []float64) float64
-	old    bool                    // of the policy that draws the groups of a step, else of the present one
-	fourth func(p *Params) float64 // bound on its fourth derivative along a gap of two logits
+	of  func(m *model, logits []float64) float64
+	old bool // of the policy that draws the groups of a step, else of the present one
 }
 
-// rewardOf is J: with the span Δ of the arms' means |J⁗| ≤ Δ/8.
-var rewardOf = observable{
-	of: (*model).expected,
-	fourth: func(p *Params) float64 {
-		low, high := p.Arms[0].Mean, p.Arms[0].Mean
-		for _, arm := range p.Arms {
-			low, high = min(low, arm.Mean), max(high, arm.Mean)
-		}
-		return (high - low) / 8
-	},
-}
+// rewardOf is J.
+var rewardOf = observable{of: (*model).expected}
 
-// equalOf is the share of groups whose rewards are all equal. Its fourth derivative is largest where the
-// rewards of two arms are 1 and 0, and grows with G to that of exp(−e^{−z}), 1.12.
+// equalOf is the share of groups whose rewards are all equal.
 var equalOf = observable{
 	of: func(m *model, logits []float64) float64 {
 		softmax(m.now.probs, logits)
 		return m.law.EqualRewards(m.now.probs)
 	},
-	old:    true,
-	fourth: func(*Params) float64 { return 1.12 },
+	old: true,
 }
 
 // maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which takes about a microsecond.
 const maxSharePath = 100_000
 
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
-// are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs no fixed point. It is computed as E J is in MeanReward, with the bound of its own
-// fourth derivative in the place of Δ/8. The scope is out at G = ∞, where there are no groups, for prompts with a
+// are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs
+// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, for prompts with a
 // policy each, and where the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
@@ -151,50 +187,56 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	if len(at) == 0 {
 		return path
 	}
-	var shares []float64
 	var because scope.Reason
+	last, steps, places, closures := at[len(at)-1], at, []int(nil), []closure(nil)
 	if p.GroupSize != option.Infinite {
-		if because = noSpread(&p, at[len(at)-1]); !because.Out() {
-			if shares = []float64{1}; neglected {
-				shares = append(shares, 0.5)
+		if because = noSpread(&p, last); !because.Out() {
+			closures = []closure{gaussian}
+			if neglected {
+				closures, steps = append(closures, strict), sampled(&p, at)
+			}
+			if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
+				closures = append(closures, held)
 			}
 		}
 	}
-	run := o.follow(p, init, at, 0, shares...)
-	path.Reward, path.Field, path.Kind, path.Scope = slices.Clone(run.field), run.field, run.kind, run.scope
+	run := o.followOn(p, init, steps, last, 0, closures...)
+	for _, t := range at {
+		place, _ := slices.BinarySearch(steps, t)
+		places = append(places, place)
+		path.Field = append(path.Field, run.field[place])
+	}
+	path.Reward, path.Deviation, path.Kind, path.Scope = slices.Clone(path.Field), make([]float64, len(at)), run.kind, run.scope
 	if because = cmp.Or(because, p.notDerived(stateAtRest)); because.Out() {
 		path.Scope = Scope{Because: because}
 	}
-	path.Deviation = make([]float64, len(at))
-	if shares != nil {
-		for n := range at {
-			path.Reward[n] += run.noisy[n][0].shift
-			path.Deviation[n] = run.noisy[n][0].deviation
+	if closures != nil {
+		for n, place := range places {
+			path.Reward[n] += run.noisy[place][0].shift
+			path.Deviation[n] = run.noisy[place][0].deviation
 		}
 	}
 	if !path.Scope.In || !neglected {
 		return path
 	}
-	if shares != nil {
-		fourth := o.fourth(&p)
-		addLargest(path.Neglected, func(n int) float64 {
-			full, half, jump := run.noisy[n][0], run.noisy[n][1], 0.0
-			if noisy := run.noisy[n]; len(noisy) > len(shares) {
-				jump = 2 * math.Abs(full.shift-noisy[len(shares)].shift)
+	if closures != nil {
+		floats.Add(path.Neglected, ahead(steps[:run.visited], at, func(n int) (size, variance float64) {
+			by := run.noisy[n]
+			size = neglectedShift(by[0].shift, by[1].shift)
+			for _, other := range by[2:] {
+				size += 2 * math.Abs(by[0].shift-other.shift)
 			}
-			return jump + 2*math.Abs(full.shift-2*half.shift) + (unresolved+full.variance/2)*math.Abs(full.shift) + fourth*full.variance*full.variance/4
-		})
+			return size, by[0].variance
+		}))
 		if path.Kind != Exact {
-			addLargest(path.Neglected, o.expansionError(p, init, at, run.noisy))
+			addLargest(path.Neglected, o.expansionError(p, init, at, func(n int) float64 { return run.noisy[places[n]][0].shift }))
 		}
 	}
 	for _, displaced := range [2]float64{rounding, -rounding} {
 		rounded := o.follow(p, init, at, displaced)
-		addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - run.field[n]) })
+		addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - path.Field[n]) })
 	}
-	for n, x := range path.Rounding {
-		path.Neglected[n] += x
-	}
+	floats.Add(path.Neglected, path.Rounding)
 	return path
 }
 
@@ -212,12 +254,12 @@ func addLargest(sum []float64, size func(n int) float64) {
 }
 
 // expansionError returns the error of the observable's mean that a force expanded in 1/G makes at each step,
-// where the shift by noise is that of noisy. For a smaller group, of G′ samples, the compositions
+// with the given shift by noise. For a smaller group, of G′ samples, the compositions
 // can be summed. The error is G′/G times the difference between the mean fields with and
 // without the expansion, and the relative difference of the covariances of the noise,
 // the largest up to the step, times the shift. It decreases as 1/G² once all arms that
 // matter are drawn several times in a group, and before as 1/G or more slowly.
-func (o observable) expansionError(p Params, init []float64, at []int, noisy [][]shifted) func(n int) float64 {
+func (o observable) expansionError(p Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	unknown := func(int) float64 { return math.Inf(1) }
 	smaller := p
 	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
@@ -242,7 +284,7 @@ func (o observable) expansionError(p Params, init []float64, at []int, noisy [][
 		if difference.Sub(truly.covariance(), noise); mat.Norm(&difference, 2) > 0 {
 			relative = max(relative, mat.Norm(&difference, 2)/mat.Norm(noise, 2))
 		}
-		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[n]-exact.field[n]) + relative*math.Abs(noisy[n][0].shift))
+		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[n]-exact.field[n]) + relative*math.Abs(shift(n)))
 	}
 }
 
@@ -254,54 +296,58 @@ const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
-	logits [][]float64
-	field  []float64   // the observable on the mean field; NaN where that is not finite
-	noisy  [][]shifted // by step and share of the noise
-	kind   Kind
-	scope  Scope
+	logits  [][]float64
+	field   []float64   // the observable on the mean field; NaN where that is not finite
+	noisy   [][]shifted // by step and closure
+	visited int         // number of the steps that the run came to
+	kind    Kind
+	scope   Scope
 }
 
-// shifted is the change of an observable's mean by the noise at one step, the largest variance
-// of a logit there, and the standard deviation of the observable over runs: see spread.shift.
+// shifted is the change of an observable's mean by the noise at one step, the largest variance of a gap of two logits
+// there, and the standard deviation of the observable over runs: see spread.shift.
 type shifted struct{ shift, variance, deviation float64 }
 
 // follow is observable.follow of J.
-func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) followed {
-	return rewardOf.follow(p, init, at, displaced, shares...)
+func follow(p Params, init []float64, at []int, displaced float64, closures ...closure) followed {
+	return rewardOf.follow(p, init, at, displaced, closures...)
 }
 
 // follow follows a mean field at the steps at from the logits init, and about it the spread
-// of runs for each of the shares, by which the covariance of the noise is multiplied. Every
+// of runs by each of the closures. Every
 // step displaces the logits by up to displaced times max(1, |θ_a|), each arm by another share
-// of it, so that no symmetry hides the displacement. Of several shares of the noise with weights
-// that jump there is one spread more, that of the first share with smooth weights.
-func (o observable) follow(p Params, init []float64, at []int, displaced float64, shares ...float64) (f followed) {
+// of it, so that no symmetry hides the displacement.
+func (o observable) follow(p Params, init []float64, at []int, displaced float64, closures ...closure) (f followed) {
+	return o.followOn(p, init, at, at[len(at)-1], displaced, closures...)
+}
+
+// followOn is follow that ends after the step last unless the first spread is or has been wide there.
+func (o observable) followOn(p Params, init []float64, at []int, last int, displaced float64, closures ...closure) (f followed) {
 	f.logits, f.field, f.noisy = make([][]float64, len(at)), make([]float64, len(at)), make([][]shifted, len(at))
-	steps := at[len(at)-1]
-	spreads := make([]*spread, len(shares), len(shares)+1)
-	for i, share := range shares {
-		spreads[i] = newSpread(p, init, steps, share)
-	}
-	if len(shares) > 1 && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-		smooth := newSpread(p, init, steps, shares[0])
-		smooth.smooth = true
-		spreads = append(spreads, smooth)
+	steps, wide := at[len(at)-1], false
+	spreads := make([]*spread, len(closures))
+	for i, by := range closures {
+		spreads[i] = newSpread(p, init, steps, by)
 	}
 	for n := range at {
 		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(spreads))
 	}
-	n, m, past := 0, newModel(&p), newSnapshots(&p.Lag, init, steps)
+	m, past := newModel(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		seen := theta
 		if o.old {
 			seen = past.at(t, theta)
 		}
-		if at[n] == t {
+		if n := f.visited; at[n] == t {
 			f.logits[n], f.field[n] = slices.Clone(theta), o.of(m, seen)
 			for i, noise := range spreads {
 				f.noisy[n][i] = noise.shift(o, t, seen)
 			}
-			n++
+			wide = wide || len(spreads) > 0 && !(f.noisy[n][0].variance <= narrow)
+			f.visited++
+		}
+		if t >= last && !wide {
+			return false
 		}
 		for _, noise := range spreads {
 			if t < steps {
@@ -314,6 +360,9 @@ func (o observable) follow(p Params, init []float64, at []int, displaced float64
 		}
 		return true
 	})
+	if f.visited > 0 && at[f.visited-1] >= last {
+		f.scope = Scope{In: true}
+	}
 	return f
 }
 
@@ -354,6 +403,7 @@ func newSlots(lag linear.Lag, steps int) int {
 // of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
 type spread struct {
 	*model
+	closure
 	q     *mat.Dense // basis of the reduced coordinates, A×n
 	n     int
 	slots int
@@ -362,10 +412,6 @@ type spread struct {
 	cov   [][]float64 // its covariance
 	local *localForce
 	lost  bool // the spread is too large to be followed
-
-	// smooth says that the same samples are dropped at every displaced policy as at the mean, so
-	// that no weight jumps between them.
-	smooth bool
 
 	// Scratch space of step: the linear map of a step and its product with cov.
 	change, rows [][]float64
@@ -389,24 +435,45 @@ const (
 	holdSpread = 0.02
 )
 
-// unresolved is the relative error of the shift that holding forces leaves, with the
-// third cumulant of the noise of one step, which is not computed.
-const unresolved = 0.1
+// closure says how averages over the law of runs are taken: of the force, its slope, the covariance of the noise
+// and an observable.
+type closure struct {
+	// reach returns the distance from the middle of the two points along an axis of the given standard deviation, at least
+	// one over which differences are taken.
+	reach func(deviation, least float64) float64
+	// about is 1 if the middle is the mean of runs, 0 if it is the mean field. Then the mean of runs moves with the slope
+	// there and the noise is that of the middle.
+	about float64
+	// held says that a sample whose weight is at a bound in the middle has that weight at every point, so that no weight
+	// has a kink or jumps between them.
+	held bool
+}
+
+// The closures. The Gaussian one, exact to fourth order along each axis, gives the predicted mean. The
+// strict one keeps the terms of first order in the variance of the noise, and nothing else, of
+//
+//	E θ = θ̄ + δ,   δ′ = δ + η(Lδ + ½F″Σ),   Σ′ = MΣMᵀ + η²C(θ̄),   E O = O + ∇O δ + ½ tr(∇²O Σ)
+//
+// with F the mean force, L its slope, and M that of a step: it is wrong where a logit varies by one or more. The two
+// agree to this order, and their difference is of the next.
+var (
+	gaussian = closure{reach: func(deviation, least float64) float64 { return max(math.Sqrt(3)*deviation, least) }, about: 1}
+	held     = closure{reach: gaussian.reach, about: 1, held: true}
+	strict   = closure{reach: func(_, least float64) float64 { return least }, held: true}
+)
 
 // maxPathVariance is the variance of a logit beyond which a normal law of deviations
 // means nothing: policies are then near 0 or 1, and J has two peaks.
 const maxPathVariance = 100
 
-// newSpread returns the spread of runs at their start, with the covariance of the noise
-// multiplied by share.
-func newSpread(p Params, init []float64, steps int, share float64) *spread {
-	p.Factors.Noise *= share
+// newSpread returns the spread of runs at their start.
+func newSpread(p Params, init []float64, steps int, by closure) *spread {
 	p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough for a shift of order 1/G
 	ones := make([]float64, len(p.Arms))
 	for a := range ones {
 		ones[a] = 1
 	}
-	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+	s := &spread{model: newModel(&p), closure: by, q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
 	size := s.n * (1 + s.slots)
@@ -544,12 +611,19 @@ func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
 	return mean, cov, ok
 }
 
-// sigmaPoints calls visit with the displacements of a rule that is exact for
-// polynomials of degree 3 under the normal law with this mean and covariance, and of
+// middle returns the displacement from the mean field about which averages are taken, of runs with the given mean.
+func (c *closure) middle(mean []float64) []float64 {
+	x := slices.Clone(mean)
+	floats.Scale(c.about, x)
+	return x
+}
+
+// points calls centre and pair with the displacements of a rule that is exact for
+// polynomials of degree 3 under the normal law with this mean and covariance, and for the Gaussian closure of
 // degree 5 along the axes of the covariance: the mean itself, then pairs mean ± r e_i
 // along each axis e_i with variance σ_i². The pair's second difference (f₊ + f₋ −
-// 2f)/r² has weight ½σ_i² in the mean of f. r = √3σ_i, and not below least.
-func sigmaPoints(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
+// 2f)/r² has weight ½σ_i² in the mean of f. r is the reach, for the Gaussian closure √3σ_i, and at least least.
+func (c *closure) points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
 	centre(mean)
 	d := len(mean)
 	symmetric := mat.NewSymDense(d, slices.Concat(cov...))
@@ -562,7 +636,7 @@ func sigmaPoints(mean []float64, cov [][]float64, least float64, centre func(x [
 	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
 	for i, v := range e.Values(nil) {
 		v = max(v, 0)
-		r := max(math.Sqrt(3*v), least)
+		r := c.reach(math.Sqrt(v), least)
 		mat.Col(axis, i, &axes)
 		for k, x := range axis {
 			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
@@ -578,6 +652,7 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	if !ok {
 		return nil, 0
 	}
+	mean = s.middle(mean)
 	n, d := s.n, len(mean)
 	centre := reduce(s.q, theta)
 	if d > n {
@@ -596,47 +671,51 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		}
 		return s.local, now / then
 	}
-	up, down := make([]bool, len(theta)), make([]bool, len(theta)) // of the samples that stay at the mean
+	hold := func() {}
 	forceAt := func(x []float64) []float64 {
 		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
-		if s.smooth {
-			s.keep(up, down)
-		}
+		hold()
 		all := make([]float64, len(theta))
 		s.meanForce(all)
 		return reduce(s.q, all)
 	}
-	at := func(x []float64) (force []float64, noise *mat.Dense) {
-		return forceAt(x), linear.Within(s.q, s.covariance())
-	}
-	if s.smooth {
+	if s.held {
 		s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
-		for a := range up {
-			up[a], down[a] = s.Up[a] != 0, s.Down[a] != 0
-		}
+		hold = s.bounded()
 	}
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d), noise: group.Square(n)}
 	var f0 []float64
+	noise := func() *mat.Dense { return linear.Within(s.q, s.covariance()) }
 	var noise0 *mat.Dense
-	sigmaPoints(mean, cov, s.differenceStep(), func(x []float64) {
-		f0, noise0 = at(x)
-		l.offset = slices.Clone(f0)
+	s.points(mean, cov, s.differenceStep(), func(x []float64) {
+		f0 = forceAt(x)
+		l.offset, noise0 = slices.Clone(f0), noise()
 		for i, f := range base {
 			l.offset[i] -= f
 			copy(l.noise[i], noise0.RawRowView(i))
 		}
 	}, func(up, down, axis []float64, r, variance float64) {
-		fUp, noiseUp := at(up)
-		fDown, noiseDown := at(down)
 		w := 0.5 * variance / (r * r)
+		addNoise := func(noise *mat.Dense) {
+			for i := range n {
+				for j := range n {
+					l.noise[i][j] += w * (noise.At(i, j) - noise0.At(i, j))
+				}
+			}
+		}
+		fUp := forceAt(up)
+		if s.about != 0 {
+			addNoise(noise())
+		}
+		fDown := forceAt(down)
+		if s.about != 0 {
+			addNoise(noise())
+		}
 		for i := range n {
 			l.bend[i] += w * (fUp[i] + fDown[i] - 2*f0[i])
 			for k, x := range axis {
 				l.slope[i][k] += (fUp[i] - fDown[i]) / (2 * r) * x
-			}
-			for j := range n {
-				l.noise[i][j] += w * (noiseUp.At(i, j) + noiseDown.At(i, j) - 2*noise0.At(i, j))
 			}
 		}
 	})
@@ -649,20 +728,36 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	return l, 1
 }
 
-// keep gives the samples of the given arms and signs of the advantage the weight π/π_old, and the
-// others 0.
-func (m *model) keep(up, down []bool) {
-	for a, old := range m.past.probs {
-		ratio := 0.0
-		if old > 0 {
-			ratio = m.now.probs[a] / old
+// bounded returns a function that gives the samples of arms whose weight is now at a bound, by the sign of the advantage, the
+// weight that they have now, and the others the ratio. Weights without bounds stay as they are.
+func (m *model) bounded() (hold func()) {
+	if _, _, ok := weight.Bands(&m.Importance, 1); !ok {
+		return func() {}
+	}
+	ratio := func(a int) float64 {
+		if old := m.past.probs[a]; old > 0 {
+			return m.now.probs[a] / old
 		}
-		m.Up[a], m.Down[a] = 0, 0
-		if up[a] {
-			m.Up[a] = ratio
+		return 0
+	}
+	up, down := slices.Clone(m.Up), slices.Clone(m.Down)
+	for a := range up {
+		if up[a] == ratio(a) {
+			up[a] = math.NaN()
 		}
-		if down[a] {
-			m.Down[a] = ratio
+		if down[a] == ratio(a) {
+			down[a] = math.NaN()
+		}
+	}
+	return func() {
+		for a := range up {
+			m.Up[a], m.Down[a] = up[a], down[a]
+			if math.IsNaN(up[a]) {
+				m.Up[a] = ratio(a)
+			}
+			if math.IsNaN(down[a]) {
+				m.Down[a] = ratio(a)
+			}
 		}
 	}
 }
@@ -716,7 +811,7 @@ func (s *spread) oldSlot(t int) int {
 }
 
 // shift returns by how much the mean of an observable before step t differs from that of the mean field, which has its
-// policy at theta, the largest variance of a logit, and the standard deviation of the observable; NaN if the spread is too large to be followed.
+// policy at theta, the largest variance of a gap of two logits, and the standard deviation of the observable; NaN if the spread is too large to be followed.
 func (s *spread) shift(o observable, t int, theta []float64) shifted {
 	slot := s.slot(t)
 	if o.old {
@@ -727,14 +822,17 @@ func (s *spread) shift(o observable, t int, theta []float64) shifted {
 		return shifted{math.NaN(), math.NaN(), math.NaN()}
 	}
 	at := func(x []float64) float64 { return o.of(s.model, s.moved(theta, x)) }
-	shift, variance, of, j0 := -o.of(s.model, theta), 0.0, 0.0, 0.0
-	sigmaPoints(mean, cov, 1e-3, func(x []float64) {
+	middle, shift, variance, of, j0 := s.middle(mean), -o.of(s.model, theta), 0.0, 0.0, 0.0
+	s.points(middle, cov, 1e-3, func(x []float64) {
 		j0 = at(x)
 		shift += j0
-	}, func(up, down, _ []float64, r, v float64) {
+	}, func(up, down, axis []float64, r, v float64) {
 		high, low := at(up), at(down)
 		slope := (high - low) / (2 * r)
 		shift += 0.5 * v / (r * r) * (high + low - 2*j0)
+		for k, x := range axis {
+			shift += slope * x * (mean[k] - middle[k])
+		}
 		variance = max(variance, 2*v)
 		of += slope * slope * v
 	})

@@ -165,7 +165,7 @@ func TestSpreadBecomesStationary(t *testing.T) {
 				want := Predict(p)
 				init, period := want.FixedPoint.Logits, lag.Interval+1
 				const steps = 400
-				s := newSpread(p.checked(), init, steps, 1)
+				s := newSpread(p.checked(), init, steps, gaussian)
 				variance, shift, deviation := 0.0, 0.0, 0.0
 				for i := range steps {
 					if i >= steps-period*4*5 { // whole periods
@@ -222,11 +222,11 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 		}
 		p = p.checked()
 		at := []int{0, 20, 50, 100, 150}
-		exact := follow(p, c.init, at, 0, 1)
+		exact := follow(p, c.init, at, 0, gaussian)
 		p.tables = group.Tables{}
-		expanded := follow(p, c.init, at, 0, 1)
+		expanded := follow(p, c.init, at, 0, gaussian)
 		predicted := make([]float64, len(at))
-		addLargest(predicted, rewardOf.expansionError(p, c.init, at, expanded.noisy))
+		addLargest(predicted, rewardOf.expansionError(p, c.init, at, func(n int) float64 { return expanded.noisy[n][0].shift }))
 		largest := 0.0
 		for n := range at {
 			wrong := math.Abs(exact.field[n] + exact.noisy[n][0].shift - expanded.field[n] - expanded.noisy[n][0].shift)
