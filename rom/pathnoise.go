@@ -51,14 +51,14 @@ type Path struct {
 // MeanField plus the shift S by the noise of finite groups, to second order
 // (docs/theory-neglected.md §6). At G = ∞ there is no shift.
 //
-// What it neglects is the sum of three sizes. That of the noise is the difference of two computations of
+// What it neglects is the sum of three sizes. That of the noise is the distance of two computations of
 // the shift, S over the law of runs and S₁ to strict second order about the mean field (see closure),
 //
 //	¾|S − S₁| + 0.06|S|
 //
-// Where a weight drops to 0 at a bound it adds 2|S − S′|, where S′ is the shift if the same samples are
-// dropped at every displaced policy as in the middle. The others are the error of a force that is expanded in 1/G (see expansionError), and
-// the distance on the mean field of a second run whose logits are displaced by rounding in every
+// the largest up to twice the step (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|, where S′ is the shift if
+// the same samples are dropped at every displaced policy as in the middle. The others are the error of a force that is
+// expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose logits are displaced by rounding in every
 // step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return meanReward(p, init, at, true) }
 
@@ -72,57 +72,6 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 		return tabularReward(p, init, at, neglected)
 	}
 	return rewardOf.along(p, init, at, neglected)
-}
-
-// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order. Its
-// constants are measured: docs/theory-neglected.md §6.4 has the table.
-func neglectedShift(full, strict float64) float64 {
-	return 0.75*math.Abs(full-strict) + 0.06*math.Abs(full)
-}
-
-// Runs that leave a plateau before the mean field are ahead of it, and what they are wrong by is what the mean field will be
-// wrong by. Where the variance of a gap of two logits has exceeded narrow, the largest size up to
-// lookAhead times the step counts, in the place of that up to the step.
-const (
-	narrow    = 0.05
-	lookAhead = 2
-)
-
-// sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times the one before, up to
-// lookAhead times the last, if the force can be computed as often.
-func sampled(p *Params, at []int) []int {
-	end := lookAhead * at[len(at)-1]
-	if end > newModel(p).affordable(maxPathWork) {
-		end = at[len(at)-1]
-	}
-	steps := append(slices.Clone(at), end)
-	for t := 1.0; t < float64(end); t *= 1.25 {
-		steps = append(steps, int(math.Ceil(t)))
-	}
-	slices.Sort(steps)
-	return slices.Compact(steps)
-}
-
-// ahead returns the largest size that counts at each of the steps at, of sizes at the given steps, with the variances of a
-// gap of two logits there.
-func ahead(steps, at []int, of func(n int) (size, variance float64)) (largest []float64) {
-	next, sum, wide := 0, 0.0, false
-	take := func(until int) {
-		for ; next < len(steps) && steps[next] <= until; next++ {
-			size, variance := of(next)
-			if math.IsNaN(size) {
-				size = math.Inf(1)
-			}
-			sum, wide = max(sum, size), wide || !(variance <= narrow)
-		}
-	}
-	for _, t := range at {
-		if take(t); wide {
-			take(lookAhead * t)
-		}
-		largest = append(largest, sum)
-	}
-	return largest
 }
 
 // observable is a function of one policy whose mean over runs is predicted along the path.
@@ -148,8 +97,8 @@ const maxSharePath = 100_000
 
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
 // are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs
-// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, for prompts with a
-// policy each, and where the KL is a part of the reward.
+// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, for prompts
+// with a policy each, and where the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
@@ -240,19 +189,6 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	return path
 }
 
-// addLargest adds the largest size up to each step, +Inf from a NaN on.
-func addLargest(sum []float64, size func(n int) float64) {
-	largest := 0.0
-	for n := range sum {
-		if x := size(n); math.IsNaN(x) {
-			largest = math.Inf(1)
-		} else {
-			largest = max(largest, x)
-		}
-		sum[n] += largest
-	}
-}
-
 // expansionError returns the error of the observable's mean that a force expanded in 1/G makes at each step,
 // with the given shift by noise. For a smaller group, of G′ samples, the compositions
 // can be summed. The error is G′/G times the difference between the mean fields with and
@@ -314,9 +250,8 @@ func follow(p Params, init []float64, at []int, displaced float64, closures ...c
 }
 
 // follow follows a mean field at the steps at from the logits init, and about it the spread
-// of runs by each of the closures. Every
-// step displaces the logits by up to displaced times max(1, |θ_a|), each arm by another share
-// of it, so that no symmetry hides the displacement.
+// of runs by each of the closures. Every step displaces the logits by up to displaced times
+// max(1, |θ_a|), each arm by another share of it, so that no symmetry hides the displacement.
 func (o observable) follow(p Params, init []float64, at []int, displaced float64, closures ...closure) (f followed) {
 	return o.followOn(p, init, at, at[len(at)-1], displaced, closures...)
 }
@@ -433,33 +368,6 @@ type localForce struct {
 const (
 	holdCentre = 0.01
 	holdSpread = 0.02
-)
-
-// closure says how averages over the law of runs are taken: of the force, its slope, the covariance of the noise
-// and an observable.
-type closure struct {
-	// reach returns the distance from the middle of the two points along an axis of the given standard deviation, at least
-	// one over which differences are taken.
-	reach func(deviation, least float64) float64
-	// about is 1 if the middle is the mean of runs, 0 if it is the mean field. Then the mean of runs moves with the slope
-	// there and the noise is that of the middle.
-	about float64
-	// held says that a sample whose weight is at a bound in the middle has that weight at every point, so that no weight
-	// has a kink or jumps between them.
-	held bool
-}
-
-// The closures. The Gaussian one, exact to fourth order along each axis, gives the predicted mean. The
-// strict one keeps the terms of first order in the variance of the noise, and nothing else, of
-//
-//	E θ = θ̄ + δ,   δ′ = δ + η(Lδ + ½F″Σ),   Σ′ = MΣMᵀ + η²C(θ̄),   E O = O + ∇O δ + ½ tr(∇²O Σ)
-//
-// with F the mean force, L its slope, and M that of a step: it is wrong where a logit varies by one or more. The two
-// agree to this order, and their difference is of the next.
-var (
-	gaussian = closure{reach: func(deviation, least float64) float64 { return max(math.Sqrt(3)*deviation, least) }, about: 1}
-	held     = closure{reach: gaussian.reach, about: 1, held: true}
-	strict   = closure{reach: func(_, least float64) float64 { return least }, held: true}
 )
 
 // maxPathVariance is the variance of a logit beyond which a normal law of deviations
@@ -611,40 +519,6 @@ func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
 	return mean, cov, ok
 }
 
-// middle returns the displacement from the mean field about which averages are taken, of runs with the given mean.
-func (c *closure) middle(mean []float64) []float64 {
-	x := slices.Clone(mean)
-	floats.Scale(c.about, x)
-	return x
-}
-
-// points calls centre and pair with the displacements of a rule that is exact for
-// polynomials of degree 3 under the normal law with this mean and covariance, and for the Gaussian closure of
-// degree 5 along the axes of the covariance: the mean itself, then pairs mean ± r e_i
-// along each axis e_i with variance σ_i². The pair's second difference (f₊ + f₋ −
-// 2f)/r² has weight ½σ_i² in the mean of f. r is the reach, for the Gaussian closure √3σ_i, and at least least.
-func (c *closure) points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
-	centre(mean)
-	d := len(mean)
-	symmetric := mat.NewSymDense(d, slices.Concat(cov...))
-	var e mat.EigenSym
-	if !e.Factorize(symmetric, true) {
-		return
-	}
-	var axes mat.Dense
-	e.VectorsTo(&axes)
-	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
-	for i, v := range e.Values(nil) {
-		v = max(v, 0)
-		r := c.reach(math.Sqrt(v), least)
-		mat.Col(axis, i, &axes)
-		for k, x := range axis {
-			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
-		}
-		pair(up, down, axis, r, v)
-	}
-}
-
 // force returns the mean force at the mean-field logits theta and old, and the factor of
 // its bend; nil if the spread is too large to be followed.
 func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, growth float64) {
@@ -726,40 +600,6 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	}
 	s.local = l
 	return l, 1
-}
-
-// bounded returns a function that gives the samples of arms whose weight is now at a bound, by the sign of the advantage, the
-// weight that they have now, and the others the ratio. Weights without bounds stay as they are.
-func (m *model) bounded() (hold func()) {
-	if _, _, ok := weight.Bands(&m.Importance, 1); !ok {
-		return func() {}
-	}
-	ratio := func(a int) float64 {
-		if old := m.past.probs[a]; old > 0 {
-			return m.now.probs[a] / old
-		}
-		return 0
-	}
-	up, down := slices.Clone(m.Up), slices.Clone(m.Down)
-	for a := range up {
-		if up[a] == ratio(a) {
-			up[a] = math.NaN()
-		}
-		if down[a] == ratio(a) {
-			down[a] = math.NaN()
-		}
-	}
-	return func() {
-		for a := range up {
-			m.Up[a], m.Down[a] = up[a], down[a]
-			if math.IsNaN(up[a]) {
-				m.Up[a] = ratio(a)
-			}
-			if math.IsNaN(down[a]) {
-				m.Down[a] = ratio(a)
-			}
-		}
-	}
 }
 
 func trace(m [][]float64) (sum float64) {

@@ -144,6 +144,11 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		if worst > 0.15 && !c.useless {
 			t.Errorf("%s: the deviation of J is wrong by %.3g", c.name, worst)
 		}
+		for _, step := range []int{40, 80, 120} { // the size does not depend on the other steps that are asked for
+			if alone := MeanReward(c.p, init, []int{step}); math.Abs(got[step]-exact[step]) > 2*alone.Neglected[0]+8*h*h {
+				t.Errorf("%s, step %d alone: neglected %.2g, the error is %.2g", c.name, step, alone.Neglected[0], got[step]-exact[step])
+			}
+		}
 		last := neglected[steps]
 		if without < c.least || with*c.factor > without || (last > 0.1) != c.useless {
 			t.Errorf("%s: the mean field is wrong by %.5f, the prediction by %.5f; neglected %.2g", c.name, without, with, last)
@@ -263,6 +268,28 @@ func TestMeanRewardScope(t *testing.T) {
 	}{{long, "coordinates"}, {many, "30"}, {adam, "Adam"}} {
 		if scope := MeanReward(c.p, make([]float64, len(c.p.Arms)), []int{6000}).Scope; scope.In || !strings.Contains(scope.Because.String(), c.want) {
 			t.Errorf("%q is not in %+v", c.want, scope)
+		}
+	}
+}
+
+// Derivatives at the bound of a weight are those of the side on which the mean field is, so that the strict second order
+// varies little with the learning rate, also where it takes the mean field across the bound. A weight that jumped between the
+// points of a difference would change it by the jump over the square of their distance: to 0.2 for the mask at step 24.
+func TestStrictOrderAtABound(t *testing.T) {
+	p, init := plainRun(8, 0.5, 0.2, 0.9)
+	p.Lag.Interval, p.Importance = 8, option.Importance{Mode: option.Masked, Floor: 0.8, Cap: 1.2}
+	for _, mode := range []option.ImportanceMode{option.Masked, option.CISPO} {
+		p.Importance = option.Importance{Mode: mode, Floor: 0.8, Cap: 1.2, ClipLow: 0.2, ClipHigh: 0.2}
+		for _, step := range []int{8, 24} {
+			least, largest := math.Inf(1), math.Inf(-1)
+			for i := range 200 {
+				p.Optimizer.LearningRate = 0.5 + 2e-4*float64(i)
+				s := follow(p.checked(), init, []int{step}, 0, strict).noisy[0][0].shift
+				least, largest = min(least, s), max(largest, s)
+			}
+			if !(largest-least < 0.3*math.Abs(largest+least)) {
+				t.Errorf("mode %v, step %d: shifts between %g and %g", mode, step, least, largest)
+			}
 		}
 	}
 }

@@ -1,0 +1,70 @@
+package rom
+
+import (
+	"math"
+	"slices"
+)
+
+// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order. Its
+// constants are measured: docs/theory-neglected.md §6.4 has the table.
+func neglectedShift(full, strict float64) float64 {
+	return 0.75*math.Abs(full-strict) + 0.06*math.Abs(full)
+}
+
+// Runs that leave a plateau before the mean field are ahead of it, and what they are wrong by is what the mean field will be
+// wrong by. Where the variance of a gap of two logits has exceeded narrow, the largest size up to
+// lookAhead times the step counts, in the place of that up to the step.
+const (
+	narrow    = 0.05
+	lookAhead = 2
+)
+
+// sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times the one before, up to
+// lookAhead times the last, if the force can be computed as often.
+func sampled(p *Params, at []int) []int {
+	end := lookAhead * at[len(at)-1]
+	if end > newModel(p).affordable(maxPathWork) {
+		end = at[len(at)-1]
+	}
+	steps := append(slices.Clone(at), end)
+	for t := 1.0; t < float64(end); t *= 1.25 {
+		steps = append(steps, int(math.Ceil(t)))
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// ahead returns the largest size that counts at each of the steps at, of sizes at the given steps, with the variances of a
+// gap of two logits there.
+func ahead(steps, at []int, of func(n int) (size, variance float64)) (largest []float64) {
+	next, sum, wide := 0, 0.0, false
+	take := func(until int) {
+		for ; next < len(steps) && steps[next] <= until; next++ {
+			size, variance := of(next)
+			if math.IsNaN(size) {
+				size = math.Inf(1)
+			}
+			sum, wide = max(sum, size), wide || !(variance <= narrow)
+		}
+	}
+	for _, t := range at {
+		if take(t); wide {
+			take(lookAhead * t)
+		}
+		largest = append(largest, sum)
+	}
+	return largest
+}
+
+// addLargest adds the largest size up to each step, +Inf from a NaN on.
+func addLargest(sum []float64, size func(n int) float64) {
+	largest := 0.0
+	for n := range sum {
+		if x := size(n); math.IsNaN(x) {
+			largest = math.Inf(1)
+		} else {
+			largest = max(largest, x)
+		}
+		sum[n] += largest
+	}
+}
