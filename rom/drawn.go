@@ -177,7 +177,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
 		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
 		for i, x := range full.rewards[n] {
-			size += neglectedShift(x-without[i], strictly[i]-without[i])
+			size += neglectedShift(x-without[i], strictly[i]-without[i], all[i].count/float64(len(p.Prompts.First))*rewardOf.span(&all[i].Params))
 		}
 		return size, full.variance[n]
 	}))

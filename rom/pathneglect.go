@@ -5,10 +5,14 @@ import (
 	"slices"
 )
 
-// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order. Its
-// constants are measured: docs/theory-neglected.md §6.4 has the table.
-func neglectedShift(full, strict float64) float64 {
-	return 0.75*math.Abs(full-strict) + 0.06*math.Abs(full)
+// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order, of a number with
+// the given span. Its constants are measured: docs/theory-neglected.md §6.4 has the table. Where the strict order is too
+// large to be followed, only the span is known.
+func neglectedShift(full, strict, span float64) float64 {
+	if math.IsNaN(strict) && !math.IsNaN(full) {
+		return span
+	}
+	return min(0.75*math.Abs(full-strict)+0.06*math.Abs(full), span)
 }
 
 // Runs that leave a plateau before the mean field are ahead of it, and what they are wrong by is what the mean field will be

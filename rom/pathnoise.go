@@ -32,8 +32,8 @@ type Path struct {
 	Deviation []float64
 
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
-	// reward: the largest up to each step, since a run that lags behind does so for long.
-	// It is +Inf where the spread of runs has no finite prediction. It is nil, as is
+	// reward: the largest up to each step, since a run that lags behind does so for long, and
+	// where runs are spread up to twice the step, since some are ahead. It is +Inf where the spread of runs has no finite prediction. It is nil, as is
 	// Rounding, where MeanRewardAlone leaves it out.
 	Neglected []float64
 	// Rounding is the part of Neglected by which rounding errors move the mean field. It
@@ -76,12 +76,19 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 
 // observable is a function of one policy whose mean over runs is predicted along the path.
 type observable struct {
-	of  func(m *model, logits []float64) float64
-	old bool // of the policy that draws the groups of a step, else of the present one
+	of   func(m *model, logits []float64) float64
+	old  bool                    // of the policy that draws the groups of a step, else of the present one
+	span func(p *Params) float64 // its largest value less its smallest
 }
 
 // rewardOf is J.
-var rewardOf = observable{of: (*model).expected}
+var rewardOf = observable{of: (*model).expected, span: func(p *Params) float64 {
+	low, high := p.Arms[0].Mean, p.Arms[0].Mean
+	for _, arm := range p.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	return high - low
+}}
 
 // equalOf is the share of groups whose rewards are all equal.
 var equalOf = observable{
@@ -89,7 +96,8 @@ var equalOf = observable{
 		softmax(m.now.probs, logits)
 		return m.law.EqualRewards(m.now.probs)
 	},
-	old: true,
+	old:  true,
+	span: func(*Params) float64 { return 1 },
 }
 
 // maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which takes about a microsecond.
@@ -169,9 +177,10 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 		return path
 	}
 	if closures != nil {
+		span := o.span(&p)
 		floats.Add(path.Neglected, ahead(steps[:run.visited], at, func(n int) (size, variance float64) {
 			by := run.noisy[n]
-			size = neglectedShift(by[0].shift, by[1].shift)
+			size = neglectedShift(by[0].shift, by[1].shift, span)
 			for _, other := range by[2:] {
 				size += 2 * math.Abs(by[0].shift-other.shift)
 			}
