@@ -152,15 +152,14 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		path.Scope.In = false
 		return path
 	}
+	follow := func(by *closure, displaced float64, at []int, last int) *drawnRun {
+		return newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by).follow(at, last, displaced)
+	}
 	sampledAt := at
 	if neglected {
 		sampledAt = sampled(&all[0].Params, at)
 	}
-	follow := func(by *closure, displaced float64, at []int) *drawnRun {
-		d := newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by)
-		return d.follow(at, steps, displaced)
-	}
-	full := follow(&gaussian, 0, sampledAt)
+	full := follow(&gaussian, 0, sampledAt, steps)
 	if len(full.steps) == 0 || full.steps[len(full.steps)-1] < steps {
 		path.Scope = Scope{Because: scope.PromptOverflows.Because()}
 		return path
@@ -171,7 +170,8 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	if !neglected {
 		return path
 	}
-	field, second, largest := follow(nil, 0, full.steps), follow(&strict, 0, full.steps), 0.0
+	end := full.steps[len(full.steps)-1]
+	field, second, largest := follow(nil, 0, full.steps, end), follow(&strict, 0, full.steps, end), 0.0
 	floats.Add(path.Neglected, ahead(full.steps, at, func(n int) (size, variance float64) {
 		largest = max(largest, full.varies[n])
 		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
@@ -182,7 +182,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		return size, full.variance[n]
 	}))
 	for _, displaced := range [2]float64{rounding, -rounding} {
-		rounded := follow(nil, displaced, at)
+		rounded := follow(nil, displaced, at, steps)
 		addLargest(path.Rounding, func(n int) float64 { return math.Abs(floats.Sum(rounded.at(at[n])) - floats.Sum(field.at(at[n]))) })
 	}
 	floats.Add(path.Neglected, path.Rounding)
@@ -205,16 +205,15 @@ func (r *drawnRun) at(t int) []float64 {
 	return r.none
 }
 
-// follow follows the mean paths at the steps at, after the step last only while a spread is or has been wide, with the
-// logits displaced in every step as by observable.follow.
+// follow is observable.followOn for the mean paths of all prompts.
 func (d *drawnPaths) follow(at []int, last int, displaced float64) *drawnRun {
 	defer func() {
 		for _, one := range d.each {
 			one.stop()
 		}
 	}()
-	r, wide := &drawnRun{none: slices.Repeat([]float64{math.NaN()}, len(d.each))}, false
-	for t := 0; len(r.steps) < len(at) && (t <= last || wide) && d.advance(t); t++ {
+	r, before, spreading := &drawnRun{none: slices.Repeat([]float64{math.NaN()}, len(d.each))}, 0.0, false
+	for t := 0; len(r.steps) < len(at) && (t <= last || spreading) && d.advance(t); t++ {
 		if at[len(r.steps)] == t {
 			rewards, variance := make([]float64, len(d.each)), 0.0
 			for i := range d.each {
@@ -229,7 +228,8 @@ func (d *drawnPaths) follow(at []int, last int, displaced float64) *drawnRun {
 			}
 			r.steps, r.rewards = append(r.steps, t), append(r.rewards, rewards)
 			r.varies, r.variance = append(r.varies, d.varies), append(r.variance, variance)
-			wide = wide || d.each[0].noise == nil || !(variance <= narrow)
+			spreading = variance > narrow && variance > before
+			before = variance
 		}
 		for i := range d.each {
 			one := &d.each[i]

@@ -15,12 +15,12 @@ func neglectedShift(full, strict, span float64) float64 {
 	return min(0.75*math.Abs(full-strict)+0.06*math.Abs(full), span)
 }
 
-// Runs that leave a plateau before the mean field are ahead of it, and what they are wrong by is what the mean field will be
-// wrong by. Where the variance of a gap of two logits has exceeded narrow, the largest size up to
-// lookAhead times the step counts, in the place of that up to the step.
+// Some runs leave a plateau before the mean field, and what it cannot know of them it cannot know of itself when it leaves.
+// Where the variance of a gap of two logits has exceeded narrow, the largest size up to lookAhead times the step counts. After
+// the last step asked for the run is followed while that variance grows.
 const (
 	narrow    = 0.05
-	lookAhead = 2
+	lookAhead = 3
 )
 
 // sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times the one before, up to

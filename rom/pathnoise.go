@@ -265,10 +265,10 @@ func (o observable) follow(p Params, init []float64, at []int, displaced float64
 	return o.followOn(p, init, at, at[len(at)-1], displaced, closures...)
 }
 
-// followOn is follow that ends after the step last unless the first spread is or has been wide there.
+// followOn is follow that goes beyond the step last only while the first spread is wide and grows.
 func (o observable) followOn(p Params, init []float64, at []int, last int, displaced float64, closures ...closure) (f followed) {
 	f.logits, f.field, f.noisy = make([][]float64, len(at)), make([]float64, len(at)), make([][]shifted, len(at))
-	steps, wide := at[len(at)-1], false
+	steps, variance, spreading := at[len(at)-1], 0.0, false
 	spreads := make([]*spread, len(closures))
 	for i, by := range closures {
 		spreads[i] = newSpread(p, init, steps, by)
@@ -287,10 +287,13 @@ func (o observable) followOn(p Params, init []float64, at []int, last int, displ
 			for i, noise := range spreads {
 				f.noisy[n][i] = noise.shift(o, t, seen)
 			}
-			wide = wide || len(spreads) > 0 && !(f.noisy[n][0].variance <= narrow)
-			f.visited++
+			if f.visited++; len(spreads) > 0 {
+				before := variance
+				variance = f.noisy[n][0].variance
+				spreading = variance > narrow && variance > before
+			}
 		}
-		if t >= last && !wide {
+		if t >= last && !spreading {
 			return false
 		}
 		for _, noise := range spreads {
