@@ -170,14 +170,19 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	if !neglected {
 		return path
 	}
+	span, spans := 0.0, make([]float64, len(all)) // of E J of the distinct prompts, times their share of all
+	for i := range all {
+		spans[i] = all[i].count / float64(len(p.Prompts.First)) * rewardOf.span(&all[i].Params)
+		span += spans[i]
+	}
 	end := full.steps[len(full.steps)-1]
 	field, second, largest := follow(nil, 0, full.steps, end), follow(&strict, 0, full.steps, end), 0.0
-	floats.Add(path.Neglected, ahead(full.steps, at, func(n int) (size, variance float64) {
+	floats.Add(path.Neglected, ahead(full.steps, at, span, func(n int) (size, variance float64) {
 		largest = max(largest, full.varies[n])
 		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
 		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
 		for i, x := range full.rewards[n] {
-			size += neglectedShift(x-without[i], strictly[i]-without[i], all[i].count/float64(len(p.Prompts.First))*rewardOf.span(&all[i].Params))
+			size += neglectedShift(x-without[i], strictly[i]-without[i], spans[i])
 		}
 		return size, full.variance[n]
 	}))

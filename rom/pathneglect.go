@@ -39,14 +39,14 @@ func sampled(p *Params, at []int) []int {
 }
 
 // ahead returns the largest size that counts at each of the steps at, of sizes at the given steps, with the variances of a
-// gap of two logits there.
-func ahead(steps, at []int, of func(n int) (size, variance float64)) (largest []float64) {
-	next, sum, wide := 0, 0.0, false
+// gap of two logits there. Where runs are lost and a size is NaN, +Inf counts, and before it the span of the number.
+func ahead(steps, at []int, span float64, of func(n int) (size, variance float64)) (largest []float64) {
+	next, sum, wide, lost := 0, 0.0, false, math.MaxInt
 	take := func(until int) {
 		for ; next < len(steps) && steps[next] <= until; next++ {
 			size, variance := of(next)
 			if math.IsNaN(size) {
-				size = math.Inf(1)
+				size, lost = span, min(lost, steps[next])
 			}
 			sum, wide = max(sum, size), wide || !(variance <= narrow)
 		}
@@ -54,6 +54,9 @@ func ahead(steps, at []int, of func(n int) (size, variance float64)) (largest []
 	for _, t := range at {
 		if take(t); wide {
 			take(lookAhead * t)
+		}
+		if t >= lost {
+			sum = math.Inf(1)
 		}
 		largest = append(largest, sum)
 	}

@@ -178,7 +178,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	}
 	if closures != nil {
 		span := o.span(&p)
-		floats.Add(path.Neglected, ahead(steps[:run.visited], at, func(n int) (size, variance float64) {
+		floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {
 			by := run.noisy[n]
 			size = neglectedShift(by[0].shift, by[1].shift, span)
 			for _, other := range by[2:] {

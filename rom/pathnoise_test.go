@@ -3,6 +3,7 @@ package rom
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -290,6 +291,22 @@ func TestStrictOrderAtABound(t *testing.T) {
 			if !(largest-least < 0.3*math.Abs(largest+least)) {
 				t.Errorf("mode %v, step %d: shifts between %g and %g", mode, step, least, largest)
 			}
+		}
+	}
+}
+
+// A size counts up to three times its step where runs are spread. Ahead of where runs are lost it is the span of the number, and
+// not known from there on.
+func TestSizesAhead(t *testing.T) {
+	steps := []int{0, 1, 2, 3, 6, 8, 9, 30, 40}
+	sizes := []float64{0, 1, 2, 1, 5, 6, 3, math.NaN(), 8}
+	for variance, want := range map[float64][]float64{
+		0:   {0, 2, 2, 5, 6, math.Inf(1)},
+		0.1: {0, 5, 6, 6, 10, math.Inf(1)},
+	} {
+		got := ahead(steps, []int{0, 2, 3, 6, 10, 30}, 10, func(n int) (float64, float64) { return sizes[n], variance })
+		if !slices.Equal(got, want) {
+			t.Errorf("variance %v: sizes %v, want %v", variance, got, want)
 		}
 	}
 }
