@@ -33,8 +33,9 @@ type Path struct {
 
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
 	// reward: the largest up to each step, since a run that lags behind does so for long, and
-	// where runs are spread up to three times the step, since some are ahead. It is +Inf where the spread of runs has no finite prediction. It is nil, as is
-	// Rounding, where MeanRewardAlone leaves it out.
+	// where runs are spread up to three times the step, since some are ahead. It is +Inf where
+	// the spread of runs has no finite prediction. It is nil, as is Rounding, where
+	// MeanRewardAlone leaves it out.
 	Neglected []float64
 	// Rounding is the part of Neglected by which rounding errors move the mean field. It
 	// grows exponentially where the mean field is chaotic.
@@ -56,10 +57,10 @@ type Path struct {
 //
 //	¾|S − S₁| + 0.06|S|
 //
-// the largest up to the step or beyond it (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|, where S′ is the shift if
-// the same samples are dropped at every displaced policy as in the middle. The others are the error of a force that is
-// expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose logits are displaced by rounding in every
-// step, in which instability makes errors grow as in the simulated one.
+// the largest up to the step or beyond it (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|,
+// where S′ is the shift if the same samples are dropped at every displaced policy as in the middle. The others are the
+// error of a force that is expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose
+// logits are displaced by rounding in every step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return meanReward(p, init, at, true) }
 
 // MeanRewardAlone is MeanReward without the size of what it neglects, which takes half of
