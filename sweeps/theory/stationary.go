@@ -147,12 +147,13 @@ func (a *AtRest) ZeroShare() scope.Number {
 	return n
 }
 
-// Variance returns the stationary Var J, to second order in the noise where that is known, else linear.
+// Variance returns the stationary Var J, to second order in the noise where that is known, else linear. Where
+// the noise may take a run to another attractor it is out of scope and has the value of the runs that stay.
 func (a *AtRest) Variance() scope.Number {
 	n := a.number(scope.OfVariance)
 	_, best := variances(n.Kind, a.prediction)
 	switch {
-	case n.Out():
+	case n.Out() && !n.Because.Is(scope.OtherAttractor):
 	case best == nil:
 		n.Because = scope.NoVariance.Because()
 	default:

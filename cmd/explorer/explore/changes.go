@@ -51,8 +51,7 @@ func (e *Explorer) known(c *cell) string {
 			return p.FixedPoint != nil && d.Scope.In && d.SpectralRadius != nil
 		}},
 		{"the noise at rest", func(s *config.Settings) bool {
-			_, known := e.variance(s)
-			return known || s.Estimator.GroupSize == option.Infinite || e.unstable(s)
+			return e.sure(s) || s.Estimator.GroupSize == option.Infinite || e.unstable(s)
 		}},
 		{"the path", func(s *config.Settings) bool {
 			return c.start == nil || rom.MeanRewardAlone(theory.Params(s, rom.Unit), c.start, []int{1}).Scope.In
@@ -113,7 +112,7 @@ func (e *Explorer) atRest(s *config.Settings) *theory.AtRest {
 // variance returns the stationary variance of J, and whether it is known.
 func (e *Explorer) variance(s *config.Settings) (variance float64, known bool) {
 	v := e.atRest(s).Variance()
-	return v.Value, !v.Out() && v.Value > 0
+	return v.Value, v.Value > 0
 }
 
 // quieter returns the smallest group size with at most this variance, if the variance

@@ -57,8 +57,8 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	simulated := theory.Simulation(c.settings, c.id, c.start)
 	quarter := max(simulated.Run.Steps/4, 1) // how a run ends is told from its last one
 	simulated.Run.BurnIn = simulated.Run.Steps - quarter
-	if v := prediction.Variance; v != nil && *v > 0 && prediction.Scope.In {
-		target.Deviation = math.Sqrt(*v)
+	if v := prediction.AtRest.Variance.Value; v > 0 {
+		target.Deviation = math.Sqrt(v)
 		if d, known := linearOf(prediction); known && d.RelaxationRate != nil {
 			target.OfMean = target.Deviation * math.Sqrt(min(1, 2 / *d.RelaxationRate / float64(quarter)))
 		}

@@ -177,7 +177,7 @@ func (r reader) noise() Word {
 		w.Tone, w.Answer = Bad, "It does not come to rest"
 	case r.c.settings.Estimator.GroupSize == option.Infinite:
 		w.Answer = "G = inf has no noise; choose a finite group size"
-	case !r.p.Scope.In || variance == nil || *variance < 0:
+	case variance == nil || !(r.p.AtRest.Variance.Value > 0):
 		w.Answer = "Not known: " + r.p.Scope.Because.String()
 		if variance != nil && *variance < 0 {
 			w.Answer = "Too noisy for this theory; the simulated runs show it"
