@@ -16,6 +16,9 @@ import (
 // thousandth of the rate. No run of fewer than 10¹² steps sees it move but by its noise.
 const slowRate = 1e-13
 
+// roundedPart is the error of an eigenvalue of the stiffness, which is of order β times a probability, in units of β.
+const roundedPart = 1e-15
+
 // slowPart is a linear dynamics whose slow directions, neutral ones included, are set apart: those of arms that are
 // almost never drawn beside others that are. To them the other directions are always at rest, and these do not depend on them: of the total
 // stiffness Λ the slow directions are eigenvectors, so that orthogonally to them Λ acts on the other coordinates
@@ -40,7 +43,7 @@ func (l *linearization) slowPart(m *motion) *slowPart {
 	s := &slowPart{}
 	grows := false
 	slow := func(stiffness float64) bool {
-		neutral := m.IsNeutral(&linear.Mode{Fresh: stiffness})
+		neutral := m.IsNeutral(&linear.Mode{Fresh: stiffness}) || math.Abs(stiffness) <= roundedPart*l.pull()
 		if !neutral && !(gain*math.Abs(stiffness) <= slowRate) {
 			return false
 		}
