@@ -50,9 +50,11 @@ func (l *linearization) closedLaw(first float64) closedLaw {
 	}
 }
 
-// kicks returns the relative size of what steps of finite length change in Var J of the law: of an arm whose samples come
-// seldom the fourth cumulant of y = log π, which moves by k where one comes, is Vk²/2 with V = 2s², and E e^{±y} changes by a
-// twelfth of it. Arms count by their share of Σπ²d², and twice, because half of it may be that of the arm that makes room.
+// kicks returns the relative size of what steps of finite length change in Var J of the law. Let y = log π of an arm whose
+// samples come seldom, V = 2s² its variance and k its step where one comes. The third cumulant of y is 2V/3 times E k³/E k², and E π² changes
+// by the third part of it, as E e^y and E e^{−y} of the linear process do by a sixth, of opposite signs; the fourth is Vk²/2, and both change
+// by a 24th of it. Of an arm the third is that of the force along ∇J, of a length √2 y/|∇J| in J. In the fourth, arms count by their share of
+// Σπ²d², and twice, because half of it may be that of the arm that makes room.
 func (law *closedLaw) kicks(l *linearization, m *motion) float64 {
 	gain, draws := m.Whole.Rate/(1-m.Whole.Momentum), l.model.size*float64(l.GroupsPerStep)
 	if l.Samples == option.Reused {
@@ -70,7 +72,16 @@ func (law *closedLaw) kicks(l *linearization, m *motion) float64 {
 			sum += share * 4 * gain * gain * l.noise.At(c, c) / (p * draws)
 		}
 	}
-	return law.spread / 6 * sum / all
+	gradient, skew, n := l.rewardGradient(), l.expansion().skew, l.expansion().n
+	third, square := 0.0, 0.0
+	for i, x := range skew {
+		third += x * gradient[i/(n*n)] * gradient[i/n%n] * gradient[i%n]
+	}
+	for _, x := range gradient {
+		square += x * x
+	}
+	lean := gain * math.Sqrt2 * math.Abs(third) / (math.Sqrt(square) * linear.Form(gradient, m.Whole.Noise, gradient))
+	return law.spread/6*sum/all + 4./9*law.spread*lean
 }
 
 // memory returns the relative size of what lag and momentum make of the next order in s². In the time 1/(1−μ) + ā that they
