@@ -27,6 +27,7 @@ type closedLaw struct {
 	variance float64 // Var J
 	second   float64 // of Var J, the term of second order
 	spread   float64 // s², in squared logits
+	side     float64 // √2 Σπ²d/√Σπ²d², within [−1, 1] for two arms: see kicks
 }
 
 // closedLaw returns the law whose Var J of first order is given.
@@ -46,16 +47,18 @@ func (l *linearization) closedLaw(first float64) closedLaw {
 	shift := b / (grown + a)
 	return closedLaw{
 		variance: d/(grown+a) - shift*shift, spread: s,
-		second: first * s * (0.5 - a - b*b/d),
+		second: first * s * (0.5 - a - b*b/d), side: min(1, max(-1, math.Sqrt2*b/math.Sqrt(d))),
 	}
 }
 
-// kicks returns the relative size of what steps of finite length change in Var J of the law. Let y = log π of an arm whose
-// samples come seldom, V = 2s² its variance and k its step where one comes. The third cumulant of y is 2V/3 times E k³/E k², and E π² changes
-// by the third part of it, as E e^y and E e^{−y} of the linear process do by a sixth, of opposite signs; the fourth is Vk²/2, and both change
-// by a 24th of it. Of an arm the third is that of the force along ∇J, of a length √2 y/|∇J| in J. In the fourth, arms count by their share of
-// Σπ²d², and twice, because half of it may be that of the arm that makes room.
-func (law *closedLaw) kicks(l *linearization, m *motion) float64 {
+// kicks returns what steps of finite length change in Var J of the law, relative to it, and the size of what this leaves out. Let y = log π
+// of a rare arm, V = 2s² its variance and k its step where a sample comes. With the clock ∫π dt, y is a linear process with kicks, of third cumulant
+// κ = (2/3) V E k³/E k² and fourth V E k⁴/(2 E k²) to order k². As E π² and (E π)² are E e^y/E e^{−y} and 1/(E e^{−y})² of that process,
+// both have the factor e^{κ/3}, and the fourth changes each E e^{±y} by a 24th of itself. In J a step of y is
+// −|∇J|y/√2 times w = √2 Σπ²d/√Σπ²d², which is 1 for a rare arm worse than the others, −1 for a better one and 0 halfway; what
+// differs from the law of a rare arm is left out, and κ²/18. In the fourth, arms count by their share of Σπ²d², and twice, because half of it may be that of the arm that
+// makes room.
+func (law *closedLaw) kicks(l *linearization, m *motion) (change, size float64) {
 	gain, draws := m.Whole.Rate/(1-m.Whole.Momentum), l.model.size*float64(l.GroupsPerStep)
 	if l.Samples == option.Reused {
 		gain *= float64(m.Whole.Lag.Period())
@@ -80,8 +83,9 @@ func (law *closedLaw) kicks(l *linearization, m *motion) float64 {
 	for _, x := range gradient {
 		square += x * x
 	}
-	lean := gain * math.Sqrt2 * math.Abs(third) / (math.Sqrt(square) * linear.Form(gradient, m.Whole.Noise, gradient))
-	return law.spread/6*sum/all + 4./9*law.spread*lean
+	lean := -4. / 9 * law.spread * gain * math.Sqrt2 * third / (math.Sqrt(square) * linear.Form(gradient, m.Whole.Noise, gradient))
+	change = lean * law.side
+	return math.Expm1(change), law.spread/6*sum/all + math.Abs(lean) - math.Abs(change) + change*change/2
 }
 
 // memory returns the relative size of what lag and momentum make of the next order in s². In the time 1/(1−μ) + ā that they
@@ -102,19 +106,20 @@ func (law *closedLaw) memory(l *linearization, m *motion) float64 {
 
 // resum replaces the second order of Var J, of a stationary law of which linear theory has the given Var J, by the closed
 // law where this leaves out less. Relative to the whole it leaves out e^x − 1, x the difference of the two to second order in
-// s², which is what noise that is not that of the score, lag and long steps make, and the effects of kicks and of
+// s², which is what noise that is not that of the score, lag and long steps make, what kicks leave out, and the effect of
 // memory.
 //
 // Case: three arms (0.86, 0.92, 0.57), G = 4, std, β = 0.0146, η = 0.204, μ = 0.5, where the second arm has all but 9e-4. Var J is
 // 9.4e-9 by linear theory, −4.7e-9 to second order, and 3.0e-9 by the closed law, whose own second order is −4.7e-9.
 func (l *linearization) resum(prediction *Prediction, higher *scope.Sizes, m *motion, first float64, second *secondOrder) {
-	if second.assumed != 0 {
+	if second.assumed != 0 || len(l.relatives) > 0 {
 		return
 	}
 	law := l.closedLaw(first)
 	beyond := math.Abs(second.spread+second.readout-law.second) / first
-	size := law.variance * (math.Expm1(beyond) + law.kicks(l, m) + law.memory(l, m))
-	if size < higher.RewardVariance {
-		prediction.Moments.RewardVariance, higher.RewardVariance = &law.variance, size
+	change, kicks := law.kicks(l, m)
+	variance := law.variance * (1 + change)
+	if size := variance * (math.Expm1(beyond) + kicks + law.memory(l, m)); size < higher.RewardVariance {
+		prediction.Moments.RewardVariance, higher.RewardVariance = &variance, size
 	}
 }
