@@ -66,8 +66,9 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 				}
 				return true
 			})
-			whole := distance(start, home)
-			if within.In && !(end < whole/back) && !(whole-middle > 0 && middle-end >= whole-middle) {
+			first := distance(start, home) - middle
+			hastens := first > 0 && middle-end >= first
+			if within.In && !(end < distance(start, home)/back) && !hastens {
 				return scope.OtherAttractor.Because(deviations)
 			}
 		}
