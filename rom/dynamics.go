@@ -14,6 +14,7 @@ import (
 type motion struct {
 	*linear.Dynamics
 	gain []float64 // multiplies the force of each arm; nil: 1
+	slow *slowPart // nil: no direction is slow, or it is not known
 }
 
 // newMotion returns the linear dynamics under an optimizer with the given
@@ -46,13 +47,15 @@ func (l *linearization) newMotion(method option.Method, rate, momentum float64, 
 	if m == nil {
 		return nil
 	}
-	return &motion{m, gain}
+	return &motion{Dynamics: m, gain: gain}
 }
 
 // multipliersAlone returns the dynamics without its variances and thresholds.
-func multipliersAlone(m *linear.Dynamics) Dynamics {
+func multipliersAlone(m *linear.Dynamics) Dynamics { return ofMultipliers(m, m.Multipliers()) }
+
+// ofMultipliers is multipliersAlone with the given multipliers, sorted; nil: not known.
+func ofMultipliers(m *linear.Dynamics, values []complex128) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}, Neutral: m.Neutral}
-	values := m.Multipliers()
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])
 		d.SpectralRadius = &largest

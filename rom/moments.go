@@ -288,6 +288,9 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 		further += 2 * math.Abs(second.mean)
 	}
 	higher.RewardMean = shifted*terms + further
+	if second != nil {
+		l.resum(prediction, higher, m, first, second)
+	}
 	unshifted := 0.0
 	if first > 0 {
 		unshifted = further / math.Sqrt(first)

@@ -460,6 +460,7 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 	if m = at.newMotion(method, rate, momentum, gain); m == nil {
 		return nil, nil, scope.BeyondRange.Because()
 	}
+	m.slow = at.slowPart(m)
 	return at, m, scope.Reason{}
 }
 
@@ -479,7 +480,11 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 		}
 	}
 	if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
-		d = multipliersAlone(m.Dynamics)
+		if m.slow != nil {
+			d = m.slow.dynamics(m.Dynamics)
+		} else {
+			d = multipliersAlone(m.Dynamics)
+		}
 	}
 	if of&Onset != 0 {
 		d.OscillationLearningRate, d.Searched.Onset = threshold(linear.OnsetRate, byRate)
@@ -606,11 +611,11 @@ func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 		return scope.UnknownMultipliers.Because()
 	case *d.SpectralRadius >= 1:
 		return scope.Unstable.Because()
-	case d.Neutral > 0:
+	case d.Neutral > 0 && m.slow == nil:
 		return scope.Neutral.Because(d.Neutral, len(p.Arms)-1)
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
 		return scope.LongBlock.Because()
-	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
+	case m.slow == nil && d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		return scope.SlowMode.Because()
 	}
 	return p.notDerivedFor(m.Whole.Dim(), stationaryNoise)
@@ -633,6 +638,12 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	}
 	if noise.Because = p.noStationaryLaw(d, m); noise.Because.Out() {
 		return
+	}
+	whole, slow := l, m
+	rate := d.RelaxationRate
+	if m.slow != nil {
+		l, m = m.slow.at, m.slow.motion
+		rate = multipliersAlone(m.Dynamics).RelaxationRate
 	}
 	law, ok := m.Whole.Law()
 	for i := 0; ok && p.Optimizer.Kind == option.Adam && i < adamIterations; i++ {
@@ -696,9 +707,12 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}
 	neglected.Add(scope.HigherOrder, higher)
+	if slow.slow != nil {
+		neglected.Add(scope.SlowModes, slow.slow.neglect(whole, slow, reward))
+	}
 	rounded := l.rounding()
-	if d.RelaxationRate != nil { // the series of the law has 1/rate terms
-		rounded += reward * roundedTerm / *d.RelaxationRate
+	if rate != nil { // the series of the law has 1/rate terms
+		rounded += reward * roundedTerm / *rate
 	}
 	neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: rounded})
 	neglected.Add(scope.ClippedRatio, l.clipNeglect(m, &law, laws))

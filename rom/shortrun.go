@@ -37,6 +37,9 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	if because.Out() || m.TooLarge().Out() {
 		return whole
 	}
+	if m.slow != nil {
+		at, m = m.slow.at, m.slow.motion
+	}
 	largest := linear.Radius(m.Whole.Monodromy())
 	if !(largest < 1) {
 		return whole

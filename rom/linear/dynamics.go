@@ -171,7 +171,7 @@ func (m *Dynamics) Moving() (parts []Mode) {
 	return parts
 }
 
-// Multipliers returns the multipliers of all modes that are not neutral, sorted by sortMultipliers;
+// Multipliers returns the multipliers of all modes that are not neutral, sorted by Sort;
 // nil where those of one mode are not known, because the largest is then not known.
 func (m *Dynamics) Multipliers() []complex128 {
 	var values []complex128
@@ -192,13 +192,13 @@ func (m *Dynamics) Multipliers() []complex128 {
 			values = append(values, one...)
 		}
 	}
-	sortMultipliers(values)
+	Sort(values)
 	return values
 }
 
 // Threshold returns the smallest threshold of an event of all modes that are not neutral.
 func (m *Dynamics) Threshold(of Event) Threshold {
-	return m.least(func(s *System) Threshold { return s.Lag.mixed(of, s) }, func(part *Mode) Threshold { return part.threshold(of) })
+	return m.least(func(s *System) Threshold { return s.mixedThreshold(of) }, func(part *Mode) Threshold { return part.threshold(of) })
 }
 
 // MeanSquareRate returns the smallest learning rate at which the noise of random ages makes the
@@ -298,9 +298,9 @@ func DampingRatio(values []complex128) (ratio float64, ok bool) {
 	return -(a + b) / (2 * math.Sqrt(a*b)), true
 }
 
-// sortMultipliers sorts by decreasing modulus, then by decreasing real part; of a
+// Sort sorts multipliers by decreasing modulus, then by decreasing real part; of a
 // conjugate pair the one with positive imaginary part comes first.
-func sortMultipliers(values []complex128) {
+func Sort(values []complex128) {
 	slices.SortStableFunc(values, func(a, b complex128) int {
 		if c := cmp.Compare(cmplx.Abs(b), cmplx.Abs(a)); c != 0 {
 			return c

@@ -48,6 +48,25 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 	return parts, true
 }
 
+// mixedThreshold returns the threshold of modes that mix. On-policy the force is that of the total stiffness alone, whose
+// modes do not; a search for a learning rate would end at a multiple of 1/max(|Λ_f|, |Λ_s|), above which the threshold lies where
+// the two nearly cancel.
+func (s *System) mixedThreshold(of Event) Threshold {
+	if of != CriticalInterval && s.Lag.OnPolicy() {
+		total := *s
+		total.Fresh, total.Stale = mat.NewDense(s.Dim(), s.Dim(), nil), mat.NewDense(s.Dim(), s.Dim(), nil)
+		total.Fresh.Add(s.Fresh, s.Stale)
+		if parts, ok := total.decouple(Rounded.Mixing); ok {
+			least := Never
+			for i := range parts {
+				least = least.Or(parts[i].threshold(of))
+			}
+			return least
+		}
+	}
+	return s.Lag.mixed(of, s)
+}
+
 // Mode returns the recursion of one mode under s's optimizer and lag.
 func (s *System) Mode(fresh, stale float64) Mode { return Mode{fresh, stale, s.Update} }
 

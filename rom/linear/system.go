@@ -174,7 +174,7 @@ func Identity(n int) *mat.Dense {
 // Finite reports whether every entry of m is finite.
 func Finite(m *mat.Dense) bool { return isFinite(m.RawMatrix().Data...) }
 
-// Multipliers returns the eigenvalues of m, sorted by sortMultipliers; nil where m is
+// Multipliers returns the eigenvalues of m, sorted by Sort; nil where m is
 // not finite, or where the QR iteration does not converge.
 func Multipliers(m *mat.Dense) (values []complex128) {
 	if !Finite(m) {
@@ -190,7 +190,7 @@ func Multipliers(m *mat.Dense) (values []complex128) {
 		return nil
 	}
 	values = e.Values(nil)
-	sortMultipliers(values)
+	Sort(values)
 	return values
 }
 

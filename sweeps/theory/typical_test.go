@@ -1,0 +1,150 @@
+package theory
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"grposim/option"
+	"grposim/sweeps/config"
+)
+
+// typical is what the theory gives of settings that users have: 2 to 8 Bernoulli arms, β from 0.005 to 1, G from 4 to 64,
+// K from 1 to 16, both scales, and two of three with a heavy ball (μ of 0, 0.5 or 0.9), the others with Adam.
+type typical struct {
+	adam      bool
+	state     typicalState
+	threshold bool
+	noise     bool // Var J, with a size of what is left out of at most a quarter
+	path      bool // the mean reward to the end, with a size of less than 5 % of its rise
+	words     string
+}
+
+type typicalState int
+
+const (
+	locks typicalState = iota // no stationary state: the rewards differ by far more than β balances
+	unstable
+	stable
+)
+
+// typicalShares are the least shares that the theory must give, of the settings of each seed in which they are asked for.
+var typicalShares = []struct {
+	what  string
+	least float64
+	asked func(typical) bool
+	given func(typical) bool
+}{
+	{"threshold, heavy ball, where the policy does not lock", 1, func(x typical) bool { return x.state != locks && !x.adam }, func(x typical) bool { return x.threshold }},
+	{"threshold, Adam, where the policy does not lock", 0.9, func(x typical) bool { return x.state != locks && x.adam }, func(x typical) bool { return x.threshold }},
+	{"noise, heavy ball, where stable", 0.75, func(x typical) bool { return x.state == stable && !x.adam }, func(x typical) bool { return x.noise }},
+	{"noise, Adam, where stable", 0.40, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
+	{"mean path, heavy ball", 0.60, func(x typical) bool { return !x.adam }, func(x typical) bool { return x.path }},
+	{"mean path, Adam", 0, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
+}
+
+// Of typical settings the theory gives at least the shares above. With -v, what it says of each.
+func TestTypicalSettings(t *testing.T) { checkTypical(t, 37) }
+
+func checkTypical(t *testing.T, seeds ...uint64) {
+	const settings = 60
+	for _, seed := range seeds {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			var all []typical
+			for i := range settings {
+				x := askTypical(t, drawTypical(r))
+				t.Logf("%d: %s", i, x.words)
+				all = append(all, x)
+			}
+			for _, share := range typicalShares {
+				asked, given := 0, 0
+				for _, x := range all {
+					if share.asked(x) {
+						asked++
+						if share.given(x) {
+							given++
+						}
+					}
+				}
+				t.Logf("%d of %d: %s", given, asked, share.what)
+				if float64(given) < share.least*float64(asked) {
+					t.Errorf("%d of %d: %s, want at least %.0f %%", given, asked, share.what, 100*share.least)
+				}
+			}
+		})
+	}
+}
+
+// drawTypical returns the configuration of typical settings.
+func drawTypical(r *rand.Rand) string {
+	between := func(a, b float64) float64 { return a * math.Pow(b/a, r.Float64()) }
+	pick := func(x ...int) int { return x[r.IntN(len(x))] }
+	var arms []string
+	for range pick(2, 3, 4, 5, 6, 7, 8) {
+		arms = append(arms, fmt.Sprintf("{reward: bernoulli, mean: %.2f}", 0.05+0.9*r.Float64()))
+	}
+	beta := between(0.005, 1)
+	group, interval := pick(4, 8, 16, 32, 64), pick(1, 2, 4, 8, 16)
+	scale := []string{"none", "std"}[r.IntN(2)]
+	optimizer := ""
+	if r.IntN(3) == 0 {
+		optimizer = fmt.Sprintf("{kind: adam, learning_rate: %.3g}", between(1e-3, 3e-2))
+	} else {
+		optimizer = fmt.Sprintf("{kind: heavy-ball, momentum: %v, learning_rate: %.3g}", []float64{0, 0.5, 0.9}[r.IntN(3)], between(0.02, 1))
+	}
+	return fmt.Sprintf(`name: typical
+seed: 1
+confidence: 0.99
+bandit: {arms: [%s]}
+grpo: {group_size: %d, advantage: {scale: %s}, kl: {coefficient: %.3g}}
+lag: {kind: block, interval: %d}
+optimizer: %s
+run: {steps: 1000, replicas: 64}
+`, strings.Join(arms, ", "), group, scale, beta, interval, optimizer)
+}
+
+// askTypical returns what the theory gives of a configuration of one cell.
+func askTypical(t *testing.T, document string) (x typical) {
+	t.Helper()
+	spec, err := config.Load("typical.yaml", []byte(document))
+	if err != nil {
+		t.Fatal(document, err)
+	}
+	s := spec.Points()[0].Settings
+	p, path := Predict("typical", &s), NewCache().Path(&s)
+	d, _ := p.Linear()
+	x.adam = s.Optimizer.Kind == option.Adam
+	words := []string{fmt.Sprintf("%d arms, G %d, K %d, %s", len(s.Bandit.Arms), s.Estimator.GroupSize, s.Lag.Interval, s.Optimizer.Kind)}
+	say := func(format string, values ...any) { words = append(words, fmt.Sprintf(format, values...)) }
+	switch {
+	case p.Regime == "" && d.SpectralRadius == nil && p.FixedPoint != nil:
+		say("locks: %s", p.Scope.Because)
+	case d.SpectralRadius != nil && *d.SpectralRadius >= 1:
+		x.state = unstable
+		say("unstable")
+	default:
+		x.state = stable
+		if x.noise = p.Scope.In && p.Variance != nil && p.Neglected.RewardVariance <= *p.Variance/4; p.Scope.In && p.Variance != nil {
+			say("Var J %.3g to %.2g", *p.Variance, p.Neglected.RewardVariance)
+		} else {
+			say("no noise: %s", p.Scope.Because)
+		}
+	}
+	if x.threshold = d.CriticalLearningRate != nil || math.IsInf(d.Searched.LearningRate, 1); d.CriticalLearningRate != nil {
+		say("threshold %.3g", *d.CriticalLearningRate)
+	} else if x.state != locks {
+		say("no threshold up to %.3g", d.Searched.LearningRate)
+	}
+	if n := len(path.Neglected); path.Scope.In && n > 0 {
+		left, rise := path.Neglected[n-1], math.Abs(path.Reward[len(path.Reward)-1]-path.Reward[0])
+		x.path = left < 0.05*rise
+		say("path rises by %.3g to %.2g", rise, left)
+	} else {
+		say("no path: %s", path.Scope.Because)
+	}
+	x.words = strings.Join(words, "; ")
+	return x
+}
