@@ -603,7 +603,7 @@ func TestCuresCure(t *testing.T) {
 		want   string
 		after  map[string]string
 	}{
-		{State{Preset: "as-trl"}, "With β = 0.04 and a constant learning rate it knows the noise at rest", map[string]string{strengthKey: "0.04", "optimizer.schedule.kind": "constant"}},
+		{State{Preset: "as-trl"}, "With β = 0.04 it knows the stability", map[string]string{strengthKey: "0.04", "optimizer.schedule.kind": "constant"}},
 		{State{Preset: "no-penalty"}, "With β = 0.4 it knows the stability", map[string]string{strengthKey: "0.4"}},
 		{State{Preset: "asynchronous"}, "With a lag of kind block it knows the path", map[string]string{lagKindKey: "block"}},
 		{State{"as-trl", map[string]string{"grpo.filter": "drop"}}, "", nil},
