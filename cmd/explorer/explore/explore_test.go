@@ -663,9 +663,9 @@ var uncertain = State{"two-arms", map[string]string{
 
 // Where the noise at rest is uncertain, for either reason, the words say why and the summary has no number.
 func TestNoiseIsDoubted(t *testing.T) {
-	for why, s := range map[string]State{"uncertain": uncertain, "six arms": {Preset: "six-arms"}} {
+	for why, s := range map[string]State{"what the theory neglects": uncertain, "standard deviations away": {"asynchronous", map[string]string{config.LearningRateKey: "0.1196"}}} {
 		answer := must(t, New(), (*Explorer).Answer, s)
-		if w := answer.Words[3]; w.Tone != Warn || !strings.Contains(w.Answer, "7 standard deviations away") || strings.Contains(answer.Summary.Text, "fluctuates") {
+		if w := answer.Words[3]; w.Tone != Warn || !strings.Contains(w.Answer, why) || strings.Contains(answer.Summary.Text, "fluctuates") {
 			t.Errorf("%v: %+v and %+v, want %q", s, w, answer.Summary, why)
 		}
 	}
