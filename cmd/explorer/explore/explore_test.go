@@ -648,7 +648,7 @@ func TestWhatHalvesTheNoise(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []State{{Preset: "no-penalty"}, {Preset: "unstable"}, {"two-arms", map[string]string{config.GroupSizeKey: "inf"}}, uncertain, {Preset: "six-arms"}} {
+	for _, s := range []State{{Preset: "no-penalty"}, {Preset: "unstable"}, {"two-arms", map[string]string{config.GroupSizeKey: "inf"}}, uncertain} {
 		if w := must(t, e, (*Explorer).Changes, s).Words; slices.ContainsFunc(w, func(w Word) bool { return w.Question == "What halves the noise?" }) {
 			t.Errorf("%v: there is no noise at rest, or it is uncertain, but %v", s, w)
 		}
