@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/rom/fp"
@@ -27,49 +28,20 @@ const (
 	tailWeight = 0.01
 )
 
-// ray is a line through the fixed point, along which an arm's logit moves.
-type ray struct {
-	l         *linearization
-	arm       []float64     // e_a in reduced coordinates
-	direction *mat.VecDense // of a displacement by one standard deviation of the logit
-	deviation float64       // of the logit
-}
-
-// at returns the displacement (x, x_old) at s standard deviations.
-func (r *ray) at(s float64) []float64 {
-	n := r.direction.Len()
-	y := make([]float64, 2*n)
-	for k := range n {
-		y[k] = s * r.direction.AtVec(k)
-		y[n+k] = y[k]
-	}
-	return y
-}
-
-// pull returns the restoring force on the logit and the variance of its noise at s standard deviations.
-func (r *ray) pull(s float64) (force, noise float64) {
-	y := r.at(s)
-	for k, f := range r.l.reducedForce(y) {
-		force -= math.Copysign(1, s) * r.arm[k] * f
-	}
-	n := len(r.arm)
-	return force, linear.Form(r.arm, mat.NewDense(n, n, r.l.reducedNoise(y)), r.arm)
-}
-
-// far returns what linear theory and its second order leave out on-policy because the force and its noise are not
+// far returns what linear theory and its second order leave out on-policy because force and noise are not
 // what they are near the fixed point: groups that the noise takes across the largest norm, and states far
-// away. sigma is the covariance of the reduced coordinates. In units of the standard deviation of an arm's logit, along the direction Σe_a in which
-// it moves, the stationary density is
+// away. sigma is the covariance of the reduced coordinates. In units of the standard deviation of an arm's logit, along
+// the direction Σe_a in which it moves, the stationary density is
 //
 //	p(s) ∝ [D(0)/D(s)] e^{−U},   U(s) = ∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt,
 //
 // f the mean force on the logit and D the variance of its noise: a normal density where they are
 // linear and constant. U stays finite where D grows as an arm becomes rare, as with k3,
-// whose D is proportional to 1/π. Behind a maximum, where f changes its sign, the density
-// is at most that of the maximum: this is where a run passes. The moments under p are compared with those under the density
-// of the smooth force in which the groups are cut that are cut at the fixed point; without a largest norm with
-// those within tailStart. The largest change of all arms is returned, nothing where the
-// evaluations of force and noise take more than about a second.
+// whose D is proportional to 1/π; beyond tailStart D(0)/D(s) is left out, because a rare arm is seldom drawn, and nothing else moves
+// the policy. Behind a maximum, where f changes its sign, the density is at most that of the maximum: this is where a run
+// passes. The moments under p are compared with those under the density of the smooth force in which the groups are cut that
+// are cut at the fixed point; without a largest norm with those within tailStart. The largest change of all arms is
+// returned, nothing where the evaluations of force and noise take more than about a second.
 //
 // With a lag a state far away is no place to stay: the weights of samples grow as the policy moves on from the
 // snapshot that drew them, and no share of such states is known.
@@ -90,10 +62,10 @@ func (l *linearization) far(sigma *mat.Dense) (largest scope.Sizes) {
 		if !(deviation > tailNoise) {
 			continue
 		}
-		r := ray{l: l, arm: arm, deviation: deviation, direction: mat.NewVecDense(n, nil)}
-		r.direction.MulVec(sigma, mat.NewVecDense(n, arm))
-		r.direction.ScaleVec(1/deviation, r.direction)
-		changed, weight := r.change()
+		var ray mat.VecDense
+		ray.MulVec(sigma, mat.NewVecDense(n, arm))
+		ray.ScaleVec(1/deviation, &ray)
+		changed, weight := l.alongRay(arm, ray.RawVector().Data, deviation)
 		switch {
 		case l.model.limited() || onPolicy && weight > tailWeight:
 			largest = largest.Max(changed)
@@ -104,29 +76,39 @@ func (l *linearization) far(sigma *mat.Dense) (largest scope.Sizes) {
 	return largest
 }
 
-// change returns the moments under the stationary density along the ray less those under that of the smooth force,
-// and the weight of the states beyond tailStart beside the others.
-func (r *ray) change() (changed scope.Sizes, beyond float64) {
-	m, probs := r.l.model, make([]float64, len(r.l.logits))
-	m.set(r.l.logits, r.l.logits)
+// alongRay returns the moments under the stationary density along a ray less those under that of the smooth force,
+// and the weight of the states beyond tailStart beside the others. The ray is the displacement by one standard deviation
+// of an arm's logit, arm is e_a, both in reduced coordinates.
+func (l *linearization) alongRay(arm, ray []float64, deviation float64) (changed scope.Sizes, beyond float64) {
+	m, n, probs := l.model, len(arm), make([]float64, len(l.logits))
+	at := func(s float64) []float64 {
+		x := floats.ScaleTo(make([]float64, n), s, ray)
+		return append(x, x...)
+	}
+	pull := func(s float64) (force, noise float64) { // towards the fixed point
+		y := at(s)
+		force = -math.Copysign(1, s) * floats.Dot(arm, l.reducedForce(y))
+		return force, linear.Form(arm, mat.NewDense(n, n, l.reducedNoise(y)), arm)
+	}
+	m.set(l.logits, l.logits)
 	release := m.holdCuts()
 	held := m.cuts
-	unit, still := r.pull(tailStep / 64)
+	unit, still := pull(tailStep / 64)
 	unit *= 64 / tailStep
 	release()
-	reward := m.expected(r.l.logits)
+	reward := m.expected(l.logits)
 	var sums [2][4]float64 // of 1, J − J*, its square, and the share of groups with equal rewards
 	for _, sign := range [2]float64{-1, 1} {
 		var depth, top [2]float64
-		for s := 0.0; s*r.deviation < tailReach && min(depth[0], depth[1]) < tailDepth; {
+		for s := 0.0; s*deviation < tailReach && min(depth[0], depth[1]) < tailDepth; {
 			step := max(tailStep, tailShare*s)
 			middle := sign * (s + step/2)
-			logits := r.l.displaced(r.at(middle)[:len(r.arm)])
+			logits := l.displaced(at(middle)[:n])
 			softmax(probs, logits)
-			j, equal := expected(r.l.Arms, probs)-reward, m.law.EqualRewards(probs)
+			j, equal := expected(l.Arms, probs)-reward, m.law.EqualRewards(probs)
 			for i, cuts := range [2]*groupForce{nil, held} {
 				m.cuts = cuts
-				force, noise := r.pull(middle)
+				force, noise := pull(middle)
 				rate := step * force / unit * still / noise
 				top[i] = max(top[i], depth[i]+rate/2)
 				depth[i] += rate

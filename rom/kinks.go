@@ -27,13 +27,12 @@ const (
 
 // kinks holds a force that has kinks and its smooth continuation: weights that are the ratio everywhere, and the groups
 // cut that are cut at the fixed point. About a tie of two rewards, KL included, where the force of a group jumps, smooth is nil and
-// the continuation is the second order, of which a share near of the covariance shows nothing else.
+// the continuation is the second order.
 type kinks struct {
 	*linearization
 	smooth *linearization // with the model of the continuation
-	near   float64
-	gain   *mat.Dense  // of Adam, on reduced forces; nil: 1
-	points [][]float64 // 2n standard normal numbers each
+	gain   *mat.Dense     // of Adam, on reduced forces; nil: 1
+	points [][]float64    // 2n standard normal numbers each
 }
 
 // newKinks returns nil where there is no kink, and on-policy, where far finds what the largest norm changes. gap is the
@@ -41,25 +40,26 @@ type kinks struct {
 func (l *linearization) newKinks(m *motion, gap float64) *kinks {
 	_, _, banded := weight.Bands(&l.Importance, 1)
 	banded = banded && math.Log1p(weight.Range(&l.Importance)) < 12*math.Sqrt(gap) // six deviations of a log ratio, which are at most 2√gap
-	smooth, params, n := *l, l.Params, m.Whole.Dim()
-	if banded {
-		params.Importance = option.Importance{Mode: option.Ratio}
-	}
-	smooth.model = newModel(&params)
-	k := &kinks{linearization: l, smooth: &smooth}
 	l.model.set(l.logits, l.logits)
-	smooth.model.set(l.logits, l.logits)
-	smooth.model.holdCuts()
-	if tied := l.model.law.Tied(); !math.IsInf(tied, 1) {
-		step := min(l.model.differenceStep(), tied/(2*l.KL.Coefficient)) / (4 * math.Sqrt(gap))
-		k.smooth, k.near = nil, min(step*step, 0.01)
-	} else if linear.NewLag(&l.Lag).OnPolicy() || !banded && !l.model.limited() {
+	tied := !math.IsInf(l.model.law.Tied(), 1)
+	if !tied && (linear.NewLag(&l.Lag).OnPolicy() || !banded && !l.model.limited()) {
 		return nil
+	}
+	k, n := &kinks{linearization: l}, m.Whole.Dim()
+	if !tied {
+		smooth, params := *l, l.Params
+		if banded {
+			params.Importance = option.Importance{Mode: option.Ratio}
+		}
+		smooth.model = newModel(&params)
+		smooth.model.set(l.logits, l.logits)
+		smooth.model.holdCuts()
+		k.smooth = &smooth
 	}
 	if m.gain != nil {
 		k.gain = linear.Within(l.q, mat.NewDiagDense(len(m.gain), m.gain))
 	}
-	points := min(kinkPoints, max(leastKinkPoints, l.model.affordable(maxFlowWork)/(4*kinkRounds)))
+	points := min(kinkPoints, max(leastKinkPoints, l.model.affordable(maxFlowWork)/(10*kinkRounds)))
 	if l.model.limited() {
 		points = leastKinkPoints
 	}
@@ -113,11 +113,13 @@ type averages struct {
 	reward, equal float64
 }
 
-// over returns the averages over the law with the given roots, its covariance multiplied by share, about mean; about
-// ties those of g itself. The linear force az that is nearest to Δg in mean square, z = (x, x − x_old), has
+// over returns the averages over a law about mean. The linear force az that is nearest to Δg in mean square, z = (x, x − x_old), has
 // a = ⟨Δg zᵀ⟩⟨zzᵀ⟩⁻¹, the mean derivative of Δg where the law is normal (Stein's identity).
-func (k *kinks) over(roots []*mat.Dense, mean *mat.VecDense, share float64) *averages {
-	n := mean.Len()
+func (k *kinks) over(law *linear.Law, mean *mat.VecDense) *averages {
+	n, roots := mean.Len(), roots(law)
+	if roots == nil {
+		return nil
+	}
 	square := func() *mat.Dense { return mat.NewDense(n, n, nil) }
 	d := &averages{force: mat.NewVecDense(n, nil), response: [2]*mat.Dense{square(), square()}, noise: square(), even: square()}
 	squares, products, pair := mat.NewDense(2*n, 2*n, nil), mat.NewDense(2*n, n, nil), mat.NewVecDense(n, nil)
@@ -125,13 +127,12 @@ func (k *kinks) over(roots []*mat.Dense, mean *mat.VecDense, share float64) *ave
 	for i, point := range k.points {
 		var at mat.VecDense
 		at.MulVec(roots[i/2%len(roots)], mat.NewVecDense(2*n, point))
-		at.ScaleVec(math.Sqrt(share), &at)
 		y, z := at.RawVector().Data, mat.NewVecDense(2*n, nil)
 		for j := range n {
 			z.SetVec(j, y[j])
 			z.SetVec(n+j, y[j]-y[n+j])
-			y[j] += share * mean.AtVec(j)
-			y[n+j] += share * mean.AtVec(j)
+			y[j] += mean.AtVec(j)
+			y[n+j] += mean.AtVec(j)
 		}
 		d.reward += w * k.model.expected(k.displaced(y[:n]))
 		softmax(k.model.now.probs, k.displaced(y[n:]))
@@ -154,25 +155,59 @@ func (k *kinks) over(roots []*mat.Dense, mean *mat.VecDense, share float64) *ave
 			d.response[1].Set(i, j, a.At(n+j, i))
 		}
 	}
+	if k.gain != nil {
+		d.force.MulVec(k.gain, mat.VecDenseCopyOf(d.force))
+		for _, x := range d.response {
+			x.Mul(k.gain, mat.DenseCopyOf(x))
+		}
+		d.noise, d.even = linear.Congruence(k.gain, d.noise), linear.Congruence(k.gain, d.even)
+	}
 	return d
 }
 
-// difference returns Δg at the displacement y and adds w times ΔCov g to noise; about ties g and Cov g.
+// difference returns Δg at the displacement y and adds w times ΔCov g to noise.
 func (k *kinks) difference(y []float64, w float64, noise *mat.Dense) []float64 {
-	force, spread := k.reducedForce(y), []float64(nil)
-	if k.smooth != nil {
-		floats.Sub(force, k.smooth.reducedForce(y))
-		kinked, smooth := k.model, k.smooth.model
-		if !kinked.limited() && slices.Equal(kinked.Up, smooth.Up) && slices.Equal(kinked.Down, smooth.Down) {
-			return make([]float64, len(force))
+	n := len(y) / 2
+	theta, past := k.displaced(y[:n]), k.displaced(y[n:])
+	k.model.set(theta, past)
+	var smooth, spread []float64
+	if k.smooth == nil {
+		smooth, spread = k.secondOrderAt(y)
+	} else {
+		other := k.smooth.model
+		other.set(theta, past)
+		if !other.limited() && slices.Equal(k.model.Up, other.Up) && slices.Equal(k.model.Down, other.Down) {
+			return make([]float64, n)
 		}
-		spread = k.smooth.reducedNoise(y)
+		smooth, spread = k.smooth.forceHere(), k.smooth.noiseHere()
 	}
-	floats.AddScaled(noise.RawMatrix().Data, w, k.reducedNoise(y))
-	if spread != nil {
-		floats.AddScaled(noise.RawMatrix().Data, -w, spread)
-	}
+	floats.AddScaled(noise.RawMatrix().Data, w, k.noiseHere())
+	floats.AddScaled(noise.RawMatrix().Data, -w, spread)
+	force := k.forceHere()
+	floats.Sub(force, smooth)
 	return force
+}
+
+// secondOrderAt returns the force to third order in y and its covariance to second, which the second order in the noise
+// is made of.
+func (l *linearization) secondOrderAt(y []float64) (force, noise []float64) {
+	n, c, e := len(y)/2, l.curvature(), l.expansion()
+	fresh, stale := linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale)
+	force, noise = make([]float64, n), linear.Within(l.q, l.noise).RawMatrix().Data
+	for i := range n {
+		force[i] = -floats.Dot(fresh.RawRowView(i), y[:n]) - floats.Dot(stale.RawRowView(i), y[n:])
+	}
+	for i, x := range y {
+		floats.AddScaled(noise, x, e.slope[i])
+		for j, z := range y {
+			floats.AddScaled(noise, x*z/2, e.bend[i*2*n+j])
+			floats.AddScaled(force, x*z/2, c.d[min(i, j)*2*n+max(i, j)])
+			for k, u := range y {
+				floats.AddScaled(force, x*z*u/6, e.third[(i*2*n+j)*2*n+k])
+			}
+		}
+	}
+	return force, noise
 }
 
 // nearest solves squares·a = products, where coordinates may not vary, or vary alike.
@@ -193,42 +228,6 @@ func nearest(squares, products *mat.Dense) *mat.Dense {
 	_ = a.Solve(scaled, &right) // fails where a number is not finite, and then a is not
 	a.Mul(units, mat.DenseCopyOf(&a))
 	return &a
-}
-
-// averages returns what the kinks change on average over a law about mean: about ties what g has beside its
-// second order, whose mean is in proportion to the share of the covariance, that of the even part to its square, and
-// the others of which lie on a line.
-func (k *kinks) averages(law *linear.Law, mean *mat.VecDense) *averages {
-	at := roots(law)
-	if at == nil {
-		return nil
-	}
-	d := k.over(at, mean, 1)
-	if k.smooth == nil {
-		one, half := k.over(at, mean, k.near), k.over(at, mean, k.near/2)
-		less := func(x, y *mat.Dense, by float64) {
-			var part mat.Dense
-			part.Scale(by, y)
-			x.Sub(x, &part)
-		}
-		d.force.AddScaledVec(d.force, -1/k.near, one.force)
-		less(d.even, one.even, 1/(k.near*k.near))
-		line := 2 * (1 - k.near) / k.near
-		for i := range 2 {
-			less(d.response[i], one.response[i], 1+line)
-			less(d.response[i], half.response[i], -line)
-		}
-		less(d.noise, one.noise, 1+line)
-		less(d.noise, half.noise, -line)
-	}
-	if k.gain != nil {
-		d.force.MulVec(k.gain, mat.VecDenseCopyOf(d.force))
-		for _, x := range d.response {
-			x.Mul(k.gain, mat.DenseCopyOf(x))
-		}
-		d.noise, d.even = linear.Congruence(k.gain, d.noise), linear.Congruence(k.gain, d.even)
-	}
-	return d
 }
 
 // kinkNeglect returns what linear theory and its second order leave out because noise takes the policy across kinks
@@ -254,23 +253,26 @@ func (l *linearization) kinkNeglect(m *motion, law *linear.Law, gap float64) (ne
 	if k == nil {
 		return neglected
 	}
+	if tied := l.model.law.Tied(); tied <= 8*l.model.differenceStep()*l.KL.Coefficient {
+		return scope.Unknown // derivatives are taken across the tie
+	}
 	if len(l.relatives) > 0 {
-		apart := *l.apart()
-		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
-		whole := apart.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil)
-		size, _ := law.A.Dims()
-		if size/m.Whole.Dim()*whole.Whole.Dim() > kinkState {
+		if size, _ := law.A.Dims(); size/m.Whole.Dim()*(len(l.class)-1) > kinkState {
 			return scope.Unknown
 		}
-		if all, ok := whole.Whole.Law(); ok {
-			return apart.kinkNeglect(whole, &all, gap)
+		apart := *l.apart()
+		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
+		if whole := apart.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil); whole != nil {
+			if all, ok := whole.Whole.Law(); ok {
+				return apart.kinkNeglect(whole, &all, gap)
+			}
 		}
 		return scope.Unknown
 	}
 	gradient := l.rewardGradient()
 	variance := linear.Form(gradient, law.TimeAverage(), gradient)
 	own := multipliersAlone(m.Dynamics)
-	first := k.averages(law, mat.NewVecDense(m.Whole.Dim(), nil))
+	first := k.over(law, mat.NewVecDense(m.Whole.Dim(), nil))
 	d := first
 	for round := range kinkRounds {
 		if d == nil {
@@ -288,7 +290,7 @@ func (l *linearization) kinkNeglect(m *motion, law *linear.Law, gap float64) (ne
 		if !ok || shift.SolveVec(&total, d.force) != nil {
 			return scope.Unknown
 		}
-		if d = k.averages(&next, &shift); d == nil || still.Solve(&total, d.even) != nil || static.Solve(&total, still.T()) != nil {
+		if d = k.over(&next, &shift); d == nil || still.Solve(&total, d.even) != nil || static.Solve(&total, still.T()) != nil {
 			return scope.Unknown
 		}
 		steeper, lasts := multipliersAlone(m.Replaced(&whole)), 0.5
