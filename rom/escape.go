@@ -21,7 +21,7 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // mean field comes back at least half of the way in three relaxation times from
 // escapeDeviations standard deviations on both sides, along the direction of the largest
 // variance; with a lag and bounds of the importance weights three quarters of it from further away, along all
-// axes of the law; or where it comes no slower in the second half of that time than in the first, as from a policy whose
+// axes of the law; or, without bounds, where it comes no slower in the second half of that time than in the first, as from a policy whose
 // rare arms are drawn the more often the nearer it is (two arms 0.30 and 0.42, G = 64, std, β = 0.0469), while the approach to another attractor slows down. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
 // that is stable, where momentum or lag carries the policy far past it. law is the stationary
 // law at the parameters p, and largest the modulus of its dominant multiplier.
@@ -67,7 +67,7 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 				return true
 			})
 			first := distance(start, home) - middle
-			hastens := first > 0 && middle-end >= first
+			hastens := back == 2 && first > 0 && middle-end >= first // beside bounds of weights a force jumps, and so does a path
 			if within.In && !(end < distance(start, home)/back) && !hastens {
 				return scope.OtherAttractor.Because(deviations)
 			}

@@ -98,6 +98,11 @@ func orders(i, j, k, n int) [6]int {
 func (l *linearization) reducedNoise(y []float64) []float64 {
 	n := len(y) / 2
 	l.model.set(l.displaced(y[:n]), l.displaced(y[n:]))
+	return l.noiseHere()
+}
+
+// noiseHere is reducedNoise at the logits given to model.set.
+func (l *linearization) noiseHere() []float64 {
 	noise := mat.DenseCopyOf(l.model.covariance())
 	l.isometric(noise)
 	return linear.Within(l.q, noise).RawMatrix().Data

@@ -3,13 +3,9 @@ package rom
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grposim/option"
-	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
-	"grposim/rom/scope"
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
@@ -148,116 +144,4 @@ func cutZeros(m *model) (all [][]float64) {
 		last = next
 	}
 	return all
-}
-
-// limitNeglect returns what linear theory and its second order neglect where the noise takes
-// groups across the largest norm, which is a kink of their force; zero without one
-// (docs/theory-trainers.md §11.6). It compares the mean force f and the noise D with those in which the
-// same groups are cut as at the fixed point: the moments of the two densities on-policy
-//
-//	p(s) ∝ [D(0)/D(s)] exp −∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt
-//
-// in units of the standard deviation (see tails), and with a lag what acrossLimit adds.
-func (l *linearization) limitNeglect(m *motion, law *linear.Law) scope.Sizes {
-	const reach, step = 8, 0.25
-	if !l.model.limited() {
-		return scope.Sizes{}
-	}
-	unknown := scope.Unknown
-	force, probs := l.model, make([]float64, len(l.logits))
-	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
-	unit := math.Sqrt(law.TimeAverage().At(0, 0))
-	pull := (m.Whole.Fresh.At(0, 0) + m.Whole.Stale.At(0, 0)) * unit
-	if !(unit > 0) || !isFinite([]float64{unit, pull}) {
-		return unknown
-	}
-	softmax(probs, l.logits)
-	reward := expected(l.Arms, probs)
-	force.set(l.logits, l.logits)
-	defer force.holdCuts()()
-	held := force.cuts
-	_, noise, _ := force.cutMoments() // at the fixed point
-	var sums [2][4]float64            // of 1, J − J*, its square, and the share of groups with equal rewards, with and without the kinks
-	for _, sign := range [2]float64{-1, 1} {
-		var depth, last [2]float64
-		for n := range int(reach/step) + 1 {
-			logits := l.displaced([]float64{sign * float64(n) * step * unit})
-			softmax(probs, logits)
-			j, equal := expected(l.Arms, probs)-reward, force.law.EqualRewards(probs)
-			force.set(logits, logits)
-			for i, cuts := range [2]*groupForce{nil, held} {
-				force.cuts = cuts
-				mean, variance, _ := force.cutMoments()
-				rate := -sign * along * mean * force.Factors.Stiffness / pull * noise / variance
-				depth[i] += step * (last[i] + rate) / 2
-				last[i] = rate
-				w := noise / variance * fp.Exp(-depth[i])
-				if n == 0 { // of both sides
-					w /= 2
-				}
-				for k, x := range [4]float64{1, j, j * j, equal} {
-					sums[i][k] += w * x
-				}
-			}
-		}
-	}
-	var change [4]float64
-	for k := range change {
-		change[k] = sums[0][k]/sums[0][0] - sums[1][k]/sums[1][0]
-	}
-	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
-	neglected := scope.Sizes{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
-	if !linear.NewLag(&l.Lag).OnPolicy() {
-		neglected = neglected.Plus(l.acrossLimit(law, held, noise, pull/unit))
-	}
-	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
-		return unknown
-	}
-	return neglected
-}
-
-// acrossLimit bounds what the kinks change where x and x_old differ, by the moduli of the
-// differences Δf and ΔD of the mean force and the noise over the normal law of both: with
-//
-//	δ = E|Δf|/Λ,   s = E|ξΔf|/(Λ√v) + E|ΔD|/D,   ξ = x/√v,
-//
-// E J is off by up to |∇J|δ and Var J by s(1+s) of itself. The groups cut at the fixed point follow from held;
-// noise0 and total are the variance of the noise and the stiffness there.
-func (l *linearization) acrossLimit(law *linear.Law, held *groupForce, noise0, total float64) scope.Sizes {
-	const reach = 4
-	m, along := l.model, l.q.At(0, 0)-l.q.At(1, 0)
-	var own, mixed, old, phases, sum, force, lean, noise float64
-	law.Phases(func(joint *mat.Dense) {
-		own, mixed, old, phases = own+joint.At(0, 0), mixed+joint.At(0, 1), old+joint.At(1, 1), phases+1
-	})
-	own, mixed, old = own/phases, mixed/phases, old/phases
-	unit := math.Sqrt(own)
-	rest := math.Sqrt(max(old-mixed*mixed/own, 0))
-	if !isFinite([]float64{unit, mixed / unit, rest}) {
-		return scope.Sizes{RewardMean: math.NaN()}
-	}
-	for a := -float64(reach); a <= reach; a++ {
-		for b := -float64(reach); b <= reach; b++ {
-			m.set(l.displaced([]float64{a * unit}), l.displaced([]float64{a*mixed/unit + b*rest}))
-			m.cuts = nil
-			mean, variance, _ := m.cutMoments()
-			m.cuts = held
-			smooth, same, _ := m.cutMoments()
-			w := fp.Exp(-(a*a + b*b) / 2)
-			f := w * math.Abs(along*(mean-smooth)) * m.Factors.Stiffness / total
-			sum += w
-			force += f
-			lean += math.Abs(a) * f / unit
-			noise += w * math.Abs(variance-same) / noise0
-		}
-	}
-	gradient := math.Abs(l.rewardGradient()[0])
-	shift, size := force/sum, (lean+noise)/sum
-	change := size * (1 + size)
-	equal := func(x float64) float64 { return l.equalRewardsAt([]float64{x}, 1) }
-	spread := unit * math.Sqrt(change)
-	return scope.Sizes{
-		RewardMean: gradient * shift, RewardVariance: gradient * gradient * own * change,
-		ZeroVariance: max(math.Abs(equal(shift)-equal(0)), math.Abs(equal(-shift)-equal(0))) + math.Abs((equal(spread)+equal(-spread))/2-equal(0)),
-	}
 }

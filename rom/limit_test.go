@@ -145,24 +145,3 @@ func TestAFarLimitChangesNothing(t *testing.T) {
 		}
 	}
 }
-
-// With a lag the deviation of the snapshot from the policy takes more groups across the limit.
-func TestKinksWithALag(t *testing.T) {
-	p := Params{
-		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
-		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, KL: option.KL{Coefficient: 1.2}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Optimizer: option.Optimizer{LearningRate: 0.1, MaxNorm: 0.1},
-	}
-	still := Predict(p).Neglected
-	p.Lag = option.Lag{Kind: option.Delay, Interval: 3}
-	lagged := Predict(p).Neglected
-	for what, x := range map[string][2]float64{
-		"E J": {still.RewardMean, lagged.RewardMean}, "Var J": {still.RewardVariance, lagged.RewardVariance},
-		"share of zero-variance groups": {still.ZeroVariance, lagged.ZeroVariance},
-	} {
-		if !(x[1] > 1.3*x[0] && x[1] < 5*x[0]) {
-			t.Errorf("%s: %.3g are neglected, %.3g on-policy", what, x[1], x[0])
-		}
-	}
-}

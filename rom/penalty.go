@@ -246,12 +246,6 @@ func (m *model) shiftRewards() {
 // to which they count as tied.
 const tiedReward = 1e-6
 
-// shiftedTie reports whether a tie lies within four standard deviations of a logit gap of the
-// given variance about the fixed point.
-func (m *model) shiftedTie(gap float64) bool {
-	return m.law.Tied() < 4*m.KL.Coefficient*math.Sqrt(gap)
-}
-
 // sliding returns the reason why there is no linear dynamics at a fixed point at which the
 // policies are set, none where there is.
 func (m *model) sliding() scope.Reason {

@@ -682,9 +682,6 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	case !isFinite([]float64{reward, gap}):
 		noise.Because = scope.LawBeyondRange.Because()
 		return
-	case l.model.shiftedTie(gap):
-		noise.Because = scope.NearTie.Because()
-		return
 	case p.Optimizer.Schedule.Kind != option.ConstantRate:
 		noise.Because = scope.RateVaries.Because()
 	default:
@@ -715,10 +712,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 		rounded += reward * roundedTerm / *rate
 	}
 	neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: rounded})
-	neglected.Add(scope.ClippedRatio, l.clipNeglect(m, &law, laws))
-	neglected.Add(scope.ClippedNorm, l.limitNeglect(m, &law))
+	neglected.Add(scope.Kinks, l.kinkNeglect(m, &law, gap))
 	neglected.Add(scope.NextInSize, l.expansionNeglect(m, reward))
-	neglected.Add(scope.FarStates, l.tails(sigma))
+	neglected.Add(scope.FarStates, l.far(sigma))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

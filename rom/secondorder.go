@@ -37,6 +37,11 @@ func (l *linearization) displaced(x []float64) []float64 {
 func (l *linearization) reducedForce(y []float64) []float64 {
 	n := len(y) / 2
 	l.model.set(l.displaced(y[:n]), l.displaced(y[n:]))
+	return l.forceHere()
+}
+
+// forceHere is reducedForce at the logits given to model.set.
+func (l *linearization) forceHere() []float64 {
 	force := make([]float64, len(l.logits))
 	l.model.meanForce(force)
 	for c := range force {

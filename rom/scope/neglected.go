@@ -12,8 +12,7 @@ type Term uint8
 const (
 	HigherOrder  Term = iota // the next order in the noise
 	FarStates                // states far from the fixed point
-	ClippedRatio             // samples out of the bounds of their weights
-	ClippedNorm              // groups across the largest norm
+	Kinks                    // noise across kinks of the force: bounds of weights, the largest norm, ties of rewards
 	NextInSize               // the next order in 1/G
 	SecondMoment             // Adam's second moment, as far as it does not keep its mean
 	Rounding                 // of floating point
@@ -30,7 +29,7 @@ const (
 func (t Term) String() string {
 	return [...]string{
 		HigherOrder: "the next order in the noise", FarStates: "states far from the fixed point",
-		ClippedRatio: "samples out of the bounds of their importance weights", ClippedNorm: "groups across the largest norm",
+		Kinks:      "noise across bounds of importance weights, the largest norm, or a tie of two rewards",
 		NextInSize: "the next order in 1/G", SecondMoment: "the fluctuation of Adam's second moment",
 		Rounding: "rounding", ShortRun: "the run is short beside the relaxation time", OnTheWay: "the mean path is still on its way to the fixed point",
 		FasterModes: "modes that the fit does not have", Probe: "the finite displacement of the probe", LeftModel: "what the model has not",

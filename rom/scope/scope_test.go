@@ -17,7 +17,7 @@ func TestJudged(t *testing.T) {
 	}
 	n.Leave(scope.HigherOrder, 0.03)
 	n.Leave(scope.Rounding, 0) // nothing
-	n.Leave(scope.ClippedRatio, -0.02)
+	n.Leave(scope.Kinks, -0.02)
 	if len(n.Neglected) != 2 || n.Size() != 0.05 {
 		t.Errorf("left out %v, in all %g, want two terms and 0.05", n.Neglected, n.Size())
 	}

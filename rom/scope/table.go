@@ -35,7 +35,6 @@ const (
 	SlidingPoint
 	EqualRewards
 	OtherAttractor
-	NearTie
 
 	// The force is not derived.
 	RewardKLFiltered
@@ -195,7 +194,6 @@ var rows = [...]struct{ name, says, try string }{
 	SlidingPoint:        {"sliding-point", "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness", "put the KL penalty into the loss, or use `grpo.advantage.scale` none"},
 	EqualRewards:        {"equal-rewards", "all rewards are equal at the fixed point, KL included, so that there is no linear regime", "put the KL penalty into the loss, or give the arms rewards with noise"},
 	OtherAttractor:      {"other-attractor", "from %.2g standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size`"},
-	NearTie:             {"near-tie", "a tie of two rewards, KL included, lies within four standard deviations of the fixed point", "lower `optimizer.learning_rate`, raise `grpo.group_size`, or put the KL penalty into the loss"},
 
 	RewardKLFiltered:      {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "put the KL penalty into the loss, or keep all groups"},
 	OutsideKLBinary:       {"outside-kl-binary", "a KL penalty outside the loss is derived for the scales none and std of a group only", "use `grpo.advantage.scale` none or std, or put the KL penalty into the loss"},

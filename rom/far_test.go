@@ -28,7 +28,7 @@ func TestTails(t *testing.T) {
 		if !ok {
 			t.Fatal("no stationary law")
 		}
-		return at.tails(law.TimeAverage())
+		return at.far(law.TimeAverage())
 	}
 	onPolicy := option.Lag{Kind: option.Block, Interval: 1}
 	if got := tails(0.2, option.K3, onPolicy); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {

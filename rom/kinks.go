@@ -1,0 +1,324 @@
+package rom
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"grposim/option"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+	"grposim/rom/weight"
+)
+
+const (
+	// Displacements over which is averaged, in pairs ±y: a probability p is found with the relative error √(2/(1024p)).
+	// Where a force takes long they are fewer. With a largest norm, where the mean over groups leaves
+	// kinks that are weak, 128 find the averages that 1024 find, to 2 %.
+	kinkPoints, leastKinkPoints = 1024, 128
+
+	kinkPhases = 32  // phases of a refresh period of which the law is taken, evenly spread
+	kinkRounds = 3   // laws that are computed anew, see the table in docs/theory-neglected.md §6.6
+	kinkState  = 250 // entries of the largest state whose law is computed with equal arms taken apart, about a second
+)
+
+// kinks holds a force that has kinks and its smooth continuation: weights that are the ratio everywhere, and the groups
+// cut that are cut at the fixed point. About a tie of two rewards, KL included, where the force of a group jumps, smooth is nil and
+// the continuation is the second order.
+type kinks struct {
+	*linearization
+	smooth *linearization // with the model of the continuation
+	gain   *mat.Dense     // of Adam, on reduced forces; nil: 1
+	points [][]float64    // 2n standard normal numbers each
+}
+
+// newKinks returns nil where there is no kink, and on-policy, where far finds what the largest norm changes. gap is the
+// largest variance of a difference of two logits.
+func (l *linearization) newKinks(m *motion, gap float64) *kinks {
+	_, _, banded := weight.Bands(&l.Importance, 1)
+	banded = banded && math.Log1p(weight.Range(&l.Importance)) < 12*math.Sqrt(gap) // six deviations of a log ratio, which are at most 2√gap
+	l.model.set(l.logits, l.logits)
+	tied := !math.IsInf(l.model.law.Tied(), 1)
+	if !tied && (linear.NewLag(&l.Lag).OnPolicy() || !banded && !l.model.limited()) {
+		return nil
+	}
+	k, n := &kinks{linearization: l}, m.Whole.Dim()
+	if !tied {
+		smooth, params := *l, l.Params
+		if banded {
+			params.Importance = option.Importance{Mode: option.Ratio}
+		}
+		smooth.model = newModel(&params)
+		smooth.model.set(l.logits, l.logits)
+		smooth.model.holdCuts()
+		k.smooth = &smooth
+	}
+	if m.gain != nil {
+		k.gain = linear.Within(l.q, mat.NewDiagDense(len(m.gain), m.gain))
+	}
+	points := min(kinkPoints, max(leastKinkPoints, l.model.affordable(maxFlowWork)/(10*kinkRounds)))
+	if l.model.limited() {
+		points = leastKinkPoints
+	}
+	r := rand.New(rand.NewPCG(1, 2)) // always the same
+	for range points / 2 {
+		plus, minus := make([]float64, 2*n), make([]float64, 2*n)
+		for i := range plus {
+			plus[i] = r.NormFloat64()
+			minus[i] = -plus[i]
+		}
+		k.points = append(k.points, plus, minus)
+	}
+	return k
+}
+
+// roots returns the symmetric root of the covariance of (x, x_old) by phase; nil where one is not finite.
+func roots(law *linear.Law) (all []*mat.Dense) {
+	phase, every, ok := 0, (law.Lag.Period()+kinkPhases-1)/kinkPhases, true
+	law.Phases(func(joint *mat.Dense) {
+		if phase++; (phase-1)%every != every/2 {
+			return
+		}
+		size, _ := joint.Dims()
+		var axes mat.EigenSym
+		if ok = ok && linear.Finite(joint) && axes.Factorize(mat.NewSymDense(size, joint.RawMatrix().Data), true); !ok {
+			return
+		}
+		var vectors, half, root mat.Dense
+		axes.VectorsTo(&vectors)
+		lengths := axes.Values(nil)
+		for i, v := range lengths {
+			lengths[i] = math.Sqrt(max(v, 0))
+		}
+		half.Mul(&vectors, mat.NewDiagDense(size, lengths))
+		root.Mul(&half, vectors.T())
+		all = append(all, &root)
+	})
+	if !ok {
+		return nil
+	}
+	return all
+}
+
+// averages are means over a law: of what the kinks change, in reduced coordinates, of J, and of the share of groups
+// with equal rewards.
+type averages struct {
+	force         *mat.VecDense
+	response      [2]*mat.Dense // of −Δg to x and to x_old
+	noise         *mat.Dense    // ΔCov g
+	even          *mat.Dense    // covariance of the part of Δg that is even in the displacement
+	reward, equal float64
+}
+
+// over returns the averages over a law about mean. The linear force az that is nearest to Δg in mean square, z = (x, x − x_old), has
+// a = ⟨Δg zᵀ⟩⟨zzᵀ⟩⁻¹, the mean derivative of Δg where the law is normal (Stein's identity).
+func (k *kinks) over(law *linear.Law, mean *mat.VecDense) *averages {
+	n, roots := mean.Len(), roots(law)
+	if roots == nil {
+		return nil
+	}
+	square := func() *mat.Dense { return mat.NewDense(n, n, nil) }
+	d := &averages{force: mat.NewVecDense(n, nil), response: [2]*mat.Dense{square(), square()}, noise: square(), even: square()}
+	squares, products, pair := mat.NewDense(2*n, 2*n, nil), mat.NewDense(2*n, n, nil), mat.NewVecDense(n, nil)
+	w := 1 / float64(len(k.points))
+	for i, point := range k.points {
+		var at mat.VecDense
+		at.MulVec(roots[i/2%len(roots)], mat.NewVecDense(2*n, point))
+		y, z := at.RawVector().Data, mat.NewVecDense(2*n, nil)
+		for j := range n {
+			z.SetVec(j, y[j])
+			z.SetVec(n+j, y[j]-y[n+j])
+			y[j] += mean.AtVec(j)
+			y[n+j] += mean.AtVec(j)
+		}
+		d.reward += w * k.model.expected(k.displaced(y[:n]))
+		softmax(k.model.now.probs, k.displaced(y[n:]))
+		d.equal += w * k.model.law.EqualRewards(k.model.now.probs)
+		g := mat.NewVecDense(n, k.difference(y, w, d.noise))
+		squares.RankOne(squares, w, z, z)
+		products.RankOne(products, w, z, g)
+		pair.AddScaledVec(pair, 0.5, g)
+		if i%2 == 1 {
+			d.even.RankOne(d.even, 2*w, pair, pair)
+			d.force.AddScaledVec(d.force, 2*w, pair)
+			pair.Zero()
+		}
+	}
+	d.even.RankOne(d.even, -1, d.force, d.force)
+	a := nearest(squares, products)
+	for i := range n {
+		for j := range n {
+			d.response[0].Set(i, j, -a.At(j, i)-a.At(n+j, i))
+			d.response[1].Set(i, j, a.At(n+j, i))
+		}
+	}
+	if k.gain != nil {
+		d.force.MulVec(k.gain, mat.VecDenseCopyOf(d.force))
+		for _, x := range d.response {
+			x.Mul(k.gain, mat.DenseCopyOf(x))
+		}
+		d.noise, d.even = linear.Congruence(k.gain, d.noise), linear.Congruence(k.gain, d.even)
+	}
+	return d
+}
+
+// difference returns Δg at the displacement y and adds w times ΔCov g to noise.
+func (k *kinks) difference(y []float64, w float64, noise *mat.Dense) []float64 {
+	n := len(y) / 2
+	theta, past := k.displaced(y[:n]), k.displaced(y[n:])
+	k.model.set(theta, past)
+	var smooth, spread []float64
+	if k.smooth == nil {
+		smooth, spread = k.secondOrderAt(y)
+	} else {
+		other := k.smooth.model
+		other.set(theta, past)
+		if !other.limited() && slices.Equal(k.model.Up, other.Up) && slices.Equal(k.model.Down, other.Down) {
+			return make([]float64, n)
+		}
+		smooth, spread = k.smooth.forceHere(), k.smooth.noiseHere()
+	}
+	floats.AddScaled(noise.RawMatrix().Data, w, k.noiseHere())
+	floats.AddScaled(noise.RawMatrix().Data, -w, spread)
+	force := k.forceHere()
+	floats.Sub(force, smooth)
+	return force
+}
+
+// secondOrderAt returns the force to third order in y and its covariance to second, which the second order in the noise
+// is made of.
+func (l *linearization) secondOrderAt(y []float64) (force, noise []float64) {
+	n, c, e := len(y)/2, l.curvature(), l.expansion()
+	fresh, stale := linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale)
+	force, noise = make([]float64, n), linear.Within(l.q, l.noise).RawMatrix().Data
+	for i := range n {
+		force[i] = -floats.Dot(fresh.RawRowView(i), y[:n]) - floats.Dot(stale.RawRowView(i), y[n:])
+	}
+	for i, x := range y {
+		floats.AddScaled(noise, x, e.slope[i])
+		for j, z := range y {
+			floats.AddScaled(noise, x*z/2, e.bend[i*2*n+j])
+			floats.AddScaled(force, x*z/2, c.d[min(i, j)*2*n+max(i, j)])
+			for k, u := range y {
+				floats.AddScaled(force, x*z*u/6, e.third[(i*2*n+j)*2*n+k])
+			}
+		}
+	}
+	return force, noise
+}
+
+// nearest solves squares·a = products, where coordinates may not vary, or vary alike.
+func nearest(squares, products *mat.Dense) *mat.Dense {
+	n, _ := squares.Dims()
+	units := mat.NewDiagDense(n, nil)
+	for i := range n {
+		if v := squares.At(i, i); v > 0 {
+			units.SetDiag(i, 1/math.Sqrt(v))
+		}
+	}
+	scaled := linear.Within(mat.DenseCopyOf(units), squares)
+	for i := range n {
+		scaled.Set(i, i, scaled.At(i, i)+1e-12) // above the rounding of correlations
+	}
+	var right, a mat.Dense
+	right.Mul(units, products)
+	_ = a.Solve(scaled, &right) // fails where a number is not finite, and then a is not
+	a.Mul(units, mat.DenseCopyOf(&a))
+	return &a
+}
+
+// kinkNeglect returns what linear theory and its second order leave out because noise takes the policy across kinks
+// of the force: bounds of weights and the largest norm off-policy, and ties (docs/theory-neglected.md §6.6). It is
+// the difference of two computations, by statistical linearisation: Δg, what the force has beside its smooth
+// continuation, is replaced by the linear force that is nearest in mean square over the stationary law, and its
+// noise by the mean over that law. With the stiffness and the noise
+//
+//	Λ_f − ⟨∂Δg/∂x⟩,   Λ_s − ⟨∂Δg/∂x_old⟩,   Cov g + ⟨ΔCov g⟩
+//
+// about a fixed point displaced by Λ⁻¹⟨Δg⟩ the law is another one, from which the averages are computed anew.
+//
+// What remains of Δg is a further force. Its part that is even in the displacement neither restores nor drives. Var J
+// has its static response Λ⁻¹⟨Δg Δgᵀ⟩Λ⁻ᵀ as far as it lasts: the share ϱT/(1 + ϱT), ϱ the relaxation rate, T half of the mean age of a
+// snapshot where ratios leave their bounds, which stay there until a refresh, and else half a relaxation time.
+//
+// Nothing is known of so many equal arms that the law of all apart takes long. Another attractor within reach of the noise, which
+// a clip can make, is escape's to find: means 0.9 and 0.2, std scale, β = 1.2, G = 64, η = 2.4, blocks of 2, clip 0.4 have
+// Var J = 1.1e-3 by linear theory and by the average over its law, and 2.3e-3 in simulation. gap is the
+// largest variance of a difference of two logits.
+func (l *linearization) kinkNeglect(m *motion, law *linear.Law, gap float64) (neglected scope.Sizes) {
+	k := l.newKinks(m, gap)
+	if k == nil {
+		return neglected
+	}
+	if tied := l.model.law.Tied(); tied <= 8*l.model.differenceStep()*l.KL.Coefficient {
+		return scope.Unknown // derivatives are taken across the tie
+	}
+	if len(l.relatives) > 0 {
+		if size, _ := law.A.Dims(); size/m.Whole.Dim()*(len(l.class)-1) > kinkState {
+			return scope.Unknown
+		}
+		apart := *l.apart()
+		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
+		if whole := apart.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil); whole != nil {
+			if all, ok := whole.Whole.Law(); ok {
+				return apart.kinkNeglect(whole, &all, gap)
+			}
+		}
+		return scope.Unknown
+	}
+	gradient := l.rewardGradient()
+	variance := linear.Form(gradient, law.TimeAverage(), gradient)
+	own := multipliersAlone(m.Dynamics)
+	first := k.over(law, mat.NewVecDense(m.Whole.Dim(), nil))
+	d := first
+	for round := range kinkRounds {
+		if d == nil {
+			return scope.Unknown
+		}
+		var fresh, stale, noise, total, still, static mat.Dense
+		var shift mat.VecDense
+		fresh.Add(m.Whole.Fresh, d.response[0])
+		stale.Add(m.Whole.Stale, d.response[1])
+		noise.Add(m.Whole.Noise, d.noise)
+		total.Add(&fresh, &stale)
+		whole := *m.Whole
+		whole.Fresh, whole.Stale, whole.Noise = &fresh, &stale, &noise
+		next, ok := whole.Law()
+		if !ok || shift.SolveVec(&total, d.force) != nil {
+			return scope.Unknown
+		}
+		if d = k.over(&next, &shift); d == nil || still.Solve(&total, d.even) != nil || static.Solve(&total, still.T()) != nil {
+			return scope.Unknown
+		}
+		steeper, lasts := multipliersAlone(m.Replaced(&whole)), 0.5
+		if k.smooth != nil && !l.model.limited() && steeper.RelaxationRate != nil {
+			lasts = *steeper.RelaxationRate * whole.Lag.Age(linear.MeanAge) / 2
+		}
+		change := linear.Form(gradient, next.TimeAverage(), gradient) - variance
+		if round < kinkRounds-2 { // the law may swing about its end
+			continue
+		}
+		neglected = neglected.Max(scope.Sizes{
+			RewardMean:     math.Abs(d.reward - first.reward),
+			RewardVariance: math.Abs(change) + lasts/(1+lasts)*max(linear.Form(gradient, &static, gradient), 0),
+			ZeroVariance:   math.Abs(d.equal - first.equal),
+			RelaxationRate: distanceOf(own.RelaxationRate, steeper.RelaxationRate),
+			DampingRatio:   distanceOf(own.DampingRatio, steeper.DampingRatio),
+		})
+	}
+	return neglected
+}
+
+// distanceOf returns |x − y|: 0 where there is no x, and +Inf where there is no y.
+func distanceOf(x, y *float64) float64 {
+	switch {
+	case x == nil:
+		return 0
+	case y == nil:
+		return math.Inf(1)
+	}
+	return math.Abs(*x - *y)
+}
