@@ -148,14 +148,16 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	var because scope.Reason
 	last, steps, places, closures := at[len(at)-1], at, []int(nil), []closure(nil)
 	if p.GroupSize != option.Infinite {
-		if because = noSpread(&p, last); !because.Out() {
-			closures = []closure{gaussian}
-			if neglected {
-				closures, steps = append(closures, strict), sampled(&p, at)
-			}
-			if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-				closures = append(closures, held)
-			}
+		because = noSpread(&p, last)
+	}
+	spread, ofAdam := p.GroupSize != option.Infinite && !because.Out(), p.Optimizer.Kind == option.Adam
+	if spread && !ofAdam {
+		closures = []closure{gaussian}
+		if neglected {
+			closures, steps = append(closures, strict), sampled(&p, at)
+		}
+		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
+			closures = append(closures, held)
 		}
 	}
 	run := o.followOn(p, init, steps, last, 0, closures...)
@@ -168,14 +170,24 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	if because = cmp.Or(because, p.notDerived(stateAtRest)); because.Out() {
 		path.Scope = Scope{Because: because}
 	}
-	if closures != nil {
-		for n, place := range places {
+	var second []adamMean
+	if spread && ofAdam {
+		second = o.adamPath(p, init, at, taylor)
+	}
+	for n, place := range places {
+		switch {
+		case second != nil:
+			path.Reward[n], path.Deviation[n] = second[n].shift, second[n].deviation
+		case closures != nil:
 			path.Reward[n] += run.noisy[place][0].shift
 			path.Deviation[n] = run.noisy[place][0].deviation
 		}
 	}
 	if !path.Scope.In || !neglected {
 		return path
+	}
+	if second != nil {
+		addLargest(path.Neglected, o.adamNeglect(p, init, at, path.Field, second))
 	}
 	if closures != nil {
 		span := o.span(&p)

@@ -292,6 +292,10 @@ type Prediction struct {
 	// Neglected lists what the stationary predictions leave out.
 	Neglected scope.Neglected `json:"neglected"`
 
+	// Adam says what happens under Adam at large learning rates; nil with another optimizer, at
+	// G = ∞, for more than two arms, and where no learning rate is critical.
+	Adam *AdamAtRest `json:"adam,omitempty"`
+
 	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
 	Chatter float64 `json:"-"`
 }
