@@ -26,12 +26,13 @@ type AdamAtRest struct {
 // moments; nil without one. Beyond η* it is the second moment v of g_1 that sets the rate of the
 // motion κ = (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the
 // variance of g_1 at the fixed point; and where the noise is small beside the force v = (λ/2)² Var z.
+// It is nil too where runs that far from the fixed point are no longer near it at η* already, so that this limit is not reached.
 func (l *linearization) adamAtRest(d *Dynamics, o option.Optimizer, total float64) *AdamAtRest {
 	if len(l.count) != 2 || d.CriticalLearningRate == nil || !(*d.CriticalLearningRate > 0) || !(total > 0) {
 		return nil
 	}
 	escape := *d.CriticalLearningRate * total / (2 * math.Sqrt(l.noise.At(0, 0)))
-	if !isFinite([]float64{escape, o.LearningRate / escape}) {
+	if !isFinite([]float64{escape, o.LearningRate / escape}) || escape <= *d.CriticalLearningRate {
 		return nil
 	}
 	return &AdamAtRest{LogitGapDeviation: o.LearningRate / escape, EscapeLearningRate: escape}

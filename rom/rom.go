@@ -293,7 +293,8 @@ type Prediction struct {
 	Neglected scope.Neglected `json:"neglected"`
 
 	// Adam says what happens under Adam at large learning rates; nil with another optimizer, at
-	// G = ∞, for more than two arms, and where no learning rate is critical.
+	// G = ∞, for more than two arms, where no learning rate is critical, and where the runs leave the well of the fixed point below
+	// that one.
 	Adam *AdamAtRest `json:"adam,omitempty"`
 
 	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
