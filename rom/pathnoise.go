@@ -41,8 +41,8 @@ type Path struct {
 	// grows exponentially where the mean field is chaotic.
 	Rounding []float64
 
-	// Kind is that of MeanField. Scope is also out at finite G for Adam, whose shift by
-	// noise is not known, and for more than maxPathArms arms or maxPathState coordinates.
+	// Kind is that of MeanField. Scope is also out for more than maxPathArms arms or maxPathState
+	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  Kind
 	Scope Scope
 }
@@ -50,7 +50,8 @@ type Path struct {
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
 // runs from the logits init, one per arm, with zero velocity: J on the mean field of
 // MeanField plus the shift S by the noise of finite groups, to second order
-// (docs/theory-neglected.md §6). At G = ∞ there is no shift.
+// (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at a finite G it is J on a mean path of
+// its own, see adamState, and neglects what adamNeglect says.
 //
 // What it neglects is the sum of three sizes. That of the noise is the distance of two computations of
 // the shift, S over the law of runs and S₁ to strict second order about the mean field (see closure),
