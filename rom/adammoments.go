@@ -34,20 +34,30 @@ func (m *model) pairs() *pairMoments {
 	}
 	alpha, delta := m.counts.Outcomes(j, rest)
 	law := m.counts.Successes(j, rest)
-	given, means := make([]*contribution, len(law.Weights)), make([]float64, arms)
-	for i, w := range law.Weights {
-		s := law.At(i)
+	means, c := make([]float64, arms), newContribution(arms)
+	var success, failure *contribution // of one sample with the advantage 1
+	if !m.KL.Sampled() {
+		success, failure = m.oneSample(1, m.Up, alpha), m.oneSample(1, m.Down, delta)
+	}
+	given := func(s int) {
+		c.clear()
 		up, down := m.counts.Advantages(s)
-		c := newContribution(arms)
-		c.add(m, float64(s), up, m.Up, alpha)
-		c.add(m, m.size-float64(s), down, m.Down, delta)
-		given[i] = c
+		if m.KL.Sampled() { // which does not scale with the advantage
+			c.add(float64(s), 1, m.oneSample(up, m.Up, alpha))
+			c.add(m.size-float64(s), 1, m.oneSample(down, m.Down, delta))
+			return
+		}
+		c.add(float64(s), up, success)
+		c.add(m.size-float64(s), down, failure)
+	}
+	for i, w := range law.Weights {
+		given(law.At(i))
 		for a, x := range c.mean {
 			means[a] += w * x
 		}
 	}
 	for i, w := range law.Weights {
-		c := given[i]
+		given(law.At(i))
 		for a := range c.mean {
 			c.mean[a] -= means[a]
 		}
@@ -92,27 +102,43 @@ func (p *pairMoments) squares(mean []float64) (mixed, square [][]float64) {
 	return mixed, square
 }
 
-// contribution holds the mean and the pair cumulants of the force of a group of which the number of
-// successes is known.
+// contribution holds the mean and the pair cumulants of a part of a group's force.
 type contribution struct {
 	mean                  []float64
 	second, third, fourth [][]float64
-	values                [][]float64 // scratch: of one sample, by its arm and the logit
 }
 
 func newContribution(arms int) *contribution {
-	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms), group.Square(arms), group.Square(arms)}
+	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms), group.Square(arms)}
 }
 
-// add adds those of a number of independent samples of one reward, with an advantage, and by arm their
-// weights and probabilities.
-func (c *contribution) add(m *model, count, advantage float64, weight, probability []float64) {
-	if count == 0 {
-		return
+func (c *contribution) clear() {
+	clear(c.mean)
+	for a := range c.mean {
+		clear(c.second[a])
+		clear(c.third[a])
+		clear(c.fourth[a])
 	}
-	now, at := m.now.probs, m.anchor().probs
-	centre := make([]float64, len(now))
-	for s, row := range c.values {
+}
+
+// add adds those of a number of independent samples, with a factor of their force.
+func (c *contribution) add(count, factor float64, one *contribution) {
+	first, second, third, fourth := count*factor, count*factor*factor, count*factor*factor*factor, count*factor*factor*factor*factor
+	for a, x := range one.mean {
+		c.mean[a] += first * x
+		for b := range one.mean {
+			c.second[a][b] += second * one.second[a][b]
+			c.third[a][b] += third * one.third[a][b]
+			c.fourth[a][b] += fourth * one.fourth[a][b]
+		}
+	}
+}
+
+// oneSample returns those of one sample of a reward, with an advantage, and by arm its weight and its probability.
+func (m *model) oneSample(advantage float64, weight, probability []float64) *contribution {
+	now, at, arms := m.now.probs, m.anchor().probs, len(m.Arms)
+	c, values := newContribution(arms), group.Square(arms)
+	for s, row := range values {
 		reward, penalty := advantage*weight[s]/m.size, 0.0
 		if m.KL.Sampled() {
 			penalty = m.KL.Coefficient * m.Kappa[s] / m.size
@@ -122,30 +148,27 @@ func (c *contribution) add(m *model, count, advantage float64, weight, probabili
 		}
 		row[s] += reward - penalty
 		for a, x := range row {
-			centre[a] += probability[s] * x
+			c.mean[a] += probability[s] * x
 		}
 	}
-	second, third, fourth := group.Square(len(now)), group.Square(len(now)), group.Square(len(now))
-	for s, row := range c.values {
+	for s, row := range values {
 		for a := range row {
-			row[a] -= centre[a]
+			row[a] -= c.mean[a]
 		}
 		for a, x := range row {
 			w := probability[s] * x
 			for b, y := range row {
-				second[a][b] += w * y
-				third[a][b] += w * y * y
-				fourth[a][b] += w * x * y * y
+				c.second[a][b] += w * y
+				c.third[a][b] += w * y * y
+				c.fourth[a][b] += w * x * y * y
 			}
 		}
 	}
-	for a, x := range centre {
-		c.mean[a] += count * x
-		for b := range centre {
-			v := second[a][b]
-			c.second[a][b] += count * v
-			c.third[a][b] += count * third[a][b]
-			c.fourth[a][b] += count * (fourth[a][b] - second[a][a]*second[b][b] - 2*v*v)
+	for a := range arms {
+		for b := range arms {
+			v := c.second[a][b]
+			c.fourth[a][b] -= c.second[a][a]*c.second[b][b] + 2*v*v
 		}
 	}
+	return c
 }

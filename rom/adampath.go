@@ -35,12 +35,13 @@ type adamState struct {
 // functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance of (g, g²). They
 // are computed at the centre and the covariance around it, and used while both stay near; see localForce.
 type adamLocal struct {
-	localForce                        // of the force: slope, bend, centre and around
-	squareSlope           [][]float64 // ∂E g_a²
-	squareBend            []float64   // ½ Σ ∂² E g_a² Cov
-	second, mixed, square [][]float64 // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
-	excess                []float64   // excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
-	inputs                []int       // the policies that the slopes are of
+	localForce                           // of the force: slope, bend, centre and around
+	squareSlope           [][]float64    // ∂E g_a²
+	squareBend            []float64      // ½ Σ ∂² E g_a² Cov
+	second, mixed, square [][]float64    // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
+	excess                []float64      // excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
+	along                 [2][][]float64 // slopes of g_a and of E g_a², by arm and logit of the policies
+	inputs                []int          // the policies that the slopes are of
 }
 
 func newAdamState(p Params, init []float64, c quotient) *adamState {
@@ -149,6 +150,16 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 			floats.AddScaled(l.squareSlope[a], (squareUp[a]-squareDown[a])/(2*r), axis)
 		}
 	})
+	for half, slopes := range [2][][]float64{l.slope, l.squareSlope} {
+		l.along[half] = group.Zeros(arms, len(l.inputs)*arms)
+		for a, row := range slopes {
+			for i := range l.inputs {
+				var back mat.VecDense
+				back.MulVec(s.q, mat.NewVecDense(d/len(l.inputs), row[i*d/len(l.inputs):(i+1)*d/len(l.inputs)]))
+				copy(l.along[half][a][i*arms:], back.RawVector().Data)
+			}
+		}
+	}
 	s.local = l
 	return l, 1
 }
@@ -228,41 +239,29 @@ func (s *adamState) refresh() {
 
 // average is the first half of a step: m and v take in the force and its square.
 func (s *adamState) average(l *adamLocal, growth float64, force, square []float64) {
-	arms, n := s.q.Dims()
+	arms := len(s.Arms)
 	keep := [2]float64{s.Optimizer.Beta1, s.Optimizer.Beta2}
 	take := [2]float64{1 - keep[0], 1 - keep[1]}
 	// Rows of the linear map: of m and v, by the logits of the policies, and themselves.
-	for half, slopes := range [2][][]float64{l.slope, l.squareSlope} {
+	for half, slopes := range l.along {
 		for a := range arms {
 			row := s.rows[half*arms+a]
 			clear(row)
 			floats.AddScaled(row, keep[half], s.cov[(1+half)*arms+a])
 			for i, from := range l.inputs {
-				for b := range arms {
-					w := 0.0
-					for k := range n {
-						w += s.q.At(b, k) * slopes[a][i*n+k]
-					}
-					if w != 0 {
-						floats.AddScaled(row, take[half]*w, s.cov[from+b])
-					}
+				for b, w := range slopes[a][i*arms : (i+1)*arms] {
+					floats.AddScaled(row, take[half]*w, s.cov[from+b])
 				}
 			}
 		}
 	}
 	inner := group.Square(2 * arms) // the covariance of the new m and v, of which rows has that with the old state
 	for r, row := range s.rows {
-		for half, slopes := range [2][][]float64{l.slope, l.squareSlope} {
+		for half, slopes := range l.along {
 			for a := range arms {
 				x := keep[half] * row[(1+half)*arms+a]
 				for i, from := range l.inputs {
-					for k := range n {
-						w := 0.0
-						for b := range arms {
-							w += s.q.At(b, k) * row[from+b]
-						}
-						x += take[half] * slopes[a][i*n+k] * w
-					}
+					x += take[half] * floats.Dot(slopes[a][i*arms:(i+1)*arms], row[from:from+arms])
 				}
 				inner[r][half*arms+a] = x
 			}
