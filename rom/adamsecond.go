@@ -14,14 +14,14 @@ import (
 // adamSecond is the stationary law of runs under Adam to second order: that of the recursion of adamState, with the second
 // moment as part of the state.
 type adamSecond struct {
-	shift    []float64  // E x − x*, in reduced coordinates of the logits
-	cov      *mat.Dense // of x, averaged over the phases of a block
-	kurtosis float64    // q, the largest (1−β2)/(1+β2) Var g_a²/(E g_a²)² of an arm, the share by which v varies
-	slowing  float64    // the rate at which a small displacement decays over that of the leading order
-	reward   float64    // E J − J*
-	variance float64    // Var J
-	quotients float64   // |E J| between the two quotients
-	left     float64    // relative size of what is left out, of Var J, the relaxation rate and the shift of E J
+	shift     []float64  // E x − x*, in reduced coordinates of the logits
+	cov       *mat.Dense // of x, averaged over the phases of a block
+	kurtosis  float64    // q, the largest (1−β2)/(1+β2) Var g_a²/(E g_a²)² of an arm, the share by which v varies
+	slowing   float64    // the rate at which a small displacement decays over that of the leading order
+	reward    float64    // E J − J*
+	variance  float64    // Var J
+	quotients float64    // |E J| between the two quotients
+	left      float64    // relative size of what is left out, of Var J, the relaxation rate and the shift of E J
 }
 
 // mostAdamKurtosis is the largest q at which the expansion in the fluctuation of v is used.
