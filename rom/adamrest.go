@@ -69,7 +69,7 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 			gain[a] = 1 / (math.Exp(x/2) + o.Epsilon)
 		}
 		m := l.newMotion(option.HeavyBall, (1-o.Beta1)*o.LearningRate, o.Beta1, gain)
-		if m == nil {
+		if m == nil || m.Neutral > 0 { // a direction in which nothing comes to rest
 			return nil, false
 		}
 		law, ok := m.Whole.Law()
