@@ -112,7 +112,17 @@ var domains = []struct {
 	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.DependentSteps},
 	{adamMoment, randomAges | otherLag, adam, scope.AdamAges},
 
-	{spreadOfRuns, anyLag, adam, scope.AdamPath},
+	{spreadOfRuns, notLastBlock, func(p *Params, _ int) bool { return adam(p, 0) && !linear.NewLag(&p.Lag).OnPolicy() }, scope.AdamDelay},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
+		success, _ := group.TwoValued(p.Arms)
+		return adam(p, 0) && (success == nil || p.KL.OfReward())
+	}, scope.AdamRewards},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
+		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
+	}, scope.AdamGroups},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
+		return adam(p, 0) && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
+	}, scope.AdamWeights},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, scope.ReusedPath},
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
@@ -143,6 +153,7 @@ var domains = []struct {
 	{boundedCycle, notLastBlock, nil, scope.CycleLag},
 
 	{pathsOfPrompts, notLastBlock, nil, scope.PromptsLastRefresh},
+	{pathsOfPrompts, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && p.GroupSize != option.Infinite }, scope.AdamPrompts},
 	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Kind != option.HeavyBall || rateVaries(p, 0) }, scope.CoastingOptimizer},
 	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool {
 		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep && p.Prompts.Order == option.Shuffled

@@ -116,7 +116,7 @@ func TestRateOfASchedule(t *testing.T) {
 
 // Adam near its fixed point is a heavy ball (docs/theory-neglected.md §6), of the bandit
 // of §5 without scale at η = 2e-4: it relaxes by 4.737e-4 a step at G = 8 and
-// 8.335e-4 at G = 32 (four printed digits), and Var z = 2η√Var g_1/λ to first
+// 8.335e-4 at G = 32 (less the thousandth by which the spread of the runs slows it), and Var z = 2η√Var g_1/λ to first
 // order in κ, which with momentum 0.9 counts ten- to hundredfold.
 func TestAdamIsAHeavyBall(t *testing.T) {
 	for _, c := range []struct {
@@ -129,7 +129,7 @@ func TestAdamIsAHeavyBall(t *testing.T) {
 		if got.Exact.Scope.In || !got.Noise.In || !got.LeadingOrder.Scope.In {
 			t.Errorf("scopes %+v", got)
 		}
-		near(t, "relaxation", -math.Log(*got.LeadingOrder.SpectralRadius), c.relaxation, 0.5e-7/c.relaxation)
+		near(t, "relaxation", -math.Log(*got.LeadingOrder.SpectralRadius), c.relaxation, 2e-3)
 		formula := 2 * p.Optimizer.LearningRate * math.Sqrt(got.GradientVariance/4) / got.Stiffness.Total
 		near(t, "Var z", *got.LeadingOrder.StationaryVariance.LogitGap, formula, 100*(1-p.Optimizer.Beta1)*c.relaxation)
 	}

@@ -43,20 +43,11 @@ func (l *linearization) rounding() float64 {
 	return largest * largest * 0x1p-104
 }
 
-// adamIterations is the number of times the stationary law under Adam is computed anew
-// with the mean force of the last one in the second moment.
-const adamIterations = 3
-
-// adamGain returns 1/(√E g_a² + ε) for every arm, E g_a² = Var g_a + E(Λx)_a² under a
-// stationary law; nil: at the fixed point.
-func (l *linearization) adamGain(o option.Optimizer, law *linear.Law) []float64 {
+// adamGain returns 1/(√Var g_a + ε) for every arm, Adam's divisor at the fixed point.
+func (l *linearization) adamGain(o option.Optimizer) []float64 {
 	gain := make([]float64, len(l.count))
-	squares := make([]float64, len(l.count))
-	if law != nil {
-		squares = l.forceSquares(law)
-	}
 	for a := range gain {
-		gain[a] = 1 / (math.Sqrt(l.noise.At(a, a)+squares[a]) + o.Epsilon)
+		gain[a] = 1 / (math.Sqrt(l.noise.At(a, a)) + o.Epsilon)
 	}
 	return gain
 }

@@ -41,8 +41,8 @@ type Path struct {
 	// grows exponentially where the mean field is chaotic.
 	Rounding []float64
 
-	// Kind is that of MeanField. Scope is also out at finite G for Adam, whose shift by
-	// noise is not known, and for more than maxPathArms arms or maxPathState coordinates.
+	// Kind is that of MeanField. Scope is also out for more than maxPathArms arms or maxPathState
+	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  Kind
 	Scope Scope
 }
@@ -50,7 +50,8 @@ type Path struct {
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
 // runs from the logits init, one per arm, with zero velocity: J on the mean field of
 // MeanField plus the shift S by the noise of finite groups, to second order
-// (docs/theory-neglected.md §6). At G = ∞ there is no shift.
+// (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at a finite G it is J on a mean path of
+// its own, see adamState, and neglects what adamNeglect says.
 //
 // What it neglects is the sum of three sizes. That of the noise is the distance of two computations of
 // the shift, S over the law of runs and S₁ to strict second order about the mean field (see closure),
@@ -148,14 +149,16 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	var because scope.Reason
 	last, steps, places, closures := at[len(at)-1], at, []int(nil), []closure(nil)
 	if p.GroupSize != option.Infinite {
-		if because = noSpread(&p, last); !because.Out() {
-			closures = []closure{gaussian}
-			if neglected {
-				closures, steps = append(closures, strict), sampled(&p, at)
-			}
-			if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-				closures = append(closures, held)
-			}
+		because = noSpread(&p, last)
+	}
+	spread, ofAdam := p.GroupSize != option.Infinite && !because.Out(), p.Optimizer.Kind == option.Adam
+	if spread && !ofAdam {
+		closures = []closure{gaussian}
+		if neglected {
+			closures, steps = append(closures, strict), sampled(&p, at)
+		}
+		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
+			closures = append(closures, held)
 		}
 	}
 	run := o.followOn(p, init, steps, last, 0, closures...)
@@ -168,14 +171,24 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 	if because = cmp.Or(because, p.notDerived(stateAtRest)); because.Out() {
 		path.Scope = Scope{Because: because}
 	}
-	if closures != nil {
-		for n, place := range places {
+	var second []adamMean
+	if spread && ofAdam {
+		second = o.adamPath(p, init, at, taylor)
+	}
+	for n, place := range places {
+		switch {
+		case second != nil:
+			path.Reward[n], path.Deviation[n] = second[n].shift, second[n].deviation
+		case closures != nil:
 			path.Reward[n] += run.noisy[place][0].shift
 			path.Deviation[n] = run.noisy[place][0].deviation
 		}
 	}
 	if !path.Scope.In || !neglected {
 		return path
+	}
+	if second != nil {
+		addLargest(path.Neglected, o.adamNeglect(p, init, at, path.Field, second))
 	}
 	if closures != nil {
 		span := o.span(&p)

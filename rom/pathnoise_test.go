@@ -248,7 +248,7 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 }
 
 // At G = ∞ the prediction is the mean field to the last bit; too large states and Adam
-// are out of scope, which says why.
+// with a delay are out of scope, which says why.
 func TestMeanRewardScope(t *testing.T) {
 	p := reference(option.StdScale, 1.2, option.Infinite)
 	got := MeanReward(p, []float64{0, 0}, []int{0, 7, 50})
@@ -263,6 +263,7 @@ func TestMeanRewardScope(t *testing.T) {
 	many.Arms, many.Reference = make([]option.Arm, 30), nil
 	many.Arms[0].Mean = 1
 	adam.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.99}
+	adam.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	for _, c := range []struct {
 		p    Params
 		want string

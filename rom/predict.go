@@ -29,8 +29,9 @@ const roundedTerm = 1e-15
 // Exact holds the linear dynamics of the full map, LeadingOrder the
 // reduced-order model of the stiffest mode. There are two exceptions: a force
 // known as an expansion in 1/G only, and Adam, which near a fixed point is a heavy ball
-// with μ = β1 and the rate (1−β1)η/√Var g_a of each logit (docs/theory-neglected.md §6). Then
-// Exact is out of scope and LeadingOrder holds the linear dynamics.
+// with μ = β1 and the rate (1−β1)η/√v_a of each logit (docs/theory-neglected.md §6.8). Then
+// Exact is out of scope and LeadingOrder holds the linear dynamics. Under Adam its thresholds are those with v_a = Var g_a held,
+// which are no limits of stability; multipliers and variances have the v_a = E g_a² of the stationary law.
 //
 // With Params.Measured the linear dynamics and the rules use the measured
 // matrices, arm by arm; fixed point, noise and the curvature of the force remain
@@ -372,6 +373,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		return scope.BeyondRange.Because()
 	}
 	reason := m.TooLarge()
+	var second *adamSecond
 	switch {
 	case of == RulesAlone:
 		out := Scope{Because: scope.RulesAlone.Because()}
@@ -383,7 +385,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	case p.Optimizer.Kind == option.Adam:
 		prediction.Exact.Scope.Because = scope.AdamLeading.Because()
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
-		prediction.Neglected.Add(scope.SecondMoment, prediction.LeadingOrder.relativeError(at.averageError(o, 1/(1-o.Beta2))))
+		m, second = at.atRestUnderAdam(prediction, m, o, of)
 	case prediction.ForceKind == Expansion:
 		prediction.Exact.Scope.Because = scope.ExpandedForce.Because()
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
@@ -400,6 +402,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 				*rate /= 1 - p.Optimizer.Beta1
 			}
 		}
+		prediction.Adam = at.adamAtRest(d, o, prediction.Stiffness.Total)
 	}
 	if p.Optimizer.Kind != option.Adam {
 		s, noise := m.stiffest(directions, gain), 0.0
@@ -427,7 +430,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	case of&StationaryLaw == 0:
 		prediction.Noise.Because = scope.PartAlone.Because()
 	default:
-		at.stationary(prediction, p, m)
+		at.stationary(prediction, p, m, second)
 	}
 	if len(p.Arms) == 2 && p.GroupSize != option.Infinite && p.Optimizer.Kind != option.Adam {
 		prediction.leadingVariances(at, m)
@@ -454,7 +457,7 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 				return nil, nil, scope.AdamStill.Because()
 			}
 		}
-		gain = at.adamGain(p.Optimizer, nil)
+		gain = at.adamGain(p.Optimizer)
 		method, rate, momentum = option.HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
 	if m = at.newMotion(method, rate, momentum, gain); m == nil {
@@ -622,8 +625,8 @@ func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 }
 
 // stationary adds the stationary law to prediction: linear variances, the scope of
-// the noise, and the second-order moments.
-func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) {
+// the noise, and the second-order moments, under Adam those of second where it is not nil.
+func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, second *adamSecond) {
 	d := &prediction.Exact
 	if !d.Scope.In {
 		d = &prediction.LeadingOrder
@@ -646,13 +649,6 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 		rate = multipliersAlone(m.Dynamics).RelaxationRate
 	}
 	law, ok := m.Whole.Law()
-	for i := 0; ok && p.Optimizer.Kind == option.Adam && i < adamIterations; i++ {
-		if m = l.newMotion(option.HeavyBall, m.Whole.Rate, m.Whole.Momentum, l.adamGain(p.Optimizer, &law)); m == nil {
-			ok = false
-			break
-		}
-		law, ok = m.Whole.Law()
-	}
 	if !ok {
 		noise.Because = scope.NearThreshold.Because()
 		if m.Whole.AgeDraws > 0 {
@@ -689,7 +685,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	neglected, higher := &prediction.Neglected, secondOrderBound(reward, gap, quadratic)
-	if p.Optimizer.Kind == option.Adam {
+	if second != nil {
+		higher = second.addMoments(l, prediction, &law, reward)
+	} else if p.Optimizer.Kind == option.Adam {
 		// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 		// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)

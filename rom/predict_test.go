@@ -159,7 +159,7 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 		rules, whole := known.PredictPart(p.Optimizer, p.Lag, RulesAlone), Predict(p)
 		if whole.FixedPoint != nil {
 			rules.Exact, rules.LeadingOrder, rules.Noise = whole.Exact, whole.LeadingOrder, whole.Noise
-			rules.Moments, rules.Neglected = whole.Moments, whole.Neglected
+			rules.Moments, rules.Neglected, rules.Adam = whole.Moments, whole.Neglected, whole.Adam
 		}
 		same("rules", rules, whole)
 		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
@@ -228,26 +228,34 @@ func TestDegenerateFixedPoint(t *testing.T) {
 	}
 }
 
-// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals
-// near the fixed point: at the critical one the radius crosses 1, at the onset the
-// multipliers become complex.
+// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals near the fixed point while
+// its second moments are held: at the critical one the radius of that crosses 1, at the onset its multipliers
+// become complex. The state at rest is stable on either side.
 func TestAdamThresholds(t *testing.T) {
-	p := reference(option.NoScale, 0.5, 64)
+	p := reference(option.NoScale, 0.5, 64).checked()
 	p.Lag = option.Lag{Kind: option.Block, Interval: 4}
 	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.999}
 	d := Predict(p).LeadingOrder
-	at := func(rate float64) Dynamics {
+	held := func(rate float64) Dynamics {
 		q := p
 		q.Optimizer.LearningRate = rate
-		return Predict(q).LeadingOrder
+		_, m, because := NewEquilibrium(q).dynamicsOf(q)
+		if because.Out() {
+			t.Fatal(because)
+		}
+		return multipliersAlone(m.Dynamics)
 	}
 	const step = 1e-6
 	critical, onset := *d.CriticalLearningRate, *d.OscillationLearningRate
-	if below, above := *at(critical * (1 - step)).SpectralRadius, *at(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
+	if below, above := *held(critical * (1 - step)).SpectralRadius, *held(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
 		t.Errorf("at the critical rate %g the radius goes from %g to %g", critical, below, above)
 	}
-	if below, above := at(onset * (1 - step)).Multipliers[0][1], at(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
+	if below, above := held(onset * (1 - step)).Multipliers[0][1], held(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
 		t.Errorf("at the onset %g the imaginary part goes from %g to %g", onset, below, above)
+	}
+	p.Optimizer.LearningRate = 2 * critical
+	if r := *Predict(p).LeadingOrder.SpectralRadius; r >= 1 {
+		t.Errorf("at twice the critical rate the radius at rest is %g", r)
 	}
 }
 

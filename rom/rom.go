@@ -173,7 +173,8 @@ type Dynamics struct {
 	// largest modulus comes first; at most 64 are listed.
 	Multipliers [][2]float64 `json:"multipliers"`
 	// CriticalLearningRate is the smallest learning rate at which the fixed point
-	// is not stable, ≥ 0, everything else as it is. With random ages it is that of the mean
+	// is not stable, ≥ 0, everything else as it is; under Adam at a finite G it would not be with the second moments
+	// of smaller rates, which is where the spread of runs begins to exceed that of these. With random ages it is that of the mean
 	// over ages, which at G = ∞ is the run itself.
 	CriticalLearningRate *float64 `json:"critical_learning_rate"`
 	// MeanSquareLearningRate is the smallest learning rate at which random ages let the
@@ -256,7 +257,7 @@ type Rule struct {
 type Moments struct {
 	LogitGapShift  *float64 // E z − z*, in logits; two arms
 	RewardShift    *float64 // E J − J*, in units of reward
-	RewardVariance *float64 // Var J, in squared units of reward; nil for more than six classes of arms and long delays: then use StationaryVariance
+	RewardVariance *float64 // Var J, in squared units of reward; nil for more than six classes of arms, long delays and Adam: then use StationaryVariance
 	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
 
 	ZeroVarianceShift *float64 // the part of ZeroVariance that is due to the fluctuation of the policy
@@ -291,6 +292,11 @@ type Prediction struct {
 	Noise Scope `json:"-"`
 	// Neglected lists what the stationary predictions leave out.
 	Neglected scope.Neglected `json:"neglected"`
+
+	// Adam says what happens under Adam at large learning rates; nil with another optimizer, at
+	// G = ∞, for more than two arms, where no learning rate is critical, and where the runs leave the well of the fixed point below
+	// that one.
+	Adam *AdamAtRest `json:"adam,omitempty"`
 
 	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
 	Chatter float64 `json:"-"`

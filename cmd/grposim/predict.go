@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps"
@@ -107,6 +108,7 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	var faster []string           // cells that oscillate in a mode other than the slowest
 	periods := make(map[int]bool) // of which RADIUS is
+	adam := false                 // a cell's thresholds are those of held second moments
 	for c, line := range sweeps.Predictions(plan) {
 		name := nameOfCell(plan, c)
 		if line.FixedPoint == nil {
@@ -115,6 +117,7 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 			continue
 		}
 		rows = append(rows, append([]string{name}, predictionRow(line)...))
+		adam = adam || c.Settings.Optimizer.Kind == option.Adam && c.Settings.Estimator.GroupSize != option.Infinite
 		dynamics, _ := line.Linear()
 		if ringsFaster(line.Regime, dynamics) {
 			faster = append(faster, name)
@@ -125,6 +128,9 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 	}
 	p.table(rows)
 	notes := []string{plan.Units()}
+	if adam {
+		notes = append(notes, "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no limits of stability: there held second moments would be unstable, but Adam's grow with the force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are those of the moments that the runs have.")
+	}
 	if len(periods) > 1 {
 		notes = append(notes, "RADIUS is over a refresh period, which differs between these cells: K steps in a block, one step otherwise. Its K-th root is that of a step.")
 	}

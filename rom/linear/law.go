@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// lyapunov solves X = A X Aᵀ + Q for a stable A and a symmetric Q by doubling:
+// Lyapunov solves X = A X Aᵀ + Q for a stable A and a symmetric Q by doubling:
 // X ← X + A X Aᵀ, A ← A². After k rounds X is the sum of 2^k terms of the series
 // Σ A^i Q A^iᵀ. ok is false where the series does not converge or the residual
 // ‖X − A X Aᵀ − Q‖ exceeds 1e-9 ‖X‖.
-func lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
+func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 	n, _ := a.Dims()
 	x = mat.DenseCopyOf(q)
 	factor := mat.DenseCopyOf(a)
@@ -70,7 +70,7 @@ type Law struct {
 	powers []*mat.Dense
 }
 
-// Law returns the stationary law; ok is false where lyapunov finds none.
+// Law returns the stationary law; ok is false where Lyapunov finds none.
 func (s *System) Law() (law Law, ok bool) {
 	law = Law{System: s}
 	law.A, law.Gamma = s.step()
@@ -84,7 +84,7 @@ func (s *System) Law() (law Law, ok bool) {
 	}
 	period := s.Monodromy()
 	free, _ := period.Dims()
-	if law.start, ok = lyapunov(period, mat.DenseCopyOf(gathered.Slice(0, free, 0, free))); ok && s.AgeDraws > 0 {
+	if law.start, ok = Lyapunov(period, mat.DenseCopyOf(gathered.Slice(0, free, 0, free))); ok && s.AgeDraws > 0 {
 		ok = law.addAgeNoise()
 	}
 	return law, ok

@@ -16,7 +16,7 @@ func TestLyapunovAgainstTheSeries(t *testing.T) {
 		a, b := mat.NewDense(n, n, normals(r, n*n, 1)), mat.NewDense(n, n, normals(r, n*n, 1))
 		a.Scale(0.9/Radius(a), a)
 		q := Congruence(b, Identity(n))
-		x, ok := lyapunov(a, q)
+		x, ok := Lyapunov(a, q)
 		if !ok {
 			t.Fatal("no solution of a stable equation")
 		}
@@ -31,7 +31,7 @@ func TestLyapunovAgainstTheSeries(t *testing.T) {
 			t.Errorf("n = %d: doubling misses the series by %v", n, miss)
 		}
 	}
-	if _, ok := lyapunov(single(1.01), single(1)); ok {
+	if _, ok := Lyapunov(single(1.01), single(1)); ok {
 		t.Error("an unstable equation has a solution")
 	}
 }

@@ -61,7 +61,7 @@ func (t Tensor) Add(o Tensor) {
 
 // Periodic returns the periodic solution X_p of X_{p+1} = (A⊗…⊗A) X_p + Q_p, in each
 // phase p of a period the state's tensor before the step, given the sources
-// Q_p. It doubles as lyapunov does, so that a slow mode costs
+// Q_p. It doubles as Lyapunov does, so that a slow mode costs
 // only the logarithm of its relaxation time.
 func (s *Law) Periodic(sources []Tensor) []Tensor {
 	size, _ := s.A.Dims()

@@ -141,6 +141,28 @@ func TestAdvisedGroupSize(t *testing.T) {
 	}
 }
 
+// Under Adam no rate is called stable or unstable: the critical one is where the spread begins to grow, and the rate of escape
+// is 0.8 times that at which z fluctuates by 1: η*λ/(2√C), C the variance of g_1.
+func TestAdviseAdam(t *testing.T) {
+	plan := planText(t, strings.Replace(advisedBandit, "{learning_rate: 0.05, momentum: 0.9}", "{kind: adam, learning_rate: 2}", 1))
+	got := answers(t, plan, 0)
+	p := theory.NewCache().Predict(&plan.Cells[0].Settings, rom.Unit)
+	critical := *p.LeadingOrder.CriticalLearningRate
+	spread, escape := got["learning rates that keep Adam's spread small leading-order"], got["learning rates that keep Adam in its well leading-order"]
+	if float64(spread.Value) != critical || !strings.Contains(spread.Assumes, "no limit of stability") {
+		t.Errorf("%+v, want the critical rate %g, which is no limit of stability", spread, critical)
+	}
+	want := 0.8 * critical * p.Stiffness.Total / math.Sqrt(p.GradientVariance)
+	if !(math.Abs(float64(escape.Value)/want-1) < 1e-9) {
+		t.Errorf("%+v, want %g", escape, want)
+	}
+	for name := range got {
+		if strings.Contains(name, "stable at rest") {
+			t.Errorf("%q under Adam", name)
+		}
+	}
+}
+
 // A threshold so small that half of it is 0, as that of Adam where the noise of the logits all but
 // vanishes, is no limit.
 func TestTinyThreshold(t *testing.T) {

@@ -40,9 +40,9 @@ var typicalShares = []struct {
 	{"threshold, heavy ball, where the policy does not lock", 1, func(x typical) bool { return x.state != locks && !x.adam }, func(x typical) bool { return x.threshold }},
 	{"threshold, Adam, where the policy does not lock", 0.9, func(x typical) bool { return x.state != locks && x.adam }, func(x typical) bool { return x.threshold }},
 	{"noise, heavy ball, where stable", 0.75, func(x typical) bool { return x.state == stable && !x.adam }, func(x typical) bool { return x.noise }},
-	{"noise, Adam, where stable", 0.40, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
+	{"noise, Adam, where stable", 0.60, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
 	{"mean path, heavy ball", 0.60, func(x typical) bool { return !x.adam }, func(x typical) bool { return x.path }},
-	{"mean path, Adam", 0, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
+	{"mean path, Adam", 0.90, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
 }
 
 // Of typical settings the theory gives at least the shares above. With -v, what it says of each.

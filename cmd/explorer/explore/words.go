@@ -85,6 +85,9 @@ func (r reader) stability() Word {
 	w.Tone, w.Answer = Good, "Yes; no larger η or K that was searched is unstable"
 	if limits := r.limits(d, ", or at ", func(limit, now float64) bool { return limit > now }); limits != "" {
 		w.Answer = "Yes; it would become unstable at " + limits
+		if s := r.c.settings; s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite { // whose second moments grow with the force
+			w.Answer = "Yes, at every η; the runs would scatter more from " + limits + " on"
+		}
 	}
 	if critical := d.CriticalLearningRate; critical != nil && rate*gainMargin > *critical {
 		w.Tone = Warn

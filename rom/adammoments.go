@@ -1,0 +1,174 @@
+package rom
+
+import (
+	"math"
+
+	"grposim/rom/group"
+)
+
+// pairMoments holds the joint cumulants of the force g of one step that the second order of Adam
+// needs, A×A each, in units of force to the power of their order.
+type pairMoments struct {
+	second [][]float64 // Cov(g_a, g_b)
+	third  [][]float64 // of g_a, g_b, g_b
+	fourth [][]float64 // of g_a, g_a, g_b, g_b
+}
+
+// pairs returns the pair moments of the force at the logits given to set, at a finite G. Given S
+// successes the force of a group is the sum of S independent contributions of successes and
+// G − S of failures, as in thirdCumulant, so that its cumulants V (pairs), T (a, b, b) and Q (a, a, b, b)
+// are S times those of one contribution and G − S times those of the other. With d the mean of g given
+// S less that of all groups,
+//
+//	E[g̃_a g̃_b²]  = E[T_ab + 2 d_b V_ab + d_a V_bb + d_a d_b²]
+//	E[g̃_a² g̃_b²] = E[Q_ab + V_aa V_bb + 2 V_ab² + 2 d_a T_ab + 2 d_b T_ba + d_b² V_aa + d_a² V_bb + 4 d_a d_b V_ab + d_a² d_b²]
+//
+// for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The work
+// is that of a few products of A×A matrices for every number of successes.
+func (m *model) pairs() *pairMoments {
+	arms := len(m.Arms)
+	all := &pairMoments{group.Square(arms), group.Square(arms), group.Square(arms)}
+	j, rest := m.counts.Chances(m.Old)
+	if m.counts.AtRest(j, rest) && !m.KL.Sampled() {
+		return all
+	}
+	alpha, delta := m.counts.Outcomes(j, rest)
+	law := m.counts.Successes(j, rest)
+	means, c := make([]float64, arms), newContribution(arms)
+	var success, failure *contribution // of one sample with the advantage 1
+	if !m.KL.Sampled() {
+		success, failure = m.oneSample(1, m.Up, alpha), m.oneSample(1, m.Down, delta)
+	}
+	given := func(s int) {
+		c.clear()
+		up, down := m.counts.Advantages(s)
+		if m.KL.Sampled() { // which does not scale with the advantage
+			c.add(float64(s), 1, m.oneSample(up, m.Up, alpha))
+			c.add(m.size-float64(s), 1, m.oneSample(down, m.Down, delta))
+			return
+		}
+		c.add(float64(s), up, success)
+		c.add(m.size-float64(s), down, failure)
+	}
+	for i, w := range law.Weights {
+		given(law.At(i))
+		for a, x := range c.mean {
+			means[a] += w * x
+		}
+	}
+	for i, w := range law.Weights {
+		given(law.At(i))
+		for a := range c.mean {
+			c.mean[a] -= means[a]
+		}
+		for a, da := range c.mean {
+			for b, db := range c.mean {
+				va, vb, v := c.second[a][a], c.second[b][b], c.second[a][b]
+				all.second[a][b] += w * (v + da*db)
+				all.third[a][b] += w * (c.third[a][b] + 2*db*v + da*vb + da*db*db)
+				all.fourth[a][b] += w * (c.fourth[a][b] + va*vb + 2*v*v + 2*da*c.third[a][b] + 2*db*c.third[b][a] +
+					db*db*va + da*da*vb + 4*da*db*v + da*da*db*db)
+			}
+		}
+	}
+	size, variances := float64(m.GroupsPerStep), make([]float64, arms)
+	for a := range variances {
+		variances[a] = all.second[a][a]
+	}
+	noise := m.Factors.Noise
+	for a := range arms {
+		for b := range arms {
+			v := all.second[a][b]
+			all.fourth[a][b] = (all.fourth[a][b] - variances[a]*variances[b] - 2*v*v) * noise * noise / (size * size * size)
+			all.third[a][b] *= math.Pow(noise, 1.5) / (size * size)
+			all.second[a][b] = v * noise / size
+		}
+	}
+	return all
+}
+
+// squares returns Cov(g_a, g_b²) and Cov(g_a², g_b²) of a force of the given mean:
+//
+//	κ_12 + 2F_b κ_11,   κ_22 + 2κ_11² + 2F_a κ_12 + 2F_b κ_21 + 4F_a F_b κ_11
+func (p *pairMoments) squares(mean []float64) (mixed, square [][]float64) {
+	mixed, square = group.Square(len(mean)), group.Square(len(mean))
+	for a, fa := range mean {
+		for b, fb := range mean {
+			v := p.second[a][b]
+			mixed[a][b] = p.third[a][b] + 2*fb*v
+			square[a][b] = p.fourth[a][b] + 2*v*v + 2*fa*p.third[a][b] + 2*fb*p.third[b][a] + 4*fa*fb*v
+		}
+	}
+	return mixed, square
+}
+
+// contribution holds the mean and the pair cumulants of a part of a group's force.
+type contribution struct {
+	mean                  []float64
+	second, third, fourth [][]float64
+}
+
+func newContribution(arms int) *contribution {
+	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms), group.Square(arms)}
+}
+
+func (c *contribution) clear() {
+	clear(c.mean)
+	for a := range c.mean {
+		clear(c.second[a])
+		clear(c.third[a])
+		clear(c.fourth[a])
+	}
+}
+
+// add adds those of a number of independent samples, with a factor of their force.
+func (c *contribution) add(count, factor float64, one *contribution) {
+	first, second, third, fourth := count*factor, count*factor*factor, count*factor*factor*factor, count*factor*factor*factor*factor
+	for a, x := range one.mean {
+		c.mean[a] += first * x
+		for b := range one.mean {
+			c.second[a][b] += second * one.second[a][b]
+			c.third[a][b] += third * one.third[a][b]
+			c.fourth[a][b] += fourth * one.fourth[a][b]
+		}
+	}
+}
+
+// oneSample returns those of one sample of a reward, with an advantage, and by arm its weight and its probability.
+func (m *model) oneSample(advantage float64, weight, probability []float64) *contribution {
+	now, at, arms := m.now.probs, m.anchor().probs, len(m.Arms)
+	c, values := newContribution(arms), group.Square(arms)
+	for s, row := range values {
+		reward, penalty := advantage*weight[s]/m.size, 0.0
+		if m.KL.Sampled() {
+			penalty = m.KL.Coefficient * m.Kappa[s] / m.size
+		}
+		for a := range row {
+			row[a] = penalty*at[a] - reward*now[a]
+		}
+		row[s] += reward - penalty
+		for a, x := range row {
+			c.mean[a] += probability[s] * x
+		}
+	}
+	for s, row := range values {
+		for a := range row {
+			row[a] -= c.mean[a]
+		}
+		for a, x := range row {
+			w := probability[s] * x
+			for b, y := range row {
+				c.second[a][b] += w * y
+				c.third[a][b] += w * y * y
+				c.fourth[a][b] += w * x * y * y
+			}
+		}
+	}
+	for a := range arms {
+		for b := range arms {
+			v := c.second[a][b]
+			c.fourth[a][b] -= c.second[a][a]*c.second[b][b] + 2*v*v
+		}
+	}
+	return c
+}

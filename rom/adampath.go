@@ -1,0 +1,388 @@
+package rom
+
+import (
+	"math"
+
+	"grposim/rom/group"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// This file follows mean and covariance of runs under Adam to second order (docs/theory-neglected.md §6.8).
+// The heavy ball's spread does not serve: Adam divides by the root of a second moment that fluctuates with
+// the force, so that noise acts on the mean at first order in its variance and without any curvature of the force.
+
+// adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the averages m of
+// the force and v of its square and, under a lag, the snapshot θ_old, each of A entries.
+type adamState struct {
+	*model
+	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
+	period int        // steps from one snapshot to the next
+	mean   []float64  // θ, m, v, θ_old
+	cov    [][]float64
+	local  *adamLocal
+	lost   bool
+
+	quotient       quotient
+	decay1, decay2 float64   // β1^t, β2^t
+	idle           []float64 // see coast
+	rows           [][]float64
+}
+
+// adamLocal is the force f of a step and its square about a mean of the policies, of which they are
+// functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance of (g, g²). They
+// are computed at the centre and the covariance around it, and used while both stay near; see localForce.
+type adamLocal struct {
+	localForce                           // of the force: slope, bend, centre and around
+	squareSlope           [][]float64    // ∂E g_a²
+	squareBend            []float64      // ½ Σ ∂² E g_a² Cov
+	second, mixed, square [][]float64    // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
+	excess                []float64      // excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
+	along                 [2][][]float64 // slopes of g_a and of E g_a², by arm and logit of the policies
+	inputs                []int          // the policies that the slopes are of
+}
+
+func newAdamState(p Params, init []float64, c quotient) *adamState {
+	arms, ones := len(p.Arms), make([]float64, len(p.Arms))
+	for a := range ones {
+		ones[a] = 1
+	}
+	s := &adamState{model: newModel(&p), q: basis(ones), period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
+	blocks := 3
+	if s.period > 1 {
+		blocks = 4
+	}
+	s.mean, s.cov = make([]float64, blocks*arms), group.Square(blocks*arms)
+	s.rows = group.Zeros(2*arms, blocks*arms)
+	s.idle = make([]float64, arms)
+	copy(s.mean, init)
+	if s.period > 1 {
+		copy(s.mean[3*arms:], init)
+	}
+	return s
+}
+
+// inputs returns the indices in the state of the policies that the force depends on.
+func (s *adamState) inputs() []int {
+	if s.period > 1 {
+		return []int{0, 3 * len(s.Arms)}
+	}
+	return []int{0}
+}
+
+// policies returns mean and covariance of policies in reduced coordinates.
+func (s *adamState) policies(at []int) (mean []float64, cov [][]float64) {
+	arms, n := s.q.Dims()
+	cov = group.Square(n * len(at))
+	block := mat.NewDense(arms, arms, nil)
+	for i, from := range at {
+		mean = append(mean, reduce(s.q, s.mean[from:from+arms])...)
+		for k, to := range at {
+			for a := range arms {
+				block.SetRow(a, s.cov[from+a][to:to+arms])
+			}
+			var half, reduced mat.Dense
+			half.Mul(s.q.T(), block)
+			reduced.Mul(&half, s.q)
+			for r := range n {
+				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
+			}
+		}
+	}
+	return mean, cov
+}
+
+// logits returns the logits of reduced coordinates.
+func (s *adamState) logits(x []float64) []float64 {
+	var theta mat.VecDense
+	theta.MulVec(s.q, mat.NewVecDense(len(x), x))
+	return theta.RawVector().Data
+}
+
+// moments returns the mean of the force and of its square at policies in reduced coordinates, one or two.
+func (s *adamState) moments(x []float64) (force, square []float64) {
+	_, n := s.q.Dims()
+	s.set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
+	force, square = make([]float64, len(s.Arms)), make([]float64, len(s.Arms))
+	s.meanForce(force)
+	noise := s.covariance()
+	for a, f := range force {
+		square[a] = f*f + max(noise.At(a, a), 0)
+	}
+	return force, square
+}
+
+// derive returns the local force and its square for policies of this mean and covariance.
+func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, growth float64) {
+	if l := s.local; l != nil && l.near(centre, cov) {
+		if around := trace(l.around); around > 0 {
+			return l, trace(cov) / around
+		}
+		return l, 1
+	}
+	arms, d := len(s.Arms), len(centre)
+	l = &adamLocal{
+		localForce:  localForce{centre: centre, around: cov, bend: make([]float64, arms), slope: group.Zeros(arms, d)},
+		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(),
+	}
+	var force, square []float64
+	gaussian.points(centre, cov, s.differenceStep(), func(x []float64) {
+		force, square = s.moments(x)
+		pairs := s.pairs()
+		l.second = pairs.second
+		l.mixed, l.square = pairs.squares(force)
+		l.excess = make([]float64, arms)
+		for a := range arms {
+			if v := pairs.second[a][a]; v > 0 {
+				l.excess[a] = pairs.fourth[a][a] / (v * v)
+			}
+		}
+	}, func(up, down, axis []float64, r, variance float64) {
+		forceUp, squareUp := s.moments(up)
+		forceDown, squareDown := s.moments(down)
+		w := 0.5 * variance / (r * r)
+		for a := range arms {
+			l.bend[a] += w * (forceUp[a] + forceDown[a] - 2*force[a])
+			l.squareBend[a] += w * (squareUp[a] + squareDown[a] - 2*square[a])
+			floats.AddScaled(l.slope[a], (forceUp[a]-forceDown[a])/(2*r), axis)
+			floats.AddScaled(l.squareSlope[a], (squareUp[a]-squareDown[a])/(2*r), axis)
+		}
+	})
+	for half, slopes := range [2][][]float64{l.slope, l.squareSlope} {
+		l.along[half] = group.Zeros(arms, len(l.inputs)*arms)
+		for a, row := range slopes {
+			for i := range l.inputs {
+				var back mat.VecDense
+				back.MulVec(s.q, mat.NewVecDense(d/len(l.inputs), row[i*d/len(l.inputs):(i+1)*d/len(l.inputs)]))
+				copy(l.along[half][a][i*arms:], back.RawVector().Data)
+			}
+		}
+	}
+	s.local = l
+	return l, 1
+}
+
+// step advances the law from step t to t+1.
+func (s *adamState) step(t int) {
+	arms := len(s.Arms)
+	if s.period > 1 && t%s.period == 0 {
+		s.refresh()
+	}
+	if s.lost {
+		return
+	}
+	at := s.inputs()
+	centre, cov := s.policies(at)
+	if !isSquarable(s.mean) || !s.followed(cov) {
+		s.lost = true
+		return
+	}
+	local, growth := s.derive(centre, cov)
+	force, square := s.moments(centre)
+	s.average(local, growth, force, square)
+	s.decay1 *= s.Optimizer.Beta1
+	s.decay2 *= s.Optimizer.Beta2
+	for a := range arms {
+		if !(s.mean[2*arms+a] > 0) { // no sample has exerted a force, or the square's mean has lost its sign
+			s.mean[2*arms+a] = 0
+		}
+	}
+	rate := rateAt(&s.Optimizer, t)
+	s.coast(local, rate)
+	s.move(rate)
+}
+
+// coast adds how far the runs may have moved along the penalty, beside their mean. With n = (1+β2)/(1−β2) (1−β2^t)/(1+β2^t)
+// steps in the memory of v and a share p of steps that exert a force on an arm, no sample has exerted any in a share e^{−np} of the runs. What they divide is the
+// penalty alone, by its own size: they move by η a step, up to the reference. No expansion about a mean knows of them.
+func (s *adamState) coast(l *adamLocal, rate float64) {
+	if s.pull() == 0 {
+		return
+	}
+	penalty := make([]float64, len(s.Arms))
+	s.subtractPenalty(penalty)
+	s.addEntropy(penalty)
+	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
+	for a, excess := range l.excess {
+		if excess > 0 && penalty[a] != 0 {
+			s.idle[a] += math.Copysign(rate*math.Exp(-memory/excess), penalty[a])
+			if far := math.Abs(s.now.logs[a] - s.target[a]); math.Abs(s.idle[a]) > far {
+				s.idle[a] = math.Copysign(far, s.idle[a])
+			}
+		}
+	}
+}
+
+// followed reports whether a covariance is not too large to be followed.
+func (s *adamState) followed(cov [][]float64) bool {
+	for i := range cov {
+		if !(cov[i][i] <= maxPathVariance) {
+			return false
+		}
+	}
+	return true
+}
+
+// refresh takes the snapshot.
+func (s *adamState) refresh() {
+	arms := len(s.Arms)
+	copy(s.mean[3*arms:], s.mean[:arms])
+	for a := range arms {
+		copy(s.cov[3*arms+a], s.cov[a])
+	}
+	for _, row := range s.cov {
+		copy(row[3*arms:], row[:arms])
+	}
+}
+
+// average is the first half of a step: m and v take in the force and its square.
+func (s *adamState) average(l *adamLocal, growth float64, force, square []float64) {
+	arms := len(s.Arms)
+	keep := [2]float64{s.Optimizer.Beta1, s.Optimizer.Beta2}
+	take := [2]float64{1 - keep[0], 1 - keep[1]}
+	// Rows of the linear map: of m and v, by the logits of the policies, and themselves.
+	for half, slopes := range l.along {
+		for a := range arms {
+			row := s.rows[half*arms+a]
+			clear(row)
+			floats.AddScaled(row, keep[half], s.cov[(1+half)*arms+a])
+			for i, from := range l.inputs {
+				for b, w := range slopes[a][i*arms : (i+1)*arms] {
+					floats.AddScaled(row, take[half]*w, s.cov[from+b])
+				}
+			}
+		}
+	}
+	inner := group.Square(2 * arms) // the covariance of the new m and v, of which rows has that with the old state
+	for r, row := range s.rows {
+		for half, slopes := range l.along {
+			for a := range arms {
+				x := keep[half] * row[(1+half)*arms+a]
+				for i, from := range l.inputs {
+					x += take[half] * floats.Dot(slopes[a][i*arms:(i+1)*arms], row[from:from+arms])
+				}
+				inner[r][half*arms+a] = x
+			}
+		}
+	}
+	for a := range arms {
+		s.mean[arms+a] = keep[0]*s.mean[arms+a] + take[0]*(force[a]+growth*l.bend[a])
+		s.mean[2*arms+a] = keep[1]*s.mean[2*arms+a] + take[1]*(square[a]+growth*l.squareBend[a])
+		for b := range arms {
+			inner[a][b] += take[0] * take[0] * l.second[a][b]
+			inner[a][arms+b] += take[0] * take[1] * l.mixed[a][b]
+			inner[arms+a][b] += take[0] * take[1] * l.mixed[b][a]
+			inner[arms+a][arms+b] += take[1] * take[1] * l.square[a][b]
+		}
+	}
+	for r, row := range s.rows {
+		copy(row[arms:3*arms], inner[r])
+		copy(s.cov[arms+r], row)
+		for i := range s.cov {
+			s.cov[i][arms+r] = row[i]
+		}
+	}
+}
+
+// quotient is an approximation of the mean of m/(√v + ε), given the means of m and v, their covariance and the variance of v.
+type quotient func(m, v, mixed, square, epsilon float64) float64
+
+// taylor is exact to second order in the deviations: h + h_mv Cov(m, v) + ½h_vv Var v.
+func taylor(m, v, mixed, square, epsilon float64) float64 {
+	h := adamSlopes(m, v, epsilon)
+	return h.value + h.byMV*mixed + 0.5*h.byVV*square
+}
+
+// lognormal is exact to second order too, and for every variance where ln v is normal and m linear in it:
+// v^{−½} (1 + Var v/v²)^{3/8} (m − ½ Cov(m, v)/v), of which the first two factors are the mean of v^{−½}.
+func lognormal(m, v, mixed, square, epsilon float64) float64 {
+	return math.Pow(1+square/(v*v), 0.375) * (m - 0.5*mixed/v) / (math.Sqrt(v) + epsilon)
+}
+
+// move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε), k_i = 1/(1 − β_i^t).
+func (s *adamState) move(rate float64) {
+	arms := len(s.Arms)
+	k1, k2 := 1/(1-s.decay1), 1/(1-s.decay2)
+	for a := range arms {
+		m, v := arms+a, 2*arms+a
+		if s.mean[v] == 0 { // which no step of a finite size leaves behind
+			continue
+		}
+		h := adamSlopes(k1*s.mean[m], k2*s.mean[v], s.Optimizer.Epsilon)
+		mixed, square := k1*k2*s.cov[m][v], k2*k2*s.cov[v][v]
+		byM, bySquare := rate*k1*h.byM, rate*k2*h.byV
+		s.mean[a] += rate * s.quotient(k1*s.mean[m], k2*s.mean[v], mixed, square, s.Optimizer.Epsilon)
+		floats.AddScaled(s.cov[a], byM, s.cov[m])
+		floats.AddScaled(s.cov[a], bySquare, s.cov[v])
+		for _, row := range s.cov {
+			row[a] += byM*row[m] + bySquare*row[v]
+		}
+	}
+}
+
+// adamMean is the mean of an observable, in the place of its shift, with the change of it on the mean path by idle.
+type adamMean struct {
+	shifted
+	idle float64
+}
+
+// underAdam returns the mean of an observable before step t, with the largest variance of a gap and the
+// standard deviation; NaN where the spread is too large to be followed.
+func (o observable) underAdam(s *adamState, t int) adamMean {
+	at := 0
+	if o.old && s.period > 1 && t%s.period != 0 { // else the step begins with a refresh
+		at = 3 * len(s.Arms)
+	}
+	centre, cov := s.policies([]int{at})
+	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
+		return adamMean{shifted{math.NaN(), math.NaN(), math.NaN()}, math.NaN()}
+	}
+	of := func(x []float64) float64 { return o.of(s.model, s.logits(x)) }
+	mean, largest, variance, here := 0.0, 0.0, 0.0, 0.0
+	gaussian.points(centre, cov, 1e-3, func(x []float64) {
+		here = of(x)
+		mean += here
+	}, func(up, down, _ []float64, r, v float64) {
+		high, low := of(up), of(down)
+		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
+		mean += 0.5 * v * bend
+		largest = max(largest, 2*v)
+		variance += slope*slope*v + 0.5*bend*bend*v*v
+	})
+	return adamMean{shifted{mean, largest, math.Sqrt(variance)}, math.Abs(of(floats.AddTo(make([]float64, len(centre)), centre, reduce(s.q, s.idle))) - here)}
+}
+
+// adamPath returns the mean of an observable at the steps at of runs from the logits init, to second order.
+func (o observable) adamPath(p Params, init []float64, at []int, c quotient) []adamMean {
+	s := newAdamState(p, init, c)
+	var all []adamMean
+	for t := 0; len(all) < len(at); t++ {
+		for len(all) < len(at) && at[len(all)] == t {
+			all = append(all, o.underAdam(s, t))
+		}
+		s.step(t)
+	}
+	return all
+}
+
+// adamNeglect returns the size of what second, of second order, leaves out at each step: the larger of its differences to the order before, the
+// mean field, and to the other quotient of the same order; with the fourth derivative of the observable as in MeanReward. See
+// docs/theory-neglected.md §6.8 for how it compares with simulated runs.
+func (o observable) adamNeglect(p Params, init []float64, at []int, field []float64, second []adamMean) func(n int) float64 {
+	other, fourth := o.adamPath(p, init, at, lognormal), o.fourthDerivative(&p)
+	return func(n int) float64 {
+		s := second[n]
+		return max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + fourth*s.variance*s.variance/4
+	}
+}
+
+// fourthDerivative returns a bound on that of the observable along a gap of two logits: of J the span of the arms' means
+// over 8, of the share of equal groups that of exp(−e^{−z}), which J^G is at large G.
+func (o observable) fourthDerivative(p *Params) float64 {
+	if o.old {
+		return 1.12
+	}
+	return o.span(p) / 8
+}

@@ -1,0 +1,157 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"grposim/option"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+)
+
+// AdamAtRest says what a large learning rate does to Adam at a finite G, where no learning rate is a
+// stability limit: wherever held second moments would make the fixed point unstable, the force grows
+// until they have made the steps short enough (docs/theory-neglected.md §6.8).
+type AdamAtRest struct {
+	// LogitGapDeviation is the standard deviation of z = θ_1 − θ_0 that the stationary law
+	// approaches as the learning rate passes the critical one, 2(1−β1)η/κ*, in logits, > 0.
+	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
+	// EscapeLearningRate is the learning rate at which LogitGapDeviation is 1, κ*/(2(1−β1)): about there the runs
+	// leave the well of the fixed point, between 0.8 and 2 times of it. > 0.
+	EscapeLearningRate float64 `json:"escape_learning_rate"`
+}
+
+// adamAtRest returns AdamAtRest for two arms, given the critical learning rate η* of held second
+// moments; nil without one. Beyond η* it is the second moment v of g_1 that sets the rate of the
+// motion κ = (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the
+// variance of g_1 at the fixed point; and where the noise is small beside the force v = (λ/2)² Var z.
+// It is nil too where runs that far from the fixed point are no longer near it at η* already, so that this limit is not reached.
+func (l *linearization) adamAtRest(d *Dynamics, o option.Optimizer, total float64) *AdamAtRest {
+	if len(l.count) != 2 || d.CriticalLearningRate == nil || !(*d.CriticalLearningRate > 0) || !(total > 0) {
+		return nil
+	}
+	escape := *d.CriticalLearningRate * total / (2 * math.Sqrt(l.noise.At(0, 0)))
+	if !isFinite([]float64{escape, o.LearningRate / escape}) || escape <= *d.CriticalLearningRate {
+		return nil
+	}
+	return &AdamAtRest{LogitGapDeviation: o.LearningRate / escape, EscapeLearningRate: escape}
+}
+
+// Limits of the search for Adam's second moment at rest: the logarithm of its ratio to the noise beyond which it is
+// not searched, the error of an arm's, and the number of attempts.
+const (
+	largestMoment  = 60
+	settledMoment  = 1e-8
+	momentAttempts = 200
+	largestSettled = 128 // coordinates of the state, of which each attempt solves a Lyapunov equation
+)
+
+// settledMotion returns the linear dynamics under Adam whose second moment v is that of its own
+// stationary law, v_a = T_a(v) = Var g_a + E(Λ_f x + Λ_s x_old)_a² averaged over the phases; nil where none is found, as
+// at a fixed point that is unstable at every learning rate, and for states of more than largestSettled coordinates. held is the
+// dynamics with the second moments of the noise.
+//
+// Along a ray of v the right side falls, and it is +∞ below the v at which the dynamics becomes stable, so
+// that there is one root, and it is stable. With two arms, whose forces are opposite, that is the solution.
+// With more the root is where Broyden's method starts, for the zero of v_a/T_a − 1 in ln v: near the edge of stability T goes as the inverse
+// distance, so that these are smooth there.
+func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
+	arms := len(l.count)
+	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
+		return nil
+	}
+	moment := make([]float64, arms)
+	var found *motion
+	right := func(logs []float64) (t []float64, ok bool) {
+		gain := make([]float64, arms)
+		for a, x := range logs {
+			gain[a] = 1 / (math.Exp(x/2) + o.Epsilon)
+		}
+		m := l.newMotion(option.HeavyBall, (1-o.Beta1)*o.LearningRate, o.Beta1, gain)
+		if m == nil || m.Neutral > 0 { // a direction in which nothing comes to rest
+			return nil, false
+		}
+		law, ok := m.Whole.Law()
+		if !ok {
+			return nil, false
+		}
+		t = l.forceSquares(&law)
+		for a := range t {
+			t[a] += l.noise.At(a, a)
+		}
+		found = m
+		return t, isFinite(t)
+	}
+	along := func(scale float64) float64 { // mean of ln(T/v), 0 where it is settled
+		logs, sum := make([]float64, arms), 0.0
+		for a := range logs {
+			logs[a] = math.Log(l.noise.At(a, a)) + scale
+		}
+		t, ok := right(logs)
+		if !ok {
+			return math.Inf(1)
+		}
+		for a, x := range t {
+			sum += math.Log(x) - logs[a]
+		}
+		copy(moment, logs)
+		if sum /= float64(arms); math.Abs(sum) < settledMoment {
+			return 0
+		}
+		return sum
+	}
+	low, at := 0.0, along(0)
+	for step := min(at, math.Ln2); at > 0; step *= 2 { // T falls, so that the root is at most at beyond low
+		if low > largestMoment {
+			return nil
+		}
+		next := along(low + step)
+		if next <= 0 {
+			along(linear.Root(along, low, low+step, at))
+			break
+		}
+		low, at = low+step, next
+	}
+	miss := func(logs []float64) (r []float64, size float64) {
+		t, ok := right(logs)
+		if !ok {
+			return nil, math.Inf(1)
+		}
+		r = make([]float64, arms)
+		for a, x := range t {
+			r[a] = math.Exp(logs[a])/x - 1
+		}
+		return r, floats.Norm(r, 2)
+	}
+	logs := linear.Broyden(miss, moment, settledMoment, momentAttempts)
+	if logs == nil {
+		return nil
+	}
+	right(logs)
+	return found
+}
+
+// atRestUnderAdam replaces the multipliers of the dynamics m, in which second moments are those of the noise at
+// the fixed point, by those of the moments that the stationary law itself makes, and returns that motion, or m where there
+// is none, with the law of second order, nil where that is not derived. Thresholds remain those of held second moments: learning rates from which on the moments grow.
+func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o option.Optimizer, of Extent) (*motion, *adamSecond) {
+	d := &prediction.LeadingOrder
+	if settled := l.settledMotion(o, m); settled != nil {
+		m = settled
+		if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
+			own := multipliersAlone(settled.Dynamics)
+			d.SpectralRadius, d.Multipliers, d.RelaxationRate, d.DampingRatio = own.SpectralRadius, own.Multipliers, own.RelaxationRate, own.DampingRatio
+		}
+	}
+	second := l.atSecondOrder(o, prediction.Oscillator.Spring/(1-o.Beta1))
+	if second == nil {
+		prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o, 1/(1-o.Beta2))))
+		return m, nil
+	}
+	if d.RelaxationRate != nil {
+		*d.RelaxationRate *= second.slowing
+	}
+	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(second.left+math.Abs(second.slowing-1)))
+	return m, second
+}
