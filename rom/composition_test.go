@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -293,7 +294,7 @@ func TestReasonsWithoutFixedPoint(t *testing.T) {
 	}
 	p = reference(option.StdScale, 0.9*BetaCritical(0), option.Infinite)
 	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
-	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because.String() != "no fixed point exists at G = ∞ below the critical KL coefficient" {
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because.String() != fmt.Sprintf("no fixed point exists at G = ∞ below the critical KL coefficient, %.2g", math.Ceil(10*BetaCritical(0))/10) {
 		t.Errorf("below β_c: %+v", got.Exact.Scope)
 	}
 	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.5, Std: 0}}

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -98,11 +99,11 @@ func (f *folded) reached() []float64 {
 		f.because = scope.NoneFound.Because()
 		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
-			f.because = scope.BelowCriticalPenalty.Because()
+			f.because = scope.BelowCriticalPenalty.Because(f.criticalPenalty())
 		}
 		if f.Filter == option.Redraw && slices.Max(m.counts.Success) == 1 && !(m.Resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
-			f.because = scope.BelowCriticalRedrawn.Because()
+			f.because = scope.BelowCriticalRedrawn.Because(f.criticalPenalty())
 		}
 		return nil
 	}
@@ -204,6 +205,16 @@ func compare(a, b float64) int {
 func (m *model) expected(logits []float64) float64 {
 	softmax(m.now.probs, logits)
 	return expected(m.Arms, m.now.probs)
+}
+
+// criticalPenalty returns the least KL coefficient with which there is a fixed point, where there is none with
+// the present one, rounded up to two digits.
+func (f *folded) criticalPenalty() float64 {
+	return leastWithout(cmp.Or(f.KL.Coefficient, f.pull()), func(coefficient float64) bool {
+		other := *f
+		other.KL.Coefficient = coefficient
+		return len(other.fixedPoints()) == 0
+	})
 }
 
 // fixedPoints returns the merged logits of all fixed points, by increasing

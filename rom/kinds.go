@@ -1,5 +1,11 @@
 package rom
 
+import (
+	"fmt"
+
+	"grposim/rom/scope"
+)
+
 // Rule returns the formulas of a kind; nil for a kind that is not that of a formula.
 func (p *Prediction) Rule(kind Kind) *Rule {
 	switch kind {
@@ -67,4 +73,17 @@ func (d *Dynamics) Threshold(of Quantity) (threshold *float64, searched float64)
 		return d.OscillationLearningRate, d.Searched.Onset
 	}
 	return nil, 0
+}
+
+// Unstable returns why dynamics with a multiplier outside the unit circle have no stationary law, with the
+// learning rate and the refresh interval below which they have one, as far as they are known.
+func (d *Dynamics) Unstable() scope.Reason {
+	stable, or := "", "; stable with "
+	if rate := d.CriticalLearningRate; rate != nil && *rate > 0 {
+		stable, or = fmt.Sprintf("%sa learning rate below about %.3g", or, *rate), " or "
+	}
+	if interval := d.CriticalRefreshInterval; interval != nil && *interval > 1 {
+		stable += fmt.Sprintf("%san interval of the snapshot below about %.3g steps", or, *interval)
+	}
+	return scope.Unstable.Because(*d.SpectralRadius, stable)
 }

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -175,13 +176,38 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (left sco
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if within.In && away > nearStart {
-		within = Scope{Because: scope.NotArrived.Because(
-			to-1, away, j, at.FixedPoint.Reward)}
+		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, point, to))}
 	}
 	if within.In && p.Advantage.Baseline == option.RunningMean && math.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
 		within = Scope{Because: scope.BaselineRemembers.Because()}
 	}
 	return left, within
+}
+
+// A run that has not arrived is followed for so many times its length, and at most for so many steps more, to
+// find when it would have.
+const (
+	farther  = 10
+	muchMore = 1_000_000
+)
+
+// arrival says in words when the mean field from the logits init, which has not arrived in the given steps,
+// comes near a fixed point and stays there to the end of what is followed.
+func arrival(p Params, init, point []float64, steps int) string {
+	since, end := -1, min(farther*steps, steps+muchMore)
+	_, within := meanField(p, init, end, func(t int, theta []float64) (more bool) {
+		switch near := distance(theta, point) <= nearStart; {
+		case !near:
+			since = -1
+		case since < 0:
+			since = t
+		}
+		return true
+	})
+	if !within.In || since < 0 {
+		return fmt.Sprintf("it does not come near it in %d steps", end)
+	}
+	return fmt.Sprintf("it is near it from step %d on", since)
 }
 
 // distance returns the largest difference between centred logits and those of a point, which

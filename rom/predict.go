@@ -317,14 +317,20 @@ func (p *Params) leastResolved(from float64) float64 {
 		l := newLinearization(f, logits)
 		return !l.finite() || !(math.Abs(l.modes()[0].total) >= roundedStiffness*q.pull())
 	}
+	return leastWithout(from, rounded)
+}
+
+// leastWithout returns the least number above from > 0 from which on something is no longer true that is true at from:
+// rounded up to two digits, and +Inf where none is found up to 2⁴⁰ times from.
+func leastWithout(from float64, still func(x float64) bool) float64 {
 	low, high := from, 2*from
-	for ; math.IsInf(high, 1) || rounded(high); low, high = high, 2*high {
+	for ; math.IsInf(high, 1) || still(high); low, high = high, 2*high {
 		if math.IsInf(high, 1) || high > 0x1p40*from {
 			return math.Inf(1)
 		}
 	}
 	for high > 1.001*low {
-		if middle := low * math.Sqrt(high/low); rounded(middle) {
+		if middle := low * math.Sqrt(high/low); still(middle) {
 			low = middle
 		} else {
 			high = middle
@@ -613,13 +619,13 @@ func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 	case d.SpectralRadius == nil:
 		return scope.UnknownMultipliers.Because()
 	case *d.SpectralRadius >= 1:
-		return scope.Unstable.Because()
+		return d.Unstable()
 	case d.Neutral > 0 && m.slow == nil:
 		return scope.Neutral.Because(d.Neutral, len(p.Arms)-1)
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
 		return scope.LongBlock.Because()
 	case m.slow == nil && d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
-		return scope.SlowMode.Because()
+		return scope.SlowMode.Because(1 / *d.RelaxationRate)
 	}
 	return p.notDerivedFor(m.Whole.Dim(), stationaryNoise)
 }
@@ -652,7 +658,11 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	if !ok {
 		noise.Because = scope.NearThreshold.Because()
 		if m.Whole.AgeDraws > 0 {
-			noise.Because = scope.NearThresholdOfAges.Because()
+			below := ""
+			if rate := d.MeanSquareLearningRate; rate != nil {
+				below = fmt.Sprintf("; it is finite with a learning rate below about %.3g", *rate)
+			}
+			noise.Because = scope.NearThresholdOfAges.Because(below)
 		}
 		return
 	}
@@ -698,7 +708,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 		if sigma := law.Snapshot(); reward > 0 {
 			l.zeroVariance(prediction, &higher, make([]float64, m.Whole.Dim()), sigma, nil, nil, secondOrderSize*gap, higher.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.Whole.Dim() <= maxCurved && !p.notDerived(secondOrderLaw).Out() {
+	} else if prediction.Moments.Because = p.notDerived(secondOrderLaw); m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out() {
 		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}
 	neglected.Add(scope.HigherOrder, higher)

@@ -261,6 +261,8 @@ type Moments struct {
 	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
 
 	ZeroVarianceShift *float64 // the part of ZeroVariance that is due to the fluctuation of the policy
+
+	Because scope.Reason `json:"-"` // why they are not derived for these options
 }
 
 // Prediction is everything the theory predicts about a cell near its fixed point.

@@ -202,14 +202,11 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	v.Predicted, v.PredictionKind = store.Number(f.predicted.Value), f.predicted.Kind
 	v.Expect = cmp.Or(f.expect, v.Expect)
 	v.About, v.Estimate, v.Bandits = cmp.Or(f.about, v.About), f.estimate, f.bandits
-	margin := max(j.margin(f.predicted.Value), f.predicted.Resolution)
-	if f.side == FromBelow {
-		margin = 0
-	}
+	margin := j.judgedMargin(&f)
 	v.Margin = store.Number(margin)
 	switch because := f.predicted.Judged(margin); {
 	case because.Out():
-		v.Verdict, v.Because = OutOfScope, because.String()
+		v.Verdict, v.Because, v.Reason = OutOfScope, because.String(), because.Name()
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged.diverged > 0:
 		// No mean over all replicas exists. A prediction says nothing of rare events,
@@ -291,6 +288,14 @@ func (j *judgement) margin(predicted float64) float64 {
 		return j.check.AbsoluteMargin
 	}
 	return j.check.Margin * math.Abs(predicted)
+}
+
+// judgedMargin returns the margin within which a finding is judged: none from below.
+func (j *judgement) judgedMargin(f *finding) float64 {
+	if f.side == FromBelow {
+		return 0
+	}
+	return max(j.margin(f.predicted.Value), f.predicted.Resolution)
 }
 
 // decided returns the reason for a ruling in one sentence; for an inconclusive one,

@@ -189,7 +189,7 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 			if err := decoder.Decode(&v); err != nil {
 				return nil, err
 			}
-			share(&v.Experiment, &v.Variant, &v.Claim, &v.Quantity, &v.Estimate, &v.Because, (*string)(&v.PredictionKind), (*string)(&v.Expect))
+			share(&v.Experiment, &v.Variant, &v.Claim, &v.Quantity, &v.Estimate, &v.Because, &v.Reason, (*string)(&v.PredictionKind), (*string)(&v.Expect))
 			if c := v.Control; c != nil {
 				share(&c.Fault, (*string)(&c.Kind))
 			}

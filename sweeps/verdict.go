@@ -88,26 +88,27 @@ func sizeOf(c *config.Control) FaultSize {
 // is one row of the table of verdicts. Its numbers are in the unit of the quantity; in
 // JSON a number that is not finite is null.
 type Verdict struct {
-	Experiment     string             `json:"experiment"`      // name of the configuration
-	Variant        string             `json:"variant"`         // variant of the cells; "" in a file without variants
-	Claim          string             `json:"claim"`           // name of the claim
-	Cell           string             `json:"cell"`            // cell id, or PARAM|other=value,… across cells
-	Quantity       string             `json:"quantity"`        // the quantity compared
-	Measured       store.Number       `json:"measured"`        // measured value; NaN where there is none
-	Lo             store.Number       `json:"lo"`              // lower end of its interval; −Inf or NaN where not known
-	Hi             store.Number       `json:"hi"`              // upper end of its interval; +Inf where an event was not found, or where not known
-	Predicted      store.Number       `json:"predicted"`       // predicted value; NaN out of scope, +Inf: the event never occurs
-	PredictionKind rom.Kind           `json:"prediction_kind"` // origin of the predicted value
-	Expect         config.Expectation `json:"expect"`          // whether the prediction is claimed to hold or to fail
-	Margin         store.Number       `json:"margin"`          // absolute, ≥ 0; NaN out of scope
-	Verdict        Ruling             `json:"verdict"`         // the result of the comparison
-	Because        string             `json:"because"`         // the reason for it, in one sentence
-	Control        *ControlVerdict    `json:"control"`         // the verdict against another theory; nil: the check has no control
-	About          *config.About      `json:"about"`           // what the check is about; nil: the file does not say
-	Estimate       string             `json:"estimate"`        // what was measured in the cells; equal for verdicts that share a measurement
-	Sampled        bool               `json:"sampled"`         // whether sampling plays a part in it; false at G = ∞
-	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
-	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
+	Experiment     string             `json:"experiment"`       // name of the configuration
+	Variant        string             `json:"variant"`          // variant of the cells; "" in a file without variants
+	Claim          string             `json:"claim"`            // name of the claim
+	Cell           string             `json:"cell"`             // cell id, or PARAM|other=value,… across cells
+	Quantity       string             `json:"quantity"`         // the quantity compared
+	Measured       store.Number       `json:"measured"`         // measured value; NaN where there is none
+	Lo             store.Number       `json:"lo"`               // lower end of its interval; −Inf or NaN where not known
+	Hi             store.Number       `json:"hi"`               // upper end of its interval; +Inf where an event was not found, or where not known
+	Predicted      store.Number       `json:"predicted"`        // predicted value; NaN out of scope, +Inf: the event never occurs
+	PredictionKind rom.Kind           `json:"prediction_kind"`  // origin of the predicted value
+	Expect         config.Expectation `json:"expect"`           // whether the prediction is claimed to hold or to fail
+	Margin         store.Number       `json:"margin"`           // absolute, ≥ 0; NaN out of scope
+	Verdict        Ruling             `json:"verdict"`          // the result of the comparison
+	Because        string             `json:"because"`          // the reason for it, in one sentence
+	Reason         string             `json:"reason,omitempty"` // name of the reason (docs/reasons.md) for a verdict that is out of scope
+	Control        *ControlVerdict    `json:"control"`          // the verdict against another theory; nil: the check has no control
+	About          *config.About      `json:"about"`            // what the check is about; nil: the file does not say
+	Estimate       string             `json:"estimate"`         // what was measured in the cells; equal for verdicts that share a measurement
+	Sampled        bool               `json:"sampled"`          // whether sampling plays a part in it; false at G = ∞
+	Members        []string           `json:"cells,omitempty"`  // ids of the cells of a set of several; nil: Cell is the id
+	SmallestFault  *SmallestFault     `json:"smallest_fault"`   // the smallest fault that would make it disagree; nil: not known
 
 	Bandits *Tally `json:"bandits,omitempty"` // in how many of the set's bandits the claim holds; nil: they are not counted
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"grposim/cmd/internal/tool"
+	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
@@ -174,12 +175,12 @@ func TestScope(t *testing.T) {
 	of := func(slow bool, claims ...sweeps.Verdict) result {
 		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
 	}
-	out := sweeps.Verdict{Claim: "stationary-fluctuation", Verdict: sweeps.OutOfScope, Because: "radius 1.5e-3"}
+	out := sweeps.Verdict{Claim: "stationary-fluctuation", Verdict: sweeps.OutOfScope, Reason: "other", Because: "radius 1.5e-3"}
 	s := summary{
 		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Agree}, sweeps.Verdict{Claim: "degenerate-groups", Verdict: sweeps.OutOfScope}),
 		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Agree}, out),
 		of(true, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Disagree}),
-		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.OutOfScope, Because: "the linear map is unstable"}),
+		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.OutOfScope, Reason: scope.Unstable.Name(), Because: "unstable: spectral radius 2"}),
 		of(false),
 	}
 	text := s.String()

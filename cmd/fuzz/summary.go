@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"grposim/cmd/internal/tool"
+	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
@@ -112,14 +113,14 @@ func (s summary) String() string {
 	return b.String()
 }
 
-// withoutRest are the beginnings of the reasons of draws that have no stationary state.
-var withoutRest = []string{"the linear map is unstable", "unstable: ", "the learning rate "}
+// withoutRest are the names of the reasons of draws that have no stationary state.
+var withoutRest = []string{scope.Unstable.Name(), scope.RateVaries.Name(), scope.WarmingUp.Name()}
 
 // writeScope writes the share of the chosen rest draws that are in scope, of all and of
 // those that have a stationary state, and why the others are out. A draw is in scope if
 // the mean and the variance of its reward are. Of two reasons the first counts.
 func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
-	reasons := map[string]int{}
+	reasons, says := map[string]int{}, map[string]string{} // by name
 	all := 0
 	for i := range s {
 		r := &s[i]
@@ -127,7 +128,9 @@ func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result
 			continue
 		}
 		all++
-		reasons[r.answer.scope()]++
+		name, because := r.answer.scope()
+		reasons[name]++
+		says[name] = because
 	}
 	if all == 0 {
 		return
@@ -135,7 +138,7 @@ func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result
 	share := func(n int) float64 { return 100 * float64(n) / float64(all) }
 	atRest := all
 	for reason, n := range reasons {
-		if slices.ContainsFunc(withoutRest, func(s string) bool { return strings.HasPrefix(reason, s) }) {
+		if slices.Contains(withoutRest, reason) {
 			atRest -= n
 		}
 	}
@@ -150,24 +153,24 @@ func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result
 		return cmp.Or(cmp.Compare(reasons[b], reasons[a]), cmp.Compare(a, b))
 	})
 	for _, reason := range byCount {
-		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[reason]), reason)
+		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[reason]), says[reason])
 	}
 }
 
-// numbers are replaced in reasons, so that equal ones are counted together.
+// numbers are left out of reasons, which stand for all of their name.
 var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
 
-// scope returns why a rest draw is out of scope; "" if it is in.
-func (a *answer) scope() string {
+// scope returns why a rest draw is out of scope, by name and in words; "" if it is in.
+func (a *answer) scope() (name, because string) {
 	for _, v := range a.Verdicts {
 		if v.Verdict == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
-			return numbers.ReplaceAllString(v.Because, "#")
+			return v.Reason, numbers.ReplaceAllString(v.Because, "#")
 		}
 	}
 	if a.Slow {
-		return "too slow for the budget of the fuzzer"
+		return "slow", "too slow for the budget of the fuzzer"
 	}
-	return ""
+	return "", ""
 }
 
 // write writes a table of the findings of a seed, and their files, into an existing

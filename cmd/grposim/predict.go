@@ -14,6 +14,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -42,7 +43,11 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		switch {
 		case path && !out.json:
-			return out.text(func(p *page) { p.table(pathRows(plan)) })
+			return out.text(func(p *page) {
+				rows, out := pathRows(plan)
+				p.table(rows)
+				p.remedies(out)
+			})
 		case !out.json:
 			return out.text(func(p *page) { printPredictions(p, plan) })
 		}
@@ -69,13 +74,15 @@ const printedSteps = 12
 
 // pathRows returns the predicted path of every cell: the first and the last step, and some
 // between them, evenly spaced on a logarithmic scale.
-func pathRows(plan *sweeps.Plan) [][]string {
-	rows := [][]string{{"CELL", "STEP", "EXPECTED REWARD", "DEVIATION OVER RUNS", "NEGLECTED"}}
+// out has the cells without one.
+func pathRows(plan *sweeps.Plan) (rows [][]string, out []outside) {
+	rows = [][]string{{"CELL", "STEP", "EXPECTED REWARD", "DEVIATION OVER RUNS", "NEGLECTED"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		p, name := plan.Path(c), nameOfCell(plan, c)
 		if !p.Scope.In {
 			rows = append(rows, []string{name, "–", p.Scope.Because.String(), "–", "–"})
+			out = append(out, outside{c, p.Scope.Because})
 			continue
 		}
 		number := func(s theory.Series, n int) string {
@@ -96,7 +103,30 @@ func pathRows(plan *sweeps.Plan) [][]string {
 			}
 		}
 	}
-	return rows
+	return rows, out
+}
+
+// outside is a cell without a prediction.
+type outside struct {
+	cell    *sweeps.Cell
+	because scope.Reason
+}
+
+// remedies prints what to do about the reasons of cells, each remedy once, and for the first cell with a variance of
+// which the theory neglects too much which change would do.
+func (p *page) remedies(cells []outside) {
+	var said []string
+	for _, out := range cells {
+		try := out.because.Try()
+		if try == "" || slices.Contains(said, try) {
+			continue
+		}
+		said = append(said, try)
+		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor) {
+			try += theory.NewCache().VarianceCures(&out.cell.Settings, 1)
+		}
+		p.printf("\nout of scope (%s): %s\n", out.because.Name(), try)
+	}
 }
 
 // nameOfCell returns the label of a cell, or of a sweep of one its name.
@@ -109,8 +139,10 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 	var faster []string           // cells that oscillate in a mode other than the slowest
 	periods := make(map[int]bool) // of which RADIUS is
 	adam := false                 // a cell's thresholds are those of held second moments
+	var out []outside
 	for c, line := range sweeps.Predictions(plan) {
 		name := nameOfCell(plan, c)
+		out = append(out, outside{c, outOfScope(line)})
 		if line.FixedPoint == nil {
 			row := append([]string{name}, slices.Repeat([]string{"–"}, len(rows[0])-2)...)
 			rows = append(rows, append(row, line.Scope.Because.String()))
@@ -142,19 +174,32 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 			p.printf("\n%s\n", note)
 		}
 	}
+	p.remedies(out)
+}
+
+// outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell: the first of these.
+func outOfScope(p *theory.Prediction) scope.Reason {
+	dynamics, _ := p.Linear()
+	because := cmp.Or(p.Scope.Because, dynamics.Scope.Because)
+	if !because.Out() && p.Variance != nil {
+		because = p.AtRest.Variance.Judged(*p.Variance)
+	}
+	return because
 }
 
 // predictionRow returns the predictions for a cell with a fixed point, without its name.
 func predictionRow(p *theory.Prediction) []string {
 	dynamics, _ := p.Linear()
-	scope, variance := cmp.Or(p.Scope.Because.String(), "in"), p.Variance
+	says, variance, because := "in", p.Variance, outOfScope(p)
 	switch {
-	case p.Scope.In && !dynamics.Scope.In:
-		scope = "in, except for the dynamics: " + dynamics.Scope.Because.String()
-	case p.Scope.In && variance != nil && p.AtRest.Variance.Judged(*variance).Out():
-		scope = "in, except for VAR J: " + p.AtRest.Variance.Judged(*variance).String()
-	case p.Scope.In && dynamics.MeanSquareLearningRate != nil:
-		scope = "in; under random ages the variance is finite below η = " + digits(*dynamics.MeanSquareLearningRate)
+	case !p.Scope.In:
+		says = because.String()
+	case !dynamics.Scope.In:
+		says = "in, except for the dynamics: " + because.String()
+	case because.Out():
+		says = "in, except for VAR J: " + because.String()
+	case dynamics.MeanSquareLearningRate != nil:
+		says = "in; under random ages the variance is finite below η = " + digits(*dynamics.MeanSquareLearningRate)
 	}
 	regime := cmp.Or(p.Regime, "–")
 	if dynamics.Neutral > 0 {
@@ -171,7 +216,7 @@ func predictionRow(p *theory.Prediction) []string {
 	return []string{digits(p.FixedPoint.Reward), stiffness[0], stiffness[1], stiffness[2],
 		optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),
 		optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
-		optional(p.PaperRule.CriticalLearningRate), optional(variance), neglected, scope}
+		optional(p.PaperRule.CriticalLearningRate), optional(variance), neglected, says}
 }
 
 // ringsFaster reports whether a mode oscillates other than the slowest, which does not.

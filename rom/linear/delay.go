@@ -40,7 +40,7 @@ func (d delay) place() (int, bool) {
 }
 func (d delay) limit(n int, _ bool) scope.Reason {
 	if d.steps > maxCompanion/n-2 {
-		return scope.LongDelay.Because()
+		return scope.LongDelay.Because(maxCompanion/n - 2)
 	}
 	return scope.Reason{}
 }

@@ -146,7 +146,7 @@ func (l random) limit(n int, _ bool) scope.Reason { return tooManyPositions(l, n
 // tooManyPositions is limit for a lag whose state has too many past positions.
 func tooManyPositions(l Lag, n int) scope.Reason {
 	if l.positions() > maxCompanion/n-2 {
-		return scope.ManyPast.Because()
+		return scope.ManyPast.Because(maxCompanion/n - 2)
 	}
 	return scope.Reason{}
 }

@@ -8,6 +8,7 @@
 package scope
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -17,15 +18,22 @@ import (
 type Reason struct {
 	row  Row
 	says string
+	try  string // of the reason that it gives of a part, such as a prompt; "": that of the row
 }
 
-// Because returns the reason of a row for one cell; args are what its words leave open.
+// Because returns the reason of a row for one cell; args are what its words leave open. What to do is
+// that of a reason among them.
 func (r Row) Because(args ...any) Reason {
-	says := rows[r].says
+	reason := Reason{row: r, says: rows[r].says}
 	if len(args) > 0 {
-		says = fmt.Sprintf(says, args...)
+		reason.says = fmt.Sprintf(reason.says, args...)
 	}
-	return Reason{r, says}
+	for _, arg := range args {
+		if of, ok := arg.(Reason); ok {
+			reason.try = of.Try()
+		}
+	}
+	return reason
 }
 
 // Out reports whether there is no answer.
@@ -41,7 +49,10 @@ func (r Reason) String() string { return r.says }
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.says), nil }
 
 // Try returns what a user can do about it, "" where there is an answer.
-func (r Reason) Try() string { return rows[r.row].try }
+func (r Reason) Try() string { return cmp.Or(r.try, rows[r.row].try) }
+
+// Name returns the name of the reason's row, such as "no-penalty"; "" where there is an answer.
+func (r Reason) Name() string { return rows[r.row].name }
 
 // Row is a row of the table of reasons.
 type Row uint8

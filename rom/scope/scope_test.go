@@ -105,3 +105,11 @@ func TestRows(t *testing.T) {
 		t.Error("the zero value says that there is an answer")
 	}
 }
+
+// A reason that gives that of a part, such as a prompt, says what to do about the part.
+func TestTryOfAPart(t *testing.T) {
+	part := scope.Locked.Because("KL", 0.01, 0, 1e-9, "")
+	if got := scope.OfPrompt.Because(part); got.Try() != part.Try() || got.Try() == scope.OfPrompt.Try() || !got.Is(scope.OfPrompt) || !strings.HasSuffix(got.String(), part.String()) {
+		t.Errorf("%s: %s", got, got.Try())
+	}
+}

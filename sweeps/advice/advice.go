@@ -128,6 +128,11 @@ func (a *adviser) bound(of bounded, safe, unsafe float64) {
 	last.bounds, last.safe, last.unsafe = of, safe, unsafe
 }
 
+// without adds an answer without a number, with what to do about it; more follows the reason.
+func (a *adviser) without(asked string, because scope.Reason, more string) {
+	a.unknown(asked, because.String()+more+". To do: "+because.Try())
+}
+
 // unknown adds an answer without a number.
 func (a *adviser) unknown(asked, because string) {
 	a.add(asked, math.NaN(), "not available: "+because, "", "")
@@ -136,7 +141,7 @@ func (a *adviser) unknown(asked, because string) {
 // advise adds all lines.
 func (a *adviser) advise(noise float64) {
 	if a.p.FixedPoint == nil {
-		a.unknown("stationary state", theory.MissingFixedPoint(a.p).String())
+		a.without("stationary state", theory.MissingFixedPoint(a.p), "")
 		return
 	}
 	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
@@ -149,7 +154,7 @@ func (a *adviser) advise(noise float64) {
 	a.add("most probable arm at rest", float64(best), fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, a.p.FixedPoint.Policy[best]), a.p.ForceKind, "the policy at the fixed point")
 	d, kind := a.p.Linear()
 	if !d.Scope.In {
-		a.unknown("dynamics", d.Scope.Because.String())
+		a.without("dynamics", d.Scope.Because, "")
 		return
 	}
 	a.regime(d, kind)
@@ -422,7 +427,7 @@ func (a *adviser) noise(wanted float64) {
 	}
 	asked := NoiseFloor
 	if present.because.Out() {
-		a.unknown(asked, present.because.String())
+		a.without(asked, present.because, a.cache.VarianceCures(&a.settings, floorMargin))
 	} else {
 		a.add(asked, present.value, fmt.Sprintf("√Var J = %.4g ± %.1g", present.value, present.neglected), present.kind, "stationary law to second order in the noise, with the size of what it neglects")
 	}

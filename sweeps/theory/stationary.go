@@ -28,7 +28,7 @@ func StationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 	case s.Estimator.GroupSize == option.Infinite:
 		switch r := p.Exact.SpectralRadius; {
 		case r != nil && *r >= 1:
-			return scope.UnstableAt.Because(*r)
+			return p.Exact.Unstable()
 		case r == nil && p.Exact.Scope.In:
 			return scope.UnknownMultipliers.Because()
 		}
@@ -137,7 +137,7 @@ func (a *AtRest) ZeroShare() scope.Number {
 	case n.Out():
 		return n
 	case moments.ZeroVariance == nil:
-		n.Because = scope.NoShare.Because()
+		n.Because = cmp.Or(moments.Because, scope.NoShare.Because())
 		return n
 	}
 	n.Value = *moments.ZeroVariance

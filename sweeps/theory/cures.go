@@ -1,0 +1,101 @@
+package theory
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/option"
+	"grposim/rom/scope"
+	"grposim/sweeps/config"
+)
+
+// cure is a change of one parameter that can bring a prediction into scope: it makes the
+// neglected terms, which grow with the noise, smaller.
+type cure struct {
+	key    string
+	change func(s *config.Settings) (value string, possible bool) // by one step
+}
+
+// cures are the changes that are tried, each in up to cureSteps steps.
+var cures = []cure{
+	{config.LearningRateKey, func(s *config.Settings) (string, bool) {
+		s.Optimizer.LearningRate /= 2
+		return fmt.Sprintf("%.3g", s.Optimizer.LearningRate), true
+	}},
+	{config.GroupSizeKey, func(s *config.Settings) (string, bool) {
+		if s.Estimator.GroupSize == option.Infinite || s.Estimator.GroupSize > largestGroup/2 {
+			return "", false
+		}
+		s.Estimator.GroupSize *= 2
+		return fmt.Sprint(s.Estimator.GroupSize), true
+	}},
+	{"grpo.kl.coefficient", func(s *config.Settings) (string, bool) {
+		s.Estimator.KL.Coefficient *= 2
+		return fmt.Sprintf("%.3g", s.Estimator.KL.Coefficient), s.Estimator.KL.Coefficient > 0
+	}},
+	{"run.burn_in", func(s *config.Settings) (string, bool) {
+		s.Run.Steps += s.Run.BurnIn
+		s.Run.BurnIn *= 2
+		return fmt.Sprint(s.Run.BurnIn), s.Run.BurnIn > 0
+	}},
+}
+
+const (
+	cureSteps    = 8
+	largestGroup = 1 << 16 // that is tried
+
+	// maxCured is the largest number of arms times stored snapshots of a cell for which cures are
+	// looked for: a prediction of more takes a second.
+	maxCured = 100
+)
+
+// Cures returns which single change of a parameter of all cells, in factors of two, brings what is judged
+// into scope, in words that follow its reason; "" where none does, where it is in scope, or is out of it
+// for another reason than the size of what the theory neglects, or where a cell is too large to find out.
+func Cures(cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
+	for i := range cells {
+		if s := &cells[i]; len(s.Bandit.Arms)*grpo.StoredPolicies(&s.Lag, s.Run.Steps) > maxCured {
+			return ""
+		}
+	}
+	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor) {
+		return ""
+	}
+	var found []string
+	for _, cure := range cures {
+		changed := slices.Clone(cells)
+		for range cureSteps {
+			var values []string
+			possible := true
+			for i := range changed {
+				value, ok := cure.change(&changed[i])
+				possible = possible && ok
+				if !slices.Contains(values, value) {
+					values = append(values, value)
+				}
+			}
+			if !possible {
+				break
+			}
+			if !judged(changed).Out() {
+				found = append(found, cure.key+" = "+strings.Join(values, ", "))
+				break
+			}
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return "; in scope with " + strings.Join(found, " or ")
+}
+
+// VarianceCures is Cures of the stationary Var J of a cell, within a margin relative to it.
+func (cache *Cache) VarianceCures(s *config.Settings, margin float64) string {
+	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
+		v := cache.Stationary(&changed[0]).Variance()
+		return v.Judged(margin * math.Abs(v.Value))
+	})
+}
