@@ -6,10 +6,9 @@ import (
 	"strconv"
 
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
-	"grposim/sweeps/config"
 	"grposim/sweeps/store"
-	"grposim/sweeps/theory"
 )
 
 // The data dictionary: every column of the tables in a results folder. docs/results.md is
@@ -71,8 +70,8 @@ var QuantityColumns = []store.Column{
 // prediction holds the prediction and the settings of a cell, for a row of predictions.csv.
 type prediction struct {
 	*rom.Prediction
-	full     *rom.Dynamics // the linear dynamics: exact, or to leading order where the force is
-	settings *config.Settings
+	full  *rom.Dynamics // the linear dynamics: exact, or to leading order where the force is
+	scope scope.Reason  // why there is no stationary state to be judged, as verdicts have it
 }
 
 // predictionColumn is a column of predictions.csv after the parameters.
@@ -113,7 +112,7 @@ var predictionColumns = []predictionColumn{
 	numeric("expected_reward_variance_paper_rule", "The same by the paper's D/(GCK) at paper_stiffness.", reward2, atLeast0, func(p *prediction) *float64 { return p.PaperRule.RewardVariance }),
 	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, zeroToOne, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),
 	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string {
-		return cmp.Or(theory.StationaryScope(p.settings, p.Prediction).String(), "in")
+		return cmp.Or(p.scope.String(), "in")
 	}},
 	numeric("neglected_expected_reward", "Predicted size of what the theory of the mean of J neglects.", ofReward, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardMean }),
 	numeric("neglected_expected_reward_variance", "The same of the variance of J.", reward2, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardVariance }),

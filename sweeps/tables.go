@@ -202,7 +202,7 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 		columns = append(columns, c.Name)
 	}
 	return e.cellTable(w, columns, e.evidence.part, func(evidence *evidence, c *Cell) []string {
-		p := prediction{Prediction: evidence.cache.Predict(&c.Settings, rom.Unit), settings: &c.Settings}
+		p := prediction{Prediction: evidence.cache.Predict(&c.Settings, rom.Unit), scope: evidence.cache.Stationary(&c.Settings).Scope()}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder

@@ -19,9 +19,9 @@ func MissingFixedPoint(p *rom.Prediction) scope.Reason {
 	return scope.Reason{}
 }
 
-// StationaryScope returns the reason why the theory predicts no stationary state for the
+// stationaryScope returns the reason why the theory predicts no stationary state for the
 // settings, as far as the prediction alone says.
-func StationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
+func stationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 	switch {
 	case p.FixedPoint == nil:
 		return MissingFixedPoint(p)
@@ -77,7 +77,7 @@ type AtRest struct {
 // whether the noise can take a run to another attractor is asked of the theory as derived.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
-	if StationaryScope(s, p).Out() {
+	if stationaryScope(s, p).Out() {
 		return a
 	}
 	a.settled = cache.Settled(s, factors)
@@ -98,7 +98,7 @@ func (cache *Cache) Stationary(s *config.Settings) *AtRest {
 
 // Scope returns the reason why the theory says nothing of the stationary state.
 func (a *AtRest) Scope() scope.Reason {
-	return cmp.Or(StationaryScope(a.settings, a.prediction), a.settled.Escape)
+	return cmp.Or(stationaryScope(a.settings, a.prediction), a.settled.Escape)
 }
 
 // number returns a number of the stationary state without its value.
