@@ -2,7 +2,6 @@ package rom
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,8 +16,8 @@ import (
 const (
 	// Displacements over which is averaged, in pairs ±y: a probability p is found with the relative error √(2/(1024p)).
 	// Where a force takes long they are fewer. With a largest norm, where the mean over groups leaves
-	// kinks that are weak, 128 find the averages that 1024 find, to 2 %.
-	kinkPoints, leastKinkPoints = 1024, 128
+	// kinks that are weak, 256 are enough.
+	kinkPoints, leastKinkPoints = 1024, 256
 
 	kinkPhases = 32  // phases of a refresh period of which the law is taken, evenly spread
 	kinkRounds = 3   // laws that are computed anew, see the table in docs/theory-neglected.md §6.6
@@ -63,16 +62,28 @@ func (l *linearization) newKinks(m *motion, gap float64) *kinks {
 	if l.model.limited() {
 		points = leastKinkPoints
 	}
-	r := rand.New(rand.NewPCG(1, 2)) // always the same
-	for range points / 2 {
-		plus, minus := make([]float64, 2*n), make([]float64, 2*n)
-		for i := range plus {
-			plus[i] = r.NormFloat64()
-			minus[i] = -plus[i]
-		}
-		k.points = append(k.points, plus, minus)
-	}
+	k.points = normalPoints(points/2, 2*n)
 	return k
+}
+
+// normalPoints returns pairs ±y of points that are spread evenly over the standard normal density of a dimension: of point
+// i = 1, 2 … the probabilities are the fractional parts of ½ + i/φ^j, φ the root of φ^{d+1} = φ + 1 (the golden ratio for d = 1,
+// after M. Roberts).
+func normalPoints(pairs, dimension int) (points [][]float64) {
+	phi := 2.0
+	for range 64 {
+		phi = math.Pow(1+phi, 1/float64(dimension+1))
+	}
+	for i := range pairs {
+		plus, minus := make([]float64, dimension), make([]float64, dimension)
+		for j := range plus {
+			_, u := math.Modf(0.5 + float64(i+1)*math.Pow(phi, -float64(j+1)))
+			plus[j] = math.Sqrt2 * math.Erfinv(2*u-1)
+			minus[j] = -plus[j]
+		}
+		points = append(points, plus, minus)
+	}
+	return points
 }
 
 // roots returns the symmetric root of the covariance of (x, x_old) by phase; nil where one is not finite.
