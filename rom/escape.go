@@ -21,7 +21,7 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // mean field comes back at least half of the way in three relaxation times from
 // escapeDeviations standard deviations on both sides, along the direction of the largest
 // variance; with a lag and bounds of the importance weights three quarters of it from further away, along all
-// axes of the law; or, without bounds, where it comes no slower in the second half of that time than in the first, as from a policy whose
+// axes of the law; or, without bounds where it comes no slower in the second half of that time than in the first, as from a policy whose
 // rare arms are drawn the more often the nearer it is (two arms 0.30 and 0.42, G = 64, std, β = 0.0469), while the approach to another attractor slows down. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
 // that is stable, where momentum or lag carries the policy far past it. law is the stationary
 // law at the parameters p, and largest the modulus of its dominant multiplier.
@@ -31,6 +31,9 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // not at 0.722.
 func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope.Reason {
 	sigma := law.TimeAverage()
+	if because := l.kickedAcross(p, sigma); because.Out() {
+		return because
+	}
 	n, _ := sigma.Dims()
 	var axes mat.EigenSym
 	if p.Optimizer.Kind == option.Adam || !axes.Factorize(mat.NewSymDense(n, sigma.RawMatrix().Data), true) {
@@ -71,6 +74,41 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 			if within.In && !(end < distance(start, home)/back) && !hastens {
 				return scope.OtherAttractor.Because(deviations)
 			}
+		}
+	}
+	return scope.Reason{}
+}
+
+// kickedAcross returns why single samples of a rare arm may throw the policy across the fixed point, none where noise does not
+// reach so far. The restoring force of k3 is there in the mean only: at the log odds u against the arm it is delivered by samples that come with the
+// probability e^{−u}, each of which moves u in all, by momentum too, by
+//
+//	c e^u,   c = 2ηβπ_ref/(GB(1−μ))
+//
+// From u₂ on, c e^{u₂} = 2u₂, a sample throws the policy farther to the other side than it was: it ends where no sample comes any more. If
+// c > 2/e every sample does. sigma is the covariance of the reduced coordinates.
+//
+// Case: two arms 0.5 and 1, G = 100, β = 0.1, η = 0.7, μ = 0.9 have u₂ = 7.7, and 7 deviations from the fixed point is 8.3. In 599
+// steps J falls to 0.931, where 0.994 was predicted.
+func (l *linearization) kickedAcross(p Params, sigma *mat.Dense) scope.Reason {
+	if p.Optimizer.Kind == option.Adam || p.KL.In != option.InLoss || p.KL.Gradient != option.K3 {
+		return scope.Reason{}
+	}
+	probs, references := make([]float64, len(l.logits)), make([]float64, len(l.logits))
+	softmax(probs, l.logits)
+	softmax(references, l.Reference)
+	for a, all := range probs {
+		odds := make([]float64, len(probs)) // derivative of the log odds of one arm of the class
+		prob, n := all/l.count[a], l.count[a]
+		for c, q := range probs {
+			odds[c] = -q / math.Sqrt(l.count[c]) / (1 - prob)
+		}
+		odds[a] += 1 / math.Sqrt(n) / (1 - prob)
+		slope := reduce(l.q, odds)
+		u := math.Log1p(-prob) - math.Log(prob) + escapeDeviations*math.Sqrt(linear.Form(slope, sigma, slope))
+		c := 2 * p.Optimizer.LearningRate * p.KL.Coefficient * references[a] / n / (l.model.size * float64(p.GroupsPerStep) * (1 - p.Optimizer.Momentum))
+		if u > 0 && c*math.Exp(u) > 2*u && (u > 1 || c > 2/math.E) {
+			return scope.KickedAcross.Because(u, escapeDeviations)
 		}
 	}
 	return scope.Reason{}

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"fmt"
+	"math"
 
 	"grposim/rom/scope"
 )
@@ -73,6 +74,25 @@ func (d *Dynamics) Threshold(of Quantity) (threshold *float64, searched float64)
 		return d.OscillationLearningRate, d.Searched.Onset
 	}
 	return nil, 0
+}
+
+// roundedRadius is the distance of a multiplier's modulus from 1 within which it is 1 but for rounding, so that rounding
+// alone would decide between stable and unstable: it errs by about 1e-16 for each operation of a period.
+const roundedRadius = 1e-12
+
+// IsUnstable reports whether a multiplier lies outside the unit circle, by more than rounding.
+func (d *Dynamics) IsUnstable() bool {
+	return d.SpectralRadius != nil && *d.SpectralRadius > 1+roundedRadius
+}
+
+// marginal returns the number of directions that are neither stable nor unstable but for rounding.
+func (d *Dynamics) marginal() (count int) {
+	for _, z := range d.Multipliers {
+		if math.Abs(math.Hypot(z[0], z[1])-1) <= roundedRadius {
+			count++
+		}
+	}
+	return count + d.Neutral
 }
 
 // Unstable returns why dynamics with a multiplier outside the unit circle have no stationary law, with the

@@ -618,8 +618,10 @@ func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 	switch {
 	case d.SpectralRadius == nil:
 		return scope.UnknownMultipliers.Because()
-	case *d.SpectralRadius >= 1:
+	case d.IsUnstable():
 		return d.Unstable()
+	case *d.SpectralRadius >= 1:
+		return scope.Neutral.Because(d.marginal(), len(p.Arms)-1)
 	case d.Neutral > 0 && m.slow == nil:
 		return scope.Neutral.Because(d.Neutral, len(p.Arms)-1)
 	case m.Whole.Lag.Period() > linear.MaxPeriod:

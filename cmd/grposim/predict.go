@@ -122,7 +122,7 @@ func (p *page) remedies(cells []outside) {
 			continue
 		}
 		said = append(said, try)
-		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor) {
+		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor, scope.KickedAcross) {
 			try += theory.NewCache().VarianceCures(&out.cell.Settings, 1)
 		}
 		p.printf("\nout of scope (%s): %s\n", out.because.Name(), try)

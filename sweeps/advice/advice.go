@@ -167,8 +167,11 @@ func (a *adviser) advise(noise float64) {
 func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 	if r := d.SpectralRadius; r != nil {
 		says := "stable"
-		if a.unstable = *r >= 1; a.unstable {
+		switch a.unstable = d.IsUnstable(); {
+		case a.unstable:
 			says = "unstable"
+		case *r >= 1:
+			says = "neither stable nor unstable, but for rounding,"
 		}
 		says += " at rest"
 		if d.Neutral > 0 {

@@ -61,7 +61,7 @@ func Cures(cells []config.Settings, judged func(changed []config.Settings) scope
 			return ""
 		}
 	}
-	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor) {
+	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor, scope.KickedAcross) {
 		return ""
 	}
 	var found []string

@@ -23,13 +23,17 @@ type Regime struct {
 	Damping float64 // ζ of the reduced-order model
 	Rate    float64 // η, never NaN
 	Onset   float64 // the smallest η at which multipliers are complex
+
+	unstable bool // Radius is above 1 by more than rounding
 }
 
 // Name returns the name of the regime by the linear dynamics, "" where that is not known.
 func (r Regime) Name() string {
 	switch {
-	case r.Radius >= 1:
+	case r.unstable:
 		return Unstable
+	case r.Radius >= 1: // rounding would decide
+		return ""
 	case r.Rate >= r.Onset:
 		return Oscillatory
 	case r.Radius < 1 && r.Rate < r.Onset:
@@ -52,6 +56,7 @@ func NewRegime(s *config.Settings, p *rom.Prediction) Regime {
 		return r
 	}
 	linear, _ := p.Linear()
+	r.unstable = linear.IsUnstable()
 	r.Radius, r.Onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
 	if r.Margin = min(r.Radius, 2) - 1; linear.StabilityMargin != nil {
 		r.Margin = *linear.StabilityMargin

@@ -26,10 +26,10 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 	case p.FixedPoint == nil:
 		return MissingFixedPoint(p)
 	case s.Estimator.GroupSize == option.Infinite:
-		switch r := p.Exact.SpectralRadius; {
-		case r != nil && *r >= 1:
+		switch {
+		case p.Exact.IsUnstable():
 			return p.Exact.Unstable()
-		case r == nil && p.Exact.Scope.In:
+		case p.Exact.SpectralRadius == nil && p.Exact.Scope.In:
 			return scope.UnknownMultipliers.Because()
 		}
 		return scope.Reason{}

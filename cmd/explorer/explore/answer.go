@@ -125,7 +125,7 @@ func swing(s *config.Settings, d *rom.Dynamics) (period, left float64, found boo
 		onset := d.OscillationLearningRate
 		found = found && math.Pow(largest, -1/math.Log(all)) >= visible && (onset == nil || s.Optimizer.LearningRate >= *onset)
 	} else {
-		found = found && largest >= all*(1-neutral)
+		found = found && largest >= all*(1-1e-9) // equal but for rounding
 	}
 	return period, left, found
 }

@@ -235,16 +235,13 @@ func (r reader) end() Word {
 // unstable reports whether the fixed point is known to be unstable.
 func (r reader) unstable() bool {
 	d, known := linearOf(r.p)
-	return known && *d.SpectralRadius > 1+neutral
+	return known && d.IsUnstable()
 }
-
-// neutral is the distance of the largest modulus from 1 within which it is 1 but for rounding.
-const neutral = 1e-9
 
 // neutral reports whether the fixed point is neither stable nor unstable.
 func (r reader) neutral() bool {
 	d, known := linearOf(r.p)
-	return known && math.Abs(*d.SpectralRadius-1) <= neutral
+	return known && *d.SpectralRadius >= 1 && !d.IsUnstable()
 }
 
 // summary is the answer in one sentence.
