@@ -165,7 +165,7 @@ func (l *linearization) unevenness() float64 {
 // Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
 // decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 + (u−1)/B),
 // u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a bound, for
-// prompts with a policy each.
+// prompts with a policy each, and 0 where no group exerts a force.
 func Informed(p Params, theta []float64) float64 {
 	p = p.checked()
 	if p.tabular() {
@@ -174,7 +174,10 @@ func Informed(p Params, theta []float64) float64 {
 	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, theta)
-	return 1 / (1 + (m.law.Unevenness(m.now.probs)-1)/float64(p.GroupsPerStep))
+	if u := m.law.Unevenness(m.now.probs); !math.IsNaN(u) {
+		return 1 / (1 + (u-1)/float64(p.GroupsPerStep))
+	}
+	return 0
 }
 
 // split returns the bandit of f with the classes taken apart, and its logits.

@@ -390,6 +390,9 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		prediction.Noise.Because = reason
 	case p.Optimizer.Kind == option.Adam:
 		prediction.Exact.Scope.Because = scope.AdamLeading.Because()
+		if of&StationaryLaw != 0 { // which needs the rate at which runs escape
+			of |= CriticalRate
+		}
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 		m, second = at.atRestUnderAdam(prediction, m, o, of)
 	case prediction.ForceKind == Expansion:
@@ -408,7 +411,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 				*rate /= 1 - p.Optimizer.Beta1
 			}
 		}
-		prediction.Adam = at.adamAtRest(d, o, prediction.Stiffness.Total)
+		prediction.Adam = adamAtRest(d, o, prediction.Oscillator.Spring/((1-o.Beta1)*o.LearningRate))
 	}
 	if p.Optimizer.Kind != option.Adam {
 		s, noise := m.stiffest(directions, gain), 0.0
@@ -648,6 +651,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 		return
 	}
 	if noise.Because = p.noStationaryLaw(d, m); noise.Because.Out() {
+		return
+	}
+	if a := prediction.Adam; a != nil && p.Optimizer.LearningRate > LeastEscape*a.EscapeLearningRate {
+		noise.Because = scope.AdamEscapes.Because(a.EscapeLearningRate, LeastEscape*a.EscapeLearningRate)
 		return
 	}
 	whole, slow := l, m

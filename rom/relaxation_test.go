@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 )
 
 // approach returns, at the start of every period, half the difference in J of two
@@ -162,7 +163,7 @@ func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 	}
 	atLeast("decay", share())
 	p.Optimizer.LearningRate, p.Lag = 5, option.Lag{Kind: option.Delay, Interval: 20}
-	if p := Predict(p); !p.Noise.In || !(p.Neglected.RewardMean > 1) {
+	if p := Predict(p); !p.Noise.Because.Is(scope.AdamEscapes) {
 		t.Errorf("far beyond the critical rate: %+v, neglects %+v", p.Noise, p.Neglected)
 	}
 }

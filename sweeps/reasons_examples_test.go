@@ -42,6 +42,7 @@ var examples = []example{
 	{scope.EqualRewards, askPredict, "first: " + surely + "grpo.kl.in=reward; grpo.group_size=inf; lag.interval=1", "grpo.kl.in=loss"},
 	{scope.OtherAttractor, askPredict, surely + "grpo.advantage.scale=std; grpo.advantage.epsilon=0.26; grpo.group_size=3; grpo.kl.coefficient=1.6; grpo.kl.at=current; lag.interval=9; optimizer.kind=nesterov; optimizer.learning_rate=0.03; optimizer.momentum=0.9985", "optimizer.momentum=0.9"},
 	{scope.KickedAcross, askPredict, "bandit.arms=[{reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 1}]; grpo.group_size=100; grpo.advantage.scale=std; grpo.kl.gradient=k3; grpo.kl.coefficient=0.1; optimizer.momentum=0.9; optimizer.learning_rate=0.7; lag.interval=1", "grpo.kl.gradient=exact"},
+	{scope.AdamEscapes, askPredict, "grpo.group_size=64; grpo.groups_per_step=8; grpo.advantage.scale=std; grpo.kl.at=snapshot; grpo.kl.coefficient=0.5; lag.interval=16; optimizer.kind=adam; optimizer.learning_rate=0.1", "optimizer.learning_rate=0.03"},
 	{scope.PromptsRedrawnSampled, askPredict, prompts + "bandit.prompts.parameters=shared; bandit.prompts.order=independent; grpo.filter=redraw; grpo.kl.gradient=k2", "grpo.kl.gradient=exact"},
 	{scope.RewardKLWeights, askPredict, "first: grpo.kl.in=reward; grpo.importance.mode=clip", "grpo.importance.mode=ratio"},
 	{scope.RewardKLEntropy, askPredict, "first: grpo.kl.in=reward; grpo.entropy.coefficient=0.1", "grpo.entropy.coefficient=0"},

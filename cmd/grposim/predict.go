@@ -211,7 +211,9 @@ func predictionRow(p *theory.Prediction) []string {
 	stiffness, neglected := []string{"–", "–", "–"}, "–"
 	if p.Scope.In || dynamics.Scope.In {
 		stiffness = []string{digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale)}
-		neglected = digits(min(p.Neglected.RewardVariance, math.MaxFloat64))
+		if neglected = "unknown"; !math.IsInf(p.Neglected.RewardVariance, 1) {
+			neglected = digits(p.Neglected.RewardVariance)
+		}
 	}
 	return []string{digits(p.FixedPoint.Reward), stiffness[0], stiffness[1], stiffness[2],
 		optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),

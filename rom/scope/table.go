@@ -35,6 +35,7 @@ const (
 	EqualRewards
 	OtherAttractor
 	KickedAcross
+	AdamEscapes
 
 	// The force is not derived.
 	RewardKLFiltered
@@ -198,6 +199,7 @@ var rows = [...]struct{ name, says, try string }{
 	EqualRewards:        {"equal-rewards", "all rewards are equal at the fixed point, KL included, so that there is no linear regime", "set `grpo.kl.in` loss, or give the arms rewards with noise"},
 	OtherAttractor:      {"other-attractor", "from %.2g standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size`"},
 	KickedAcross:        {"kicked-across", "a single sample of an arm at log odds of %.2g against it, %d standard deviations of the noise away, has a k3 gradient that throws the policy farther to the other side, where no sample may bring it back", "use `grpo.kl.gradient` exact or k2, lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`"},
+	AdamEscapes:         {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
 
 	RewardKLFiltered:      {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "set `grpo.kl.in` loss, or `grpo.filter` none"},
 	OutsideKLBinary:       {"outside-kl-binary", "a KL penalty outside the loss is derived for the scales none and std of a group only", "use `grpo.advantage.scale` none or std, or set `grpo.kl.in` loss"},

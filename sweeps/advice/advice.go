@@ -170,6 +170,8 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 		switch a.unstable = d.IsUnstable(); {
 		case a.unstable:
 			says = "unstable"
+		case a.p.Adam != nil && a.settings.Optimizer.LearningRate > rom.LeastEscape*a.p.Adam.EscapeLearningRate:
+			says = "runs may leave the state"
 		case *r >= 1:
 			says = "neither stable nor unstable, but for rounding,"
 		}
@@ -224,9 +226,10 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	asked, assumes := a.limitWords("learning rates", "η")
 	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, assumes)
 	if at := a.p.Adam; at != nil {
-		rate := leastEscape * at.EscapeLearningRate
+		rate := rom.LeastEscape * at.EscapeLearningRate
 		a.add("learning rates that keep Adam in its well", rate, fmt.Sprintf("below %.6g", rate)+timesPresent(&a.settings, rate), kind,
-			fmt.Sprintf("%.2g of the η at which the spread of z is 1: from there to twice that η runs leave the fixed point for good. Far above the row before this, z fluctuates by %.3g", leastEscape, at.LogitGapDeviation))
+			fmt.Sprintf("%.2g of the η at which the spread of z is 1: from there to twice that η runs leave the fixed point for good. Far above the row before this, z fluctuates by %.3g", rom.LeastEscape, at.LogitGapDeviation))
+		a.bound(ofRate, rate, at.EscapeLearningRate)
 	}
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
@@ -239,10 +242,6 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	a.rule(ofRate, asked, say, rom.PaperRule)
 	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
-
-// leastEscape is the share of the escape learning rate below which none of 100 simulated runs escaped in 2,000 steps
-// (docs/theory-neglected.md §6.8).
-const leastEscape = 0.8
 
 // limitWords returns what the limit of a parameter of the given name and symbol is asked as, and what it assumes. Under Adam, at a finite G, no setting is unstable.
 func (a *adviser) limitWords(name, symbol string) (asked, assumes string) {

@@ -153,7 +153,7 @@ func TestAdviseAdam(t *testing.T) {
 		t.Errorf("%+v, want the critical rate %g, which is no limit of stability", spread, critical)
 	}
 	want := 0.8 * critical * p.Stiffness.Total / math.Sqrt(p.GradientVariance)
-	if !(math.Abs(float64(escape.Value)/want-1) < 1e-9) {
+	if !(math.Abs(float64(escape.Value)/want-1) < 1e-6) {
 		t.Errorf("%+v, want %g", escape, want)
 	}
 	for name := range got {

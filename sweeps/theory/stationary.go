@@ -136,6 +136,9 @@ func (a *AtRest) ZeroShare() scope.Number {
 	switch {
 	case n.Out():
 		return n
+	case a.settings.Estimator.GroupSize == option.Infinite:
+		n.Because = scope.NoGroups.Because()
+		return n
 	case moments.ZeroVariance == nil:
 		n.Because = cmp.Or(moments.Because, scope.NoShare.Because())
 		return n
