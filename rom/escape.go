@@ -20,7 +20,7 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // escape returns why a run may leave the basin of attraction of the fixed point; none where the
 // mean field comes back at least half of the way in three relaxation times from
 // escapeDeviations standard deviations on both sides, along the direction of the largest
-// variance; with a lag and bounds of the importance weights three quarters of it from further away, along all
+// variance; where log ratios of that many deviations leave the bounds of the importance weights three quarters of it from further away, along all
 // axes of the law; or, without bounds where it comes no slower in the second half of that time than in the first, as from a policy whose
 // rare arms are drawn the more often the nearer it is (two arms 0.30 and 0.42, G = 64, std, β = 0.0469), while the approach to another attractor slows down. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
 // that is stable, where momentum or lag carries the policy far past it. law is the stationary
@@ -49,7 +49,7 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 		p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough to tell whether a path comes back
 	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
-	if !math.IsInf(weight.Range(&p.Importance), 1) && !law.Lag.OnPolicy() {
+	if bound := math.Log1p(weight.Range(&p.Importance)); bound < escapeDeviations*largestRatio(law) {
 		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times
 		// those of the mean force κx at one deviation x, and a fast mode makes longer ones. From so far
 		// another attractor may lie half of the way back.
@@ -77,6 +77,25 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 		}
 	}
 	return scope.Reason{}
+}
+
+// largestRatio returns the standard deviation of the difference of two logits by which a policy has moved on from its
+// snapshot, in the phase and the direction in which it is largest: no log ratio has a larger one.
+func largestRatio(law *linear.Law) float64 {
+	n, largest := law.Dim(), 0.0
+	law.Phases(func(joint *mat.Dense) {
+		moved := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				moved.SetSym(i, j, joint.At(i, j)+joint.At(n+i, n+j)-(joint.At(i, n+j)+joint.At(n+i, j)+joint.At(j, n+i)+joint.At(n+j, i))/2)
+			}
+		}
+		var axes mat.EigenSym
+		if axes.Factorize(moved, false) {
+			largest = max(largest, axes.Values(nil)[n-1])
+		}
+	})
+	return math.Sqrt(2 * largest)
 }
 
 // kickedAcross returns why single samples of a rare arm may throw the policy across the fixed point, none where noise does not
