@@ -133,7 +133,7 @@ func saturationNumbers(m *model, cells []*Cell) []scalar {
 			rate, r2 := measure.Saturation(steps, reward)
 			return []float64{rate, r2}
 		})
-		if both[0].Out() == false && math.IsNaN(both[0].Value) {
+		if !both[0].Out() && math.IsNaN(both[0].Value) {
 			both[0].Because = scope.NoExponential.Because()
 			both[1].Because = both[0].Because
 		}
