@@ -555,12 +555,12 @@ func TestRateOfANetwork(t *testing.T) {
 	}
 }
 
-// A multiplier of 1 but for rounding is neither stable nor unstable.
+// Directions in which the stiffness is rounding are neither stable nor unstable, and said so beside the others.
 func TestNeutral(t *testing.T) {
 	e := New()
 	s := State{"six-arms", map[string]string{"grpo.advantage.scale": "batch-std", config.GroupSizeKey: "128", strengthKey: "0.35"}}
 	answer := must(t, e, (*Explorer).Answer, s)
-	if answer.Words[0].Tone != Warn || !strings.HasPrefix(answer.Words[0].Answer, "Neither") || !strings.HasPrefix(answer.Summary.Text, "Neither stable nor unstable") || answer.Summary.Tone != Warn {
+	if answer.Words[0].Tone != Warn || !strings.HasPrefix(answer.Words[0].Answer, "Yes, but for 2 directions in which nothing pulls back") || answer.Summary.Tone != Warn {
 		t.Errorf("got %+v and %+v", answer.Words[0], answer.Summary)
 	}
 }
