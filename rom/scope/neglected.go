@@ -149,7 +149,9 @@ func (n Neglected) MarshalJSON() ([]byte, error) {
 	}
 	terms := []term{}
 	for _, left := range n.Terms {
-		terms = append(terms, term{left.Term, left.written()})
+		if s := left.Sizes; s.RewardMean > nothing*n.RewardMean || s.RewardVariance > nothing*n.RewardVariance || s.ZeroVariance > nothing*n.ZeroVariance || math.IsInf(n.RewardMean+n.RewardVariance, 1) {
+			terms = append(terms, term{left.Term, left.written()})
+		}
 	}
 	return json.Marshal(struct {
 		sized

@@ -47,8 +47,11 @@ type Part struct {
 	Note string  // what makes it large in this cell, in the place of its words; ""
 }
 
+// nothing is the share of the sum of sizes up to which a term is not written: rounding decides whether it is there.
+const nothing = 1e-9
+
 // MarshalJSON writes the number with why there is none and what to do about it, or with the terms that it
-// leaves out, in its unit; an unknown size is null.
+// leaves out, in its unit, but for those that are nothing beside the others; an unknown size is null.
 func (n Number) MarshalJSON() ([]byte, error) {
 	finite := func(x float64) *float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -71,7 +74,9 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Out() {
 		written.Value = finite(n.Value)
 		for _, p := range n.Neglected {
-			written.Neglected = append(written.Neglected, part{p.Term, finite(p.Size), p.Note})
+			if p.Size > nothing*n.Size() || math.IsInf(p.Size, 1) {
+				written.Neglected = append(written.Neglected, part{p.Term, finite(p.Size), p.Note})
+			}
 		}
 	}
 	return json.Marshal(written)
