@@ -194,7 +194,8 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 		span := o.span(&p)
 		floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {
 			by := run.noisy[n]
-			size = neglectedShift(by[0].shift, by[1].shift, span)
+			// Neither closure knows the skewness and the fourth cumulant that a spread builds up: J⁗V²/8.
+			size = neglectedShift(by[0].shift, by[1].shift, span) + min(o.fourthDerivative(&p)*by[0].variance*by[0].variance/4, span)
 			for _, other := range by[2:] {
 				size += 2 * math.Abs(by[0].shift-other.shift)
 			}

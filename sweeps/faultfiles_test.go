@@ -72,7 +72,7 @@ var faultFiles = map[string]faultFile{
 	// Attractors near a fixed point that is stable.
 	"other-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	"other-cycle":     {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
-	"lagged-tails":    {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"lagged-tails":    {rows: []faultRow{{rulings: declined, because: "k3 gradient"}}},
 	// A force that jumps at the fixed point has no stiffness, and yet a stationary variance.
 	"sliding-stiffness": {rows: []faultRow{
 		{claim: "stiffness", rulings: declined, because: "without a stiffness"},
@@ -82,7 +82,7 @@ var faultFiles = map[string]faultFile{
 	// A sampled KL gradient whose rare arm is never drawn.
 	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
 	"clipped-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
-	"scaled-escape":     {rows: []faultRow{{rulings: declined, because: "unknown size: from 7 standard deviations"}}},
+	"scaled-escape":     {rows: []faultRow{{rulings: declined, because: "from 7 standard deviations"}}},
 	"clipped-path":      {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// Ratios that leave the range of the clip while a pair decays.
 	"clipped-relaxation":  {rows: []faultRow{{rulings: declined, because: "neglects"}}},
@@ -222,7 +222,7 @@ var faultFiles = map[string]faultFile{
 	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: []Ruling{Agree, Inconclusive}, truth: 11.5671}}},
 	// A mode so slow that rounding decides the sign of its measured stiffness.
 	"uncertain-mode":   {rows: []faultRow{{rulings: declined, because: "not certain"}}},
-	"rounded-mode":     {rows: []faultRow{{claim: "stability-threshold", rulings: declined, because: "not certain"}}},
+	"rounded-mode":     {rows: []faultRow{{claim: "stability-threshold", rulings: []Ruling{OutOfScope, Inconclusive}}}},
 	"rounded-interval": {rows: []faultRow{{rulings: declined, because: "not certain"}}},
 	// A slow mode that the start hardly excites.
 	"slower-mode": {rows: []faultRow{
