@@ -340,18 +340,26 @@ func (o observable) underAdam(s *adamState, t int) adamMean {
 		return adamMean{shifted{math.NaN(), math.NaN(), math.NaN()}, math.NaN()}
 	}
 	of := func(x []float64) float64 { return o.of(s.model, s.logits(x)) }
-	mean, largest, variance, here := 0.0, 0.0, 0.0, 0.0
-	gaussian.points(centre, cov, 1e-3, func(x []float64) {
+	idle := of(floats.AddTo(make([]float64, len(centre)), centre, reduce(s.q, s.idle))) - of(centre)
+	return adamMean{overNormalLaw(of, centre, cov), math.Abs(idle)}
+}
+
+// overNormalLaw returns the mean of a function over the normal law of a mean and a covariance, to second order, in the place of its
+// shift, with the largest variance of a gap and its standard deviation.
+func overNormalLaw(of func(x []float64) float64, mean []float64, cov [][]float64) (all shifted) {
+	here, variance := 0.0, 0.0
+	gaussian.points(mean, cov, 1e-3, func(x []float64) {
 		here = of(x)
-		mean += here
+		all.shift += here
 	}, func(up, down, _ []float64, r, v float64) {
 		high, low := of(up), of(down)
 		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
-		mean += 0.5 * v * bend
-		largest = max(largest, 2*v)
+		all.shift += 0.5 * v * bend
+		all.variance = max(all.variance, 2*v)
 		variance += slope*slope*v + 0.5*bend*bend*v*v
 	})
-	return adamMean{shifted{mean, largest, math.Sqrt(variance)}, math.Abs(of(floats.AddTo(make([]float64, len(centre)), centre, reduce(s.q, s.idle))) - here)}
+	all.deviation = math.Sqrt(variance)
+	return all
 }
 
 // adamPath returns the mean of an observable at the steps at of runs from the logits init, to second order.
@@ -371,18 +379,9 @@ func (o observable) adamPath(p Params, init []float64, at []int, c quotient) []a
 // mean field, and to the other quotient of the same order; with the fourth derivative of the observable as in MeanReward. See
 // docs/theory-neglected.md §6.8 for how it compares with simulated runs.
 func (o observable) adamNeglect(p Params, init []float64, at []int, field []float64, second []adamMean) func(n int) float64 {
-	other, fourth := o.adamPath(p, init, at, lognormal), o.fourthDerivative(&p)
+	other, span := o.adamPath(p, init, at, lognormal), o.span(&p)
 	return func(n int) float64 {
 		s := second[n]
-		return max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + fourth*s.variance*s.variance/4
+		return max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(s.variance, span)
 	}
-}
-
-// fourthDerivative returns a bound on that of the observable along a gap of two logits: of J the span of the arms' means
-// over 8, of the share of equal groups that of exp(−e^{−z}), which J^G is at large G.
-func (o observable) fourthDerivative(p *Params) float64 {
-	if o.old {
-		return 1.12
-	}
-	return o.span(p) / 8
 }

@@ -285,16 +285,8 @@ func (out *adamSecond) read(s *adamState, start, x []float64) {
 		copy(cov[i], out.cov.RawRowView(i))
 	}
 	of := func(x []float64) float64 { return s.expected(s.logits(x)) }
-	here := 0.0
-	gaussian.points(x, cov, 1e-3, func(x []float64) {
-		here = of(x)
-		out.reward = here - of(start)
-	}, func(up, down, _ []float64, r, v float64) {
-		high, low := of(up), of(down)
-		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
-		out.reward += 0.5 * v * bend
-		out.variance += slope*slope*v + 0.5*bend*bend*v*v
-	})
+	j := overNormalLaw(of, x, cov)
+	out.reward, out.variance = j.shift-of(start), j.deviation*j.deviation
 }
 
 // adamSlowing returns the slowest rate of the mean step E h of a policy that moves far more slowly than v forgets,

@@ -182,7 +182,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
 		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
 		for i, x := range full.rewards[n] {
-			size += neglectedShift(x-without[i], strictly[i]-without[i], spans[i])
+			size += rewardOf.neglectedShift(shifted{shift: x - without[i], variance: full.variance[n]}, strictly[i]-without[i], spans[i])
 		}
 		return size, full.variance[n]
 	}))
@@ -194,7 +194,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	return path
 }
 
-// drawnRun is what a run of prompts gave at some steps, as far as its mean fields are in the range of floating point.
+// drawnRun holds the mean rewards of prompts at some steps, up to the first at which a mean field overflows.
 type drawnRun struct {
 	steps            []int
 	rewards          [][]float64 // by step and distinct prompt: E J times the share of all prompts

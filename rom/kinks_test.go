@@ -135,7 +135,7 @@ func TestKinkNeglectAgainstSimulations(t *testing.T) {
 	}
 }
 
-// A tie far away changes nothing: neglected is what is without the average.
+// A tie far away changes nothing: the sizes are those of the other terms alone.
 func TestAFarTieNeglectsNothing(t *testing.T) {
 	p := Params{
 		Estimator: option.Estimator{GroupSize: 7, GroupsPerStep: 1, KL: option.KL{Coefficient: 2.5, In: option.InReward}},

@@ -5,14 +5,25 @@ import (
 	"slices"
 )
 
-// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order, of a number with
-// the given span. Its constants are measured: docs/theory-neglected.md §6.4 has the table. Where the strict order is too
+// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order, of an observable with
+// the given span. Its constants are measured: docs/theory-neglected.md §6.4 has the table. Neither order knows the skewness and the
+// fourth cumulant that a spread builds up, for which the bound on J⁗V²/8 stands. Where the strict order is too
 // large to be followed, only the span is known.
-func neglectedShift(full, strict, span float64) float64 {
-	if math.IsNaN(strict) && !math.IsNaN(full) {
+func (o observable) neglectedShift(full shifted, strict, span float64) float64 {
+	if math.IsNaN(strict) && !math.IsNaN(full.shift) {
 		return span
 	}
-	return min(0.75*math.Abs(full-strict)+0.06*math.Abs(full), span)
+	return min(0.75*math.Abs(full.shift-strict)+0.06*math.Abs(full.shift), span) + min(o.cumulants(full.variance, span), span)
+}
+
+// cumulants returns a bound on J⁗V²/8 of an observable with the given span, V the variance of a gap of two logits: of J |J⁗| ≤ span/8, of
+// the share of equal groups that of exp(−e^{−z}), which J^G is at large G.
+func (o observable) cumulants(variance, span float64) float64 {
+	fourth := span / 8
+	if o.old {
+		fourth = 1.12
+	}
+	return fourth * variance * variance / 4
 }
 
 // Some runs leave a plateau before the mean field, and what it cannot know of them it cannot know of itself when it leaves.

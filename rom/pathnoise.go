@@ -194,8 +194,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 		span := o.span(&p)
 		floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {
 			by := run.noisy[n]
-			// Neither closure knows the skewness and the fourth cumulant that a spread builds up: J⁗V²/8.
-			size = neglectedShift(by[0].shift, by[1].shift, span) + min(o.fourthDerivative(&p)*by[0].variance*by[0].variance/4, span)
+			size = o.neglectedShift(by[0], by[1].shift, span)
 			for _, other := range by[2:] {
 				size += 2 * math.Abs(by[0].shift-other.shift)
 			}

@@ -203,7 +203,7 @@ func (prediction *Prediction) dropInfinite() {
 func (prediction *Prediction) excludeAll(because scope.Reason) {
 	out := Scope{Because: because}
 	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
-	if because == scope.BeyondRange.Because() {
+	if because.Is(scope.BeyondRange) {
 		prediction.Stiffness, prediction.GradientVariance, prediction.Oscillator = ModeStiffness{}, 0, Oscillator{}
 	}
 }

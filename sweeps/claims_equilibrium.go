@@ -26,37 +26,34 @@ func (m *model) atRest(s *config.Settings) *theory.AtRest {
 	return m.cache.AtRest(s, m.predictSettings(s), m.fault.Scale)
 }
 
-// inRun completes a number of the stationary state for the run of a cell.
-func (m *model) inRun(c *Cell, n scope.Number, of func(*scope.Sizes) float64) scope.Number {
-	s := m.settings(c)
-	m.atRest(&s).InRun(&n, m.params(c), c.start, of)
-	return n
-}
-
 // rewardMean returns the mean of J at rest; by the paper's rule J(θ*_∞), without the noise.
 func (m *model) rewardMean(c *Cell) scope.Number {
 	s := m.settings(c)
-	mean := m.atRest(&s).Mean(m.kind)
+	at := m.atRest(&s)
+	mean := at.Mean(m.kind)
 	mean.Because = cmp.Or(mean.Because, m.missingExact(mean.Kind))
 	if m.kind == rom.PaperRule && !mean.Out() { // the fixed point does not depend on G
 		if shift := m.predictSettings(&s).Moments.RewardShift; shift != nil {
 			mean.Leave(scope.LeftModel, *shift)
 		}
-		s.Estimator.GroupSize = option.Infinite
-		limit := m.predictSettings(&s)
+		unlimited := s
+		unlimited.Estimator.GroupSize = option.Infinite
+		limit := m.predictSettings(&unlimited)
 		if mean.Kind = m.kind; limit.FixedPoint == nil {
 			mean.Because = scope.NoFixedPoint.Because()
 			return mean
 		}
 		mean.Value = limit.FixedPoint.Reward
 	}
-	return m.inRun(c, mean, scope.OfMean)
+	at.InRun(&mean, m.params(c), c.start, scope.OfMean)
+	return mean
 }
 
 // fluctuation returns the time average of Var J in the run of a cell.
 func (m *model) fluctuation(c *Cell) scope.Number {
 	s := m.settings(c)
-	variance := m.rewardVariance(&s)
+	at := m.atRest(&s)
+	variance := at.RunVariance(m.kind)
 	if !variance.Out() {
 		way := -m.predictSettings(&s).FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {
@@ -64,7 +61,8 @@ func (m *model) fluctuation(c *Cell) scope.Number {
 		}
 		variance.Resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
 	}
-	return m.inRun(c, variance, scope.OfVariance)
+	at.InRun(&variance, m.params(c), c.start, scope.OfVariance)
+	return variance
 }
 
 // zeroVariance returns the expected share of zero-variance groups: that of the stationary state or,
@@ -76,9 +74,11 @@ func (m *model) zeroVariance(c *Cell) scope.Number {
 		share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
 		return share
 	}
-	share := m.atRest(&s).ZeroShare()
+	at := m.atRest(&s)
+	share := at.ZeroShare()
 	share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
-	return m.inRun(c, share, scope.OfZeroShare)
+	at.InRun(&share, m.params(c), c.start, scope.OfZeroShare)
+	return share
 }
 
 // rewardVariance returns the predicted Var J, averaged over the steps after burn-in of

@@ -267,7 +267,7 @@ The page is generated from the table in package ` + "`rom/scope`" + `. A test ru
 answers or names another reason. Examples change ` + "`configs/smoke.yaml`" + ` or another file of configs; those with a check are files of their own.
 `
 
-// verbs are what the words of a row leave open.
+// verbs finds the places in the words of a row that a cell fills in.
 var verbs = regexp.MustCompile(`%[0-9.]*[a-z]`)
 
 // shown returns an example as a reader can paste it.

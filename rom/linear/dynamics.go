@@ -2,10 +2,11 @@ package linear
 
 import (
 	"cmp"
-	"grposim/rom/scope"
 	"math"
 	"math/cmplx"
 	"slices"
+
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/mat"
 )

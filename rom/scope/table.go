@@ -168,7 +168,7 @@ const (
 	InCell
 )
 
-// rows holds the words of each row. try is what a user can do about it, in the words of docs/primer.md.
+// rows holds the words of each row, and what a user can do about the reason in those of docs/primer.md.
 var rows = [...]struct{ name, says, try string }{
 	NoPenalty:            {"no-penalty", "no fixed point exists without a KL penalty", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0; without one read the way: `predict --path`, `advise --simulate`"},
 	K1NoPenalty:          {"k1-no-penalty", "no fixed point exists: k1 in the loss is no penalty in the mean", "use `grpo.kl.gradient` exact, k2 or k3, or put k1 into the reward"},

@@ -170,27 +170,3 @@ func Jumps(imp *option.Importance) bool {
 	up, _, ok := Bands(imp, 1)
 	return ok && !up.Held && !math.IsInf(Range(imp), 1)
 }
-
-// Loss returns what the bounds take from a weight where the log ratio is normal with the
-// given standard deviation and mean 0: the mean, its derivative in the mean of the log
-// ratio, and the share of the noise.
-func (b Band) Loss(std float64) (mean, slope, share float64) {
-	density := func(x float64) float64 { return fp.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
-	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.Above), 1}, {math.Log1p(-min(b.Below, 1)), -1}} {
-		h := side.sign * side.bound // ≥ 0; +Inf without a bound
-		beyond := 0.5 * fp.Erfc(h/(std*math.Sqrt2))
-		switch {
-		case beyond == 0:
-		case b.Held:
-			excess := max(std*std*density(h)-h*beyond, 0)
-			mean += side.sign * excess
-			slope += beyond
-			share += 2 * side.sign * excess
-		default:
-			mean += beyond
-			slope += side.sign * density(h)
-			share += beyond
-		}
-	}
-	return mean, slope, share
-}
