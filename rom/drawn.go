@@ -182,9 +182,9 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
 		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
 		for i, x := range full.rewards[n] {
-			size += rewardOf.neglectedShift(shifted{shift: x - without[i], variance: full.variance[n]}, strictly[i]-without[i], spans[i])
+			size += rewardOf.neglectedShift(shifted{shift: x - without[i], variance: full.variances[n][i]}, strictly[i]-without[i], spans[i])
 		}
-		return size, full.variance[n]
+		return size, slices.Max(full.variances[n])
 	}))
 	for _, displaced := range [2]float64{rounding, -rounding} {
 		rounded := follow(nil, displaced, at, steps)
@@ -196,10 +196,11 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 
 // drawnRun holds the mean rewards of prompts at some steps, up to the first at which a mean field overflows.
 type drawnRun struct {
-	steps            []int
-	rewards          [][]float64 // by step and distinct prompt: E J times the share of all prompts
-	none             []float64   // the rewards at a step to which the run did not come: NaN
-	varies, variance []float64   // Var ΣP/(ΣP)², and the largest variance of a gap of two logits
+	steps     []int
+	rewards   [][]float64 // by step and distinct prompt: E J times the share of all prompts
+	variances [][]float64 // likewise: the variance of the gap of the two logits
+	none      []float64   // the rewards at a step to which the run did not come: NaN
+	varies    []float64   // Var ΣP/(ΣP)²
 }
 
 // at returns the rewards at a step, NaN where the run did not come to it.
@@ -220,19 +221,20 @@ func (d *drawnPaths) follow(at []int, last int, displaced float64) *drawnRun {
 	r, before, spreading := &drawnRun{none: slices.Repeat([]float64{math.NaN()}, len(d.each))}, 0.0, false
 	for t := 0; len(r.steps) < len(at) && (t <= last || spreading) && d.advance(t); t++ {
 		if at[len(r.steps)] == t {
-			rewards, variance := make([]float64, len(d.each)), 0.0
+			rewards, variances := make([]float64, len(d.each)), make([]float64, len(d.each))
 			for i := range d.each {
 				one := &d.each[i]
 				rewards[i] = one.expected(one.theta)
 				if one.noise != nil {
 					by := one.noise.rewardShift(t, one.theta)
 					rewards[i] += by.shift
-					variance = max(variance, by.variance)
+					variances[i] = by.variance
 				}
 				rewards[i] *= one.count / d.among.prompts
 			}
 			r.steps, r.rewards = append(r.steps, t), append(r.rewards, rewards)
-			r.varies, r.variance = append(r.varies, d.varies), append(r.variance, variance)
+			r.varies, r.variances = append(r.varies, d.varies), append(r.variances, variances)
+			variance := slices.Max(variances)
 			spreading = variance > narrow && variance > before
 			before = variance
 		}
