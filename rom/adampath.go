@@ -330,45 +330,33 @@ type adamMean struct {
 
 // underAdam returns the mean of an observable before step t, with the largest variance of a gap and the
 // standard deviation; NaN where the spread is too large to be followed.
-func (o observable) underAdam(s *adamState, t int) adamMean {
-	at := 0
-	if o.old && s.period > 1 && t%s.period != 0 { // else the step begins with a refresh
-		at = 3 * len(s.Arms)
+func (o *observable) underAdam(s *adamState, t int) adamMean {
+	old := 0
+	if s.period > 1 && t%s.period != 0 { // else the step begins with a refresh
+		old = 3 * len(s.Arms)
 	}
-	centre, cov := s.policies([]int{at})
+	mean, cov := s.policies(o.slots(0, old))
 	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
 		return adamMean{shifted{math.NaN(), math.NaN(), math.NaN()}, math.NaN()}
 	}
-	of := func(x []float64) float64 { return o.of(s.model, s.logits(x)) }
-	idle := of(floats.AddTo(make([]float64, len(centre)), centre, reduce(s.q, s.idle))) - of(centre)
-	return adamMean{overNormalLaw(of, centre, cov), math.Abs(idle)}
+	n := len(s.Arms) - 1
+	present, _ := s.policies([]int{0})
+	drawing, _ := s.policies([]int{old})
+	at := func(x []float64) (now, drawn []float64) {
+		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), s.logits(present), s.logits(drawing))
+	}
+	idle := o.of(s.model, s.logits(floats.AddTo(make([]float64, n), present, reduce(s.q, s.idle))), s.logits(drawing)) - o.of(s.model, s.logits(present), s.logits(drawing))
+	return adamMean{o.over(s.model, &gaussian, at, mean, cov), math.Abs(idle)}
 }
 
-// overNormalLaw returns the mean of a function over the normal law of a mean and a covariance, to second order, in the place of its
-// shift, with the largest variance of a gap and its standard deviation.
-func overNormalLaw(of func(x []float64) float64, mean []float64, cov [][]float64) (all shifted) {
-	here, variance := 0.0, 0.0
-	gaussian.points(mean, cov, 1e-3, func(x []float64) {
-		here = of(x)
-		all.shift += here
-	}, func(up, down, _ []float64, r, v float64) {
-		high, low := of(up), of(down)
-		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
-		all.shift += 0.5 * v * bend
-		all.variance = max(all.variance, 2*v)
-		variance += slope*slope*v + 0.5*bend*bend*v*v
-	})
-	all.deviation = math.Sqrt(variance)
-	return all
-}
-
-// adamPath returns the mean of an observable at the steps at of runs from the logits init, to second order.
-func (o observable) adamPath(p Params, init []float64, at []int, c quotient) []adamMean {
-	s := newAdamState(p, init, c)
-	var all []adamMean
-	for t := 0; len(all) < len(at); t++ {
-		for len(all) < len(at) && at[len(all)] == t {
-			all = append(all, o.underAdam(s, t))
+// adamPath returns the means of observables at the steps at of runs from the logits init, to second order.
+func adamPath(p Params, init []float64, at []int, c quotient, of []observable) [][]adamMean {
+	s, all := newAdamState(p, init, c), make([][]adamMean, len(of))
+	for t, n := 0, 0; n < len(at); t++ {
+		for ; n < len(at) && at[n] == t; n++ {
+			for i := range of {
+				all[i] = append(all[i], of[i].underAdam(s, t))
+			}
 		}
 		s.step(t)
 	}
@@ -378,10 +366,9 @@ func (o observable) adamPath(p Params, init []float64, at []int, c quotient) []a
 // adamNeglect returns the size of what second, of second order, leaves out at each step: the larger of its differences to the order before, the
 // mean field, and to the other quotient of the same order; with the fourth derivative of the observable as in MeanReward. See
 // docs/theory-neglected.md §6.8 for how it compares with simulated runs.
-func (o observable) adamNeglect(p Params, init []float64, at []int, field []float64, second []adamMean) func(n int) float64 {
-	other, span := o.adamPath(p, init, at, lognormal), o.span(&p)
+func (o *observable) adamNeglect(p *Params, field []float64, second, other []adamMean) func(n int) float64 {
 	return func(n int) float64 {
 		s := second[n]
-		return max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(s.variance, span)
+		return max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(p, s.variance)
 	}
 }

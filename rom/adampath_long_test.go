@@ -95,8 +95,8 @@ func TestLongAdamPathSimulated(t *testing.T) {
 		}
 		mean, deviation := simulateAdam(p, start, at, 1000, r, func(now, _ []float64) float64 { return expected(p.Arms, now) })
 		for n, j := range mean {
-			if !(math.Abs(j-path.Reward[n]) <= path.Neglected[n]+5.5*deviation[n]) {
-				t.Errorf("%+v from %v: at step %d E J is %.5f(%.5f), predicted %.5f, neglecting %.5f", p, start, at[n], j, deviation[n], path.Reward[n], path.Neglected[n])
+			if !(math.Abs(j-path.Mean[n]) <= path.Neglected[n]+5.5*deviation[n]) {
+				t.Errorf("%+v from %v: at step %d E J is %.5f(%.5f), predicted %.5f, neglecting %.5f", p, start, at[n], j, deviation[n], path.Mean[n], path.Neglected[n])
 			}
 		}
 		if path.Neglected[5] < 0.01 {

@@ -58,11 +58,11 @@ func TestAdamPathKnown(t *testing.T) {
 			at = append(at, r.at)
 		}
 		first := follow(p, start, at, 0)
-		second := rewardOf.adamPath(p, start, at, taylor)
+		second := adamPath(p, start, at, taylor, []observable{rewardOf})[0]
 		for i, r := range c.rows {
 			variance := second[i].deviation * second[i].deviation
 			where := fmt.Sprintf("%s at t = %d", c.name, r.at)
-			adamNear(t, where+", J on the mean field", first.field[i], r.first, 1e-6)
+			adamNear(t, where+", J on the mean field", first.field[0][i], r.first, 1e-6)
 			adamNear(t, where+", E J", second[i].shift, r.second, 6e-5)
 			adamNear(t, where+", Var J", variance, r.variance, 0.05*r.variance)
 		}

@@ -284,9 +284,8 @@ func (out *adamSecond) read(s *adamState, start, x []float64) {
 	for i := range n {
 		copy(cov[i], out.cov.RawRowView(i))
 	}
-	of := func(x []float64) float64 { return s.expected(s.logits(x)) }
-	j := overNormalLaw(of, x, cov)
-	out.reward, out.variance = j.shift-of(start), j.deviation*j.deviation
+	j := rewardOf.over(s.model, &gaussian, func(x []float64) (now, old []float64) { return s.logits(x), nil }, x, cov)
+	out.reward, out.variance = j.shift-s.expected(s.logits(start)), j.deviation*j.deviation
 }
 
 // adamSlowing returns the slowest rate of the mean step E h of a policy that moves far more slowly than v forgets,

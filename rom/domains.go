@@ -1,6 +1,8 @@
 package rom
 
 import (
+	"slices"
+
 	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/linear"
@@ -23,6 +25,10 @@ const (
 	adamMoment                       // the mean field of Adam's second moment
 	spreadOfRuns                     // the spread of runs about the mean field
 	shareOnTheWay                    // the share of groups with equal rewards along a path
+	passOfRewards                    // pass@k
+	clipOnTheWay                     // the share of clipped samples along a path
+	normOnTheWay                     // the norm of the gradient along a path
+	quantityOfStep                   // a quantity of both policies of a step along a path
 	oscillatorOfPath                 // the reduced-order model away from the fixed point
 	blockRecurrence                  // see Refreshed
 	boundedCycle                     // see BoundedCycle
@@ -131,6 +137,13 @@ var domains = []struct {
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.ShareOfPrompts},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
+	{passOfRewards, anyLag, func(p *Params, _ int) bool { return !p.succeedOrFail() }, scope.PassOfRewards},
+	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
+		success, _ := group.TwoValued(p.Arms)
+		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || prompts(p, 0)
+	}, scope.ClipOfRewards},
+	{normOnTheWay, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 || p.tabular() }, scope.NormOnTheWay},
+	{quantityOfStep, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.QuantityOfPrompts},
 	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
 	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
 	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},
@@ -185,6 +198,13 @@ func roundedRewards(p *Params, _ int) bool {
 		}
 	}
 	return false
+}
+
+// succeedOrFail reports whether all rewards are 0 or 1.
+func (p *Params) succeedOrFail() bool {
+	return !slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
+		return arm.Law != option.Bernoulli && (arm.Std != 0 || arm.Mean != 0 && arm.Mean != 1)
+	})
 }
 
 // signedWeights reports whether the weights of both signs of the advantage differ however small the

@@ -108,39 +108,39 @@ func (d *drawnPaths) advance(t int) (ok bool) {
 }
 
 // weightOf is drawnWeight.
-var weightOf = observable{of: func(m *model, logits []float64) float64 {
-	m.past.set(logits)
+var weightOf = observable{of: func(m *model, now, _ []float64) float64 {
+	m.past.set(now)
 	return m.drawnWeight()
 }}
 
 // weight returns the mean and the variance of drawnWeight over the spread at step t; without one, or where it
 // is too large to be followed, the weight on the mean field and 0.
 func (p *drawnPath) weight(t int) (mean, variance float64) {
-	mean = weightOf.of(p.model, p.theta)
+	mean = weightOf.of(p.model, p.theta, p.theta)
 	if p.noise == nil {
 		return mean, 0
 	}
-	by := p.noise.shift(weightOf, t, p.theta)
+	by := p.noise.shift(&weightOf, t, p.theta, p.theta)
 	if math.IsNaN(by.shift) {
 		return mean, 0
 	}
 	return mean + by.shift, by.deviation * by.deviation
 }
 
-// drawnReward is MeanReward for prompts with a policy each, drawn with replacement. Every prompt is
+// drawnPathOf is the path of an observable of one policy for prompts with a policy each, drawn with replacement. Every prompt is
 // a bandit whose groups are a random share of those of a step, see drawnShare. Beside the sizes of
 // MeanReward, with the shift of each prompt, it neglects that Σ_y P_y varies from run to run. A
-// change of Σ_y P_y changes the speed of all prompts alike, so 2 Var ΣP/(ΣP)² of the distance that E J has
+// change of Σ_y P_y changes the speed of all prompts alike, so 2 Var ΣP/(ΣP)² of the distance that the mean has
 // gone is neglected.
-func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
-	path := Path{Kind: Exact, Scope: Scope{In: true}, Reward: make([]float64, len(at))}
+func drawnPathOf(o *observable, p Params, init []float64, at []int, neglected bool) Path {
+	path := Path{Kind: Exact, Scope: Scope{In: true}, Mean: make([]float64, len(at))}
 	if neglected {
 		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
 	}
 	if len(at) == 0 {
 		return path
 	}
-	all, steps, began := p.distinct(init), at[len(at)-1], ExpectedReward(p, init)
+	all, steps := p.distinct(init), at[len(at)-1]
 	path.Scope.Because = noSpread(&all[0].Params, steps)
 	if n := len(all) * steps; !path.Scope.Because.Out() && n > maxDrawn {
 		path.Scope.Because = scope.DrawnTooLong.Because(maxDrawn, n)
@@ -153,7 +153,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		return path
 	}
 	follow := func(by *closure, displaced float64, at []int, last int) *drawnRun {
-		return newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by).follow(at, last, displaced)
+		return newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by).follow(o, at, last, displaced)
 	}
 	sampledAt := at
 	if neglected {
@@ -165,24 +165,24 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 		return path
 	}
 	for n, t := range at {
-		path.Reward[n] = floats.Sum(full.at(t))
+		path.Mean[n] = floats.Sum(full.at(t))
 	}
 	if !neglected {
 		return path
 	}
-	span, spans := 0.0, make([]float64, len(all)) // of E J of the distinct prompts, times their share of all
+	span, spans := 0.0, make([]float64, len(all)) // of the distinct prompts, times their share of all
 	for i := range all {
-		spans[i] = all[i].count / float64(len(p.Prompts.First)) * rewardOf.span(&all[i].Params)
+		spans[i] = all[i].count / float64(len(p.Prompts.First)) * o.span(&all[i].Params)
 		span += spans[i]
 	}
 	end := full.steps[len(full.steps)-1]
 	field, second, largest := follow(nil, 0, full.steps, end), follow(&strict, 0, full.steps, end), 0.0
 	floats.Add(path.Neglected, ahead(full.steps, at, span, func(n int) (size, variance float64) {
 		largest = max(largest, full.varies[n])
-		size = 2 * largest * math.Abs(floats.Sum(full.rewards[n])-began)
+		size = 2 * largest * math.Abs(floats.Sum(full.means[n])-floats.Sum(full.means[0]))
 		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
-		for i, x := range full.rewards[n] {
-			size += rewardOf.neglectedShift(shifted{shift: x - without[i], variance: full.variances[n][i]}, strictly[i]-without[i], spans[i])
+		for i, x := range full.means[n] {
+			size += o.neglectedShift(&all[i].Params, shifted{shift: x - without[i], variance: full.variances[n][i]}, strictly[i]-without[i], spans[i])
 		}
 		return size, slices.Max(full.variances[n])
 	}))
@@ -194,25 +194,25 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	return path
 }
 
-// drawnRun holds the mean rewards of prompts at some steps, up to the first at which a mean field overflows.
+// drawnRun holds the means of an observable of prompts at some steps, up to the first at which a mean field overflows.
 type drawnRun struct {
 	steps     []int
-	rewards   [][]float64 // by step and distinct prompt: E J times the share of all prompts
+	means     [][]float64 // by step and distinct prompt: the mean times the share of all prompts
 	variances [][]float64 // likewise: the variance of the gap of the two logits
-	none      []float64   // the rewards at a step to which the run did not come: NaN
+	none      []float64   // the means at a step to which the run did not come: NaN
 	varies    []float64   // Var ΣP/(ΣP)²
 }
 
-// at returns the rewards at a step, NaN where the run did not come to it.
+// at returns the means at a step, NaN where the run did not come to it.
 func (r *drawnRun) at(t int) []float64 {
 	if n, ok := slices.BinarySearch(r.steps, t); ok {
-		return r.rewards[n]
+		return r.means[n]
 	}
 	return r.none
 }
 
-// follow is observable.followOn for the mean paths of all prompts.
-func (d *drawnPaths) follow(at []int, last int, displaced float64) *drawnRun {
+// follow is followOn for the mean paths of all prompts.
+func (d *drawnPaths) follow(o *observable, at []int, last int, displaced float64) *drawnRun {
 	defer func() {
 		for _, one := range d.each {
 			one.stop()
@@ -221,18 +221,18 @@ func (d *drawnPaths) follow(at []int, last int, displaced float64) *drawnRun {
 	r, before, spreading := &drawnRun{none: slices.Repeat([]float64{math.NaN()}, len(d.each))}, 0.0, false
 	for t := 0; len(r.steps) < len(at) && (t <= last || spreading) && d.advance(t); t++ {
 		if at[len(r.steps)] == t {
-			rewards, variances := make([]float64, len(d.each)), make([]float64, len(d.each))
+			means, variances := make([]float64, len(d.each)), make([]float64, len(d.each))
 			for i := range d.each {
 				one := &d.each[i]
-				rewards[i] = one.expected(one.theta)
+				means[i] = o.of(one.model, one.theta, one.theta)
 				if one.noise != nil {
-					by := one.noise.rewardShift(t, one.theta)
-					rewards[i] += by.shift
+					by := one.noise.shift(o, t, one.theta, one.theta)
+					means[i] += by.shift
 					variances[i] = by.variance
 				}
-				rewards[i] *= one.count / d.among.prompts
+				means[i] *= one.count / d.among.prompts
 			}
-			r.steps, r.rewards = append(r.steps, t), append(r.rewards, rewards)
+			r.steps, r.means = append(r.steps, t), append(r.means, means)
 			r.varies, r.variances = append(r.varies, d.varies), append(r.variances, variances)
 			variance := slices.Max(variances)
 			spreading = variance > narrow && variance > before

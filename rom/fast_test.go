@@ -23,13 +23,13 @@ func TestSpreadsTogether(t *testing.T) {
 	for i, by := range []closure{gaussian, strict} {
 		one := follow(p.checked(), init, at, 0, by)
 		for n := range at {
-			if one.noisy[n][0] != both.noisy[n][i] || one.field[n] != both.field[n] {
-				t.Errorf("closure %d, step %d: %v, with another spread %v", i, at[n], one.noisy[n], both.noisy[n])
+			if one.noisy[0][n][0] != both.noisy[0][n][i] || one.field[0][n] != both.field[0][n] {
+				t.Errorf("closure %d, step %d: %v, with another spread %v", i, at[n], one.noisy[0][n], both.noisy[0][n])
 			}
 		}
 	}
 	whole, alone := MeanReward(p, init, at), MeanRewardAlone(p, init, at)
-	if !reflect.DeepEqual(whole.Reward, alone.Reward) || whole.Kind != alone.Kind || whole.Scope != alone.Scope || alone.Neglected != nil {
+	if !reflect.DeepEqual(whole.Mean, alone.Mean) || whole.Kind != alone.Kind || whole.Scope != alone.Scope || alone.Neglected != nil {
 		t.Errorf("%+v, alone %+v", whole, alone)
 	}
 }

@@ -102,10 +102,10 @@ func TestPromptsDrawnAtRandom(t *testing.T) {
 		for n, step := range at {
 			mean := sum[step] / runs
 			deviation := math.Sqrt((square[step]/runs - mean*mean) / runs)
-			miss := path.Reward[n] - mean
-			t.Logf("cell %d, step %d: E J %.5f, predicted %.5f, misses %.5f ± %.5f, neglected %.5f", i, step, mean, path.Reward[n], miss, deviation, path.Neglected[n])
+			miss := path.Mean[n] - mean
+			t.Logf("cell %d, step %d: E J %.5f, predicted %.5f, misses %.5f ± %.5f, neglected %.5f", i, step, mean, path.Mean[n], miss, deviation, path.Neglected[n])
 			if !(math.Abs(miss) <= 4.5*deviation+path.Neglected[n]) {
-				t.Errorf("cell %d, step %d: E J %.5f ± %.5f, predicted %.5f, which neglects %.5f", i, step, mean, deviation, path.Reward[n], path.Neglected[n])
+				t.Errorf("cell %d, step %d: E J %.5f ± %.5f, predicted %.5f, which neglects %.5f", i, step, mean, deviation, path.Mean[n], path.Neglected[n])
 			}
 		}
 	}
@@ -122,10 +122,10 @@ func TestNoPromptToRedraw(t *testing.T) {
 		Prompts:   Prompts{First: []float64{1, 0, 1}, Second: []float64{1, 0, 1}, Parameters: option.Tabular, Order: option.Independent},
 	}
 	path := MeanReward(p.checked(), []float64{0, 0}, []int{0, 10})
-	if !path.Scope.In || path.Reward[0] != path.Reward[1] {
+	if !path.Scope.In || path.Mean[0] != path.Mean[1] {
 		t.Errorf("got %+v, want E J = 2/3 at both steps", path)
 	}
-	near(t, "E J", path.Reward[1], 2./3, 1e-15)
+	near(t, "E J", path.Mean[1], 2./3, 1e-15)
 }
 
 // Σ_y P_y is the mean over the spread of runs, and its variance is that of independent prompts. The

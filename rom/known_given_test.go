@@ -185,10 +185,10 @@ func TestRunningMeanOnAPath(t *testing.T) {
 	p.Advantage.Value = 1
 	other := rom.MeanReward(p, gapAt(-2), steps)
 	for i := range steps {
-		closeTo(t, "E J", slow.Reward[i], constant.Reward[i], 1e-9)
+		closeTo(t, "E J", slow.Mean[i], constant.Mean[i], 1e-9)
 	}
-	if math.Abs(other.Reward[2]-constant.Reward[2]) < 1e-5 {
-		t.Errorf("E J does not depend on the noise: %v", other.Reward)
+	if math.Abs(other.Mean[2]-constant.Mean[2]) < 1e-5 {
+		t.Errorf("E J does not depend on the noise: %v", other.Mean)
 	}
 	p.Advantage.Baseline, p.Lag = option.RunningMean, delay(3)
 	if rom.MeanReward(p, gapAt(-2), steps).Scope.In {

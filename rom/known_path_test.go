@@ -64,17 +64,17 @@ func TestMeanPathsOfTheReference(t *testing.T) {
 		p = p.checked()
 		for _, want := range c.at {
 			run := follow(p, init, []int{want.step}, 0, gaussian, strict)
-			by := run.noisy[0]
+			by := run.noisy[0][0]
 			close := func(what string, got, want, within float64) {
 				if !(math.Abs(got-want) <= within) {
 					t.Errorf("%s: %s %.8f, want %.8f within %.1g", name, what, got, want, within)
 				}
 			}
-			close("mean field", run.field[0], want.field, 6e-9)
-			close("Gaussian closure", run.field[0]+by[0].shift, want.gaussian, 0.015*math.Abs(want.gaussian-want.field))
-			close("strict second order", run.field[0]+by[1].shift, want.strict, 0.015*math.Abs(want.strict-want.field))
+			close("mean field", run.field[0][0], want.field, 6e-9)
+			close("Gaussian closure", run.field[0][0]+by[0].shift, want.gaussian, 0.015*math.Abs(want.gaussian-want.field))
+			close("strict second order", run.field[0][0]+by[1].shift, want.strict, 0.015*math.Abs(want.strict-want.field))
 			whole := MeanReward(p, init, []int{want.step})
-			close("mean of runs", whole.Reward[0], want.runs, 4*want.se+whole.Neglected[0])
+			close("mean of runs", whole.Mean[0], want.runs, 4*want.se+whole.Neglected[0])
 		}
 	}
 }

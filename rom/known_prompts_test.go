@@ -258,8 +258,8 @@ func TestTabularRewardStepByStep(t *testing.T) {
 		}
 		path := MeanReward(p, nil, at)
 		for i, want := range field {
-			if allowed := 1e-12 + 2*path.Neglected[i]; !(math.Abs(path.Reward[i]-want) <= allowed) {
-				t.Fatalf("μ = %v, step %d: got %.12f, want %.12f ± %.1g (%s)", mu, i, path.Reward[i], want, allowed, path.Scope.Because)
+			if allowed := 1e-12 + 2*path.Neglected[i]; !(math.Abs(path.Mean[i]-want) <= allowed) {
+				t.Fatalf("μ = %v, step %d: got %.12f, want %.12f ± %.1g (%s)", mu, i, path.Mean[i], want, allowed, path.Scope.Because)
 			}
 			if mu == 0 && path.Neglected[i] > 1e-9 || path.Neglected[i] > 2e-3 {
 				t.Fatalf("μ = %v, step %d: neglects %v", mu, i, path.Neglected[i])
@@ -287,8 +287,8 @@ func TestTabularRewardOfShuffledEpochs(t *testing.T) {
 	p.Prompts.Order = option.Shuffled
 	path := MeanReward(p, []float64{0, 0}, []int{0, 1, 2, 3, 20, 31, 40})
 	for i, step := range []int{0, 1, 2, 3, 20, 31, 40} {
-		if want := (orders[0][step] + orders[1][step]) / 2; math.Abs(path.Reward[i]-want) > 1e-12 {
-			t.Errorf("step %d: got %v, want %v", step, path.Reward[i], want)
+		if want := (orders[0][step] + orders[1][step]) / 2; math.Abs(path.Mean[i]-want) > 1e-12 {
+			t.Errorf("step %d: got %v, want %v", step, path.Mean[i], want)
 		}
 	}
 }

@@ -9,21 +9,17 @@ import (
 // the given span. Its constants are measured: docs/theory-neglected.md §6.4 has the table. Neither order knows the skewness and the
 // fourth cumulant that a spread builds up, for which the bound on J⁗V²/8 stands. Where the strict order is too
 // large to be followed, only the span is known.
-func (o observable) neglectedShift(full shifted, strict, span float64) float64 {
+func (o *observable) neglectedShift(p *Params, full shifted, strict, span float64) float64 {
 	if math.IsNaN(strict) && !math.IsNaN(full.shift) {
 		return span
 	}
-	return min(0.75*math.Abs(full.shift-strict)+0.06*math.Abs(full.shift), span) + min(o.cumulants(full.variance, span), span)
+	return min(0.75*math.Abs(full.shift-strict)+0.06*math.Abs(full.shift), span) + min(o.cumulants(p, full.variance), span)
 }
 
-// cumulants returns a bound on J⁗V²/8 of an observable with the given span, V the variance of a gap of two logits: of J |J⁗| ≤ span/8, of
-// the share of equal groups that of exp(−e^{−z}), which J^G is at large G.
-func (o observable) cumulants(variance, span float64) float64 {
-	fourth := span / 8
-	if o.old {
-		fourth = 1.12
-	}
-	return fourth * variance * variance / 4
+// cumulants returns a bound on f⁗V²/8 of an observable, V the variance of a gap of two logits, a quarter of which is added: both
+// closures know the fourth cumulant of a normal law only.
+func (o *observable) cumulants(p *Params, variance float64) float64 {
+	return o.fourth(p) * variance * variance / 4
 }
 
 // Some runs leave a plateau before the mean field, and what it cannot know of them it cannot know of itself when it leaves.

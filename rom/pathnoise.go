@@ -17,22 +17,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Path is the predicted mean reward of runs at given optimizer steps.
+// Path is the predicted mean of a quantity over runs, at given optimizer steps.
 type Path struct {
-	Reward []float64 // E J; NaN where the spread of runs has no finite prediction
-	Field  []float64 // J on the mean field; nil for prompts with a policy each
+	Mean  []float64 // over runs; NaN where the spread of runs has no finite prediction
+	Field []float64 // the quantity on the mean field; nil for prompts with a policy each
 
-	// Deviation is the standard deviation of J over runs, to leading order in the noise: with
-	// the axes i of the covariance of the logits, of variances V_i, and the slopes of J along them
+	// Deviation is the standard deviation over runs of what a run records. With the axes i of the covariance of
+	// the logits, of variances V_i, the slopes f_i′ and the second derivatives f_i″ of the quantity along them, and
+	// the variance that the samples of a step have at given policies, if the quantity is one of the samples,
 	//
-	//	Var J = Σ_i J_i′² V_i
+	//	Σ_i (f_i′² V_i + ½ f_i″² V_i²) + variance of the samples
 	//
-	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 at G = ∞, NaN where Reward is,
-	// and nil for prompts with a policy each, of which it is not derived.
+	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a quantity of the policy at
+	// G = ∞, NaN where Mean is or where it is not derived, and nil for prompts with a policy each, of which it is not derived.
 	Deviation []float64
 
-	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
-	// reward: the largest up to each step, since a run that lags behind does so for long, and
+	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
+	// the quantity: the largest up to each step, since a run that lags behind does so for long, and
 	// where runs are spread up to three times the step, since some are ahead. It is +Inf where
 	// the spread of runs has no finite prediction. It is nil, as is Rounding, where
 	// MeanRewardAlone leaves it out.
@@ -62,44 +63,48 @@ type Path struct {
 // where S′ is the shift if the same samples are dropped at every displaced policy as in the middle. The others are the
 // error of a force that is expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose
 // logits are displaced by rounding in every step, in which instability makes errors grow as in the simulated one.
-func MeanReward(p Params, init []float64, at []int) Path { return meanReward(p, init, at, true) }
+func MeanReward(p Params, init []float64, at []int) Path { return Paths(p, init, at, Reward)[0] }
 
 // MeanRewardAlone is MeanReward without the size of what it neglects, which takes half of
 // the time or more.
-func MeanRewardAlone(p Params, init []float64, at []int) Path { return meanReward(p, init, at, false) }
+func MeanRewardAlone(p Params, init []float64, at []int) Path {
+	return PathsAlone(p, init, at, Reward)[0]
+}
 
-func meanReward(p Params, init []float64, at []int, neglected bool) Path {
+// Paths computes the means of quantities over runs as MeanReward does that of J, in the time of one, in the order given. The Scope of a
+// quantity is out where it has none of the bandit or is not derived.
+func Paths(p Params, init []float64, at []int, of ...Observed) []Path {
+	return paths(p, init, at, true, of...)
+}
+
+// PathsAlone is Paths without the sizes of what they neglect.
+func PathsAlone(p Params, init []float64, at []int, of ...Observed) []Path {
+	return paths(p, init, at, false, of...)
+}
+
+func paths(p Params, init []float64, at []int, neglected bool, of ...Observed) (all []Path) {
 	p = p.checked()
+	var known []observable
+	var places []int
+	all = make([]Path, len(of))
+	for i, q := range of {
+		o, because := p.observable(q)
+		if because.Out() {
+			all[i].Scope.Because = because
+			continue
+		}
+		known, places = append(known, o), append(places, i)
+	}
 	if p.tabular() {
-		return tabularReward(p, init, at, neglected)
+		for n, i := range places {
+			all[i] = tabularPath(&known[n], p, init, at, neglected)
+		}
+		return all
 	}
-	return rewardOf.along(p, init, at, neglected)
-}
-
-// observable is a function of one policy whose mean over runs is predicted along the path.
-type observable struct {
-	of   func(m *model, logits []float64) float64
-	old  bool                    // of the policy that draws the groups of a step, else of the present one
-	span func(p *Params) float64 // its largest value less its smallest
-}
-
-// rewardOf is J.
-var rewardOf = observable{of: (*model).expected, span: func(p *Params) float64 {
-	low, high := p.Arms[0].Mean, p.Arms[0].Mean
-	for _, arm := range p.Arms {
-		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	for n, path := range pathsOf(p, init, at, neglected, known...) {
+		all[places[n]] = path
 	}
-	return high - low
-}}
-
-// equalOf is the share of groups whose rewards are all equal.
-var equalOf = observable{
-	of: func(m *model, logits []float64) float64 {
-		softmax(m.now.probs, logits)
-		return m.law.EqualRewards(m.now.probs)
-	},
-	old:  true,
-	span: func(*Params) float64 { return 1 },
+	return all
 }
 
 // maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which takes about a microsecond.
@@ -112,7 +117,8 @@ const maxSharePath = 100_000
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
-	if share.Because = p.notDerived(rewardsInDigits, shareOnTheWay); share.Out() {
+	o, because := p.observable(ZeroVariance)
+	if share.Because = cmp.Or(p.notDerived(rewardsInDigits), because); share.Out() {
 		return share
 	}
 	if to-from > maxSharePath {
@@ -123,30 +129,30 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Numbe
 	for i := range at {
 		at[i] = from + i
 	}
-	path := equalOf.along(p, init, at, true)
+	path := pathsOf(p, init, at, true, o)[0]
 	if share.Kind, share.Because = path.Kind, path.Scope.Because; share.Out() {
 		return share
 	}
-	share.Value = floats.Sum(path.Reward) / float64(len(at))
+	share.Value = floats.Sum(path.Mean) / float64(len(at))
 	share.Leave(scope.HigherOrder, floats.Sum(path.Neglected)/float64(len(at)))
 	return share
 }
 
-// along is MeanReward of checked parameters for any observable, in the place of J.
-func (o observable) along(p Params, init []float64, at []int, neglected bool) Path {
-	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
-	if because := p.notDerived(meanForceKnown); because.Out() {
-		path.Scope = Scope{Because: because}
-		path.Reward = make([]float64, len(at))
-		return path
+// pathsOf is Paths of checked parameters without prompts of their own.
+func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observable) []Path {
+	all := make([]Path, len(of))
+	because := p.notDerived(meanForceKnown)
+	for i := range all {
+		all[i] = Path{Kind: newModel(&p).kind(), Scope: Scope{In: !because.Out(), Because: because}}
+		if because.Out() {
+			all[i].Mean = make([]float64, len(at))
+		} else if neglected {
+			all[i].Neglected, all[i].Rounding = make([]float64, len(at)), make([]float64, len(at))
+		}
 	}
-	if neglected {
-		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
+	if because.Out() || len(at) == 0 || len(of) == 0 {
+		return all
 	}
-	if len(at) == 0 {
-		return path
-	}
-	var because scope.Reason
 	last, steps, places, closures := at[len(at)-1], at, []int(nil), []closure(nil)
 	if p.GroupSize != option.Infinite {
 		because = noSpread(&p, last)
@@ -161,55 +167,86 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 			closures = append(closures, held)
 		}
 	}
-	run := o.followOn(p, init, steps, last, 0, closures...)
+	run := followOn(p, init, steps, last, 0, of, closures...)
+	because = cmp.Or(because, p.notDerived(stateAtRest))
 	for _, t := range at {
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
-		path.Field = append(path.Field, run.field[place])
 	}
-	path.Reward, path.Deviation, path.Kind, path.Scope = slices.Clone(path.Field), make([]float64, len(at)), run.kind, run.scope
-	if because = cmp.Or(because, p.notDerived(stateAtRest)); because.Out() {
-		path.Scope = Scope{Because: because}
-	}
-	var second []adamMean
+	var second [][]adamMean
 	if spread && ofAdam {
-		second = o.adamPath(p, init, at, taylor)
+		second = adamPath(p, init, at, taylor, of)
 	}
-	for n, place := range places {
-		switch {
-		case second != nil:
-			path.Reward[n], path.Deviation[n] = second[n].shift, second[n].deviation
-		case closures != nil:
-			path.Reward[n] += run.noisy[place][0].shift
-			path.Deviation[n] = run.noisy[place][0].deviation
+	for i := range all {
+		path := &all[i]
+		path.Deviation, path.Kind, path.Scope = make([]float64, len(at)), run.kind, run.scope
+		if because.Out() {
+			path.Scope = Scope{Because: because}
 		}
-	}
-	if !path.Scope.In || !neglected {
-		return path
-	}
-	if second != nil {
-		addLargest(path.Neglected, o.adamNeglect(p, init, at, path.Field, second))
-	}
-	if closures != nil {
-		span := o.span(&p)
-		floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {
-			by := run.noisy[n]
-			size = o.neglectedShift(by[0], by[1].shift, span)
-			for _, other := range by[2:] {
-				size += 2 * math.Abs(by[0].shift-other.shift)
+		for n, place := range places {
+			path.Field = append(path.Field, run.field[i][place])
+			switch mean := run.field[i][place]; {
+			case second != nil:
+				path.Mean, path.Deviation[n] = append(path.Mean, second[i][n].shift), second[i][n].deviation
+			case closures != nil:
+				by := run.noisy[i][place][0]
+				path.Mean, path.Deviation[n] = append(path.Mean, mean+by.shift), by.deviation
+			default:
+				path.Mean = append(path.Mean, mean)
 			}
-			return size, by[0].variance
-		}))
-		if path.Kind != Exact {
-			addLargest(path.Neglected, o.expansionError(p, init, at, func(n int) float64 { return run.noisy[places[n]][0].shift }))
 		}
 	}
-	for _, displaced := range [2]float64{rounding, -rounding} {
-		rounded := o.follow(p, init, at, displaced)
-		addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - path.Field[n]) })
+	if neglected {
+		neglect(&p, init, at, all, of, &run, steps, places, second)
 	}
-	floats.Add(path.Neglected, path.Rounding)
-	return path
+	return all
+}
+
+// neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
+func neglect(p *Params, init []float64, at []int, all []Path, of []observable, run *followed, steps, places []int, second [][]adamMean) {
+	var other [][]adamMean
+	if second != nil {
+		other = adamPath(*p, init, at, lognormal, of)
+	}
+	var rounded [2]followed
+	for side, displaced := range [2]float64{rounding, -rounding} {
+		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of)
+	}
+	for i := range all {
+		path, o, span := &all[i], &of[i], of[i].span(p)
+		if !path.Scope.In {
+			continue
+		}
+		if second != nil {
+			addLargest(path.Neglected, o.adamNeglect(p, path.Field, second[i], other[i]))
+		}
+		if second == nil && len(run.noisy[i][0]) > 0 {
+			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {
+				by := run.noisy[i][n]
+				size = o.neglectedShift(p, by[0], by[1].shift, span)
+				for _, other := range by[2:] {
+					size += 2 * math.Abs(by[0].shift-other.shift)
+				}
+				return size, by[0].variance
+			}))
+			if path.Kind != Exact {
+				addLargest(path.Neglected, o.expansionError(*p, init, at, func(n int) float64 { return run.noisy[i][places[n]][0].shift }))
+			}
+		}
+		for _, by := range rounded {
+			addLargest(path.Rounding, func(n int) float64 { return math.Abs(by.field[i][n] - path.Field[n]) })
+		}
+		floats.Add(path.Neglected, path.Rounding)
+		if o.closeness != nil {
+			m := newModel(p)
+			addLargest(path.Neglected, func(n int) float64 {
+				if run.logits[places[n]] == nil {
+					return math.NaN()
+				}
+				return o.closeness(m, run.logits[places[n]], run.drawing[places[n]])
+			})
+		}
+	}
 }
 
 // expansionError returns the error of the observable's mean that a force expanded in 1/G makes at each step,
@@ -218,7 +255,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 // without the expansion, and the relative difference of the covariances of the noise,
 // the largest up to the step, times the shift. It decreases as 1/G² once all arms that
 // matter are drawn several times in a group, and before as 1/G or more slowly.
-func (o observable) expansionError(p Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
+func (o *observable) expansionError(p Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	unknown := func(int) float64 { return math.Inf(1) }
 	smaller := p
 	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
@@ -229,7 +266,8 @@ func (o observable) expansionError(p Params, init []float64, at []int, shift fun
 	if exactly.tables = group.Compositions(p.Arms, &smaller.Estimator); !exactly.tables.Summed() {
 		return unknown
 	}
-	expanded, exact := o.follow(smaller, init, at, 0), o.follow(exactly, init, at, 0)
+	last, of := at[len(at)-1], []observable{*o}
+	expanded, exact := followOn(smaller, init, at, last, 0, of), followOn(exactly, init, at, last, 0, of)
 	by, truly, relative := newModel(&smaller), newModel(&exactly), 0.0
 	return func(n int) float64 {
 		theta := exact.logits[n]
@@ -243,7 +281,7 @@ func (o observable) expansionError(p Params, init []float64, at []int, shift fun
 		if difference.Sub(truly.covariance(), noise); mat.Norm(&difference, 2) > 0 {
 			relative = max(relative, mat.Norm(&difference, 2)/mat.Norm(noise, 2))
 		}
-		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[n]-exact.field[n]) + relative*math.Abs(shift(n)))
+		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[0][n]-exact.field[0][n]) + relative*math.Abs(shift(n)))
 	}
 }
 
@@ -255,55 +293,55 @@ const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
-	logits  [][]float64
-	field   []float64   // the observable on the mean field; NaN where that is not finite
-	noisy   [][]shifted // by step and closure
-	visited int         // number of the steps that the run came to
-	kind    Kind
-	scope   Scope
+	logits, drawing [][]float64   // of the policy, and of that which draws the groups
+	field           [][]float64   // by observable and step, on the mean field; NaN where that is not finite
+	noisy           [][][]shifted // by observable, step and closure
+	visited         int           // number of the steps that the run came to
+	kind            Kind
+	scope           Scope
 }
 
 // shifted is the change of an observable's mean by the noise at one step, the largest variance of a gap of two logits
 // there, and the standard deviation of the observable over runs: see spread.shift.
 type shifted struct{ shift, variance, deviation float64 }
 
-// follow is observable.follow of J.
+// follow is followOn of J to the last of the steps.
 func follow(p Params, init []float64, at []int, displaced float64, closures ...closure) followed {
-	return rewardOf.follow(p, init, at, displaced, closures...)
+	return followOn(p, init, at, at[len(at)-1], displaced, []observable{rewardOf}, closures...)
 }
 
-// follow follows a mean field at the steps at from the logits init, and about it the spread
+// followOn follows a mean field at the steps at from the logits init, and about it the spread
 // of runs by each of the closures. Every step displaces the logits by up to displaced times
-// max(1, |θ_a|), each arm by another share of it, so that no symmetry hides the displacement.
-func (o observable) follow(p Params, init []float64, at []int, displaced float64, closures ...closure) (f followed) {
-	return o.followOn(p, init, at, at[len(at)-1], displaced, closures...)
-}
-
-// followOn is follow that goes beyond the step last only while the first spread is wide and grows.
-func (o observable) followOn(p Params, init []float64, at []int, last int, displaced float64, closures ...closure) (f followed) {
-	f.logits, f.field, f.noisy = make([][]float64, len(at)), make([]float64, len(at)), make([][]shifted, len(at))
+// max(1, |θ_a|), each arm by another share of it, so that no symmetry hides the displacement. Beyond the step last it goes
+// on only while the first spread is wide and grows.
+func followOn(p Params, init []float64, at []int, last int, displaced float64, of []observable, closures ...closure) (f followed) {
+	f.logits, f.drawing = make([][]float64, len(at)), make([][]float64, len(at))
 	steps, variance, spreading := at[len(at)-1], 0.0, false
 	spreads := make([]*spread, len(closures))
 	for i, by := range closures {
 		spreads[i] = newSpread(p, init, steps, by)
 	}
-	for n := range at {
-		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(spreads))
+	for range of {
+		field, noisy := make([]float64, len(at)), make([][]shifted, len(at))
+		for n := range at {
+			field[n], noisy[n] = math.NaN(), make([]shifted, len(spreads))
+		}
+		f.field, f.noisy = append(f.field, field), append(f.noisy, noisy)
 	}
 	m, past := newModel(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
-		seen := theta
-		if o.old {
-			seen = past.at(t, theta)
-		}
+		old := past.at(t, theta)
 		if n := f.visited; at[n] == t {
-			f.logits[n], f.field[n] = slices.Clone(theta), o.of(m, seen)
-			for i, noise := range spreads {
-				f.noisy[n][i] = noise.shift(o, t, seen)
+			f.logits[n], f.drawing[n] = slices.Clone(theta), slices.Clone(old)
+			for i := range of {
+				f.field[i][n] = of[i].of(m, theta, old)
+				for k, noise := range spreads {
+					f.noisy[i][n][k] = noise.shift(&of[i], t, theta, old)
+				}
 			}
-			if f.visited++; len(spreads) > 0 {
+			if f.visited++; len(spreads) > 0 && len(of) > 0 {
 				before := variance
-				variance = f.noisy[n][0].variance
+				variance = f.noisy[0][n][0].variance
 				spreading = variance > narrow && variance > before
 			}
 		}
@@ -664,9 +702,6 @@ func (s *spread) moved(logits, x []float64) []float64 {
 	return out
 }
 
-// rewardShift is shift of the observable J.
-func (s *spread) rewardShift(t int, theta []float64) shifted { return s.shift(rewardOf, t, theta) }
-
 // oldSlot returns the index in the state, before step t, of the policy that draws its groups.
 func (s *spread) oldSlot(t int) int {
 	if s.refreshes(t) { // which comes with the step
@@ -677,30 +712,19 @@ func (s *spread) oldSlot(t int) int {
 }
 
 // shift returns by how much the mean of an observable before step t differs from that of the mean field, which has its
-// policy at theta, the largest variance of a gap of two logits, and the standard deviation of the observable; NaN if the spread is too large to be followed.
-func (s *spread) shift(o observable, t int, theta []float64) shifted {
-	slot := s.slot(t)
-	if o.old {
-		slot = s.oldSlot(t)
-	}
-	mean, cov, ok := s.of([]int{slot})
+// policy at theta and draws by old, the largest variance of a gap of two logits, and the standard deviation of the observable; NaN if the
+// spread is too large to be followed.
+func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
+	slots := o.slots(s.slot(t), s.oldSlot(t))
+	mean, cov, ok := s.of(slots)
 	if s.lost || !ok {
 		return shifted{math.NaN(), math.NaN(), math.NaN()}
 	}
-	at := func(x []float64) float64 { return o.of(s.model, s.moved(theta, x)) }
-	middle, shift, variance, of, j0 := s.middle(mean), -o.of(s.model, theta), 0.0, 0.0, 0.0
-	s.points(middle, cov, 1e-3, func(x []float64) {
-		j0 = at(x)
-		shift += j0
-	}, func(up, down, axis []float64, r, v float64) {
-		high, low := at(up), at(down)
-		slope := (high - low) / (2 * r)
-		shift += 0.5 * v / (r * r) * (high + low - 2*j0)
-		for k, x := range axis {
-			shift += slope * x * (mean[k] - middle[k])
-		}
-		variance = max(variance, 2*v)
-		of += slope * slope * v
-	})
-	return shifted{shift, variance, math.Sqrt(of)}
+	d := len(mean)
+	at := func(x []float64) (now, drawing []float64) {
+		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
+	}
+	by := o.over(s.model, &s.closure, at, mean, cov)
+	by.shift -= o.of(s.model, theta, old)
+	return by
 }

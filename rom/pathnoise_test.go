@@ -126,7 +126,7 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		init := []float64{c.start / 2, -c.start / 2}
 		field := path(c.p, init, steps)
 		predicted := MeanReward(c.p, init, at)
-		got, neglected := predicted.Reward, predicted.Neglected
+		got, neglected := predicted.Mean, predicted.Neglected
 		if predicted.Kind != Exact || !predicted.Scope.In {
 			t.Fatalf("%s: %v, %+v", c.name, predicted.Kind, predicted.Scope)
 		}
@@ -175,7 +175,7 @@ func TestSpreadBecomesStationary(t *testing.T) {
 				variance, shift, deviation := 0.0, 0.0, 0.0
 				for i := range steps {
 					if i >= steps-period*4*5 { // whole periods
-						dj := s.rewardShift(i, init)
+						dj := s.shift(&rewardOf, i, init, init)
 						_, cov, _ := s.of([]int{s.slot(i)})
 						shift += dj.shift / float64(period*4*5)
 						deviation += dj.deviation / float64(period*4*5)
@@ -232,10 +232,10 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 		p.tables = group.Tables{}
 		expanded := follow(p, c.init, at, 0, gaussian)
 		predicted := make([]float64, len(at))
-		addLargest(predicted, rewardOf.expansionError(p, c.init, at, func(n int) float64 { return expanded.noisy[n][0].shift }))
+		addLargest(predicted, rewardOf.expansionError(p, c.init, at, func(n int) float64 { return expanded.noisy[0][n][0].shift }))
 		largest := 0.0
 		for n := range at {
-			wrong := math.Abs(exact.field[n] + exact.noisy[n][0].shift - expanded.field[n] - expanded.noisy[n][0].shift)
+			wrong := math.Abs(exact.field[0][n] + exact.noisy[0][n][0].shift - expanded.field[0][n] - expanded.noisy[0][n][0].shift)
 			largest = max(largest, wrong)
 			if wrong > 2*predicted[n] {
 				t.Errorf("%v, step %d: an error of %.2g, predicted %.2g", c.means, at[n], wrong, predicted[n])
@@ -254,7 +254,7 @@ func TestMeanRewardScope(t *testing.T) {
 	got := MeanReward(p, []float64{0, 0}, []int{0, 7, 50})
 	field := path(p, []float64{0, 0}, 50)
 	for i, step := range []int{0, 7, 50} {
-		if !got.Scope.In || got.Reward[i] != field[step] || got.Neglected[i] != got.Rounding[i] || got.Rounding[i] > 1e-13 {
+		if !got.Scope.In || got.Mean[i] != field[step] || got.Neglected[i] != got.Rounding[i] || got.Rounding[i] > 1e-13 {
 			t.Errorf("step %d: mean field %v, %+v", step, field[step], got)
 		}
 	}
@@ -286,7 +286,7 @@ func TestStrictOrderAtABound(t *testing.T) {
 			least, largest := math.Inf(1), math.Inf(-1)
 			for i := range 200 {
 				p.Optimizer.LearningRate = 0.5 + 2e-4*float64(i)
-				s := follow(p.checked(), init, []int{step}, 0, strict).noisy[0][0].shift
+				s := follow(p.checked(), init, []int{step}, 0, strict).noisy[0][0][0].shift
 				least, largest = min(least, s), max(largest, s)
 			}
 			if !(largest-least < 0.3*math.Abs(largest+least)) {

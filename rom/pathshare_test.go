@@ -66,10 +66,11 @@ func TestShareIsOfTheSnapshot(t *testing.T) {
 		t.Errorf("%g in the next block and %g before, want another policy", next, at)
 	}
 	p.Lag = option.Lag{Kind: option.Delay, Interval: 3}
-	present := equalOf
-	present.old = false
-	path := present.along(p.checked(), init, []int{20}, false)
-	near(t, "share under a delay", share(23), path.Reward[0], 1e-12)
+	present := observables[ZeroVariance]
+	present.of = func(m *model, now, _ []float64) float64 { return observables[ZeroVariance].of(m, nil, now) }
+	present.depends = ofPolicy
+	path := pathsOf(p.checked(), init, []int{20}, false, present)[0]
+	near(t, "share under a delay", share(23), path.Mean[0], 1e-12)
 }
 
 // Over several steps the share is their mean; at G = ∞ there are no groups, and a run without end is not followed.

@@ -234,17 +234,17 @@ func unsettledTabular(p Params, init []float64, from, to int) (left scope.Sizes,
 	return left, Scope{In: true}
 }
 
-// tabularReward is MeanReward for prompts with a policy each: the mean over the prompts of
+// tabularPath is the path of an observable for prompts with a policy each: the mean over the prompts of
 // the paths of single bandits over their visits, each as far as it is at that step. In an
 // epoch in order a prompt has gone s_j/s_M of its way from one visit to the next j steps
-// after the first of the two; there J is interpolated linearly in the way, with the error
-// f(1−f)(ΔJ)²|J″|/(2J′²), f = s_j/s_M. In a shuffled epoch, without momentum, the share of
+// after the first of the two; there the mean is interpolated linearly in the way, of J with the error
+// f(1−f)(ΔJ)²|J″|/(2J′²), f = s_j/s_M, of other quantities f(1−f) of the change. In a shuffled epoch, without momentum, the share of
 // the epoch that has passed is the share of the prompts that have been visited.
-func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
+func tabularPath(o *observable, p Params, init []float64, at []int, neglected bool) Path {
 	if p.Prompts.Order == option.Independent {
-		return drawnReward(p, init, at, neglected)
+		return drawnPathOf(o, p, init, at, neglected)
 	}
-	path := Path{Kind: Exact, Scope: Scope{In: true}, Reward: make([]float64, len(at))}
+	path := Path{Kind: Exact, Scope: Scope{In: true}, Mean: make([]float64, len(at))}
 	if neglected {
 		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
 	}
@@ -263,7 +263,7 @@ func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
 	for x := range p.Prompts.First {
 		one, start := p.prompt(x, init)
 		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
-		of := meanReward(one, start, all, neglected)
+		of := pathsOf(one.checked(), start, all, neglected, *o)[0]
 		if !of.Scope.In {
 			path.Scope = of.Scope
 			return path
@@ -279,14 +279,16 @@ func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
 					way = coasted(mu, since-before*period) / coasted(mu, period)
 				}
 			}
-			from, to := of.Reward[before], of.Reward[min(before+1, len(all)-1)]
-			path.Reward[i] += ((1-way)*from + way*to) / n
+			from, to := of.Mean[before], of.Mean[min(before+1, len(all)-1)]
+			path.Mean[i] += ((1-way)*from + way*to) / n
 			if !neglected {
 				continue
 			}
 			path.Neglected[i] += of.Neglected[min(before+1, len(all)-1)] / n
 			path.Rounding[i] += of.Rounding[min(before+1, len(all)-1)] / n
-			if q := (from - second) / (first - second); mu > 0 && q > 0 && q < 1 {
+			if q := (from - second) / (first - second); !o.isReward {
+				path.Neglected[i] += way * (1 - way) * math.Abs(to-from) / n
+			} else if mu > 0 && q > 0 && q < 1 {
 				path.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) * math.Abs((1-2*q)/(q*(1-q)*(first-second))) / n
 			}
 		}

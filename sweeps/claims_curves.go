@@ -330,12 +330,12 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 	if m.faulty() {
 		size = theory.Unsized
 	}
-	r := m.cache.MeanReward(params, &c.Settings, c.start, cv.steps, size)
+	r := m.cache.Mean(rom.Reward, params, &c.Settings, c.start, cv.steps, size)
 	if theory.Unbounded(r) {
 		s := m.settings(c)
 		r = theory.ComeToRest(r, m.atRest(&s))
 	}
-	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
+	cv.reward, cv.neglected, cv.rounding = r.Mean, r.Neglected, r.Rounding
 	p.Kind = cmp.Or(p.Kind, r.Kind)
 	p.Because = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
 	return cv, p

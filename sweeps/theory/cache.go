@@ -16,7 +16,7 @@ import (
 // method Equilibrium is safe for concurrent use, and one equilibrium is not.
 type Cache struct {
 	predictions *predictionTable
-	rewards     map[rewardKey]*rom.Path // at most maxCached
+	paths       map[pathKey]*rom.Path // at most maxCached
 
 	mutex      sync.Mutex
 	equilibria map[equilibriumKey]*rom.Equilibrium // of at most most entries
@@ -54,7 +54,7 @@ func NewCache() *Cache {
 	return &Cache{
 		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
-		rewards:     make(map[rewardKey]*rom.Path),
+		paths:       make(map[pathKey]*rom.Path),
 		most:        maxEntries,
 	}
 }
@@ -235,10 +235,11 @@ func (cache *Cache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equi
 	return equilibrium
 }
 
-// rewardKey holds everything that the predicted mean reward of a cell depends on.
-type rewardKey struct {
+// pathKey holds everything that a predicted path of a cell depends on.
+type pathKey struct {
 	Key
 	start  string // the logits at step 0
+	of     rom.Observed
 	size   Size
 	period int // of refreshes in the run, which with its length decides the steps
 	length int
@@ -252,22 +253,21 @@ const (
 	Unsized      // in half of the time
 )
 
-// MeanReward returns the mean reward of runs of a cell from the logits start, at the steps of
+// Mean returns the mean of an observed number over runs of a cell from the logits start, at the steps of
 // ComparedSteps. Nothing may write into it.
-func (cache *Cache) MeanReward(params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
-	key := rewardKey{KeyOf(params, rom.DynamicsAlone), bytesOf(start...), size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
-	path, known := cache.rewards[key]
+func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
+	key := pathKey{KeyOf(params, rom.DynamicsAlone), bytesOf(start...), of, size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
+	path, known := cache.paths[key]
 	if !known {
-		predict := rom.MeanReward
+		predict := rom.Paths
 		if size == Unsized {
-			predict = rom.MeanRewardAlone
+			predict = rom.PathsAlone
 		}
-		computed := predict(params, start, steps)
-		path = &computed
-		if len(cache.rewards) == maxCached {
-			clear(cache.rewards)
+		path = &predict(params, start, steps, of)[0]
+		if len(cache.paths) == maxCached {
+			clear(cache.paths)
 		}
-		cache.rewards[key] = path
+		cache.paths[key] = path
 	}
 	return path
 }

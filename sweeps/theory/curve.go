@@ -13,14 +13,14 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Path is the predicted expected reward J of the runs of a cell over optimizer steps: the
+// Path is the predicted mean of a recorded quantity of the runs of a cell over optimizer steps: for the expected reward J the
 // curve by which the claim `trajectory` judges them.
 type Path struct {
 	Steps  []int  `json:"steps"`           // ascending, from 0 on: those of ComparedSteps unless others are asked for
-	Reward Series `json:"expected_reward"` // mean of J over runs at each step
+	Reward Series `json:"expected_reward"` // mean of J, or of another quantity, over runs at each step
 
-	// Deviation is the standard deviation of J over runs, and Neglected the predicted size of
-	// what Reward leaves out, the largest up to each step, both in units of reward; empty: not
+	// Deviation is the standard deviation over runs, and Neglected the predicted size of
+	// what Reward leaves out, the largest up to each step, both in units of the quantity; empty: not
 	// known.
 	Deviation Series `json:"expected_reward_deviation"`
 	Neglected Series `json:"neglected"`
@@ -29,41 +29,72 @@ type Path struct {
 	Scope rom.Scope `json:"scope"` // out: the theory has no path, and the lists are empty
 }
 
-// Path returns the predicted path of the runs of a cell with these settings.
-func (cache *Cache) Path(s *config.Settings) Path {
-	return cache.path(s, ComparedSteps(s), func(params rom.Params, start []float64, steps []int) *rom.Path {
-		return cache.MeanReward(params, s, start, steps, Sized)
-	})
+// Path returns the predicted path of J of the runs of a cell with these settings.
+func (cache *Cache) Path(s *config.Settings) Path { return cache.Course(s, sim.ExpectedReward) }
+
+// Course returns the predicted path of a recorded quantity of the runs of a cell with these settings.
+func (cache *Cache) Course(s *config.Settings, of sim.Quantity) Path {
+	return cache.courses(s, ComparedSteps(s), func(params rom.Params, start []float64, steps []int, of ...rom.Observed) []rom.Path {
+		return []rom.Path{*cache.Mean(of[0], params, s, start, steps, Sized)}
+	}, of)[0]
 }
 
 // PathAt is Path at other steps, ascending from 0 on. The cache does not keep it.
 func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
-	return cache.path(s, steps, func(params rom.Params, start []float64, steps []int) *rom.Path {
-		r := rom.MeanReward(params, start, steps)
-		return &r
-	})
+	return cache.Courses(s, steps, sim.ExpectedReward)[0]
 }
 
-// path is the path at steps, of which predict gives the mean over runs.
-func (cache *Cache) path(s *config.Settings, steps []int, predict func(params rom.Params, start []float64, steps []int) *rom.Path) Path {
+// Courses is Course of several quantities at other steps, ascending from 0 on, in the time of one. The cache does not keep them.
+func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity) []Path {
+	return cache.courses(s, steps, rom.Paths, of...)
+}
+
+// observed returns what the theory has of a recorded quantity.
+func observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
+	if q != sim.TrueReward {
+		return rom.Observed(q), scope.Reason{}
+	}
+	for a, mean := range s.Bandit.TrueMeans {
+		if mean != s.Bandit.Arms[a].Mean {
+			return "", scope.TrueMeans.Because()
+		}
+	}
+	return rom.Reward, scope.Reason{}
+}
+
+// courses returns the paths of quantities at steps, of which predict gives the means over runs.
+func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params rom.Params, start []float64, steps []int, of ...rom.Observed) []rom.Path, of ...sim.Quantity) []Path {
+	all, known, places := make([]Path, len(of)), []rom.Observed(nil), []int(nil)
 	start := cache.Start(s)
-	if start == nil {
-		return Path{Scope: rom.Scope{Because: scope.NoStart.Because()}}
+	for i, q := range of {
+		o, because := observed(s, q)
+		if start == nil {
+			because = scope.NoStart.Because()
+		}
+		if all[i].Scope.Because = because; !because.Out() {
+			known, places = append(known, o), append(places, i)
+		}
+	}
+	if len(known) == 0 {
+		return all
 	}
 	params := Params(s, rom.Unit)
 	point, reached := cache.Equilibrium(params).Reached()
-	path := Path{Steps: steps}
-	r := predict(params, start, steps)
-	path.Kind = r.Kind
-	if because := cmp.Or(r.Scope.Because, FewKicks(params, s, start, point, reached)); because.Out() {
-		return Path{Kind: r.Kind, Scope: rom.Scope{Because: because}}
+	few := FewKicks(params, s, start, point, reached)
+	for n, r := range predict(params, start, steps, known...) {
+		path := &all[places[n]]
+		path.Kind = r.Kind
+		if because := cmp.Or(r.Scope.Because, few); because.Out() {
+			path.Scope.Because = because
+			continue
+		}
+		if known[n] == rom.Reward && Unbounded(&r) {
+			r = *ComeToRest(&r, cache.Stationary(s))
+		}
+		path.Steps, path.Scope.In = steps, true
+		path.Reward, path.Deviation, path.Neglected = r.Mean, r.Deviation, r.Neglected
 	}
-	if Unbounded(r) {
-		r = ComeToRest(r, cache.Stationary(s))
-	}
-	path.Scope.In = true
-	path.Reward, path.Deviation, path.Neglected = r.Reward, r.Deviation, r.Neglected
-	return path
+	return all
 }
 
 // Series holds a number for each step of a path; NaN or infinite where the theory has none.
@@ -123,14 +154,14 @@ func ComeToRest(r *rom.Path, at *AtRest) *rom.Path {
 		return r
 	}
 	rest := *r
-	rest.Reward, rest.Neglected, rest.Deviation = slices.Clone(r.Reward), slices.Clone(r.Neglected), slices.Clone(r.Deviation)
+	rest.Mean, rest.Neglected, rest.Deviation = slices.Clone(r.Mean), slices.Clone(r.Neglected), slices.Clone(r.Deviation)
 	variance := at.Variance()
 	left, shift := 0.0, *p.Moments.RewardShift
 	for i := len(r.Field) - 1; i >= 0 && math.IsInf(r.Neglected[i], 1); i-- {
 		if left = max(left, math.Abs(r.Field[i]-p.FixedPoint.Reward)); math.IsNaN(r.Field[i]) {
 			break
 		}
-		rest.Reward[i], rest.Neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
+		rest.Mean[i], rest.Neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
 		if rest.Deviation != nil {
 			rest.Deviation[i] = math.NaN()
 			if !variance.Judged(variance.Value).Out() {

@@ -1,0 +1,374 @@
+package rom
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"grposim/option"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+	"grposim/rom/weight"
+)
+
+// Observed names a number of which Paths predicts the course: a function of the policy π of a step, of the policy π_old
+// that draws its groups, or of both (docs/theory-neglected.md §6.9).
+type Observed string
+
+// The quantities, of which PassAt makes others.
+const (
+	Reward           Observed = "expected_reward"        // J = Σ π_a m_a
+	Entropy          Observed = "entropy"                // −Σ π log π, nats
+	Collision        Observed = "collision"              // Σ π²
+	KLReference      Observed = "kl_reference"           // KL(π‖π_ref), nats
+	LogitGap         Observed = "logit_gap"              // θ_0 − θ_1, two arms
+	ZeroVariance     Observed = "zero_variance_fraction" // Σ_v P(r = v)^G under π_old, the share of groups with equal rewards
+	ClipFraction     Observed = "clip_fraction"          // share of the samples with A ≠ 0 whose weight is set to 0
+	GradientNorm     Observed = "gradient_norm"          // ‖g‖₂ of the gradient estimate of a step
+	LargestRatio     Observed = "importance_ratio_max"   // max_a π_a/π_old,a
+	EffectiveSamples Observed = "effective_sample_size"  // 1/Σ π²/π_old, the effective share of the samples that have ratios for weights
+)
+
+// passAt begins the names of PassAt.
+const passAt = "pass_at_"
+
+// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards in [0, 1].
+func PassAt(k int) Observed { return Observed(passAt + strconv.Itoa(k)) }
+
+// dependence says of which policies an observable is a function.
+type dependence int
+
+const (
+	ofPolicy  dependence = iota // of the present one
+	ofDrawing                   // of that which draws the groups of the step
+	ofBoth
+)
+
+// observable is a function of the policies of a step whose mean over runs is predicted along the path.
+type observable struct {
+	of      func(m *model, now, old []float64) float64
+	depends dependence
+	span    func(p *Params) float64 // its largest value less its smallest
+	fourth  func(p *Params) float64 // bound of its fourth derivative by a gap of two logits
+
+	isReward bool // J
+	// samples returns the variance of what a step records at given policies, of an observable of the samples; nil: 0.
+	samples func(m *model, now, old []float64) float64
+	// closeness returns the size of what of itself leaves out at given policies; nil: 0.
+	closeness func(m *model, now, old []float64) float64
+	// law replaces the mean over the normal law of the logits at points, for an observable that jumps; nil: the points serve.
+	law func(m *model, now, old []float64, mean []float64, cov [][]float64) float64
+}
+
+// policyOnly makes an observable of a function of one policy.
+func policyOnly(of func(m *model) float64) func(m *model, now, _ []float64) float64 {
+	return func(m *model, now, _ []float64) float64 {
+		m.now.set(now)
+		return of(m)
+	}
+}
+
+// constant is a bound that does not depend on the cell.
+func constant(x float64) func(*Params) float64 { return func(*Params) float64 { return x } }
+
+// rewardOf is J, of which |J⁗| ≤ span/8.
+var rewardOf = observable{isReward: true, of: func(m *model, now, _ []float64) float64 { return m.expected(now) }, span: rewardSpan, fourth: func(p *Params) float64 { return rewardSpan(p) / 8 }}
+
+func rewardSpan(p *Params) float64 {
+	low, high := p.Arms[0].Mean, p.Arms[0].Mean
+	for _, arm := range p.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	return high - low
+}
+
+// observables is the table of quantities. The fourth derivatives are those of two arms: of the entropy at most 3/8, of the
+// share of equal groups and of pass@k at large G or k that of exp(−e^{−z}).
+var observables = map[Observed]observable{
+	Reward: rewardOf,
+	Entropy: {
+		of: policyOnly(func(m *model) float64 {
+			sum := 0.0
+			for a, p := range m.now.probs {
+				if p > 0 {
+					sum -= p * m.now.logs[a]
+				}
+			}
+			return sum
+		}),
+		span: func(p *Params) float64 { return math.Log(float64(len(p.Arms))) }, fourth: constant(0.375),
+	},
+	Collision: {
+		of:   policyOnly(func(m *model) float64 { return floats.Dot(m.now.probs, m.now.probs) }),
+		span: func(p *Params) float64 { return 1 - 1/float64(len(p.Arms)) }, fourth: constant(0.5),
+	},
+	KLReference: {
+		of: policyOnly(func(m *model) float64 {
+			sum := 0.0
+			for a, p := range m.now.probs {
+				if p > 0 {
+					sum += p * (m.now.logs[a] - m.reference[a])
+				}
+			}
+			return sum
+		}),
+		span: func(p *Params) float64 { return -slices.Min(referenceLogs(p)) },
+		fourth: func(p *Params) float64 {
+			logs := referenceLogs(p)
+			return 0.375 + (slices.Max(logs)-slices.Min(logs))/8
+		},
+	},
+	LogitGap: {of: func(_ *model, now, _ []float64) float64 { return now[0] - now[1] }, span: constant(math.Inf(1)), fourth: constant(0)},
+	ZeroVariance: {
+		of: func(m *model, _, old []float64) float64 {
+			softmax(m.now.probs, old)
+			return m.law.EqualRewards(m.now.probs)
+		},
+		samples: func(m *model, _, old []float64) float64 {
+			softmax(m.now.probs, old)
+			z := m.law.EqualRewards(m.now.probs)
+			return z * (1 - z) / float64(m.GroupsPerStep)
+		},
+		depends: ofDrawing, span: constant(1), fourth: constant(steepestFourth),
+	},
+	ClipFraction: {
+		of: func(m *model, now, old []float64) float64 {
+			m.set(now, old)
+			return m.dropped(func(a int, band weight.Band) float64 {
+				if ratio := m.now.probs[a] / m.past.probs[a]; !band.Held && (ratio > 1+band.Above || ratio < 1-band.Below) {
+					return 1
+				}
+				return 0
+			})
+		},
+		law: droppedOver, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
+		depends: ofBoth, span: constant(1), fourth: constant(steepestFourth),
+	},
+	GradientNorm: {
+		of: func(m *model, now, old []float64) float64 { norm, _ := m.gradientNorm(now, old); return norm },
+		samples: func(m *model, now, old []float64) float64 {
+			norm, square := m.gradientNorm(now, old)
+			return max(square-norm*norm, 0)
+		},
+		closeness: func(m *model, now, old []float64) float64 {
+			norm, square := m.gradientNorm(now, old)
+			return math.Sqrt(square) - norm
+		},
+		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
+	},
+	LargestRatio: {
+		of: func(m *model, now, old []float64) float64 {
+			m.now.set(now)
+			m.past.set(old)
+			largest := math.Inf(-1)
+			for a, x := range m.now.logs {
+				largest = max(largest, x-m.past.logs[a])
+			}
+			return math.Exp(largest)
+		},
+		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
+	},
+	EffectiveSamples: {
+		of: func(m *model, now, old []float64) float64 {
+			m.now.set(now)
+			m.past.set(old)
+			sum := 0.0
+			for a, p := range m.now.probs {
+				if p > 0 {
+					sum += p * math.Exp(m.now.logs[a]-m.past.logs[a])
+				}
+			}
+			return 1 / sum
+		},
+		depends: ofBoth, span: constant(1), fourth: constant(1),
+	},
+}
+
+// steepestFourth is the largest fourth derivative of exp(−e^{−z}), which J^G is at large G.
+const steepestFourth = 1.12
+
+func referenceLogs(p *Params) []float64 {
+	logs := make([]float64, len(p.Reference))
+	logSoftmax(logs, p.Reference)
+	return logs
+}
+
+// observable returns the observable of a quantity, or why the bandit has none or it is not derived.
+func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
+	if k, err := strconv.Atoi(strings.TrimPrefix(string(q), passAt)); err == nil {
+		want(k >= 1, "PassAt", k, "at least 1")
+		return observable{of: func(m *model, now, _ []float64) float64 {
+			return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
+		}, span: constant(1), fourth: constant(steepestFourth)}, p.notDerived(passOfRewards)
+	}
+	o, known := observables[q]
+	want(known, "Observed", string(q), "one of the constants or PassAt")
+	switch q {
+	case LogitGap:
+		if len(p.Arms) != 2 {
+			return o, scope.GapOfTwoArms.Because()
+		}
+		return o, p.notDerived(quantityOfStep)
+	case ZeroVariance:
+		return o, p.notDerived(shareOnTheWay)
+	case ClipFraction:
+		return o, p.notDerived(shareOnTheWay, clipOnTheWay)
+	case GradientNorm:
+		return o, p.notDerived(normOnTheWay)
+	}
+	if o.depends != ofPolicy {
+		because = p.notDerived(quantityOfStep)
+	}
+	return o, because
+}
+
+// slots returns the places in a state of the policies that the observable depends on.
+func (o *observable) slots(now, old int) []int {
+	switch {
+	case o.depends == ofPolicy:
+		return []int{now}
+	case o.depends == ofDrawing || now == old:
+		return []int{old}
+	}
+	return []int{now, old}
+}
+
+// arguments returns the policies of the observable of those that a law displaces, the displaced ones where it depends on them, else those of the mean field.
+func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []float64) {
+	switch o.depends {
+	case ofPolicy:
+		return now, stillOld
+	case ofDrawing:
+		return stillNow, old
+	}
+	return now, old
+}
+
+// over returns the mean of the observable over the normal law of the policies that it depends on, with the
+// largest variance of a gap of two logits and the standard deviation of what a run records. at returns the policies at a displacement.
+func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old []float64), mean []float64, cov [][]float64) shifted {
+	middle, here := c.middle(mean), 0.0
+	var all shifted
+	variance := 0.0
+	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
+	if o.law != nil {
+		value = func([]float64) float64 { return 0 }
+	}
+	c.points(middle, cov, leastReach, func(x []float64) {
+		here = value(x)
+		all.shift += here
+	}, func(up, down, axis []float64, r, v float64) {
+		high, low := value(up), value(down)
+		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
+		all.shift += 0.5 * v * bend
+		for k, x := range axis {
+			all.shift += slope * x * (mean[k] - middle[k])
+		}
+		all.variance = max(all.variance, 2*v)
+		variance += slope*slope*v + 0.5*bend*bend*v*v
+	})
+	now, old := at(mean)
+	if o.law != nil {
+		all.shift = o.law(m, now, old, mean, cov)
+	}
+	if o.samples != nil {
+		variance += o.samples(m, now, old)
+	}
+	all.deviation = math.Sqrt(variance)
+	return all
+}
+
+// leastReach is the distance in logits at which derivatives of observables are taken.
+const leastReach = 1e-3
+
+// dropped returns the share of the samples with A ≠ 0 whose weight is set to 0, where a share drop of those of an arm with one sign
+// of the advantage is. Rewards take two values and the baseline is about the group's mean, so that of the samples of a group with
+// A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
+// arms. Of a step without such groups the share counts as 0.
+func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
+	j, rest := m.counts.Chances(m.past.probs)
+	above, below := j*(1-math.Pow(j, m.size-1)), rest*(1-math.Pow(rest, m.size-1))
+	if above+below <= 0 {
+		return 0
+	}
+	sum := 0.0
+	for a, old := range m.past.probs {
+		up, down, _ := weight.Bands(&m.Importance, old)
+		if j > 0 {
+			sum += above * old * m.counts.Success[a] / j * drop(a, up)
+		}
+		if rest > 0 {
+			sum += below * old * (1 - m.counts.Success[a]) / rest * drop(a, down)
+		}
+	}
+	none := 0.0
+	if m.Filter != option.Redraw {
+		none = math.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
+	}
+	return sum / (above + below) * (1 - none)
+}
+
+// droppedOver is the mean of dropped over a normal law of both policies with the given covariance about the policies now and old: ln ρ_a
+// of each arm is normal there.
+func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) float64 {
+	m.set(now, old)
+	if len(mean) < 2*(len(m.Arms)-1) {
+		return m.dropped(func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
+	}
+	ones := make([]float64, len(m.Arms))
+	for a := range ones {
+		ones[a] = 1
+	}
+	q, n := basis(ones), len(m.Arms)-1
+	gradient := make([]float64, 2*n)
+	return m.dropped(func(a int, band weight.Band) float64 {
+		if band.Held {
+			return 0
+		}
+		for k := range n { // of ln ρ_a = ln π_a − ln π_old,a
+			gradient[k], gradient[n+k] = q.At(a, k), -q.At(a, k)
+			for b := range m.Arms {
+				gradient[k] -= m.now.probs[b] * q.At(b, k)
+				gradient[n+k] += m.past.probs[b] * q.At(b, k)
+			}
+		}
+		variance := 0.0
+		for i, x := range gradient {
+			variance += x * floats.Dot(cov[i], gradient)
+		}
+		at, sigma := m.now.logs[a]-m.past.logs[a], math.Sqrt(max(variance, 0))
+		beyond := func(distance float64) float64 { // P(ln ρ is farther than a bound at this distance)
+			if sigma == 0 {
+				if distance < 0 {
+					return 1
+				}
+				return 0
+			}
+			return 0.5 * math.Erfc(distance/(sigma*math.Sqrt2))
+		}
+		return beyond(math.Log1p(band.Above)-at) + beyond(at-math.Log(max(1-band.Below, 0)))
+	})
+}
+
+// gradientNorm returns the mean of ‖g‖ and of its square, of the gradient estimate g of a step with mean F and covariance C,
+//
+//	E ‖g‖² = |F|² + tr C = r²,   E ‖g‖ ≈ r (1 − (2 tr C² + 4 FᵀCF)/(8r⁴))
+//
+// the second exact to first order in the relative variance of ‖g‖².
+func (m *model) gradientNorm(now, old []float64) (norm, square float64) {
+	m.set(now, old)
+	force := make([]float64, len(m.Arms))
+	m.meanForce(force)
+	noise := m.covariance()
+	square = floats.Dot(force, force) + mat.Trace(noise)
+	if square <= 0 {
+		return 0, 0
+	}
+	frobenius := mat.Norm(noise, 2)
+	spread := (2*frobenius*frobenius + 4*linear.Form(force, mat.DenseCopyOf(noise), force)) / (8 * square * square)
+	return math.Sqrt(square) * max(1-spread, 0), square
+}
