@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/rom/linear"
 	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/floats"
@@ -52,17 +53,12 @@ func (c *closure) points(mean []float64, cov [][]float64, least float64, centre 
 	centre(mean)
 	d := len(mean)
 	symmetric := mat.NewSymDense(d, slices.Concat(cov...))
-	var e mat.EigenSym
-	if !e.Factorize(symmetric, true) {
-		return
-	}
-	var axes mat.Dense
-	e.VectorsTo(&axes)
+	variances, axes := linear.Axes(symmetric)
 	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
-	for i, v := range e.Values(nil) {
+	for i, v := range variances {
 		v = max(v, 0)
 		r := c.reach(math.Sqrt(v), least)
-		mat.Col(axis, i, &axes)
+		mat.Col(axis, i, axes)
 		for k, x := range axis {
 			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
 		}

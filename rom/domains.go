@@ -142,7 +142,11 @@ var domains = []struct {
 		success, _ := group.TwoValued(p.Arms)
 		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || prompts(p, 0)
 	}, scope.ClipOfRewards},
-	{normOnTheWay, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 || p.tabular() }, scope.NormOnTheWay},
+	{normOnTheWay, anyLag, func(p *Params, _ int) bool {
+		success, _ := group.TwoValued(p.Arms)
+		return p.Optimizer.MaxNorm > 0 || prompts(p, 0) || p.GroupSize != option.Infinite && (success == nil || p.KL.OfReward() ||
+			p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
+	}, scope.NormOnTheWay},
 	{quantityOfStep, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.QuantityOfPrompts},
 	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
 	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},

@@ -35,12 +35,10 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 		return because
 	}
 	n, _ := sigma.Dims()
-	var axes mat.EigenSym
-	if p.Optimizer.Kind == option.Adam || !axes.Factorize(mat.NewSymDense(n, sigma.RawMatrix().Data), true) {
+	variances, vectors := linear.Axes(mat.NewSymDense(n, sigma.RawMatrix().Data))
+	if p.Optimizer.Kind == option.Adam || variances == nil {
 		return scope.Reason{}
 	}
-	var vectors mat.Dense
-	axes.VectorsTo(&vectors)
 	steps := math.Ceil(3 * float64(law.Lag.Period()) / -math.Log(largest))
 	if steps > longestReturn {
 		return scope.Reason{}
@@ -57,7 +55,7 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 	}
 	home, x := l.arms(l.logits), make([]float64, n)
 	for k := n - 1; k >= n-followed; k-- {
-		size, axis := deviations*math.Sqrt(max(axes.Values(nil)[k], 0)), mat.Col(nil, k, &vectors)
+		size, axis := deviations*math.Sqrt(max(variances[k], 0)), mat.Col(nil, k, vectors)
 		if !(size > leastEscape) {
 			break
 		}
@@ -90,9 +88,8 @@ func largestRatio(law *linear.Law) float64 {
 				moved.SetSym(i, j, joint.At(i, j)+joint.At(n+i, n+j)-(joint.At(i, n+j)+joint.At(n+i, j)+joint.At(j, n+i)+joint.At(n+j, i))/2)
 			}
 		}
-		var axes mat.EigenSym
-		if axes.Factorize(moved, false) {
-			largest = max(largest, axes.Values(nil)[n-1])
+		if variances, _ := linear.Axes(moved); variances != nil {
+			largest = max(largest, variances[n-1])
 		}
 	})
 	return math.Sqrt(2 * largest)

@@ -99,11 +99,15 @@ func (f *folded) reached() []float64 {
 		f.because = scope.NoneFound.Because()
 		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
-			f.because = scope.BelowCriticalPenalty.Because(f.criticalPenalty())
+			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
+				f.because = scope.BelowCriticalPenalty.Because(critical)
+			}
 		}
 		if f.Filter == option.Redraw && slices.Max(m.counts.Success) == 1 && !(m.Resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
-			f.because = scope.BelowCriticalRedrawn.Because(f.criticalPenalty())
+			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
+				f.because = scope.BelowCriticalRedrawn.Because(critical)
+			}
 		}
 		return nil
 	}

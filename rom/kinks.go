@@ -94,17 +94,18 @@ func roots(law *linear.Law) (all []*mat.Dense) {
 			return
 		}
 		size, _ := joint.Dims()
-		var axes mat.EigenSym
-		if ok = ok && linear.Finite(joint) && axes.Factorize(mat.NewSymDense(size, joint.RawMatrix().Data), true); !ok {
+		if ok = ok && linear.Finite(joint); !ok {
 			return
 		}
-		var vectors, half, root mat.Dense
-		axes.VectorsTo(&vectors)
-		lengths := axes.Values(nil)
+		lengths, vectors := linear.Axes(mat.NewSymDense(size, joint.RawMatrix().Data))
+		if ok = lengths != nil; !ok {
+			return
+		}
+		var half, root mat.Dense
 		for i, v := range lengths {
 			lengths[i] = math.Sqrt(max(v, 0))
 		}
-		half.Mul(&vectors, mat.NewDiagDense(size, lengths))
+		half.Mul(vectors, mat.NewDiagDense(size, lengths))
 		root.Mul(&half, vectors.T())
 		all = append(all, &root)
 	})

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
-	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
@@ -29,7 +28,6 @@ const (
 	ZeroVariance     Observed = "zero_variance_fraction" // Σ_v P(r = v)^G under π_old, the share of groups with equal rewards
 	ClipFraction     Observed = "clip_fraction"          // share of the samples with A ≠ 0 whose weight is set to 0
 	GradientNorm     Observed = "gradient_norm"          // ‖g‖₂ of the gradient estimate of a step
-	LargestRatio     Observed = "importance_ratio_max"   // max_a π_a/π_old,a
 	EffectiveSamples Observed = "effective_sample_size"  // 1/Σ π²/π_old, the effective share of the samples that have ratios for weights
 )
 
@@ -58,8 +56,8 @@ type observable struct {
 	isReward bool // J
 	// samples returns the variance of what a step records at given policies, of an observable of the samples; nil: 0.
 	samples func(m *model, now, old []float64) float64
-	// closeness returns the size of what of itself leaves out at given policies; nil: 0.
-	closeness func(m *model, now, old []float64) float64
+	// factor returns the mean of what a step records at given policies over the observable, and the size of what it leaves out; nil: 1.
+	factor func(m *model, now, old []float64) (mean, size float64)
 	// law replaces the mean over the normal law of the logits at points, for an observable that jumps; nil: the points serve.
 	law func(m *model, now, old []float64, mean []float64, cov [][]float64) float64
 }
@@ -149,27 +147,16 @@ var observables = map[Observed]observable{
 		depends: ofBoth, span: constant(1), fourth: constant(steepestFourth),
 	},
 	GradientNorm: {
-		of: func(m *model, now, old []float64) float64 { norm, _ := m.gradientNorm(now, old); return norm },
-		samples: func(m *model, now, old []float64) float64 {
-			norm, square := m.gradientNorm(now, old)
-			return max(square-norm*norm, 0)
-		},
-		closeness: func(m *model, now, old []float64) float64 {
-			norm, square := m.gradientNorm(now, old)
-			return math.Sqrt(square) - norm
-		},
-		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
-	},
-	LargestRatio: {
 		of: func(m *model, now, old []float64) float64 {
-			m.now.set(now)
-			m.past.set(old)
-			largest := math.Inf(-1)
-			for a, x := range m.now.logs {
-				largest = max(largest, x-m.past.logs[a])
-			}
-			return math.Exp(largest)
+			square, _ := m.gradientSquare(now, old)
+			return math.Sqrt(square)
 		},
+		samples: func(m *model, now, old []float64) float64 {
+			square, _ := m.gradientSquare(now, old)
+			mean, _ := m.normFactor(now, old)
+			return square * (1 - mean*mean)
+		},
+		factor:  (*model).normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
 	},
 	EffectiveSamples: {
@@ -290,6 +277,9 @@ const leastReach = 1e-3
 // A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
 // arms. Of a step without such groups the share counts as 0.
 func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
+	if !weight.Jumps(&m.Importance) {
+		return 0
+	}
 	j, rest := m.counts.Chances(m.past.probs)
 	above, below := j*(1-math.Pow(j, m.size-1)), rest*(1-math.Pow(rest, m.size-1))
 	if above+below <= 0 {
@@ -354,21 +344,48 @@ func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) 
 	})
 }
 
-// gradientNorm returns the mean of ‖g‖ and of its square, of the gradient estimate g of a step with mean F and covariance C,
-//
-//	E ‖g‖² = |F|² + tr C = r²,   E ‖g‖ ≈ r (1 − (2 tr C² + 4 FᵀCF)/(8r⁴))
-//
-// the second exact to first order in the relative variance of ‖g‖².
-func (m *model) gradientNorm(now, old []float64) (norm, square float64) {
+// gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F.
+func (m *model) gradientSquare(now, old []float64) (square float64, force []float64) {
 	m.set(now, old)
-	force := make([]float64, len(m.Arms))
+	force = make([]float64, len(m.Arms))
 	m.meanForce(force)
-	noise := m.covariance()
-	square = floats.Dot(force, force) + mat.Trace(noise)
-	if square <= 0 {
-		return 0, 0
+	return floats.Dot(force, force) + mat.Trace(m.covariance()), force
+}
+
+// normFactor returns E ‖g‖/r, and the size of what it leaves out. In a share p = Z^B of the steps, Z the
+// probability of equal rewards in a group, no sample exerts a force where the penalty is exact, and g is the penalty h. Of the others, with r′² = (r² − p h²)/(1 − p)
+// and v = Var ‖g‖²/r′⁴ from the fourth moments of g,
+//
+//	E ‖g‖ = r′ e^{−v/8},   r′/√(1+v) ≤ E ‖g‖ ≤ r′
+//
+// to first order in v, and for every v by Hölder and Jensen. Of a normal law e^{−v/8} errs by less than 0.02. The size is the
+// distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds.
+func (m *model) normFactor(now, old []float64) (mean, size float64) {
+	square, force := m.gradientSquare(now, old)
+	if m.GroupSize == option.Infinite || square <= 0 {
+		return 1, 0
 	}
-	frobenius := mat.Norm(noise, 2)
-	spread := (2*frobenius*frobenius + 4*linear.Form(force, mat.DenseCopyOf(noise), force)) / (8 * square * square)
-	return math.Sqrt(square) * max(1-spread, 0), square
+	_, squares := m.pairs().squares(force)
+	fourth := square * square
+	for _, row := range squares {
+		fourth += floats.Sum(row)
+	}
+	none, still := 0.0, make([]float64, len(m.Arms))
+	if m.Filter == option.KeepAll && !m.KL.Sampled() {
+		none = math.Pow(m.law.EqualRewards(m.past.probs), float64(m.GroupsPerStep))
+		m.subtractPenalty(still)
+		m.addEntropy(still)
+	}
+	h2 := floats.Dot(still, still)
+	square2 := (square - none*h2) / (1 - none)
+	if !(square2 > 0) {
+		return math.Sqrt(h2 / square), 0
+	}
+	v := max((fourth-none*h2*h2)/((1-none)*square2*square2)-1, 0)
+	here, other := math.Exp(-v/8), math.Pow(1+v, -0.125)
+	least := 1 / math.Sqrt(1+v)
+	here = max(here, least)
+	share := (1 - none) * math.Sqrt(square2/square)
+	size = share * min((1+v)*math.Abs(other-here), max(1-here, here-least))
+	return none*math.Sqrt(h2/square) + share*here, size
 }

@@ -199,7 +199,28 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	if neglected {
 		neglect(&p, init, at, all, of, &run, steps, places, second)
 	}
+	for i := range all {
+		if of[i].factor != nil {
+			all[i].scale(func(n int) (mean, size float64) {
+				if run.logits[places[n]] == nil {
+					return math.NaN(), math.NaN()
+				}
+				return of[i].factor(newModel(&p), run.logits[places[n]], run.drawing[places[n]])
+			})
+		}
+	}
 	return all
+}
+
+// scale multiplies means by a factor, which leaves out a size.
+func (path *Path) scale(factor func(n int) (mean, size float64)) {
+	for n := range path.Mean {
+		mean, size := factor(n)
+		if path.Neglected != nil {
+			path.Neglected[n] = path.Neglected[n]*mean + math.Abs(path.Mean[n])*size
+		}
+		path.Mean[n], path.Field[n] = path.Mean[n]*mean, path.Field[n]*mean
+	}
 }
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
@@ -237,15 +258,6 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 			addLargest(path.Rounding, func(n int) float64 { return math.Abs(by.field[i][n] - path.Field[n]) })
 		}
 		floats.Add(path.Neglected, path.Rounding)
-		if o.closeness != nil {
-			m := newModel(p)
-			addLargest(path.Neglected, func(n int) float64 {
-				if run.logits[places[n]] == nil {
-					return math.NaN()
-				}
-				return o.closeness(m, run.logits[places[n]], run.drawing[places[n]])
-			})
-		}
 	}
 }
 

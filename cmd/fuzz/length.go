@@ -59,7 +59,7 @@ func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) le
 	period := float64(sim.RefreshPeriod(s.Lag))
 	switch c {
 	case path:
-		return pathLength(s, budget, relaxationTime(s, p))
+		return pathLength(s, budget, relaxationTime(s, p), period)
 	case linear:
 		return linearLength(s, budget, p, period)
 	case located:
@@ -108,9 +108,9 @@ func restLength(s *config.Settings, budget, time, period float64) length {
 	return length{steps: int(steps), burnIn: int(whole(steps / 10)), replicas: unsettledReplicas}
 }
 
-// pathLength returns the length of a run that approaches its fixed point.
-func pathLength(s *config.Settings, budget, time float64) length {
-	steps := max(120, min(4*time, 1000))
+// pathLength returns the length of a run that approaches its fixed point, of four refresh periods at least.
+func pathLength(s *config.Settings, budget, time, period float64) length {
+	steps := max(120, 4*period, min(4*time, 1000))
 	return length{steps: int(steps), replicas: int(max(leastRepeats, min(mostReplicas, budget/(steps*stepWork(s)))))}
 }
 

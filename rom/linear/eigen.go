@@ -168,13 +168,11 @@ func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 				sym.SetSym(i, j, 0.5*(m.At(i, j)+m.At(j, i)))
 			}
 		}
-		var e mat.EigenSym
-		if !e.Factorize(sym, true) {
+		values, v := Axes(sym)
+		if values == nil {
 			panic("linear: the eigenvalues of a symmetric matrix do not converge")
 		}
-		var v mat.Dense
-		e.VectorsTo(&v)
-		return e.Values(nil), &v, &v
+		return values, v, v
 	}
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenBoth) {
@@ -210,6 +208,36 @@ func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 		}
 	}
 	return values, right, left
+}
+
+// tiny is the size of the largest entry below which the eigenvalues of a symmetric matrix are computed of a multiple.
+const tiny = 0x1p-400
+
+// Axes returns the eigenvalues of a symmetric matrix, ascending, and the orthonormal eigenvectors, the columns; nil where they do not
+// converge, as those of NaN. The library, which scales small matrices itself, panics for sizes of more than 1 below about 1e-146.
+func Axes(m *mat.SymDense) (values []float64, vectors *mat.Dense) {
+	n, scale, largest := m.SymmetricDim(), 1.0, 0.0
+	for i := range n {
+		for j := i; j < n; j++ {
+			largest = max(largest, math.Abs(m.At(i, j)))
+		}
+	}
+	if largest > 0 && largest < tiny {
+		scale = 0x1p500
+		scaled := mat.NewSymDense(n, nil)
+		scaled.ScaleSym(scale, m)
+		m = scaled
+	}
+	var e mat.EigenSym
+	if !e.Factorize(m, true) {
+		return nil, nil
+	}
+	vectors, values = new(mat.Dense), e.Values(nil)
+	e.VectorsTo(vectors)
+	for i := range values {
+		values[i] /= scale
+	}
+	return values, vectors
 }
 
 // Form returns lᵀ M r.

@@ -91,6 +91,7 @@ const (
 	FewForces
 	NoGroups
 	TrueMeans
+	LargestRatio
 	GapOfTwoArms
 	PassOfRewards
 	ClipOfRewards
@@ -257,11 +258,12 @@ var rows = [...]struct{ name, says, try string }{
 	NoRise:              {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
 	FewForces:           {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
 	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
+	LargestRatio:        {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},
 	TrueMeans:           {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
 	GapOfTwoArms:        {"gap-of-two-arms", "the logit gap is that of two arms", "take two arms, or another quantity"},
 	PassOfRewards:       {"pass-of-rewards", "pass@k is of samples that succeed or fail: rewards 0 and 1", "take Bernoulli arms"},
 	ClipOfRewards:       {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
-	NormOnTheWay:        {"norm-on-the-way", "the norm of a gradient that is scaled to a largest norm, or of prompts with a policy each, is not derived along the path", "set `optimizer.max_norm` 0"},
+	NormOnTheWay:        {"norm-on-the-way", "the norm of the gradient along the path is derived for rewards of two values, groups that do not depend on each other, one prompt and no largest norm", "set `optimizer.max_norm` 0 and take Bernoulli arms"},
 	QuantityOfPrompts:   {"quantity-of-prompts", "of prompts with a policy each this quantity is not derived along the path", "simulate: `sweep`"},
 	ShareOfPrompts:      {"share-of-prompts", "the share of groups with equal rewards along the path of prompts with a policy each is not derived", "simulate: `sweep`"},
 	ShareOfRewardKL:     {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},

@@ -51,7 +51,11 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 
 // observed returns what the theory has of a recorded quantity.
 func observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
-	if q != sim.TrueReward {
+	switch q {
+	case sim.TrueReward:
+	case sim.ImportanceRatioMax:
+		return "", scope.LargestRatio.Because()
+	default:
 		return rom.Observed(q), scope.Reason{}
 	}
 	for a, mean := range s.Bandit.TrueMeans {

@@ -1,0 +1,154 @@
+package theory
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"grposim/option"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// recorded are the quantities whose predicted paths are compared with simulated runs.
+var recorded = []sim.Quantity{
+	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm, sim.LogitGap,
+}
+
+// The means of runs on the way follow the predicted paths of all quantities, within the size that the theory leaves out.
+func TestWay(t *testing.T) { checkWay(t, 1, 24, 512) }
+
+// checkWay compares the paths of random configurations with means over replicas.
+func checkWay(t *testing.T, seed uint64, cells, replicas int) {
+	r := rand.New(rand.NewPCG(seed, 38))
+	type tally struct{ asked, in, good, wrong int }
+	counts := map[sim.Quantity]*tally{}
+	for _, q := range recorded {
+		counts[q] = &tally{}
+	}
+	cache := NewCache()
+	for i := range cells {
+		document := drawWay(r, replicas)
+		spec, err := config.Load("way.yaml", []byte(document))
+		if err != nil {
+			t.Fatal(document, err)
+		}
+		s := spec.Points()[0].Settings
+		if only := os.Getenv("WAY_CELL"); only != "" && only != strconv.Itoa(i) {
+			continue
+		}
+		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
+		paths := cache.Courses(&s, steps, recorded...)
+		result := simulated(t, &s)
+		if result.Trajectory == nil {
+			t.Logf("%d diverged", i)
+			continue
+		}
+		words := []string{}
+		for k, q := range recorded {
+			column := -1
+			for c, name := range result.Quantities {
+				if name == q {
+					column = c
+				}
+			}
+			if column < 0 {
+				continue
+			}
+			count, path := counts[q], &paths[k]
+			if count.asked++; !path.Scope.In {
+				words = append(words, fmt.Sprintf("%s out: %s", q, path.Scope.Because))
+				continue
+			}
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, x := range path.Reward {
+				low, high = min(low, x), max(high, x)
+			}
+			span, worst, at, size := high-low, 0.0, 0, 0.0
+			for n := range steps {
+				x := result.Trajectory[n][column]
+				se := x.StdErr
+				if d := path.Deviation[n] / math.Sqrt(float64(replicas)); d > se { // of rare events
+					se = d
+				}
+				miss := math.Abs(x.Mean-path.Reward[n]) - 5*se - 1e-9
+				if e := miss / (path.Neglected[n] + 1e-12); e > worst {
+					worst, at = e, n
+				}
+				size = max(size, path.Neglected[n])
+			}
+			if size < 0.05*span {
+				count.good++
+			}
+			if !math.IsInf(size, 1) {
+				count.in++
+			}
+			if worst > 1 {
+				count.wrong++
+				x := result.Trajectory[at][column]
+				t.Errorf("%d: %s at step %d: predicted %.6g, leaves out %.2g, of a range %.3g; simulated %.6g (%.2g)\n%s", i, q, steps[at], path.Reward[at], path.Neglected[at], span, x.Mean, x.StdErr, document)
+			}
+			words = append(words, fmt.Sprintf("%s %.2g", q, size/span))
+		}
+		t.Logf("%d: %s", i, strings.Join(words, "; "))
+	}
+	for _, q := range recorded {
+		c := counts[q]
+		t.Logf("%s: %d asked, %d in scope, %d to 5 %%, %d wrong", q, c.asked, c.in, c.good, c.wrong)
+	}
+}
+
+// simulated runs a cell.
+func simulated(t *testing.T, s *config.Settings) (result sim.Result) {
+	t.Helper()
+	in := Simulation(s, "way", NewCache().Start(s))
+	if err := sim.Simulate(context.Background(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error { result = r; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// drawWay draws a configuration as users have on the way: half without a penalty, a third under Adam, 2 to 64 arms, from a start that is far.
+func drawWay(r *rand.Rand, replicas int) string {
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	count := []int{2, 2, 2, 3, 4, 8, 16, 64}[r.IntN(8)]
+	var arms, init []string
+	for range count {
+		arms = append(arms, fmt.Sprintf("{reward: bernoulli, mean: %.2f}", r.Float64()))
+		init = append(init, fmt.Sprintf("%.2f", 1.5*r.NormFloat64()))
+	}
+	beta, momentum, adam := 0.0, []float64{0, 0.5, 0.9}[r.IntN(3)], r.IntN(3) == 0
+	if r.IntN(2) == 0 {
+		beta = 0.01 * math.Pow(30, r.Float64())
+	}
+	steps := []int{100, 300, 1000}[r.IntN(3)]
+	rate := math.Pow(10, -0.5-1.5*r.Float64()) * 300 / float64(steps)
+	optimizer := fmt.Sprintf("{kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}", momentum, rate*(1-momentum))
+	if adam {
+		optimizer = fmt.Sprintf("{kind: adam, beta2: %s, learning_rate: %.3g}", pick("0.95", "0.98", "0.999"), rate*0.05)
+	}
+	lag := fmt.Sprintf("{kind: block, interval: %s}", pick("1", "1", "4", "16"))
+	if !adam && r.IntN(4) == 0 {
+		lag = fmt.Sprintf("{kind: delay, interval: %s}", pick("1", "4"))
+	}
+	mode := pick("none", "ratio", "clip")
+	if adam && mode == "clip" {
+		mode = "none"
+	}
+	return fmt.Sprintf(`name: way
+seed: %d
+bandit: {arms: [%s]}
+policy: {init: [%s]}
+grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g, gradient: %s}}
+lag: %s
+optimizer: %s
+run: {steps: %d, replicas: %d}
+`, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "4"), pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
+}
+
+var _ = option.Infinite
