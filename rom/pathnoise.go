@@ -381,8 +381,8 @@ func followOn(p Params, init []float64, at []int, last int, displaced float64, o
 // 4(A−1) displaced policies are computed at a step, and a covariance of the squared
 // number of coordinates is stored.
 const (
-	maxPathArms  = 25
-	maxPathState = 2000
+	maxPathArms  = 64
+	maxPathState = 4096
 )
 
 // noSpread returns the reason why the spread of runs is not followed, none where it is.
@@ -438,13 +438,19 @@ type localForce struct {
 	around, slope, noise [][]float64
 }
 
-// Limits of the use of a localForce: the displacement of its centre in logits, and the
-// change of a covariance in units of the standard deviations. The shift is smooth on
-// the scale of one logit, so they leave it a relative error of about a hundredth.
+// Limits of the use of a localForce: the displacement of its centre in logits, the relative and the absolute
+// change of the trace of a covariance, of which one suffices, and the change of its shape in units of the standard deviations. The shift is smooth on
+// the scale of one logit and the bend grows with the trace, so they leave it a relative error of about a hundredth.
 const (
 	holdCentre = 0.01
 	holdSpread = 0.02
+	holdGrowth = 0.002
+	holdShape  = 0.005
 )
+
+// unaveraged is the share of the variance of the policies over which the covariance of the noise is not averaged, along the axes with
+// the smallest variances: by this share of a correction that is itself of the order of the variance the noise is off.
+const unaveraged = 0.01
 
 // maxPathVariance is the variance of a logit beyond which a normal law of deviations
 // means nothing: policies are then near 0 or 1, and J has two peaks.
@@ -568,12 +574,12 @@ func (s *spread) step(t int, theta []float64) {
 	}
 	weights := [2]float64{1, rate * gain}
 	for r, i := range to {
-		for c, j := range to {
+		for c, j := range to[:r+1] {
 			x := weights[r/n] * weights[c/n] * local.noise[r%n][c%n]
-			for k, l := range from {
-				x += s.rows[r][l] * s.change[c][k]
+			for k := 0; k < len(from); k += n {
+				x += floats.Dot(s.rows[r][from[k]:from[k]+n], s.change[c][k:k+n])
 			}
-			s.cov[i][j] = x
+			s.cov[i][j], s.cov[j][i] = x, x
 		}
 	}
 }
@@ -636,31 +642,30 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d), noise: group.Square(n)}
 	var f0 []float64
-	noise := func() *mat.Dense { return linear.Within(s.q, s.covariance()) }
-	var noise0 *mat.Dense
+	noise, weight0 := mat.NewSymDense(len(theta), nil), 1.0 // Σ w Cov[g], and the weight of the middle
+	var noise0 *mat.SymDense
+	gone, total := 0.0, trace(cov) // of the variances of the axes, which ascend
+	add := func(w float64, more *mat.SymDense) {
+		for a := range theta {
+			floats.AddScaled(noise.RawSymmetric().Data[a*len(theta)+a:(a+1)*len(theta)], w, more.RawSymmetric().Data[a*len(theta)+a:(a+1)*len(theta)])
+		}
+	}
 	s.points(mean, cov, s.differenceStep(), func(x []float64) {
 		f0 = forceAt(x)
-		l.offset, noise0 = slices.Clone(f0), noise()
-		for i, f := range base {
-			l.offset[i] -= f
-			copy(l.noise[i], noise0.RawRowView(i))
-		}
+		l.offset, noise0 = slices.Clone(f0), s.covariance()
+		floats.Sub(l.offset, base)
 	}, func(up, down, axis []float64, r, variance float64) {
 		w := 0.5 * variance / (r * r)
-		addNoise := func(noise *mat.Dense) {
-			for i := range n {
-				for j := range n {
-					l.noise[i][j] += w * (noise.At(i, j) - noise0.At(i, j))
-				}
-			}
-		}
+		gone += variance
+		counts := s.about != 0 && gone > unaveraged*total
 		fUp := forceAt(up)
-		if s.about != 0 {
-			addNoise(noise())
+		if counts {
+			add(w, s.covariance())
 		}
 		fDown := forceAt(down)
-		if s.about != 0 {
-			addNoise(noise())
+		if counts {
+			add(w, s.covariance())
+			weight0 -= 2 * w
 		}
 		for i := range n {
 			l.bend[i] += w * (fUp[i] + fDown[i] - 2*f0[i])
@@ -669,10 +674,11 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 			}
 		}
 	})
+	add(weight0, noise0)
+	within := linear.Within(s.q, noise)
 	for i, row := range l.slope {
-		for k, x := range mean {
-			l.offset[i] -= row[k] * x
-		}
+		copy(l.noise[i], within.RawRowView(i))
+		l.offset[i] -= floats.Dot(row, mean)
 	}
 	s.local = l
 	return l, 1
@@ -696,10 +702,18 @@ func (l *localForce) near(centre []float64, cov [][]float64) bool {
 			return false
 		}
 	}
+	now, then := trace(cov), trace(l.around)
+	if math.Abs(now-then) > max(holdSpread*then, holdGrowth) {
+		return false
+	}
+	growth := 1.0
+	if then > 0 {
+		growth = now / then
+	}
 	for i := range cov {
 		for j := range i + 1 {
-			scale := math.Sqrt(l.around[i][i] * l.around[j][j])
-			if math.Abs(cov[i][j]-l.around[i][j]) > holdSpread*scale {
+			scale := growth * math.Sqrt(l.around[i][i]*l.around[j][j])
+			if math.Abs(cov[i][j]-growth*l.around[i][j]) > holdShape*scale {
 				return false
 			}
 		}

@@ -260,14 +260,14 @@ func TestMeanRewardScope(t *testing.T) {
 	}
 	long, many, adam := reference(option.StdScale, 1.2, 4), reference(option.StdScale, 1.2, 4), reference(option.StdScale, 1.2, 4)
 	long.Lag = option.Lag{Kind: option.Delay, Interval: 5000}
-	many.Arms, many.Reference = make([]option.Arm, 30), nil
+	many.Arms, many.Reference = make([]option.Arm, 70), nil
 	many.Arms[0].Mean = 1
 	adam.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.99}
 	adam.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	for _, c := range []struct {
 		p    Params
 		want string
-	}{{long, "coordinates"}, {many, "30"}, {adam, "Adam"}} {
+	}{{long, "coordinates"}, {many, "70"}, {adam, "Adam"}} {
 		if scope := MeanReward(c.p, make([]float64, len(c.p.Arms)), []int{6000}).Scope; scope.In || !strings.Contains(scope.Because.String(), c.want) {
 			t.Errorf("%q is not in %+v", c.want, scope)
 		}

@@ -75,7 +75,7 @@ var examples = []example{
 	{scope.ReusedPath, askPath, "policy.init=[0, 0]; lag.samples=reused", "lag.samples=fresh"},
 	{scope.MovingReferencePath, askPath, "policy.init=[0, 0]; policy.reference_update.interval=10", "grpo.group_size=inf"},
 	{scope.OldPoliciesPath, askPath, "policy.init=[0, 0]; lag.behind=1", "grpo.group_size=inf"},
-	{scope.ManyArmsPath, askPath, "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 30}]", "grpo.group_size=inf"},
+	{scope.ManyArmsPath, askPath, "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 70}]", "grpo.group_size=inf"},
 	{scope.ManyCoordinates, askPath, "policy.init=[0, 0]; lag.kind=delay; lag.interval=3000", "grpo.group_size=inf"},
 	{scope.NoRise, "{claim: trajectory, absolute_margin: 0.1}", short + "policy.init=[0, 0]; bandit.arms=[{reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.5}]", ""},
 	{scope.FewForces, askPath, "bandit.arms=[{reward: bernoulli, mean: 1e-7}, {reward: bernoulli, mean: 0}]; policy.init=[0, 0]", "grpo.group_size=4096"},

@@ -127,19 +127,16 @@ func drawWay(r *rand.Rand, replicas int) string {
 		beta = 0.01 * math.Pow(30, r.Float64())
 	}
 	steps := []int{100, 300, 1000}[r.IntN(3)]
-	rate := math.Pow(10, -0.5-1.5*r.Float64()) * 300 / float64(steps)
+	rate := math.Pow(10, -1.5*r.Float64()) * 300 / float64(steps)
 	optimizer := fmt.Sprintf("{kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}", momentum, rate*(1-momentum))
 	if adam {
 		optimizer = fmt.Sprintf("{kind: adam, beta2: %s, learning_rate: %.3g}", pick("0.95", "0.98", "0.999"), rate*0.05)
 	}
-	lag := fmt.Sprintf("{kind: block, interval: %s}", pick("1", "1", "4", "16"))
-	if !adam && r.IntN(4) == 0 {
+	lag := fmt.Sprintf("{kind: block, interval: %s}", pick("1", "4", "16"))
+	if r.IntN(5) == 0 {
 		lag = fmt.Sprintf("{kind: delay, interval: %s}", pick("1", "4"))
 	}
 	mode := pick("none", "ratio", "clip")
-	if adam && mode == "clip" {
-		mode = "none"
-	}
 	return fmt.Sprintf(`name: way
 seed: %d
 bandit: {arms: [%s]}
