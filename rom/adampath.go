@@ -15,12 +15,15 @@ import (
 // the force, so that noise acts on the mean at first order in its variance and without any curvature of the force.
 
 // adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the averages m of
-// the force and v of its square and, under a lag, the snapshot θ_old, each of A entries.
+// the force and v of its square and, under a lag, the snapshot or the policies of the last steps, each of A entries.
 type adamState struct {
 	*model
 	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
+	by     closure    // of averages over the policies
+	hold   func()     // see closure.held; nil: weights are those of the policies
 	period int        // steps from one snapshot to the next
-	mean   []float64  // θ, m, v, θ_old
+	delay  int        // of a constant delay
+	mean   []float64  // θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
 	cov    [][]float64
 	local  *adamLocal
 	lost   bool
@@ -49,27 +52,43 @@ func newAdamState(p Params, init []float64, c quotient) *adamState {
 	for a := range ones {
 		ones[a] = 1
 	}
-	s := &adamState{model: newModel(&p), q: basis(ones), period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
+	s := &adamState{model: newModel(&p), q: basis(ones), by: gaussian, period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
 	blocks := 3
-	if s.period > 1 {
+	switch {
+	case s.period > 1:
 		blocks = 4
+	case classOf(&p.Lag) == constantLag:
+		s.delay = p.Lag.Interval
+		blocks = 3 + s.delay
 	}
 	s.mean, s.cov = make([]float64, blocks*arms), group.Square(blocks*arms)
 	s.rows = group.Zeros(2*arms, blocks*arms)
 	s.idle = make([]float64, arms)
 	copy(s.mean, init)
-	if s.period > 1 {
-		copy(s.mean[3*arms:], init)
+	for block := 3; block < blocks; block++ {
+		copy(s.mean[block*arms:], init)
 	}
 	return s
 }
 
-// inputs returns the indices in the state of the policies that the force depends on.
-func (s *adamState) inputs() []int {
-	if s.period > 1 {
+// inputs returns the indices in the state of the policies that the force of step t depends on.
+func (s *adamState) inputs(t int) []int {
+	switch {
+	case s.period > 1:
 		return []int{0, 3 * len(s.Arms)}
+	case s.delay > 0:
+		return []int{0, (3 + t%s.delay) * len(s.Arms)}
 	}
 	return []int{0}
+}
+
+// drawing returns the index in the state, before step t, of the policy that draws its groups.
+func (s *adamState) drawing(t int) int {
+	if s.period > 1 && t%s.period == 0 { // the step begins with a refresh
+		return 0
+	}
+	inputs := s.inputs(t)
+	return inputs[len(inputs)-1]
 }
 
 // policies returns mean and covariance of policies in reduced coordinates.
@@ -105,6 +124,9 @@ func (s *adamState) logits(x []float64) []float64 {
 func (s *adamState) moments(x []float64) (force, square []float64) {
 	_, n := s.q.Dims()
 	s.set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
+	if s.hold != nil {
+		s.hold()
+	}
 	force, square = make([]float64, len(s.Arms)), make([]float64, len(s.Arms))
 	s.meanForce(force)
 	noise := s.covariance()
@@ -122,13 +144,17 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 		}
 		return l, 1
 	}
-	arms, d := len(s.Arms), len(centre)
+	arms, d, n := len(s.Arms), len(centre), len(s.Arms)-1
+	if s.hold = nil; s.by.held {
+		s.set(s.logits(centre[:n]), s.logits(centre[d-n:]))
+		s.hold = s.bounded()
+	}
 	l = &adamLocal{
 		localForce:  localForce{centre: centre, around: cov, bend: make([]float64, arms), slope: group.Zeros(arms, d)},
-		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(),
+		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(0),
 	}
 	var force, square []float64
-	gaussian.points(centre, cov, s.differenceStep(), func(x []float64) {
+	s.by.points(centre, cov, s.differenceStep(), func(x []float64) {
 		force, square = s.moments(x)
 		pairs := s.pairs()
 		l.second = pairs.second
@@ -160,7 +186,7 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 			}
 		}
 	}
-	s.local = l
+	s.local, s.hold = l, nil
 	return l, 1
 }
 
@@ -168,18 +194,19 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 func (s *adamState) step(t int) {
 	arms := len(s.Arms)
 	if s.period > 1 && t%s.period == 0 {
-		s.refresh()
+		s.store(3)
 	}
 	if s.lost {
 		return
 	}
-	at := s.inputs()
+	at := s.inputs(t)
 	centre, cov := s.policies(at)
 	if !isSquarable(s.mean) || !s.followed(cov) {
 		s.lost = true
 		return
 	}
 	local, growth := s.derive(centre, cov)
+	local.inputs = at
 	force, square := s.moments(centre)
 	s.average(local, growth, force, square)
 	s.decay1 *= s.Optimizer.Beta1
@@ -191,6 +218,9 @@ func (s *adamState) step(t int) {
 	}
 	rate := rateAt(&s.Optimizer, t)
 	s.coast(local, rate)
+	if s.delay > 0 {
+		s.store(3 + t%s.delay)
+	}
 	s.move(rate)
 }
 
@@ -225,15 +255,16 @@ func (s *adamState) followed(cov [][]float64) bool {
 	return true
 }
 
-// refresh takes the snapshot.
-func (s *adamState) refresh() {
+// store makes a block of the state that of the present policy.
+func (s *adamState) store(block int) {
 	arms := len(s.Arms)
-	copy(s.mean[3*arms:], s.mean[:arms])
+	from, to := block*arms, (block+1)*arms
+	copy(s.mean[from:to], s.mean[:arms])
 	for a := range arms {
-		copy(s.cov[3*arms+a], s.cov[a])
+		copy(s.cov[from+a], s.cov[a])
 	}
 	for _, row := range s.cov {
-		copy(row[3*arms:], row[:arms])
+		copy(row[from:to], row[:arms])
 	}
 }
 
@@ -331,10 +362,7 @@ type adamMean struct {
 // underAdam returns the mean of an observable before step t, with the largest variance of a gap and the
 // standard deviation; NaN where the spread is too large to be followed.
 func (o *observable) underAdam(s *adamState, t int) adamMean {
-	old := 0
-	if s.period > 1 && t%s.period != 0 { // else the step begins with a refresh
-		old = 3 * len(s.Arms)
-	}
+	old := s.drawing(t)
 	mean, cov := s.policies(o.slots(0, old))
 	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
 		return adamMean{shifted{math.NaN(), math.NaN(), math.NaN()}, math.NaN()}
@@ -350,8 +378,9 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 }
 
 // adamPath returns the means of observables at the steps at of runs from the logits init, to second order.
-func adamPath(p Params, init []float64, at []int, c quotient, of []observable) [][]adamMean {
+func adamPath(p Params, init []float64, at []int, c quotient, by closure, of []observable) [][]adamMean {
 	s, all := newAdamState(p, init, c), make([][]adamMean, len(of))
+	s.by = by
 	for t, n := 0, 0; n < len(at); t++ {
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {
@@ -364,11 +393,15 @@ func adamPath(p Params, init []float64, at []int, c quotient, of []observable) [
 }
 
 // adamNeglect returns the size of what second, of second order, leaves out at each step: the larger of its differences to the order before, the
-// mean field, and to the other quotient of the same order; with the fourth derivative of the observable as in MeanReward. See
+// mean field, and to the other quotient of the same order; twice that to the mean with weights held at their bounds, where weights jump; with the fourth derivative of the observable as in MeanReward. See
 // docs/theory-neglected.md §6.8 for how it compares with simulated runs.
-func (o *observable) adamNeglect(p *Params, field []float64, second, other []adamMean) func(n int) float64 {
+func (o *observable) adamNeglect(p *Params, field []float64, second, other, held []adamMean) func(n int) float64 {
 	return func(n int) float64 {
 		s := second[n]
-		return max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(p, s.variance)
+		size := max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(p, s.variance)
+		if held != nil {
+			size += 2 * math.Abs(s.shift-held[n].shift)
+		}
+		return size
 	}
 }

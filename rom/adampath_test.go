@@ -58,7 +58,7 @@ func TestAdamPathKnown(t *testing.T) {
 			at = append(at, r.at)
 		}
 		first := follow(p, start, at, 0)
-		second := adamPath(p, start, at, taylor, []observable{rewardOf})[0]
+		second := adamPath(p, start, at, taylor, gaussian, []observable{rewardOf})[0]
 		for i, r := range c.rows {
 			variance := second[i].deviation * second[i].deviation
 			where := fmt.Sprintf("%s at t = %d", c.name, r.at)

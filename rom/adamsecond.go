@@ -84,11 +84,14 @@ func (l *linearization) secondUnderAdam(o option.Optimizer, c quotient) *adamSec
 	if p.Lag.Interval > longestAdamBlock || p.notDerived(weightsAtRest, spreadOfRuns).Out() || o.Schedule.Kind != option.ConstantRate {
 		return nil
 	}
+	if !linear.NewLag(&p.Lag).OnPolicy() && (classOf(&p.Lag) != lastBlock || !p.Importance.Linear()) {
+		return nil
+	}
 	s := newAdamState(p, l.logits, c)
 	arms, n := s.q.Dims()
 	x := reduce(s.q, l.logits)
 	start := append([]float64{}, x...)
-	inputs := len(s.inputs())
+	inputs := len(s.inputs(0))
 	joint := group.Square(n * inputs)
 	mv, vv := make([]float64, arms), make([]float64, arms)
 	out := &adamSecond{}

@@ -118,7 +118,6 @@ var domains = []struct {
 	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.DependentSteps},
 	{adamMoment, randomAges | otherLag, adam, scope.AdamAges},
 
-	{spreadOfRuns, notLastBlock, func(p *Params, _ int) bool { return adam(p, 0) && !linear.NewLag(&p.Lag).OnPolicy() }, scope.AdamDelay},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return adam(p, 0) && (success == nil || p.KL.OfReward())
@@ -126,9 +125,6 @@ var domains = []struct {
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
 		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
 	}, scope.AdamGroups},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
-		return adam(p, 0) && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
-	}, scope.AdamWeights},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, scope.ReusedPath},
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},

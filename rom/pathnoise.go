@@ -175,7 +175,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	}
 	var second [][]adamMean
 	if spread && ofAdam {
-		second = adamPath(p, init, at, taylor, of)
+		second = adamPath(p, init, at, taylor, gaussian, of)
 	}
 	for i := range all {
 		path := &all[i]
@@ -225,9 +225,12 @@ func (path *Path) scale(factor func(n int) (mean, size float64)) {
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
 func neglect(p *Params, init []float64, at []int, all []Path, of []observable, run *followed, steps, places []int, second [][]adamMean) {
-	var other [][]adamMean
+	other, fixed := make([][]adamMean, len(of)), make([][]adamMean, len(of))
 	if second != nil {
-		other = adamPath(*p, init, at, lognormal, of)
+		other = adamPath(*p, init, at, lognormal, gaussian, of)
+	}
+	if second != nil && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
+		fixed = adamPath(*p, init, at, taylor, held, of)
 	}
 	var rounded [2]followed
 	for side, displaced := range [2]float64{rounding, -rounding} {
@@ -239,7 +242,7 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 			continue
 		}
 		if second != nil {
-			addLargest(path.Neglected, o.adamNeglect(p, path.Field, second[i], other[i]))
+			addLargest(path.Neglected, o.adamNeglect(p, path.Field, second[i], other[i], fixed[i]))
 		}
 		if second == nil && len(run.noisy[i][0]) > 0 {
 			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {

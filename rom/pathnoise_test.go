@@ -263,7 +263,7 @@ func TestMeanRewardScope(t *testing.T) {
 	many.Arms, many.Reference = make([]option.Arm, 70), nil
 	many.Arms[0].Mean = 1
 	adam.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.99}
-	adam.Lag = option.Lag{Kind: option.Delay, Interval: 3}
+	adam.Arms[0] = option.Arm{Law: option.Normal, Mean: 1, Std: 0.1}
 	for _, c := range []struct {
 		p    Params
 		want string

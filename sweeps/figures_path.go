@@ -3,44 +3,79 @@ package sweeps
 import (
 	"cmp"
 	"math"
+	"strings"
 
+	"grposim/sim"
+	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
-// Path returns the predicted path of a cell of the plan: the expected reward over optimizer steps.
-func (p *Plan) Path(c *Cell) *theory.Path {
-	path := p.cache.Path(&c.Settings)
-	return &path
+// Way returns what the runs of a cell of the plan are predicted to do from their start, with the time at which J reaches the
+// level; NaN: 95 % of its way.
+func (p *Plan) Way(c *Cell, level float64) *theory.Way {
+	way := p.cache.Way(&c.Settings, level)
+	return &way
 }
 
-// PathFigure returns the figure of the predicted paths of the plan's cells, each with a standard
-// deviation over runs on either side; of many cells it has some.
-func (p *Plan) PathFigure() Figure {
+// stillPath is the range of a predicted path, as a share of its largest size, below which it gets no figure.
+const stillPath = 1e-3
+
+// PathFigures returns a figure of the predicted paths of the plan's cells for J, and for each other quantity that moves in
+// one of them, each with a standard deviation over runs on either side; of many cells they have some.
+func (p *Plan) PathFigures() (all []Figure) {
 	var cells []*Cell
 	for i := range p.Cells {
 		cells = append(cells, &p.Cells[i])
 	}
 	sets := each(cells)
-	f := curvesOf("Predicted expected reward of "+p.Spec.Name+", ± one standard deviation over runs", sets)
-	f.Name = "path"
-	f.Caption = "Each line is the expected reward over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
+	var ways []*theory.Way
 	for _, set := range thinned(sets) {
-		path := p.Path(set.Cells[0])
-		name := cmp.Or(set.Label, p.Spec.Name)
-		line := FigureSeries{Name: name, Group: name, Mark: Predicted}
-		for i, step := range path.Steps {
-			if step == 0 && f.XScale == LogAxis {
-				continue
+		ways = append(ways, p.Way(set.Cells[0], math.NaN()))
+	}
+	for _, column := range QuantityColumns {
+		q := sim.Quantity(column.Name)
+		f := curvesOf("Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+", ± one standard deviation over runs", sets)
+		f.Name = "path"
+		if q != sim.ExpectedReward {
+			f.Name, f.YLabel = "path-"+strings.ReplaceAll(column.Name, "_", "-"), labelOf(column)
+		}
+		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
+		moves := q == sim.ExpectedReward
+		for i, set := range thinned(sets) {
+			w := ways[i]
+			course := w.Quantities[q]
+			if q == sim.ExpectedReward {
+				course = theory.Course{Mean: w.Reward, Deviation: w.Deviation}
 			}
-			point := BarePoint(float64(step), path.Reward[i])
-			if i < len(path.Deviation) && path.Deviation[i] > 0 {
-				point.Lo, point.Hi = point.Y-path.Deviation[i], point.Y+path.Deviation[i]
-			}
-			if !math.IsNaN(point.Y) {
+			name := cmp.Or(set.Label, p.Spec.Name)
+			line := FigureSeries{Name: name, Group: name, Mark: Predicted}
+			low, high := math.Inf(1), math.Inf(-1)
+			for n, x := range course.Mean {
+				if w.Steps[n] == 0 && f.XScale == LogAxis || math.IsNaN(x) || math.IsInf(x, 0) {
+					continue
+				}
+				low, high = min(low, x), max(high, x)
+				point := BarePoint(float64(w.Steps[n]), x)
+				if n < len(course.Deviation) && course.Deviation[n] > 0 {
+					point.Lo, point.Hi = x-course.Deviation[n], x+course.Deviation[n]
+				}
 				line.Points = append(line.Points, point)
 			}
+			moves = moves || high-low > stillPath*max(math.Abs(low), math.Abs(high))
+			f.Series = append(f.Series, line)
 		}
-		f.Series = append(f.Series, line)
+		if moves {
+			all = append(all, f)
+		}
 	}
-	return f
+	return all
+}
+
+// labelOf returns the label of an axis of a column, with its unit.
+func labelOf(c store.Column) string {
+	name := strings.ReplaceAll(c.Name, "_", " ")
+	if c.Unit == "" || c.Unit == pureRatio {
+		return name
+	}
+	return name + ", " + c.Unit
 }

@@ -139,10 +139,8 @@ var examples = []example{
 	{scope.BeyondSearch, "{claim: stability-threshold, margin: 0.1, displacement: 0.001, draws: 1000, locate: {param: lag.interval, from: 0.04, to: 0.05, tolerance: 0.01}}", "sweep=[]; grpo.group_size=inf; lag.behind=1; optimizer.learning_rate=0.0001", ""},
 	{scope.BeyondRange, askPredict, "bandit.arms=[{reward: constant, mean: 1e308}, {reward: constant, mean: -1e308}]", "bandit.arms=[{reward: constant, mean: 1}, {reward: constant, mean: -1}]"},
 	{scope.InCell, "{claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 0.1}", "run.steps=400; run.replicas=2; sweep=[{param: grpo.group_size, values: [16, 32, 64]}]; policy.init=[0, 0]; grpo.kl.coefficient=0", "policy.init=fixed-point; grpo.kl.coefficient=0.5"},
-	{scope.AdamDelay, askPath, "policy.init=[0, 0]; optimizer.kind=adam; lag.kind=delay", "lag.kind=block"},
 	{scope.AdamRewards, askPath, noisy + "policy.init=[0, 0]; optimizer.kind=adam; lag.interval=1", "grpo.group_size=inf"},
 	{scope.AdamGroups, askPath, "policy.init=[0, 0]; optimizer.kind=adam; grpo.advantage.baseline=running-mean; lag.interval=1", "grpo.advantage.baseline=mean"},
-	{scope.AdamWeights, askPath, "policy.init=[0, 0]; optimizer.kind=adam; grpo.importance.mode=clip", "grpo.importance.mode=ratio"},
 	{scope.AdamPrompts, askPath, prompts + "optimizer.kind=adam; bandit.prompts.order=independent", "optimizer.kind=heavy-ball"},
 }
 

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -156,7 +157,7 @@ func (x *example) reasons(t *testing.T) (all []scope.Reason) {
 // said returns the reasons that a command says of a cell.
 func said(ask string, plan *Plan, c *Cell) []scope.Reason {
 	if ask == askPath {
-		return []scope.Reason{plan.Path(c).Scope.Because}
+		return []scope.Reason{plan.Way(c, math.NaN()).Scope.Because}
 	}
 	p := theory.Predict(c.ID, &c.Settings)
 	dynamics, _ := p.Linear()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -23,37 +22,35 @@ import (
 
 func newPredict(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		out     *printer
-		path    bool
-		figures string
-		set     []string
+		out *printer
+		f   pathFlags
+		set []string
+		c   *cobra.Command
 	)
-	c := newCommand("predict", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+	c = newCommand("predict", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+		if err := f.check(c); err != nil {
+			return err
+		}
 		plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 		if err != nil {
 			return err
 		}
-		if figures != "" {
-			if !path {
-				return usageError{errors.New("--figures draws the path: use it with --path")}
-			}
-			if err := drawFigures(stderr, figures, plan.PathFigure()); err != nil {
+		if f.figures != "" {
+			if err := drawFigures(stderr, f.figures, plan.PathFigures()...); err != nil {
 				return err
 			}
 		}
 		switch {
-		case path && !out.json:
-			return out.text(func(p *page) {
-				rows, out := pathRows(plan)
-				p.table(rows)
-				p.remedies(out)
-			})
+		case f.csv:
+			return writePaths(stdout, plan, &f)
+		case f.path && !out.json:
+			return out.text(func(p *page) { printPaths(p, plan, &f) })
 		case !out.json:
 			return out.text(func(p *page) { printPredictions(p, plan) })
 		}
 		for c, line := range sweeps.Predictions(plan) {
-			if path {
-				line.Path = plan.Path(c)
+			if f.path {
+				line.Path = plan.Way(c, f.level)
 			}
 			if err := out.print(line, nil); err != nil {
 				return err
@@ -63,47 +60,9 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 	})
 	c.ValidArgsFunction = completeConfiguration
 	out = addJSON(c, stdout, "", "print a JSON object for every cell, one on a line")
-	c.Flags().BoolVar(&path, "path", false, "print the expected reward over optimizer steps instead")
-	c.Flags().StringVar(&figures, "figures", "", "`folder` to draw the path in, as SVG and PNG")
+	f.add(c)
 	addSet(c, &set)
 	return c
-}
-
-// printedSteps is the number of steps of a path that a table has.
-const printedSteps = 12
-
-// pathRows returns the predicted path of every cell: the first and the last step, and some
-// between them, evenly spaced on a logarithmic scale.
-// out has the cells without one.
-func pathRows(plan *sweeps.Plan) (rows [][]string, out []outside) {
-	rows = [][]string{{"CELL", "STEP", "EXPECTED REWARD", "DEVIATION OVER RUNS", "NEGLECTED"}}
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
-		p, name := plan.Path(c), nameOfCell(plan, c)
-		if !p.Scope.In {
-			rows = append(rows, []string{name, "–", p.Scope.Because.String(), "–", "–"})
-			out = append(out, outside{c, p.Scope.Because})
-			continue
-		}
-		number := func(s theory.Series, n int) string {
-			if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
-				return "–"
-			}
-			return digits(s[n])
-		}
-		last, shown := p.Steps[len(p.Steps)-1], -1
-		for i := range printedSteps {
-			step := 0
-			if i > 0 {
-				step = int(math.Pow(float64(last), float64(i)/(printedSteps-1)))
-			}
-			if n, _ := slices.BinarySearch(p.Steps, step); n != shown {
-				shown = n
-				rows = append(rows, []string{name, strconv.Itoa(p.Steps[n]), number(p.Reward, n), number(p.Deviation, n), number(p.Neglected, n)})
-			}
-		}
-	}
-	return rows, out
 }
 
 // outside is a cell without a prediction.

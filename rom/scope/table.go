@@ -76,10 +76,8 @@ const (
 	RulesAlone
 
 	// The path of runs is not derived.
-	AdamDelay
 	AdamRewards
 	AdamGroups
-	AdamWeights
 	AdamPrompts
 	RunningMeanPath
 	ReusedPath
@@ -244,10 +242,8 @@ var rows = [...]struct{ name, says, try string }{
 	PartAlone:          {"part-alone", "a part without the noise was predicted", "ask for the whole prediction"},
 	RulesAlone:         {"rules-alone", "the rules alone were predicted", "ask for the whole prediction"},
 
-	AdamDelay:           {"adam-delay", "the spread of runs under Adam is followed on-policy and for blocks whose snapshot is the last one", "use one of these, or take G = ∞"},
 	AdamRewards:         {"adam-rewards", "the spread of runs under Adam needs the fourth moments of the force, known for rewards of two values without a KL penalty in them", "use 0/1 rewards and `grpo.kl.in` loss, or take G = ∞"},
 	AdamGroups:          {"adam-groups", "the spread of runs under Adam needs the fourth moments of the force, known where a step averages independent groups of one prompt", "use a scale and a baseline of the group, without dropped groups, or take G = ∞"},
-	AdamWeights:         {"adam-weights", "the spread of runs under Adam with old samples is followed for the importance weights none and ratio", "use one of these or `lag.interval` 1, or take G = ∞"},
 	AdamPrompts:         {"adam-prompts", "the mean paths of prompts with a policy each are not derived under Adam", "use heavy-ball or one prompt, or take G = ∞"},
 	RunningMeanPath:     {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
 	ReusedPath:          {"reused-path", "the spread of runs with reused samples is not followed", "set `lag.samples` fresh, or simulate: `sweep`"},

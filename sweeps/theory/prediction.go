@@ -23,7 +23,7 @@ type Prediction struct {
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
 	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
 	AtRest         Numbers            `json:"at_rest"`                  // the stationary numbers with all that they leave out
-	Path           *Path              `json:"path,omitempty"`           // of predict --path: the expected reward over optimizer steps
+	Path           *Way               `json:"path,omitempty"`           // of predict --path: what runs do from their start
 	rom.Prediction                    // everything else
 }
 

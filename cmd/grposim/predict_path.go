@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grposim/sim"
+	"grposim/sweeps"
+	"grposim/sweeps/theory"
+)
+
+// pathFlags are the flags of predict that are about the path.
+type pathFlags struct {
+	path     bool
+	csv      bool
+	level    float64
+	quantity string
+	figures  string
+}
+
+func (f *pathFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.path, "path", false, "print what runs do from their start, over optimizer steps, instead")
+	c.Flags().Float64Var(&f.level, "level", math.NaN(), "expected `reward` whose time is asked for (default: 95 % of the way)")
+	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "recorded quantity whose path is printed, by its `name` in trajectories.parquet")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print the paths of all quantities as CSV, a row for every cell, step and quantity")
+	c.Flags().StringVar(&f.figures, "figures", "", "`folder` to draw the paths in, as SVG and PNG")
+	c.Flags().Lookup("level").DefValue = ""
+}
+
+// check returns an error where flags do not go together.
+func (f *pathFlags) check(c *cobra.Command) error {
+	if !f.path {
+		for _, name := range []string{"level", "quantity", "csv", "figures"} {
+			if c.Flags().Changed(name) {
+				return usageError{fmt.Errorf("--%s is about the path: use it with --path", name)}
+			}
+		}
+	}
+	if c.Flags().Changed("level") && (math.IsNaN(f.level) || math.IsInf(f.level, 0)) {
+		return usageError{errors.New("--level: want a finite number")}
+	}
+	names := pathQuantities()
+	if !slices.Contains(names, f.quantity) {
+		return usageError{fmt.Errorf("--quantity: got %q, want one of %s", f.quantity, strings.Join(names, ", "))}
+	}
+	return nil
+}
+
+// pathQuantities returns the names of the quantities with a path.
+func pathQuantities() (names []string) {
+	for _, column := range sweeps.QuantityColumns {
+		names = append(names, column.Name)
+	}
+	return names
+}
+
+// courseOf returns the path of a quantity.
+func courseOf(w *theory.Way, quantity string) theory.Course {
+	if quantity == string(sim.ExpectedReward) {
+		return theory.Course{Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected, Kind: w.Kind, Because: w.Scope.Because}
+	}
+	return w.Quantities[sim.Quantity(quantity)]
+}
+
+// printedSteps is the number of steps of a path that a table has.
+const printedSteps = 12
+
+// beside are the quantities that a table of J has too, with the names of their columns.
+var beside = []struct {
+	quantity sim.Quantity
+	column   string
+}{{sim.Entropy, "ENTROPY"}, {sim.KLReference, "KL"}, {sim.ZeroVarianceFraction, "EQUAL GROUPS"}, {sim.ClipFraction, "CLIPPED"}, {sim.GradientNorm, "GRADIENT"}}
+
+// printPaths prints the predicted path of every cell: the first and the last step, and some
+// between them, evenly spaced on a logarithmic scale; below, when J reaches a level, and why a cell has no path.
+func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
+	title := strings.ToUpper(strings.ReplaceAll(f.quantity, "_", " "))
+	rows := [][]string{{"CELL", "STEP", "SAMPLES", title, "OVER RUNS", "NEGLECTED"}}
+	ofReward := f.quantity == string(sim.ExpectedReward)
+	if ofReward {
+		for _, b := range beside {
+			rows[0] = append(rows[0], b.column)
+		}
+	}
+	var out []outside
+	var times []string
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		w, name := plan.Way(c, f.level), nameOfCell(plan, c)
+		course := courseOf(w, f.quantity)
+		if course.Because.Out() {
+			times = append(times, name+": no path: "+course.Because.String())
+			out = append(out, outside{c, course.Because})
+			continue
+		}
+		for _, n := range shownSteps(w.Steps) {
+			row := []string{name, strconv.Itoa(w.Steps[n]), atStep(w.Samples, n), atStep(course.Mean, n), atStep(course.Deviation, n), atStep(course.Neglected, n)}
+			if ofReward {
+				for _, b := range beside {
+					row = append(row, atStep(w.Quantities[b.quantity].Mean, n))
+				}
+			}
+			rows = append(rows, row)
+		}
+		if ofReward {
+			times = append(times, name+": "+timeInWords(w))
+		}
+	}
+	p.table(rows)
+	if len(times) > 0 {
+		p.printf("\n%s\n", strings.Join(times, "\n"))
+	}
+	p.remedies(out)
+}
+
+// shownSteps returns the indices of the steps that a table shows.
+func shownSteps(steps []int) (shown []int) {
+	last := steps[len(steps)-1]
+	for i := range printedSteps {
+		step := 0
+		if i > 0 {
+			step = int(math.Pow(float64(last), float64(i)/(printedSteps-1)))
+		}
+		n, _ := slices.BinarySearch(steps, step)
+		shown = append(shown, n)
+	}
+	return slices.Compact(shown)
+}
+
+// atStep returns entry n of a series with six digits; a dash where there is none.
+func atStep(s theory.Series, n int) string {
+	if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
+		return "–"
+	}
+	return digits(s[n])
+}
+
+// timeInWords says when J reaches the level.
+func timeInWords(w *theory.Way) string {
+	t := w.TimeTo
+	level := fmt.Sprintf("J = %s, %.3g %% of its way,", digits(t.Level), 100*t.Share)
+	size := t.Steps.Size()
+	switch {
+	case t.Steps.Out():
+		return fmt.Sprintf("when it reaches %s is not known: %s", level, t.Steps.Because)
+	case math.IsInf(t.Steps.Value, 1) && size == 0:
+		return fmt.Sprintf("it does not reach %s in the run", level)
+	case math.IsInf(size, 1):
+		return fmt.Sprintf("it may reach %s in the run or not: the theory leaves out too much", level)
+	}
+	says := fmt.Sprintf("it reaches %s at step %.5g ± %.2g", level, t.Steps.Value, size)
+	if t.Deviation > 0 {
+		says += fmt.Sprintf(", single runs about %.2g steps earlier or later", t.Deviation)
+	}
+	if t.Samples > 0 {
+		says += fmt.Sprintf(", after %.6g samples", t.Samples)
+	}
+	return says
+}
+
+// writePaths writes the paths of all quantities of all cells as CSV; a number that the theory does not have is empty.
+func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
+	table := csv.NewWriter(w)
+	rows := [][]string{{"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope"}}
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		way := plan.Way(c, f.level)
+		for _, quantity := range pathQuantities() {
+			course := courseOf(way, quantity)
+			if course.Because.Out() {
+				rows = append(rows, []string{c.ID, c.Label(), "", "", quantity, "", "", "", course.Because.String()})
+				continue
+			}
+			for n := range course.Mean {
+				rows = append(rows, []string{c.ID, c.Label(), strconv.Itoa(way.Steps[n]), fieldAt(way.Samples, n), quantity, fieldAt(course.Mean, n), fieldAt(course.Deviation, n), fieldAt(course.Neglected, n), ""})
+			}
+		}
+	}
+	if err := table.WriteAll(rows); err != nil {
+		return err
+	}
+	return table.Error()
+}
+
+// fieldAt returns entry n of a series with all digits, empty where there is none.
+func fieldAt(s theory.Series, n int) string {
+	if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
+		return ""
+	}
+	return strconv.FormatFloat(s[n], 'g', -1, 64)
+}

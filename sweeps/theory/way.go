@@ -1,0 +1,158 @@
+package theory
+
+import (
+	"math"
+
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/scope"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// Way is what the runs of a cell are predicted to do from their start: the path of J, those of the other recorded
+// quantities, what it costs, and when J has made its way.
+type Way struct {
+	Path
+	Quantities map[sim.Quantity]Course `json:"quantities"`
+	Samples    Series                  `json:"samples"` // mean number of samples drawn before each step; empty: not known
+	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J
+}
+
+// Course is the path of a quantity at the steps of a Way.
+type Course struct {
+	Mean      Series       `json:"mean"`      // over runs, in the unit of the quantity
+	Deviation Series       `json:"deviation"` // standard deviation over runs of what a run records; empty: not known
+	Neglected Series       `json:"neglected"` // size of what Mean leaves out, the largest up to each step
+	Kind      rom.Kind     `json:"kind"`
+	Because   scope.Reason `json:"because"` // out: there is no path, and the lists are empty
+}
+
+// TimeTo says when the mean of J over runs first reaches a level.
+type TimeTo struct {
+	Level     float64      `json:"level"`     // in units of reward
+	Share     float64      `json:"share"`     // of the way from J at the start to the fixed point, without one to the best arms
+	Steps     scope.Number `json:"steps"`     // optimizer steps; +Inf, null in JSON: not in this run
+	Deviation float64      `json:"deviation"` // estimate of the standard deviation over runs of their own times: that of J over the slope of the path; 0: not known
+	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
+}
+
+// Way returns the way of the runs of a cell with the quantities that a run records. level is that of TimeTo; NaN: 95 % of the way.
+func (cache *Cache) Way(s *config.Settings, level float64) Way {
+	steps := ComparedSteps(s)
+	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.Quantity(rom.EffectiveSamples))
+	paths := cache.Courses(s, steps, quantities...)
+	way := Way{Quantities: make(map[sim.Quantity]Course)}
+	for i, q := range quantities {
+		if q == sim.ExpectedReward {
+			way.Path = paths[i]
+			continue
+		}
+		p := &paths[i]
+		way.Quantities[q] = Course{p.Reward, p.Deviation, p.Neglected, p.Kind, p.Scope.Because}
+	}
+	if !way.Scope.In {
+		return way
+	}
+	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
+	start, end := way.Reward[0], rom.BestReward(Params(s, rom.Unit))
+	if point, reached := cache.Equilibrium(Params(s, rom.Unit)).Reached(); reached {
+		end = point.Reward
+	}
+	if math.IsNaN(level) {
+		level = start + wayMade*(end-start)
+	}
+	way.TimeTo = way.timeTo(level, (level-start)/(end-start))
+	return way
+}
+
+// wayMade is the share of the way at which a run counts as done where no level is given: the usual measure of trainers.
+const wayMade = 0.95
+
+// timeTo returns when J reaches a level. What that leaves out is how far the time moves if the path is displaced by what it leaves out.
+func (w *Way) timeTo(level, share float64) *TimeTo {
+	t := &TimeTo{Level: level, Share: share, Steps: scope.Number{Kind: w.Kind}}
+	up := level >= w.Reward[0]
+	at := func(sign float64) float64 {
+		values := make([]float64, len(w.Reward))
+		for i, x := range w.Reward {
+			if values[i] = x; sign != 0 {
+				values[i] += sign * w.Neglected[i]
+			}
+		}
+		return Reaches(w.Steps, values, level, up)
+	}
+	if t.Steps.Value = at(0); math.IsNaN(t.Steps.Value) {
+		t.Steps.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
+		return t
+	}
+	size := 0.0
+	for _, sign := range [2]float64{-1, 1} {
+		if other := at(sign); other != t.Steps.Value {
+			size = max(size, math.Abs(other-t.Steps.Value))
+		}
+	}
+	t.Steps.Leave(scope.HigherOrder, size)
+	if math.IsInf(t.Steps.Value, 1) {
+		return t
+	}
+	i := 1
+	for i < len(w.Steps)-1 && float64(w.Steps[i]) < t.Steps.Value {
+		i++
+	}
+	slope := (w.Reward[i] - w.Reward[i-1]) / float64(w.Steps[i]-w.Steps[i-1])
+	if i < len(w.Deviation) && slope != 0 && !math.IsNaN(w.Deviation[i]) {
+		t.Deviation = w.Deviation[i] / math.Abs(slope)
+	}
+	if i < len(w.Samples) {
+		part := (t.Steps.Value - float64(w.Steps[i-1])) / float64(w.Steps[i]-w.Steps[i-1])
+		t.Samples = w.Samples[i-1] + part*(w.Samples[i]-w.Samples[i-1])
+	}
+	return t
+}
+
+// Reaches returns the optimizer step at which a curve first reaches a level, from below where up, interpolated linearly
+// between its steps: +Inf where it does not, NaN where it has no value before it does.
+func Reaches(steps []int, values []float64, level float64, up bool) float64 {
+	for i, x := range values {
+		switch {
+		case math.IsNaN(x):
+			return math.NaN()
+		case up && x < level, !up && x > level:
+		case i == 0:
+			return float64(steps[0])
+		default:
+			before, apart := values[i-1], float64(steps[i]-steps[i-1])
+			return float64(steps[i-1]) + apart*(level-before)/(x-before)
+		}
+	}
+	return math.Inf(1)
+}
+
+// samples returns the mean number of samples drawn before each step: G·B in every step that draws groups, and where groups of equal
+// rewards are redrawn those times 1/(1 − Z), Z the share of such groups, interpolated between the steps. It is empty at G = ∞ and where Z is not known.
+func samples(s *config.Settings, steps []int, equal Course) (all Series) {
+	if s.Estimator.GroupSize == option.Infinite || s.Estimator.Filter == option.Redraw && equal.Because.Out() {
+		return nil
+	}
+	each, sum, n := float64(s.Estimator.GroupSize*s.Estimator.GroupsPerStep), 0.0, 0
+	for t := range steps[len(steps)-1] + 1 {
+		if steps[n] == t {
+			all = append(all, sum)
+			if n++; n == len(steps) {
+				break
+			}
+		}
+		if s.Estimator.Samples == option.Reused && t%s.Lag.Interval != 0 {
+			continue
+		}
+		drawn := each
+		if s.Estimator.Filter == option.Redraw {
+			before, after := steps[n-1], steps[n]
+			part := float64(t-before) / float64(after-before)
+			drawn /= 1 - ((1-part)*equal.Mean[n-1] + part*equal.Mean[n])
+		}
+		sum += drawn
+	}
+	return all
+}
