@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"grposim/rom/group"
 	"grposim/rom/linear"
@@ -332,6 +333,13 @@ func lognormal(m, v, mixed, square, epsilon float64) float64 {
 	return math.Pow(1+square/(v*v), 0.375) * (m - 0.5*mixed/v) / (math.Sqrt(v) + epsilon)
 }
 
+// sparse is taylor less the share q² of it, q = Var v/v² ≤ 1: the next order in q, of which no term is known where few forces are in the
+// memory of v. Of sums of rare kicks of one size it is 0.2 q², without the correlation with m.
+func sparse(m, v, mixed, square, epsilon float64) float64 {
+	q := square / (v * v)
+	return max(1-q*q, 0) * taylor(m, v, mixed, square, epsilon)
+}
+
 // move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε), k_i = 1/(1 − β_i^t).
 func (s *adamState) move(rate float64) {
 	arms := len(s.Arms)
@@ -353,10 +361,12 @@ func (s *adamState) move(rate float64) {
 	}
 }
 
-// adamMean is the mean of an observable, in the place of its shift, with the change of it on the mean path by idle.
+// adamMean is the mean of an observable, in the place of its shift, with the change of it on the mean path by idle and
+// the mean logits of the present and the drawing policy.
 type adamMean struct {
 	shifted
-	idle float64
+	idle     float64
+	now, old []float64
 }
 
 // underAdam returns the mean of an observable before step t, with the largest variance of a gap and the
@@ -365,16 +375,17 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	old := s.drawing(t)
 	mean, cov := s.policies(o.slots(0, old))
 	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
-		return adamMean{shifted{math.NaN(), math.NaN(), math.NaN()}, math.NaN()}
+		return adamMean{shifted: shifted{math.NaN(), math.NaN(), math.NaN()}, idle: math.NaN()}
 	}
 	n := len(s.Arms) - 1
 	present, _ := s.policies([]int{0})
 	drawing, _ := s.policies([]int{old})
+	still, stillOld := s.logits(present), s.logits(drawing)
 	at := func(x []float64) (now, drawn []float64) {
-		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), s.logits(present), s.logits(drawing))
+		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
 	}
-	idle := o.of(s.model, s.logits(floats.AddTo(make([]float64, n), present, reduce(s.q, s.idle))), s.logits(drawing)) - o.of(s.model, s.logits(present), s.logits(drawing))
-	return adamMean{o.over(s.model, &gaussian, at, mean, cov), math.Abs(idle)}
+	idle := o.of(s.model, s.logits(floats.AddTo(make([]float64, n), present, reduce(s.q, s.idle))), stillOld) - o.of(s.model, still, stillOld)
+	return adamMean{o.over(s.model, &gaussian, at, mean, cov), math.Abs(idle), still, stillOld}
 }
 
 // adamPath returns the means of observables at the steps at of runs from the logits init, to second order.
@@ -393,12 +404,23 @@ func adamPath(p Params, init []float64, at []int, c quotient, by closure, of []o
 }
 
 // adamNeglect returns the size of what second, of second order, leaves out at each step: the larger of its differences to the order before, the
-// mean field, and to the other quotient of the same order; twice that to the mean with weights held at their bounds, where weights jump; with the fourth derivative of the observable as in MeanReward. See
+// mean field, and to the other quotient of the same order; beside them the sum over the arms of what the observable changes if the logit of one arm is that of
+// the path whose forces are sparse, for these errors have any sign; twice that to the mean with weights held at their bounds, where weights jump; with the fourth derivative of the observable as in MeanReward. See
 // docs/theory-neglected.md §6.8 for how it compares with simulated runs.
-func (o *observable) adamNeglect(p *Params, field []float64, second, other, held []adamMean) func(n int) float64 {
+func (o *observable) adamNeglect(p *Params, field []float64, second, other, few, held []adamMean) func(n int) float64 {
+	m := newModel(p)
 	return func(n int) float64 {
 		s := second[n]
 		size := max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(p, s.variance)
+		if s.now == nil || few[n].now == nil {
+			return math.NaN()
+		}
+		here, now, old := o.of(m, s.now, s.old), slices.Clone(s.now), slices.Clone(s.old)
+		for a := range now {
+			now[a], old[a] = few[n].now[a], few[n].old[a]
+			size += math.Abs(o.of(m, now, old) - here)
+			now[a], old[a] = s.now[a], s.old[a]
+		}
 		if held != nil {
 			size += 2 * math.Abs(s.shift-held[n].shift)
 		}

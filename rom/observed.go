@@ -15,7 +15,7 @@ import (
 )
 
 // Observed names a number of which Paths predicts the course: a function of the policy π of a step, of the policy π_old
-// that draws its groups, or of both (docs/theory-neglected.md §6.9).
+// that draws its groups, or of both (docs/theory-neglected.md §6.4).
 type Observed string
 
 // The quantities, of which PassAt makes others.

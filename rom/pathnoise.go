@@ -158,10 +158,16 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		because = noSpread(&p, last)
 	}
 	spread, ofAdam := p.GroupSize != option.Infinite && !because.Out(), p.Optimizer.Kind == option.Adam
+	if spread && neglected {
+		steps = sampled(&p, at)
+	}
+	if spread && ofAdam {
+		last = steps[len(steps)-1]
+	}
 	if spread && !ofAdam {
 		closures = []closure{gaussian}
 		if neglected {
-			closures, steps = append(closures, strict), sampled(&p, at)
+			closures = append(closures, strict)
 		}
 		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
 			closures = append(closures, held)
@@ -175,7 +181,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	}
 	var second [][]adamMean
 	if spread && ofAdam {
-		second = adamPath(p, init, at, taylor, gaussian, of)
+		second = adamPath(p, init, steps, taylor, gaussian, of)
 	}
 	for i := range all {
 		path := &all[i]
@@ -187,7 +193,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 			path.Field = append(path.Field, run.field[i][place])
 			switch mean := run.field[i][place]; {
 			case second != nil:
-				path.Mean, path.Deviation[n] = append(path.Mean, second[i][n].shift), second[i][n].deviation
+				path.Mean, path.Deviation[n] = append(path.Mean, second[i][place].shift), second[i][place].deviation
 			case closures != nil:
 				by := run.noisy[i][place][0]
 				path.Mean, path.Deviation[n] = append(path.Mean, mean+by.shift), by.deviation
@@ -225,12 +231,13 @@ func (path *Path) scale(factor func(n int) (mean, size float64)) {
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
 func neglect(p *Params, init []float64, at []int, all []Path, of []observable, run *followed, steps, places []int, second [][]adamMean) {
-	other, fixed := make([][]adamMean, len(of)), make([][]adamMean, len(of))
+	var others [2][][]adamMean
+	fixed := make([][]adamMean, len(of))
 	if second != nil {
-		other = adamPath(*p, init, at, lognormal, gaussian, of)
+		others[0], others[1] = adamPath(*p, init, steps, lognormal, gaussian, of), adamPath(*p, init, steps, sparse, gaussian, of)
 	}
 	if second != nil && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-		fixed = adamPath(*p, init, at, taylor, held, of)
+		fixed = adamPath(*p, init, steps, taylor, held, of)
 	}
 	var rounded [2]followed
 	for side, displaced := range [2]float64{rounding, -rounding} {
@@ -242,7 +249,8 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 			continue
 		}
 		if second != nil {
-			addLargest(path.Neglected, o.adamNeglect(p, path.Field, second[i], other[i], fixed[i]))
+			size := o.adamNeglect(p, run.field[i], second[i], others[0][i], others[1][i], fixed[i])
+			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (left, variance float64) { return size(n), second[i][n].variance }))
 		}
 		if second == nil && len(run.noisy[i][0]) > 0 {
 			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {

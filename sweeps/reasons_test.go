@@ -157,7 +157,12 @@ func (x *example) reasons(t *testing.T) (all []scope.Reason) {
 // said returns the reasons that a command says of a cell.
 func said(ask string, plan *Plan, c *Cell) []scope.Reason {
 	if ask == askPath {
-		return []scope.Reason{plan.Way(c, math.NaN()).Scope.Because}
+		way := plan.Way(c, math.NaN())
+		all := []scope.Reason{way.Scope.Because}
+		for _, q := range slices.Sorted(maps.Keys(way.Quantities)) {
+			all = append(all, way.Quantities[q].Because)
+		}
+		return all
 	}
 	p := theory.Predict(c.ID, &c.Settings)
 	dynamics, _ := p.Linear()
