@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
@@ -155,6 +156,10 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 		check["margin"] = margin
 	default:
 		check["margin"] = defaultMargin
+	}
+	if c == config.Trajectory && d.IntN(2) == 0 {
+		quantities := sim.Quantities(d.arms)
+		check["quantity"] = string(quantities[d.IntN(len(quantities))])
 	}
 	if c.Has(config.NeedsThreeValues) {
 		check["over"] = config.GroupSizeKey

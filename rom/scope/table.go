@@ -86,6 +86,7 @@ const (
 	ManyArmsPath
 	ManyCoordinates
 	NoRise
+	NoMotion
 	FewForces
 	NoGroups
 	TrueMeans
@@ -252,6 +253,7 @@ var rows = [...]struct{ name, says, try string }{
 	ManyArmsPath:        {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
 	ManyCoordinates:     {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
 	NoRise:              {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
+	NoMotion:            {"no-motion", "the predicted mean of %s does not move: there is no range to compare with", "judge another quantity"},
 	FewForces:           {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
 	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
 	LargestRatio:        {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},

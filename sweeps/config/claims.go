@@ -8,6 +8,7 @@ import (
 // document. Package sweeps holds the logic by which each is judged.
 var Claims = []*Claim{
 	Trajectory,
+	TimeToLevel,
 	ModelAmplitude,
 	FixedPoint,
 	StationaryFluctuation,
