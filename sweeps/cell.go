@@ -16,6 +16,9 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	for _, e := range r.Estimates {
 		o.Add(store.Store(e.Name, e.Estimate))
 	}
+	if r.Ends != nil {
+		o.Ends = endsOf(c, r.Ends)
+	}
 	if len(r.Steps) == 0 {
 		return o
 	}

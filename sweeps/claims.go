@@ -79,6 +79,10 @@ var claims = map[*config.Claim]claim{
 		compare: compareTrajectory, ideal: idealCourse, view: picture{draw: drawCurves},
 	},
 	config.TimeToLevel: path{quantity: timeToLevel, compare: compareTime, ideal: idealCourse, view: picture{draw: drawTimes}},
+	config.Arrival: arrival{path{
+		quantity: only("share of replicas that end where theory says"), compare: compareArrival,
+		view: picture{draw: drawOver(&arrivalPicture, compareArrival)},
+	}},
 	config.ModelAmplitude: path{
 		quantity: only("range of the paper's oscillator over that of mean reward, logarithm"), compare: compareAmplitude,
 		view: picture{family: byClaim, draw: drawOver(&amplitudePicture, compareAmplitude)},

@@ -151,7 +151,8 @@ func TestNeglectedTime(t *testing.T) {
 	plan := planText(t, underway+"  - {claim: time-to-level, level: 0.75, margin: 0.05}\n")
 	j := newJudgement(plan.Checks[0].Check, 0.99, newEvidence(nil))
 	cv := curve{steps: []int{0, 10, 20}, values: []float64{0, 1, 2}, neglected: []float64{0, 0.1, 0.2}}
-	_, p := j.course(&plan.Cells[0])
+	p := j.end(&plan.Cells[0]).Number
+	p.Neglected = nil
 	cv.predictTime(&p, cv.steps, 1.5, true)
 	// 0.9 t/10 and 1.1 t/10 reach 1.5 at 16.67 and 13.64.
 	if want := 1.5/0.09 - 15; p.Value != 15 || math.Abs(p.Size()-want) > 1e-12 {

@@ -79,6 +79,7 @@ var examples = []example{
 	{scope.ManyCoordinates, askPath, "policy.init=[0, 0]; lag.kind=delay; lag.interval=3000", "grpo.group_size=inf"},
 	{scope.NoRise, "{claim: trajectory, absolute_margin: 0.1}", short + "policy.init=[0, 0]; bandit.arms=[{reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.5}]", ""},
 	{scope.NoMotion, "{claim: trajectory, quantity: clip_fraction, absolute_margin: 0.1}", short + "policy.init=[0, 0]; optimizer.learning_rate=0.5", "grpo.importance.mode=clip; lag.kind=delay"},
+	{scope.WideEnd, "{claim: arrival, margin: 0.1}", short + "policy.init=[0, 0]; grpo.group_size=4; optimizer.learning_rate=0.6", "optimizer.learning_rate=0.2"},
 	{scope.FewForces, askPath, "bandit.arms=[{reward: bernoulli, mean: 1e-7}, {reward: bernoulli, mean: 0}]; policy.init=[0, 0]", "grpo.group_size=4096"},
 	{scope.NoGroups, "{claim: degenerate-groups, absolute_margin: 0.1}", short + "policy.init=[0, 0]; grpo.kl.coefficient=0; grpo.group_size=inf", "grpo.group_size=16"},
 	{scope.ShareOfPrompts, "{claim: degenerate-groups, absolute_margin: 0.1}", short + prompts + "grpo.kl.coefficient=0", "bandit.prompts.parameters=shared"},

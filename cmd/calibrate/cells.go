@@ -56,6 +56,7 @@ var intervalKinds = map[string]intervalKind{
 	"damping-ratio":       widened,
 	"degenerate-groups":   ofShare,
 	"failure-mode":        ofShare,
+	"arrival":             ofShare,
 	"time-to-level":       ofEdges,
 	"oscillation-onset":   bracket,
 	"stability-threshold": bracket,

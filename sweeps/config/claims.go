@@ -9,6 +9,7 @@ import (
 var Claims = []*Claim{
 	Trajectory,
 	TimeToLevel,
+	Arrival,
 	ModelAmplitude,
 	FixedPoint,
 	StationaryFluctuation,

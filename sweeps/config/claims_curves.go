@@ -25,6 +25,16 @@ var (
 		How:         "Both curves are interpolated linearly between the recorded steps. The interval reaches from the step at which one edge of the band of `trajectory`, simultaneous over the recorded steps, reaches the level to that at which the other edge does; it has no upper end where that edge does not reach it. A mean that does not reach the level in the run agrees with a curve that does not. What the predicted time leaves out is how far it moves if the curve is displaced by what that leaves out. A curve that is flat at the level has a time that nearly nothing decides: choose a level that is crossed steeply.",
 	}
 
+	Arrival = &Claim{
+		Name: "arrival", Per: PerCell,
+		Quantity:    "share of replicas that end where theory says",
+		Needs:       []Need{NeedsDistance},
+		Predictions: []rom.Kind{rom.Exact},
+		Ends:        true,
+		Doc:         "Every replica ends where the mean path does, but for those that a known mechanism keeps away.",
+		How:         "The end of a replica is its mean of J over the recorded steps of the last quarter of the run, the end of the path that of the predicted curve of `trajectory` over the same steps. A replica has arrived if the two differ by at most 5 % of the range of the arms' mean rewards, or by at most four predicted standard deviations of J over runs where that is more; one that left the range of floating point has not. The predicted share is 1 where the theory knows no mechanism by which runs fail, and leaves out e^{−(1 + x)}, which is what lies beyond x standard deviations on one side of an exponential law, x those of the distance less what the path leaves out. Where the theory has no path, the share is measured about the fixed point, without one the best arms, and judged by a hypothesis alone.",
+	}
+
 	ModelAmplitude = &Claim{
 		Name: "model-amplitude", Per: PerCell,
 		Quantity:    "logarithm of the range of the paper's oscillator, over the recorded steps, over that of J",
