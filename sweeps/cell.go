@@ -16,6 +16,9 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	for _, e := range r.Estimates {
 		o.Add(store.Store(e.Name, e.Estimate))
 	}
+	if r.Ends != nil {
+		o.Ends = endsOf(c, r.Ends)
+	}
 	if len(r.Steps) == 0 {
 		return o
 	}
@@ -45,11 +48,16 @@ func isShare(name string) bool {
 		strings.HasPrefix(name, paperNamedPrefix) || strings.HasPrefix(name, sim.LoggedPlateauPrefix)
 }
 
-// meanReward returns the mean of J over replicas at the i-th recorded step of the
+// meanReward is meanOf J.
+func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
+	return c.meanOf(t, sim.ExpectedReward, i)
+}
+
+// meanOf returns the mean of a quantity over replicas at the i-th recorded step of the
 // cell's trajectory, with its standard error; without error where the cell is
 // deterministic.
-func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
-	s := t.Series(sim.ExpectedReward)
+func (c *Cell) meanOf(t *store.Trajectory, quantity sim.Quantity, i int) measure.Estimate {
+	s := t.Series(quantity)
 	if c.deterministic() {
 		return measure.Certain(float64(s.Mean[i]))
 	}

@@ -73,19 +73,26 @@ type claim interface {
 // claims holds every claim: a row says which number is measured and what predicts it.
 var claims = map[*config.Claim]claim{
 	config.Trajectory: path{
-		quantity: "worst deviation of mean reward, share of the rise", compare: compareTrajectory,
-		records: sim.ExpectedReward, ideal: idealReward, view: picture{draw: drawCurves},
+		quantity: func(check *config.Check) string {
+			return "worst deviation of mean " + nounOf(check.Recorded()) + ", share of " + unitOf(check.Recorded())
+		},
+		compare: compareTrajectory, ideal: idealCourse, view: picture{draw: drawCurves},
 	},
+	config.TimeToLevel: path{quantity: timeToLevel, compare: compareTime, ideal: idealCourse, view: picture{draw: drawTimes}},
+	config.Arrival: arrival{path{
+		quantity: only("share of replicas that end where theory says"), compare: compareArrival,
+		view: picture{draw: drawOver(&arrivalPicture, compareArrival)},
+	}},
 	config.ModelAmplitude: path{
-		quantity: "range of the paper's oscillator over that of mean reward, logarithm", compare: compareAmplitude,
+		quantity: only("range of the paper's oscillator over that of mean reward, logarithm"), compare: compareAmplitude,
 		view: picture{family: byClaim, draw: drawOver(&amplitudePicture, compareAmplitude)},
 	},
 	config.Recurrence: path{
-		quantity: "worst deviation of the logit gap from the map", compare: compareRecurrence,
+		quantity: only("worst deviation of the logit gap from the map"), compare: compareRecurrence,
 		records: sim.LogitGap, ideal: (*model).refreshedGaps, view: picture{family: byClaim, draw: drawOrbits},
 	},
 	config.CycleWidth: path{
-		quantity: "range of the logit gap over the late refreshes", compare: compareCycle,
+		quantity: only("range of the logit gap over the late refreshes"), compare: compareCycle,
 		view: picture{family: byClaim, draw: drawCycles},
 	},
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"grposim/option"
@@ -25,9 +26,9 @@ var amplitudePicture = overPicture{
 	theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
 }
 
-// idealReward returns the mean reward of a run without noise.
-func idealReward(m *model, c *Cell) func(t int) float64 {
-	if curve, theory := m.curve(c); !theory.Out() {
+// idealCourse returns the mean of the check's quantity in a run without noise.
+func idealCourse(m *model, c *Cell) func(t int) float64 {
+	if curve, theory := m.course(c); !theory.Out() {
 		return curve.at
 	}
 	return nil
@@ -37,8 +38,8 @@ func idealReward(m *model, c *Cell) func(t int) float64 {
 // earlier step is reported, so that rounding does not decide which.
 const sameDeviation = 1e-9
 
-// compareTrajectory compares the mean reward at every recorded step with the predicted
-// curve, as a share of the rise J* − J_0. The band of intervals is simultaneous over the
+// compareTrajectory compares the mean of the check's quantity at every recorded step with the predicted
+// curve, as a share of the curve's unit. The band of intervals is simultaneous over the
 // recorded steps (Bonferroni). The finding is that of one step, by rank: first the steps where the curve is known to
 // half the margin and the band lies wholly outside the margin, then those where it is known and the mean lies outside,
 // then those where the band lies outside a curve that is not known, then all others; of one rank the step where the
@@ -48,16 +49,17 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 	o := j.outcome(c)
 	f := newFinding(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
-	curve, theory := j.curve(c)
+	quantity := j.check.Recorded()
+	curve, theory := j.course(c)
 	f.predicted, f.diverged = theory, divergenceOf(c, o)
-	recorded := j.trajectory(o, sim.ExpectedReward)
+	recorded := j.trajectory(o, quantity)
 	if theory.Out() || recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
 		if n := len(curve.neglected); n > 0 {
-			curve.neglect(&f.predicted, curve.neglected[n-1]/math.Abs(curve.rise))
+			curve.neglect(&f.predicted, curve.neglected[n-1]/math.Abs(curve.unit))
 		}
 		return f
 	}
-	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
+	band := j.band(c, recorded, quantity)
 	worst, rank, unpredicted := math.Inf(-1), 0, -1
 	for i, t := range recorded.Steps {
 		if math.IsNaN(curve.at(t)) {
@@ -66,20 +68,16 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 			}
 			continue
 		}
-		e := c.meanReward(recorded, i)
-		lo, hi := e.Interval(confidence)
-		deviation, lo, hi := (e.Mean-curve.at(t))/curve.rise, (lo-curve.at(t))/curve.rise, (hi-curve.at(t))/curve.rise
+		share := func(x float64) float64 { return (x - curve.at(t)) / curve.unit }
+		deviation, lo, hi := share(band.mean[i]), share(band.lo[i]), share(band.hi[i])
 		lo, hi = min(lo, hi), max(lo, hi)
-		if t == 0 { // all replicas start at the same policy
-			lo, hi = deviation, deviation
-		}
 		if math.IsNaN(lo) || math.IsNaN(hi) {
 			return newFinding(theory.Kind)
 		}
 		reach := max(-lo, hi)
 		miss := max(lo, -hi) // distance of the interval from 0; < 0 where it contains 0
 		ranks, margin := 0, j.margin(0)
-		switch known := curve.neglectedAt(t) <= scope.Decisive*margin*math.Abs(curve.rise); {
+		switch known := curve.neglectedAt(t) <= scope.Decisive*margin*math.Abs(curve.unit); {
 		case known && miss > margin:
 			ranks, reach = 3, miss
 		case known && math.Abs(deviation) > margin:
@@ -90,8 +88,11 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 		if ranks > rank || ranks == rank && reach > worst+sameDeviation {
 			worst, rank = reach, ranks
 			f.measured, f.lo, f.hi = deviation, lo, hi
-			curve.neglect(&f.predicted, curve.neglectedAt(t)/math.Abs(curve.rise))
-			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
+			curve.neglect(&f.predicted, curve.neglectedAt(t)/math.Abs(curve.unit))
+			if f.unresolved = ""; hi-lo > 2 {
+				f.unresolved = fmt.Sprintf("the error of the mean is larger than its whole way, %.2g: the quantity hardly moves", math.Abs(curve.unit))
+			}
+			f.quantity = fmt.Sprintf("deviation of mean %s at step %d, share of %s", nounOf(quantity), t, unitOf(quantity))
 		}
 	}
 	if unpredicted >= 0 && rank == 0 {
@@ -99,6 +100,46 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 		f.predicted.Leave(scope.HigherOrder, math.Inf(1), fmt.Sprintf("from step %d on the spread of runs has no finite prediction", unpredicted))
 	}
 	return f
+}
+
+// nounOf returns a recorded quantity in words, and unitOf what a deviation of its mean is a share of.
+func nounOf(quantity sim.Quantity) string {
+	if quantity == sim.ExpectedReward {
+		return "reward"
+	}
+	return strings.ReplaceAll(string(quantity), "_", " ")
+}
+
+func unitOf(quantity sim.Quantity) string {
+	if quantity == sim.ExpectedReward {
+		return "the rise"
+	}
+	return "its predicted range"
+}
+
+// band is a simultaneous confidence band of a mean over the replicas, by the recorded step.
+type band struct{ mean, lo, hi []float64 }
+
+// band returns the band of a recorded quantity (Bonferroni). At step 0 all replicas have the same policy. A share of
+// groups, and one of samples that is the same in every replica, has Wilson's interval, for which each replica counts as one
+// sample: no share scatters more.
+func (j *judgement) band(c *Cell, recorded *store.Trajectory, quantity sim.Quantity) (b band) {
+	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
+	for i, t := range recorded.Steps {
+		e := c.meanOf(recorded, quantity, i)
+		lo, hi := e.Interval(confidence)
+		replicas := float64(c.Settings.Run.Replicas)
+		switch {
+		case t == 0 && slices.Contains(ofPolicy, quantity):
+			lo, hi = e.Mean, e.Mean
+		case quantity == sim.ZeroVarianceFraction:
+			lo, hi = e.Share(replicas*float64(c.Settings.Estimator.GroupsPerStep), confidence)
+		case quantity == sim.ClipFraction && e.StdErr == 0:
+			lo, hi = e.Share(replicas, confidence)
+		}
+		b.mean, b.lo, b.hi = append(b.mean, e.Mean), append(b.lo, lo), append(b.hi, hi)
+	}
+	return b
 }
 
 // compareAmplitude compares with 0, from below, the logarithm of the range of the paper's
@@ -206,35 +247,42 @@ func (m *model) paperStiffness(c *Cell) (float64, rom.Scope) {
 	return rom.PaperStiffness(params)
 }
 
-// curve is a predicted mean reward over optimizer steps, given by values or by a formula.
+// curve is a predicted mean of a recorded quantity over optimizer steps, given by values or by a formula.
 type curve struct {
 	steps  []int                   // all recorded or fitted steps, ascending
-	reward []float64               // J at steps; nil: given by form
-	form   func(t float64) float64 // J at step t; nil: given by reward
-	rise   float64                 // J* − J_0, without a fixed point that to the best arm
+	values []float64               // the mean at steps; nil: given by form
+	form   func(t float64) float64 // the mean at step t; nil: given by values
+	unit   float64                 // of deviations: of J the rise J* − J_0, without a fixed point that to the best arm; of others the range of the curve over the recorded steps
 
-	// neglected is the predicted size of what reward leaves out at each step, up to
+	// deviation is the standard deviation over runs at each step, NaN or nil where it is not known.
+	deviation []float64
+
+	// neglected is the predicted size of what values leaves out at each step, up to
 	// that step the largest, and rounding the part of it by rounding errors; nil: not known.
 	neglected, rounding []float64
 }
 
-// at returns the reward at a recorded or fitted step.
+// at returns the mean at a recorded or fitted step.
 func (c *curve) at(t int) float64 {
-	if c.reward == nil {
+	if c.values == nil {
 		return c.form(float64(t))
 	}
+	return c.values[c.place(t)]
+}
+
+// place returns the index of a recorded or fitted step.
+func (c *curve) place(t int) int {
 	i, _ := slices.BinarySearch(c.steps, t)
-	return c.reward[i]
+	return i
 }
 
 // neglectedAt returns the predicted size of what the curve leaves out at a recorded or
-// fitted step, in units of reward, ≥ 0.
+// fitted step, in units of the quantity, ≥ 0.
 func (c *curve) neglectedAt(t int) float64 {
 	if c.neglected == nil {
 		return 0
 	}
-	i, _ := slices.BinarySearch(c.steps, t)
-	return c.neglected[i]
+	return c.neglected[c.place(t)]
 }
 
 // neglect sets the size of what a value predicted from the curve leaves out, infinite if it
@@ -253,26 +301,72 @@ func (c *curve) neglect(p *scope.Number, size float64) {
 
 // sample returns the given steps and the curve at them.
 func (c *curve) sample(steps []int) ([]int, []float64) {
-	reward := make([]float64, len(steps))
+	values := make([]float64, len(steps))
 	for i, t := range steps {
-		reward[i] = c.at(t)
+		values[i] = c.at(t)
 	}
-	return steps, reward
+	return steps, values
 }
 
-// displaced returns the reward at the given steps plus, and minus, what the curve leaves out there. Fits to
+// displaced returns values at the given steps plus, and minus, what the curve leaves out there. Fits to
 // both show how far that moves a fit to the curve: one that creeps on after a fast rise moves far to one
 // side only.
-func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
+func (c *curve) displaced(steps []int, values []float64) (both [][]float64) {
 	for _, sign := range [2]float64{1, -1} {
-		out := make([]float64, len(reward))
+		out := make([]float64, len(values))
 		for i, t := range steps {
-			out[i] = reward[i] + sign*c.neglectedAt(t)
+			out[i] = values[i] + sign*c.neglectedAt(t)
 		}
 		both = append(both, out)
 	}
 	return both
 }
+
+// course returns the predicted mean of the check's quantity in a cell, with its kind and scope (no value): for the expected
+// reward that of curve, for others the exact one, whose unit is its range over the recorded steps.
+func (m *model) course(c *Cell) (cv curve, p scope.Number) {
+	quantity := m.check.Recorded()
+	if quantity == sim.ExpectedReward {
+		return m.curve(c)
+	}
+	s := m.settings(c)
+	params := theory.Params(&s, m.fault.Scale)
+	of, because := theory.Observed(&s, quantity)
+	_, point, reached := m.way(params, c.start)
+	p.Kind = cmp.Or(m.kind, rom.Exact)
+	if p.Because = cmp.Or(because, theory.FewKicks(params, &c.Settings, c.start, point, reached)); p.Out() {
+		return curve{}, p
+	}
+	path := m.along(c, params, of)
+	p.Kind = cmp.Or(m.kind, path.Kind)
+	if p.Because = cmp.Or(path.Scope.Because, m.missingExact(path.Kind)); p.Out() {
+		return curve{}, p
+	}
+	cv.follow(c, path)
+	_, recorded := cv.sample(sim.RecordedSteps(s.Run.Steps, s.Lag))
+	if cv.unit = measure.Spread(slices.DeleteFunc(recorded, math.IsNaN)); cv.unit < stillCurve {
+		p.Because = scope.NoMotion.Because(quantity)
+	}
+	return cv, p
+}
+
+// along returns the predicted mean of an observed number over the runs of a cell.
+func (m *model) along(c *Cell, params rom.Params, of rom.Observed) *rom.Path {
+	size := theory.Sized
+	if m.faulty() {
+		size = theory.Unsized
+	}
+	return m.cache.Mean(of, params, &c.Settings, c.start, theory.ComparedSteps(&c.Settings), size)
+}
+
+// follow sets the curve of a cell to a path that along returned.
+func (c *curve) follow(of *Cell, path *rom.Path) {
+	c.steps = theory.ComparedSteps(&of.Settings)
+	c.values, c.deviation, c.neglected, c.rounding = path.Mean, path.Deviation, path.Neglected, path.Rounding
+}
+
+// stillCurve is the range of a predicted mean, or of its rise, up to which rounding decides a share of it.
+const stillCurve = 1e-9
 
 // curve returns the predicted mean reward of a cell, with its kind and scope (no value):
 //
@@ -295,17 +389,13 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		p.Because = scope.NoFixedPoint.Because()
 		return curve{}, p
 	}
-	start := rom.ExpectedReward(params, c.start)
-	point, ok := m.cache.Equilibrium(params).Reached()
+	start, point, ok := m.way(params, c.start)
 	if byFormula := m.kind == rom.LeadingOrder || m.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
 		p.Because = scope.NoFixedPoint.Because()
 		return curve{}, p
 	}
-	if !ok {
-		point.Reward = rom.BestReward(params)
-	}
-	cv.rise = point.Reward - start
-	if math.Abs(cv.rise) < 1e-9 {
+	cv.unit = point.Reward - start
+	if math.Abs(cv.unit) < stillCurve {
 		p.Because = scope.NoRise.Because()
 		return curve{}, p
 	}
@@ -325,17 +415,12 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, p
 	}
-	cv.steps = theory.ComparedSteps(&c.Settings)
-	size := theory.Sized
-	if m.faulty() {
-		size = theory.Unsized
-	}
-	r := m.cache.Mean(rom.Reward, params, &c.Settings, c.start, cv.steps, size)
+	r := m.along(c, params, rom.Reward)
 	if theory.Unbounded(r) {
 		s := m.settings(c)
 		r = theory.ComeToRest(r, m.atRest(&s))
 	}
-	cv.reward, cv.neglected, cv.rounding = r.Mean, r.Neglected, r.Rounding
+	cv.follow(c, r)
 	p.Kind = cmp.Or(p.Kind, r.Kind)
 	p.Because = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
 	return cv, p
@@ -371,8 +456,11 @@ func drawnOf(sets []CellSet) string {
 const shortRun = 1000
 
 // curvesOf returns an empty picture of mean rewards over steps.
-func curvesOf(title string, sets []CellSet) Figure {
-	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: "expected reward J"}
+func curvesOf(title string, sets []CellSet) Figure { return coursesOf(sim.ExpectedReward, title, sets) }
+
+// coursesOf returns an empty picture of means of a recorded quantity over steps.
+func coursesOf(quantity sim.Quantity, title string, sets []CellSet) Figure {
+	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: labelOf(quantity)}
 	for _, set := range sets {
 		if set.Cells[0].Settings.Run.Steps > shortRun {
 			f.XScale = LogAxis
@@ -381,25 +469,40 @@ func curvesOf(title string, sets []CellSet) Figure {
 	return f
 }
 
-// drawCurves returns a picture of the mean reward over steps against the predicted
+// labelOf returns the label of an axis of a recorded quantity.
+func labelOf(quantity sim.Quantity) string {
+	i := slices.IndexFunc(QuantityColumns, func(c store.Column) bool { return c.Name == string(quantity) })
+	switch label := nounOf(quantity); {
+	case quantity == sim.ExpectedReward:
+		return "expected reward J"
+	case i < 0 || QuantityColumns[i].Unit == pureRatio:
+		return label
+	default:
+		return label + " [" + QuantityColumns[i].Unit + "]"
+	}
+}
+
+// drawCurves returns a picture of the mean of the checks' quantity over steps against the predicted
 // curve. Runs without noise are drawn as lines where the prediction is not the exact one.
 func drawCurves(j *judgement, d *figureSource) Figure {
 	sets := d.sets
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
-	f := curvesOf("Mean reward against the predicted curve", sets)
+	quantity := j.check.Recorded()
+	mean := "Mean " + nounOf(quantity)
+	f := coursesOf(quantity, mean+" against the predicted curve", sets)
 	f.Caption = "Where the theory holds, the points, which are means over the replicas, follow the line of their colour at every step."
 	if against != "" {
-		f.Title = "Mean reward against the " + against + drawnOf(sets)
+		f.Title = mean + " against the " + against + drawnOf(sets)
 		f.Caption = "Where the " + against + " holds, it follows the simulated mean reward at every step; the gap between them is its error."
 	}
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		name := withoutVariant(set.Label, c.Variant)
-		recorded := j.trajectory(j.outcome(c), sim.ExpectedReward)
+		recorded := j.trajectory(j.outcome(c), quantity)
 		if recorded == nil {
 			continue
 		}
-		reward := recorded.Series(sim.ExpectedReward)
+		series := recorded.Series(quantity)
 		measured := FigureSeries{Name: name, Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + " predicted", Group: name, Mark: Predicted}
 		spread := FigureSeries{Name: name + " 5–95 %", Group: name, Mark: Spread}
@@ -408,14 +511,14 @@ func drawCurves(j *judgement, d *figureSource) Figure {
 			measured.Name, measured.Mark, every = "simulated", Predicted, 1
 			predicted.Name, predicted.Mark = against, Reference
 		}
-		curve, theory := j.curve(c)
+		curve, theory := j.course(c)
 		for i, t := range recorded.Steps {
 			if t == 0 && f.XScale == LogAxis {
 				continue
 			}
-			x, q := float64(t), reward.Quantiles[i]
+			x, q := float64(t), series.Quantiles[i]
 			if i%every == 0 {
-				e := c.meanReward(recorded, i)
+				e := c.meanOf(recorded, quantity, i)
 				lo, hi := e.Interval(j.confidence)
 				if measured.Mark == Predicted {
 					lo, hi = math.NaN(), math.NaN()

@@ -27,8 +27,8 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	if of.Out() {
 		t.Fatal(of.Because)
 	}
-	if len(cv.reward) > 600 {
-		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.reward), steps)
+	if len(cv.values) > 600 {
+		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.values), steps)
 	}
 	params := theory.Params(&c.Settings, rom.Unit)
 	compared := sim.RecordedSteps(steps, c.Settings.Lag)

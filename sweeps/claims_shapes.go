@@ -79,14 +79,16 @@ func (n scalars) picture() picture                        { return n.view }
 
 // path is the shape of a claim about a quantity along the run of a cell.
 type path struct {
-	quantity string
+	quantity func(check *config.Check) string
 	compare  func(j *judgement, c *Cell) finding
-	records  sim.Quantity                                // what ideal is of
+	records  sim.Quantity                                // what ideal is of; "": the check's quantity
 	ideal    func(m *model, c *Cell) func(t int) float64 // the run without noise, nil where the theory has none; nil: a bound alone is judged, or the theory follows no run
 	view     picture
 }
 
-func (p path) quantities(*config.Check, []*Cell) []string { return []string{p.quantity} }
+func (p path) quantities(check *config.Check, _ []*Cell) []string {
+	return []string{p.quantity(check)}
+}
 func (p path) find(j *judgement, set CellSet) []finding {
 	return []finding{p.compare(j, set.Cells[0])}
 }
@@ -96,7 +98,7 @@ func (p path) noiseless(m *model, c *Cell, o *store.Outcome) {
 		return
 	}
 	if at := p.ideal(m, c); at != nil {
-		o.SetTrajectory(noiselessSeries(c, p.records, at))
+		o.SetTrajectory(noiselessSeries(c, cmp.Or(p.records, m.check.Recorded()), at))
 	}
 }
 

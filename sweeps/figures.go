@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -110,6 +111,9 @@ func namesOf(sources []*figureSource) []string {
 			name += "-" + strings.ReplaceAll(k.Noun, " ", "-")
 		}
 		different := func(other *config.Check) bool { return other.Prediction != check.Prediction }
+		if quantity := check.Recorded(); quantity != sim.ExpectedReward {
+			name += "-" + strings.ReplaceAll(string(quantity), "_", "-")
+		}
 		if check.Prediction != "" && !slices.ContainsFunc(d.checks, different) {
 			name += "-" + string(check.Prediction)
 		}

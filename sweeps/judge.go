@@ -274,6 +274,9 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 		}
 		says = why + "; " + says
 	}
+	if f.instead != "" && v.Verdict != Agree {
+		says = f.instead + "; " + says
+	}
 	ruling := map[Ruling]string{Agree: "holds", Disagree: "is refuted", Inconclusive: "is undecided"}[v.Verdict]
 	v.Because = fmt.Sprintf("%s %s: %s %s; %s", f.quantity, v.measured(), claim, ruling, says)
 	return v
@@ -314,7 +317,8 @@ func decided(ruling Ruling, f finding, margin float64, expect config.Expectation
 			return "at this confidence the interval has no end"
 		}
 		distance := math.Abs(math.Abs(f.measured-f.predicted.Value) - margin)
-		if more := math.Pow(half/distance, 2); f.replicas > 0 && more < math.Inf(1) {
+		reach := max(f.hi-f.measured, f.measured-f.lo) // of a share near 0 or 1 the longer side
+		if more := math.Pow(reach/distance, 2); f.replicas > 0 && more < math.Inf(1) {
 			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", more)
 		}
 		return "the interval straddles the margin"
@@ -333,6 +337,7 @@ var reasons = map[Side]struct{ inside, outside string }{
 		"no event up to the end of the search, and none predicted before it",
 		"no event up to the end of the search, where one is predicted",
 	},
+	Unreached: {"the level is not reached in the run, and is not predicted to be", "the level is not reached in the run, and is predicted to be"},
 }
 
 // by returns the same judgement of another prediction; "": the claim's default.

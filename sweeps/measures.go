@@ -21,6 +21,7 @@ type measures struct {
 	location  *config.Check  // gives the search for an event, and its displacement; nil: no search
 	fits      []sim.CurveFit // fits of the mean reward, sorted
 	modes     bool           // whether the failure mode of every replica is determined
+	ends      bool           // whether the end of every replica is kept
 }
 
 // add adds what a check measures. config.Load has made sure that all checks of one cell
@@ -40,6 +41,7 @@ func (m *measures) add(check *config.Check) {
 		slices.Sort(m.fits)
 	}
 	m.modes = m.modes || check.Claim.Diagnosed
+	m.ends = m.ends || check.Claim.Ends
 }
 
 // atFixedPoint reports whether something is measured at or about the fixed point.
@@ -68,6 +70,9 @@ func (m *measures) addTo(content map[string]any) {
 	}
 	if m.modes {
 		content["failure_mode"] = true
+	}
+	if m.ends {
+		content["ends"] = true
 	}
 }
 

@@ -248,6 +248,9 @@ func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 	if in.Fits = m.fits; m.modes {
 		in.Traces = s.Run.Replicas
 	}
+	if m.ends {
+		in.Ends = s.Run.Replicas
+	}
 	if m.atFixedPoint() {
 		params := theory.Params(s, rom.Unit)
 		point, ok := cache.Equilibrium(params).Reached()
@@ -259,7 +262,7 @@ func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 			m.place(&in, params, config.RoundAll(point.Logits))
 		}
 	}
-	if m.fits != nil || m.modes || m.atFixedPoint() {
+	if m.fits != nil || m.modes || m.ends || m.atFixedPoint() {
 		c.probed = &in
 	}
 }

@@ -106,7 +106,7 @@ func (t *scaledTheory) at(factor float64) []finding {
 // itself, where that is no bound that the measurement just reaches.
 func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFault {
 	p, margin := f.predicted.Value, float64(v.Margin)
-	if v.Verdict != Agree || v.Expect != config.Holds || f.side == Unfound || math.IsInf(p, 0) {
+	if v.Verdict != Agree || v.Expect != config.Holds || f.side == Unfound || f.side == Unreached || math.IsInf(p, 0) {
 		return nil
 	}
 	if l := t.right.check.Locate; l != nil && l.Param == config.LagIntervalKey && f.predicted.Kind == rom.Exact {

@@ -321,6 +321,7 @@ const (
 	FromBothSides Side = iota // too low or too high
 	FromBelow                 // too low only, without margin: the prediction is a lower bound
 	Unfound                   // an event was not found up to lo, and was predicted below
+	Unreached                 // a level was not reached in a run of lo steps, and was predicted to be
 )
 
 // Compare compares a measured interval [lo, hi] with predicted ± margin, margin ≥ 0.
@@ -330,6 +331,7 @@ const (
 //	FromBothSides  it lies in predicted ± margin   it has no point in predicted ± margin
 //	FromBelow      predicted ≤ lo                  hi < predicted
 //	Unfound        lo ≤ predicted                  predicted + margin < lo
+//	Unreached      as Unfound
 //
 // A prediction expected to hold agrees when the interval is inside and disagrees when
 // it is outside; one expected to fail, the other way round. Everything else is
@@ -342,7 +344,7 @@ func Compare(lo, hi, predicted, margin float64, side Side, expect config.Expecta
 	case side == FromBelow:
 		inside = lo >= predicted
 		outside = hi < predicted
-	case side == Unfound:
+	case side == Unfound, side == Unreached:
 		inside = predicted >= lo
 	}
 	if expect == config.Fails {

@@ -40,6 +40,7 @@ type intervalKind string
 const (
 	pointwise    intervalKind = ""        // Student's t
 	simultaneous intervalKind = "band"    // holds at all recorded steps together
+	ofEdges      intervalKind = "edges"   // of a time, between those at which the two edges of such a band reach a level
 	ofShare      intervalKind = "share"   // Wilson's score interval
 	bracket      intervalKind = "bracket" // of a located value: three standard errors, widened by the interval of the stiffness
 	widened      intervalKind = "widened" // Student's t, widened by a bound of the systematic error
@@ -55,6 +56,8 @@ var intervalKinds = map[string]intervalKind{
 	"damping-ratio":       widened,
 	"degenerate-groups":   ofShare,
 	"failure-mode":        ofShare,
+	"arrival":             ofShare,
+	"time-to-level":       ofEdges,
 	"oscillation-onset":   bracket,
 	"stability-threshold": bracket,
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
@@ -33,6 +34,7 @@ var exempt = map[string]string{
 	"rule-is-safe":         "its first verdict judges the paper's rule, which is not always safe; stability-threshold judges the exact theory on the same event",
 	"recurrence":           "holds where blocks are long enough to converge, which its scope leaves to the reader",
 	"failure-mode":         "the theory predicts no mode: the file names it",
+	"arrival":              "not every way in which runs fail to arrive is known",
 	"visible-frontier":     "it judges the paper's line, and theory predicts no visible frontier",
 	"frontier-above-onset": "as visible-frontier",
 	"median-frontier":      "as visible-frontier",
@@ -155,6 +157,10 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 		check["margin"] = margin
 	default:
 		check["margin"] = defaultMargin
+	}
+	if c == config.Trajectory && d.IntN(2) == 0 {
+		quantities := sim.Quantities(d.arms)
+		check["quantity"] = string(quantities[d.IntN(len(quantities))])
 	}
 	if c.Has(config.NeedsThreeValues) {
 		check["over"] = config.GroupSizeKey

@@ -86,6 +86,8 @@ const (
 	ManyArmsPath
 	ManyCoordinates
 	NoRise
+	NoMotion
+	WideEnd
 	FewForces
 	NoGroups
 	TrueMeans
@@ -252,6 +254,8 @@ var rows = [...]struct{ name, says, try string }{
 	ManyArmsPath:        {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
 	ManyCoordinates:     {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
 	NoRise:              {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
+	NoMotion:            {"no-motion", "the predicted mean of %s does not move: there is no range to compare with", "judge another quantity"},
+	WideEnd:             {"wide-end", "at the end of the path runs are predicted to differ by %.2g, so that four times that reach over more than a quarter of the range of rewards, and those that arrived are not told from others", "lower `optimizer.learning_rate`, raise `grpo.group_size`, or run longer"},
 	FewForces:           {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
 	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
 	LargestRatio:        {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},

@@ -18,6 +18,7 @@ import (
 type checkKey struct {
 	Key                     // Path is its name in the check
 	need   Need             // claims with this need require the key, other claims refuse it; "": every check may have it
+	may    []*Claim         // claims that may have the key, others refuse it; nil: as need says
 	field  func(*Check) any // pointer to its value; nil: it has no plain value
 	schema func() object    // its schema; nil: that of the values of Key
 	write  func(*Check) any // its value in a document, nil where the check has none; nil: the value unless it is zero
@@ -113,6 +114,15 @@ var checkKeys = slices.Concat([]checkKey{
 		need: NeedsOffset, field: func(c *Check) any { return &c.Offset }},
 	{Key: Key{Path: "locate", Kind: searchValue, Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001)."},
 		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }, write: documentLocate},
+	{Key: Key{Path: "quantity", Kind: WordValue, Words: wordsOf(sim.Quantities(2)), Default: string(sim.ExpectedReward), Doc: "The recorded quantity whose mean over the replicas is followed: " + listWords(wordsOf(sim.Quantities(2))) + " (default expected_reward; [results.md](results.md) says what they are). Predictions by the paper's rule and to leading order are of expected_reward alone."},
+		may: []*Claim{Trajectory, TimeToLevel}, field: func(c *Check) any { return &c.Quantity }},
+	{Key: Key{Path: "level", Kind: NumberValue, Range: anyNumber, Doc: "The value of `quantity` that is reached, in its unit; above its value at the start it is reached from below, else from above. Default for expected_reward: 95 % of the way from J_0 to J*, without a fixed point, as at β = 0, to the best arm. Other quantities have none."},
+		may: []*Claim{TimeToLevel}, write: func(c *Check) any {
+			if c.Level == nil {
+				return nil
+			}
+			return *c.Level
+		}},
 	nameKey(0, "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability."),
 	nameKey(1, "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic."),
 	nameKey(2, "The class of the mean reward, as in `map`: monotone, overshooting, oscillatory (with decreasing amplitude) or sustained (without)."),
@@ -144,6 +154,11 @@ var checkFields = func() (names []string) {
 	}
 	return names
 }()
+
+// refusedBy reports whether checks of a claim must not have the key.
+func (key *checkKey) refusedBy(claim *Claim) bool {
+	return key.need != "" && !claim.Has(key.need) || key.may != nil && !slices.Contains(key.may, claim)
+}
 
 // written returns the value of a key in a document, nil where the check has none.
 func (key *checkKey) written(c *Check) any {
@@ -197,6 +212,7 @@ func (c *checkReader) read() {
 	for _, key := range checkKeys {
 		c.plain(key)
 	}
+	c.followed()
 	if c.hypothesis(); c.Hypothesis == nil && c.Expect == Fails && c.judgesExact() {
 		c.reject(c.path+".expect", "got fails with the exact prediction, want prediction: leading-order, paper-rule or rule-at-stiffness")
 	}
@@ -227,12 +243,12 @@ func (c *checkReader) plain(key checkKey) {
 		}
 	}
 	switch {
+	case f != nil && c.known && key.refusedBy(c.Claim):
+		c.reject(path, "got a key that %s does not use, want it left out", c.Claim.Name)
 	case key.field == nil || key.need != "" && !c.known:
 	case f == nil && needed:
 		c.reject(path, "got nothing, want %s", key.Want())
 	case f == nil:
-	case key.need != "" && !needed:
-		c.reject(path, "got a key that %s does not use, want it left out", c.Claim.Name)
 	case key.Path == "variant" && key.Words == nil:
 		c.want(f, path, "no variant, because the file has none")
 	case c.store(part{Key: key.Key, to: key.field(c.Check)}, f, path):
@@ -242,6 +258,26 @@ func (c *checkReader) plain(key checkKey) {
 		if key.Path == "over" && !slices.Contains(c.Claim.Over, c.Over) {
 			c.want(f, path, listWords(c.Claim.Over)+" for "+c.Claim.Name)
 		}
+	}
+}
+
+// followed decodes the level that a quantity reaches, and refuses what no theory has of a quantity other than the expected
+// reward.
+func (c *checkReader) followed() {
+	level, path := c.fields["level"], c.path+".level"
+	if level != nil && c.Claim == TimeToLevel {
+		if x, ok := c.number(level, path, anyNumber, "a number"); ok {
+			c.Level = &x
+		}
+	}
+	if c.Recorded() == sim.ExpectedReward {
+		return
+	}
+	if c.Prediction != "" && c.Prediction != rom.Exact {
+		c.reject(c.path+".prediction", "got %s of %s, want exact: other predictions are of expected_reward alone", c.Prediction, c.Quantity)
+	}
+	if level == nil && c.Claim == TimeToLevel {
+		c.reject(path, "got nothing, want a number: a level of %s has no default", c.Quantity)
 	}
 }
 

@@ -22,6 +22,7 @@ type Claim struct {
 	Event       sim.Event    // the event that is located along a parameter; "": none
 	Fit         sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
 	Diagnosed   bool         // whether the diagnostics name a failure mode for every replica
+	Ends        bool         // whether the end of every replica is kept
 	Over        []string     // allowed values of `over`, for a claim across cells
 	LeadingFrom int          // smallest group size in the fit of a leading-order slope over G; 0: all sizes
 }

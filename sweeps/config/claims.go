@@ -8,6 +8,8 @@ import (
 // document. Package sweeps holds the logic by which each is judged.
 var Claims = []*Claim{
 	Trajectory,
+	TimeToLevel,
+	Arrival,
 	ModelAmplitude,
 	FixedPoint,
 	StationaryFluctuation,

@@ -9,11 +9,30 @@ import (
 var (
 	Trajectory = &Claim{
 		Name: "trajectory", Per: PerCell,
-		Quantity:    "worst over the recorded steps of (mean J − predicted)/(J* − J_0)",
+		Quantity:    "worst over the recorded steps of (mean J − predicted)/(J* − J_0); of another `quantity` over the range of its predicted curve",
 		Needs:       []Need{NeedsDistance, NeedsAbsolute},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
-		Doc:         "The mean reward follows the mean-field map with the exact drift at finite G, plus the shift by the noise to second order; to leading order it follows the closed form of the reduced-order model.",
-		How:         "The confidence band is simultaneous over the recorded steps. The claim agrees when the whole band lies within the margin, a share of the rise J* − J_0, of the predicted curve (without a fixed point, as at β = 0, the rise to the best arm); it disagrees when the band lies wholly outside at some step. At finite G the paper's rule predicts the curve of G = ∞; at G = ∞ it predicts the paper's oscillator with the stiffness of the early slope.",
+		Doc:         "The mean reward, or the mean of another recorded `quantity`, follows the mean-field map with the exact drift at finite G, plus the shift by the noise to second order; to leading order the reward follows the closed form of the reduced-order model.",
+		How:         "The confidence band is simultaneous over the recorded steps. The claim agrees when the whole band lies within the margin, a share of the rise J* − J_0, of the predicted curve (without a fixed point, as at β = 0, the rise to the best arm); it disagrees when the band lies wholly outside at some step. Of another `quantity` the unit is the largest less the smallest value of its predicted curve at the recorded steps. A share of groups or of samples that is the same in every replica has Wilson's interval. At finite G the paper's rule predicts the curve of G = ∞; at G = ∞ it predicts the paper's oscillator with the stiffness of the early slope.",
+	}
+
+	TimeToLevel = &Claim{
+		Name: "time-to-level", Per: PerCell,
+		Quantity:    "optimizer steps until the mean of `quantity` first reaches `level`",
+		Needs:       []Need{NeedsDistance},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Doc:         "The mean over the replicas reaches the level when the predicted curve of `trajectory` does.",
+		How:         "Both curves are interpolated linearly between the recorded steps. The interval reaches from the step at which one edge of the band of `trajectory`, simultaneous over the recorded steps, reaches the level to that at which the other edge does; it has no upper end where that edge does not reach it. A mean that does not reach the level in the run agrees with a curve that does not. What the predicted time leaves out is how far it moves if the curve is displaced by what that leaves out. A curve that is flat at the level has a time that nearly nothing decides: choose a level that is crossed steeply.",
+	}
+
+	Arrival = &Claim{
+		Name: "arrival", Per: PerCell,
+		Quantity:    "share of replicas that end where theory says",
+		Needs:       []Need{NeedsDistance},
+		Predictions: []rom.Kind{rom.Exact},
+		Ends:        true,
+		Doc:         "Every replica ends where the mean path does, but for those that a known mechanism keeps away.",
+		How:         "The end of a replica is its mean of J over the recorded steps of the last quarter of the run, the end of the path that of the predicted curve of `trajectory` over the same steps. A replica has arrived if the two differ by at most 5 % of the range of the arms' mean rewards, or by at most four predicted standard deviations of J over runs where that is more; one that left the range of floating point has not. The predicted share is 1 where the theory knows no mechanism by which runs fail, and leaves out e^{−(1 + x)}, which is what lies beyond x standard deviations on one side of an exponential law, x those of the distance less what the path leaves out. Where the theory has no path, the share is measured about the fixed point, without one the best arms, and judged by a hypothesis alone.",
 	}
 
 	ModelAmplitude = &Claim{

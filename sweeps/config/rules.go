@@ -379,7 +379,7 @@ var needRules = func() []needRule {
 
 // claimsOfPrompts are the claims that can be made about cells with many prompts: the theory
 // of the others is that of one bandit.
-var claimsOfPrompts = []*Claim{Trajectory, SaturationFit, StationaryFluctuation, FixedPoint, DegenerateGroups, FluctuationScaling}
+var claimsOfPrompts = []*Claim{Trajectory, TimeToLevel, Arrival, SaturationFit, StationaryFluctuation, FixedPoint, DegenerateGroups, FluctuationScaling}
 
 // beyondClip is the rule that probes about a fixed point keep importance ratios within the
 // bounds of their weights, beyond which the force is another one. It returns the key that breaks it, what the

@@ -345,11 +345,10 @@ func schemaClaim(claim *Claim) object {
 	must, properties := []string{}, object{"prediction": object{"enum": claim.Predictions}}
 	for _, key := range checkKeys {
 		switch {
-		case key.need == "":
-		case claim.Has(key.need):
-			must = append(must, key.Path)
-		default:
+		case key.refusedBy(claim):
 			properties[key.Path] = false
+		case key.need != "":
+			must = append(must, key.Path)
 		}
 	}
 	if len(claim.Over) > 0 {

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"grposim/rom"
+	"grposim/sim"
 )
 
 // Spec is a configuration file, checked and complete: every default is filled
@@ -119,6 +121,9 @@ type Measuring struct {
 	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
 	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
 	Locate       *Locate // the search for an event; nil: none
+
+	Quantity sim.Quantity // the recorded quantity whose mean is followed; "": expected_reward
+	Level    *float64     // that it reaches; nil: the claim's own
 	Names
 }
 
@@ -138,6 +143,9 @@ type Locate struct {
 
 	Visibility float64 // smallest passage that counts as visible, as a share of the range of J, in (0, 1); 0: measure.VisibleShare, and of other events
 }
+
+// Recorded is the recorded quantity whose mean the check follows.
+func (m *Measuring) Recorded() sim.Quantity { return cmp.Or(m.Quantity, sim.ExpectedReward) }
 
 // SmallestJudged is the smallest group size in the fit of a slope over the group size;
 // 0: all sizes are fitted.

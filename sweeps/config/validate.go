@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/sim"
 )
 
 // maxJudged is the largest product of cells and checks; it bounds the time of Load.
@@ -93,6 +94,9 @@ func (c *checkState) add(p *Point) {
 	}
 	if s.Prompts.Count > 1 && !slices.Contains(claimsOfPrompts, c.Claim) && !c.bad[promptsKey] {
 		c.rejectCell(claim, fmt.Sprintf("a cell with %s %d", promptsKey, s.Prompts.Count), "1 for "+c.Claim.Name)
+	}
+	if n := len(s.Bandit.Arms); n != 2 && c.Quantity == sim.LogitGap {
+		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+countWords(n, "arm"), "2 arms, or another quantity")
 	}
 	if c.Locate != nil {
 		c.addLocation(p)

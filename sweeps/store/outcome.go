@@ -31,6 +31,9 @@ type Outcome struct {
 	DivergedAt int `json:"diverged_at,omitempty"`
 	// Estimates are the measured means, each name once and finite.
 	Estimates []NamedEstimate `json:"estimates,omitempty"`
+	// Ends are the means of J of the replicas over the recorded steps of the last quarter of the run, NaN of one that
+	// diverged; nil unless a check asks for them.
+	Ends []Number `json:"ends,omitempty"`
 
 	recorded *Trajectory // nil if nothing was recorded, or if line is set
 	line     *storedLine // the outcome's line in a journal; nil if it is in none

@@ -8,6 +8,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -160,4 +161,9 @@ func Samples(s *config.Settings) float64 {
 		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
 	}
 	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
+}
+
+// Arrival predicts the share of runs of a cell that end where its mean path does: 1 unless a known mechanism keeps runs away.
+func (cache *Cache) Arrival(*config.Settings) scope.Number {
+	return scope.Number{Value: 1, Kind: rom.Exact}
 }

@@ -49,8 +49,8 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 	return cache.courses(s, steps, rom.Paths, of...)
 }
 
-// observed returns what the theory has of a recorded quantity.
-func observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
+// Observed returns what the theory has of a recorded quantity.
+func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	switch q {
 	case sim.TrueReward:
 	case sim.ImportanceRatioMax:
@@ -71,7 +71,7 @@ func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params
 	all, known, places := make([]Path, len(of)), []rom.Observed(nil), []int(nil)
 	start := cache.Start(s)
 	for i, q := range of {
-		o, because := observed(s, q)
+		o, because := Observed(s, q)
 		if start == nil {
 			because = scope.NoStart.Because()
 		}

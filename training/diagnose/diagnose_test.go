@@ -45,6 +45,22 @@ var examples = []example{
 	{"one arm", PolicyConcentration, changed(concentrate)},
 	{"the only best arm, whose reward it has", None, changed(func(rng *rand.Rand, t *Trace) { concentrate(rng, t); t.BestReward = reward(0.752) })},
 	{"one arm, the only best one's reward is far", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) { concentrate(rng, t); t.BestReward = reward(0.85) })},
+	{"one arm, on its way to the only best one's reward", None, changed(func(rng *rand.Rand, t *Trace) {
+		concentrate(rng, t)
+		t.BestReward = reward(0.9)
+		for i, s := range t.Steps {
+			t.Reward[i] = 0.9 - 0.35/(1+float64(s)/100) // 86 % of the way at the end
+			t.TrueReward[i] = t.Reward[i]
+		}
+	})},
+	{"one arm, at rest at that reward", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) {
+		concentrate(rng, t)
+		t.BestReward = reward(0.9)
+		for i, s := range t.Steps {
+			t.Reward[i] = approach(s, 0.55, 0.85)
+			t.TrueReward[i] = t.Reward[i]
+		}
+	})},
 	{"the only best arm, locked within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		concentrate(rng, t)
 		t.BestReward = reward(0.752)

@@ -22,7 +22,7 @@ import (
 //  3. advantage degeneracy: without a gradient nothing shows whether the policy
 //     would stay concentrated.
 //  4. policy concentration: by definition rewards still vary. A policy that has found the only best arm
-//     (BestReward) is concentrated because it has learned, which is no failure.
+//     (BestReward) is concentrated because it has learned, which is no failure, as is one that is still on its way to it.
 //
 // Instability is absent only if the reward does not ring, and one of the signs that the
 // reward need not show is observed too. Of Samples, most groups without variance are
@@ -44,10 +44,11 @@ func Name(t Trace) Diagnosis {
 	concentrated := allObserved(spread, distinct)
 	narrow := concentrated
 	if t.BestReward != nil {
-		learned := wayToBest(&t)
-		d.Evidence = append(d.Evidence, learned)
-		if learned.Observable == Observed {
-			narrow = both(narrow, learned.sign())
+		for _, learned := range []Evidence{wayToBest(&t), wayLeft(&t)} {
+			d.Evidence = append(d.Evidence, learned)
+			if learned.Observable == Observed {
+				narrow = both(narrow, learned.sign())
+			}
 		}
 	}
 	beyond := []Evidence{late, swings, clipped, moved, weights} // signs of instability that the reward need not show
@@ -93,6 +94,31 @@ func wayToBest(t *Trace) Evidence {
 		return unobserved(name, PolicyConcentration, Undefined)
 	}
 	return measured(name, PolicyConcentration, (r.end()[0]-start)/(best-start), t.lateError(&r, 0)/(best-start), AtMost, 0.95, int(r.at[len(r.at)-1]))
+}
+
+// slowestLeft is what wayLeft has of a way whose rest is c/t, as the last stretch to the best arm is without a KL penalty and
+// without redraw at any learning rate: of the means of 1/t over the third and the last quarter of a run, ln(3/2)/ln(4/3) − 1.
+var slowestLeft = math.Log(1.5)/math.Log(4./3) - 1
+
+// wayLeft measures how much of the way to the reward of the only best arm that is left in the last quarter of a run was made since the
+// quarter before it. A concentrated policy that is still on its way to the best arm has that arm: it has not lost the answer.
+// The threshold is the midpoint between a run at rest, 0, and the slowest way that ends there, slowestLeft: a run that stopped at
+// nine tenths of its way to the best arm was called concentrated at every length between those at which its entropy was halved
+// and 95 % of the way made. It is Undefined where nothing is left.
+func wayLeft(t *Trace) Evidence {
+	const name = "rise to the best arm's reward"
+	r, o := t.rows(t.Reward)
+	if o != Observed {
+		return unobserved(name, PolicyConcentration, o)
+	}
+	last := r.at[len(r.at)-1]
+	quarter, _ := slices.BinarySearch(r.at, last-(last-r.at[0])/4)
+	before, after := r.means(r.late, quarter)[0], r.means(quarter, len(r.at))[0]
+	left := *t.BestReward - after
+	if !(left > roundOff*math.Abs(*t.BestReward)) {
+		return unobserved(name, PolicyConcentration, Undefined)
+	}
+	return measured(name, PolicyConcentration, (after-before)/left, t.lateError(&r, 0)/left, AtMost, slowestLeft/2, int(last))
 }
 
 // clipLimit is the importance ratio 1 + ε up to which the clipped objective counts

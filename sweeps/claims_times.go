@@ -1,0 +1,151 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+
+	"grposim/rom"
+	"grposim/rom/scope"
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// The claim about the time at which a mean reaches a level.
+
+// wayMade is the share of the way from J_0 to its end at which a run counts as done where the check gives no level: the usual
+// measure of trainers, as of `time_to_95` in maps.
+const wayMade = 0.95
+
+// timeToLevel names the time that a check is about.
+func timeToLevel(check *config.Check) string {
+	if check.Level == nil {
+		return "steps until mean reward has made 95 % of its way"
+	}
+	return fmt.Sprintf("steps until mean %s reaches %g", nounOf(check.Recorded()), *check.Level)
+}
+
+// level returns the level that a check of a cell is about. A planted fault does not move it.
+func (m *model) level(c *Cell) float64 {
+	if m.check.Level != nil {
+		return *m.check.Level
+	}
+	right := *m
+	right.fault = config.NoFault
+	start, point, _ := right.way(right.params(c), c.start)
+	return start + wayMade*(point.Reward-start)
+}
+
+// reaches returns the optimizer step at which a curve first reaches a level, from below or from above, interpolated linearly
+// between its steps: +Inf where it does not, NaN where it has no value before it does.
+func reaches(steps []int, values []float64, level float64, fromBelow bool) float64 {
+	for i, x := range values {
+		switch {
+		case math.IsNaN(x):
+			return math.NaN()
+		case fromBelow && x < level, !fromBelow && x > level:
+		case i == 0:
+			return float64(steps[0])
+		default:
+			before, apart := values[i-1], float64(steps[i]-steps[i-1])
+			return float64(steps[i-1]) + apart*(level-before)/(x-before)
+		}
+	}
+	return math.Inf(1)
+}
+
+// compareTime compares the optimizer step at which the mean of the check's quantity first reaches the level with that of
+// the predicted curve. Its interval reaches from the step at which one edge of the simultaneous band does so to that of the other.
+func compareTime(j *judgement, c *Cell) finding {
+	o, quantity, level := j.outcome(c), j.check.Recorded(), j.level(c)
+	f := newFinding(rom.Exact)
+	f.replicas, f.estimate = c.Settings.Run.Replicas, fmt.Sprintf("%s %s %g", j.check.Claim.Name, quantity, level)
+	curve, theory := j.course(c)
+	f.predicted, f.diverged = theory, divergenceOf(c, o)
+	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
+	fromBelow := false
+	if !theory.Out() {
+		fromBelow = level >= curve.at(steps[0])
+		curve.predictTime(&f.predicted, steps, level, fromBelow)
+	}
+	recorded := j.trajectory(o, quantity)
+	if recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
+		return f
+	}
+	band := j.band(c, recorded, quantity)
+	if theory.Out() {
+		fromBelow = level >= band.mean[0]
+	}
+	first, second := band.hi, band.lo
+	if !fromBelow {
+		first, second = second, first
+	}
+	at := func(values []float64) float64 { return reaches(recorded.Steps, values, level, fromBelow) }
+	f.measured, f.lo, f.hi = at(band.mean), at(first), at(second)
+	last := float64(recorded.Steps[len(recorded.Steps)-1])
+	if math.IsInf(f.lo, 1) {
+		f.lo, f.side = last, Unreached
+	}
+	f.measured = min(f.measured, last) // of a mean that does not reach it, as of an event that a search did not find
+	return f
+}
+
+// predictTime sets the number to the time at which the curve reaches the level, and what that leaves out to how far it moves
+// if the curve is displaced by what the curve leaves out.
+func (c *curve) predictTime(p *scope.Number, steps []int, level float64, fromBelow bool) {
+	_, values := c.sample(steps)
+	p.Value = reaches(steps, values, level, fromBelow)
+	if math.IsNaN(p.Value) {
+		p.Because = scope.UnknownSize.Because("the mean has no finite prediction before the level is reached")
+		return
+	}
+	size, note := 0.0, ""
+	for _, displaced := range c.displaced(steps, values) {
+		if other := reaches(steps, displaced, level, fromBelow); other != p.Value {
+			size = max(size, math.Abs(other-p.Value))
+			if math.IsInf(size, 1) {
+				note = "displaced by what it leaves out, the curve reaches the level or not"
+			}
+		}
+	}
+	c.neglect(p, size)
+	if n := len(p.Neglected); n > 0 && note != "" {
+		p.Neglected[n-1].Note = note
+	}
+}
+
+// way returns J at the start and the fixed point that runs reach from there, without one the reward of the best arms.
+func (m *model) way(params rom.Params, start []float64) (from float64, point rom.FixedPoint, reached bool) {
+	if point, reached = m.cache.Equilibrium(params).Reached(); !reached {
+		point.Reward = rom.BestReward(params)
+	}
+	return rom.ExpectedReward(params, start), point, reached
+}
+
+// drawTimes returns a picture of the times over the swept parameter over which the cells form lines; without one of the curves and the
+// level.
+func drawTimes(j *judgement, d *figureSource) Figure {
+	var cells []*Cell
+	for _, set := range d.sets {
+		cells = append(cells, set.Cells[0])
+	}
+	if abscissa(cells) != "" {
+		f := figureOver(j, d.sets, overPicture{
+			title: "Optimizer " + timeToLevel(j.check), label: "optimizer steps",
+			caption:  "Points are the steps at which the mean over the replicas first reaches the level, with their intervals. The theory holds where they lie on its line; a run that is too short has no point of its own, and its interval is open above.",
+			theories: []theoryLine{{"", "predicted"}},
+		}, compareTime)
+		f.YScale = LogAxis
+		return f
+	}
+	f := drawCurves(j, d)
+	for _, set := range thinned(d.sets) {
+		c := set.Cells[0]
+		level := FigureSeries{Name: "level", Group: withoutVariant(set.Label, c.Variant), Mark: Reference}
+		for _, t := range []int{1, c.Settings.Run.Steps} {
+			level.Points = append(level.Points, BarePoint(float64(t), j.level(c)))
+		}
+		f.Series = append(f.Series, level)
+	}
+	return f
+}
