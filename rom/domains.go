@@ -25,7 +25,6 @@ const (
 	adamMoment                       // the mean field of Adam's second moment
 	spreadOfRuns                     // the spread of runs about the mean field
 	shareOnTheWay                    // the share of groups with equal rewards along a path
-	passOfRewards                    // pass@k
 	clipOnTheWay                     // the share of clipped samples along a path
 	normOnTheWay                     // the norm of the gradient along a path
 	quantityOfStep                   // a quantity of both policies of a step along a path
@@ -133,7 +132,6 @@ var domains = []struct {
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.ShareOfPrompts},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
-	{passOfRewards, anyLag, func(p *Params, _ int) bool { return !p.succeedOrFail() }, scope.PassOfRewards},
 	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || prompts(p, 0)

@@ -188,17 +188,16 @@ func referenceLogs(p *Params) []float64 {
 func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 	if k, err := strconv.Atoi(strings.TrimPrefix(string(q), passAt)); err == nil {
 		want(k >= 1, "PassAt", k, "at least 1")
+		want(p.succeedOrFail(), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
 		return observable{of: func(m *model, now, _ []float64) float64 {
 			return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
-		}, span: constant(1), fourth: constant(steepestFourth)}, p.notDerived(passOfRewards)
+		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}
 	}
 	o, known := observables[q]
 	want(known, "Observed", string(q), "one of the constants or PassAt")
 	switch q {
 	case LogitGap:
-		if len(p.Arms) != 2 {
-			return o, scope.GapOfTwoArms.Because()
-		}
+		want(len(p.Arms) == 2, "Observed", string(q), "a quantity of any number of arms")
 		return o, p.notDerived(quantityOfStep)
 	case ZeroVariance:
 		return o, p.notDerived(shareOnTheWay)

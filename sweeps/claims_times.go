@@ -9,13 +9,10 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // The claim about the time at which a mean reaches a level.
-
-// wayMade is the share of the way from J_0 to its end at which a run counts as done where the check gives no level: the usual
-// measure of trainers, as of `time_to_95` in maps.
-const wayMade = 0.95
 
 // timeToLevel names the time that a check is about.
 func timeToLevel(check *config.Check) string {
@@ -33,25 +30,7 @@ func (m *model) level(c *Cell) float64 {
 	right := *m
 	right.fault = config.NoFault
 	start, point, _ := right.way(right.params(c), c.start)
-	return start + wayMade*(point.Reward-start)
-}
-
-// reaches returns the optimizer step at which a curve first reaches a level, from below or from above, interpolated linearly
-// between its steps: +Inf where it does not, NaN where it has no value before it does.
-func reaches(steps []int, values []float64, level float64, fromBelow bool) float64 {
-	for i, x := range values {
-		switch {
-		case math.IsNaN(x):
-			return math.NaN()
-		case fromBelow && x < level, !fromBelow && x > level:
-		case i == 0:
-			return float64(steps[0])
-		default:
-			before, apart := values[i-1], float64(steps[i]-steps[i-1])
-			return float64(steps[i-1]) + apart*(level-before)/(x-before)
-		}
-	}
-	return math.Inf(1)
+	return start + theory.WayMade*(point.Reward-start)
 }
 
 // compareTime compares the optimizer step at which the mean of the check's quantity first reaches the level with that of
@@ -60,11 +39,11 @@ func compareTime(j *judgement, c *Cell) finding {
 	o, quantity, level := j.outcome(c), j.check.Recorded(), j.level(c)
 	f := newFinding(rom.Exact)
 	f.replicas, f.estimate = c.Settings.Run.Replicas, fmt.Sprintf("%s %s %g", j.check.Claim.Name, quantity, level)
-	curve, theory := j.course(c)
-	f.predicted, f.diverged = theory, divergenceOf(c, o)
+	curve, predicted := j.course(c)
+	f.predicted, f.diverged = predicted, divergenceOf(c, o)
 	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
 	fromBelow := false
-	if !theory.Out() {
+	if !predicted.Out() {
 		fromBelow = level >= curve.at(steps[0])
 		curve.predictTime(&f.predicted, steps, level, fromBelow)
 	}
@@ -73,14 +52,14 @@ func compareTime(j *judgement, c *Cell) finding {
 		return f
 	}
 	band := j.band(c, recorded, quantity)
-	if theory.Out() {
+	if predicted.Out() {
 		fromBelow = level >= band.mean[0]
 	}
 	first, second := band.hi, band.lo
 	if !fromBelow {
 		first, second = second, first
 	}
-	at := func(values []float64) float64 { return reaches(recorded.Steps, values, level, fromBelow) }
+	at := func(values []float64) float64 { return theory.Reaches(recorded.Steps, values, level, fromBelow) }
 	f.measured, f.lo, f.hi = at(band.mean), at(first), at(second)
 	last := float64(recorded.Steps[len(recorded.Steps)-1])
 	if math.IsInf(f.lo, 1) {
@@ -94,14 +73,14 @@ func compareTime(j *judgement, c *Cell) finding {
 // if the curve is displaced by what the curve leaves out.
 func (c *curve) predictTime(p *scope.Number, steps []int, level float64, fromBelow bool) {
 	_, values := c.sample(steps)
-	p.Value = reaches(steps, values, level, fromBelow)
+	p.Value = theory.Reaches(steps, values, level, fromBelow)
 	if math.IsNaN(p.Value) {
 		p.Because = scope.UnknownSize.Because("the mean has no finite prediction before the level is reached")
 		return
 	}
 	size, note := 0.0, ""
 	for _, displaced := range c.displaced(steps, values) {
-		if other := reaches(steps, displaced, level, fromBelow); other != p.Value {
+		if other := theory.Reaches(steps, displaced, level, fromBelow); other != p.Value {
 			size = max(size, math.Abs(other-p.Value))
 			if math.IsInf(size, 1) {
 				note = "displaced by what it leaves out, the curve reaches the level or not"

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"fmt"
+	"grposim/sweeps/theory"
 	"math"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func TestReaches(t *testing.T) {
 		{[]float64{0, inf, inf}, 0.5, true, 0},     // the upper edge of an unknown band
 		{[]float64{0, -inf, -inf}, 0.5, true, inf}, // its lower edge
 	} {
-		if got := reaches(steps, c.values, c.level, c.fromBelow); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+		if got := theory.Reaches(steps, c.values, c.level, c.fromBelow); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%v reaches %g at %g, want %g", c.values, c.level, got, c.want)
 		}
 	}

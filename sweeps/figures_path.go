@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"grposim/sim"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -34,10 +33,10 @@ func (p *Plan) PathFigures() (all []Figure) {
 	}
 	for _, column := range QuantityColumns {
 		q := sim.Quantity(column.Name)
-		f := curvesOf("Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+", ± one standard deviation over runs", sets)
+		f := coursesOf(q, "Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+", ± one standard deviation over runs", sets)
 		f.Name = "path"
 		if q != sim.ExpectedReward {
-			f.Name, f.YLabel = "path-"+strings.ReplaceAll(column.Name, "_", "-"), labelOf(column)
+			f.Name = "path-" + strings.ReplaceAll(column.Name, "_", "-")
 		}
 		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
 		moves := q == sim.ExpectedReward
@@ -69,13 +68,4 @@ func (p *Plan) PathFigures() (all []Figure) {
 		}
 	}
 	return all
-}
-
-// labelOf returns the label of an axis of a column, with its unit.
-func labelOf(c store.Column) string {
-	name := strings.ReplaceAll(c.Name, "_", " ")
-	if c.Unit == "" || c.Unit == pureRatio {
-		return name
-	}
-	return name + ", " + c.Unit
 }

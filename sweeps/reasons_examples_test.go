@@ -83,7 +83,6 @@ var examples = []example{
 	{scope.FewForces, askPath, "bandit.arms=[{reward: bernoulli, mean: 1e-7}, {reward: bernoulli, mean: 0}]; policy.init=[0, 0]", "grpo.group_size=4096"},
 	{scope.LargestRatio, askPath, "policy.init=[0, 0]; run.steps=400", ""},
 	{scope.TrueMeans, askPath, "policy.init=[0, 0]; run.steps=400; bandit.true_means=[0.1, 0.9]", "bandit.true_means=[0.9, 0.2]"},
-	{scope.GapOfTwoArms, askPath, three + "policy.init=[0, 0, 0]; run.steps=400", two + "policy.init=[0, 0]"},
 	{scope.ClipOfRewards, askPath, noisy + "policy.init=[0, 0]; run.steps=400", two + "run.steps=400"},
 	{scope.NormOnTheWay, askPath, "policy.init=[0, 0]; run.steps=400; optimizer.max_norm=100", "optimizer.max_norm=0"},
 	{scope.QuantityOfPrompts, askPath, prompts + "run.steps=400", "bandit.prompts.parameters=shared; bandit.prompts.order=independent"},

@@ -92,8 +92,6 @@ const (
 	NoGroups
 	TrueMeans
 	LargestRatio
-	GapOfTwoArms
-	PassOfRewards
 	ClipOfRewards
 	NormOnTheWay
 	QuantityOfPrompts
@@ -260,8 +258,6 @@ var rows = [...]struct{ name, says, try string }{
 	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
 	LargestRatio:        {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},
 	TrueMeans:           {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
-	GapOfTwoArms:        {"gap-of-two-arms", "the logit gap is that of two arms", "take two arms, or another quantity"},
-	PassOfRewards:       {"pass-of-rewards", "pass@k is of samples that succeed or fail: rewards 0 and 1", "take Bernoulli arms"},
 	ClipOfRewards:       {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
 	NormOnTheWay:        {"norm-on-the-way", "the norm of the gradient along the path is derived for rewards of two values, groups that do not depend on each other, one prompt and no largest norm", "set `optimizer.max_norm` 0 and take Bernoulli arms"},
 	QuantityOfPrompts:   {"quantity-of-prompts", "of prompts with a policy each this quantity is not derived along the path", "simulate: `sweep`"},

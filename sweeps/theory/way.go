@@ -60,14 +60,15 @@ func (cache *Cache) Way(s *config.Settings, level float64) Way {
 		end = point.Reward
 	}
 	if math.IsNaN(level) {
-		level = start + wayMade*(end-start)
+		level = start + WayMade*(end-start)
 	}
 	way.TimeTo = way.timeTo(level, (level-start)/(end-start))
 	return way
 }
 
-// wayMade is the share of the way at which a run counts as done where no level is given: the usual measure of trainers.
-const wayMade = 0.95
+// WayMade is the share of the way from J at the start to its end at which a run counts as done where no level is given: the usual
+// measure of trainers, as of `time_to_95` in maps.
+const WayMade = 0.95
 
 // timeTo returns when J reaches a level. What that leaves out is how far the time moves if the path is displaced by what it leaves out.
 func (w *Way) timeTo(level, share float64) *TimeTo {
