@@ -78,7 +78,12 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 	}
 	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 	at := func(of func(t int) float64) float64 { return endOf(steps, func(i int) float64 { return of(steps[i]) }) }
-	e.reward = at(curve.at)
+	reward := at(curve.at)
+	if math.IsNaN(reward) {
+		e.Because = scope.UnknownSize.Because("the mean path has no finite end")
+		return e
+	}
+	e.reward = reward
 	spread := 0.0
 	if !c.deterministic() {
 		spread = at(curve.deviationAt)
@@ -95,7 +100,7 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 	}
 	e.Neglected = number.Neglected
 	switch left := e.distance - unknown; {
-	case !(left > 0) || math.IsNaN(spread) || math.IsNaN(e.reward):
+	case !(left > 0) || math.IsNaN(spread):
 		e.Leave(scope.HigherOrder, math.Inf(1), "the end of the mean path, or how far runs differ there, is not known to within the distance")
 	case spread > 0:
 		e.Leave(scope.HigherOrder, math.Exp(-1-left/spread))

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/store"
 )
@@ -69,6 +70,25 @@ func TestEndOfARun(t *testing.T) {
 	steps := []int{0, 50, 74, 75, 90, 100}
 	if got, want := endOf(steps, func(i int) float64 { return float64(steps[i]) / 100 }), (0.75+0.9+1)/3; math.Abs(got-want) > 1e-15 {
 		t.Errorf("ends at %g, want %g", got, want)
+	}
+}
+
+// A mean path that overflows has no end, and the share is measured about the fixed point: a warm-up of ten steps under k3, whose mean
+// force throws the path across without bound.
+func TestPathWithoutEnd(t *testing.T) {
+	plan := planText(t, `name: x
+extends: trl
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {groups_per_step: 8, kl: {coefficient: 0.04}}
+optimizer: {kind: heavy-ball, momentum: 0.9, learning_rate: 0.4, schedule: {kind: constant, warmup: 10}}
+run: {steps: 3000, replicas: 2}
+checks:
+  - {claim: arrival, at_least: 0.95}
+`)
+	end := newJudgement(plan.Checks[0].Check, 0.99, newEvidence(nil)).end(&plan.Cells[0])
+	if !end.Because.Is(scope.UnknownSize) || math.Abs(end.reward-0.8908) > 1e-4 || math.Abs(end.distance-0.035) > 1e-6 {
+		t.Errorf("ends within %g of J = %g: %s; want no predicted share, and 0.035 of 0.8908", end.distance, end.reward, end.Because)
 	}
 }
 
