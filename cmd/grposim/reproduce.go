@@ -36,6 +36,11 @@ var suites = []struct {
 		Figure: "trajectory-bounded", Experiment: "clip-reverses",
 		Caption: "The mean reward of two arms with six importance weights of trainers, on the way from the snapshot that draws the samples. Points are simulated, lines are exact theory.",
 	}},
+	{"way", "what runs do from their start (docs/questions.md)", report.Heading{
+		Title:  "On the way: public questions about GRPO runs from their start",
+		Figure: "time-to-level-none", Experiment: "staleness",
+		Caption: "The steps until the mean reward reaches 0.8, over the age of the samples, at three learning rates and without a penalty. Points are simulated, lines are exact theory.",
+	}},
 }
 
 // headingOf returns the heading of a page over parts: that of the suite if this is its name

@@ -14,9 +14,13 @@ import (
 	"grposim/sweeps"
 )
 
+// refuting is the suite whose hypotheses are public claims, some of which are refuted.
+const refuting = "way"
+
 // grposim reproduce exits 0, so that no verdict disagrees and every planted fault is
 // caught where its check is in scope, decides every verdict, and writes the tables,
-// verdicts and figures of the committed results to the byte.
+// verdicts and figures of the committed results to the byte. Of the suite refuting it
+// exits 1, and disagrees with hypotheses alone.
 func TestLongReproduce(t *testing.T) {
 	for _, suite := range suiteNames() {
 		t.Run(suite, func(t *testing.T) { reproduces(t, suite) })
@@ -26,14 +30,19 @@ func TestLongReproduce(t *testing.T) {
 func reproduces(t *testing.T, suite string) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, suite)
-	grposim(t, 0, "reproduce", "--suite", suite, "--out", out)
+	code := 0
+	if suite == refuting {
+		code = exitDisagree
+	}
+	grposim(t, code, "reproduce", "--suite", suite, "--out", out)
 	_, experiments, err := checkFolder(t.Context(), out, newProgress(io.Discard), sweeps.JudgeFolder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range allVerdicts(experiments) {
 		controlled := v.Control != nil || v.Hypothesis != nil // a hypothesis has no control
-		if v.Verdict != sweeps.Agree && v.Verdict != sweeps.OutOfScope || !controlled {
+		refuted := suite == refuting && v.Hypothesis != nil && v.Verdict == sweeps.Disagree
+		if v.Verdict != sweeps.Agree && v.Verdict != sweeps.OutOfScope && !refuted || !controlled {
 			t.Errorf("%s %s %s: %s, control %+v", v.Experiment, v.Claim, v.Label, v.Verdict, v.Control)
 		}
 	}
