@@ -39,7 +39,7 @@ var cures = []cure{
 	{"run.burn_in", func(s *config.Settings) (string, bool) {
 		s.Run.Steps += s.Run.BurnIn
 		s.Run.BurnIn *= 2
-		return fmt.Sprint(s.Run.BurnIn), s.Run.BurnIn > 0
+		return fmt.Sprintf("%d with run.steps = %d", s.Run.BurnIn, s.Run.Steps), s.Run.BurnIn > 0
 	}},
 }
 
