@@ -1,6 +1,8 @@
 package rom
 
 import (
+	"math"
+
 	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/linear"
@@ -203,6 +205,9 @@ func (p *Params) notDerivedFor(modes int, all ...question) scope.Reason {
 	for _, of := range all {
 		for i := range domains {
 			if row := &domains[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
+				if row.because == scope.NormClips {
+					return p.clipped(math.Inf(1))
+				}
 				return row.because.Because()
 			}
 		}
