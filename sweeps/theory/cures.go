@@ -99,3 +99,10 @@ func (cache *Cache) VarianceCures(s *config.Settings, margin float64) string {
 		return v.Judged(margin * math.Abs(v.Value))
 	})
 }
+
+// ArrivalCures is Cures of the way of a cell's runs to their stationary state.
+func (cache *Cache) ArrivalCures(s *config.Settings) string {
+	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
+		return cache.Stationary(&changed[0]).Arrival(cache.Start(&changed[0]))
+	})
+}

@@ -235,6 +235,17 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 	n.Because = within.Because
 }
 
+// Arrival returns the reason why runs from the logits start are not in the stationary state after burn-in: that
+// there is none, that their mean path is elsewhere, or that what a burn-in leaves of the way exceeds half of Var J.
+func (a *AtRest) Arrival(start []float64) scope.Reason {
+	n, margin := scope.Number{Because: a.Scope()}, math.Inf(1)
+	if _, best := variances(StationaryKind(a.settings, a.prediction), a.prediction); best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
+		margin = *best
+	}
+	a.InRun(&n, Params(a.settings, rom.Unit), start, scope.OfVariance)
+	return n.Judged(margin)
+}
+
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
 // the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or
 // of it times the largest logit, summed over a relaxation time.
