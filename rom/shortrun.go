@@ -15,6 +15,14 @@ type Settled struct {
 
 	Kurtosis float64      // bound on that of one step's force along ∇J; 0: not known
 	Escape   scope.Reason // why the noise may take a run to another attractor
+
+	kicks []kick
+}
+
+// Staying returns s of runs that stay about the fixed point, whatever the noise does.
+func (s Settled) Staying() Settled {
+	s.Escape, s.kicks = scope.Reason{}, nil
+	return s
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -73,6 +81,6 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	if from < since {
 		settled.Unknown += linear.LargestStart
 	}
-	settled.Escape = at.escape(p, &law, largest)
+	settled.Escape, settled.kicks = at.escape(p, &law, largest), at.kicks(p, law.TimeAverage())
 	return settled
 }

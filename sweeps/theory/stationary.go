@@ -86,7 +86,7 @@ func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Fa
 		a.settled.Unknown += math.Abs(1 - a.settled.Reward)
 	}
 	if factors != rom.Unit {
-		a.settled.Escape = scope.Reason{}
+		a.settled = a.settled.Staying()
 	}
 	return a
 }
@@ -230,7 +230,7 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 	if init := s.Policy.Init; n.Out() || init.Kind == config.AtFixedPoint && init.Offset == 0 {
 		return
 	}
-	left, within := rom.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
+	left, within := a.settled.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
 	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn))
 	n.Because = within.Because
 }
