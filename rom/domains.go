@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"math"
 	"slices"
 
 	"grposim/option"
@@ -221,6 +222,9 @@ func (p *Params) notDerivedFor(modes int, all ...question) scope.Reason {
 	for _, of := range all {
 		for i := range domains {
 			if row := &domains[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
+				if row.because == scope.NormClips {
+					return p.clipped(math.Inf(1))
+				}
 				return row.because.Because()
 			}
 		}

@@ -503,7 +503,9 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	}
 	if of&CriticalRate != 0 {
 		d.CriticalLearningRate, d.Searched.LearningRate = threshold(linear.CriticalRate, byRate)
-		d.MeanSquareLearningRate, _ = m.MeanSquareRate().Result()
+		if o.Kind != option.Adam { // whose second moments grow with the spread
+			d.MeanSquareLearningRate, _ = m.MeanSquareRate().Result()
+		}
 	}
 	if of&CriticalInterval != 0 {
 		byInterval := searchKey{optimizer: o, lag: l}

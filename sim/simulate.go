@@ -339,7 +339,9 @@ func (w *cellWork) runBins(ctx context.Context, number int) {
 		number -= w.binUnits(len(bins))
 	}
 	first, bins := number*together, len(w.relaxation)
-	w.cell.Relaxation.runs(w.cell).relax(ctx, w.relaxation[first:min(first+together, bins)], first, bins)
+	p := w.cell.Relaxation
+	fits := recurrenceFits(w.cell, p.Direction, p.Offset, w.relaxation[first:min(first+together, bins)], p.span(w.cell))
+	p.runs(w.cell).relax(ctx, fits, first, bins)
 }
 
 // runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
