@@ -305,7 +305,8 @@ func (x *stepLaw) logPolicies(probs []float64) *mat.Dense {
 func (x *stepLaw) size() float64 { return (x.left.RewardVariance + x.follows) / x.variance }
 
 // addTo makes the law that of a prediction, and returns what it leaves out but for follows. The share of groups of equal rewards is
-// s(j) = j^G + (1−j)^G, j the probability of the larger of two rewards, of which E s = s(j) + ½s″Var j.
+// s(j) = j^G + (1−j)^G, j the probability of the larger of two rewards, of which E s = s(j) + ½s″Var j;
+// all of its distance from that at the fixed point counts as left out, for a run comes to rest no sooner than its rarest arm.
 func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Sizes) {
 	prediction.LeadingOrder.StationaryVariance.ExpectedReward = &x.variance
 	prediction.Moments.RewardShift = &x.shift
@@ -330,6 +331,6 @@ func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Si
 	change := equal - fixed
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &equal, &change
 	left = x.left
-	left.ZeroVariance = min(1, slope*left.RewardMean*math.Sqrt(variance/x.variance)+bend*variance/2*(x.size()+size*size*variance))
+	left.ZeroVariance = min(1, math.Abs(change)+slope*left.RewardMean*math.Sqrt(variance/x.variance)+bend*variance/2*(x.size()+size*size*variance))
 	return left
 }
