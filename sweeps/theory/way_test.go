@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,14 +43,18 @@ func checkWay(t *testing.T, seed uint64, cells, replicas, arms int) {
 			continue
 		}
 		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
-		paths := cache.Courses(&s, steps, recorded...)
+		asked := slices.Clone(recorded)
+		if len(s.Bandit.Arms) != 2 {
+			asked = slices.DeleteFunc(asked, func(q sim.Quantity) bool { return q == sim.LogitGap })
+		}
+		paths := cache.Courses(&s, steps, asked...)
 		result := simulated(t, &s)
 		if result.Trajectory == nil {
 			t.Logf("%d diverged", i)
 			continue
 		}
 		words := []string{}
-		for k, q := range recorded {
+		for k, q := range asked {
 			column := -1
 			for c, name := range result.Quantities {
 				if name == q {
