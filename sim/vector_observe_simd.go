@@ -5,7 +5,9 @@ package sim
 import (
 	"simd/archsimd"
 
+	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/sim/draw"
 )
 
 // observe notes step t in the replicas, as replica.note.
@@ -39,8 +41,45 @@ func (b *vectorBatch) observe(t int) {
 			r.divergedAt = t
 			continue
 		}
+		if r.extra != nil {
+			b.unload(i, r)
+			r.observeExtras(t, b.reward[i])
+		}
 		r.nextRecord++
 	}
+}
+
+// unload gives replica i what observeExtras reads.
+func (b *vectorBatch) unload(i int, r *replica) {
+	if b.samples != nil {
+		r.extra.redrawn = b.samples[i]
+	}
+	copyProbs := func(to *grpo.Policy, from []floats) {
+		for a := range from {
+			to.Probs[a] = from[a][i]
+		}
+	}
+	if p := b.tabular; p != nil {
+		for x := range p.prompts {
+			from, to := &p.prompts[x], &r.tabular.prompts[x]
+			copyProbs(to.snapshot, from.old.probs)
+			copyProbs(to.policy, from.now.probs)
+			to.reward = from.reward[i]
+		}
+		return
+	}
+	if r.snapshot == nil {
+		r.snapshot = grpo.NewPolicy(r.start.Logits)
+	}
+	copyProbs(r.snapshot, b.old.probs) // on-policy it can be r.policy
+	copyProbs(r.policy, b.now.probs)
+}
+
+// countRedraws adds the expected number of samples of a step of one prompt, as replica.countRedraws.
+func (b *vectorBatch) countRedraws() {
+	archsimd.ClearAVXUpperBits() // see fp.Integers
+	chance := draw.Chances(b.Estimator.GroupSize, b.old.probs, b.informative.Means)
+	archsimd.LoadFloat64x8(b.samples).Add(fp.Broadcast(b.samplesAStep()).Div(chance)).Store(b.samples)
 }
 
 // measure sets the recorded quantities, as replica.observe. It returns the elements in which

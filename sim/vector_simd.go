@@ -21,6 +21,7 @@ type vectorBatch struct {
 	vectorGroups
 	replicas []*replica // at most eight
 
+	samples          *floats          // expected of the steps before this one; nil unless countsRedraws
 	onPolicy         bool             // π_old is π, so all weights are 1
 	now              vectorPolicies   // π
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
@@ -146,7 +147,7 @@ const longestVectorHistory = 1 << 16
 // options. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
 // their sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
-	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) &&
+	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) && c.recordsInVectors() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && grpo.WeightsBySign(&c.Estimator.Importance)) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -236,7 +237,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
 	}
-	v.plain = v.isPlain()
+	v.plain = v.isPlain() && !c.countsRedraws()
 	return v
 }
 
@@ -267,6 +268,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	}
 	if v.addsPrompts() {
 		b.prompts.groups = make([]promptGroup, v.groups)
+	}
+	if v.countsRedraws() {
+		b.samples = new(floats)
 	}
 	if v.weighted {
 		b.weights = make([]floats, 2*arms)
@@ -367,6 +371,11 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		if t == c.Run.Steps {
 			break
 		}
+		if batches[0].samples != nil && c.Draws(t) {
+			for _, b := range batches {
+				b.countRedraws()
+			}
+		}
 		if t >= c.Run.BurnIn {
 			for _, b := range batches {
 				b.average(archsimd.LoadFloat64x8(&b.reward))
@@ -430,6 +439,9 @@ func (b *vectorBatch) rest() {
 		b.reference.set(&b.initial)
 	}
 	*b.vectorSums = vectorSums{}
+	if b.samples != nil {
+		*b.samples = floats{}
+	}
 	fp.Broadcast(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
