@@ -87,14 +87,15 @@ func (c *Cell) recordsInVectors() bool {
 	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws())
 }
 
-// samplesBefore returns the number of samples drawn for the steps before step t where no group
-// is redrawn: G·B in each step that draws.
-func (c *Cell) samplesBefore(t int) float64 {
+// SamplesBefore returns the number of samples drawn for the steps before step t: G·B in each step
+// that draws. It reads the estimator and the lag alone. known is false where groups are redrawn and
+// where nothing is drawn, at G = ∞.
+func (c *Cell) SamplesBefore(t int) (samples float64, known bool) {
 	if c.Estimator.Samples == option.Reused {
 		block := c.Lag.StepsPerSnapshot()
 		t = (t + block - 1) / block
 	}
-	return float64(t) * c.samplesAStep()
+	return float64(t) * c.samplesAStep(), c.Estimator.Filter != option.Redraw && !c.Deterministic()
 }
 
 // samplesAStep returns G·B.
@@ -140,7 +141,7 @@ func (r *replica) observeExtras(t int, reward float64) {
 		case r.cell.countsRedraws():
 			v[i] = r.extra.redrawn
 		default:
-			v[i] = r.cell.samplesBefore(t)
+			v[i], _ = r.cell.SamplesBefore(t)
 		}
 	}
 }

@@ -42,18 +42,16 @@ func (b *vectorBatch) observe(t int) {
 			continue
 		}
 		if r.extra != nil {
-			b.unload(i, r)
+			r.load(b, i)
 			r.observeExtras(t, b.reward[i])
 		}
 		r.nextRecord++
 	}
 }
 
-// unload gives replica i what observeExtras reads.
-func (b *vectorBatch) unload(i int, r *replica) {
-	if b.samples != nil {
-		r.extra.redrawn = b.samples[i]
-	}
+// load takes what observeExtras reads from element i of a batch.
+func (r *replica) load(b *vectorBatch, i int) {
+	r.extra.redrawn = b.drawnSamples[i]
 	copyProbs := func(to *grpo.Policy, from []floats) {
 		for a := range from {
 			to.Probs[a] = from[a][i]
@@ -79,7 +77,7 @@ func (b *vectorBatch) unload(i int, r *replica) {
 func (b *vectorBatch) countRedraws() {
 	archsimd.ClearAVXUpperBits() // see fp.Integers
 	chance := draw.Chances(b.Estimator.GroupSize, b.old.probs, b.informative.Means)
-	archsimd.LoadFloat64x8(b.samples).Add(fp.Broadcast(b.samplesAStep()).Div(chance)).Store(b.samples)
+	archsimd.LoadFloat64x8(&b.drawnSamples).Add(fp.Broadcast(b.samplesAStep()).Div(chance)).Store(&b.drawnSamples)
 }
 
 // measure sets the recorded quantities, as replica.observe. It returns the elements in which

@@ -21,7 +21,6 @@ type vectorBatch struct {
 	vectorGroups
 	replicas []*replica // at most eight
 
-	samples          *floats          // expected of the steps before this one; nil unless countsRedraws
 	onPolicy         bool             // π_old is π, so all weights are 1
 	now              vectorPolicies   // π
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
@@ -42,6 +41,7 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
+	drawnSamples   floats      // expected of the steps before this one, if countsRedraws
 	running        floats      // b of the next groups, with option.RunningMean
 	gap            [1]floats   // scratch of pairSoftmax
 
@@ -269,9 +269,6 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.addsPrompts() {
 		b.prompts.groups = make([]promptGroup, v.groups)
 	}
-	if v.countsRedraws() {
-		b.samples = new(floats)
-	}
 	if v.weighted {
 		b.weights = make([]floats, 2*arms)
 	}
@@ -326,6 +323,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		b.begin(replicas[i*draw.Width : min(len(replicas), (i+1)*draw.Width)])
 	}
 	c := batches[0].Cell
+	counts := c.countsRedraws()
 	for t := 0; ; t++ {
 		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return // the results of an interrupted cell are discarded
@@ -371,7 +369,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		if t == c.Run.Steps {
 			break
 		}
-		if batches[0].samples != nil && c.Draws(t) {
+		if counts && c.Draws(t) {
 			for _, b := range batches {
 				b.countRedraws()
 			}
@@ -439,9 +437,6 @@ func (b *vectorBatch) rest() {
 		b.reference.set(&b.initial)
 	}
 	*b.vectorSums = vectorSums{}
-	if b.samples != nil {
-		*b.samples = floats{}
-	}
 	fp.Broadcast(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
