@@ -127,7 +127,7 @@ func (m *KeyMap) Name() string { return "map-" + cmp.Or(m.x, "cells") }
 func (m *KeyMap) Rows() [][]string {
 	header := []string{"CELL"}
 	for i := range m.numbers {
-		header = append(header, strings.ToUpper(strings.ReplaceAll(m.numbers[i].label(), "_", " ")))
+		header = append(header, strings.ToUpper(m.numbers[i].words(true)))
 	}
 	rows := [][]string{header}
 	confidence := m.plan.IntervalConfidence()
@@ -158,7 +158,7 @@ func (m *KeyMap) Figures() (figures []Figure) {
 			}
 			values[row] = v
 		}
-		param, title := "", strings.ReplaceAll(n.label(), "_", " ")
+		param, title := "", n.words(false)
 		if m.line {
 			k, _ := config.LookupKey(m.x)
 			param, title = m.x, title+" over "+k.Title(&m.cells[0].Settings)
@@ -167,7 +167,7 @@ func (m *KeyMap) Figures() (figures []Figure) {
 		if lacking := m.missing(i); lacking > 0 {
 			caption += fmt.Sprintf(" %d of %d cells have none.", lacking, len(m.cells))
 		}
-		f := drawValues(&judgement{model: model{check: new(config.Check)}}, m.cells, values, param, overPicture{title: title, caption: caption, label: strings.ReplaceAll(n.label(), "_", " "), variants: true})
+		f := drawValues(&judgement{model: model{check: new(config.Check)}}, m.cells, values, param, overPicture{title: title, caption: caption, label: n.words(true), variants: true})
 		f.Name = m.Name() + "-" + n.name
 		if m.line {
 			joinPoints(&f)

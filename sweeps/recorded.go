@@ -131,16 +131,35 @@ func (n *recordedNumber) column() store.Column {
 	return c
 }
 
-// label names the number with its unit, and the level of a time to one.
+// label is the name with its unit, and the level of a time to one.
 func (n *recordedNumber) label() string {
 	text := n.name
 	if n.toLevel() {
 		text += " " + config.Format(n.level)
 	}
-	if unit := n.column().Unit; unit != pureRatio && unit != inSamples { // which the name has
+	if unit := n.column().Unit; unit != pureRatio {
 		text += ", " + unit
 	}
 	return text
+}
+
+// words names the number in words, with its unit if that is asked for.
+func (n *recordedNumber) words(unit bool) string {
+	text := strings.ReplaceAll(n.name, "_", " ")
+	switch {
+	case n.toLevel():
+		text = strings.TrimSuffix(text, "level") + config.Format(n.level)
+	case strings.HasSuffix(n.name, timeTo95), strings.HasSuffix(n.name, samplesTo95):
+		text += " %"
+	}
+	switch of := n.column().Unit; {
+	case !unit || of == pureRatio || of == inSamples: // which the name has
+		return text
+	case of == inSteps:
+		return text + ", optimizer steps"
+	default:
+		return text + ", " + of
+	}
 }
 
 // quantityFlag is the flag that names recorded numbers, for messages.
@@ -317,6 +336,18 @@ func (p *Plan) recordedQuantities() (all []sim.Quantity) {
 		}
 	}
 	return all
+}
+
+// quantityColumns describes the quantities that a table of the plan's trajectories can have.
+func (p *Plan) quantityColumns() []store.Column {
+	columns := slices.Clone(QuantityColumns)
+	for _, q := range p.recordedQuantities() {
+		if !slices.Contains(names(columns), string(q)) {
+			column, _ := recordedColumn(q)
+			columns = append(columns, column)
+		}
+	}
+	return columns
 }
 
 // littleMove is the share of a quantity's largest size below which a move is not worth a figure.

@@ -165,7 +165,7 @@ variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
 		t.Fatal(err)
 	}
 	rows := m.Rows()
-	if len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO LEVEL 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
+	if len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
 		t.Errorf("%q", rows[:2])
 	}
 	figures := m.Figures()
