@@ -152,7 +152,7 @@ var mapColumns = []store.Column{
 	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
 	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
 	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
-	{Name: "value", Doc: "Value of the quantity that `--colour` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
+	{Name: "value", Doc: "Value of the quantity that `--quantity` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
 	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
 	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
 }

@@ -119,7 +119,7 @@ func (m *mapping) overKey(ctx context.Context, stdout, stderr io.Writer, plan *s
 		if err := e.Measure(cells); err != nil {
 			return drawn{}, err
 		}
-		d := drawn{name: cells.Name(), figures: cells.Figures(), print: func(p *page) { p.table(cells.Rows()) }}
+		d := drawn{name: cells.Name(), figures: cells.Figures(), print: func(p *page) { p.table(knownColumns(cells.Rows())) }}
 		d.table, err = cells.CSV()
 		return d, err
 	})

@@ -78,11 +78,12 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 	return verdictExit(stderr, verdicts)
 }
 
-// knownColumns returns a table without the columns in which no row after the first has a value.
+// knownColumns returns a table without the columns, the first apart, in which no row after the
+// header has a value.
 func knownColumns(rows [][]string) [][]string {
 	known := make([][]string, len(rows))
 	for column := range rows[0] {
-		if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "–" }) {
+		if column == 0 || slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "–" }) {
 			for i, row := range rows {
 				known[i] = append(known[i], row[column])
 			}
