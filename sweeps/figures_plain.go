@@ -104,7 +104,7 @@ func (e *evidence) costsDiffer(cells []*Cell) bool {
 		if o == nil {
 			continue
 		}
-		t := e.trajectory(o, sim.ExpectedReward, sim.SamplesDrawn)
+		t := e.means(o, sim.ExpectedReward, sim.SamplesDrawn)
 		if t == nil || len(t.Steps) == 0 {
 			continue
 		}
@@ -119,7 +119,7 @@ func (e *evidence) costsDiffer(cells []*Cell) bool {
 // finalReward returns the mean of J over the replicas at the last recorded step; its Mean
 // is NaN where nothing was recorded.
 func (e *evidence) finalReward(c *Cell) measure.Estimate {
-	recorded := e.trajectory(e.outcome(c), sim.ExpectedReward)
+	recorded := e.means(e.outcome(c), sim.ExpectedReward)
 	if recorded == nil || len(recorded.Steps) == 0 {
 		return measure.Estimate{Mean: math.NaN()}
 	}
@@ -229,7 +229,7 @@ func (e *Experiment) CellRows() (rows iter.Seq[[]string], failure func() error) 
 			for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
 				row = append(row, show(o.Estimate(name)))
 			}
-			t := measured.trajectory(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
+			t := measured.means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
 			for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
 				n, _ := parseNumber(name, 0)
 				row = append(row, show(n.of(c, t, c.class(t)), true))

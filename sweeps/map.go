@@ -43,7 +43,7 @@ func (e *evidence) mapValue(c *Cell, class Class, n *recordedNumber) float64 {
 	if o == nil || n == nil {
 		return math.NaN()
 	}
-	return n.of(c, e.trajectory(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
+	return n.of(c, e.means(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
 }
 
 // regimeMap returns the map of a panel, with cells coloured by a number; nil: by class.

@@ -89,7 +89,7 @@ func (e *Experiment) Measure(m *KeyMap) error {
 	e.evidence.inParallel(len(m.cells), always, func(evidence *evidence, i int) {
 		c := m.cells[i]
 		m.classes[i] = evidence.class(c)
-		recorded := evidence.trajectory(evidence.outcome(c))
+		recorded := evidence.means(evidence.outcome(c))
 		for _, n := range m.numbers {
 			m.values[i] = append(m.values[i], n.of(c, recorded, m.classes[i]))
 		}

@@ -362,7 +362,7 @@ func (e *evidence) moves(cells []*Cell, q sim.Quantity) bool {
 		if o == nil {
 			return false
 		}
-		t := e.trajectory(o, sim.ExpectedReward, q)
+		t := e.means(o, sim.ExpectedReward, q)
 		if t == nil || t.Series(q) == nil {
 			return false
 		}

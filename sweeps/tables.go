@@ -199,7 +199,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 		}
 		var recorded *store.Trajectory
 		if len(numbers) > 0 {
-			recorded = evidence.trajectory(o)
+			recorded = evidence.means(o)
 		}
 		class := c.class(recorded)
 		for _, n := range numbers {
