@@ -158,7 +158,7 @@ func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis)
 		f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
 	}
 	if over == overSamples {
-		f.XLabel = "samples drawn"
+		f.XLabel, f.XScale = "samples drawn", LogAxis // redrawn groups take ever more of them
 	}
 	if column, _ := recordedColumn(quantity); quantity != sim.ExpectedReward {
 		if f.YLabel = noun; column.Unit != pureRatio {

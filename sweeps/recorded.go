@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // recordedNumber is a number of what a cell recorded of one quantity, the mean over replicas.
@@ -60,8 +62,8 @@ const (
 
 // Names of the times of the expected reward, and suffixes of those of other quantities.
 const (
-	timeTo95       = "time_to_95"
-	samplesTo95    = "samples_to_95"
+	timeTo95     = "time_to_95"
+	samplesTo95  = "samples_to_95"
 	levelTime    = "time_to_level"
 	levelSamples = "samples_to_level"
 )
@@ -259,24 +261,22 @@ func (r *recordedRun) samples() []float64 {
 }
 
 // reached returns where the mean first reaches the level, interpolated linearly between records; NaN
-// where it does not.
+// where it does not. at holds the place of each record.
 func (r *recordedRun) reached(at []float64) measure.Estimate {
-	nowhere := measure.Estimate{Mean: math.NaN()}
-	fromBelow := r.level >= float64(r.s.Mean[0])
-	for i, mean := range r.s.Mean {
-		x := float64(mean)
-		switch {
-		case math.IsNaN(x):
-			return nowhere
-		case fromBelow && x < r.level, !fromBelow && x > r.level:
-		case i == 0:
-			return measure.Estimate{Mean: at[0]}
-		default:
-			before := float64(r.s.Mean[i-1])
-			return measure.Estimate{Mean: at[i-1] + (at[i]-at[i-1])*(r.level-before)/(x-before)}
-		}
+	mean := make([]float64, len(at))
+	for i, x := range r.s.Mean {
+		mean[i] = float64(x)
 	}
-	return nowhere
+	step := theory.Reaches(r.t.Steps, mean, r.level, r.level >= mean[0])
+	after, _ := slices.BinarySearchFunc(r.t.Steps, step, func(recorded int, step float64) int { return cmp.Compare(float64(recorded), step) })
+	switch {
+	case math.IsNaN(step) || after == len(at):
+		return measure.Estimate{Mean: math.NaN()}
+	case after == 0:
+		return measure.Estimate{Mean: at[0]}
+	}
+	before, last := float64(r.t.Steps[after-1]), float64(r.t.Steps[after])
+	return measure.Estimate{Mean: at[after-1] + (at[after]-at[after-1])*(step-before)/(last-before)}
 }
 
 // settled returns where the mean has come within 5 % of its way from the start to its final level,
