@@ -35,6 +35,9 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := f.checkPlan(plan); err != nil {
+			return err
+		}
 		if f.figures != "" {
 			if err := drawFigures(stderr, f.figures, plan.PathFigures()...); err != nil {
 				return err
@@ -50,7 +53,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		for c, line := range sweeps.Predictions(plan) {
 			if f.path {
-				line.Path = plan.Way(c, f.level)
+				line.Path = plan.Way(c, f.level, f.of())
 			}
 			if err := out.print(line, nil); err != nil {
 				return err

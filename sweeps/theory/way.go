@@ -2,6 +2,7 @@ package theory
 
 import (
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom"
@@ -37,10 +38,16 @@ type TimeTo struct {
 	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
 }
 
-// Way returns the way of the runs of a cell with the quantities that a run records. level is that of TimeTo; NaN: 95 % of the way.
-func (cache *Cache) Way(s *config.Settings, level float64) Way {
+// Way returns the way of the runs of a cell with the quantities that a run records, the effective sample size, and more.
+// level is that of TimeTo; NaN: 95 % of the way.
+func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity) Way {
 	steps := ComparedSteps(s)
-	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.Quantity(rom.EffectiveSamples))
+	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.EffectiveSampleSize)
+	for _, q := range append(more, s.Run.Record...) {
+		if q != sim.SamplesDrawn && !slices.Contains(quantities, q) {
+			quantities = append(quantities, q)
+		}
+	}
 	paths := cache.Courses(s, steps, quantities...)
 	way := Way{Quantities: make(map[sim.Quantity]Course)}
 	for i, q := range quantities {
