@@ -24,6 +24,7 @@ const (
 	spreadOfRuns                     // the spread of runs about the mean field
 	shareOnTheWay                    // the share of groups with equal rewards along a path
 	oscillatorOfPath                 // the reduced-order model away from the fixed point
+	localDynamics                    // the linear dynamics along a path, see MarginAlong
 	blockRecurrence                  // see Refreshed
 	boundedCycle                     // see BoundedCycle
 	meanFieldCycle                   // see MeanFieldCycle
@@ -134,6 +135,12 @@ var domains = []struct {
 	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
 	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
 	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},
+
+	{localDynamics, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoSingleDynamics},
+	{localDynamics, anyLag, adam, scope.AdamNoModel},
+	{localDynamics, anyLag, movingReference, scope.MovingReference},
+	{localDynamics, anyLag, clips, scope.NormClips},
+	{localDynamics, notLastBlock, reused, scope.ReusedOlder},
 
 	{blockRecurrence, anyLag, func(p *Params, _ int) bool {
 		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
