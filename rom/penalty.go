@@ -296,6 +296,13 @@ func (p *Params) neverClipped(force float64) bool {
 		(p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()) && p.withinNorm()
 }
 
+// rewardWithinNorm reports whether the bound without a penalty is at most the largest norm.
+func (p *Params) rewardWithinNorm() bool {
+	free := *p
+	free.KL = option.KL{}
+	return free.withinNorm()
+}
+
 // withinNorm reports whether the bound of neverClipped is at most the largest norm, with
 // weights of at most 1.
 func (p *Params) withinNorm() bool {
