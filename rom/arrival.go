@@ -160,11 +160,12 @@ func (row *ArrivalRow) decideKicks(w *way) {
 
 // A run is handed over from its normal law to single samples where an arm is drawn less than handOver times in the steps that a velocity lasts. Both
 // descriptions hold there, so that the share must not depend on it: the difference to handing over at otherHandOver is neglected.
-const handOver, otherHandOver = 4, 2
+// What both leave out, the noise of common samples after a kick, is up to about kicksError of the share (docs/theory-neglected.md §6.12).
+const handOver, otherHandOver, kicksError = 4, 2, 0.15
 
 // kicksShare sets the share of runs that kicks of k3 leave on the wrong one of two arms.
 func (row *ArrivalRow) kicksShare(w *way) {
-	if row.Share.Because = w.notDerived(kicksShare); row.Share.Out() && row.Value > row.Bound {
+	if row.Share.Because = w.notDerived(kicksShare); row.Share.Out() && (row.Value > row.Bound || row.Share.Because.Is(scope.LongKicks)) {
 		return
 	}
 	share, ok := 0.0, false
@@ -180,7 +181,7 @@ func (row *ArrivalRow) kicksShare(w *way) {
 	if !ok {
 		other = math.Inf(1)
 	}
-	row.Share.Leave(scope.HigherOrder, share-other)
+	row.Share.Leave(scope.HigherOrder, math.Abs(share-other)+kicksError*share)
 }
 
 // decideSpread sets the share of runs at rest on the other side: Φ(−z*/σ), z* the gap of the fixed point and σ² the variance of the

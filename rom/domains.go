@@ -156,11 +156,11 @@ var domains = []struct {
 		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
 	}, scope.KicksOfOldSamples},
 	{kicksOfK3, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 && !p.rewardWithinNorm() }, scope.NormClips},
-	{kicksShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
-	{kicksShare, anyLag, noLoneSample, scope.LoneSample},
 	{kicksShare, anyLag, func(p *Params, _ int) bool {
 		return 2*p.Optimizer.LearningRate > largestKick*(1-p.Optimizer.Momentum)*float64(p.GroupSize)*float64(p.GroupsPerStep)
 	}, scope.LongKicks},
+	{kicksShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
+	{kicksShare, anyLag, noLoneSample, scope.LoneSample},
 	{kicksShare, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Schedule.Kind != option.ConstantRate }, scope.RateVaries},
 	{lockingOfRuns, anyLag, noLockingWalk, scope.LockingWalk},
 	{lockingOfRuns, anyLag, rateVaries, scope.RateVaries},

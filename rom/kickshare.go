@@ -170,7 +170,7 @@ func (l *landing) approach(s *state) {
 
 // largestKick is the largest step of z by one sample of advantage 1, 2η/(GB(1−μ)), in logits, at which the share is predicted. Beyond it runs that
 // have come back leave again by the noise of common samples, which the motion between kicks does not have (docs/theory-neglected.md §6.12).
-const largestKick = 0.5
+const largestKick = 0.3
 
 // hermite are nodes and weights of the mean over the standard normal law, exact for polynomials of degree 21.
 var hermite = [...][2]float64{
