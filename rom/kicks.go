@@ -56,9 +56,8 @@ func (p *Params) frozen(prob, share float64) bool {
 // height is the log odds against an arm where it is rarest on the way.
 type height struct {
 	step      int     // at which the arm freezes or is rarest
-	u         float64 // there, the mean over runs, in logits
-	velocity  float64 // of u
-	end       float64 // u after the velocity has run out
+	velocity  float64 // of u there, the mean over runs
+	end       float64 // u after the velocity has run out, in logits, the mean over runs
 	deviation float64 // of end over runs
 	along     float64 // Cov(velocity, end)/Var(end)
 	frozen    bool
@@ -155,9 +154,8 @@ func (s *spread) heightOf(arm int, probs, velocity []float64, coast float64) (h 
 	}
 	odds[arm] = -1
 	slope, n := reduce(s.q, odds), s.n
-	h.u = math.Log1p(-probs[arm]) - math.Log(probs[arm])
 	h.velocity = floats.Dot(odds, velocity)
-	h.end = h.u + coast*h.velocity
+	h.end = math.Log1p(-probs[arm]) - math.Log(probs[arm]) + coast*h.velocity
 	ofVelocity, ofPlace, between := 0.0, 0.0, 0.0
 	for i, x := range slope {
 		for k, y := range slope {
