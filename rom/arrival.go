@@ -24,7 +24,7 @@ const (
 // ArrivalRow is what one mechanism does to the runs of a cell. The mechanism is at work if Flag; Value and Bound say why.
 type ArrivalRow struct {
 	Mechanism Mechanism    `json:"mechanism"`
-	Because   scope.Reason `json:"because,omitzero"` // why nothing is known of it here; then the other fields are zero
+	Because   scope.Reason `json:"because,omitzero"` // why nothing is known of it here; then Share is out and the other fields are zero
 	Flag      bool         `json:"flag"`             // Value > Bound
 	Quantity  string       `json:"quantity"`         // what Value is, in words with its unit
 	Value     float64      `json:"value"`            // finite; the largest float64 where the path leaves the range in which it is followed
@@ -93,7 +93,7 @@ func Arrival(p Params, init []float64, steps int) (a ArrivalPrediction) {
 			row.Flag = row.Value > row.Bound
 		}
 		if row.Because.Out() {
-			row = ArrivalRow{Mechanism: row.Mechanism, Because: row.Because}
+			row = ArrivalRow{Mechanism: row.Mechanism, Because: row.Because, Share: scope.Number{Kind: LeadingOrder, Because: row.Because}}
 		}
 		a.Rows = append(a.Rows, row)
 		if a.Lost.Because = cmp.Or(a.Lost.Because, row.Because, row.Share.Because); !a.Lost.Out() {
