@@ -324,6 +324,13 @@ func (p *Params) boundedWeights() bool {
 	return p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()
 }
 
+// rewardWithinNorm reports whether the bound without a penalty is at most the largest norm.
+func (p *Params) rewardWithinNorm() bool {
+	free := *p
+	free.KL = option.KL{}
+	return free.largestForce() <= p.Optimizer.MaxNorm
+}
+
 // largestForce returns the bound of neverClipped, with weights of at most 1; +Inf where none is known.
 func (p *Params) largestForce() float64 {
 	if p.Advantage.BinaryOnly() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
