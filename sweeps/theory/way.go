@@ -77,31 +77,11 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 // measure of trainers, as of `time_to_95` in maps.
 const WayMade = 0.95
 
-// timeTo returns when J reaches a level. What that leaves out is how far the time moves if the path is displaced by what it leaves out.
+// timeTo returns when J reaches a level.
 func (w *Way) timeTo(level, share float64) *TimeTo {
-	t := &TimeTo{Level: level, Share: share, Steps: scope.Number{Kind: w.Kind}}
-	up := level >= w.Reward[0]
-	at := func(sign float64) float64 {
-		values := make([]float64, len(w.Reward))
-		for i, x := range w.Reward {
-			if values[i] = x; sign != 0 {
-				values[i] += sign * w.Neglected[i]
-			}
-		}
-		return Reaches(w.Steps, values, level, up)
-	}
-	if t.Steps.Value = at(0); math.IsNaN(t.Steps.Value) {
-		t.Steps.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
-		return t
-	}
-	size := 0.0
-	for _, sign := range [2]float64{-1, 1} {
-		if other := at(sign); other != t.Steps.Value {
-			size = max(size, math.Abs(other-t.Steps.Value))
-		}
-	}
-	t.Steps.Leave(scope.HigherOrder, size)
-	if math.IsInf(t.Steps.Value, 1) {
+	t := &TimeTo{Level: level, Share: share, Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= w.Reward[0])}
+	t.Steps.Kind = w.Kind
+	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
 	}
 	i := 1
@@ -117,6 +97,30 @@ func (w *Way) timeTo(level, share float64) *TimeTo {
 		t.Samples = w.Samples[i-1] + part*(w.Samples[i]-w.Samples[i-1])
 	}
 	return t
+}
+
+// TimeOf returns when a path reaches a level, from below where up, see Reaches. What that leaves out is how far the time moves if the
+// path is displaced by what it leaves out at each step, to either side.
+func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (time scope.Number) {
+	if time.Value = Reaches(steps, values, level, up); math.IsNaN(time.Value) {
+		time.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
+		return time
+	}
+	size, note := 0.0, ""
+	for _, sign := range [2]float64{-1, 1} {
+		displaced := slices.Clone(values)
+		for i := range neglected {
+			displaced[i] += sign * neglected[i]
+		}
+		if other := Reaches(steps, displaced, level, up); other != time.Value {
+			size = max(size, math.Abs(other-time.Value))
+		}
+	}
+	if math.IsInf(size, 1) {
+		note = "displaced by what it leaves out, the path reaches the level or not"
+	}
+	time.Leave(scope.HigherOrder, size, note)
+	return time
 }
 
 // Reaches returns the optimizer step at which a curve first reaches a level, from below where up, interpolated linearly
