@@ -134,7 +134,12 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 			rows = append(rows, row)
 		}
 		if ofReward {
-			times = append(times, name+": "+timeInWords(w))
+			if w.TimeTo != nil {
+				times = append(times, name+": "+timeInWords(w))
+			}
+			for _, says := range dangersInWords(w) {
+				times = append(times, name+": "+says)
+			}
 		}
 	}
 	p.table(rows)
@@ -188,6 +193,33 @@ func timeInWords(w *theory.Way) string {
 	}
 	return says
 }
+
+// dangersInWords says what keeps runs from following the mean path to the best arm, and whether the mean path itself overshoots.
+func dangersInWords(w *theory.Way) (says []string) {
+	if w.Arrival != nil {
+		for _, row := range w.Arrival.Rows {
+			if !row.Flag {
+				continue
+			}
+			danger := fmt.Sprintf("%s keep runs from the best arm: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			if !row.Share.Out() {
+				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
+			}
+			says = append(says, danger)
+		}
+	}
+	if m := w.Margin; m != nil && m.Scope.In && m.Overshoot != nil && *m.Overshoot > visibleOvershoot {
+		where := ""
+		if m.Oscillating != nil {
+			where = fmt.Sprintf("; about the path at step %d, J = %.3g, deviations oscillate, by a factor of %.3g in modulus a period", m.Oscillating.Step, m.Oscillating.Reward, m.Oscillating.Modulus)
+		}
+		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way%s", 100**m.Overshoot, where))
+	}
+	return says
+}
+
+// visibleOvershoot is the overshoot, as a share of the way, from which on it is told.
+const visibleOvershoot = 0.01
 
 // writePaths writes the paths of all quantities of all cells as CSV; a number that the theory does not have is empty.
 func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {

@@ -17,7 +17,10 @@ type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
 	Samples    Series                  `json:"samples"` // mean number of samples drawn before each step; empty: not known
-	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J
+	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
+
+	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
+	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end at the best arm; nil as Margin
 }
 
 // Course is the path of a quantity at the steps of a Way.
@@ -58,19 +61,54 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		p := &paths[i]
 		way.Quantities[q] = Course{p.Reward, p.Deviation, p.Neglected, p.Kind, p.Scope.Because}
 	}
+	params, from := Params(s, rom.Unit), cache.Start(s)
+	if from != nil {
+		margin, arrival := rom.MarginAlong(params, from, s.Run.Steps), rom.Arrival(params, from, s.Run.Steps)
+		way.Margin, way.Arrival = &margin, &arrival
+	}
 	if !way.Scope.In {
 		return way
 	}
+	way.Neglected = slices.Clone(way.Neglected)
+	if lost := lostReward(s, way.Arrival); lost > 0 {
+		for n := range way.Neglected[1:] {
+			way.Neglected[1+n] += lost
+		}
+	}
 	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	start, end := way.Reward[0], rom.BestReward(Params(s, rom.Unit))
-	if point, reached := cache.Equilibrium(Params(s, rom.Unit)).Reached(); reached {
+	start, end := way.Reward[0], rom.BestReward(params)
+	if point, reached := cache.Equilibrium(params).Reached(); reached {
 		end = point.Reward
 	}
 	if math.IsNaN(level) {
 		level = start + WayMade*(end-start)
 	}
-	way.TimeTo = way.timeTo(level, (level-start)/(end-start))
+	if math.Abs(end-start) > noWay {
+		way.TimeTo = way.timeTo(level, (level-start)/(end-start))
+	}
 	return way
+}
+
+// noWay is the distance of J from its end up to which a run starts there.
+const noWay = 1e-9
+
+// lostReward returns by how much the mean of J may lie below a path because of the runs that a flagged mechanism keeps away; +Inf where their share is
+// not known.
+func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, arm := range s.Bandit.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	for i := range arrival.Rows {
+		switch row := &arrival.Rows[i]; {
+		case !row.Flag:
+		case row.Share.Out():
+			return math.Inf(1)
+		default:
+			lost += row.Share.Value * (high - low)
+		}
+	}
+	return lost
 }
 
 // WayMade is the share of the way from J at the start to its end at which a run counts as done where no level is given: the usual
