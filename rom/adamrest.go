@@ -161,3 +161,40 @@ func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o opt
 	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(second.left+math.Abs(second.slowing-1)))
 	return m, second
 }
+
+// missingUnderAdam returns the relative size of Var J that a linear law leaves out as far as it is not the second order, and the sizes of the other numbers.
+func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, law *linear.Law) (missing float64, moment scope.Sizes) {
+	missing = l.adamError(o, law, *d.SpectralRadius)
+	return missing, d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
+}
+
+// byMeanSteps replaces the linear law, of the given Var J and the given bound of the second order, by that of the mean steps, if there is one and it leaves out
+// less of Var J.
+func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, law *linear.Law, reward float64, bound scope.Sizes) bool {
+	missing, moment := l.missingUnderAdam(&prediction.LeadingOrder, o, law)
+	x := l.stepLaw(&o)
+	if x == nil || !(x.size() < missing+bound.RewardVariance/reward) {
+		return false
+	}
+	moment.RewardVariance = x.follows
+	prediction.Neglected.Add(scope.SecondMoment, moment)
+	prediction.Neglected.Add(scope.HigherOrder, x.addTo(l, prediction))
+	prediction.Neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: l.rounding()})
+	return true
+}
+
+// boundedUnderAdam adds what a linear law with the given Var J and largest variance of a gap leaves out where there is no law of second order. It takes higher, the
+// bound of the second order, and returns what counts as that.
+func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, reward, gap float64, higher scope.Sizes) scope.Sizes {
+	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
+	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
+	missing, moment := l.missingUnderAdam(&prediction.LeadingOrder, o, law)
+	moment.RewardVariance = reward * missing
+	prediction.Neglected.Add(scope.SecondMoment, moment)
+	higher.RewardMean /= max(1-missing, 0)
+	if sigma := law.Snapshot(); reward > 0 {
+		n, _ := sigma.Dims()
+		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, nil, secondOrderSize*gap, higher.RewardMean/math.Sqrt(reward))
+	}
+	return higher
+}

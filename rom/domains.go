@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"math"
 	"slices"
 
 	"grposim/option"
@@ -29,6 +30,14 @@ const (
 	normOnTheWay                     // the norm of the gradient along a path
 	quantityOfStep                   // a quantity of both policies of a step along a path
 	oscillatorOfPath                 // the reduced-order model away from the fixed point
+	localDynamics                    // the linear dynamics along a path, see MarginAlong
+	arrivalOfRuns                    // see Arrival
+	kicksOfK3                        // whether kicks of k3 throw runs across
+	kicksShare                       // the share of those
+	lockingOfRuns                    // whether runs lock without a penalty
+	lockingShare                     // the share of those
+	lawOfArrived                     // the share of runs at rest on the other side
+	flipsOfReuse                     // whether reused samples with ratios carry runs over
 	blockRecurrence                  // see Refreshed
 	boundedCycle                     // see BoundedCycle
 	meanFieldCycle                   // see MeanFieldCycle
@@ -146,6 +155,33 @@ var domains = []struct {
 	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
 	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},
 
+	{localDynamics, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoSingleDynamics},
+	{localDynamics, anyLag, adam, scope.AdamNoModel},
+	{localDynamics, anyLag, movingReference, scope.MovingReference},
+	{localDynamics, anyLag, clips, scope.NormClips},
+	{localDynamics, notLastBlock, reused, scope.ReusedOlder},
+
+	{arrivalOfRuns, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) }, scope.ArrivalOfPrompts},
+	{arrivalOfRuns, anyLag, movingReference, scope.MovingReferencePath},
+	{kicksOfK3, anyLag, adam, scope.KicksOfAdam},
+	{kicksOfK3, anyLag, func(p *Params, _ int) bool {
+		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
+	}, scope.KicksOfOldSamples},
+	{kicksOfK3, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 && !p.rewardWithinNorm() }, scope.NormClips},
+	{kicksShare, anyLag, func(p *Params, _ int) bool {
+		return 2*p.Optimizer.LearningRate > largestKick*(1-p.Optimizer.Momentum)*float64(p.GroupSize)*float64(p.GroupsPerStep)
+	}, scope.LongKicks},
+	{kicksShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
+	{kicksShare, anyLag, noLoneSample, scope.LoneSample},
+	{kicksShare, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Schedule.Kind != option.ConstantRate }, scope.RateVaries},
+	{lockingOfRuns, anyLag, noLockingWalk, scope.LockingWalk},
+	{lockingOfRuns, anyLag, rateVaries, scope.RateVaries},
+	{lockingOfRuns, anyLag, clips, scope.NormClips},
+	{lockingShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
+	{lawOfArrived, anyLag, notTwoArms, scope.ShareOfTwoArms},
+	{flipsOfReuse, anyLag, noLoneSample, scope.LoneSample},
+	{flipsOfReuse, anyLag, rateVaries, scope.RateVaries},
+
 	{blockRecurrence, anyLag, func(p *Params, _ int) bool {
 		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
 	}, scope.RecurrenceWeights},
@@ -179,6 +215,21 @@ func prompts(p *Params, _ int) bool         { return len(p.Prompts.First) > 0 }
 func noPenalty(p *Params, _ int) bool       { return p.pull() == 0 }
 func movingReference(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }
 func clips(p *Params, _ int) bool           { return !p.neverClipped(0) }
+
+// notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no meaning.
+func notTwoArms(p *Params, _ int) bool { return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean }
+
+// noLoneSample reports whether the law of the advantage of a lone sample of an arm in a group is not known, or is not all that moves
+// the policy.
+func noLoneSample(p *Params, _ int) bool {
+	success, _ := group.TwoValued(p.Arms)
+	return success == nil || adam(p, 0) || p.KL.OfReward() || p.Filter != option.KeepAll || p.Advantage.Scale.OfStep() || p.Advantage.BinaryOnly()
+}
+
+// noLockingWalk reports whether the policy of a locked run does not move by independent samples of the present policy.
+func noLockingWalk(p *Params, _ int) bool {
+	return noLoneSample(p, 0) || !linear.NewLag(&p.Lag).OnPolicy() && !(reused(p, 0) && p.Importance.Mode == option.NoImportance)
+}
 
 func rateVaries(p *Params, _ int) bool {
 	return p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0
@@ -221,6 +272,9 @@ func (p *Params) notDerivedFor(modes int, all ...question) scope.Reason {
 	for _, of := range all {
 		for i := range domains {
 			if row := &domains[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
+				if row.because == scope.NormClips {
+					return p.clipped(math.Inf(1))
+				}
 				return row.because.Because()
 			}
 		}

@@ -193,7 +193,7 @@ func TestPromptScopes(t *testing.T) {
 		if q := Predict(p); q.Noise.In || !q.Noise.Because.Out() {
 			t.Errorf("%s: the noise is in scope", name)
 		}
-		if _, scope := Unsettled(p, nil, []float64{0, 0}, 3, 9); scope.In {
+		if _, scope := new(Settled).Unsettled(p, nil, []float64{0, 0}, 3, 9); scope.In {
 			t.Errorf("%s: the rest of the way is in scope", name)
 		}
 	}

@@ -22,7 +22,7 @@ const maxLimited = 256
 func (p *Params) cutForce() float64 {
 	success, _ := group.TwoValued(p.Arms)
 	switch {
-	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite || p.Importance.Mode == option.NoImportance && p.withinNorm():
+	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite || p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
 	case len(p.Arms) != 2 || success == nil || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
 	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() || len(p.Prompts.First) > 0 || p.Samples == option.Reused:
 	default:

@@ -138,8 +138,9 @@ const nearStart = 1
 // of the mean of J from J*, the mean square of that distance with the relative change
 // of |∇J|² times the stationary variance, and the mean distance of the share of groups
 // with equal rewards. The scope is out where the mean field ends more than one logit
-// away, in another attractor or on its way, or leaves the range of floating point.
-func Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
+// away, in another attractor or on its way, where the noise about it, taken as that at rest, reaches
+// k3 samples that throw a run across the fixed point, or where it leaves the range of floating point.
+func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	p = p.checked()
 	if p.tabular() {
 		return unsettledTabular(p, init, from, to)
@@ -156,7 +157,11 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (left sco
 	m.expected(point)
 	slope, equal := gradient(), m.law.EqualRewards(m.now.probs)
 	away, j, calm, resting := 0.0, 0.0, 0, restingSteps+linear.NewLag(&p.Lag).Span()
+	var across scope.Reason
 	_, within = meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
+		if across = kicksAcross(s.kicks, theta, "the mean path"); across.Out() {
+			return false
+		}
 		away = distance(theta, point)
 		j = m.expected(theta)
 		if t >= from && !(2*away < at.Chatter) { // at a sliding point z never comes nearer than one step: then it counts as arrived
@@ -175,6 +180,9 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (left sco
 		return calm < resting
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
+	if across.Out() {
+		return left, Scope{Because: across}
+	}
 	if within.In && away > nearStart {
 		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, point, to))}
 	}

@@ -58,18 +58,7 @@ func (l *linearization) forceSquares(law *linear.Law) []float64 {
 	response := mat.NewDense(arms, 2*n, nil)
 	response.Slice(0, arms, 0, n).(*mat.Dense).Mul(l.fresh, l.q)
 	response.Slice(0, arms, n, 2*n).(*mat.Dense).Mul(l.stale, l.q)
-	sums, phases := make([]float64, arms), 0.0
-	law.Phases(func(joint *mat.Dense) {
-		square := linear.Congruence(response, joint)
-		for a := range sums {
-			sums[a] += square.At(a, a)
-		}
-		phases++
-	})
-	for a := range sums {
-		sums[a] /= phases
-	}
-	return sums
+	return law.MeanSquares(response)
 }
 
 // adamError returns the relative error of Adam's linear variance as far as it is not

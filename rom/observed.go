@@ -358,7 +358,8 @@ func (m *model) gradientSquare(now, old []float64) (square float64, force []floa
 //	E ‖g‖ = r′ e^{−v/8},   r′/√(1+v) ≤ E ‖g‖ ≤ r′
 //
 // to first order in v, and for every v by Hölder and Jensen. Of a normal law e^{−v/8} errs by less than 0.02. The size is the
-// distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds.
+// distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds; that to the bounds where
+// a sampled penalty makes steps without signal scatter too, which are not set apart then.
 func (m *model) normFactor(now, old []float64) (mean, size float64) {
 	square, force := m.gradientSquare(now, old)
 	if m.GroupSize == option.Infinite || square <= 0 {
@@ -385,6 +386,9 @@ func (m *model) normFactor(now, old []float64) (mean, size float64) {
 	least := 1 / math.Sqrt(1+v)
 	here = max(here, least)
 	share := (1 - none) * math.Sqrt(square2/square)
-	size = share * min((1+v)*math.Abs(other-here), max(1-here, here-least))
+	size = share * max(1-here, here-least)
+	if !m.KL.Sampled() {
+		size = min(size, share*(1+v)*math.Abs(other-here))
+	}
 	return none*math.Sqrt(h2/square) + share*here, size
 }

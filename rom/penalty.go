@@ -1,8 +1,10 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"grposim/option"
 	"grposim/rom/fp"
@@ -269,7 +271,7 @@ func Unclipped(p Params, force float64) Scope {
 	if p = p.checked(); p.neverClipped(force) {
 		return Scope{In: true}
 	}
-	return Scope{Because: scope.NormClips.Because()}
+	return Scope{Because: p.clipped(force)}
 }
 
 // KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
@@ -278,7 +280,29 @@ func KnownForce(p Params) Scope {
 	if p = p.checked(); p.knownForce() {
 		return Scope{In: true}
 	}
-	return Scope{Because: scope.NormClips.Because()}
+	return Scope{Because: p.clipped(0)}
+}
+
+// clipped returns the reason of forces that the largest norm may clip, with the least norm that clips none where one
+// is known; force as in neverClipped.
+func (p *Params) clipped(force float64) scope.Reason {
+	least, from := force, ""
+	if p.GroupSize != option.Infinite {
+		least = math.Inf(1)
+		if p.boundedWeights() {
+			least = p.largestForce()
+		}
+	}
+	if !math.IsInf(least, 1) {
+		from = fmt.Sprintf("; a norm of %s clips none", roundedUp(least))
+	}
+	return scope.NormClips.Because(from)
+}
+
+// roundedUp returns x > 0 with three digits, not below x.
+func roundedUp(x float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 3, 64)
 }
 
 func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
@@ -292,15 +316,25 @@ func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
 //	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
-	return norm == 0 || p.GroupSize == option.Infinite && force <= norm ||
-		(p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()) && p.withinNorm()
+	return norm == 0 || p.GroupSize == option.Infinite && force <= norm || p.boundedWeights() && p.largestForce() <= norm
 }
 
-// withinNorm reports whether the bound of neverClipped is at most the largest norm, with
-// weights of at most 1.
-func (p *Params) withinNorm() bool {
+// boundedWeights reports whether no weight exceeds 1.
+func (p *Params) boundedWeights() bool {
+	return p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()
+}
+
+// rewardWithinNorm reports whether the bound without a penalty is at most the largest norm.
+func (p *Params) rewardWithinNorm() bool {
+	free := *p
+	free.KL = option.KL{}
+	return free.largestForce() <= p.Optimizer.MaxNorm
+}
+
+// largestForce returns the bound of neverClipped, with weights of at most 1; +Inf where none is known.
+func (p *Params) largestForce() float64 {
 	if p.Advantage.BinaryOnly() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
-		return false
+		return math.Inf(1)
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
 	for _, arm := range p.Arms {
@@ -319,5 +353,5 @@ func (p *Params) withinNorm() bool {
 	logs := make([]float64, len(p.Arms))
 	logSoftmax(logs, p.Reference)
 	reach := p.KL.Coefficient*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
-	return largest/math.Sqrt2+math.Sqrt2*reach <= p.Optimizer.MaxNorm
+	return largest/math.Sqrt2 + math.Sqrt2*reach
 }

@@ -503,7 +503,9 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	}
 	if of&CriticalRate != 0 {
 		d.CriticalLearningRate, d.Searched.LearningRate = threshold(linear.CriticalRate, byRate)
-		d.MeanSquareLearningRate, _ = m.MeanSquareRate().Result()
+		if o.Kind != option.Adam { // whose second moments grow with the spread
+			d.MeanSquareLearningRate, _ = m.MeanSquareRate().Result()
+		}
 	}
 	if of&CriticalInterval != 0 {
 		byInterval := searchKey{optimizer: o, lag: l}
@@ -707,16 +709,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	if second != nil {
 		higher = second.addMoments(l, prediction, &law, reward)
 	} else if p.Optimizer.Kind == option.Adam {
-		// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
-		// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
-		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
-		second := d.relativeError(missing - l.averageError(p.Optimizer, 1/(1-p.Optimizer.Beta2)))
-		second.RewardVariance = reward * missing
-		higher.RewardMean /= max(1-missing, 0)
-		neglected.Add(scope.SecondMoment, second)
-		if sigma := law.Snapshot(); reward > 0 {
-			l.zeroVariance(prediction, &higher, make([]float64, m.Whole.Dim()), sigma, nil, nil, secondOrderSize*gap, higher.RewardMean/math.Sqrt(reward))
+		if l.byMeanSteps(prediction, p.Optimizer, &law, reward, higher) {
+			return
 		}
+		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, reward, gap, higher)
 	} else if prediction.Moments.Because = p.notDerived(secondOrderLaw); m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out() {
 		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}

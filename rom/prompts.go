@@ -225,7 +225,7 @@ func unsettledTabular(p Params, init []float64, from, to int) (left scope.Sizes,
 		if at.FixedPoint == nil {
 			return left, at.Exact.Scope
 		}
-		by, within := Unsettled(one, &at, start, from/period, max(to/period, from/period+1))
+		by, within := new(Settled).Unsettled(one, &at, start, from/period, max(to/period, from/period+1))
 		if !within.In {
 			return left, within
 		}

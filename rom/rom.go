@@ -179,7 +179,7 @@ type Dynamics struct {
 	CriticalLearningRate *float64 `json:"critical_learning_rate"`
 	// MeanSquareLearningRate is the smallest learning rate at which random ages let the
 	// variance grow without bound, below CriticalLearningRate; nil where ages make no noise,
-	// for modes that mix, and where there is none. Between the two single runs may decay or
+	// for modes that mix, under Adam, whose second moments grow with the spread, and where there is none. Between the two single runs may decay or
 	// grow, by the Lyapunov exponent of products of random matrices, which is not computed.
 	MeanSquareLearningRate *float64 `json:"mean_square_learning_rate,omitempty"`
 	// CriticalRefreshInterval is the smallest interval K ≥ 1 (block) or delay

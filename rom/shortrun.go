@@ -1,6 +1,8 @@
 package rom
 
 import (
+	"slices"
+
 	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
@@ -15,6 +17,14 @@ type Settled struct {
 
 	Kurtosis float64      // bound on that of one step's force along ∇J; 0: not known
 	Escape   scope.Reason // why the noise may take a run to another attractor
+
+	kicks []kick
+}
+
+// Staying returns s of runs that stay about the fixed point, whatever the noise does.
+func (s Settled) Staying() Settled {
+	s.Escape, s.kicks = scope.Reason{}, nil
+	return s
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -54,18 +64,19 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 		beta1 = o.Beta1
 	}
 	lacks, since := law.Lacks(beta1)
-	share := law.Share(lacks, gradient, from-since, to-since)
-	settled := Settled{Reward: share, Largest: share, Kurtosis: at.rewardKurtosis()}
+	vectors := [][]float64{gradient}
 	for a := range at.logits {
-		settled.Largest = max(settled.Largest, law.Share(lacks, at.q.RawRowView(a), from-since, to-since))
+		vectors = append(vectors, at.q.RawRowView(a))
 	}
+	shares := law.Shares(lacks, vectors, from-since, to-since)
+	settled := Settled{Reward: shares[0], Largest: slices.Max(shares), Kurtosis: at.rewardKurtosis()}
 	for i := range at.relatives {
 		relative, ok := m.Relative(i, at.relatives[i].noise).Law()
 		if !ok {
 			return whole
 		}
 		lacks, since := relative.Lacks(beta1)
-		settled.Largest = max(settled.Largest, relative.Share(lacks, []float64{1}, from-since, to-since))
+		settled.Largest = max(settled.Largest, relative.Shares(lacks, [][]float64{{1}}, from-since, to-since)[0])
 	}
 	if o.Kind == option.Adam {
 		settled.Unknown = at.averageError(o, float64(max(from, 1)))
@@ -73,6 +84,6 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	if from < since {
 		settled.Unknown += linear.LargestStart
 	}
-	settled.Escape = at.escape(p, &law, largest)
+	settled.Escape, settled.kicks = at.escape(p, &law, largest), at.kicks(p, law.TimeAverage())
 	return settled
 }

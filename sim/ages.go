@@ -17,6 +17,7 @@ type ages struct {
 	stream        *draw.Xoshiro // of words
 
 	snapshots []*grpo.Policy // of the step; none where all groups share replica.snapshot
+	weights   []float64      // of the snapshots in the gradient
 	clipped   float64        // fraction of the step's samples, where groups have snapshots of their own
 	sum       []float64      // scratch: the gradient
 }
@@ -77,7 +78,7 @@ func (c *Cell) agedByGroup() bool {
 func (r *replica) pushAged(t int) {
 	a := r.ages
 	r.history.Store(t, r.policy)
-	a.snapshots = a.snapshots[:0]
+	a.snapshots, a.weights = a.snapshots[:0], a.weights[:0]
 	switch {
 	case r.cell.Deterministic():
 		r.statistics.Reset()
@@ -121,7 +122,7 @@ func (r *replica) pushAged(t int) {
 
 // pushPart adds the gradient of groups of one snapshot, times a weight, to r.ages.sum.
 func (r *replica) pushPart(snapshot *grpo.Policy, weight float64) {
-	r.ages.snapshots = append(r.ages.snapshots, snapshot)
+	r.ages.snapshots, r.ages.weights = append(r.ages.snapshots, snapshot), append(r.ages.weights, weight)
 	r.gradient(r.policy, snapshot)
 	for i, x := range r.g {
 		r.ages.sum[i] += float64(weight * x)

@@ -29,6 +29,9 @@ func newBatch(cell *Cell, recorded []int, laws *laws, pools *memoryPools, size i
 	for range size {
 		r := newReplica(cell, recorded, laws)
 		r.values = pools.values.take(len(recorded))
+		if r.extra != nil {
+			r.extra.values = pools.values.take(len(recorded))
+		}
 		b.replicas = append(b.replicas, r)
 	}
 	b.observed = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))

@@ -26,6 +26,7 @@ func difference(want, got any) string {
 // replicaOutcome is everything that a replica leaves at the end of its run.
 type replicaOutcome struct {
 	Values     [][quantityCount]float64
+	Extras     [][quantityCount]float64
 	Curve, Log []float64
 	Averages   string
 	End        End
@@ -51,9 +52,12 @@ func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, 
 	for _, r := range b.replicas {
 		avg := r.finish()
 		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Log: append([]float64(nil), r.log...), Averages: fmt.Sprintf("%x", avg), End: r.end(avg), DivergedAt: r.divergedAt}
+		if r.extra != nil {
+			o.Extras = slices.Clone(r.extra.values)
+		}
 		if r.divergedAt != running {
 			o.Averages = "" // nothing of a diverged replica is used
-			o.Values, o.Curve, o.Log, o.End = nil, nil, nil, End{}
+			o.Values, o.Extras, o.Curve, o.Log, o.End = nil, nil, nil, nil, End{}
 		}
 		outcomes = append(outcomes, o)
 	}
@@ -275,6 +279,11 @@ func TestAgedGroupsAreNotPlain(t *testing.T) {
 // replicas from the given index on.
 func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 	t.Helper()
+	if first%2 == 1 {
+		if c.Run.Record = recordable(&c); !c.recordsInVectors() {
+			c.Run.Record = nil
+		}
+	}
 	b := vectorBatchOf(t, &c)
 	want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
 	if diff := difference(want, outcomesOf(t, together, b, first)); diff != "" {
@@ -399,6 +408,11 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 		}
 		advanced += c.Run.Steps + 1 - len(b.observed)
 		first := random.IntN(100)
+		if c.Run.Record = recordable(&c); !c.countsRedraws() {
+			b = recordingBatch(&c, chunkSize)
+		} else {
+			c.Run.Record = nil
+		}
 		if diff := difference(outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first), outcomesOf(t, withoutVectors, b, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}

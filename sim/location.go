@@ -52,7 +52,10 @@ const (
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
 // offset must be above the noise of a pair and small against the size at which a
-// growing deviation saturates just past a threshold: 0.01 for 4,096 groups of 16.
+// growing deviation saturates just past a threshold: 0.01 for 4,096 groups of 16. With more than two
+// arms, or snapshots that are older than a block or a step, Instability of sampled groups takes pairs
+// displaced along the logit of each arm in turn, by Offset times the largest component of Direction, in the place of
+// Direction, and fits the linear map of all modes to them; there 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
 type LocationProbe struct {
 	Event     Event
 	Param     LocationParam

@@ -20,6 +20,9 @@ func (m *workerMemory) batchFor(w *cellWork) *batch {
 		}
 		for _, r := range m.batch.replicas {
 			m.pools.values.put(r.values)
+			if r.extra != nil {
+				m.pools.values.put(r.extra.values)
+			}
 		}
 	}
 	if m.batch == nil || !sameLaws(m.batch.cell, c) {
@@ -41,7 +44,11 @@ func (m *memoryPools) reclaim(w *cellWork) {
 	for _, values := range w.early[min(w.cell.Traces, len(w.early)):] {
 		m.values.put(values)
 	}
+	for _, values := range w.extras {
+		m.values.put(values)
+	}
 	m.records.put(w.total)
+	m.records.put(w.extraTotal)
 }
 
 // pool holds slices of one type for reuse by any worker.

@@ -9,32 +9,46 @@ import (
 	"grposim/sim/measure"
 )
 
-// pair is two replicas that start at point ± offset·direction and have the same random
+// pair is two replicas that start at point ± offset·start and have the same random
 // stream: the n-th group of one is drawn with the same random words as the n-th group
-// of the other.
+// of the other. Runs take the starts in turn.
 type pair struct {
-	cell      *Cell
-	sides     [2]*replica // the replicas that start at + and at −
-	direction []float64
-	informed  int // steps, of all runs, in which the groups of the two sides differed and one pushed, up to FewestInformative
+	cell     *Cell
+	sides    [2]*replica // the replicas that start at + and at −
+	point    []float64
+	offset   float64
+	starts   []deviation
+	informed int // steps, of all runs, in which the groups of the two sides differed and one pushed, up to FewestInformative
 }
 
 func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
-	p := &pair{cell: cell, direction: direction}
+	p := &pair{cell: cell, point: point, offset: offset, starts: []deviation{{direction, make([]float64, len(direction))}}}
 	laws := coupledLaws(&cell.Bandit, &cell.Estimator)
 	for side := range p.sides {
 		p.sides[side] = newReplica(cell, nil, laws)
-		p.sides[side].start = displaced(point, direction, float64(1-2*side)*offset)
 	}
 	return p
 }
 
-// begin sets both sides to step 0: at their start with the optimizer at rest, each with
+// start returns logits and velocity with which a side of the run of the given index starts.
+func (p *pair) start(index, side int) (logits *grpo.Policy, velocity []float64) {
+	start, offset := p.starts[index%len(p.starts)], float64(1-2*side)*p.offset
+	velocity = make([]float64, len(start.velocity))
+	for a, v := range start.velocity {
+		velocity[a] = float64(offset * v)
+	}
+	return displaced(p.point, start.logits, offset), velocity
+}
+
+// begin sets both sides to step 0: at their start with the optimizer at rest but for its velocity, each with
 // its own reader of the stream of the given purpose and index.
 func (p *pair) begin(purpose Purpose, index int) {
-	for _, r := range p.sides {
+	var velocity []float64
+	for side, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
+		r.start, velocity = p.start(index, side)
 		r.rest()
+		copy(r.optimizerState.Velocity(), velocity)
 		r.divergedAt = running
 	}
 }
@@ -82,7 +96,7 @@ func stepsBetweenLooks(c *Cell) int { return max(1, stepsBetweenChecks/c.Estimat
 // step.
 func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
 	period, look := RefreshPeriod(p.cell.Lag), stepsBetweenLooks(p.cell)
-	d := newDeviation(len(p.direction))
+	d := newDeviation(len(p.point))
 	d.add(p)
 	if !at(0, d) {
 		return true

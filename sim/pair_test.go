@@ -55,17 +55,15 @@ func TestVectorPairsRelaxAsPairs(t *testing.T) {
 		over := [...]span{{from: c.Run.BurnIn, growth: FittedGrowth}, {from: c.Run.BurnIn / 2, growth: sampledGrowth, decay: sampledDecay}}[random.IntN(2)]
 		bins := 1 + random.IntN(min(c.Run.Replicas, 20))
 		first := random.IntN(bins)
-		runs := func() *pairRuns {
-			return &pairRuns{newPair(&c, c.Init, c.Relaxation.Direction, offset), ForReplica, offset, over}
-		}
+		runs := func() *pairRuns { return c.Relaxation.runs(&c) }
 		want := make([]measure.Recurrence, min(vectorBins, bins-first))
-		for n := range want {
-			want[n] = newFit(&c, offset)
+		got := make([]measure.Recurrence, len(want))
+		fits := func(bins []measure.Recurrence) []pairFit {
+			return recurrenceFits(&c, c.Relaxation.Direction, offset, bins, over)
 		}
-		got := append([]measure.Recurrence(nil), want...)
 		r := runs()
-		wantOK := r.oneByOne(t.Context(), want, first, bins)
-		ok := newVectorPairs(&c, r.sides[0].sampler).relax(t.Context(), runs(), got, first, bins)
+		wantOK := r.oneByOne(t.Context(), fits(want), first, bins)
+		ok := newVectorPairs(&c, r.sides[0].sampler).relax(t.Context(), runs(), fits(got), first, bins)
 		if ok != wantOK {
 			t.Fatalf("%+v: logits stay finite: %t, want %t", c, ok, wantOK)
 		}
@@ -84,6 +82,43 @@ func TestVectorPairsRelaxAsPairs(t *testing.T) {
 	}
 	if rows < 500/thin || lost < 30/thin || informed < 5000/thin {
 		t.Errorf("%d fits with data, %d cells that overflow, %d informative steps: too few", rows, lost, informed)
+	}
+}
+
+// So do maps of all modes, from starts with velocities.
+func TestVectorPairsMapAsPairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	rows := 0
+	for i := range 200 / thin {
+		c := anyPairCell(t, random, i)
+		if c.Lag.Kind == option.Random {
+			continue
+		}
+		m := newMapping(&c)
+		maps := func(relax func(r *pairRuns, fits []pairFit)) string {
+			r := &pairRuns{newPair(&c, c.Init, nil, 0.1), ForLocation}
+			r.starts = m.starts(&c.Optimizer, 1)
+			fits, maps := mapFits(m, min(vectorBins, c.Run.Replicas), 1)
+			relax(r, fits)
+			all := ""
+			for _, one := range maps {
+				all += fmt.Sprintf("%x\n", *one)
+				if _, ok := one.Fit(); ok {
+					rows++
+				}
+			}
+			return all
+		}
+		want := maps(func(r *pairRuns, fits []pairFit) { r.oneByOne(t.Context(), fits, 0, len(fits)) })
+		got := maps(func(r *pairRuns, fits []pairFit) {
+			newVectorPairs(&c, r.sides[0].sampler).relax(t.Context(), r, fits, 0, len(fits))
+		})
+		if got != want {
+			t.Fatalf("%+v:\ngot  %s\nwant %s", c, got, want)
+		}
+	}
+	if rows < 40/thin {
+		t.Errorf("%d fits determine a map: too few", rows)
 	}
 }
 

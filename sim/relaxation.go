@@ -47,24 +47,31 @@ const relaxationBins = 64
 
 // runs returns the runs of the probe's pairs.
 func (p *RelaxationProbe) runs(c *Cell) *pairRuns {
-	return &pairRuns{newPair(c, p.Point, p.Direction, p.Offset), ForReplica, p.Offset, p.span(c)}
+	return &pairRuns{newPair(c, p.Point, p.Direction, p.Offset), ForReplica}
 }
 
-// pairRuns are the runs of a cell's pairs, to whose deviations recurrences are fitted.
+// pairRuns are the runs of a cell's pairs.
 type pairRuns struct {
 	*pair
 	purpose Purpose // of the streams
-	offset  float64 // of the starts
-	over    span
+}
+
+// follower takes the deviations of a pair at its refresh instants, numbered by period from 0 on.
+// It returns false where it wants no more.
+type follower interface {
+	at(period int, d deviation) (more bool)
+}
+
+// pairFit is what is fitted to all pairs of a bin.
+type pairFit interface {
+	follow() follower // of one pair
+	innovate(n int)   // takes the number of informative steps of all pairs, up to FewestInformative
 }
 
 // relax fits the runs of consecutive bins from first on, of the given number of bins; the
 // pairs of all bins are Run.Replicas (one at G = ∞). It reports whether all logits stayed
 // finite.
-func (r *pairRuns) relax(ctx context.Context, fits []measure.Recurrence, first, bins int) (ok bool) {
-	for i := range fits {
-		fits[i] = newFit(r.cell, r.offset)
-	}
+func (r *pairRuns) relax(ctx context.Context, fits []pairFit, first, bins int) (ok bool) {
 	if hasVectorPairs(r.cell) && len(fits) >= fewestVector {
 		return newVectorPairs(r.cell, r.sides[0].sampler).relax(ctx, r, fits, first, bins)
 	}
@@ -74,26 +81,42 @@ func (r *pairRuns) relax(ctx context.Context, fits []measure.Recurrence, first, 
 // hasVectorPairs reports whether vectors run a cell's pairs.
 func hasVectorPairs(c *Cell) bool { return hasVectors(c) && allBernoulli(&c.Bandit) }
 
-// oneByOne is relax without vectors, for fits without data.
-func (r *pairRuns) oneByOne(ctx context.Context, fits []measure.Recurrence, first, bins int) (ok bool) {
+// oneByOne is relax without vectors.
+func (r *pairRuns) oneByOne(ctx context.Context, fits []pairFit, first, bins int) (ok bool) {
 	ok = true
 	replicas := r.cell.Replicas()
 	for i := range fits {
 		r.informed = 0
 		for n := binStart(first+i, bins, replicas); n < binStart(first+i+1, bins, replicas) && ctx.Err() == nil; n++ {
 			r.begin(r.purpose, n)
-			f := r.series(&fits[i])
-			ok = r.follow(ctx, f.at, between) && ok
+			ok = r.follow(ctx, fits[i].follow().at, between) && ok
 		}
-		fits[i].Innovations = r.informed
+		fits[i].innovate(r.informed)
 	}
 	return ok
 }
 
-// series returns a series without deviations that adds to fit.
-func (r *pairRuns) series(fit *measure.Recurrence) fitting {
-	return fitting{cell: r.cell, direction: r.direction, fit: fit, over: r.over}
+// recurrenceFit fits a recurrence to the deviations of a bin's pairs along a direction.
+type recurrenceFit struct {
+	cell      *Cell
+	direction []float64
+	fit       *measure.Recurrence
+	over      span
 }
+
+// recurrenceFits returns the fits without data of bins of the cell's pairs.
+func recurrenceFits(c *Cell, direction []float64, offset float64, bins []measure.Recurrence, over span) []pairFit {
+	fits := make([]pairFit, len(bins))
+	for i := range bins {
+		bins[i] = newFit(c, offset)
+		fits[i] = &recurrenceFit{c, direction, &bins[i], over}
+	}
+	return fits
+}
+
+func (f *recurrenceFit) follow() follower { return &fitting{recurrenceFit: *f} }
+
+func (f *recurrenceFit) innovate(n int) { f.fit.Innovations = n }
 
 // newFit returns a fit without data to the deviations of a cell's pairs with the given
 // offset.
@@ -122,10 +145,7 @@ type span struct {
 
 // fitting adds the deviations of one run to a fit.
 type fitting struct {
-	cell              *Cell
-	direction         []float64
-	fit               *measure.Recurrence
-	over              span
+	recurrenceFit
 	x, v              float64 // at the last refresh instant
 	start             float64 // the largest norm up to the beginning of the span
 	farthest, fastest float64 // the largest |x| and |v|
@@ -133,12 +153,8 @@ type fitting struct {
 
 // at adds the deviation at a refresh instant. It returns false at the end of the span.
 func (f *fitting) at(period int, d deviation) (more bool) {
-	x, v := d.along(f.direction)
-	return f.add(period, x, v, d.norm())
-}
-
-// add is at, given the coordinates and the norm of the deviation.
-func (f *fitting) add(period int, nextX, nextV, norm float64) (more bool) {
+	nextX, nextV := d.along(f.direction)
+	norm := d.norm()
 	if period > 0 && (period-1)*RefreshPeriod(f.cell.Lag) >= f.over.from {
 		f.fit.Add(f.x, f.v, nextX, nextV)
 	} else {
@@ -157,7 +173,7 @@ func (f *fitting) add(period int, nextX, nextV, norm float64) (more bool) {
 // determine are NaN.
 func FitRelaxation(c *Cell, deviations iter.Seq2[[]float64, []float64]) (rate, dampingRatio float64) {
 	fit := newFit(c, c.Relaxation.Offset)
-	f := fitting{cell: c, direction: c.Relaxation.Direction, fit: &fit, over: c.Relaxation.span(c)}
+	f := fitting{recurrenceFit: recurrenceFit{c, c.Relaxation.Direction, &fit, c.Relaxation.span(c)}}
 	period, step := RefreshPeriod(c.Lag), 0
 	for logits, velocity := range deviations {
 		if step%period == 0 && !f.at(step/period, deviation{logits, velocity}) || step == c.Run.Steps {

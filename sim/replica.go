@@ -25,6 +25,7 @@ type replica struct {
 	tabular        *tabular // the policies of prompts that have one each; nil: the policy above
 
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
+	extra      *extras                  // nil if Run.Record is empty
 	nextRecord int                      // index in recorded of the next step to record
 	curve      []float64                // J by step of read
 	log        []float64                // mean reward of the step's samples, by step of read
@@ -58,6 +59,9 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
 	}
+	if len(cell.Run.Record) > 0 {
+		r.extra = new(extras)
+	}
 	if r.tabular != nil && r.sampler.prompts.redraws != nil {
 		r.sampler.prompts.redraws.behaviour = func(prompt int) *grpo.Policy { return r.tabular.prompts[prompt].snapshot }
 	}
@@ -87,6 +91,9 @@ func (r *replica) begin(index int) {
 	if p := r.tabular; p != nil {
 		p.begin()
 		r.reward0, r.gap0 = p.means()
+	}
+	if r.extra != nil {
+		r.extra.redrawn = 0
 	}
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
@@ -135,6 +142,7 @@ func (r *replica) step(t int) {
 		}
 		r.zero += r.statistics.ZeroVariance
 	}
+	r.countRedraws(t)
 	r.move(t)
 }
 
@@ -148,6 +156,9 @@ func (r *replica) note(t int, reward float64) (ok bool) {
 		if !finite(r.policy.Logits) || !finite(v[:]) {
 			r.divergedAt = t
 			return false
+		}
+		if r.extra != nil {
+			r.observeExtras(t, reward)
 		}
 		r.nextRecord++
 	}

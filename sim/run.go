@@ -54,9 +54,11 @@
 // of workers, on other cells or on the machine.
 package sim
 
-// Run is the length of a cell.
+// Run is the length of a cell, and what it records beside the quantities that every cell records.
 type Run struct {
 	Steps    int // optimizer steps, ≥ 1
 	BurnIn   int // initial steps left out of stationary averages, in [0, Steps); 0: no stationary estimates
 	Replicas int // independent replicas, ≥ 1; at G = ∞ one is run, and this is unused
+
+	Record []Quantity // PassAt(k), EffectiveSampleSize, SamplesDrawn, each once, at most 10; nil: none
 }

@@ -27,10 +27,10 @@ type Result struct {
 	Diverged   int             // replicas that diverged, in [0, Run.Replicas]
 	DivergedAt int             // the first step at which one did; 0 if none
 	Steps      []int           // recorded steps, in increasing order (RecordedSteps)
-	Quantities []Quantity      // recorded quantities (Quantities)
+	Quantities []Quantity      // recorded quantities (Cell.Quantities)
 	Trajectory [][]Summary     // [recorded step][quantity]
 	Estimates  []measure.Named // in the unit that the comment of each name gives
-	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas
+	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas, without those of Run.Record
 	Ends       []End           // of the first Cell.Ends replicas, those that diverged too
 }
 
@@ -204,6 +204,7 @@ type cellWork struct {
 
 	averages   []averages                 // [replica]
 	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
+	extras     [][][quantityCount]float64 // the same of Run.Record, of those for quantiles; nil: it is empty
 	logs       [][]float64                // [replica][index in read]: the logged reward; nil unless LoggedFit is wanted
 	ends       []End                      // of the first Cell.Ends replicas
 	probes     [][]slopes                 // [stiffness probe][bin]
@@ -215,6 +216,7 @@ type cellWork struct {
 	pending    map[int]chunkSums // finished chunks that wait for an earlier one
 	merged     int               // chunks merged
 	total      record            // of the merged chunks
+	extraTotal record            // the same of Run.Record
 	curves     [][]float64       // [bin of replicas][index in read]: sum of J over the bin
 	diverged   int               // replicas that diverged
 	divergedAt int               // first step of a divergence, Run.Steps+1 if none
@@ -223,6 +225,7 @@ type cellWork struct {
 // chunkSums are the sums over the replicas of a chunk.
 type chunkSums struct {
 	record record
+	extras record      // of Run.Record; nil: it is empty
 	curves [][]float64 // as cellWork.curves, from the bin of the chunk's first replica on
 }
 
@@ -243,6 +246,9 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		ends:       make([]End, min(replicas, cell.Ends)),
 		pending:    make(map[int]chunkSums),
 		divergedAt: cell.Run.Steps + 1,
+	}
+	if len(cell.Run.Record) > 0 {
+		w.extras = make([][][quantityCount]float64, min(replicas, quantileReplicas))
 	}
 	if len(w.read) > 0 {
 		w.curves = newCurves(min(replicas, curveBins), len(w.read))
@@ -339,7 +345,9 @@ func (w *cellWork) runBins(ctx context.Context, number int) {
 		number -= w.binUnits(len(bins))
 	}
 	first, bins := number*together, len(w.relaxation)
-	w.cell.Relaxation.runs(w.cell).relax(ctx, w.relaxation[first:min(first+together, bins)], first, bins)
+	p := w.cell.Relaxation
+	fits := recurrenceFits(w.cell, p.Direction, p.Offset, w.relaxation[first:min(first+together, bins)], p.span(w.cell))
+	p.runs(w.cell).relax(ctx, fits, first, bins)
 }
 
 // runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
@@ -353,6 +361,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
 	recorded := make([][][quantityCount]float64, 0, chunkSize) // of the replicas that have not diverged
+	var extras [][][quantityCount]float64
 	replicas := batch.run(ctx, first, last-first+1)
 	if ctx.Err() != nil {
 		return
@@ -381,23 +390,36 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 		if i < len(w.early) {
 			w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 		}
+		if w.extras != nil {
+			extras = append(extras, r.extra.values)
+		}
+		if i < len(w.extras) {
+			w.extras[i], r.extra.values = r.extra.values, memory.pools.values.take(len(w.recorded))
+		}
 	}
 	sums.set(recorded)
+	var extraSums record
+	if w.extras != nil {
+		extraSums = memory.pools.records.take(len(w.recorded))
+		extraSums.set(extras)
+	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.diverged += diverged
 	w.divergedAt = min(w.divergedAt, divergedAt)
-	w.pending[chunk] = chunkSums{record: sums, curves: curves}
+	w.pending[chunk] = chunkSums{record: sums, extras: extraSums, curves: curves}
 	for {
 		next, ready := w.pending[w.merged]
 		if !ready {
 			return
 		}
 		if w.merged == 0 {
-			w.total = next.record
+			w.total, w.extraTotal = next.record, next.extras
 		} else {
 			w.total.merge(next.record)
+			w.extraTotal.merge(next.extras)
 			memory.pools.records.put(next.record)
+			memory.pools.records.put(next.extras)
 		}
 		for b, curve := range next.curves {
 			sum := w.curves[w.binOf(w.merged*chunkSize)+b]
@@ -417,28 +439,36 @@ func (w *cellWork) binOf(replica int) int {
 
 // result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
-	quantities := Quantities(len(w.cell.Bandit.Arms))
+	quantities, own := w.cell.Quantities(), len(w.cell.Run.Record)
+	every := len(quantities) - own // are recorded by every cell
 	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded, Ends: w.ends}
 	if w.diverged > 0 {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
 		r.Steps = nil
 	}
 	summaries := make([]Summary, len(r.Steps)*len(quantities))
+	var basic, extras [][]Summary // the parts of r.Trajectory
 	for i := range r.Steps {
 		row := summaries[i*len(quantities):][:len(quantities):len(quantities)]
-		for q := range row {
+		for q := range every {
 			row[q] = w.total[i].summary(q)
 		}
-		r.Trajectory = append(r.Trajectory, row)
+		for q := range own {
+			row[every+q] = w.extraTotal[i].summary(q)
+		}
+		r.Trajectory, basic, extras = append(r.Trajectory, row), append(basic, row[:every]), append(extras, row[every:])
 	}
-	setQuantiles(r.Trajectory, w.early[:min(len(w.early), quantileReplicas)])
+	setQuantiles(basic, w.early[:min(len(w.early), quantileReplicas)])
+	if own > 0 {
+		setQuantiles(extras, w.extras)
+	}
 	if r.Status == OK && w.chunks > 0 {
 		if w.cell.Run.BurnIn > 0 {
 			r.Estimates = append(r.Estimates, w.stationary()...)
 		}
 		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
 		r.Estimates = append(r.Estimates, loggedEstimates(w.cell, w.read, w.logs)...)
-		r.Traces = w.traces(len(quantities))
+		r.Traces = w.traces(every)
 	}
 	for i, bins := range w.probes {
 		r.Estimates = append(r.Estimates, measure.Named{

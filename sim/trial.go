@@ -90,7 +90,7 @@ const minStart = 100 * roundOff
 // outcome runs the trial and says whether the event is absent, present or undecided.
 func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	t.pair.begin(ForLocation, 0)
-	d := newDeviation(len(t.pair.direction))
+	d := newDeviation(len(t.pair.point))
 	d.add(t.pair)
 	deterministic := t.cell.Deterministic()
 	switch start := d.norm(); {
@@ -261,7 +261,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 		if period == 0 {
 			reach = t.cell.Location.reach(&t.cell, d.norm())
 		}
-		nextX, nextV := d.along(t.pair.direction)
+		nextX, nextV := d.along(t.cell.Location.Direction)
 		if period > t.transient {
 			fit.Add(x, v, nextX, nextV)
 		}
@@ -270,7 +270,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 		return d.norm() <= reach && !gone.add(d)
 	}, func(d deviation) {
 		if t.period > 1 {
-			x, v := d.along(t.pair.direction)
+			x, v := d.along(t.cell.Location.Direction)
 			block.add(&step, x, v)
 		}
 	})
@@ -342,20 +342,21 @@ const (
 )
 
 // sampled decides whether the event happens to Run.Replicas pairs with sampled groups.
-// The multipliers are fitted to all pairs as in a relaxation probe, and the error of
-// the deciding quantity is a jackknife over bins of pairs. A sign is certain beyond
+// The multipliers are fitted to all pairs as in a relaxation probe where these have two, else the linear
+// map of all modes (mapped), and the error of the deciding quantity is a jackknife over bins of pairs. A sign is certain beyond
 // three standard errors (measure.Estimate.Sign), so a single pair decides nothing. A
 // pair whose logits do not stay finite has grown.
 func (t *trial) sampled(ctx context.Context, event Event) outcome {
+	if event == Instability && !t.cell.twoMultipliers() {
+		return t.mapped(ctx)
+	}
 	fits := make([]measure.Recurrence, min(t.cell.Run.Replicas, relaxationBins))
-	r := pairRuns{t.pair, ForLocation, t.cell.Location.Offset, span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}}
-	for first := 0; first < len(fits); first += vectorBins {
-		if !r.relax(ctx, fits[first:min(first+vectorBins, len(fits))], first, len(fits)) {
-			if event == Instability {
-				return present
-			}
-			return undecided
+	over := span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}
+	if !t.run(ctx, recurrenceFits(&t.cell, t.cell.Location.Direction, t.cell.Location.Offset, fits, over)) {
+		if event == Instability {
+			return present
 		}
+		return undecided
 	}
 	if ctx.Err() != nil {
 		return undecided // the results of an interrupted cell are discarded
@@ -380,6 +381,23 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 		}
 	}
 	return outcomeOf(-sign(measure.Multipliers.Trace))
+}
+
+// run runs all pairs, and reports whether their logits stayed finite.
+func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
+	r := pairRuns{t.pair, ForLocation}
+	for first := 0; first < len(fits); first += vectorBins {
+		if !r.relax(ctx, fits[first:min(first+vectorBins, len(fits))], first, len(fits)) {
+			return false
+		}
+	}
+	return true
+}
+
+// twoMultipliers reports whether a deviation in the cell has at most two multipliers, to which a recurrence can
+// be fitted under noise.
+func (c *Cell) twoMultipliers() bool {
+	return len(c.Init) == 2 && (c.Lag.Kind == option.Block && c.Lag.Behind == 0 || c.Lag.Kind == option.Delay && c.Lag.Interval <= 1)
 }
 
 // outcomeOf returns the outcome for the certain sign of a quantity that is positive if

@@ -91,7 +91,7 @@ type groupAdvantages struct {
 func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
-	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) {
+	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) || c.countsRedraws() {
 		return nil
 	}
 	b := &twoArmBatch{

@@ -68,6 +68,7 @@ func (c *Cell) check() {
 	m.Want(c.Run.Steps >= 1, "Run.Steps", c.Run.Steps, "at least 1")
 	m.Want(c.Run.BurnIn >= 0 && (c.Run.Steps < 1 || c.Run.BurnIn < c.Run.Steps), "Run.BurnIn", c.Run.BurnIn, fmt.Sprintf("at least 0 and less than Run.Steps, %d", c.Run.Steps))
 	m.Want(!sampled || c.Run.Replicas >= 1, "Run.Replicas", c.Run.Replicas, "at least 1")
+	c.checkRecord(m)
 	m.Want(c.Traces >= 0, "Traces", c.Traces, "at least 0")
 	m.Want(c.Ends >= 0, "Ends", c.Ends, "at least 0")
 	for i, p := range c.Stiffness {

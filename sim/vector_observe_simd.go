@@ -5,7 +5,9 @@ package sim
 import (
 	"simd/archsimd"
 
+	"grposim/grpo"
 	"grposim/grpo/fp"
+	"grposim/sim/draw"
 )
 
 // observe notes step t in the replicas, as replica.note.
@@ -39,8 +41,43 @@ func (b *vectorBatch) observe(t int) {
 			r.divergedAt = t
 			continue
 		}
+		if r.extra != nil {
+			r.load(b, i)
+			r.observeExtras(t, b.reward[i])
+		}
 		r.nextRecord++
 	}
+}
+
+// load takes what observeExtras reads from element i of a batch.
+func (r *replica) load(b *vectorBatch, i int) {
+	r.extra.redrawn = b.drawnSamples[i]
+	copyProbs := func(to *grpo.Policy, from []floats) {
+		for a := range from {
+			to.Probs[a] = from[a][i]
+		}
+	}
+	if p := b.tabular; p != nil {
+		for x := range p.prompts {
+			from, to := &p.prompts[x], &r.tabular.prompts[x]
+			copyProbs(to.snapshot, from.old.probs)
+			copyProbs(to.policy, from.now.probs)
+			to.reward = from.reward[i]
+		}
+		return
+	}
+	if r.snapshot == nil {
+		r.snapshot = grpo.NewPolicy(r.start.Logits)
+	}
+	copyProbs(r.snapshot, b.old.probs) // on-policy it can be r.policy
+	copyProbs(r.policy, b.now.probs)
+}
+
+// countRedraws adds the expected number of samples of a step of one prompt, as replica.countRedraws.
+func (b *vectorBatch) countRedraws() {
+	archsimd.ClearAVXUpperBits() // see fp.Integers
+	chance := draw.Chances(b.Estimator.GroupSize, b.old.probs, b.informative.Means)
+	archsimd.LoadFloat64x8(&b.drawnSamples).Add(fp.Broadcast(b.samplesAStep()).Div(chance)).Store(&b.drawnSamples)
 }
 
 // measure sets the recorded quantities, as replica.observe. It returns the elements in which

@@ -11,7 +11,6 @@ import (
 	"grposim/grpo"
 	"grposim/grpo/fp"
 	"grposim/sim/draw"
-	"grposim/sim/measure"
 )
 
 // vectorPairs runs eight pairs in the elements of vector registers: element i of every
@@ -20,8 +19,7 @@ import (
 type vectorPairs struct {
 	*vectorCell
 	sides      [2]*vectorBatch
-	direction  []float64 // of relax
-	deviation  []floats  // scratch of fit, by arm
+	deviation  deviation // scratch of fit
 	uninformed uint8     // pairs with less than FewestInformative informative steps, as bits
 	counting   uint8     // those of uninformed whose current step counts
 	informed   [vectorBins]int
@@ -35,7 +33,7 @@ const vectorBins = draw.Width
 // newVectorPairs returns the vectorPairs of a cell whose groups are drawn as s draws them.
 func newVectorPairs(c *Cell, s *sampler) *vectorPairs {
 	p := &vectorPairs{vectorCell: newVectorCell(c, s, c.Estimator.GroupsPerStep)}
-	p.deviation = make([]floats, len(p.means))
+	p.deviation = newDeviation(len(p.means))
 	for side := range p.sides {
 		p.sides[side] = p.newBatch()
 		for i := range p.statistics {
@@ -46,20 +44,27 @@ func newVectorPairs(c *Cell, s *sampler) *vectorPairs {
 }
 
 // relax is pairRuns.relax for at most vectorBins bins: it runs one pair of each at a time.
-func (p *vectorPairs) relax(ctx context.Context, r *pairRuns, fits []measure.Recurrence, first, bins int) (ok bool) {
-	p.direction, p.uninformed, ok = r.direction, 1<<vectorBins-1, true
+func (p *vectorPairs) relax(ctx context.Context, r *pairRuns, fits []pairFit, first, bins int) (ok bool) {
+	p.uninformed, ok = 1<<vectorBins-1, true
 	for round := 0; ctx.Err() == nil; round++ {
-		var series [vectorBins]fitting
+		var series [vectorBins]follower
 		var live uint8
+		for _, b := range p.sides {
+			b.rest()
+		}
 		for i := range series {
 			bin := first + min(i, len(fits)-1)
 			pair := binStart(bin, bins, p.Run.Replicas) + round
 			if i < len(fits) && pair < binStart(bin+1, bins, p.Run.Replicas) {
 				live |= 1 << i
-				series[i] = r.series(&fits[i])
+				series[i] = fits[i].follow()
 			}
 			for side, b := range p.sides {
-				b.start(i, Stream(p.Seed, p.ID, r.purpose, pair), r.sides[side].start)
+				logits, velocity := r.start(pair, side)
+				b.start(i, Stream(p.Seed, p.ID, r.purpose, pair), logits)
+				for a, v := range velocity {
+					b.velocity[a][i] = v
+				}
 			}
 		}
 		if live == 0 {
@@ -68,18 +73,16 @@ func (p *vectorPairs) relax(ctx context.Context, r *pairRuns, fits []measure.Rec
 		ok = p.follow(ctx, &series, live) && ok
 	}
 	for i := range fits {
-		fits[i].Innovations = p.informed[i]
+		fits[i].innovate(p.informed[i])
 	}
 	return ok
 }
 
 // follow is pair.follow for the pairs in live, each until its series ends. It reports whether
 // all their logits stayed finite.
-func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, live uint8) (ok bool) {
+func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]follower, live uint8) (ok bool) {
 	plus, minus := p.sides[0], p.sides[1]
 	period, look := RefreshPeriod(p.Lag), stepsBetweenLooks(p.Cell)
-	plus.rest()
-	minus.rest()
 	ok = true
 	live = p.fit(series, 0, live)
 	for step := 0; step < p.Run.Steps && live != 0; step++ {
@@ -112,38 +115,18 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 	return ok
 }
 
-// fit adds the deviations of the pairs in live to their series, see fitting.add, and
-// returns those of the pairs whose series do not end.
-func (p *vectorPairs) fit(series *[vectorBins]fitting, period int, live uint8) uint8 {
-	plus, minus := p.sides[0], p.sides[1]
-	square := 0.0
+// fit shows the deviations of the pairs in live to their followers, and returns those that want
+// more.
+func (p *vectorPairs) fit(series *[vectorBins]follower, period int, live uint8) uint8 {
+	plus, minus, d := p.sides[0], p.sides[1], p.deviation
 	archsimd.ClearAVXUpperBits() // see fp.Integers
-	for _, component := range p.direction {
-		square += float64(component * component)
-	}
-	zero, half := fp.Broadcast(0), fp.Broadcast(0.5)
-	x, v, sum := zero, zero, zero
-	for a := range p.direction {
-		component := fp.Spread(&p.direction[a])
-		logit := archsimd.LoadFloat64x8(&plus.now.logits[a]).Sub(archsimd.LoadFloat64x8(&minus.now.logits[a])).Mul(half)
-		velocity := archsimd.LoadFloat64x8(&plus.velocity[a]).Sub(archsimd.LoadFloat64x8(&minus.velocity[a])).Mul(half)
-		logit.Store(&p.deviation[a])
-		sum = sum.Add(logit)
-		x = x.Add(component.Mul(logit))
-		v = v.Add(component.Mul(velocity))
-	}
-	mean, norm := sum.Div(fp.Integers(uint64(len(p.deviation))).ConvertToFloat64()), zero
-	for a := range p.deviation {
-		d := archsimd.LoadFloat64x8(&p.deviation[a]).Sub(mean)
-		norm = norm.Add(d.Mul(d))
-	}
-	var xs, vs, norms floats
-	x.Div(fp.Spread(&square)).Store(&xs)
-	v.Div(fp.Spread(&square)).Store(&vs)
-	norm.Sqrt().Store(&norms)
-	archsimd.ClearAVXUpperBits()
 	for left := live; left != 0; left &= left - 1 {
-		if i := bits.TrailingZeros8(left); !series[i].add(period, xs[i], vs[i], norms[i]) {
+		i := bits.TrailingZeros8(left)
+		for a := range d.logits {
+			d.logits[a] = (plus.now.logits[a][i] - minus.now.logits[a][i]) / 2
+			d.velocity[a] = (plus.velocity[a][i] - minus.velocity[a][i]) / 2
+		}
+		if !series[i].at(period, d) {
 			live &^= 1 << i
 		}
 	}

@@ -2,11 +2,7 @@
 
 package sim
 
-import (
-	"context"
-
-	"grposim/sim/measure"
-)
+import "context"
 
 // In this build there are no vector instructions, which vectorBatch and vectorPairs need.
 type (
@@ -24,7 +20,7 @@ func runVectors(context.Context, []*vectorBatch, []*replica, []int) {}
 
 func newVectorPairs(*Cell, *sampler) *vectorPairs { return nil }
 
-func (*vectorPairs) relax(context.Context, *pairRuns, []measure.Recurrence, int, int) bool {
+func (*vectorPairs) relax(context.Context, *pairRuns, []pairFit, int, int) bool {
 	return false
 }
 

@@ -41,6 +41,7 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
+	drawnSamples   floats      // expected of the steps before this one, if countsRedraws
 	running        floats      // b of the next groups, with option.RunningMean
 	gap            [1]floats   // scratch of pairSoftmax
 
@@ -146,7 +147,7 @@ const longestVectorHistory = 1 << 16
 // options. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
 // their sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
-	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) &&
+	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) && c.recordsInVectors() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && grpo.WeightsBySign(&c.Estimator.Importance)) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -236,7 +237,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
 	}
-	v.plain = v.isPlain()
+	v.plain = v.isPlain() && !c.countsRedraws()
 	return v
 }
 
@@ -322,6 +323,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		b.begin(replicas[i*draw.Width : min(len(replicas), (i+1)*draw.Width)])
 	}
 	c := batches[0].Cell
+	counts := c.countsRedraws()
 	for t := 0; ; t++ {
 		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return // the results of an interrupted cell are discarded
@@ -366,6 +368,11 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		}
 		if t == c.Run.Steps {
 			break
+		}
+		if counts && c.Draws(t) {
+			for _, b := range batches {
+				b.countRedraws()
+			}
 		}
 		if t >= c.Run.BurnIn {
 			for _, b := range batches {

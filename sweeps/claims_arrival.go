@@ -94,11 +94,15 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 		return e
 	}
 	e.distance = max(e.distance, farOfSpread*spread)
-	number := m.cache.Arrival(&s)
-	if e.Value, e.Because = number.Value, number.Because; e.Out() {
+	arrive := theory.Arrival(m.params(c), c.start, s.Run.Steps)
+	if arrive.Value < 1 {
+		e.Kind = cmp.Or(m.kind, arrive.Kind)
+		arrive.Because = cmp.Or(arrive.Because, m.missingExact(arrive.Kind))
+	}
+	if e.Value, e.Because = arrive.Value, arrive.Because; e.Out() {
 		return e
 	}
-	e.Neglected = number.Neglected
+	e.Neglected = arrive.Neglected
 	switch left := e.distance - unknown; {
 	case !(left > 0) || math.IsNaN(spread):
 		e.Leave(scope.HigherOrder, math.Inf(1), "the end of the mean path, or how far runs differ there, is not known to within the distance")

@@ -100,7 +100,8 @@ func compareGap(between func(frontier, onset float64) float64) func(j *judgement
 			}
 			s := j.settings(c)
 			s.Lag.Interval = int(g.measured)
-			onset := p.onsetRate(&s, measuredStiffness(j.outcome(c), len(c.Settings.Bandit.Arms)))
+			stiffness, _ := measuredStiffness(j.outcome(c), c)
+			onset := p.onsetRate(&s, stiffness)
 			f.predicted.Because = cmp.Or(f.predicted.Because, onset.Because)
 			return between(c.Settings.Optimizer.LearningRate, onset.Value)
 		}

@@ -12,7 +12,6 @@ import (
 	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
-	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -65,7 +64,8 @@ func (ruleIsSafe) find(j *judgement, set CellSet) []finding {
 	kind := cmp.Or(j.check.Prediction, rom.PaperRule)
 	right := j.by(kind)
 	right.fault = config.NoFault
-	rule := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
+	stiffness, _ := measuredStiffness(o, c)
+	rule := right.threshold(c, stiffness)
 
 	safe := j.by(kind).locatedAgainst(c, (*model).threshold)
 	safe.side = FromBelow
@@ -108,8 +108,8 @@ type locator func(m *model, c *Cell, stiffness *rom.Measured) located
 func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	f, o := newFinding(j.kind), j.outcome(c)
 	low, found := o.Estimate(sim.LocatedLow)
-	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
-	if !found || stiffness == nil {
+	stiffness, known := measuredStiffness(o, c)
+	if !found || !known {
 		f.predicted.Kind = cmp.Or(f.predicted.Kind, rom.Exact)
 		f.predicted.Because = scope.NotSearched.Because()
 		return f
@@ -122,7 +122,11 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	}
 	at := func(stiffness *rom.Measured) located { return predict(&j.model, c, stiffness) }
 	p := at(stiffness)
-	if half := j.stiffnessError(c, o, p.Value, at); math.IsInf(half, 1) {
+	half := 0.0
+	if stiffness != nil {
+		half = j.stiffnessError(c, o, p.Value, at)
+	}
+	if math.IsInf(half, 1) {
 		f.lo, f.hi, f.side = math.Inf(-1), math.Inf(1), FromBothSides
 	} else {
 		f.lo *= 1 - half
@@ -167,8 +171,8 @@ func (m *model) clippedSearch(c *Cell) scope.Reason {
 // that results from the half-widths of the measured stiffness; +Inf where those are not
 // known. With two arms the fresh and the stale part are displaced by their half-widths,
 // one at a time, and the two changes of at(stiffness) added in squares, as errors are
-// that are independent. With more arms, and where centre is +Inf, it is the relative
-// half-width of λ of the stiffest mode; for a refresh interval at G = ∞ the change of
+// that are independent. With more arms, at G = ∞, and where centre is +Inf, it is the relative
+// half-width of λ of the stiffest mode; with more arms for a refresh interval the change of
 // at(stiffness) by that.
 func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
@@ -179,12 +183,12 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 	if len(c.Settings.Bandit.Arms) > 2 || math.IsInf(centre, 1) {
 		total, _ := o.Estimate(stiffnessTotal)
 		half := halfWidth(stiffnessTotal) / math.Abs(total.Mean)
-		if total.DF != measure.Exactly || j.check.Locate.Param != config.LagIntervalKey || math.IsInf(centre, 1) {
+		if j.check.Locate.Param != config.LagIntervalKey || math.IsInf(centre, 1) {
 			return half
 		}
 		most := 0.0 // of a whole number, which an error of an exact stiffness rarely changes
 		for _, factor := range []float64{1 - half, 1 + half} {
-			moved := measuredStiffness(o, len(c.Settings.Bandit.Arms))
+			moved, _ := measuredStiffness(o, c)
 			moved.Fresh.Scale(factor, moved.Fresh)
 			moved.Stale.Scale(factor, moved.Stale)
 			most = max(most, math.Abs(at(moved).Value/centre-1))
@@ -207,7 +211,8 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 				e.Mean += half
 			}
 		}
-		shift := at(measuredStiffness(&moved, 2)).Value/centre - 1
+		stiffness, _ := measuredStiffness(&moved, c)
+		shift := at(stiffness).Value/centre - 1
 		square += shift * shift
 	}
 	return math.Sqrt(square)
@@ -306,10 +311,15 @@ func newLocated(threshold *float64, searched float64, number scope.Number) locat
 	return l
 }
 
-// measuredStiffness returns the measured stiffness matrices, nil if an estimate is
-// missing. Two arms have a single mode, in θ_1 − θ_0, and so the matrices
+// measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted: nil, those of the
+// theory, where a search needs no measured ones (measuresMatrix); found is false if an
+// estimate is missing. Two arms have a single mode, in θ_1 − θ_0, and so the matrices
 // (λ/2) [[1, −1], [−1, 1]]; with more arms every entry is measured.
-func measuredStiffness(o *store.Outcome, arms int) *rom.Measured {
+func measuredStiffness(o *store.Outcome, c *Cell) (stiffness *rom.Measured, found bool) {
+	arms := len(c.Settings.Bandit.Arms)
+	if arms > 2 && !measuresMatrix(arms, c.Settings.Estimator.GroupSize) {
+		return nil, true
+	}
 	read := func(part string) *mat.Dense {
 		m := mat.NewDense(arms, arms, nil)
 		if arms == 2 {
@@ -335,7 +345,7 @@ func measuredStiffness(o *store.Outcome, arms int) *rom.Measured {
 	}
 	fresh, stale := read(stiffnessFresh), read(stiffnessStale)
 	if fresh == nil || stale == nil {
-		return nil
+		return nil, false
 	}
-	return &rom.Measured{Fresh: fresh, Stale: stale}
+	return &rom.Measured{Fresh: fresh, Stale: stale}, true
 }

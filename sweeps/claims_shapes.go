@@ -138,8 +138,8 @@ func (e event) picture() picture {
 
 // noiseless adds the event where the theory has it, if anywhere.
 func (e event) noiseless(m *model, c *Cell, o *store.Outcome) {
-	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
-	if stiffness == nil {
+	stiffness, known := measuredStiffness(o, c)
+	if !known {
 		return
 	}
 	at := e.predict(m.by(e.kind), c, stiffness)

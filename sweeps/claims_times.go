@@ -69,28 +69,15 @@ func compareTime(j *judgement, c *Cell) finding {
 	return f
 }
 
-// predictTime sets the number to the time at which the curve reaches the level, and what that leaves out to how far it moves
-// if the curve is displaced by what the curve leaves out.
+// predictTime sets the number to the time at which the curve reaches the level.
 func (c *curve) predictTime(p *scope.Number, steps []int, level float64, fromBelow bool) {
 	_, values := c.sample(steps)
-	p.Value = theory.Reaches(steps, values, level, fromBelow)
-	if math.IsNaN(p.Value) {
-		p.Because = scope.UnknownSize.Because("the mean has no finite prediction before the level is reached")
-		return
+	neglected := make([]float64, len(steps))
+	for i, t := range steps {
+		neglected[i] = c.neglectedAt(t)
 	}
-	size, note := 0.0, ""
-	for _, displaced := range c.displaced(steps, values) {
-		if other := theory.Reaches(steps, displaced, level, fromBelow); other != p.Value {
-			size = max(size, math.Abs(other-p.Value))
-			if math.IsInf(size, 1) {
-				note = "displaced by what it leaves out, the curve reaches the level or not"
-			}
-		}
-	}
-	c.neglect(p, size)
-	if n := len(p.Neglected); n > 0 && note != "" {
-		p.Neglected[n-1].Note = note
-	}
+	time := theory.TimeOf(steps, values, neglected, level, fromBelow)
+	p.Value, p.Because, p.Neglected = time.Value, time.Because, time.Neglected
 }
 
 // way returns J at the start and the fixed point that runs reach from there, without one the reward of the best arms.

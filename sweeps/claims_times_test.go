@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"fmt"
-	"grposim/sweeps/theory"
 	"math"
 	"strings"
 	"testing"
@@ -24,32 +23,6 @@ optimizer: {learning_rate: 0.05}
 run: {steps: 600, replicas: 64}
 checks:
 `
-
-func TestReaches(t *testing.T) {
-	steps, nan, inf := []int{0, 10, 30}, math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		values    []float64
-		level     float64
-		fromBelow bool
-		want      float64
-	}{
-		{[]float64{0, 1, 3}, 0.5, true, 5},
-		{[]float64{0, 1, 3}, 2, true, 20},
-		{[]float64{0, 1, 3}, 0, true, 0},
-		{[]float64{0, 1, 3}, 4, true, inf},
-		{[]float64{0, 4, 2}, 3, true, 7.5}, // the first time
-		{[]float64{3, 1, 0}, 2, false, 5},
-		{[]float64{3, 1, 0}, -1, false, inf},
-		{[]float64{0, 1, nan}, 0.5, true, 5},
-		{[]float64{0, nan, 3}, 0.5, true, nan},
-		{[]float64{0, inf, inf}, 0.5, true, 0},     // the upper edge of an unknown band
-		{[]float64{0, -inf, -inf}, 0.5, true, inf}, // its lower edge
-	} {
-		if got := theory.Reaches(steps, c.values, c.level, c.fromBelow); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%v reaches %g at %g, want %g", c.values, c.level, got, c.want)
-		}
-	}
-}
 
 // Two arms without scale, penalty and noise follow z + sinh z = z_0 + sinh z_0 + ηΔt up to the order of η, with z the gap of the
 // logits and Δ that of the mean rewards. From z_0 = 0 the policy is at J = m_0 + Δσ(z).

@@ -73,7 +73,11 @@ func (e *evidence) class(c *Cell) Class {
 	if o == nil {
 		return ""
 	}
-	t := e.trajectory(o, sim.ExpectedReward, sim.Collision)
+	return c.class(e.means(o, sim.ExpectedReward, sim.Collision))
+}
+
+// class returns the class of a cell that did not diverge by what it recorded of J and Σπ².
+func (c *Cell) class(t *store.Trajectory) Class {
 	if t == nil {
 		return ""
 	}

@@ -22,6 +22,7 @@ const (
 	logit2    = "logit²"
 	inSteps   = "optimizer step"
 	perStep   = "1/optimizer step"
+	inSamples = "sample"
 	inNats    = "nat"
 	ofForce   = "force" // of reward without an advantage scale, without unit with one
 	force2    = "force²"
@@ -65,6 +66,16 @@ var QuantityColumns = []store.Column{
 	{Name: string(sim.ImportanceRatioMax), Doc: "Largest ratio π_a/π_old,a.", Unit: pureRatio, Range: "≥ 1"},
 	{Name: string(sim.GradientNorm), Doc: "Norm ‖g‖₂ of the step's gradient.", Unit: ofForce, Range: atLeast0},
 	{Name: string(sim.LogitGap), Doc: "z = θ_1 − θ_0; two arms.", Unit: ofLogit, Range: anyReal},
+}
+
+// passColumn is the name of the description of pass@K, for every K.
+const passColumn = "pass_at_K"
+
+// ownColumns describes the quantities that only cells record whose run.record names them.
+var ownColumns = []store.Column{
+	{Name: passColumn, Doc: "1 − (1−J)^K, the probability that one of K samples of the policy has reward 1; of many prompts the mean. K is the number in `run.record`.", Unit: pureRatio, Range: zeroToOne},
+	{Name: string(sim.EffectiveSampleSize), Doc: "1/Σ π²/π_old, the effective sample size of the weights π/π_old as a share of the samples; of many prompts, or snapshots of a step, the mean.", Unit: pureRatio, Range: zeroToOne},
+	{Name: string(sim.SamplesDrawn), Doc: "Number of samples drawn for the steps before this one: group_size × groups_per_step in each step that draws. With `grpo.filter` redraw the expected number with those that are thrown away: a kept group takes 1/P groups, P the probability, under the policy that draws, that the rewards of a group differ.", Unit: inSamples, Range: atLeast0},
 }
 
 // prediction holds the prediction and the settings of a cell, for a row of predictions.csv.
@@ -141,16 +152,17 @@ var mapColumns = []store.Column{
 	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
 	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
 	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
-	{Name: "value", Doc: "Value of the quantity that `--colour` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
+	{Name: "value", Doc: "Value of the quantity that `--quantity` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
 	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
 	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
 }
 
-// mapQuantities are the quantities that can colour the cells of a map, except those of
-// QuantityColumns.
-var mapQuantities = []store.Column{
-	{Name: finalVariance, Doc: "Variance of J over the replicas at the last step.", Unit: reward2, Range: atLeast0},
-	{Name: timeTo95, Doc: "First recorded step from which on J stays within 5 % of its way from the start to its final level. The level is the mean of the final records: those from the burn-in on, or without burn-in those in the last fifth of the run. A cell has none if J does not settle before the final records begin or oscillates to the end of the run (`sustained`; at G = ∞ also `unresolved`), and if noise can decide: if 5 % of the way is less than t·s, s the standard deviation of the final records and t Student's quantile at which ± t·s holds every recorded value of a stationary run with 99 % confidence together.", Unit: inSteps, Range: atLeast0},
+// keyMapColumns are the first columns of map-X.csv.
+var keyMapColumns = []store.Column{
+	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
+	{Name: "label", Doc: "Label of the cell, as in cells.csv."},
+	{Name: "cell", Doc: "Id of the cell."},
+	{Name: "class", Doc: "Shape of the cell's mean reward over steps, as in map-X-Y.csv."},
 }
 
 // names returns the names of columns.
@@ -170,9 +182,3 @@ func number(x *float64) string {
 	}
 	return strconv.FormatFloat(*x, 'g', -1, 64)
 }
-
-// timeTo95 and finalVariance are the quantities that colour cells and that no series holds.
-const (
-	timeTo95      = "time_to_95"
-	finalVariance = "expected_reward_variance"
-)

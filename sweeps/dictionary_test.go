@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,11 @@ func TestDictionaryIsComplete(t *testing.T) {
 	for _, name := range names(estimateColumns()) {
 		add("cells.csv", name, name+"_lo", name+"_hi")
 	}
+	for _, q := range QuantityColumns {
+		end := q.Name + endSuffix
+		add("cells.csv", end, end+"_lo", end+"_hi", q.Name+timeMeanSuffix)
+	}
+	add("cells.csv", timeTo95, samplesTo95)
 	for _, c := range predictionColumns {
 		add("predictions.csv", c.Name)
 	}
@@ -113,7 +119,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 | ` + "`predictions.csv`" + ` | a row per cell: parameters, and predictions of the theory |
 | ` + "`trajectories.parquet`" + ` | a row per cell, quantity and recorded step, compressed by zstd |
 | ` + "`verdicts.json`, `verdicts.md`" + ` | the verdicts of the checks |
-| ` + "`map-X-Y.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y; ` + "`report.html`" + ` links to it beside the map |
+| ` + "`map-X-Y.csv`, `map-X.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y, or over X alone; ` + "`report.html`" + ` links to it beside the map |
 | ` + "`figures/`" + ` | the figures, as SVG and PNG |
 | ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page that needs no other file; links to the other files |
 
@@ -135,6 +141,28 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	table(append(append([]store.Column(nil), columns...), statusColumns...)...)
 	line("\nEstimates:")
 	table(estimateColumns()...)
+	forms := func(wanted ...string) (columns []store.Column) {
+		for _, form := range numberForms {
+			if wanted == nil || slices.Contains(wanted, form.suffix) {
+				c := store.Column{Name: "Q" + form.suffix, Doc: fmt.Sprintf(form.doc, "Q"), Unit: form.unit, Range: atLeast0}
+				switch form.unit {
+				case "":
+					c.Unit, c.Range = "of the quantity", "of the quantity"
+				case squared:
+					c.Unit = "of the quantity, squared"
+				}
+				columns = append(columns, c)
+			}
+		}
+		return columns
+	}
+	times := forms("_"+timeTo95, "_"+samplesTo95)
+	for i := range times {
+		times[i].Name = strings.TrimPrefix(times[i].Name, "Q_")
+		times[i].Doc = strings.ReplaceAll(times[i].Doc, "Q ", "J ")
+	}
+	line("\nThe last columns are of what the cells recorded along their runs, for every quantity Q of trajectories.parquet below. Q_end is followed by Q_end_lo and Q_end_hi, the ends of Student's interval. A cell without record, such as one that diverged, has none.")
+	table(append(forms(endSuffix, timeMeanSuffix), times...)...)
 	line("\n## predictions.csv\n\nA row per cell, in the order of the sweep. The first columns, up to the last parameter, are those of cells.csv. Then:")
 	var predicted []store.Column
 	for _, c := range predictionColumns {
@@ -145,11 +173,15 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	table(store.TrajectoryColumns...)
 	line("\nThe quantities:")
 	table(QuantityColumns...)
+	line("\nQuantities of the snapshot (effective_sample_size, clip_fraction, importance_ratio_max) are those of the recorded step. A block of K steps is recorded at its refresh alone, where the snapshot is the policy: they are 1, 0 and 1 there.\n\nThese where `run.record` names them:")
+	table(ownColumns...)
 	line("\nThe file's key-value metadata hold three JSON texts: `grposim.cells`, a list of the cells, each with cell, label, variant, seed and parameters (by dotted key, as in cells.csv); `grposim.columns` and `grposim.quantities`, the two tables above.")
-	line("\n## map-X-Y.csv\n\nWith `--colour QUANTITY` the name is `map-X-Y-QUANTITY.csv`.")
+	line("\n## map-X-Y.csv\n\nWith `--quantity QUANTITY` the name is `map-X-Y-QUANTITY.csv`.")
 	table(mapColumns...)
-	line("\nThe quantity is a recorded one, at the last step the mean over the replicas, or:")
-	table(mapQuantities...)
+	line("\nThe quantity is a recorded one, Q, at the last step the mean over the replicas, or one of the following, which without Q are of expected_reward: `time_to_95`, `samples_to_95`, `time_to_level`, `samples_to_level`.")
+	table(forms()...)
+	line("\n## map-X.csv\n\nWhat `grposim map` without `--y` wrote: a row per cell. Without `--x` too it is map-cells.csv. After these columns come that of the parameter X and, for each QUANTITY that `--quantity` names, QUANTITY, QUANTITY_lo and QUANTITY_hi; a time has no interval.")
+	table(keyMapColumns...)
 	line("\n## verdicts.json\n\n`name`, the name of the experiment or suite; `summary`; `statements`, the statements of the paper that the verdicts decide ([paper.md](paper.md)), if any; `verdicts`, in the order of the checks. What is NaN, infinite or nil below is null. A verdict:")
 	fields("verdict.go", "Verdict")
 	line("\nA control:")

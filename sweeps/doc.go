@@ -32,7 +32,8 @@
 //   - [NewPart] and [Runner.RunPart] simulate one of several shards of a sweep, and
 //     [Runner.Merge] puts them together. A [Runner] can share finished cells with other
 //     sweeps.
-//   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters.
+//   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters, [NewKeyMap] and
+//     [Experiment.Measure] tables and figures of recorded numbers over one.
 //
 // Package sweeps/report draws figures and writes pages, package sweeps/advice says what a user may choose.
 //

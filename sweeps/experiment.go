@@ -53,7 +53,7 @@ func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.O
 func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
-		if m := e.regimeMap(p, ""); m.moves() {
+		if m := e.regimeMap(p, nil); m.moves() {
 			figures = append(figures, m.Figure())
 		}
 	}
@@ -84,8 +84,8 @@ func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
 		maps = append(maps, e.evidence.regimeMap(p, view.colour))
 	}
 	valued := func(p mapPoint) bool { return !math.IsNaN(p.value) }
-	if view.colour != "" && !slices.ContainsFunc(maps, func(m RegimeMap) bool { return slices.ContainsFunc(m.points, valued) }) {
-		return nil, config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %s, which no cell of the map has. %s", view.colour, mapQuantity(view.colour).Doc)}}
+	if view.colour != nil && !slices.ContainsFunc(maps, func(m RegimeMap) bool { return slices.ContainsFunc(m.points, valued) }) {
+		return nil, config.Problems{{Source: quantityFlag, Text: fmt.Sprintf("got %s, which no cell of the map has. %s", view.colour.name, view.colour.column().Doc)}}
 	}
 	return maps, e.evidence.failure
 }

@@ -18,6 +18,7 @@ type overPicture struct {
 	label    string       // of the y axis; %s stands for the located parameter
 	ratio    string       // of the y axis if values are divided by the second theory's; "": they are not
 	theories []theoryLine // the first is drawn as the prediction, the others for comparison; nil: what is measured alone
+	variants bool         // whether the cells are of several variants, which their groups name
 	over     string       // the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
 }
 
@@ -87,12 +88,20 @@ func drawValues(j *judgement, cells []*Cell, values overValues, param string, pi
 	for i, c := range cells {
 		group := ""
 		if inLine {
-			group = withoutVariant(label("", c.Axes, param), "")
+			variant := ""
+			if picture.variants {
+				variant = c.Variant
+			}
+			group = withoutVariant(label(variant, c.Axes, param), "")
 		}
 		if members[group] == nil {
 			groups = append(groups, group)
 		}
 		members[group] = append(members[group], i)
+	}
+	shared := cells[0].Variant // which their names need not repeat
+	if picture.variants {
+		shared = ""
 	}
 	for _, group := range groups {
 		series := []FigureSeries{{Name: found, Group: group, Mark: Measured}}
@@ -107,7 +116,7 @@ func drawValues(j *judgement, cells []*Cell, values overValues, param string, pi
 			x := abscissaValue(param, cells[i])
 			if !inLine {
 				x = float64(len(f.Categories))
-				f.Categories = append(f.Categories, cmp.Or(withoutVariant(cells[i].Label(), cells[i].Variant), "the one cell"))
+				f.Categories = append(f.Categories, cmp.Or(withoutVariant(cells[i].Label(), shared), "the one cell"))
 			}
 			v := values[i]
 			series[0].Points = append(series[0].Points, FigurePoint{x, v.measured, v.lo, v.hi})

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"grposim/sim"
@@ -15,8 +16,10 @@ import (
 )
 
 // plainFigures returns the figures of a sweep without checks, for each variant: the mean
-// reward over steps, and the reward at the last step over every swept parameter over which
-// the cells form lines, or if there is none with the cells side by side.
+// reward over steps, and over samples drawn where a step takes more of them in one cell than in
+// another, and the reward at the last step over every swept parameter over which the cells form
+// lines, or if there is none with the cells side by side. Then, of all variants, the other recorded
+// quantities that move (movingQuantities).
 func (e *evidence) plainFigures(plan *Plan) []Figure {
 	var all []*Cell
 	for i := range plan.Cells {
@@ -37,7 +40,10 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 	}
 	for _, variant := range variantsOf(each(all)) {
 		cells := slices.DeleteFunc(slices.Clone(all), func(c *Cell) bool { return c.Variant != variant })
-		add(variant, "learning-curves", drawLearning(j, each(cells)))
+		add(variant, "learning-curves", drawCourses(j, each(cells), sim.ExpectedReward, overSteps))
+		if e.costsDiffer(cells) {
+			add(variant, "learning-curves-samples", drawCourses(j, each(cells), sim.ExpectedReward, overSamples))
+		}
 		picture := overPicture{title: "Expected reward at the last step", label: "expected reward J at the last step",
 			caption: "Points are means over the replicas with their confidence intervals: values differ where intervals are apart."}
 		compare := func(j *judgement, c *Cell) finding {
@@ -55,52 +61,153 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 			add(variant, "final-reward", figureOver(j, each(cells), picture, compare))
 		}
 	}
+	for _, q := range e.movingQuantities(plan, all) {
+		add("", strings.ReplaceAll(string(q), "_", "-"), drawCourses(j, each(all), q, overSteps))
+	}
 	return figures
+}
+
+// movingQuantities lists the recorded quantities, J apart, that move by more than their noise in
+// some cell and say something that no other figure does: Σπ² and the logit gap follow the entropy,
+// the divergence from a uniform reference is log A less the entropy, and the true reward is J unless
+// the file gives another. Samples drawn are an axis.
+func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Quantity) {
+	own := func(says func(s *config.Settings) bool) bool {
+		return slices.ContainsFunc(cells, func(c *Cell) bool { return says(&c.Settings) })
+	}
+	for _, q := range plan.recordedQuantities() {
+		switch q {
+		case sim.ExpectedReward, sim.Collision, sim.LogitGap, sim.SamplesDrawn:
+			continue
+		case sim.TrueReward:
+			if !own(func(s *config.Settings) bool { k, _ := config.LookupKey(config.TrueMeansKey); return !k.AtDefault(s) }) {
+				continue
+			}
+		case sim.KLReference:
+			if !own(func(s *config.Settings) bool { return !uniformReference(s) }) {
+				continue
+			}
+		}
+		if e.moves(cells, q) {
+			moving = append(moving, q)
+		}
+	}
+	return moving
+}
+
+// costsDiffer reports whether a step takes more samples in one cell than in another, as far as that
+// is known.
+func (e *evidence) costsDiffer(cells []*Cell) bool {
+	var costs []float64
+	for _, c := range cells {
+		o := e.outcome(c)
+		if o == nil {
+			continue
+		}
+		t := e.means(o, sim.ExpectedReward, sim.SamplesDrawn)
+		if t == nil || len(t.Steps) == 0 {
+			continue
+		}
+		last := len(t.Steps) - 1
+		if x := (&recordedRun{Cell: c, t: t}).samples()[last] / float64(t.Steps[last]); !math.IsNaN(x) {
+			costs = append(costs, x)
+		}
+	}
+	return measure.Spread(costs) > 0
 }
 
 // finalReward returns the mean of J over the replicas at the last recorded step; its Mean
 // is NaN where nothing was recorded.
 func (e *evidence) finalReward(c *Cell) measure.Estimate {
-	recorded := e.trajectory(e.outcome(c), sim.ExpectedReward)
+	recorded := e.means(e.outcome(c), sim.ExpectedReward)
 	if recorded == nil || len(recorded.Steps) == 0 {
 		return measure.Estimate{Mean: math.NaN()}
 	}
 	return c.meanReward(recorded, len(recorded.Steps)-1)
 }
 
-// drawLearning returns a picture of the mean reward over steps, with the band between the
-// 5 % and 95 % quantiles of the replicas.
-func drawLearning(j *judgement, sets []CellSet) Figure {
-	f := curvesOf("Mean reward, and the 5–95 % band of the replicas", sets)
-	f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
+// axis is what a picture of a quantity along a run has on its x axis.
+type axis int
+
+const (
+	overSteps axis = iota
+	overSamples
+)
+
+// ofSamples are the quantities of the groups of a step, whose bands would show the noise of single
+// steps.
+var ofSamples = []sim.Quantity{sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm}
+
+// drawCourses returns a picture of the mean of a quantity over steps, or over the samples drawn up to
+// them, with the band between the 5 % and 95 % quantiles of the replicas except ofSamples.
+func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis) Figure {
+	noun := strings.ReplaceAll(string(quantity), "_", " ")
+	title, where, band := "Mean "+noun, "", ", and the 5–95 % band of the replicas"
+	if quantity == sim.ExpectedReward {
+		title = "Mean reward"
+	}
+	if over == overSamples {
+		where = " over samples drawn"
+	}
+	banded := !slices.Contains(ofSamples, quantity)
+	if !banded {
+		band = ""
+	}
+	f := curvesOf(title+where+band, sets)
+	if f.Caption = "Lines are means over the replicas."; banded {
+		f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
+	}
+	if over == overSamples {
+		f.XLabel, f.XScale = "samples drawn", LogAxis // redrawn groups take ever more of them
+	}
+	if column, _ := recordedColumn(quantity); quantity != sim.ExpectedReward {
+		if f.YLabel = noun; column.Unit != pureRatio {
+			f.YLabel += ", " + column.Unit
+		}
+	}
+	missing := 0
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
-		recorded := j.trajectory(j.outcome(c), sim.ExpectedReward)
-		if recorded == nil {
+		recorded := j.trajectory(j.outcome(c), sim.ExpectedReward, quantity, sim.SamplesDrawn)
+		if recorded == nil || recorded.Series(quantity) == nil {
 			continue
 		}
-		name := withoutVariant(set.Label, c.Variant)
+		name := set.Label
+		if len(variantsOf(sets)) == 1 {
+			name = withoutVariant(set.Label, c.Variant)
+		}
 		mean := FigureSeries{Name: "mean of the replicas", Group: name, Mark: Predicted} // a line
 		spread := FigureSeries{Name: "5–95 % of the replicas", Group: name, Mark: Spread}
-		reward := recorded.Series(sim.ExpectedReward)
-		for i, t := range recorded.Steps {
-			if t == 0 && f.XScale == LogAxis {
+		run := recordedRun{Cell: c, t: recorded, s: recorded.Series(quantity)}
+		places := run.steps()
+		if over == overSamples {
+			places = run.samples()
+		}
+		if math.IsNaN(places[0]) {
+			missing++
+			continue
+		}
+		for i, x := range places {
+			if x == 0 && f.XScale == LogAxis {
 				continue
 			}
-			x, q := float64(t), reward.Quantiles[i]
-			mean.Points = append(mean.Points, BarePoint(x, float64(reward.Mean[i])))
+			q := run.s.Quantiles[i]
+			mean.Points = append(mean.Points, BarePoint(x, float64(run.s.Mean[i])))
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 		}
-		if c.Settings.Run.Replicas > 1 && !c.deterministic() {
+		if banded && c.Settings.Run.Replicas > 1 && !c.deterministic() {
 			f.Series = append(f.Series, spread)
 		}
 		f.Series = append(f.Series, mean)
+	}
+	if missing > 0 {
+		f.Caption += fmt.Sprintf(" %d of the cells redraw groups and have no line: how many samples they draw is known only with `run.record: [samples]`.", missing)
 	}
 	return f
 }
 
 // CellColumns are the columns of a table of cells for people: see Experiment.CellRows.
-var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in"}
+var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in", "steps to 95 %", "samples to 95 %", "entropy at the last step"}
 
 // CellRows yields a row of CellColumns for each cell, the values with their intervals.
 // "–" stands for what is not known. failure returns the first error in reading a trajectory so
@@ -109,15 +216,10 @@ func (e *Experiment) CellRows() (rows iter.Seq[[]string], failure func() error) 
 	measured := newEvidence(e.Outcomes)
 	confidence := e.Plan.IntervalConfidence()
 	show := func(x measure.Estimate, known bool) string {
-		if !known || math.IsNaN(x.Mean) {
+		if !known {
 			return "–"
 		}
-		lo, hi := x.Interval(confidence)
-		digits := significant(x.Mean, hi-lo)
-		if !(hi > lo) || math.IsInf(hi, 0) {
-			return format(store.Number(x.Mean), digits)
-		}
-		return fmt.Sprintf("%s [%s, %s]", format(store.Number(x.Mean), digits), format(store.Number(lo), digits), format(store.Number(hi), digits))
+		return withInterval(x, confidence)
 	}
 	rows = func(yield func([]string) bool) {
 		for i := range e.Plan.Cells {
@@ -127,10 +229,31 @@ func (e *Experiment) CellRows() (rows iter.Seq[[]string], failure func() error) 
 			for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
 				row = append(row, show(o.Estimate(name)))
 			}
+			t := measured.means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
+			for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
+				n, _ := parseNumber(name, 0)
+				row = append(row, show(n.of(c, t, c.class(t)), true))
+			}
 			if !yield(row) {
 				return
 			}
 		}
 	}
 	return rows, func() error { return measured.failure }
+}
+
+// withInterval returns a number with its interval, if it has one, for people; "–" if it is not known.
+func withInterval(x measure.Estimate, confidence float64) string {
+	if math.IsNaN(x.Mean) {
+		return "–"
+	}
+	lo, hi := x.Interval(confidence)
+	digits := significant(x.Mean, hi-lo)
+	switch whole := x.Mean >= 1000 && x.Mean < 1e12; {
+	case (!(hi > lo) || math.IsInf(hi, 0)) && whole: // a time
+		return strconv.FormatFloat(x.Mean, 'f', 0, 64)
+	case !(hi > lo) || math.IsInf(hi, 0):
+		return format(store.Number(x.Mean), digits)
+	}
+	return fmt.Sprintf("%s [%s, %s]", format(store.Number(x.Mean), digits), format(store.Number(lo), digits), format(store.Number(hi), digits))
 }

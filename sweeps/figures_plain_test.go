@@ -11,8 +11,9 @@ import (
 )
 
 // A sweep without checks has for each variant the learning curves, with the mean and the
-// quantiles that were recorded, and the reward at the last step over every swept
-// parameter; and a row per cell for the page.
+// quantiles that were recorded, over samples too where cells differ in their number, and the reward
+// at the last step over every swept parameter; the other quantities that move; and a row per cell for
+// the page.
 func TestFiguresWithoutChecks(t *testing.T) {
 	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 20, replicas: 30}", 1) + `
 variants:
@@ -26,7 +27,7 @@ variants:
 		names = append(names, f.Name)
 		named[f.Name] = f
 	}
-	if got, want := fmt.Sprint(names), "[learning-curves-grid final-reward-group-size-grid final-reward-learning-rate-grid learning-curves-words final-reward-words]"; got != want {
+	if got, want := fmt.Sprint(names), "[learning-curves-grid learning-curves-samples-grid final-reward-group-size-grid final-reward-learning-rate-grid learning-curves-words final-reward-words entropy gradient-norm]"; got != want {
 		t.Fatalf("figures %s, want %s", got, want)
 	}
 	c := &e.Plan.Cells[0]
@@ -46,6 +47,18 @@ variants:
 	if p := curves.Series[1].Points[last]; p.Y != float64(reward.Mean[last]) {
 		t.Errorf("the mean ends at %+v, recorded %v", p, reward.Mean[last])
 	}
+	costs := named["learning-curves-samples-grid"]
+	if p := costs.Series[1].Points[last-1]; costs.XLabel != "samples drawn" || p.X != 80 || p.Y != float64(reward.Mean[last]) {
+		t.Errorf("over samples the mean ends at %+v, want 20 groups of 4", p) // without step 0, on a logarithmic axis
+	}
+	moved := named["entropy"]
+	entropy := recorded.Series(sim.Entropy)
+	if p := moved.Series[1].Points[last]; moved.YLabel != "entropy, nat" || moved.Series[1].Group != "grid G=4 η=0.1" || p.Y != float64(entropy.Mean[last]) {
+		t.Errorf("%s of %s ends at %+v, recorded %g", moved.YLabel, moved.Series[1].Group, p, float64(entropy.Mean[last]))
+	}
+	if norm := named["gradient-norm"]; strings.Contains(norm.Title, "band") || norm.Series[0].Mark != Predicted {
+		t.Errorf("%s has a band", norm.Title)
+	}
 	over := named["final-reward-learning-rate-grid"]
 	if len(over.Series) != 2 || len(over.Series[0].Points) != 3 || over.XLabel != "learning rate η" {
 		t.Fatalf("%+v", over)
@@ -64,5 +77,24 @@ variants:
 	}
 	if want := format(reward.Mean[last], significant(p.Y, p.Hi-p.Lo)); rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") || rows[0][3] != "–" {
 		t.Errorf("first row %q, want %s", rows[0], want)
+	}
+}
+
+// A quantity moves if its mean does by more than the band of its errors in some cell, and is drawn if
+// it says something that the others do not: of cells of equal arms, which stay where they are, and of
+// single replicas, whose error is not known, none is.
+func TestQuantitiesThatMove(t *testing.T) {
+	replicas := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30, record: [pass@4, samples]}", 1)
+	for _, c := range []struct{ text, want string }{
+		{replicas, "[entropy gradient_norm pass_at_4]"},
+		{replicas + "policy: {reference: [0, 1]}\n", "[entropy kl_reference gradient_norm pass_at_4]"},
+		{strings.Replace(replicas, "bandit: {", "bandit: {true_means: [0.1, 0.5], ", 1), "[true_reward entropy gradient_norm pass_at_4]"},
+		{strings.Replace(replicas, "optimizer: {learning_rate: 0.1}", "optimizer: {learning_rate: 0.000001}", 1), "[]"},
+		{strings.Replace(replicas, "replicas: 30", "replicas: 1", 1), "[]"},
+	} {
+		e, _ := runSweep(t, c.text, t.TempDir(), 2)
+		if got := fmt.Sprint(e.evidence.movingQuantities(e.Plan, []*Cell{&e.Plan.Cells[0]})); got != c.want {
+			t.Errorf("got %s, want %s of %s", got, c.want, c.text)
+		}
 	}
 }

@@ -44,7 +44,7 @@ func TestHints(t *testing.T) {
 func TestUnsettledSlope(t *testing.T) {
 	away := strings.NewReplacer("policy: {init: fixed-point}", "policy: {init: [0, 0]}", "burn_in: 100", "burn_in: 1").Replace(resting)
 	for text, says := range map[string][]string{
-		away: {"after run.burn_in = 1 steps the mean path is still on its way", "run.burn_in = "},
+		away: {"after run.burn_in = 1 steps the mean path is still on its way", "run.burn_in = ", " with run.steps = "},
 		strings.Replace(away, "coefficient: 0.5", "coefficient: 0", 1): {"G=16: no fixed point"},
 	} {
 		plan := planText(t, text+"  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 0.1}\nsweep: [{param: grpo.group_size, values: [16, 32, 64]}]\n")

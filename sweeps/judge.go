@@ -49,6 +49,13 @@ func (e *evidence) trajectory(o *store.Outcome, wanted ...sim.Quantity) *store.T
 	return t
 }
 
+// means is trajectory without quantiles.
+func (e *evidence) means(o *store.Outcome, wanted ...sim.Quantity) *store.Trajectory {
+	t, err := o.Means(wanted...)
+	e.keep(err)
+	return t
+}
+
 // keep keeps the first error in failure, and reports whether there is none yet.
 func (e *evidence) keep(err error) bool {
 	e.failure = cmp.Or(e.failure, err)

@@ -4,6 +4,7 @@ package sweeps
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,11 @@ func TestLongTrainedRunsAreNamed(t *testing.T) {
 		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable], n.findings[truth][diagnose.Absent])
 	}
 	checkBlock(t, filepath.Join("..", "docs", "diagnose.md"), "confusion", b.String())
+}
+
+// So it is in 24 more cells.
+func TestLongLocatedThresholdsOfManyArms(t *testing.T) {
+	checkManyArms(t, manyArms(rand.New(rand.NewPCG(4, 5)), 24, 16384), 16)
 }
 
 // checkBlock compares the text between the marks <!-- NAME --> and <!-- /NAME --> of a file, or

@@ -13,9 +13,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
-	"grposim/sim/measure"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -27,7 +25,7 @@ type RegimeMap struct {
 	points []mapPoint // one per cell
 	curves []theory.Boundary
 	area   [][]theory.Spot // polygons in which the linear dynamics is unstable
-	colour string          // the quantity that colours the cells; "": their class does
+	colour *recordedNumber // that colours the cells; nil: their class does
 }
 
 // mapPoint is a simulated cell at its parameters x and y.
@@ -39,75 +37,17 @@ type mapPoint struct {
 	theory.Regime
 }
 
-// mapValue returns the value by which a cell is coloured, NaN where there is none: the mean
-// of a recorded quantity at the last step, the variance of J over replicas there (NaN for
-// a single one at finite G), or the settling time. The class is that of the cell.
-func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
+// mapValue returns the recorded number by which a cell of a class is coloured, NaN where there is none.
+func (e *evidence) mapValue(c *Cell, class Class, n *recordedNumber) float64 {
 	o := e.outcome(c)
-	if o == nil || quantity == "" {
+	if o == nil || n == nil {
 		return math.NaN()
 	}
-	of := sim.Quantity(quantity)
-	if quantity == finalVariance || quantity == timeTo95 {
-		of = sim.ExpectedReward
-	}
-	t := e.trajectory(o, of)
-	if t == nil || t.Series(of) == nil || len(t.Steps) == 0 {
-		return math.NaN()
-	}
-	last := len(t.Steps) - 1
-	switch quantity {
-	case finalVariance:
-		end := c.meanReward(t, last)
-		if c.deterministic() {
-			return 0
-		}
-		return end.StdErr * end.StdErr * float64(end.DF+1)
-	case timeTo95:
-		return c.settlingTime(t, class)
-	}
-	return float64(t.Series(of).Mean[last])
+	return n.of(c, e.means(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
 }
 
-// settlingTime returns the first recorded step from which on the mean reward J stays
-// within 5 % of its way from the start to its final level: the mean over the final records,
-// which are those from the burn-in on or, without burn-in, those in the last fifth of the
-// run. It is NaN where J does not stay there before the final records begin, where there
-// are fewer than two of them, where the class of the cell says that J oscillates to the end
-// (unresolved at G = ∞: in swings that recorded steps can miss), and where noise can decide
-// the step: where 5 % of the way is less than t·s. Here s is the standard deviation of the
-// final records, and t Student's quantile for which the intervals ± t·s hold every recorded
-// J of a stationary run with 99 % together (Bonferroni); a few final records do not fix s
-// well, and t is large for them.
-func (c *Cell) settlingTime(t *store.Trajectory, class Class) float64 {
-	if class == Sustained || class == Unresolved && c.deterministic() {
-		return math.NaN()
-	}
-	reward, last := c.rewards(t), len(t.Steps)-1
-	from := c.Settings.Run.BurnIn
-	if from == 0 {
-		from = t.Steps[last] - t.Steps[last]/5
-	}
-	begin, _ := slices.BinarySearch(t.Steps, from)
-	final := measure.Mean(reward[begin:])
-	final.StdErr *= math.Sqrt(float64(len(reward) - begin)) // of one record, not of their mean
-	low, high := final.Interval(1 - 0.01/float64(len(reward)))
-	near := 0.05 * math.Abs(final.Mean-reward[0])
-	if !(2*near > high-low) { // NaN for a single record
-		return math.NaN()
-	}
-	at := last + 1
-	for at > 0 && math.Abs(reward[at-1]-final.Mean) <= near {
-		at--
-	}
-	if at >= begin {
-		return math.NaN()
-	}
-	return float64(t.Steps[at])
-}
-
-// regimeMap returns the map of a panel, with cells coloured by a quantity; "": by class.
-func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
+// regimeMap returns the map of a panel, with cells coloured by a number; nil: by class.
+func (e *evidence) regimeMap(p panel, colour *recordedNumber) RegimeMap {
 	m := RegimeMap{panel: p, colour: colour}
 	m.points = make([]mapPoint, len(p.cells))
 	kinds := make([]rom.Kind, len(p.cells))
@@ -230,13 +170,18 @@ func (m *RegimeMap) Missing() int { return len(m.points) - len(m.valued()) }
 
 // Colour returns the quantity that colours the map, with its unit; "" if the classes do.
 func (m *RegimeMap) Colour() string {
-	if m.colour == "" {
+	if m.colour == nil {
 		return ""
 	}
-	if unit := mapQuantity(m.colour).Unit; unit != pureRatio {
-		return m.colour + ", " + unit
+	return m.colour.label()
+}
+
+// Quantity returns the name of the quantity that colours the map; "" if the classes do.
+func (m *RegimeMap) Quantity() string {
+	if m.colour == nil {
+		return ""
 	}
-	return m.colour
+	return m.colour.name
 }
 
 // Figure returns the figure of the map: the cells by class, the predicted unstable area
@@ -245,8 +190,8 @@ func (m *RegimeMap) Figure() Figure {
 	settings := &m.cells[0].Settings
 	f := Figure{
 		Caption: m.caption(), Colour: m.Colour(),
-		Name:   MapName(m.x.Path, m.y.Path, m.colour),
-		Title:  fmt.Sprintf("%s over %s and %s", cmp.Or(m.colour, "Regimes"), m.x.Title(settings), m.y.Title(settings)),
+		Name:   MapName(m.x.Path, m.y.Path, m.Quantity()),
+		Title:  fmt.Sprintf("%s over %s and %s", cmp.Or(m.Quantity(), "Regimes"), m.x.Title(settings), m.y.Title(settings)),
 		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
 		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
 	}
@@ -308,8 +253,8 @@ func (m *RegimeMap) caption() string {
 		"Fixed: " + strings.Join(fixed, ", ") + "; all other keys have their defaults.",
 		"The marker shows the class of the mean reward J over steps. " + strings.Join(classes, "; ") + ".",
 	}
-	if m.colour != "" {
-		sentences = append(sentences, "Its colour is "+m.colour+". "+mapQuantity(m.colour).Doc)
+	if m.colour != nil {
+		sentences = append(sentences, "Its colour is "+m.colour.name+". "+m.colour.column().Doc)
 		if n := m.Missing(); n > 0 {
 			sentences = append(sentences, fmt.Sprintf("%d of %d cells have no value and are grey.", n, len(m.points)))
 		}

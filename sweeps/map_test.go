@@ -173,7 +173,7 @@ sweep:
 		t.Fatal(err)
 	}
 	e := newEvidence(nil)
-	m := e.regimeMap(view.panels[0], "")
+	m := e.regimeMap(view.panels[0], nil)
 	points := 0
 	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c theory.Boundary) bool { return c.Name == "stability" })].Lines {
 		for _, p := range line {
@@ -234,7 +234,7 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := view.ColourBy("entropy"); err != nil {
+	if err := view.ColourBy("entropy", nil); err != nil {
 		t.Fatal(err)
 	}
 	maps, err := e.Maps(view)
@@ -292,9 +292,9 @@ func TestMapColours(t *testing.T) {
 		{string(sim.ExpectedReward), 1 - 1e-5, 1},
 		{string(sim.Collision), 0.7, 0.7},
 		{timeTo95, 149, 162}, // recorded steps are 10 apart there
-		{finalVariance, 0, 0},
+		{"expected_reward_variance", 0, 0},
 	} {
-		if got := e.mapValue(cell, Monotone, c.quantity); !(got >= c.low && got <= c.high) {
+		if got := e.mapValue(cell, Monotone, numberNamed(t, c.quantity)); !(got >= c.low && got <= c.high) {
 			t.Errorf("%s: got %g, want %g to %g", c.quantity, got, c.low, c.high)
 		}
 	}
@@ -304,13 +304,13 @@ func TestMapColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorded.Quantities[0].StdErr[len(recorded.Steps)-1] = 0.1
-	if got := e.mapValue(cell, Monotone, finalVariance); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
+	if got := e.mapValue(cell, Monotone, numberNamed(t, "expected_reward_variance")); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
 		t.Errorf("variance of 9 replicas: got %g, want 0.09", got)
 	}
-	if got := e.mapValue(cell, Monotone, string(sim.Entropy)); !math.IsNaN(got) {
+	if got := e.mapValue(cell, Monotone, numberNamed(t, string(sim.Entropy))); !math.IsNaN(got) {
 		t.Errorf("a quantity without record: got %g", got)
 	}
-	if err := new(MapView).ColourBy("reward"); err == nil || !strings.HasPrefix(err.Error(), `--colour: got "reward", want one of expected_reward_variance, time_to_95, expected_reward, `) {
+	if err := new(MapView).ColourBy("reward", nil); err == nil || !strings.HasPrefix(err.Error(), `--quantity: got "reward", want one of time_to_95, samples_to_95, time_to_level, samples_to_level, expected_reward, `) {
 		t.Errorf("unknown quantity: %v", err)
 	}
 	run, _ := runSweep(t, strings.Replace(regimes, "mean: 0.2}", "mean: 0.2}, {reward: bernoulli, mean: 0.5}", 1), t.TempDir(), 1)
@@ -318,8 +318,8 @@ func TestMapColours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view.colour = string(sim.LogitGap) // of two arms
-	if _, err := run.Maps(view); err == nil || err.Error() != "--colour: got logit_gap, which no cell of the map has. z = θ_1 − θ_0; two arms. At the last step, the mean over the replicas." {
+	view.colour = numberNamed(t, string(sim.LogitGap)) // of two arms
+	if _, err := run.Maps(view); err == nil || err.Error() != "--quantity: got logit_gap, which no cell of the map has. z = θ_1 − θ_0; two arms. At the last step, the mean over the replicas." {
 		t.Errorf("a quantity of no cell: %v", err)
 	}
 }
@@ -362,7 +362,7 @@ func TestSettlingTime(t *testing.T) {
 		cell.Settings.Run.BurnIn = c.burnIn
 		cell.Settings.Estimator.GroupSize = 16
 		e := newEvidence(map[string]*store.Outcome{cell.ID: o})
-		got := e.mapValue(cell, c.class, timeTo95)
+		got := e.mapValue(cell, c.class, numberNamed(t, timeTo95))
 		if none := math.IsNaN(c.want[0]); none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {
 			t.Errorf("%s: got %g, want %g to %g", c.name, got, c.want[0], c.want[1])
 		}
@@ -379,8 +379,8 @@ func TestNoSettlingTimeInNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view.colour = timeTo95
-	if _, err := e.Maps(view); err == nil || !strings.Contains(err.Error(), "--colour: got time_to_95, which no cell of the map has. First recorded step from which on J stays") {
+	view.colour = numberNamed(t, timeTo95)
+	if _, err := e.Maps(view); err == nil || !strings.Contains(err.Error(), "--quantity: got time_to_95, which no cell of the map has. First recorded step from which on J stays") {
 		t.Errorf("ten noisy cells: %v", err)
 	}
 }
@@ -393,7 +393,7 @@ func TestRanked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view.colour = timeTo95
+	view.colour = numberNamed(t, timeTo95)
 	maps, err := e.Maps(view)
 	if err != nil {
 		t.Fatal(err)

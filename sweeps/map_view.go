@@ -7,37 +7,27 @@ import (
 	"strings"
 
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 )
 
 // MapView is a selection of cells of a plan for regime maps. It has a panel for each
 // variant.
 type MapView struct {
 	panels []panel
-	colour string // the quantity that colours the cells; "": their class does
+	colour *recordedNumber // that colours the cells; nil: their class does
 }
 
-// mapQuantity describes a quantity that can colour the cells of a map: one of
-// mapQuantities, or a recorded one. Its Doc is whole sentences.
-func mapQuantity(name string) store.Column {
-	for _, q := range mapQuantities {
-		if q.Name == name {
-			return q
-		}
+// ColourBy colours the cells of the maps by a recorded number instead of by class; "" by class. A
+// time to a level has the given one. Its error is of type config.Problems and names the flag
+// --quantity or --level.
+func (v *MapView) ColourBy(quantity string, level *float64) error {
+	if v.colour = nil; quantity == "" {
+		return nil
 	}
-	q := QuantityColumns[slices.IndexFunc(QuantityColumns, func(q store.Column) bool { return q.Name == name })]
-	q.Doc += " At the last step, the mean over the replicas."
-	return q
-}
-
-// ColourBy colours the cells of the maps by a quantity at the end of the run instead of by
-// class; "" by class. The quantity is one of mapQuantities or QuantityColumns. Its error is of
-// type config.Problems and names the flag --colour.
-func (v *MapView) ColourBy(quantity string) error {
-	if known := names(slices.Concat(mapQuantities, QuantityColumns)); quantity != "" && !slices.Contains(known, quantity) {
-		return config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %q, want one of %s", quantity, strings.Join(known, ", "))}}
+	n, problems := askedNumber(quantity, level)
+	if len(problems) > 0 {
+		return problems
 	}
-	v.colour = quantity
+	v.colour = &n
 	return nil
 }
 
@@ -66,12 +56,8 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	if len(problems) == 0 && x == y {
 		report("--y", "got %s again, want another key than that of --x", y)
 	}
-	var chosen config.Check
-	for _, text := range where {
-		condition, bad := config.ParseCondition(text)
-		chosen.Where = append(chosen.Where, condition)
-		problems = append(problems, bad...)
-	}
+	chosen, bad := conditionsOf(where)
+	problems = append(problems, bad...)
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -116,7 +102,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 		}
 		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
-			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s", x, y)
+			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, or --x alone for a line over one key", x, y)
 		} else {
 			report("--x, --y", "got %s and %s, which the sweep does not vary together, want two of %s", x, y, listKeys(numeric))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -89,7 +90,7 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 	if m.location == nil {
 		return
 	}
-	if len(point) > 2 {
+	if measuresMatrix(len(point), params.GroupSize) {
 		c.Stiffness = append(c.Stiffness, matrixProbes(point, m.location)...)
 	}
 	l := m.location.Locate
@@ -123,6 +124,10 @@ func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []
 	}
 	return probes
 }
+
+// measuresMatrix reports whether a search needs the stiffness matrix in measured entries: of sampled groups their errors
+// would couple modes, and turn slow ones into unstable ones.
+func measuresMatrix(arms, groupSize int) bool { return arms > 2 && groupSize == option.Infinite }
 
 // matrixProbes returns the probes of every entry −∂g_a/∂θ_b of the fresh and of the
 // stale stiffness matrix.

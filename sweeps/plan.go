@@ -334,7 +334,7 @@ func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
 	return store.NewTrajectoryTable(dir, len(p.Cells), p.labelled,
 		store.Metadata{Key: "grposim.cells", Write: p.describeCells},
 		store.Metadata{Key: "grposim.columns", Write: asJSON(store.TrajectoryColumns)},
-		store.Metadata{Key: "grposim.quantities", Write: asJSON(QuantityColumns)})
+		store.Metadata{Key: "grposim.quantities", Write: asJSON(p.quantityColumns())})
 }
 
 // labelled names cell i in a table of trajectories.

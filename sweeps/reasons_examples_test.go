@@ -165,7 +165,18 @@ var unreachable = map[scope.Row]string{
 	scope.RecurrenceNoFactor: "the claim asks for G = ∞ first, where there is always a common factor; only a program that calls package `rom` gets this reason",
 	scope.LawBeyondRange:     "rewards of this size leave the range of floating point before that, with the reason beyond-range",
 	scope.PartAlone:          "only a program that asks package `rom` for thresholds or multipliers alone reads it",
+	scope.PathNotThere:       ofArrival,
+	scope.ArrivalOfPrompts:   ofArrival,
+	scope.KicksOfAdam:        ofArrival,
+	scope.KicksOfOldSamples:  ofArrival,
+	scope.LongKicks:          ofArrival,
+	scope.LockingWalk:        ofArrival,
+	scope.LoneSample:         ofArrival,
+	scope.ShareOfTwoArms:     ofArrival,
+	scope.ShareOfLost:        ofArrival,
 	scope.RulesAlone:         "only a program that asks package `rom` for the rules alone reads it",
 }
+
+const ofArrival = "only a program that calls `rom.Arrival` reads it"
 
 const ofLibrary = "a configuration with these options is refused when it is read; only a program that calls package `rom` gets this reason"

@@ -179,7 +179,13 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
-	return e.cellTable(w, columns, func() bool { return true }, func(_ *evidence, c *Cell) []string {
+	numbers := e.Plan.tabledNumbers()
+	for _, n := range numbers {
+		if columns = append(columns, n.name); n.form == &numberForms[0] {
+			columns = append(columns, n.name+"_lo", n.name+"_hi")
+		}
+	}
+	return e.cellTable(w, columns, func() bool { return true }, func(evidence *evidence, c *Cell) []string {
 		o := e.Outcomes[c.ID]
 		row := []string{string(o.Status), number(&confidence)}
 		for _, n := range estimates {
@@ -191,8 +197,39 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 			lo, hi := c.interval(n, estimate, confidence)
 			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
 		}
+		var recorded *store.Trajectory
+		if len(numbers) > 0 {
+			recorded = evidence.means(o)
+		}
+		class := c.class(recorded)
+		for _, n := range numbers {
+			estimate := n.of(c, recorded, class)
+			if row = append(row, number(&estimate.Mean)); n.form == &numberForms[0] {
+				lo, hi := estimate.Interval(confidence)
+				row = append(row, number(&lo), number(&hi))
+			}
+		}
 		return row
 	})
+}
+
+// tabledNumbers lists the recorded numbers that cells.csv has: of each quantity that a cell records
+// the end, with its interval, and the mean over time; and the time of J to 95 % of its way.
+func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
+	quantities := p.recordedQuantities()
+	add := func(name string) {
+		n, _ := parseNumber(name, 0)
+		numbers = append(numbers, n)
+	}
+	for _, q := range quantities {
+		add(string(q) + endSuffix)
+		add(string(q) + timeMeanSuffix)
+	}
+	if len(quantities) > 0 {
+		add(timeTo95)
+		add(samplesTo95)
+	}
+	return numbers
 }
 
 // predictionsCSV writes the content of predictions.csv: parameters and predictions.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,73 +19,152 @@ import (
 
 func newMap(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		x, y       string
-		colour     string
-		out        string
-		workers    int
-		set, where []string
+		asked mapping
+		set   []string
 	)
 	c := newCommand("map", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		if x == "" || y == "" {
-			return usageError{fmt.Errorf("--x and --y: want the two parameters of the map: usage: %s", c.UseLine())}
+		if asked.y != "" && asked.x == "" {
+			return usageError{fmt.Errorf("--x: want the parameter on the horizontal axis beside --y: usage: %s", c.UseLine())}
+		}
+		if asked.over != "steps" && asked.over != "samples" {
+			return usageError{fmt.Errorf("--over: got %q, want steps or samples", asked.over)}
+		}
+		if !c.Flags().Changed("level") {
+			asked.level = nil
 		}
 		plan, err := readPlan(stderr, config.ToJudge, args[0], set)
 		if err != nil {
 			return err
 		}
-		view, err := sweeps.NewMapView(plan, x, y, where)
-		if err != nil {
-			return err
-		}
-		if err := view.ColourBy(colour); err != nil {
-			return err
-		}
 		if !c.Flags().Changed("out") {
-			out = resultsFolder(plan.Spec.Name)
+			asked.out = resultsFolder(plan.Spec.Name)
 		}
-		display := newProgress(stderr)
-		experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
-		if err != nil {
-			return err
+		if asked.y == "" {
+			return asked.overKey(c.Context(), stdout, stderr, plan)
 		}
-		maps, err := experiment.Maps(view)
-		if err != nil {
-			return err
-		}
-		for _, m := range maps {
-			experiment.Show(m.Figure())
-		}
-		table, err := sweeps.MapCSV(maps)
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(out, sweeps.MapName(x, y, colour)+".csv")
-		if err := store.WriteFile(file, table); err != nil {
-			return err
-		}
-		if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
-			return err
-		}
-		p := &page{w: stdout}
-		if printMaps(p, maps); p.err != nil {
-			return p.err
-		}
-		display.Note("map: " + filepath.Join(out, "figures", maps[0].Figure().Name+".svg"))
-		if len(plan.Checks) == 0 {
-			return nil
-		}
-		display.Note("verdicts: " + sweeps.Summarize(experiment.Verdicts).String())
-		return verdictExit(stderr, experiment.Verdicts)
+		return asked.overTwo(c.Context(), stdout, stderr, plan)
 	})
 	c.ValidArgsFunction = completeConfiguration
-	addWorkers(c, &workers)
-	c.Flags().StringVar(&x, "x", "", "parameter on the horizontal axis, a dotted key such as lag.interval")
-	c.Flags().StringVar(&y, "y", "", "parameter on the vertical axis, a dotted key")
-	c.Flags().StringVar(&colour, "colour", "", "colour the cells by this quantity at the end of the run instead of by class")
-	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
-	c.Flags().StringArrayVar(&where, "where", nil, "show only the cells with `key=value`, for a sweep over more than two parameters; repeatable")
+	addWorkers(c, &asked.workers)
+	flags := c.Flags()
+	flags.StringVar(&asked.x, "x", "", "parameter on the horizontal axis, a dotted key such as lag.interval; without it the cells are side by side")
+	flags.StringVar(&asked.y, "y", "", "parameter on the vertical axis, a dotted key; without it the map is over one key")
+	flags.StringSliceVar(&asked.quantities, "quantity", nil, "recorded numbers to show, such as entropy or time_to_95; over two keys one, which colours the cells instead of their class")
+	flags.StringSliceVar(&asked.quantities, "colour", nil, "the same as --quantity")
+	flags.StringVar(&asked.over, "over", "steps", "count times in optimizer steps or in samples drawn: steps or samples")
+	asked.level = flags.Float64("level", 0, "level of time_to_level and samples_to_level, in the unit of the quantity")
+	flags.StringVar(&asked.out, "out", "", "results folder (default results/local/NAME)")
+	flags.StringArrayVar(&asked.where, "where", nil, "show only the cells with `key=value`, for a sweep over more parameters; repeatable")
 	addSet(c, &set)
 	return c
+}
+
+// mapping is what the flags of map ask for.
+type mapping struct {
+	x, y, over, out   string
+	quantities, where []string
+	level             *float64 // nil: not given
+	workers           int
+}
+
+// asked returns the names of the quantities, with times in samples if they are asked for so.
+func (m *mapping) asked() (names []string) {
+	for _, name := range m.quantities {
+		if m.over == "samples" {
+			name = strings.Replace(name, "time_to_", "samples_to_", 1)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// overTwo draws the maps over two keys.
+func (m *mapping) overTwo(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan) error {
+	view, err := sweeps.NewMapView(plan, m.x, m.y, m.where)
+	if err != nil {
+		return err
+	}
+	colour := ""
+	switch names := m.asked(); len(names) {
+	case 0:
+	case 1:
+		colour = names[0]
+	default:
+		return usageError{fmt.Errorf("--quantity: got %s, want one, which colours the cells of a map over two keys", strings.Join(names, ","))}
+	}
+	if err := view.ColourBy(colour, m.level); err != nil {
+		return err
+	}
+	var maps []sweeps.RegimeMap
+	return m.draw(ctx, stdout, stderr, plan, func(e *sweeps.Experiment) (drawn, error) {
+		if maps, err = e.Maps(view); err != nil {
+			return drawn{}, err
+		}
+		d := drawn{name: sweeps.MapName(m.x, m.y, colour), print: func(p *page) { printMaps(p, maps) }}
+		for i := range maps {
+			d.figures = append(d.figures, maps[i].Figure())
+		}
+		d.table, err = sweeps.MapCSV(maps)
+		return d, err
+	})
+}
+
+// overKey draws the cells over one key, or side by side.
+func (m *mapping) overKey(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan) error {
+	cells, err := sweeps.NewKeyMap(plan, m.x, m.where, m.asked(), m.level)
+	if err != nil {
+		return err
+	}
+	return m.draw(ctx, stdout, stderr, plan, func(e *sweeps.Experiment) (drawn, error) {
+		if err := e.Measure(cells); err != nil {
+			return drawn{}, err
+		}
+		d := drawn{name: cells.Name(), figures: cells.Figures(), print: func(p *page) { p.table(knownColumns(cells.Rows())) }}
+		d.table, err = cells.CSV()
+		return d, err
+	})
+}
+
+// drawn is what a map makes of an experiment.
+type drawn struct {
+	name    string // of the table
+	table   []byte
+	figures []sweeps.Figure
+	print   func(p *page)
+}
+
+// draw runs the sweep of a plan, and writes and prints what a map makes of it.
+func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan, of func(e *sweeps.Experiment) (drawn, error)) error {
+	display := newProgress(stderr)
+	experiment, err := sweeps.Run(ctx, plan, m.out, m.workers, display)
+	if err != nil {
+		return err
+	}
+	d, err := of(experiment)
+	if err != nil {
+		return err
+	}
+	for _, f := range slices.Backward(d.figures) { // Show puts a new one first
+		experiment.Show(f)
+	}
+	if err := store.WriteFile(filepath.Join(m.out, d.name+".csv"), d.table); err != nil {
+		return err
+	}
+	if _, err := writeReport(ctx, m.out, experiment, display); err != nil {
+		return err
+	}
+	p := &page{w: stdout}
+	if d.print(p); p.err != nil {
+		return p.err
+	}
+	if len(d.figures) > 0 {
+		display.Note("map: " + filepath.Join(m.out, "figures", d.figures[0].Name+".svg"))
+	}
+	if len(plan.Checks) == 0 {
+		return nil
+	}
+	display.Note("verdicts: " + sweeps.Summarize(experiment.Verdicts).String())
+	return verdictExit(stderr, experiment.Verdicts)
 }
 
 // printMaps prints how many cells of each class lie in each regime of the linear

@@ -78,6 +78,20 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 	return verdictExit(stderr, verdicts)
 }
 
+// knownColumns returns a table without the columns, the first apart, in which no row after the
+// header has a value.
+func knownColumns(rows [][]string) [][]string {
+	known := make([][]string, len(rows))
+	for column := range rows[0] {
+		if column == 0 || slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "–" }) {
+			for i, row := range rows {
+				known[i] = append(known[i], row[column])
+			}
+		}
+	}
+	return known
+}
+
 // printCells prints what was measured in the cells of an experiment without checks, the
 // first ones of many.
 func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
@@ -92,7 +106,7 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	if p.err = failure(); p.err != nil {
 		return
 	}
-	p.table(rows)
+	p.table(knownColumns(rows))
 	if hidden := e.Plan.Spec.Size() - len(rows) + 1; hidden > 0 {
 		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}

@@ -35,6 +35,9 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := f.checkPlan(plan); err != nil {
+			return err
+		}
 		if f.figures != "" {
 			if err := drawFigures(stderr, f.figures, plan.PathFigures()...); err != nil {
 				return err
@@ -50,7 +53,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		for c, line := range sweeps.Predictions(plan) {
 			if f.path {
-				line.Path = plan.Way(c, f.level)
+				line.Path = plan.Way(c, f.level, f.of())
 			}
 			if err := out.print(line, nil); err != nil {
 				return err
@@ -72,7 +75,7 @@ type outside struct {
 }
 
 // remedies prints what to do about the reasons of cells, each remedy once, and for the first cell with a variance of
-// which the theory neglects too much which change would do.
+// which the theory neglects too much, or whose run is too short for it, which change would do.
 func (p *page) remedies(cells []outside) {
 	var said []string
 	for _, out := range cells {
@@ -82,7 +85,8 @@ func (p *page) remedies(cells []outside) {
 		}
 		said = append(said, try)
 		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor, scope.KickedAcross) {
-			try += theory.NewCache().VarianceCures(&out.cell.Settings, 1)
+			cache, s := theory.NewCache(), &out.cell.Settings
+			try += cmp.Or(cache.VarianceCures(s, 1), cache.ArrivalCures(s))
 		}
 		p.printf("\nout of scope (%s): %s\n", out.because.Name(), try)
 	}
@@ -136,10 +140,11 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 	p.remedies(out)
 }
 
-// outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell: the first of these.
+// outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell, or why its run does not reach that
+// state: the first of these, Var J last.
 func outOfScope(p *theory.Prediction) scope.Reason {
 	dynamics, _ := p.Linear()
-	because := cmp.Or(p.Scope.Because, dynamics.Scope.Because)
+	because := cmp.Or(p.Scope.Because, dynamics.Scope.Because, p.Run.Because)
 	if !because.Out() && p.Variance != nil {
 		because = p.AtRest.Variance.Judged(*p.Variance)
 	}
@@ -155,6 +160,8 @@ func predictionRow(p *theory.Prediction) []string {
 		says = because.String()
 	case !dynamics.Scope.In:
 		says = "in, except for the dynamics: " + because.String()
+	case !p.Run.In:
+		says = "in, except for the run: " + because.String()
 	case because.Out():
 		says = "in, except for VAR J: " + because.String()
 	case dynamics.MeanSquareLearningRate != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ type pathFlags struct {
 func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.path, "path", false, "print what runs do from their start, over optimizer steps, instead")
 	c.Flags().Float64Var(&f.level, "level", math.NaN(), "expected `reward` whose time is asked for (default: 95 % of the way)")
-	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "recorded quantity whose path is printed, by its `name` in trajectories.parquet")
+	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "quantity whose path is printed: its `name` in trajectories.parquet, effective_sample_size or pass_at_K")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print the paths of all quantities as CSV, a row for every cell, step and quantity")
 	c.Flags().StringVar(&f.figures, "figures", "", "`folder` to draw the paths in, as SVG and PNG")
 	c.Flags().Lookup("level").DefValue = ""
@@ -47,19 +48,41 @@ func (f *pathFlags) check(c *cobra.Command) error {
 	if c.Flags().Changed("level") && (math.IsNaN(f.level) || math.IsInf(f.level, 0)) {
 		return usageError{errors.New("--level: want a finite number")}
 	}
-	names := pathQuantities()
-	if !slices.Contains(names, f.quantity) {
-		return usageError{fmt.Errorf("--quantity: got %q, want one of %s", f.quantity, strings.Join(names, ", "))}
+	if names := sim.Quantities(2); !slices.Contains(append(names, sim.EffectiveSampleSize), f.of()) && !f.passes() {
+		return usageError{fmt.Errorf("--quantity: got %q, want one of %s, effective_sample_size or pass_at_K", f.quantity, listed(names))}
 	}
 	return nil
 }
 
-// pathQuantities returns the names of the quantities with a path.
-func pathQuantities() (names []string) {
-	for _, column := range sweeps.QuantityColumns {
-		names = append(names, column.Name)
+func (f *pathFlags) of() sim.Quantity { return sim.Quantity(f.quantity) }
+
+// passes reports whether the quantity is pass@k.
+func (f *pathFlags) passes() bool {
+	k, err := strconv.Atoi(strings.TrimPrefix(f.quantity, "pass_at_"))
+	return err == nil && k >= 1 && f.of() == sim.PassAt(k)
+}
+
+// checkPlan returns an error where a cell does not have the quantity.
+func (f *pathFlags) checkPlan(plan *sweeps.Plan) error {
+	for i := range plan.Cells {
+		arms := plan.Cells[i].Settings.Bandit.Arms
+		switch {
+		case f.passes() && !sim.Binary(arms):
+			return usageError{fmt.Errorf("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)}
+		case f.of() == sim.LogitGap && len(arms) != 2:
+			return usageError{fmt.Errorf("--quantity: got %s, want two arms with it", f.quantity)}
+		}
 	}
-	return names
+	return nil
+}
+
+// listed returns names with commas.
+func listed(names []sim.Quantity) string {
+	var words []string
+	for _, name := range names {
+		words = append(words, string(name))
+	}
+	return strings.Join(words, ", ")
 }
 
 // courseOf returns the path of a quantity.
@@ -94,7 +117,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	var times []string
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		w, name := plan.Way(c, f.level), nameOfCell(plan, c)
+		w, name := plan.Way(c, f.level, f.of()), nameOfCell(plan, c)
 		course := courseOf(w, f.quantity)
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
@@ -111,7 +134,12 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 			rows = append(rows, row)
 		}
 		if ofReward {
-			times = append(times, name+": "+timeInWords(w))
+			if w.TimeTo != nil {
+				times = append(times, name+": "+timeInWords(w))
+			}
+			for _, says := range dangersInWords(w) {
+				times = append(times, name+": "+says)
+			}
 		}
 	}
 	p.table(rows)
@@ -166,14 +194,41 @@ func timeInWords(w *theory.Way) string {
 	return says
 }
 
+// dangersInWords says what keeps runs from following the mean path to the best arm, and whether the mean path itself overshoots.
+func dangersInWords(w *theory.Way) (says []string) {
+	if w.Arrival != nil {
+		for _, row := range w.Arrival.Rows {
+			if !row.Flag {
+				continue
+			}
+			danger := fmt.Sprintf("%s keep runs from the best arm: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			if !row.Share.Out() {
+				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
+			}
+			says = append(says, danger)
+		}
+	}
+	if m := w.Margin; m != nil && m.Scope.In && m.Overshoot != nil && *m.Overshoot > visibleOvershoot {
+		where := ""
+		if m.Oscillating != nil {
+			where = fmt.Sprintf("; about the path at step %d, J = %.3g, deviations oscillate, by a factor of %.3g in modulus a period", m.Oscillating.Step, m.Oscillating.Reward, m.Oscillating.Modulus)
+		}
+		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way%s", 100**m.Overshoot, where))
+	}
+	return says
+}
+
+// visibleOvershoot is the overshoot, as a share of the way, from which on it is told.
+const visibleOvershoot = 0.01
+
 // writePaths writes the paths of all quantities of all cells as CSV; a number that the theory does not have is empty.
 func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 	table := csv.NewWriter(w)
 	rows := [][]string{{"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		way := plan.Way(c, f.level)
-		for _, quantity := range pathQuantities() {
+		way := plan.Way(c, f.level, f.of())
+		for _, quantity := range append([]string{string(sim.ExpectedReward)}, slices.Sorted(maps.Keys(wordsOf(way)))...) {
 			course := courseOf(way, quantity)
 			if course.Because.Out() {
 				rows = append(rows, []string{c.ID, c.Label(), "", "", quantity, "", "", "", course.Because.String()})
@@ -188,6 +243,15 @@ func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 		return err
 	}
 	return table.Error()
+}
+
+// wordsOf returns the names of the quantities of a way beside J.
+func wordsOf(w *theory.Way) map[string]bool {
+	names := make(map[string]bool)
+	for q := range w.Quantities {
+		names[string(q)] = true
+	}
+	return names
 }
 
 // fieldAt returns entry n of a series with all digits, empty where there is none.

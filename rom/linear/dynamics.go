@@ -197,6 +197,23 @@ func (m *Dynamics) Multipliers() []complex128 {
 	return values
 }
 
+// Oscillates reports whether the dominant multiplier of a mode that is not neutral, of a period or of a step inside a
+// block, is complex or negative; of modes that mix one of the slow multipliers. See OnsetRate.
+func (m *Dynamics) Oscillates() bool {
+	turns := func(s *System, whole []complex128) bool {
+		n := s.Dim()
+		if oscillates(whole, n) || s.Lag.Period() == 1 {
+			return oscillates(whole, n)
+		}
+		a, _ := s.step()
+		return oscillates(Multipliers(mat.DenseCopyOf(a.Slice(0, 2*n, 0, 2*n))), n)
+	}
+	if m.Mixed && turns(m.Whole, Multipliers(m.Whole.Monodromy())) {
+		return true
+	}
+	return slices.ContainsFunc(m.Moving(), func(part Mode) bool { return turns(part.system(), part.Lag.multipliers(&part)) })
+}
+
 // Threshold returns the smallest threshold of an event of all modes that are not neutral.
 func (m *Dynamics) Threshold(of Event) Threshold {
 	return m.least(func(s *System) Threshold { return s.mixedThreshold(of) }, func(part *Mode) Threshold { return part.threshold(of) })

@@ -79,8 +79,12 @@ func (s *System) Law() (law Law, ok bool) {
 	size, _ := law.A.Dims()
 	law.sum = mat.NewDense(size, s.Dim(), nil)
 	gathered := mat.NewDense(size, size, nil)
-	for k := range s.Lag.Period() {
-		gathered = law.gather(gathered, k)
+	if law.long() {
+		gathered = law.gathered()
+	} else {
+		for k := range s.Lag.Period() {
+			gathered = law.gather(gathered, k)
+		}
 	}
 	period := s.Monodromy()
 	free, _ := period.Dims()
@@ -88,6 +92,102 @@ func (s *System) Law() (law Law, ok bool) {
 		ok = law.addAgeNoise()
 	}
 	return law, ok
+}
+
+// longPeriod is the period from which on sums over its steps are found by doubling: where all that is wanted is a sum.
+const longPeriod = 1000
+
+// long reports whether the sums over a period are found by doubling.
+func (s *Law) long() bool { return s.Lag.Period() > longPeriod && s.Samples == option.Fresh }
+
+// gathered returns the noise of a long period, by W_{k+m} = A^m W_k A^mᵀ + W_m.
+func (s *Law) gathered() *mat.Dense {
+	size, _ := s.A.Dims()
+	all, step, noise := mat.NewDense(size, size, nil), mat.DenseCopyOf(s.A), mat.DenseCopyOf(s.kicks)
+	for k := s.Lag.Period(); k > 0; k /= 2 { // step and noise are those of 1, 2, 4, … steps
+		if k%2 == 1 {
+			all = Congruence(step, all)
+			all.Add(all, noise)
+		}
+		more := Congruence(step, noise)
+		noise.Add(noise, more)
+		var next mat.Dense
+		next.Mul(step, step)
+		step = &next
+	}
+	return all
+}
+
+// MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given matrix. In a long period the sum over the phases
+// is tr G_K S_0 + tr H_K Q, S_0 the covariance after the refresh, Q the noise of a step, G_K = Σ_{k<K} A^kᵀ r rᵀ A^k and H_K = Σ_{k<K} G_k:
+//
+//	G_{k+m} = G_k + A^kᵀ G_m A^k,   H_{k+m} = H_k + m G_k + A^kᵀ H_m A^k
+func (s *Law) MeanSquares(rows *mat.Dense) []float64 {
+	count, _ := rows.Dims()
+	sums, phases := make([]float64, count), float64(s.Lag.Period())
+	places := s.Places()
+	if !s.long() || places == nil {
+		phases = 0
+		s.Phases(func(joint *mat.Dense) {
+			square := Congruence(rows, joint)
+			for a := range sums {
+				sums[a] += square.At(a, a)
+			}
+			phases++
+		})
+	} else {
+		start := s.refreshed(s.start)
+		size, _ := s.A.Dims()
+		for a := range sums {
+			row := make([]float64, size)
+			for i, place := range places {
+				row[place] += rows.At(a, i)
+			}
+			sums[a] = s.sumOfSquares(row, start)
+		}
+	}
+	for a := range sums {
+		sums[a] /= phases
+	}
+	return sums
+}
+
+// sumOfSquares returns the sum over the phases of E (r·s)², s the state of the given covariance at first.
+func (s *Law) sumOfSquares(row []float64, start *mat.Dense) float64 {
+	size := len(row)
+	step := mat.DenseCopyOf(s.A) // and G and H of 1, 2, 4, … steps
+	g, h := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
+	g.Outer(1, mat.NewVecDense(size, row), mat.NewVecDense(size, row))
+	power, all, twice := Identity(size), mat.NewDense(size, size, nil), mat.NewDense(size, size, nil) // of the steps so far
+	after := func(power, g, x *mat.Dense) { x.Add(x, Congruence(mat.DenseCopyOf(power.T()), g)) }
+	for k, m := s.Lag.Period(), 1.0; k > 0; k, m = k/2, 2*m {
+		if k%2 == 1 {
+			var more mat.Dense
+			more.Scale(m, all)
+			twice.Add(twice, &more)
+			after(power, h, twice)
+			after(power, g, all)
+			var next mat.Dense
+			next.Mul(step, power)
+			power = &next
+		}
+		var more, next mat.Dense
+		more.Scale(m, g)
+		older := mat.DenseCopyOf(h)
+		h.Add(h, &more)
+		after(step, older, h)
+		older = mat.DenseCopyOf(g)
+		after(step, older, g)
+		next.Mul(step, step)
+		step = &next
+	}
+	sum := 0.0
+	for i := range size {
+		for j := range size {
+			sum += all.At(i, j)*start.At(i, j) + twice.At(i, j)*s.kicks.At(i, j)
+		}
+	}
+	return sum
 }
 
 // gather returns the covariance of the state after step k of a period, given the covariance before

@@ -73,3 +73,38 @@ func TestPhasesBeginWithTheRefresh(t *testing.T) {
 		}
 	}
 }
+
+// Sums over a long period by doubling are those of its steps, for coupled modes of which a part of the force is frozen.
+func TestSumsOverALongPeriod(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 2))
+	for _, period := range []int{longPeriod + 1, 1500, 2047} {
+		fresh, noise := mat.NewDense(2, 2, []float64{0.3, 0.1, 0.05, 0.2}), mat.NewDense(2, 2, []float64{1, 0.3, 0.3, 2})
+		s := &System{Fresh: fresh, Stale: mat.NewDense(2, 2, []float64{0.2, 0, 0.02, 0.1}), Noise: noise, Update: Update{
+			Method: option.HeavyBall, Rate: 0.002, Momentum: 0.5, Lag: block{interval: period}}}
+		law, ok := s.Law()
+		if !ok {
+			t.Fatalf("K = %d: no law", period)
+		}
+		size, _ := law.A.Dims()
+		want := mat.NewDense(size, size, nil)
+		for k := range period {
+			want = law.gather(want, k)
+		}
+		got := law.gathered()
+		got.Sub(got, want)
+		if miss := norm(got.RawMatrix().Data); !(miss < 1e-10*norm(want.RawMatrix().Data)) {
+			t.Errorf("K = %d: the noise of a period misses by %g", period, miss)
+		}
+		rows := mat.NewDense(3, 4, normals(r, 12, 1))
+		sums := make([]float64, 3)
+		law.Phases(func(joint *mat.Dense) {
+			square := Congruence(rows, joint)
+			for a := range sums {
+				sums[a] += square.At(a, a) / float64(period)
+			}
+		})
+		for a, x := range law.MeanSquares(rows) {
+			near(t, "mean square over the phases", x, sums[a], 1e-9)
+		}
+	}
+}

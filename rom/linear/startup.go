@@ -53,64 +53,96 @@ func (s *Law) Lacks(beta1 float64) (covariance *mat.Dense, since int) {
 	return state, periods * period
 }
 
-// Share returns the share of the stationary variance of aᵀx that the steps from ≤ t < to
+// Shares returns the share of the stationary variance of each aᵀx that the steps from ≤ t < to
 // after the start of a period have on average, if the covariance lacks what is given there; 0
 // where that variance is 0.
-func (s *Law) Share(lacks *mat.Dense, a []float64, from, to int) float64 {
+func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []float64 {
 	from, to = max(from, 0), max(to, max(from, 0)+1)
-	whole := Form(a, s.TimeAverage(), a)
-	if !(whole > 0) {
-		return 0
-	}
-	var phases []float64 // stationary, of a refresh period
-	s.States(func(state *mat.Dense) {
-		n := len(a)
-		phases = append(phases, Form(a, mat.DenseCopyOf(state.Slice(0, n, 0, n)), a))
-	})
-	sum := func(steps int) float64 { // of the first steps
-		stationary := whole * float64(steps/len(phases)*len(phases))
-		for _, x := range phases[:steps%len(phases)] {
-			stationary += x
+	n, average := s.Dim(), s.TimeAverage()
+	var phases []*mat.Dense // stationary, of a refresh period
+	s.States(func(state *mat.Dense) { phases = append(phases, mat.DenseCopyOf(state.Slice(0, n, 0, n))) })
+	before, after := s.missing(lacks, from, to)
+	shares := make([]float64, len(vectors))
+	for i, a := range vectors {
+		whole := Form(a, average, a)
+		if !(whole > 0) {
+			continue
 		}
-		return stationary - s.missing(lacks, a, steps)
+		sum := func(steps int, missing *mat.Dense) float64 { // of the first steps
+			stationary := whole * float64(steps/len(phases)*len(phases))
+			for _, phase := range phases[:steps%len(phases)] {
+				stationary += Form(a, phase, a)
+			}
+			return stationary - Form(a, missing, a)
+		}
+		shares[i] = (sum(to, after) - sum(from, before)) / (float64(to-from) * whole)
 	}
-	return (sum(to) - sum(from)) / (float64(to-from) * whole)
+	return shares
 }
 
-// missing returns Σ_{t<steps} aᵀ(Σ − Cov x_t)a for a state that lacks the given part of the
-// stationary covariance Σ of the phase at the start of a period, a the given vector.
-func (s *Law) missing(lacks *mat.Dense, a []float64, steps int) float64 {
+// missing returns Σ_{t<from} (Σ − Cov x_t) and the same up to to ≥ from, for a state that lacks the given part of the
+// stationary covariance Σ of the phase at the start of a period.
+func (s *Law) missing(lacks *mat.Dense, from, to int) (before, after *mat.Dense) {
 	n, period := s.Dim(), s.Lag.Period()
-	free, _ := lacks.Dims()
-	// phases returns the sum over the given number of phases of a period that begins
-	// with x.
-	phases := func(x *mat.Dense, count int) float64 {
+	// passing adds the sum over the given number of phases of a period that begins with x.
+	passing := func(sum, x *mat.Dense, count int) {
+		if count == 0 {
+			return
+		}
 		state := s.refreshed(x)
-		sum := 0.0
-		for range count {
-			sum += Form(a, mat.DenseCopyOf(state.Slice(0, n, 0, n)), a)
-			state = Congruence(s.A, state)
+		for k := range count {
+			if k > 0 {
+				state = Congruence(s.A, state)
+			}
+			sum.Add(sum, state.Slice(0, n, 0, n))
 		}
-		return sum
 	}
-	// Σ_{r<k} M^r Σ M^rᵀ and M^k Σ M^kᵀ by the binary digits of k.
-	sum, last := mat.NewDense(free, free, nil), lacks
+	// Σ_{r<k} M^r Σ M^rᵀ and M^k by the binary digits of k, for both numbers k of periods.
+	type elapsed struct{ sum, power *mat.Dense } // power nil: the identity
+	var past [2]elapsed
+	counts := [2]int{from / period, to / period}
 	factor, partial := s.Monodromy(), lacks // M^{2^i}, Σ_{r<2^i} M^r Σ M^rᵀ
-	passed := Identity(free)                // M to the power of the digits so far
-	for k := steps / period; k > 0; k >>= 1 {
-		if k&1 == 1 {
-			sum.Add(sum, Congruence(passed, partial))
+	for i := 0; counts[1]>>i > 0; i++ {
+		if i > 0 {
+			more := Congruence(factor, partial)
+			more.Add(more, partial)
+			partial = more
 			var next mat.Dense
-			next.Mul(passed, factor)
-			passed = &next
-			last = Congruence(factor, last)
+			next.Mul(factor, factor)
+			factor = &next
 		}
-		more := Congruence(factor, partial)
-		more.Add(more, partial)
-		partial = more
-		var next mat.Dense
-		next.Mul(factor, factor)
-		factor = &next
+		for side, k := range counts {
+			at := &past[side]
+			switch {
+			case k>>i&1 == 0:
+			case at.power == nil:
+				at.sum, at.power = partial, factor
+			default:
+				at.sum = add(at.sum, Congruence(at.power, partial))
+				var next mat.Dense
+				next.Mul(at.power, factor)
+				at.power = &next
+			}
+		}
 	}
-	return phases(sum, period) + phases(last, steps%period)
+	missing := [2]*mat.Dense{}
+	for side, steps := range [2]int{from, to} {
+		missing[side] = mat.NewDense(n, n, nil)
+		last := lacks
+		if at := &past[side]; at.power != nil {
+			passing(missing[side], at.sum, period)
+			if steps%period > 0 {
+				last = Congruence(at.power, lacks)
+			}
+		}
+		passing(missing[side], last, steps%period)
+	}
+	return missing[0], missing[1]
+}
+
+// add returns a + b.
+func add(a, b *mat.Dense) *mat.Dense {
+	var sum mat.Dense
+	sum.Add(a, b)
+	return &sum
 }

@@ -102,6 +102,17 @@ const (
 	PathOverflows
 	PromptOverflows
 
+	// The arrival of runs is not derived.
+	PathNotThere
+	ArrivalOfPrompts
+	KicksOfAdam
+	KicksOfOldSamples
+	LongKicks
+	LockingWalk
+	LoneSample
+	ShareOfTwoArms
+	ShareOfLost
+
 	// Many prompts.
 	SharedEpochs
 	PromptsWithReplacement
@@ -203,7 +214,7 @@ var rows = [...]struct{ name, says, try string }{
 	SlidingPoint:        {"sliding-point", "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness", "set `grpo.kl.in` loss, or use `grpo.advantage.scale` none"},
 	EqualRewards:        {"equal-rewards", "all rewards are equal at the fixed point, KL included, so that there is no linear regime", "set `grpo.kl.in` loss, or give the arms rewards with noise"},
 	OtherAttractor:      {"other-attractor", "from %.2g standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size`"},
-	KickedAcross:        {"kicked-across", "a single sample of an arm at log odds of %.2g against it, %d standard deviations of the noise away, has a k3 gradient that throws the policy farther to the other side, where no sample may bring it back", "use `grpo.kl.gradient` exact or k2, lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`"},
+	KickedAcross:        {"kicked-across", "a single sample of an arm at log odds of %.2g against it, %d standard deviations of the noise from %s, has a k3 gradient that throws the policy farther to the other side, where no sample may bring it back", "use `grpo.kl.gradient` exact or k2, lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`"},
 	AdamEscapes:         {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
 
 	RewardKLFiltered:      {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "set `grpo.kl.in` loss, or `grpo.filter` none"},
@@ -216,7 +227,7 @@ var rows = [...]struct{ name, says, try string }{
 	RewardKLStd:           {"reward-kl-std", "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only", "use `grpo.advantage.scale` none, or set `grpo.kl.in` loss"},
 	WeightKink:            {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio: `grpo.importance.cap` above 1, `grpo.importance.floor` below 1"},
 	SignedWeights:         {"signed-weights", "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
-	NormClips:             {"norm-clips", "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)", "raise `optimizer.max_norm` above the largest force, or leave it out (0)"},
+	NormClips:             {"norm-clips", "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)%s", "raise `optimizer.max_norm` to the one named, or leave it out (0)"},
 	RoundedRewards:        {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
 
 	ReusedOlder:        {"reused-older", "the dynamics of reused samples are derived for blocks whose snapshot is the last one", "use `lag.kind` block with `lag.behind` 0"},
@@ -267,6 +278,16 @@ var rows = [...]struct{ name, says, try string }{
 	DrawnTooLong:        {"drawn-too-long", "the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", "take fewer steps or fewer different prompts"},
 	PathOverflows:       {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`: the run diverges"},
 	PromptOverflows:     {"prompt-overflows", "the mean field of a prompt leaves the range of floating point", "lower `optimizer.learning_rate`: the run diverges"},
+
+	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the best arm, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
+	ArrivalOfPrompts:  {"arrival-of-prompts", "the share of runs that arrive is not derived for many prompts", "ask for one prompt: a bandit without `bandit.prompts`"},
+	KicksOfAdam:       {"kicks-of-adam", "the kicks of k3 are not derived under Adam, which bounds them", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or simulate from the start: `advise --simulate`"},
+	KicksOfOldSamples: {"kicks-of-old-samples", "the kicks of k3 are derived on-policy, without dynamic sampling: of older samples they come at the old probability and weigh the present one", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or `lag.interval` 1 and `grpo.filter` none"},
+	LongKicks:         {"long-kicks", "the share of runs that kicks of k3 throw across is derived where a sample of advantage 1 moves the logit gap by less than 0.3", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`; or read the flag"},
+	LockingWalk:       {"locking-walk", "the locking of runs without a penalty is derived for rewards of two values with a baseline of the group, on-policy or with reused samples of the weight 1, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise --simulate`"},
+	LoneSample:        {"lone-sample", "what one sample of a rare arm does is derived for rewards of two values with a baseline of the group, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise --simulate`"},
+	ShareOfTwoArms:    {"share-of-two-arms", "the share of runs that end on a wrong arm is derived for two arms of different means", "read the flag, or simulate from the start: `advise --simulate`"},
+	ShareOfLost:       {"share-of-lost", "whether runs fail to arrive by %s is derived here, not which share of them", "simulate from the start: `advise --simulate`"},
 
 	SharedEpochs:           {"shared-epochs", "prompts that share one policy are drawn by epochs, whose noise is not derived: it is for prompts drawn with replacement", "set `bandit.prompts.order` independent: with replacement"},
 	PromptsWithReplacement: {"prompts-with-replacement", "prompts with a policy each are drawn with replacement: the theory has each once an epoch", "set `bandit.prompts.order` in-order or shuffled: by epochs"},

@@ -56,7 +56,7 @@ func atDefault(k Key, v any, s *Settings) bool {
 		if d, ok := byDefault.(float64); ok {
 			return math.Float64bits(v) == math.Float64bits(d) // −0 is written out
 		}
-	case []float64, Weights, PromptMeans, []ArmGroup, Init: // not comparable
+	case []float64, Weights, Record, PromptMeans, []ArmGroup, Init: // not comparable
 	default:
 		if v == byDefault {
 			return true

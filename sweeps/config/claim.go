@@ -53,6 +53,7 @@ const (
 	NeedsTwoArms      Need = "two arms"
 	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
 	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block of the last snapshot or a delay of at most 1"
+	NeedsOneAge       Need = "at finite `grpo.group_size`: a block or a delay"
 	NeedsScatter      Need = "at finite `grpo.group_size`: `run.replicas` ≥ 2"
 	NeedsKnownRule    Need = "`optimizer.kind` heavy-ball or nesterov"
 	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"

@@ -20,7 +20,7 @@ var (
 	StabilityThreshold = &Claim{
 		Name: "stability-threshold", Per: PerCell,
 		Quantity:    "learning rate or refresh interval where the fixed point loses stability",
-		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
+		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsOneAge, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Instability,
 		Doc:         "At the measured stiffness, stability is lost where a multiplier leaves the unit circle; by the paper's rule at ηK·K_ref = 1 − μ.",
@@ -30,7 +30,7 @@ var (
 	RuleIsSafe = &Claim{
 		Name: "rule-is-safe", Per: PerCell,
 		Quantity:    "located threshold against the paper's rule or a sufficient one, one-sided; located/rule",
-		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
+		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsOneAge, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule},
 		Event:       sim.Instability,
 		Doc:         "No value below the rule is unstable; the exact theory predicts the distance from the rule to the threshold. The rule is the paper's, with the mean of random ages for K_ref, or with their largest (`rule-at-largest-age`), or the proven η(λ/2 + |λ_s|A) < 1 − μ (`sufficient-rule`, theory-trainers.md §11.1).",

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/sim"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -259,6 +260,8 @@ func TestFormatReadsBack(t *testing.T) {
 			v = rapid.SampledFrom(k.Words).Draw(t, "v")
 		case WeightsValue:
 			v = Weights(positiveZero(rapid.SliceOfN(rapid.Float64Range(0, 9), 1, 5).Draw(t, "v")))
+		case RecordValue:
+			v = Record{sim.PassAt(rapid.IntRange(1, maxPass).Draw(t, "k")), sim.SamplesDrawn, sim.EffectiveSampleSize}[rapid.IntRange(0, 2).Draw(t, "from"):]
 		case MeansValue:
 			var pairs PromptMeans
 			for range rapid.IntRange(1, 4).Draw(t, "n") {

@@ -19,7 +19,7 @@ func FuzzLoad(f *testing.F) {
 			f.Add(data, "")
 		}
 	}
-	for _, set := range []string{"grpo.group_size=inf", "policy.reference=[0, 1]", "policy.init={fixed_point_offset: 1}", "bandit.arms=[*a, &a b]", "run.steps", "seed=!!int 1"} {
+	for _, set := range []string{"grpo.group_size=inf", "policy.reference=[0, 1]", "policy.init={fixed_point_offset: 1}", "bandit.arms=[*a, &a b]", "run.steps", "run.record=[pass@8, samples]", "run.record=[pass@08]", "seed=!!int 1"} {
 		f.Add([]byte(loadMinimal), set)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, set string) {

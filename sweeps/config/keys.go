@@ -19,6 +19,7 @@ const (
 	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
 	WeightsValue                  // Weights
+	RecordValue                   // Record
 	MeansValue                    // PromptMeans
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
@@ -91,7 +92,7 @@ func (k Key) Sparse() bool {
 // sparse lists the beginnings of the paths of sparse keys.
 var sparse = []string{
 	"bandit.prompts.", "policy.reference_update.", "grpo.filter", valueKey, rateKey, floorKey, capKey, tauKey, powerKey, decayKey,
-	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm",
+	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm", recordKey,
 }
 
 // Want says in words what a value of the key must be: the end of a message
@@ -112,6 +113,8 @@ func (k Key) Want() string {
 		return listWords(k.Words)
 	case WeightsValue:
 		return fmt.Sprintf("a list of at most %d numbers ≥ 0", option.MaxTableAge+1)
+	case RecordValue:
+		return recordWant
 	case MeansValue:
 		return "a list of pairs of numbers" + condition + ", one per prompt"
 	case ListValue:
@@ -325,6 +328,7 @@ var otherKeys = []Key{
 		func(s *Settings) *int { return &s.Run.BurnIn }),
 	integerKey(replicasKey, between(1, maxReplicas), 1, "Number of independent replicas.",
 		func(s *Settings) *int { return &s.Run.Replicas }),
+	recordRow,
 }
 
 // rowOf completes the row of a key that is a field of Settings.

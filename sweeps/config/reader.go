@@ -163,6 +163,8 @@ func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
 	case WeightsValue:
 		weights, ok := rd.numbersIn(n, path, k.Want(), option.MaxTableAge+1, k.Range, "a number ≥ 0")
 		return Weights(weights), ok
+	case RecordValue:
+		return rd.quantities(n, path)
 	case MeansValue:
 		pairs, ok := rd.pairs(n, path, k)
 		return PromptMeans(pairs), ok
@@ -476,7 +478,7 @@ func isOneValue(k Key, n *node) bool {
 	}
 	first := n.items[0]
 	switch k.Kind {
-	case WeightsValue, ListValue, ArmsValue:
+	case WeightsValue, RecordValue, ListValue, ArmsValue:
 		return first.kind != list
 	case MeansValue:
 		return first.kind != list || len(first.items) == 0 || first.items[0].kind != list

@@ -194,7 +194,7 @@ func ofStep(e *option.Estimator) bool {
 }
 
 // cellRules are the rules between keys that hold in every cell, beside those of sharedRules.
-var cellRules = slices.Concat(generalRules, promptRules)
+var cellRules = slices.Concat(generalRules, promptRules, recordRules)
 
 // generalRules are those that do not belong to one option.
 var generalRules = []rule{
@@ -344,6 +344,8 @@ var needRules = func() []needRule {
 			"with " + behindKey + " {" + behindKey + "}" + finite, "0," + orInfinite}},
 		{NeedsMultipliers, rule{LagIntervalKey, []string{GroupSizeKey, lagKindKey, behindKey}, func(s *Settings) bool { return sampled(s) && s.Lag.Kind == option.Delay && s.Lag.Interval > 1 },
 			"with a delay of {" + LagIntervalKey + "}" + finite, "a block, a delay of at most 1" + orInfinite}},
+		{NeedsOneAge, rule{lagKindKey, []string{GroupSizeKey}, func(s *Settings) bool { return sampled(s) && s.Lag.Kind == option.Random },
+			"with random ages" + finite, "a block, a delay" + orInfinite}},
 		{NeedsScatter, rule{replicasKey, []string{GroupSizeKey}, func(s *Settings) bool { return sampled(s) && s.Run.Replicas < 2 },
 			"with " + replicasKey + " {" + replicasKey + "}" + finite, "at least 2"}},
 		{NeedsKnownRule, rule{optimizerKey, nil, func(s *Settings) bool { return s.Optimizer.Kind == option.Adam }, "with " + optimizerKey + " adam", "heavy-ball or nesterov"}},

@@ -155,6 +155,10 @@ func schemaValue(k Key) object {
 		return object{"enum": k.Words}
 	case WeightsValue:
 		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": option.MaxTableAge + 1}
+	case RecordValue:
+		return object{"type": "array", "maxItems": maxRecord, "uniqueItems": true, "items": object{"anyOf": []any{
+			object{"enum": []string{"effective-sample-size", "samples"}}, object{"type": "string", "pattern": "^" + passWord + "[1-9][0-9]*$"},
+		}}}
 	case MeansValue:
 		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2, "maxItems": 2}
 		return object{"type": "array", "items": pair, "maxItems": maxPrompts}

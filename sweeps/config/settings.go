@@ -130,6 +130,8 @@ func Format(v any) string {
 		return formatList(v, func(x float64) string { return Format(x) })
 	case Weights:
 		return Format([]float64(v))
+	case Record:
+		return formatList(recordWords(v), func(word string) string { return word })
 	case PromptMeans:
 		return formatList(v, func(pair [2]float64) string { return Format(pair[:]) })
 	case Init:
@@ -175,6 +177,8 @@ func documentValue(v any) any {
 		if v == option.Infinite {
 			return "inf"
 		}
+	case Record:
+		return recordWords(v)
 	case Init:
 		switch {
 		case v.Kind == AtLogits:

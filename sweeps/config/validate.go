@@ -120,7 +120,7 @@ func (c *checkState) addLocation(p *Point) {
 	}
 	switch lag := p.Settings.Lag.Kind; {
 	case param != LagIntervalKey:
-	case lag == option.Delay && sampled(&p.Settings):
+	case lag == option.Delay && sampled(&p.Settings) && c.Claim.Has(NeedsMultipliers):
 		c.rejectCell(path, "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
 	case lag == option.Random:
 		c.rejectCell(path, "random ages, which have no interval", "a block or a delay")

@@ -183,7 +183,8 @@ func TestTrajectoryForm(t *testing.T) {
 	}
 }
 
-// Reading some quantities gives the same series as reading all of them.
+// Reading some quantities gives the same series as reading all of them, and reading means the same
+// without quantiles.
 func TestWantedQuantities(t *testing.T) {
 	whole := longOutcome("a", 5).recorded
 	for i := range whole.Quantities {
@@ -200,6 +201,13 @@ func TestWantedQuantities(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, part); diff != "" || !ok {
 			t.Errorf("%v: %s", wanted, diff)
+		}
+		part, ok = parseMeans(text, wanted)
+		for i := range want.Quantities {
+			want.Quantities[i].Quantiles = nil
+		}
+		if diff := cmp.Diff(want, part); diff != "" || !ok {
+			t.Errorf("means of %v: %s", wanted, diff)
 		}
 	}
 }

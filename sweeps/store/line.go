@@ -95,8 +95,8 @@ func (l *storedLine) changed() error {
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 // trajectory reads the recorded series of the wanted quantities, or of all if none
-// is named. It is nil where nothing was recorded.
-func (l *storedLine) trajectory(wanted []sim.Quantity) (*Trajectory, error) {
+// is named, with one of the parsers. It is nil where nothing was recorded.
+func (l *storedLine) trajectory(wanted []sim.Quantity, parse func([]byte, []sim.Quantity) (*Trajectory, bool)) (*Trajectory, error) {
 	buffer := lines.Get().(*[]byte)
 	defer lines.Put(buffer)
 	line, err := l.read(*buffer)
@@ -107,7 +107,7 @@ func (l *storedLine) trajectory(wanted []sim.Quantity) (*Trajectory, error) {
 	if !recorded {
 		return nil, nil
 	}
-	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted)
+	t, ok := parse(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted)
 	if !ok {
 		return nil, l.changed()
 	}

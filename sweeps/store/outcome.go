@@ -110,7 +110,16 @@ func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
 	if o.line == nil {
 		return o.recorded, nil
 	}
-	return o.line.trajectory(wanted)
+	return o.line.trajectory(wanted, parseTrajectory)
+}
+
+// Means is Trajectory for callers that need no quantiles, which are most of what it reads: those of an
+// outcome in a journal are nil.
+func (o *Outcome) Means(wanted ...sim.Quantity) (*Trajectory, error) {
+	if o.line == nil {
+		return o.recorded, nil
+	}
+	return o.line.trajectory(wanted, parseMeans)
 }
 
 // SetTrajectory replaces the recorded series. The outcome then counts as one that is

@@ -106,7 +106,16 @@ func appendNumbers(text []byte, numbers []Number) []byte {
 // wanted quantities, or of all if none is named. ok is false if the text has another
 // form.
 func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
-	r := reader{text: text}
+	return (&reader{text: text}).trajectory(wanted)
+}
+
+// parseMeans reads what parseTrajectory reads, except for the quantiles, which are five of the seven
+// numbers of a record.
+func parseMeans(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
+	return (&reader{text: text, means: true}).trajectory(wanted)
+}
+
+func (r *reader) trajectory(wanted []sim.Quantity) (t *Trajectory, ok bool) {
 	t = new(Trajectory)
 	r.skip(`{"steps":`)
 	r.list(func() { t.Steps = append(t.Steps, int(r.number())) })
@@ -131,6 +140,7 @@ func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool
 // nothing.
 type reader struct {
 	text   []byte // the rest, not yet read
+	means  bool   // whether quantiles are left out
 	failed bool
 }
 
@@ -139,12 +149,18 @@ const endOfSeries = "]]}"
 
 // series reads a series after its quantity; it allocates for n steps.
 func (r *reader) series(n int) RecordedSeries {
-	s := RecordedSeries{Quantiles: make([][5]Number, 0, n)}
+	var s RecordedSeries
 	r.skip(`","mean":`)
 	s.Mean = r.numbers(make([]Number, 0, n))
 	r.skip(`,"stderr":`)
 	s.StdErr = r.numbers(make([]Number, 0, n))
 	r.skip(`,"quantiles":`)
+	if r.means {
+		r.until(endOfSeries)
+		r.skip(endOfSeries)
+		return s
+	}
+	s.Quantiles = make([][5]Number, 0, n)
 	r.list(func() {
 		var row [5]Number
 		if len(r.numbers(row[:0])) != len(row) {

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -163,7 +164,28 @@ func Samples(s *config.Settings) float64 {
 	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
 }
 
-// Arrival predicts the share of runs of a cell that end where its mean path does: 1 unless a known mechanism keeps runs away.
-func (cache *Cache) Arrival(*config.Settings) scope.Number {
-	return scope.Number{Value: 1, Kind: rom.Exact}
+// Arrival predicts the share of runs of the given number of steps from the logits start that end where their mean path does: those that no
+// mechanism of rom.Arrival keeps away. It leaves to the spread of runs along the path how far they differ at rest (rom.SpreadAtRest), and on their way where
+// the path has not come to the best arm, as long as no mechanism is flagged.
+func Arrival(params rom.Params, start []float64, steps int) scope.Number {
+	all := rom.Arrival(params, start, steps)
+	arrive, flagged := scope.Number{Value: 1, Kind: rom.LeadingOrder}, false
+	for i := range all.Rows {
+		row := &all.Rows[i]
+		if row.Mechanism == rom.SpreadAtRest || row.Because.Is(scope.PathNotThere) {
+			continue
+		}
+		flagged = flagged || row.Flag
+		arrive.Value *= 1 - row.Share.Value
+		arrive.Leave(scope.HigherOrder, row.Share.Size())
+		arrive.Because = cmp.Or(arrive.Because, row.Because, row.Share.Because)
+	}
+	switch onTheWay := all.Lost.Because.Is(scope.PathNotThere); {
+	case onTheWay && !flagged:
+		arrive.Leave(scope.HigherOrder, 1-arrive.Value)
+		arrive.Value = 1
+	case onTheWay, all.Rows == nil:
+		arrive.Because = cmp.Or(arrive.Because, all.Lost.Because)
+	}
+	return arrive
 }

@@ -39,7 +39,7 @@ var cures = []cure{
 	{"run.burn_in", func(s *config.Settings) (string, bool) {
 		s.Run.Steps += s.Run.BurnIn
 		s.Run.BurnIn *= 2
-		return fmt.Sprint(s.Run.BurnIn), s.Run.BurnIn > 0
+		return fmt.Sprintf("%d with run.steps = %d", s.Run.BurnIn, s.Run.Steps), s.Run.BurnIn > 0
 	}},
 }
 
@@ -97,5 +97,12 @@ func (cache *Cache) VarianceCures(s *config.Settings, margin float64) string {
 	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
 		v := cache.Stationary(&changed[0]).Variance()
 		return v.Judged(margin * math.Abs(v.Value))
+	})
+}
+
+// ArrivalCures is Cures of the way of a cell's runs to their stationary state.
+func (cache *Cache) ArrivalCures(s *config.Settings) string {
+	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
+		return cache.Stationary(&changed[0]).Arrival(cache.Start(&changed[0]))
 	})
 }

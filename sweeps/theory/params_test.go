@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -19,6 +20,7 @@ var notOfTheory = map[string]string{
 	config.StepsKey:     "the length of a run",
 	config.BurnInKey:    "the length of a run",
 	"run.replicas":      "the number of runs",
+	"run.record":        "only recorded",
 }
 
 // Every other key of the configuration changes the parameters of the theory, and every
@@ -71,6 +73,8 @@ func differentValues(t *testing.T, k config.Key) []any {
 		return []any{0.3, 0.4}
 	case config.WeightsValue:
 		return []any{config.Weights{0, 1}, config.Weights{1, 0.5}}
+	case config.RecordValue:
+		return []any{config.Record{sim.PassAt(4)}, config.Record{sim.EffectiveSampleSize, sim.SamplesDrawn}}
 	case config.MeansValue:
 		return []any{config.PromptMeans{{0.3, 0.1}, {0.9, 0.2}, {1, 0}}, config.PromptMeans{{0.3, 0.1}, {0.9, 0.4}, {1, 0}}}
 	case config.ListValue:

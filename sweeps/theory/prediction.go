@@ -20,6 +20,7 @@ type Prediction struct {
 	Oscillator     *rom.Oscillator    `json:"rom"`                      // constants of the reduced-order model
 	Regime         string             `json:"regime"`                   // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
 	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
+	Run            rom.Scope          `json:"run"`                      // of that state in the cell's run, whose mean path from the start has to come to rest
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
 	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
 	AtRest         Numbers            `json:"at_rest"`                  // the stationary numbers with all that they leave out
@@ -43,6 +44,8 @@ func Predict(id string, s *config.Settings) *Prediction {
 	line.AtRest = Numbers{at.Mean(""), at.Variance(), at.ZeroShare()}
 	line.Scope.Because = at.Scope()
 	line.Scope.In = !line.Scope.Because.Out()
+	line.Run.Because = at.Arrival(cache.Start(s))
+	line.Run.In = !line.Run.Because.Out()
 	line.Regime = NewRegime(s, p).Name()
 	if p.FixedPoint != nil {
 		line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator

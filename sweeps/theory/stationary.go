@@ -86,7 +86,7 @@ func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Fa
 		a.settled.Unknown += math.Abs(1 - a.settled.Reward)
 	}
 	if factors != rom.Unit {
-		a.settled.Escape = scope.Reason{}
+		a.settled = a.settled.Staying()
 	}
 	return a
 }
@@ -230,9 +230,20 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 	if init := s.Policy.Init; n.Out() || init.Kind == config.AtFixedPoint && init.Offset == 0 {
 		return
 	}
-	left, within := rom.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
+	left, within := a.settled.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
 	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn))
 	n.Because = within.Because
+}
+
+// Arrival returns the reason why runs from the logits start are not in the stationary state after burn-in: that
+// there is none, that their mean path is elsewhere, or that what a burn-in leaves of the way exceeds half of Var J.
+func (a *AtRest) Arrival(start []float64) scope.Reason {
+	n, margin := scope.Number{Because: a.Scope()}, math.Inf(1)
+	if _, best := variances(StationaryKind(a.settings, a.prediction), a.prediction); best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
+		margin = *best
+	}
+	a.InRun(&n, Params(a.settings, rom.Unit), start, scope.OfVariance)
+	return n.Judged(margin)
 }
 
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at

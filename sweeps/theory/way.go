@@ -2,6 +2,7 @@ package theory
 
 import (
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom"
@@ -16,7 +17,10 @@ type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
 	Samples    Series                  `json:"samples"` // mean number of samples drawn before each step; empty: not known
-	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J
+	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
+
+	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
+	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end at the best arm; nil as Margin
 }
 
 // Course is the path of a quantity at the steps of a Way.
@@ -37,10 +41,16 @@ type TimeTo struct {
 	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
 }
 
-// Way returns the way of the runs of a cell with the quantities that a run records. level is that of TimeTo; NaN: 95 % of the way.
-func (cache *Cache) Way(s *config.Settings, level float64) Way {
+// Way returns the way of the runs of a cell with the quantities that a run records, the effective sample size, and more.
+// level is that of TimeTo; NaN: 95 % of the way.
+func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity) Way {
 	steps := ComparedSteps(s)
-	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.Quantity(rom.EffectiveSamples))
+	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.EffectiveSampleSize)
+	for _, q := range append(more, s.Run.Record...) {
+		if q != sim.SamplesDrawn && !slices.Contains(quantities, q) {
+			quantities = append(quantities, q)
+		}
+	}
 	paths := cache.Courses(s, steps, quantities...)
 	way := Way{Quantities: make(map[sim.Quantity]Course)}
 	for i, q := range quantities {
@@ -51,50 +61,65 @@ func (cache *Cache) Way(s *config.Settings, level float64) Way {
 		p := &paths[i]
 		way.Quantities[q] = Course{p.Reward, p.Deviation, p.Neglected, p.Kind, p.Scope.Because}
 	}
+	params, from := Params(s, rom.Unit), cache.Start(s)
+	if from != nil {
+		margin, arrival := rom.MarginAlong(params, from, s.Run.Steps), rom.Arrival(params, from, s.Run.Steps)
+		way.Margin, way.Arrival = &margin, &arrival
+	}
 	if !way.Scope.In {
 		return way
 	}
+	way.Neglected = slices.Clone(way.Neglected)
+	if lost := lostReward(s, way.Arrival); lost > 0 {
+		for n := range way.Neglected[1:] {
+			way.Neglected[1+n] += lost
+		}
+	}
 	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	start, end := way.Reward[0], rom.BestReward(Params(s, rom.Unit))
-	if point, reached := cache.Equilibrium(Params(s, rom.Unit)).Reached(); reached {
+	start, end := way.Reward[0], rom.BestReward(params)
+	if point, reached := cache.Equilibrium(params).Reached(); reached {
 		end = point.Reward
 	}
 	if math.IsNaN(level) {
 		level = start + WayMade*(end-start)
 	}
-	way.TimeTo = way.timeTo(level, (level-start)/(end-start))
+	if math.Abs(end-start) > noWay {
+		way.TimeTo = way.timeTo(level, (level-start)/(end-start))
+	}
 	return way
+}
+
+// noWay is the distance of J from its end up to which a run starts there.
+const noWay = 1e-9
+
+// lostReward returns by how much the mean of J may lie below a path because of the runs that a flagged mechanism keeps away; +Inf where their share is
+// not known.
+func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, arm := range s.Bandit.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	for i := range arrival.Rows {
+		switch row := &arrival.Rows[i]; {
+		case !row.Flag:
+		case row.Share.Out():
+			return math.Inf(1)
+		default:
+			lost += row.Share.Value * (high - low)
+		}
+	}
+	return lost
 }
 
 // WayMade is the share of the way from J at the start to its end at which a run counts as done where no level is given: the usual
 // measure of trainers, as of `time_to_95` in maps.
 const WayMade = 0.95
 
-// timeTo returns when J reaches a level. What that leaves out is how far the time moves if the path is displaced by what it leaves out.
+// timeTo returns when J reaches a level.
 func (w *Way) timeTo(level, share float64) *TimeTo {
-	t := &TimeTo{Level: level, Share: share, Steps: scope.Number{Kind: w.Kind}}
-	up := level >= w.Reward[0]
-	at := func(sign float64) float64 {
-		values := make([]float64, len(w.Reward))
-		for i, x := range w.Reward {
-			if values[i] = x; sign != 0 {
-				values[i] += sign * w.Neglected[i]
-			}
-		}
-		return Reaches(w.Steps, values, level, up)
-	}
-	if t.Steps.Value = at(0); math.IsNaN(t.Steps.Value) {
-		t.Steps.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
-		return t
-	}
-	size := 0.0
-	for _, sign := range [2]float64{-1, 1} {
-		if other := at(sign); other != t.Steps.Value {
-			size = max(size, math.Abs(other-t.Steps.Value))
-		}
-	}
-	t.Steps.Leave(scope.HigherOrder, size)
-	if math.IsInf(t.Steps.Value, 1) {
+	t := &TimeTo{Level: level, Share: share, Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= w.Reward[0])}
+	t.Steps.Kind = w.Kind
+	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
 	}
 	i := 1
@@ -110,6 +135,30 @@ func (w *Way) timeTo(level, share float64) *TimeTo {
 		t.Samples = w.Samples[i-1] + part*(w.Samples[i]-w.Samples[i-1])
 	}
 	return t
+}
+
+// TimeOf returns when a path reaches a level, from below where up, see Reaches. What that leaves out is how far the time moves if the
+// path is displaced by what it leaves out at each step, to either side.
+func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (time scope.Number) {
+	if time.Value = Reaches(steps, values, level, up); math.IsNaN(time.Value) {
+		time.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
+		return time
+	}
+	size, note := 0.0, ""
+	for _, sign := range [2]float64{-1, 1} {
+		displaced := slices.Clone(values)
+		for i := range neglected {
+			displaced[i] += sign * neglected[i]
+		}
+		if other := Reaches(steps, displaced, level, up); other != time.Value {
+			size = max(size, math.Abs(other-time.Value))
+		}
+	}
+	if math.IsInf(size, 1) {
+		note = "displaced by what it leaves out, the path reaches the level or not"
+	}
+	time.Leave(scope.HigherOrder, size, note)
+	return time
 }
 
 // Reaches returns the optimizer step at which a curve first reaches a level, from below where up, interpolated linearly

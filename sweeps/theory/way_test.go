@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 
 // recorded are the quantities whose predicted paths are compared with simulated runs.
 var recorded = []sim.Quantity{
-	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm, sim.LogitGap,
+	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm, sim.LogitGap, sim.EffectiveSampleSize, sim.PassAt(4),
 }
 
 // The means of runs on the way follow the predicted paths of all quantities, within the size that the theory leaves out.
@@ -42,14 +43,18 @@ func checkWay(t *testing.T, seed uint64, cells, replicas, arms int) {
 			continue
 		}
 		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
-		paths := cache.Courses(&s, steps, recorded...)
+		asked := slices.Clone(recorded)
+		if len(s.Bandit.Arms) != 2 {
+			asked = slices.DeleteFunc(asked, func(q sim.Quantity) bool { return q == sim.LogitGap })
+		}
+		paths := cache.Courses(&s, steps, asked...)
 		result := simulated(t, &s)
 		if result.Trajectory == nil {
 			t.Logf("%d diverged", i)
 			continue
 		}
 		words := []string{}
-		for k, q := range recorded {
+		for k, q := range asked {
 			column := -1
 			for c, name := range result.Quantities {
 				if name == q {
@@ -145,6 +150,6 @@ policy: {init: [%s]}
 grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g, gradient: %s}}
 lag: %s
 optimizer: %s
-run: {steps: %d, replicas: %d}
+run: {steps: %d, replicas: %d, record: [effective-sample-size, pass@4]}
 `, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "4"), pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
 }

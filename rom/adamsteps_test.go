@@ -1,0 +1,73 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"grposim/option"
+)
+
+// adamSettings is a setting of TestTypicalSettings or one drawn like it.
+func adamSettings(scale option.Scale, size, interval int, beta, rate float64, means ...float64) Params {
+	p := adamCell(scale, size, 1, beta, rate, 0.999, interval)
+	for _, m := range means {
+		p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: m})
+	}
+	return p
+}
+
+// The law of mean steps of settings whose second moments vary, against simulated runs: mean probabilities of the arms after 0.8 to 2 million steps (64
+// replicas), of which the rarest have 1e-10 and 1e-6 at the fixed point, and Var J with its standard error.
+func TestStepLawAgainstRuns(t *testing.T) {
+	for _, c := range []struct {
+		p                Params
+		policy           []float64 // simulated; 0: more than a half
+		variance, within float64
+	}{
+		{adamSettings(option.StdScale, 64, 8, 0.0558, 0.00112, 0.67, 0.28, 0.28, 0.43, 0.06, 0.08), []float64{0, 2.1e-5, 2.1e-5, 8.8e-5, 1.25e-5, 1.25e-5}, 2.11e-10, 0.10e-10},
+		{adamSettings(option.NoScale, 16, 8, 0.0307, 0.00289, 0.64, 0.49, 0.94), []float64{4.4e-4, 1.34e-4, 0}, 7.3e-9, 0.3e-9},
+		{adamSettings(option.NoScale, 16, 4, 0.045, 0.00209, 0.91, 0.09, 0.79, 0.25, 0.35, 0.77, 0.41, 0.61), nil, 2.307e-6, 0.038e-6},
+		{adamSettings(option.NoScale, 64, 4, 0.0503, 0.0127, 0.91, 0.57, 0.16, 0.62), []float64{0, 1.14e-3, 3.1e-5, 3.0e-3}, 4.46e-7, 0.06e-7},
+	} {
+		p := c.p.checked()
+		where := fmt.Sprintf("β = %g, η = %g", p.KL.Coefficient, p.Optimizer.LearningRate)
+		l, _, because := NewEquilibrium(p).dynamicsOf(p)
+		if because.Out() {
+			t.Fatal(because)
+		}
+		x := l.stepLaw(&p.Optimizer)
+		if x == nil {
+			t.Errorf("%s: no law", where)
+			continue
+		}
+		if miss := math.Abs(x.variance - c.variance); miss > x.left.RewardVariance+x.follows+3*c.within {
+			t.Errorf("%s: Var J %.4g to %.2g, simulated %.4g ± %.2g", where, x.variance, x.left.RewardVariance+x.follows, c.variance, c.within)
+		}
+		probs := make([]float64, len(x.logits))
+		softmax(probs, x.logits)
+		for a, want := range c.policy {
+			// e^{−V/2} of the mean is not known
+			if v := x.logPolicies(probs).At(a, a); want > 0 && !(math.Abs(math.Log(probs[a]/want)) < 0.1+v/2) {
+				t.Errorf("%s: arm %d rests at %.3g, V = %.2g, simulated %.3g", where, a, probs[a], v, want)
+			}
+		}
+	}
+}
+
+// Where the second moment keeps its mean the law of mean steps is the self-consistent linear law.
+func TestStepLawOfDenseForces(t *testing.T) {
+	p := adamSettings(option.NoScale, 64, 1, 0.18, 0.00133, 0.32, 0.73, 0.62, 0.54, 0.66).checked()
+	l, _, because := NewEquilibrium(p).dynamicsOf(p)
+	if because.Out() {
+		t.Fatal(because)
+	}
+	x, want := l.stepLaw(&p.Optimizer), Predict(p).LeadingOrder.StationaryVariance.ExpectedReward
+	if x == nil || want == nil {
+		t.Fatal("no law")
+	}
+	adamNear(t, "Var J", x.variance, *want, 0.01**want)
+	if size := x.size(); size > 0.03 {
+		t.Errorf("the law leaves out %.3g of Var J", size)
+	}
+}

@@ -1,0 +1,222 @@
+package rom
+
+import (
+	"math"
+	"math/cmplx"
+	"slices"
+
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Growth says what local multipliers beyond the unit circle do to a path.
+type Growth string
+
+// The kinds of growth. A real multiplier above 1 on a plateau is the take-off of a policy that learns faster the farther it
+// has come. It is no instability: a path with no other ones does not overshoot.
+const (
+	NoGrowth    Growth = "none"        // no multiplier is beyond the unit circle
+	TakeOff     Growth = "take-off"    // real positive ones are
+	Instability Growth = "instability" // complex or negative ones are: deviations grow and alternate
+)
+
+// LocalPoint is the linear dynamics about one point of a mean path, with the policy there as its own snapshot.
+type LocalPoint struct {
+	Step       int        `json:"step"`            // optimizer step, ≥ 0
+	Reward     float64    `json:"expected_reward"` // J there, in units of reward
+	Stiffness  float64    `json:"stiffness"`       // λ of the stiffest mode, in units of force per logit; < 0 drives away
+	Multiplier [2]float64 `json:"multiplier"`      // [real, imaginary part] of the largest, of a refresh period (block) or a step
+	Modulus    float64    `json:"modulus"`         // its modulus, ≥ 0
+	Oscillates bool       `json:"oscillates"`      // a mode's dominant multiplier, of a period or of a step inside a block, is complex or negative
+}
+
+// PathMargin is how far a mean path is from an instability on its way.
+type PathMargin struct {
+	Scope    Scope      `json:"scope"`
+	Points   int        `json:"points"`   // evaluated on the path, at most 2·marginPoints
+	Stiffest LocalPoint `json:"stiffest"` // where the stiffest mode is stiffest
+	Largest  LocalPoint `json:"largest"`  // where the largest multiplier is largest
+	Growth   Growth     `json:"growth"`
+	// Oscillating is the point of the largest modulus among those with Oscillates. nil: there is none, and the mean
+	// path does not overshoot.
+	Oscillating *LocalPoint `json:"oscillating"`
+	// Overshoot is by how much the mean path passes its fixed point, ≥ 0, as a share of the way to it: the largest
+	// (θ−θ_0)·(θ*−θ_0)/|θ*−θ_0|² less 1, with two arms (max z − z*)/(z* − z_0). nil: there is no fixed point, or the run starts there.
+	Overshoot *float64 `json:"overshoot"`
+	// Drawdown is the largest fall of J below its maximum so far, as a share of the largest J less the first, within [0, 1] unless J
+	// falls below its start; 0 where J never rises.
+	Drawdown float64 `json:"drawdown"`
+}
+
+// marginPoints is the least number of points that are kept of a path that moves in so many steps.
+const marginPoints = 32
+
+// MarginAlong computes the local multipliers of the linear dynamics along the mean path from the logits init, one per arm, over the given number
+// of steps (see MeanField), at some dozens of points which are the closer in time the faster the path moves. They are those of docs/theory.md §5
+// with Λ_f and Λ_s at θ = θ_old = θ(t) and the learning rate of step t. It needs no fixed point, so that it holds without a KL penalty too.
+//
+// With two arms the mean path overshoots its fixed point only if the dominant multiplier is complex or negative somewhere on the way
+// (docs/theory-neglected.md §6.11): Oscillating says where. With more arms the dominant multipliers of all modes count.
+func MarginAlong(p Params, init []float64, steps int) PathMargin {
+	p = p.checked()
+	if because := p.notDerived(rewardsInDigits, meanForceKnown, weightsAtRest, localDynamics); because.Out() {
+		return PathMargin{Scope: Scope{Because: because}}
+	}
+	path := newMovingPath(init)
+	highest, first := math.Inf(-1), 0.0
+	m := newModel(&p)
+	var margin PathMargin
+	aim := p.aim(init)
+	_, margin.Scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
+		path.add(t, theta)
+		j := m.expected(theta)
+		if t == 0 {
+			first = j
+		}
+		highest = max(highest, j)
+		margin.Drawdown = max(margin.Drawdown, highest-j)
+		if aim != nil {
+			margin.Overshoot = larger(margin.Overshoot, aim.share(theta)-1)
+		}
+		return true
+	})
+	if highest > first {
+		margin.Drawdown /= highest - first
+	} else {
+		margin.Drawdown = 0
+	}
+	p.Start = init
+	folded := fold(p)
+	margin.Points, margin.Growth = len(path.at), NoGrowth
+	for i, point := range path.at {
+		local, ok := folded.local(point)
+		if !ok {
+			continue
+		}
+		if i == 0 || local.Stiffness > margin.Stiffest.Stiffness {
+			margin.Stiffest = local
+		}
+		if local.Modulus > margin.Largest.Modulus {
+			margin.Largest = local
+		}
+		if local.Oscillates && (margin.Oscillating == nil || local.Modulus > margin.Oscillating.Modulus) {
+			margin.Oscillating = &local
+		}
+		switch beyond := local.Modulus > 1+linear.Rounded.Mixing; {
+		case beyond && (local.Multiplier[1] != 0 || local.Multiplier[0] < 0):
+			margin.Growth = Instability
+		case beyond && margin.Growth == NoGrowth:
+			margin.Growth = TakeOff
+		}
+	}
+	return margin
+}
+
+// larger returns the larger one of x and *of, and x, but at least 0, where of is nil.
+func larger(of *float64, x float64) *float64 {
+	if of != nil {
+		x = max(x, *of)
+	}
+	x = max(x, 0)
+	return &x
+}
+
+// aim is the straight way from a start to a fixed point, in centred logits.
+type aim struct {
+	from, way []float64
+	square    float64 // |way|²
+}
+
+// aim returns the way from init to the fixed point that it reaches; nil: there is none, or no way.
+func (p Params) aim(init []float64) *aim {
+	if p.notDerived(fixedPointKnown).Out() {
+		return nil
+	}
+	p.Start = init
+	merged := fold(p)
+	if !merged.representable() {
+		return nil
+	}
+	logits := merged.reached()
+	if logits == nil {
+		return nil
+	}
+	a := &aim{from: centred(init), way: merged.arms(logits)}
+	floats.Sub(a.way, a.from)
+	if a.square = floats.Dot(a.way, a.way); a.square <= settled {
+		return nil
+	}
+	return a
+}
+
+// share returns the share of the way that the logits theta have gone.
+func (a *aim) share(theta []float64) float64 {
+	gone := centred(theta)
+	floats.Sub(gone, a.from)
+	return floats.Dot(gone, a.way) / a.square
+}
+
+// centred returns logits with their mean subtracted.
+func centred(logits []float64) []float64 {
+	out := slices.Clone(logits)
+	floats.AddConst(-floats.Sum(logits)/float64(len(logits)), out)
+	return out
+}
+
+// pathPoint is the policy of one step.
+type pathPoint struct {
+	step  int
+	theta []float64
+}
+
+// movingPath keeps points of a path that are at least apart logits away from the one before. When there are
+// 2·marginPoints every second one is dropped and the distance doubled.
+type movingPath struct {
+	apart float64
+	at    []pathPoint
+}
+
+func newMovingPath(init []float64) *movingPath {
+	return &movingPath{apart: 1e-3, at: []pathPoint{{0, slices.Clone(init)}}}
+}
+
+func (m *movingPath) add(t int, theta []float64) {
+	if floats.Distance(theta, m.at[len(m.at)-1].theta, math.Inf(1)) < m.apart {
+		return
+	}
+	if m.at = append(m.at, pathPoint{t, slices.Clone(theta)}); len(m.at) < 2*marginPoints {
+		return
+	}
+	m.apart *= 2
+	for i := range marginPoints {
+		m.at[i] = m.at[2*i]
+	}
+	m.at = m.at[:marginPoints]
+}
+
+// local returns the linear dynamics about a point of a path of all arms; ok is false where it is not finite or not known.
+func (f *folded) local(point pathPoint) (local LocalPoint, ok bool) {
+	logits := make([]float64, len(f.count))
+	for a, c := range f.class {
+		logits[c] = point.theta[a] + math.Log(f.count[c])
+	}
+	l := newLinearization(*f, logits)
+	o := &f.Optimizer
+	if !l.finite() {
+		return local, false
+	}
+	motion := l.newMotion(o.Kind, rateAt(o, point.step), o.Momentum, nil)
+	if motion == nil || motion.TooLarge().Out() {
+		return local, false
+	}
+	values := motion.Multipliers()
+	if len(values) == 0 {
+		return local, false
+	}
+	local = LocalPoint{
+		Step: point.step, Reward: l.model.expected(logits), Stiffness: l.modes()[0].total,
+		Multiplier: [2]float64{real(values[0]), imag(values[0])}, Modulus: cmplx.Abs(values[0]), Oscillates: motion.Oscillates(),
+	}
+	return local, true
+}

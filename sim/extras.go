@@ -1,0 +1,213 @@
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/option"
+)
+
+// Quantities that a cell records where Run.Record names them, beside those and PassAt.
+const (
+	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean
+	SamplesDrawn        Quantity = "samples"               // drawn for the steps before this one, ≥ 0; with option.Redraw the expected number, what is thrown away included
+)
+
+// passPrefix begins the names of PassAt.
+const passPrefix = "pass_at_"
+
+// PassAt returns the quantity 1 − (1−J)^k, the probability that one of k ≥ 1 samples of the
+// policy has reward 1, where rewards are 0 or 1; the mean over prompts of many.
+func PassAt(k int) Quantity { return Quantity(passPrefix + strconv.Itoa(k)) }
+
+// Samples returns the k of PassAt(k); ok is false for another quantity.
+func (q Quantity) Samples() (k int, ok bool) {
+	number, isPass := strings.CutPrefix(string(q), passPrefix)
+	k, err := strconv.Atoi(number)
+	return k, isPass && err == nil && k >= 1 && q == PassAt(k)
+}
+
+// Quantities lists what the cell records, in the order of Result.Trajectory: the quantities of
+// its number of arms, then those of Run.Record.
+func (c *Cell) Quantities() []Quantity {
+	return append(Quantities(len(c.Bandit.Arms)), c.Run.Record...)
+}
+
+// checkRecord adds the quantities of Run.Record that the cell cannot record.
+func (c *Cell) checkRecord(m *option.Mistakes) {
+	m.Want(len(c.Run.Record) <= quantityCount, "Run.Record", c.Run.Record, fmt.Sprintf("at most %d quantities", quantityCount))
+	seen := make(map[Quantity]bool)
+	for _, q := range c.Run.Record {
+		_, passes := q.Samples()
+		m.Want(passes || q == EffectiveSampleSize || q == SamplesDrawn, "Run.Record", q, "PassAt(k), EffectiveSampleSize or SamplesDrawn")
+		m.Want(!seen[q], "Run.Record", q, "each quantity once")
+		m.Want(!passes || Binary(c.Bandit.Arms), "Bandit.Arms", c.Bandit.Arms, "rewards of 0 or 1, with "+string(q)+" in Run.Record")
+		m.Want(q != SamplesDrawn || !c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with samples in Run.Record")
+		seen[q] = true
+	}
+}
+
+// Binary reports whether all rewards of the arms are 0 or 1.
+func Binary(arms []option.Arm) bool {
+	for _, arm := range arms {
+		sure := arm.Law == option.Constant || arm.Law == option.Normal && arm.Std == 0
+		if arm.Law != option.Bernoulli && !(sure && (arm.Mean == 0 || arm.Mean == 1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// extras is what a replica records of Run.Record.
+type extras struct {
+	values  [][quantityCount]float64 // by recorded step, in the order of Run.Record; allocated by the caller
+	redrawn float64                  // expected samples of the steps before this one, if countsRedraws
+}
+
+// countsRedraws reports whether the run has to add up, step by step, the samples that it is
+// expected to draw; without option.Redraw their number is known.
+func (c *Cell) countsRedraws() bool {
+	if c.Estimator.Filter != option.Redraw {
+		return false
+	}
+	for _, q := range c.Run.Record {
+		if q == SamplesDrawn {
+			return true
+		}
+	}
+	return false
+}
+
+// recordsInVectors reports whether a vectorBatch has what the cell records: of one snapshot a
+// step, and samples of one prompt.
+func (c *Cell) recordsInVectors() bool {
+	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws())
+}
+
+// SamplesBefore returns the number of samples drawn for the steps before step t: G·B in each step
+// that draws. It reads the estimator and the lag alone. known is false where groups are redrawn and
+// where nothing is drawn, at G = ∞.
+func (c *Cell) SamplesBefore(t int) (samples float64, known bool) {
+	if c.Estimator.Samples == option.Reused {
+		block := c.Lag.StepsPerSnapshot()
+		t = (t + block - 1) / block
+	}
+	return float64(t) * c.samplesAStep(), c.Estimator.Filter != option.Redraw && !c.Deterministic()
+}
+
+// samplesAStep returns G·B.
+func (c *Cell) samplesAStep() float64 {
+	return float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
+}
+
+// countRedraws adds the expected number of samples of step t, whose snapshots are set. The
+// groups of a policy are drawn until the rewards of one differ, with probability P, so that each
+// that is kept takes G/P samples; of many prompts P is the mean of theirs. Where P is 0 trainers
+// draw for ever, and the number is infinite.
+func (r *replica) countRedraws(t int) {
+	if r.extra == nil || !r.cell.countsRedraws() || !r.cell.Draws(t) {
+		return
+	}
+	size, s := float64(r.cell.Estimator.GroupSize), r.sampler
+	switch {
+	case s.prompts != nil:
+		sum, redraws := 0.0, s.prompts.redraws
+		for x, group := range redraws.groups {
+			sum += group.Chance(redraws.behaviour(x).Probs)
+		}
+		r.extra.redrawn += r.cell.samplesAStep() / (sum / float64(len(redraws.groups)))
+	case r.cell.agedByGroup():
+		for _, snapshot := range r.ages.snapshots {
+			r.extra.redrawn += size / s.informative.Chance(snapshot.Probs)
+		}
+	default:
+		r.extra.redrawn += r.cell.samplesAStep() / s.informative.Chance(r.snapshot.Probs)
+	}
+}
+
+// observeExtras records Run.Record at step t, whose snapshots are set; reward is J.
+func (r *replica) observeExtras(t int, reward float64) {
+	v := &r.extra.values[r.nextRecord]
+	*v = [quantityCount]float64{} // the memory may be that of another cell
+	for i, q := range r.cell.Run.Record {
+		switch k, passes := q.Samples(); {
+		case passes:
+			v[i] = r.passes(k, reward)
+		case q == EffectiveSampleSize:
+			v[i] = r.effectiveSampleSize()
+		case r.cell.countsRedraws():
+			v[i] = r.extra.redrawn
+		default:
+			v[i], _ = r.cell.SamplesBefore(t)
+		}
+	}
+}
+
+// passes returns pass@k; reward is J.
+func (r *replica) passes(k int, reward float64) float64 {
+	mean, n := 0.0, 0.0
+	add := func(reward float64) {
+		n++
+		mean += pass(k, reward)
+	}
+	switch p := r.sampler.prompts; {
+	case r.tabular != nil:
+		for x := range r.tabular.prompts {
+			add(r.tabular.prompts[x].reward)
+		}
+	case p != nil:
+		for x := range p.Means {
+			add(r.policy.Mean(p.Means[x][:]))
+		}
+	default:
+		return pass(k, reward)
+	}
+	return mean / n
+}
+
+// pass returns 1 − (1−reward)^k for a reward in [0, 1] but for rounding.
+func pass(k int, reward float64) float64 {
+	miss, power := max(1-reward, 0), 1.0
+	for bit := bits.Len(uint(k)) - 1; bit >= 0; bit-- {
+		power = float64(power * power)
+		if k>>bit&1 == 1 {
+			power = float64(power * miss)
+		}
+	}
+	return 1 - power
+}
+
+// effectiveSampleSize returns the mean over the step's snapshots, in proportion to their share of
+// its gradient, or over all prompts.
+func (r *replica) effectiveSampleSize() float64 {
+	mean := 0.0
+	switch {
+	case r.tabular != nil:
+		for x := range r.tabular.prompts {
+			b := &r.tabular.prompts[x]
+			mean += sampleShare(b.policy, b.snapshot)
+		}
+		return mean / float64(len(r.tabular.prompts))
+	case r.ages != nil && len(r.ages.snapshots) > 0:
+		for i, snapshot := range r.ages.snapshots {
+			mean += float64(r.ages.weights[i] * sampleShare(r.policy, snapshot))
+		}
+		return mean
+	}
+	return sampleShare(r.policy, r.snapshot)
+}
+
+// sampleShare returns 1/Σ_a π_a²/π_old,a = (E ρ)²/E ρ² over the samples of π_old, at most 1 but
+// for rounding; 0 where an arm of π is out of reach of π_old.
+func sampleShare(now, old *grpo.Policy) float64 {
+	sum := 0.0
+	for a, p := range now.Probs {
+		if p > 0 {
+			sum += float64(p * (p / old.Probs[a]))
+		}
+	}
+	return min(1/sum, 1)
+}

@@ -1,0 +1,309 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/option"
+)
+
+// recordable lists quantities that the cell can record.
+func recordable(c *Cell) []Quantity {
+	record := []Quantity{SamplesDrawn, EffectiveSampleSize}
+	if c.Deterministic() {
+		record = record[1:]
+	}
+	if Binary(c.Bandit.Arms) {
+		record = append(record, PassAt(1), PassAt(5), PassAt(64))
+	}
+	return record
+}
+
+// A name of a quantity is that of a pass@k if it is the name that PassAt writes.
+func TestPassNames(t *testing.T) {
+	for _, k := range []int{1, 8, 1 << 31} {
+		if got, ok := PassAt(k).Samples(); got != k || !ok {
+			t.Errorf("%s: got %d, %v", PassAt(k), got, ok)
+		}
+	}
+	for _, q := range []Quantity{"pass_at_", "pass_at_0", "pass_at_08", "pass_at_+8", "pass_at_-1", "pass_at_1.5", "entropy", SamplesDrawn} {
+		if k, ok := q.Samples(); ok {
+			t.Errorf("%s: got %d", q, k)
+		}
+	}
+}
+
+// pass@k is that of the formula, also where powers of a rare miss are small.
+func TestPass(t *testing.T) {
+	for _, reward := range []float64{0, 1e-9, 0.1, 0.55, 1 - 1e-12, 1} {
+		for _, k := range []int{1, 2, 3, 8, 100, 1000} {
+			if got, want := pass(k, reward), -math.Expm1(float64(k)*math.Log1p(-reward)); math.Abs(got-want) > 1e-13 {
+				t.Errorf("pass@%d at %g: got %.17g, want %.17g", k, reward, got, want)
+			}
+		}
+	}
+}
+
+// At G = ∞ what is recorded of the first block from the uniform policy is known: J = 0.55, after a
+// step z = 2·0.1·0.175, while the snapshot is still the uniform policy.
+func TestExtrasOfTheReferenceBandit(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize, c.Lag.Interval, c.Init = option.Infinite, 2, []float64{0, 0}
+	c.Run = Run{Steps: 2, Record: []Quantity{PassAt(4), EffectiveSampleSize}}
+	p := 1 / (1 + math.Exp(-0.035))
+	reward := 0.2 + 0.7*p
+	for step, want := range []map[Quantity]float64{
+		{PassAt(4): 1 - math.Pow(0.45, 4), EffectiveSampleSize: 1},
+		{PassAt(4): 1 - math.Pow(1-reward, 4), EffectiveSampleSize: 1 / (2*p*p + 2*(1-p)*(1-p))},
+		{EffectiveSampleSize: 1},
+	} {
+		r := newBatch(c.checked(), []int{0, 1, 2}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1).run(t.Context(), 0, 1)[0]
+		for q, want := range want {
+			if got := r.extra.values[step][slices.Index(c.Run.Record, q)]; math.Abs(got-want) > 1e-12 {
+				t.Errorf("step %d: %s is %.15g, want %.15g", step, q, got, want)
+			}
+		}
+	}
+}
+
+// Without redrawing, the samples before a step are G·B for each step that draws, with `drop` too.
+func TestSamplesOfFixedNumber(t *testing.T) {
+	for _, change := range []func(*Cell){
+		func(*Cell) {},
+		func(c *Cell) { c.Estimator.Filter = option.Drop },
+		func(c *Cell) { c.Lag.Interval = 4 },
+		func(c *Cell) { c.Lag.Interval, c.Estimator.Samples = 4, option.Reused },
+	} {
+		c := referenceCell()
+		c.Estimator.GroupsPerStep = 3
+		c.Run = Run{Steps: 21, Replicas: 4, Record: []Quantity{SamplesDrawn}}
+		change(&c)
+		want := make([]float64, c.Run.Steps+1)
+		for step := range c.Run.Steps {
+			want[step+1] = want[step]
+			if c.Draws(step) {
+				want[step+1] += 48
+			}
+		}
+		r := simulate(t, []Cell{c}, 1)[0]
+		for i, step := range r.Steps {
+			if s := r.Trajectory[i][len(r.Quantities)-1]; s.Mean != want[step] || s.StdErr != 0 || s.Quantiles[4] != want[step] {
+				t.Errorf("%+v, step %d: got %+v, want %v", c.Lag, step, s, want[step])
+			}
+		}
+	}
+}
+
+// The expected number of samples of redrawn groups is the mean of those that a slow simulator draws
+// and counts, group by group. The two differ by more than five standard errors with a probability
+// of about 6e-7 for each comparison.
+func TestSamplesOfRedrawnGroups(t *testing.T) {
+	const replicas = 4000
+	for _, interval := range []int{1, 3} {
+		c := referenceCell()
+		c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = 1, 0.1
+		c.Estimator.GroupSize, c.Estimator.GroupsPerStep, c.Estimator.Filter = 4, 2, option.Redraw
+		c.Estimator.KL.Coefficient, c.Init, c.Lag.Interval = 0, []float64{0, 1}, interval
+		c.Optimizer.LearningRate = 0.6
+		c.Run = Run{Steps: 12, Replicas: replicas, Record: []Quantity{SamplesDrawn}}
+		r := simulate(t, []Cell{c}, 1)[0]
+		rng := rand.New(rand.NewPCG(1, uint64(interval)))
+		for _, steps := range []int{6, 12} {
+			got := r.Trajectory[slices.Index(r.Steps, steps)][len(r.Quantities)-1]
+			sum, squares := 0.0, 0.0
+			for range replicas {
+				n := slowDraws(&c, steps, rng)
+				sum, squares = sum+n, squares+n*n
+			}
+			mean := sum / replicas
+			stdErr := math.Hypot(got.StdErr, math.Sqrt((squares/replicas-mean*mean)/replicas))
+			if math.Abs(got.Mean-mean) > 5*stdErr {
+				t.Errorf("K = %d, %d steps: got %g samples, drawn %g ± %g", interval, steps, got.Mean, mean, stdErr)
+			}
+		}
+	}
+}
+
+// slowDraws runs plain gradient ascent on two arms without scale, draws groups until their rewards
+// differ and returns the number of samples that it has drawn.
+func slowDraws(c *Cell, steps int, rng *rand.Rand) (samples float64) {
+	e := &c.Estimator
+	theta := slices.Clone(c.Init)
+	var old []float64
+	for t := range steps {
+		if t%c.Lag.Interval == 0 {
+			old = slowSoftmax(theta)
+		}
+		pi, g := slowSoftmax(theta), []float64{0, 0}
+		for range e.GroupsPerStep {
+			arms, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
+			for mean := 0.0; mean == 0 || mean == 1; {
+				mean = 0
+				for i := range arms {
+					arms[i], rewards[i] = 0, 0
+					if rng.Float64() >= old[0] {
+						arms[i] = 1
+					}
+					if rng.Float64() < c.Bandit.Arms[arms[i]].Mean {
+						rewards[i] = 1
+					}
+					mean += rewards[i] / float64(e.GroupSize)
+				}
+				samples += float64(e.GroupSize)
+			}
+			mean := 0.0
+			for _, r := range rewards {
+				mean += r / float64(e.GroupSize)
+			}
+			for i, arm := range arms {
+				for a := range g {
+					score := -pi[a]
+					if a == arm {
+						score++
+					}
+					g[a] += (rewards[i] - mean) * score / float64(e.GroupSize*e.GroupsPerStep)
+				}
+			}
+		}
+		for a := range theta {
+			theta[a] += c.Optimizer.LearningRate * g[a]
+		}
+	}
+	return samples
+}
+
+// What is recorded of many prompts, and of groups with an age each, is known at the first two steps:
+// G·B over the mean chance of a group whose rewards differ, and means over the prompts.
+func TestExtrasOfPromptsAndAges(t *testing.T) {
+	chance := func(reward float64, size int) float64 {
+		return 1 - math.Pow(reward, float64(size)) - math.Pow(1-reward, float64(size))
+	}
+	for name, c := range promptCells() {
+		c.Run.Record, c.Run.Steps, c.Run.BurnIn = []Quantity{SamplesDrawn, PassAt(3)}, 1, 0
+		r := simulate(t, []Cell{c}, 1)[0]
+		start := newReplica(c.checked(), nil, coupledLaws(&c.Bandit, &c.Estimator))
+		start.begin(0)
+		mean, passes := 0.0, 0.0
+		for x, m := range c.Prompts.Means {
+			policy := start.policy
+			if start.tabular != nil {
+				policy = start.tabular.prompts[x].policy
+			}
+			reward := policy.Mean(m[:])
+			mean += chance(reward, c.Estimator.GroupSize) / float64(len(c.Prompts.Means))
+			passes += (1 - math.Pow(1-reward, 3)) / float64(len(c.Prompts.Means))
+		}
+		if c.Estimator.Filter != option.Redraw {
+			mean = 1
+		}
+		samples, pass := len(r.Quantities)-2, len(r.Quantities)-1
+		if got, want := r.Trajectory[1][samples].Mean, c.samplesAStep()/mean; math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%s: %g samples in a step, want %g", name, got, want)
+		}
+		if got := r.Trajectory[0][pass].Mean; math.Abs(got-passes) > 1e-12 {
+			t.Errorf("%s: pass@3 %g, want %g", name, got, passes)
+		}
+	}
+	c := referenceCell()
+	c.Lag, c.Estimator.GroupsPerStep, c.Estimator.GroupSize = randomAgesOfGroups, 3, 4
+	c.Estimator.Filter, c.Init = option.Redraw, []float64{0, 0}
+	c.Run = Run{Steps: 40, Replicas: 20, Record: []Quantity{SamplesDrawn, EffectiveSampleSize}}
+	r := simulate(t, []Cell{c}, 1)[0]
+	samples := len(r.Quantities) - 2
+	if got, want := r.Trajectory[1][samples].Mean, 12/chance(0.55, 4); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("ages: %g samples in a step, want %g", got, want)
+	}
+	if first, last := r.Trajectory[0][samples+1].Mean, r.Trajectory[len(r.Steps)-1][samples+1].Mean; first != 1 || !(last > 0.9 && last < 1) {
+		t.Errorf("ages: effective sample size %g at the start, %g at the end", first, last)
+	}
+}
+
+var randomAgesOfGroups = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, To: 6, Drawn: option.AgePerGroup}}
+
+// At G = ∞ a random lag weights its snapshots by their probabilities.
+func TestSampleShareOverAges(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize, c.Lag, c.Init = option.Infinite, option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{3, 1}}}, []float64{0, 0}
+	c.Run = Run{Steps: 1, Record: []Quantity{EffectiveSampleSize}}
+	r := simulate(t, []Cell{c}, 1)[0]
+	z := 2 * 0.1 * 0.175
+	p := 1 / (1 + math.Exp(-z))
+	got, want := r.Trajectory[1][len(r.Quantities)-1].Mean, 0.75+0.25/(2*p*p+2*(1-p)*(1-p))
+	if math.Abs(got-want) > 1e-12 {
+		t.Errorf("got %.15g, want %.15g", got, want)
+	}
+}
+
+// Where no group can have both rewards the expected number of samples is infinite, and the run goes on.
+func TestSamplesOfNothingToRedraw(t *testing.T) {
+	c := referenceCell()
+	c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = 1, 1
+	c.Estimator.Filter = option.Redraw
+	c.Run = Run{Steps: 3, Replicas: 20, Record: []Quantity{SamplesDrawn, PassAt(2)}}
+	r := simulate(t, []Cell{c}, 1)[0]
+	if s := r.Trajectory[len(r.Steps)-1]; r.Status != OK || !math.IsInf(s[len(s)-2].Quantiles[2], 0) && !math.IsNaN(s[len(s)-2].Quantiles[2]) || s[len(s)-1].Mean != 1 {
+		t.Errorf("%s, %+v", r.Status, s)
+	}
+}
+
+// Run.Record takes each of its quantities once, where the cell has it.
+func TestCheckRecord(t *testing.T) {
+	for want, change := range map[string]func(*Cell){
+		"Run.Record: got entropy":          func(c *Cell) { c.Run.Record = []Quantity{Entropy} },
+		"want each quantity once":          func(c *Cell) { c.Run.Record = []Quantity{PassAt(2), PassAt(2)} },
+		"want a finite size, with samples": func(c *Cell) { c.Run.Record, c.Estimator.GroupSize = []Quantity{SamplesDrawn}, option.Infinite },
+		"want rewards of 0 or 1": func(c *Cell) {
+			c.Run.Record, c.Bandit.Arms[0] = []Quantity{PassAt(2)}, option.Arm{Law: option.Normal, Mean: 1, Std: 1}
+		},
+		"at most 10 quantities": func(c *Cell) {
+			for k := range 11 {
+				c.Run.Record = append(c.Run.Record, PassAt(k+1))
+			}
+		},
+	} {
+		c := referenceCell()
+		change(&c)
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}()
+			c.checked()
+		}()
+	}
+	c := referenceCell()
+	c.Bandit.Arms[0] = option.Arm{Law: option.Constant, Mean: 1}
+	c.Run.Record = []Quantity{PassAt(2)}
+	c.checked()
+}
+
+// The results of a cell that records more do not depend on workers, nor on the cells before.
+func TestExtrasOfManyReplicas(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.Filter = option.Redraw
+	c.Run = Run{Steps: 60, BurnIn: 20, Replicas: 1100, Record: []Quantity{PassAt(8), SamplesDrawn, EffectiveSampleSize}}
+	plain := c
+	plain.Run.Record = nil
+	cells := []Cell{c, plain, c}
+	want := simulate(t, cells, 1)
+	if diff := difference(want, simulate(t, cells, 3)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := difference(want[0], want[2]); diff != "" {
+		t.Error(diff)
+	}
+	// what every cell records is the same with and without
+	for i, row := range want[1].Trajectory {
+		if diff := difference(row, want[0].Trajectory[i][:len(row)]); diff != "" {
+			t.Fatalf("step %d: %s", want[1].Steps[i], diff)
+		}
+	}
+	if diff := difference(want[1].Estimates, want[0].Estimates); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,267 @@
+package sim
+
+import (
+	"context"
+	"math"
+
+	"grposim/grpo/fp"
+	"grposim/option"
+	"grposim/sim/measure"
+)
+
+// mapping is the shape of the linear map of deviations from one refresh instant to the next,
+//
+//	(x, v)_{n+1} = (x, v)_n + C (x_n, v_n, x_{n−past}) + innovation,
+//
+// x the gaps of a deviation of the logits to the last arm, v those of the velocity. The innovation
+// is independent of all that C multiplies, so that sampled pairs of any number of arms and under any lag with
+// one snapshot a step determine C.
+type mapping struct {
+	gaps     int  // A − 1
+	velocity bool // v counts
+	snapshot bool // x_{n−past} counts beside x and v
+	lastStep bool // x_{n−past} is the policy of the step before, which x and v give from the first period on
+	past     int  // periods
+}
+
+// newMapping returns the mapping of a cell whose lag is a block or a delay. Of a snapshot that
+// is one step old x_{n−1} = x_n − ηv_n, but for Nesterov's method.
+func newMapping(c *Cell) mapping {
+	o, past := &c.Optimizer, c.Lag.Behind
+	if c.Lag.Kind == option.Delay {
+		past = c.Lag.Interval
+	}
+	plain := o.Kind == option.HeavyBall || o.Kind == option.Nesterov && o.Momentum == 0
+	lastStep := past == 1 && RefreshPeriod(c.Lag) == 1 && plain
+	return mapping{
+		gaps:     len(c.Init) - 1,
+		velocity: !plain || o.Momentum > 0 || lastStep,
+		snapshot: past > 0 && !lastStep,
+		lastStep: lastStep,
+		past:     past,
+	}
+}
+
+// sizes returns the numbers of components that C takes and gives.
+func (m *mapping) sizes() (from, to int) {
+	from, to = m.gaps, m.gaps
+	if m.velocity {
+		from, to = 2*m.gaps, 2*m.gaps
+	}
+	if m.snapshot {
+		from += m.gaps
+	}
+	return from, to
+}
+
+// starts returns the starts of pairs: one in which the logit of one arm is displaced against all
+// others by reach for each arm, and with momentum one in which it has the velocity that carries it so far. Velocities
+// that only follow from displacements are nearly parallel to them, which leaves much of C to noise.
+func (m *mapping) starts(o *option.Optimizer, reach float64) []deviation {
+	var all []deviation
+	for a := range m.gaps + 1 {
+		alone, rest := make([]float64, m.gaps+1), make([]float64, m.gaps+1)
+		for b := range alone {
+			alone[b] = -reach / float64(m.gaps)
+		}
+		alone[a] = reach
+		all = append(all, deviation{alone, rest})
+		if o.Kind == option.Adam || o.Momentum == 0 {
+			continue
+		}
+		speed := make([]float64, m.gaps+1)
+		for b, x := range alone {
+			speed[b] = x * ((1 - o.Momentum) / float64(o.Momentum*o.LearningRate))
+		}
+		all = append(all, deviation{rest, speed})
+	}
+	return all
+}
+
+// state is a deviation as C takes it, with the snapshots that are still to come.
+type state struct {
+	mapping
+	now  []float64   // x, v where it counts, and the snapshot where it counts
+	next []float64   // y of a row
+	old  [][]float64 // x at the last instants, of instant n in slot n mod past
+}
+
+func newState(m mapping) *state {
+	from, to := m.sizes()
+	s := &state{mapping: m, now: make([]float64, from), next: make([]float64, to)}
+	if m.snapshot {
+		s.old = make([][]float64, m.past)
+		for i := range s.old {
+			s.old[i] = make([]float64, m.gaps)
+		}
+	}
+	return s
+}
+
+// turn sets the snapshot of instant n, x_{n−past} or x_0 before, and keeps x_n.
+func (s *state) turn(n int) {
+	if !s.snapshot {
+		return
+	}
+	x, slot := s.now[:s.gaps], s.old[n%s.past]
+	if n == 0 {
+		for _, old := range s.old {
+			copy(old, x)
+		}
+	}
+	copy(s.now[len(s.next):], slot)
+	copy(slot, x)
+}
+
+// mapPeriods is the number of periods for which a fitted map is iterated. The growth is taken over the last quarter and the
+// one before, when all modes have died whose moduli differ from the largest by more than 1e-3; the phase of a
+// rotation is worth less than 1e-4 of the growth of a period.
+const mapPeriods = 1 << 14
+
+// growth returns ln of the factor by which deviations grow in a period under C, in the long run;
+// NaN where C is not determined.
+func (m *mapping) growth(c [][]float64, ok bool) float64 {
+	if !ok {
+		return math.NaN()
+	}
+	s := newState(*m)
+	for a := range s.gaps {
+		s.now[a] = 1 / float64(a+1)
+	}
+	grown, scale := [2]float64{}, 0.0 // Σ ln of the norm over two quarters; ln of what has been divided out
+	for n := range mapPeriods {
+		s.turn(n)
+		square := 0.0
+		for i, row := range c {
+			y := s.now[i]
+			for k, x := range s.now {
+				y += float64(row[k] * x)
+			}
+			s.next[i] = y
+			square += float64(y * y)
+		}
+		copy(s.now, s.next)
+		if norm := math.Sqrt(square); norm > 0x1p100 || norm < 0x1p-100 {
+			if !(norm > 0) || math.IsInf(norm, 1) {
+				return math.Inf(int(math.Copysign(1, norm-1)))
+			}
+			s.scale(1 / norm)
+			scale += fp.Log(norm)
+			square = 1
+		}
+		if quarter := 4*n/mapPeriods - 2; quarter >= 0 {
+			grown[quarter] += scale + fp.Log(square)/2
+		}
+	}
+	const quarter = mapPeriods / 4
+	return (grown[1] - grown[0]) / (quarter * quarter)
+}
+
+// scale multiplies the state by a factor.
+func (s *state) scale(factor float64) {
+	for i := range s.now {
+		s.now[i] *= factor
+	}
+	for _, old := range s.old {
+		for i := range old {
+			old[i] *= factor
+		}
+	}
+}
+
+// A pair is followed for mappedPeriods refresh periods, as many again for each period that its snapshots are
+// behind, while its norm is below mappedGrowth times that of a displaced logit. More tells no more, since every
+// period is a row of the fit, but noise moves the middle of the pair off the fixed point, where the force is less stiff: pairs
+// that were followed for 32 periods had thresholds that were up to 1.5 times too large (five arms, G = 32, B = 256, blocks of 5
+// steps, μ = 0.5, where η is 3.2 times the paper's rule), and those of 4 periods are right to 2 %. Cubic terms of the
+// force move the threshold by about half of the square of the offset, in logits.
+const (
+	mappedPeriods = 4
+	mappedGrowth  = 1.5
+)
+
+// mapped decides whether deviations grow, as sampled, by the linear map of all of their modes. The
+// steps of each replica are those of many short pairs.
+func (t *trial) mapped(ctx context.Context) outcome {
+	m, run, reach := newMapping(&t.cell), &t.cell.Run, 0.0
+	bins, short := min(run.Replicas, relaxationBins), min(mappedPeriods*(1+m.past), t.periods)
+	run.Replicas *= t.periods / short
+	run.Steps = short * t.period
+	for _, x := range t.cell.Location.Direction {
+		reach = max(reach, math.Abs(x))
+	}
+	t.pair.starts = m.starts(&t.cell.Optimizer, reach)
+	limit := float64(mappedGrowth * float64(t.pair.offset*math.Sqrt(centredSquare(t.pair.starts[0].logits))))
+	fits, maps := mapFits(m, bins, limit)
+	if !t.run(ctx, fits) {
+		return present
+	}
+	all := func(without int) *measure.LinearMap {
+		sum := measure.NewLinearMap(m.sizes())
+		for i, one := range maps {
+			if i != without {
+				sum.Merge(one)
+			}
+		}
+		return sum
+	}
+	if ctx.Err() != nil || t.cell.uninformed(all(measure.All).Innovations) {
+		return undecided
+	}
+	return outcomeOf(measure.Jackknife(bins, func(without int) float64 { return m.growth(all(without).Fit()) }).Sign())
+}
+
+// mapFit fits C to the deviations of a bin's pairs.
+type mapFit struct {
+	mapping
+	fit   *measure.LinearMap
+	limit float64 // the norm up to which a deviation is followed
+}
+
+// mapFits returns fits without data to bins of pairs.
+func mapFits(m mapping, bins int, limit float64) (fits []pairFit, maps []*measure.LinearMap) {
+	for range bins {
+		maps = append(maps, measure.NewLinearMap(m.sizes()))
+		fits = append(fits, &mapFit{m, maps[len(maps)-1], limit})
+	}
+	return fits, maps
+}
+
+func (f *mapFit) innovate(n int) { f.fit.Innovations = n }
+
+func (f *mapFit) follow() follower { return &mapFollower{mapFit: *f, state: newState(f.mapping)} }
+
+// mapFollower adds the deviations of one pair to a fit of C.
+type mapFollower struct {
+	mapFit
+	state *state
+}
+
+// at adds the deviation at a refresh instant. It returns false where it is beyond the limit.
+func (f *mapFollower) at(period int, d deviation) (more bool) {
+	s := f.state
+	set := func(x []float64, of []float64) {
+		for a := range x {
+			x[a] = of[a] - of[f.gaps]
+		}
+	}
+	set(s.next[:f.gaps], d.logits)
+	if f.velocity {
+		set(s.next[f.gaps:], d.velocity)
+	}
+	if period > 0 {
+		for i, x := range s.now[:len(s.next)] {
+			s.next[i] -= x
+		}
+		if period > 1 || !f.lastStep {
+			f.fit.Add(s.now, s.next)
+		}
+		for i, move := range s.next {
+			s.now[i] += move
+		}
+	} else {
+		copy(s.now, s.next)
+	}
+	s.turn(period)
+	return d.norm() <= f.limit
+}

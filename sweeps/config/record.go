@@ -1,0 +1,96 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"grposim/sim"
+)
+
+// Record lists what a cell records beside what every cell records, the value of run.record. A
+// file writes pass@8, effective-sample-size and samples for the quantities pass_at_8,
+// effective_sample_size and samples.
+type Record []sim.Quantity
+
+const (
+	recordKey  = "run.record"
+	passWord   = "pass@"
+	maxRecord  = 10      // sim.Run has room for as many
+	maxPass    = 1 << 31 // largest K of pass@K
+	recordWant = "a list of pass@K, effective-sample-size and samples"
+)
+
+// recordRow is the row of run.record.
+var recordRow = Key{
+	Path: recordKey, Kind: RecordValue, Default: Record{},
+	Doc: "Quantities to record beside the usual ones: `pass@K`, for any K ≥ 1 the probability 1 − (1−J)^K that one of K samples has reward 1, where all rewards are 0 or 1 (of many prompts the mean); " +
+		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away.",
+	get: func(s *Settings) any { return Record(s.Run.Record) },
+	set: func(s *Settings, v any) {
+		s.Run.Record = nil
+		if list := v.(Record); len(list) > 0 {
+			s.Run.Record = list
+		}
+	},
+}
+
+// recordWords lists the words of quantities.
+func recordWords(record Record) []string {
+	words := make([]string, len(record))
+	for i, q := range record {
+		if k, passes := q.Samples(); passes {
+			words[i] = passWord + strconv.Itoa(k)
+		} else {
+			words[i] = strings.ReplaceAll(string(q), "_", "-")
+		}
+	}
+	return words
+}
+
+// quantities decodes a list of quantities to record, each once.
+func (rd *reader) quantities(n *node, path string) (Record, bool) {
+	list, ok := items(rd, n, path, recordWant, maxRecord, "word", rd.quantity)
+	for i, q := range list {
+		if ok && slices.Contains(list[:i], q) {
+			rd.problem(n.items[i].at, fmt.Sprintf("%s[%d]", path, i), "got %s again, want each quantity once", recordWords(list[i : i+1])[0])
+			ok = false
+		}
+	}
+	return list, ok
+}
+
+// quantity decodes one.
+func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
+	words := []string{passWord + "K", "effective-sample-size", "samples"}
+	if n.kind != plain && n.kind != quoted {
+		return refuse[sim.Quantity](rd, n, path, listWords(words))
+	}
+	number, passes := strings.CutPrefix(n.text, passWord)
+	k, err := strconv.Atoi(number)
+	switch {
+	case passes && (err != nil || k < 1 || k > maxPass || strconv.Itoa(k) != number):
+		return refuse[sim.Quantity](rd, n, path, fmt.Sprintf("pass@K with an integer K in [1, %d]", maxPass))
+	case passes:
+		return sim.PassAt(k), true
+	case slices.Contains(words[1:], n.text):
+		return sim.Quantity(strings.ReplaceAll(n.text, "-", "_")), true
+	}
+	return refuse[sim.Quantity](rd, n, path, listWords(words)+didYouMean(n.text, words))
+}
+
+// records reports whether a cell records one of its own quantities of which is is true.
+func records(s *Settings, is func(sim.Quantity) bool) bool {
+	return slices.ContainsFunc(s.Run.Record, is)
+}
+
+// recordRules say which quantities a cell can record.
+var recordRules = []rule{
+	{recordKey, []string{ArmsKey}, func(s *Settings) bool {
+		return !sim.Binary(s.Bandit.Arms) && records(s, func(q sim.Quantity) bool { _, passes := q.Samples(); return passes })
+	}, "", "no pass@K unless all rewards are 0 or 1 ({" + ArmsKey + "})"},
+	{recordKey, []string{GroupSizeKey}, func(s *Settings) bool {
+		return !sampled(s) && records(s, func(q sim.Quantity) bool { return q == sim.SamplesDrawn })
+	}, "", "no samples at " + GroupSizeKey + " inf, where none is drawn"},
+}

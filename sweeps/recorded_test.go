@@ -1,0 +1,219 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/option"
+	"grposim/sim"
+	"grposim/sweeps/store"
+)
+
+// numberNamed returns the recorded number with a name.
+func numberNamed(t *testing.T, name string) *recordedNumber {
+	t.Helper()
+	n, ok := parseNumber(name, 0)
+	if !ok {
+		t.Fatalf("%s is no recorded number", name)
+	}
+	return &n
+}
+
+// A name is that of a recorded number if it is a quantity that can be recorded with one of the
+// suffixes; times without a quantity are of J.
+func TestNumberNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"entropy": "entropy _end", "entropy_end": "entropy _end", "zero_variance_fraction": "zero_variance_fraction _end",
+		"pass_at_8_time_mean": "pass_at_8 _time_mean", "time_to_95": "expected_reward _time_to_95", "samples_to_level": "expected_reward _samples_to_level",
+		"kl_reference_time_to_level": "kl_reference _time_to_level", "samples": "samples _end", "expected_reward_variance": "expected_reward _variance",
+	} {
+		if n, ok := parseNumber(name, 0); !ok || string(n.quantity)+" "+n.form.suffix != want || n.name != name {
+			t.Errorf("%s: got %s %s, %v", name, n.quantity, n.form.suffix, ok)
+		}
+	}
+	for _, name := range []string{"", "reward", "pass_at_K", "pass_at_08", "_end", "entropy_end_end", "time_to", "entropy_time_to_96"} {
+		if n, ok := parseNumber(name, 0); ok {
+			t.Errorf("%s: got %+v", name, n)
+		}
+	}
+	if _, bad := askedNumber("time_to_level", nil); len(bad) != 1 || bad[0].String() != "--level: got nothing, want the level of time_to_level" {
+		t.Errorf("a time to no level: %v", bad)
+	}
+}
+
+// The numbers of 1 − e^{−t/50} are known: its mean from step 100 on is 1 − (e^{−2} − e^{−12})/10, it
+// reaches 0.5 at 50 ln 2, and 8 samples are drawn a step, or in every fourth.
+func TestRecordedNumbers(t *testing.T) {
+	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
+	cell.Settings.Run.BurnIn = 100
+	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.GroupsPerStep, cell.Settings.Run.Replicas = 4, 2, 9
+	recorded, err := o.Trajectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range recorded.Quantities[0].StdErr {
+		recorded.Quantities[0].StdErr[i] = 0.1
+	}
+	number := func(name string, level float64) (x, width float64) {
+		n := numberNamed(t, name)
+		n.level = level
+		e := n.of(cell, recorded, Monotone)
+		return e.Mean, e.StdErr
+	}
+	for _, c := range []struct {
+		name              string
+		level, want, near float64
+	}{
+		{"expected_reward_end", 0, 1 - math.Exp(-12), 1e-12},
+		{"expected_reward_time_mean", 0, 1 - (math.Exp(-2)-math.Exp(-12))/10, 1e-3}, // the first record after the burn-in is a few steps later
+		{"time_to_level", 0.5, 50 * math.Ln2, 0.1},
+		{"samples_to_level", 0.5, 8 * 50 * math.Ln2, 0.8},
+		{"time_to_level", 0, 0, 0},
+		{"time_to_level", -1, math.NaN(), 0},
+		{"time_to_level", 1.5, math.NaN(), 0},
+		{"expected_reward_variance", 0, 0.09, 1e-12},
+		{"collision_time_mean", 0, 0.7, 1e-12},
+		{"entropy_time_mean", 0, math.NaN(), 0},
+	} {
+		if got, _ := number(c.name, c.level); !(math.Abs(got-c.want) <= c.near) && !(math.IsNaN(c.want) && math.IsNaN(got)) {
+			t.Errorf("%s %g: got %.12g, want %.12g ± %g", c.name, c.level, got, c.want, c.near)
+		}
+	}
+	if _, width := number("expected_reward_time_mean", 0); math.Abs(width-0.1) > 1e-12 {
+		t.Errorf("the errors of records that err alike: got %g, want 0.1", width)
+	}
+	cell.Settings.Lag = option.Lag{Kind: option.Block, Interval: 4}
+	cell.Settings.Estimator.Samples = option.Reused
+	if got, _ := number("samples_to_level", 0.5); math.Abs(got-2*50*math.Ln2) > 4 {
+		t.Errorf("samples that are reused: got %g, want a fourth", got)
+	}
+	cell.Settings.Estimator.Filter, cell.Settings.Estimator.Samples = option.Redraw, option.Fresh
+	if got, _ := number("samples_to_level", 0.5); !math.IsNaN(got) {
+		t.Errorf("samples that are redrawn and not recorded: got %g", got)
+	}
+	recorded.Quantities[1].Quantity = sim.SamplesDrawn
+	for i, step := range recorded.Steps {
+		recorded.Quantities[1].Mean[i] = store.Number(20 * step)
+	}
+	if got, _ := number("samples_to_level", 0.5); math.Abs(got-20*50*math.Ln2) > 2 {
+		t.Errorf("recorded samples: got %g", got)
+	}
+	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.Filter = option.Infinite, option.KeepAll
+	if got, _ := number("expected_reward_variance", 0); got != 0 {
+		t.Errorf("variance at G = ∞: got %g", got)
+	}
+}
+
+// cells.csv has the end, with its interval, and the mean over time of every recorded quantity, also of
+// those of run.record; and the time to 95 % of the way with its samples. Where none are recorded it
+// has no such columns.
+func TestRecordedColumns(t *testing.T) {
+	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30, record: [pass@8, samples]}", 1)
+	dir := t.TempDir()
+	e, _ := runSweep(t, text, dir, 2)
+	header, rows := records(t, readFile(t, dir+"/cells.csv"))
+	value := func(name string) string {
+		if !slices.Contains(header, name) {
+			t.Errorf("no column %s", name)
+		}
+		return rows[0][name]
+	}
+	o := e.Outcomes[e.Plan.Cells[0].ID]
+	recorded, err := o.Trajectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range recorded.Quantities {
+		want := float64(s.Mean[len(recorded.Steps)-1])
+		if got := value(string(s.Quantity) + "_end"); got != number(&want) {
+			t.Errorf("%s_end: got %s, want %g", s.Quantity, got, want)
+		}
+		value(string(s.Quantity) + "_time_mean")
+	}
+	if last := header[len(header)-2:]; fmt.Sprint(last) != "[time_to_95 samples_to_95]" {
+		t.Errorf("the last columns are %s", last)
+	}
+	for _, name := range []string{"pass_at_8_end", "samples_end"} {
+		if value(name) == "" {
+			t.Errorf("%s is empty", name)
+		}
+	}
+	plan := planText(t, minimal)
+	plan.Cells[0].probed = &sim.Cell{Location: &sim.LocationProbe{}}
+	if got := plan.tabledNumbers(); len(plan.Cells) == 1 && got != nil {
+		t.Errorf("a located cell has %v", got)
+	}
+}
+
+// A map over one key has a row per cell and a figure per number, with a line for each setting of the
+// other keys; over a key of words, or over none, the cells are side by side.
+func TestKeyMap(t *testing.T) {
+	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30}", 1) + `
+sweep: [{param: grpo.group_size, values: [4, 8]}, {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]
+variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
+`
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	level := 0.6
+	m, err := NewKeyMap(e.Plan, "optimizer.learning_rate", nil, []string{"entropy", "samples_to_level"}, &level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Measure(m); err != nil {
+		t.Fatal(err)
+	}
+	rows := m.Rows()
+	if len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
+		t.Errorf("%q", rows[:2])
+	}
+	figures := m.Figures()
+	if len(figures) != 2 || figures[0].Name != "map-optimizer.learning_rate-entropy" || figures[1].XLabel != "learning rate η" || len(figures[0].Series) != 8 || figures[0].Series[0].Group != "std G=4" {
+		t.Errorf("%d figures, %+v", len(figures), figures)
+	}
+	table, err := m.CSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, lines := records(t, table)
+	if got := fmt.Sprint(header); got != "[variant label cell class optimizer.learning_rate entropy entropy_lo entropy_hi samples_to_level samples_to_level_lo samples_to_level_hi]" || len(lines) != 12 || lines[2]["optimizer.learning_rate"] != "0.4" {
+		t.Errorf("%s, %d rows, %s", got, len(lines), lines[2])
+	}
+	for _, x := range []string{"", "grpo.group_size"} {
+		m, err = NewKeyMap(e.Plan, x, []string{"optimizer.learning_rate=0.2"}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Measure(m); err != nil {
+			t.Fatal(err)
+		}
+		if f := m.Figures(); len(m.cells) != 4 || (f[0].Categories == nil) != (x != "") {
+			t.Errorf("over %q: %d cells, categories %v", x, len(m.cells), f[0].Categories)
+		}
+	}
+	for _, c := range []struct{ x, where, quantity, want string }{
+		{"lag.interval", "", "", "--x: got lag.interval, which the sweep does not vary, want one of grpo.group_size, optimizer.learning_rate"},
+		{"", "grpo.group_size=7", "", "--where: got conditions that no cell satisfies, want values of the sweep"},
+		{"", "", "reward", "--quantity: got \"reward\", want one of time_to_95, "},
+		{"", "", "time_to_level", "--level: got nothing, want the level of time_to_level"},
+	} {
+		var where, quantities []string
+		if c.where != "" {
+			where = []string{c.where}
+		}
+		if c.quantity != "" {
+			quantities = []string{c.quantity}
+		}
+		if _, err := NewKeyMap(e.Plan, c.x, where, quantities, nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+	m, err = NewKeyMap(e.Plan, "", nil, []string{"samples"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Measure(m); err == nil || !strings.HasPrefix(err.Error(), "--quantity: got samples, which no cell of the map has. Number of samples drawn") {
+		t.Errorf("samples that are not recorded: %v", err)
+	}
+}
