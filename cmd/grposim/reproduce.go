@@ -39,7 +39,7 @@ var suites = []struct {
 	{"way", "what runs do from their start (docs/questions.md)", report.Heading{
 		Title:  "On the way: public questions about GRPO runs from their start",
 		Figure: "time-to-level-none", Experiment: "staleness",
-		Caption: "The steps until the mean reward reaches 0.8, over the age of the samples, at three learning rates and without a penalty. Points are simulated, lines are exact theory.",
+		Caption: "The steps until the mean reward reaches 0.8, over the age of the samples, at two learning rates, without a penalty and without importance weights. Points are simulated, lines are exact theory.",
 	}},
 }
 
