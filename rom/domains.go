@@ -138,19 +138,20 @@ var domains = []struct {
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
-	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.ShareOfPrompts},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
 	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
-		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || prompts(p, 0)
+		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || p.tabular() && weight.Jumps(&p.Importance)
 	}, scope.ClipOfRewards},
 	{normOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return p.Optimizer.MaxNorm > 0 || prompts(p, 0) || p.GroupSize != option.Infinite && (success == nil || p.KL.OfReward() ||
 			p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
 	}, scope.NormOnTheWay},
-	{quantityOfStep, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.QuantityOfPrompts},
+	{quantityOfStep, anyLag, func(p *Params, _ int) bool {
+		return p.tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1
+	}, scope.QuantityOfPrompts},
 	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
 	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
 	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},

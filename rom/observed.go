@@ -34,7 +34,7 @@ const (
 // passAt begins the names of PassAt.
 const passAt = "pass_at_"
 
-// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards in [0, 1].
+// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and 1; of many prompts the mean.
 func PassAt(k int) Observed { return Observed(passAt + strconv.Itoa(k)) }
 
 // dependence says of which policies an observable is a function.
@@ -190,7 +190,15 @@ func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 		want(k >= 1, "PassAt", k, "at least 1")
 		want(p.succeedOrFail(), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
 		return observable{of: func(m *model, now, _ []float64) float64 {
-			return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
+			if len(m.Prompts.First) == 0 {
+				return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
+			}
+			softmax(m.now.probs, now)
+			miss, all := 0.0, m.eachSuccess()
+			for _, success := range all {
+				miss += math.Pow(max(1-floats.Dot(m.now.probs, success), 0), float64(k))
+			}
+			return 1 - miss/float64(len(all))
 		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}
 	}
 	o, known := observables[q]
@@ -198,7 +206,6 @@ func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 	switch q {
 	case LogitGap:
 		want(len(p.Arms) == 2, "Observed", string(q), "a quantity of any number of arms")
-		return o, p.notDerived(quantityOfStep)
 	case ZeroVariance:
 		return o, p.notDerived(shareOnTheWay)
 	case ClipFraction:
@@ -274,31 +281,52 @@ const leastReach = 1e-3
 // dropped returns the share of the samples with A ≠ 0 whose weight is set to 0, where a share drop of those of an arm with one sign
 // of the advantage is. Rewards take two values and the baseline is about the group's mean, so that of the samples of a group with
 // A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
-// arms. Of a step without such groups the share counts as 0.
+// arms. Of a step without such groups the share counts as 0. Of many prompts all are sums over them.
 func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
 	if !weight.Jumps(&m.Importance) {
 		return 0
 	}
-	j, rest := m.counts.Chances(m.past.probs)
-	above, below := j*(1-math.Pow(j, m.size-1)), rest*(1-math.Pow(rest, m.size-1))
+	all := m.eachSuccess()
+	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
+	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+		j, rest := 0.0, 0.0
+		for a, old := range m.past.probs {
+			j += old * success[a]
+			rest += old * (1 - success[a])
+		}
+		ups[x], downs[x] = (1-math.Pow(j, m.size-1))/float64(len(all)), (1-math.Pow(rest, m.size-1))/float64(len(all))
+		above += j * ups[x]
+		below += rest * downs[x]
+	}
 	if above+below <= 0 {
 		return 0
 	}
 	sum := 0.0
 	for a, old := range m.past.probs {
 		up, down, _ := weight.Bands(&m.Importance, old)
-		if j > 0 {
-			sum += above * old * m.counts.Success[a] / j * drop(a, up)
+		risen, fallen := 0.0, 0.0
+		for x, success := range all {
+			risen += ups[x] * success[a]
+			fallen += downs[x] * (1 - success[a])
 		}
-		if rest > 0 {
-			sum += below * old * (1 - m.counts.Success[a]) / rest * drop(a, down)
-		}
+		sum += old * (risen*drop(a, up) + fallen*drop(a, down))
 	}
 	none := 0.0
 	if m.Filter != option.Redraw {
 		none = math.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
 	}
 	return sum / (above + below) * (1 - none)
+}
+
+// eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those of each.
+func (m *model) eachSuccess() (all [][]float64) {
+	if len(m.Prompts.First) == 0 {
+		return [][]float64{m.counts.Success}
+	}
+	for x, first := range m.Prompts.First {
+		all = append(all, []float64{first, m.Prompts.Second[x]})
+	}
+	return all
 }
 
 // droppedOver is the mean of dropped over a normal law of both policies with the given covariance about the policies now and old: ln ρ_a

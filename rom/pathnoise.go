@@ -29,7 +29,9 @@ type Path struct {
 	//	Σ_i (f_i′² V_i + ½ f_i″² V_i²) + variance of the samples
 	//
 	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a quantity of the policy at
-	// G = ∞, NaN where Mean is or where it is not derived, and nil for prompts with a policy each, of which it is not derived.
+	// G = ∞, NaN where Mean is or where it is not derived. Of prompts with a policy each, which are independent, the variance of a mean over C of them is the sum of theirs
+	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a prompt with momentum its deviation is interpolated linearly. Drawn with replacement prompts are not independent,
+	// and it is nil: not derived.
 	Deviation []float64
 
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
@@ -46,6 +48,10 @@ type Path struct {
 	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  Kind
 	Scope Scope
+
+	// Strata are the parts of J of prompts with a policy each by how hard they are at the start, the hardest first; nil: of no
+	// such prompts, or they all start alike.
+	Strata []Stratum
 }
 
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
@@ -95,13 +101,11 @@ func paths(p Params, init []float64, at []int, neglected bool, of ...Observed) (
 		}
 		known, places = append(known, o), append(places, i)
 	}
+	follow := pathsOf
 	if p.tabular() {
-		for n, i := range places {
-			all[i] = tabularPath(&known[n], p, init, at, neglected)
-		}
-		return all
+		follow = tabularPaths
 	}
-	for n, path := range pathsOf(p, init, at, neglected, known...) {
+	for n, path := range follow(p, init, at, neglected, known...) {
 		all[places[n]] = path
 	}
 	return all
@@ -112,13 +116,12 @@ const maxSharePath = 100_000
 
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
 // are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs
-// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, for prompts
-// with a policy each, and where the KL is a part of the reward.
+// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, and where
+// the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
-	o, because := p.observable(ZeroVariance)
-	if share.Because = cmp.Or(p.notDerived(rewardsInDigits), because); share.Out() {
+	if share.Because = p.notDerived(rewardsInDigits, shareOnTheWay); share.Out() {
 		return share
 	}
 	if to-from > maxSharePath {
@@ -129,7 +132,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Numbe
 	for i := range at {
 		at[i] = from + i
 	}
-	path := pathsOf(p, init, at, true, o)[0]
+	path := paths(p, init, at, true, ZeroVariance)[0]
 	if share.Kind, share.Because = path.Kind, path.Scope.Because; share.Out() {
 		return share
 	}

@@ -87,7 +87,6 @@ var examples = []example{
 	{scope.NormOnTheWay, askPath, "policy.init=[0, 0]; run.steps=400; optimizer.max_norm=100", "optimizer.max_norm=0"},
 	{scope.QuantityOfPrompts, askPath, prompts + "run.steps=400", "bandit.prompts.parameters=shared; bandit.prompts.order=independent"},
 	{scope.NoGroups, "{claim: degenerate-groups, absolute_margin: 0.1}", short + "policy.init=[0, 0]; grpo.kl.coefficient=0; grpo.group_size=inf", "grpo.group_size=16"},
-	{scope.ShareOfPrompts, "{claim: degenerate-groups, absolute_margin: 0.1}", short + prompts + "grpo.kl.coefficient=0", "bandit.prompts.parameters=shared"},
 	{scope.ShareOfRewardKL, "{claim: degenerate-groups, absolute_margin: 0.1}", "first: run.steps=600; run.replicas=2; sweep=[]; grpo.group_size=64; policy.init=[0, 0, 0]; grpo.kl.in=reward", "grpo.kl.in=loss"},
 	{scope.ShareTooLong, "{claim: degenerate-groups, absolute_margin: 0.1}", short + "policy.init=[0, 0]; grpo.kl.coefficient=0; run.steps=101000", "run.steps=1000"},
 	{scope.DrawnTooLong, askPath, prompts + "bandit.prompts.order=independent; run.steps=10000000", "run.steps=1000"},
