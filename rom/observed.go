@@ -144,7 +144,12 @@ var observables = map[Observed]observable{
 			})
 		},
 		law: droppedOver, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
-		depends: ofBoth, span: constant(1), fourth: constant(steepestFourth),
+		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
+			if !weight.Jumps(&p.Importance) {
+				return 0
+			}
+			return steepestFourth
+		},
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {

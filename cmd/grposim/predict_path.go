@@ -115,6 +115,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	}
 	var out []outside
 	var times []string
+	strata := [][]string{{"CELL", "PROMPTS", "INITIAL J", "J AT END", "NEGLECTED", "TIME TO 95 %"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		w, name := plan.Way(c, f.level, f.of()), nameOfCell(plan, c)
@@ -135,13 +136,39 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 		}
 		if ofReward {
 			times = append(times, name+": "+timeInWords(w))
+			strata = append(strata, strataRows(name, w)...)
 		}
 	}
 	p.table(rows)
 	if len(times) > 0 {
 		p.printf("\n%s\n", strings.Join(times, "\n"))
 	}
+	if len(strata) > 1 {
+		p.printf("\nprompts by the reward with which they start:\n")
+		p.table(strata)
+	}
 	p.remedies(out)
+}
+
+// strataRows returns a row for each stratum of the prompts with a policy each, the hardest first.
+func strataRows(name string, w *theory.Way) (rows [][]string) {
+	for i := range w.ByDifficulty {
+		s := &w.ByDifficulty[i]
+		n := len(s.Reward) - 1
+		from, steps, size := digits(s.From), s.TimeTo.Steps, s.TimeTo.Steps.Size()
+		if s.To != s.From {
+			from += " to " + digits(s.To)
+		}
+		time := fmt.Sprintf("%.5g ± %.2g", steps.Value, size)
+		switch {
+		case steps.Out(), math.IsInf(size, 1):
+			time = "not known"
+		case math.IsInf(steps.Value, 1):
+			time = "not in the run"
+		}
+		rows = append(rows, []string{name, strconv.Itoa(s.Prompts), from, atStep(s.Reward, n), atStep(s.Neglected, n), time})
+	}
+	return rows
 }
 
 // shownSteps returns the indices of the steps that a table shows.

@@ -18,6 +18,21 @@ type Way struct {
 	Quantities map[sim.Quantity]Course `json:"quantities"`
 	Samples    Series                  `json:"samples"` // mean number of samples drawn before each step; empty: not known
 	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J
+
+	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest first: quarters of them, as
+	// far as their number and prompts that start alike, which stay together, allow. Empty: no such prompts, or they all start alike.
+	ByDifficulty []Stratum `json:"by_difficulty,omitempty"`
+}
+
+// Stratum is the way of the prompts that are about as hard at the start, at the steps of a Way.
+type Stratum struct {
+	Prompts   int     `json:"prompts"`                   // how many
+	From      float64 `json:"from"`                      // smallest J at the start
+	To        float64 `json:"to"`                        // largest
+	Reward    Series  `json:"expected_reward"`           // mean of J over these prompts and over runs
+	Deviation Series  `json:"expected_reward_deviation"` // standard deviation over runs; empty: not known
+	Neglected Series  `json:"neglected"`                 // size of what Reward leaves out, the largest up to each step
+	TimeTo    *TimeTo `json:"time_to"`                   // when this mean has made 95 % of its own way
 }
 
 // Course is the path of a quantity at the steps of a Way.
@@ -62,14 +77,20 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		return way
 	}
 	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	start, end := way.Reward[0], rom.BestReward(Params(s, rom.Unit))
-	if point, reached := cache.Equilibrium(Params(s, rom.Unit)).Reached(); reached {
+	equilibrium := cache.Equilibrium(Params(s, rom.Unit))
+	end := rom.BestReward(Params(s, rom.Unit))
+	if point, reached := equilibrium.Reached(); reached {
 		end = point.Reward
 	}
-	if math.IsNaN(level) {
-		level = start + WayMade*(end-start)
+	way.TimeTo = way.timeTo(end, level)
+	for i := range way.strata {
+		one, end := &way.strata[i], way.strata[i].Best
+		if reward, reached := equilibrium.ReachedBy(one.Prompts); reached {
+			end = reward
+		}
+		w := Way{Path: Path{Steps: steps, Reward: one.Mean, Deviation: one.Deviation, Neglected: one.Neglected, Kind: one.Kind}, Samples: way.Samples}
+		way.ByDifficulty = append(way.ByDifficulty, Stratum{len(one.Prompts), one.Low, one.High, w.Reward, w.Deviation, w.Neglected, w.timeTo(end, math.NaN())})
 	}
-	way.TimeTo = way.timeTo(level, (level-start)/(end-start))
 	return way
 }
 
@@ -77,9 +98,13 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 // measure of trainers, as of `time_to_95` in maps.
 const WayMade = 0.95
 
-// timeTo returns when J reaches a level.
-func (w *Way) timeTo(level, share float64) *TimeTo {
-	t := &TimeTo{Level: level, Share: share, Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= w.Reward[0])}
+// timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the way.
+func (w *Way) timeTo(end, level float64) *TimeTo {
+	start := w.Reward[0]
+	if math.IsNaN(level) {
+		level = start + WayMade*(end-start)
+	}
+	t := &TimeTo{Level: level, Share: (level - start) / (end - start), Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
 	t.Steps.Kind = w.Kind
 	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
