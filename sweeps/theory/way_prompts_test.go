@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"grposim/option"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -27,7 +29,7 @@ var ofPrompts = []sim.Quantity{
 func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 	r := rand.New(rand.NewPCG(seed, 39))
 	for i := range sets {
-		document := drawPrompts(r, replicas)
+		document := drawPrompts(r, i%5 == 4, replicas)
 		spec, err := config.Load("prompts.yaml", []byte(document))
 		if err != nil {
 			t.Fatal(document, err)
@@ -67,20 +69,70 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 				x := result.Trajectory[at][column]
 				t.Errorf("%d: %s at step %d: predicted %.6g, leaves out %.2g; simulated %.6g (%.2g)\n%s", i, q, steps[at], path.Reward[at], path.Neglected[at], x.Mean, x.StdErr, document)
 			}
+			if q == sim.ExpectedReward && s.Prompts.Parameters == option.Tabular && spread > 0.3 {
+				t.Errorf("%d: the deviation of J is off by %.2g\n%s", i, spread, document)
+			}
 			words += fmt.Sprintf("; %s %.2g, deviation off by %.2g", q, path.Neglected[len(steps)-1], spread)
 		}
 		t.Logf("%d: %v, %v, %v, %d prompts, B %d, K %d%s", i, s.Prompts.Parameters, s.Estimator.Filter, s.Prompts.Order, s.Prompts.Count, s.Estimator.GroupsPerStep, s.Lag.Interval, words)
 	}
 }
 
-// drawPrompts draws a set of prompts with a policy each, or in one of five a policy for all, as users have them on the way.
-func drawPrompts(r *rand.Rand, replicas int) string {
+// The prompts of a stratum, run alone with a group a step and the learning rate η/B, have the predicted J after as many visits, within
+// what is neglected and 5 standard errors.
+func TestStrataAlone(t *testing.T) {
+	const replicas, visits = 1024, 60
+	for _, words := range []string{"order: shuffled, start: {alpha: 1, beta: 3}", "order: in-order, start: {alpha: 1, beta: 1}, means: {alpha: 2, beta: 1}"} {
+		for _, scale := range []string{"none", "std"} {
+			spec, err := config.Load("strata.yaml", fmt.Appendf(nil, `name: strata
+seed: 7
+bandit: {arms: [{reward: bernoulli, mean: 1}, {reward: bernoulli, mean: 0.2}], prompts: {count: 12, %s}}
+grpo: {group_size: 8, groups_per_step: 4, advantage: {scale: %s}, kl: {coefficient: 0}}
+lag: {interval: 1}
+optimizer: {learning_rate: 0.4}
+run: {steps: %d, replicas: %d}
+`, words, scale, 3*visits, replicas))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := spec.Points()[0].Settings
+			path := NewCache().Courses(&s, []int{0, 3 * visits}, sim.ExpectedReward)[0]
+			if len(path.strata) != 4 {
+				t.Fatalf("%d strata (%s)", len(path.strata), path.Scope.Because)
+			}
+			for i, stratum := range path.strata {
+				cell := Simulation(&s, "strata", NewCache().Start(&s))
+				all := *cell.Prompts
+				one := all
+				one.Means, one.Starts = nil, nil
+				for _, x := range stratum.Prompts {
+					one.Means, one.Starts = append(one.Means, all.Means[x]), append(one.Starts, all.Starts[x])
+				}
+				cell.Prompts, cell.Estimator.GroupsPerStep = &one, 1
+				cell.Optimizer.LearningRate /= 4
+				cell.Run.Steps = visits * len(stratum.Prompts)
+				var result sim.Result
+				if err := sim.Simulate(context.Background(), []sim.Cell{cell}, 1, func(_ int, r sim.Result) error { result = r; return nil }); err != nil {
+					t.Fatal(err)
+				}
+				end := result.Trajectory[len(result.Trajectory)-1][slices.Index(result.Quantities, sim.ExpectedReward)]
+				t.Logf("%s, %s, stratum %d: J %.5f ± %.2g, simulated %.5f ± %.2g; deviation %.3g, simulated %.3g", words, scale, i, stratum.Mean[1], stratum.Neglected[1], end.Mean, end.StdErr, stratum.Deviation[1], end.StdErr*math.Sqrt(replicas))
+				if !(math.Abs(end.Mean-stratum.Mean[1]) <= stratum.Neglected[1]+5*end.StdErr) {
+					t.Errorf("%s, %s, stratum %d: J %.5f ± %.2g, simulated %.5f ± %.2g", words, scale, i, stratum.Mean[1], stratum.Neglected[1], end.Mean, end.StdErr)
+				}
+			}
+		}
+	}
+}
+
+// drawPrompts draws a set of prompts with a policy each or for all, as users have them on the way.
+func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	groups, period := 1+r.IntN(4), 1+r.IntN(6)
 	count, order, interval, momentum, filter, mode := max(groups*period, 2), pick("in-order", "shuffled", "independent"), 1, 0.0, "none", pick("none", "ratio")
 	parameters := fmt.Sprintf("tabular, start: {alpha: %.1f, beta: %.1f}", 0.5+2*r.Float64(), 0.5+4*r.Float64())
 	rate := 0.05 * float64(count) // of a policy that is visited once in count/groups steps
-	if r.IntN(5) == 0 {
+	if shared {
 		rate = 0.2
 		order, parameters, mode = "independent", "shared", "clip"
 	}
