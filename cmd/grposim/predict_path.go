@@ -199,6 +199,8 @@ func timeInWords(w *theory.Way) string {
 	level := fmt.Sprintf("J = %s, %.3g %% of its way,", digits(t.Level), 100*t.Share)
 	size := t.Steps.Size()
 	switch {
+	case t.Steps.Out() && t.Share == 0:
+		return t.Steps.Because.String()
 	case t.Steps.Out():
 		return fmt.Sprintf("when it reaches %s is not known: %s", level, t.Steps.Because)
 	case math.IsInf(t.Steps.Value, 1) && size == 0:

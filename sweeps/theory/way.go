@@ -47,7 +47,7 @@ type Course struct {
 // TimeTo says when the mean of J over runs first reaches a level.
 type TimeTo struct {
 	Level     float64      `json:"level"`     // in units of reward
-	Share     float64      `json:"share"`     // of the way from J at the start to the fixed point, without one to the best arms
+	Share     float64      `json:"share"`     // of the way from J at the start to the fixed point, without one to the best arms; 0: there is no way
 	Steps     scope.Number `json:"steps"`     // optimizer steps; +Inf, null in JSON: not in this run
 	Deviation float64      `json:"deviation"` // estimate of the standard deviation over runs of their own times: that of J over the slope of the path; 0: not known
 	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
@@ -100,11 +100,18 @@ const WayMade = 0.95
 
 // timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the way.
 func (w *Way) timeTo(end, level float64) *TimeTo {
-	start := w.Reward[0]
-	if math.IsNaN(level) {
-		level = start + WayMade*(end-start)
+	start, share := w.Reward[0], WayMade
+	switch {
+	case end == start && math.IsNaN(level):
+		return &TimeTo{Level: start, Steps: scope.Number{Kind: w.Kind, Because: scope.NoRise.Because()}}
+	case end == start:
+		share = 0
+	case math.IsNaN(level):
+		level = start + share*(end-start)
+	default:
+		share = (level - start) / (end - start)
 	}
-	t := &TimeTo{Level: level, Share: (level - start) / (end - start), Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
+	t := &TimeTo{Level: level, Share: share, Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
 	t.Steps.Kind = w.Kind
 	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
