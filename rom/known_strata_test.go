@@ -188,3 +188,16 @@ func TestQuantitiesOfSharedPrompts(t *testing.T) {
 	}
 	near(t, "pass@5", o.of(m, now, old), pass, 1e-12)
 }
+
+// Of 0/1 arms pass@2 is J + (1 − Σπ²)/2, a sum of two other quantities, at each prompt and so in the mean over prompts and runs; pass@1 is J.
+func TestPassOfPrompts(t *testing.T) {
+	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled, option.Independent} {
+		p, at := fourPrompts(order, 0), []int{0, 1, 7, 40, 120}
+		p.Prompts.First, p.Prompts.Second = []float64{1, 1, 1, 0}, []float64{0, 0, 0, 1}
+		paths := Paths(p, nil, at, Reward, Collision, PassAt(1), PassAt(2))
+		for n := range at {
+			near(t, "pass@1", paths[2].Mean[n], paths[0].Mean[n], 1e-12)
+			near(t, "pass@2", paths[3].Mean[n], paths[0].Mean[n]+(1-paths[1].Mean[n])/2, 1e-10)
+		}
+	}
+}
