@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
+	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
@@ -145,8 +146,8 @@ var observables = map[Observed]observable{
 		},
 		law: droppedOver, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
 		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
-			if !weight.Jumps(&p.Importance) {
-				return 0
+			if !weight.Jumps(&p.Importance) || linear.NewLag(&p.Lag).OnPolicy() {
+				return 0 // it is 0
 			}
 			return steepestFourth
 		},
@@ -176,7 +177,12 @@ var observables = map[Observed]observable{
 			}
 			return 1 / sum
 		},
-		depends: ofBoth, span: constant(1), fourth: constant(1),
+		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
+			if linear.NewLag(&p.Lag).OnPolicy() {
+				return 0 // it is 1
+			}
+			return 1
+		},
 	},
 }
 
