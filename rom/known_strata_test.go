@@ -23,7 +23,7 @@ func TestStrata(t *testing.T) {
 		p := promptParams(option.Tabular, option.NoScale)
 		p.Prompts.First, p.Prompts.Second = c.first, make([]float64, len(c.first))
 		got := ""
-		for i, s := range p.strata([]float64{0, 0}) {
+		for i, s := range strata(&p, []float64{0, 0}) {
 			if i > 0 {
 				got += " "
 			}

@@ -205,7 +205,7 @@ func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 				return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
 			}
 			softmax(m.now.probs, now)
-			miss, all := 0.0, m.eachSuccess()
+			miss, all := 0.0, eachSuccess(m)
 			for _, success := range all {
 				miss += math.Pow(max(1-floats.Dot(m.now.probs, success), 0), float64(k))
 			}
@@ -297,7 +297,7 @@ func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
 	if !weight.Jumps(&m.Importance) {
 		return 0
 	}
-	all := m.eachSuccess()
+	all := eachSuccess(m)
 	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
 	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
 		j, rest := 0.0, 0.0
@@ -330,7 +330,7 @@ func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
 }
 
 // eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those of each.
-func (m *model) eachSuccess() (all [][]float64) {
+func eachSuccess(m *model) (all [][]float64) {
 	if len(m.Prompts.First) == 0 {
 		return [][]float64{m.counts.Success}
 	}

@@ -24,7 +24,7 @@ const equallyHard = 1e-12
 // lower J and half the share of those that start alike, a prompt is in the stratum of number ⌊4F⌋: strata are quarters of the
 // prompts as far as prompts that start alike, which stay together, and their number allow. Empty strata are
 // left out; nil: all prompts start alike.
-func (p *Params) strata(init []float64) (all []Stratum) {
+func strata(p *Params, init []float64) (all []Stratum) {
 	count := len(p.Prompts.First)
 	order, start := make([]int, count), make([]float64, count)
 	for x := range order {
@@ -67,7 +67,7 @@ type partOfPrompts struct {
 
 // newPaths returns the paths of observables at so many steps, with means of 0, and the parts whose paths are to be summed: by
 // observable all prompts, and of J the strata of the path.
-func (p *Params) newPaths(of []observable, init []float64, steps int, neglected bool) (all []Path, parts [][]*partOfPrompts) {
+func newPaths(p *Params, of []observable, init []float64, steps int, neglected bool) (all []Path, parts [][]*partOfPrompts) {
 	empty := func() Path {
 		path := Path{Kind: Exact, Scope: Scope{In: true}, Mean: make([]float64, steps)}
 		if neglected {
@@ -82,7 +82,7 @@ func (p *Params) newPaths(of []observable, init []float64, steps int, neglected 
 		if !of[i].isReward {
 			continue
 		}
-		all[i].Strata = p.strata(init)
+		all[i].Strata = strata(p, init)
 		for k := range all[i].Strata {
 			s := &all[i].Strata[k]
 			s.Path = empty()
@@ -94,7 +94,7 @@ func (p *Params) newPaths(of []observable, init []float64, steps int, neglected 
 
 // tabularPaths is Paths for prompts with a policy each.
 func tabularPaths(p Params, init []float64, at []int, neglected bool, of ...observable) []Path {
-	all, parts := p.newPaths(of, init, len(at), neglected)
+	all, parts := newPaths(&p, of, init, len(at), neglected)
 	follow := followEpochs
 	if p.Prompts.Order == option.Independent {
 		follow = followDrawn
