@@ -135,7 +135,12 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 			rows = append(rows, row)
 		}
 		if ofReward {
-			times = append(times, name+": "+timeInWords(w))
+			if w.TimeTo != nil {
+				times = append(times, name+": "+timeInWords(w))
+			}
+			for _, says := range dangersInWords(w) {
+				times = append(times, name+": "+says)
+			}
 			strata = append(strata, strataRows(name, w)...)
 		}
 	}
@@ -155,16 +160,19 @@ func strataRows(name string, w *theory.Way) (rows [][]string) {
 	for i := range w.ByDifficulty {
 		s := &w.ByDifficulty[i]
 		n := len(s.Reward) - 1
-		from, steps, size := digits(s.From), s.TimeTo.Steps, s.TimeTo.Steps.Size()
+		from, time := digits(s.From), ""
 		if s.To != s.From {
 			from += " to " + digits(s.To)
 		}
-		time := fmt.Sprintf("%.5g ± %.2g", steps.Value, size)
-		switch {
-		case steps.Out(), math.IsInf(size, 1):
+		switch t := s.TimeTo; {
+		case t == nil:
+			time = "starts there"
+		case t.Steps.Out(), math.IsInf(t.Steps.Size(), 1):
 			time = "not known"
-		case math.IsInf(steps.Value, 1):
+		case math.IsInf(t.Steps.Value, 1):
 			time = "not in the run"
+		default:
+			time = fmt.Sprintf("%.5g ± %.2g", t.Steps.Value, t.Steps.Size())
 		}
 		rows = append(rows, []string{name, strconv.Itoa(s.Prompts), from, atStep(s.Reward, n), atStep(s.Neglected, n), time})
 	}
@@ -199,8 +207,6 @@ func timeInWords(w *theory.Way) string {
 	level := fmt.Sprintf("J = %s, %.3g %% of its way,", digits(t.Level), 100*t.Share)
 	size := t.Steps.Size()
 	switch {
-	case t.Steps.Out() && t.Share == 0:
-		return t.Steps.Because.String()
 	case t.Steps.Out():
 		return fmt.Sprintf("when it reaches %s is not known: %s", level, t.Steps.Because)
 	case math.IsInf(t.Steps.Value, 1) && size == 0:
@@ -217,6 +223,33 @@ func timeInWords(w *theory.Way) string {
 	}
 	return says
 }
+
+// dangersInWords says what keeps runs from following the mean path to the best arm, and whether the mean path itself overshoots.
+func dangersInWords(w *theory.Way) (says []string) {
+	if w.Arrival != nil {
+		for _, row := range w.Arrival.Rows {
+			if !row.Flag {
+				continue
+			}
+			danger := fmt.Sprintf("%s keep runs from the best arm: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			if !row.Share.Out() {
+				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
+			}
+			says = append(says, danger)
+		}
+	}
+	if m := w.Margin; m != nil && m.Scope.In && m.Overshoot != nil && *m.Overshoot > visibleOvershoot {
+		where := ""
+		if m.Oscillating != nil {
+			where = fmt.Sprintf("; about the path at step %d, J = %.3g, deviations oscillate, by a factor of %.3g in modulus a period", m.Oscillating.Step, m.Oscillating.Reward, m.Oscillating.Modulus)
+		}
+		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way%s", 100**m.Overshoot, where))
+	}
+	return says
+}
+
+// visibleOvershoot is the overshoot, as a share of the way, from which on it is told.
+const visibleOvershoot = 0.01
 
 // writePaths writes the paths of all quantities of all cells as CSV; a number that the theory does not have is empty.
 func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {

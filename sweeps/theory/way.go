@@ -17,7 +17,10 @@ type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
 	Samples    Series                  `json:"samples"` // mean number of samples drawn before each step; empty: not known
-	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J
+	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
+
+	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
+	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end at the best arm; nil as Margin
 
 	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest first: quarters of them, as
 	// far as their number and prompts that start alike, which stay together, allow. Empty: no such prompts, or they all start alike.
@@ -32,7 +35,7 @@ type Stratum struct {
 	Reward    Series  `json:"expected_reward"`           // mean of J over these prompts and over runs
 	Deviation Series  `json:"expected_reward_deviation"` // standard deviation over runs; empty: not known
 	Neglected Series  `json:"neglected"`                 // size of what Reward leaves out, the largest up to each step
-	TimeTo    *TimeTo `json:"time_to"`                   // when this mean has made 95 % of its own way
+	TimeTo    *TimeTo `json:"time_to"`                   // when this mean has made 95 % of its own way; nil: it starts at its end
 }
 
 // Course is the path of a quantity at the steps of a Way.
@@ -47,7 +50,7 @@ type Course struct {
 // TimeTo says when the mean of J over runs first reaches a level.
 type TimeTo struct {
 	Level     float64      `json:"level"`     // in units of reward
-	Share     float64      `json:"share"`     // of the way from J at the start to the fixed point, without one to the best arms; 0: there is no way
+	Share     float64      `json:"share"`     // of the way from J at the start to the fixed point, without one to the best arms
 	Steps     scope.Number `json:"steps"`     // optimizer steps; +Inf, null in JSON: not in this run
 	Deviation float64      `json:"deviation"` // estimate of the standard deviation over runs of their own times: that of J over the slope of the path; 0: not known
 	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
@@ -73,12 +76,18 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		p := &paths[i]
 		way.Quantities[q] = Course{p.Reward, p.Deviation, p.Neglected, p.Kind, p.Scope.Because}
 	}
+	params, from := Params(s, rom.Unit), cache.Start(s)
+	if from != nil {
+		margin, arrival := rom.MarginAlong(params, from, s.Run.Steps), rom.Arrival(params, from, s.Run.Steps)
+		way.Margin, way.Arrival = &margin, &arrival
+	}
 	if !way.Scope.In {
 		return way
 	}
+	lost := lostReward(s, way.Arrival)
+	way.Neglected = losing(way.Neglected, lost)
 	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	equilibrium := cache.Equilibrium(Params(s, rom.Unit))
-	end := rom.BestReward(Params(s, rom.Unit))
+	equilibrium, end := cache.Equilibrium(params), rom.BestReward(params)
 	if point, reached := equilibrium.Reached(); reached {
 		end = point.Reward
 	}
@@ -88,30 +97,61 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		if reward, reached := equilibrium.ReachedBy(one.Prompts); reached {
 			end = reward
 		}
-		w := Way{Path: Path{Steps: steps, Reward: one.Mean, Deviation: one.Deviation, Neglected: one.Neglected, Kind: one.Kind}, Samples: way.Samples}
+		size := losing(one.Neglected, lost*float64(len(params.Prompts.First))/float64(len(one.Prompts))) // if all that is lost is theirs
+		w := Way{Path: Path{Steps: steps, Reward: one.Mean, Deviation: one.Deviation, Neglected: size, Kind: one.Kind}, Samples: way.Samples}
 		way.ByDifficulty = append(way.ByDifficulty, Stratum{len(one.Prompts), one.Low, one.High, w.Reward, w.Deviation, w.Neglected, w.timeTo(end, math.NaN())})
 	}
 	return way
+}
+
+// losing returns the sizes of what a path leaves out with what is lost after its first step.
+func losing(sizes Series, lost float64) Series {
+	if lost == 0 {
+		return sizes
+	}
+	sizes = slices.Clone(sizes)
+	for n := range sizes[1:] {
+		sizes[1+n] += lost
+	}
+	return sizes
+}
+
+// noWay is the distance of J from its end up to which a run starts there.
+const noWay = 1e-9
+
+// lostReward returns by how much the mean of J may lie below a path because of the runs that a flagged mechanism keeps away; +Inf where their share is
+// not known.
+func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, arm := range s.Bandit.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	for i := range arrival.Rows {
+		switch row := &arrival.Rows[i]; {
+		case !row.Flag:
+		case row.Share.Out():
+			return math.Inf(1)
+		default:
+			lost += row.Share.Value * (high - low)
+		}
+	}
+	return lost
 }
 
 // WayMade is the share of the way from J at the start to its end at which a run counts as done where no level is given: the usual
 // measure of trainers, as of `time_to_95` in maps.
 const WayMade = 0.95
 
-// timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the way.
+// timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the way. It returns nil where there is no way.
 func (w *Way) timeTo(end, level float64) *TimeTo {
-	start, share := w.Reward[0], WayMade
-	switch {
-	case end == start && math.IsNaN(level):
-		return &TimeTo{Level: start, Steps: scope.Number{Kind: w.Kind, Because: scope.NoRise.Because()}}
-	case end == start:
-		share = 0
-	case math.IsNaN(level):
-		level = start + share*(end-start)
-	default:
-		share = (level - start) / (end - start)
+	start := w.Reward[0]
+	if !(math.Abs(end-start) > noWay) {
+		return nil
 	}
-	t := &TimeTo{Level: level, Share: share, Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
+	if math.IsNaN(level) {
+		level = start + WayMade*(end-start)
+	}
+	t := &TimeTo{Level: level, Share: (level - start) / (end - start), Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
 	t.Steps.Kind = w.Kind
 	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
