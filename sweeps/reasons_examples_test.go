@@ -72,7 +72,7 @@ var examples = []example{
 	{scope.UnknownMultipliers, askPredict, "optimizer.learning_rate=1e308", "optimizer.learning_rate=0.1"},
 	{scope.MixedModes, askJSON, three + "grpo.kl.at=current; grpo.advantage.scale=std", "grpo.kl.at=snapshot"},
 	{scope.RunningMeanPath, askPath, "policy.init=[0, 0]; grpo.advantage.baseline=running-mean", "grpo.importance.mode=ratio"},
-	{scope.ReusedPath, askPath, "policy.init=[0, 0]; lag.samples=reused", "lag.samples=fresh"},
+	{scope.ReusedPath, askPath, "policy.init=[0, 0]; optimizer.kind=adam; lag.samples=reused", "lag.samples=fresh"},
 	{scope.MovingReferencePath, askPath, "policy.init=[0, 0]; policy.reference_update.interval=10", "grpo.group_size=inf"},
 	{scope.OldPoliciesPath, askPath, "policy.init=[0, 0]; lag.behind=1", "grpo.group_size=inf"},
 	{scope.ManyArmsPath, askPath, "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 70}]", "grpo.group_size=inf"},

@@ -1,0 +1,71 @@
+package rom
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"grposim/option"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// The covariance of the force, which is computed for given weights, is that of the sums by arm times the
+// derivative of the force by them, for every law of a group, weight and sampled gradient, at policies that differ from their
+// snapshot by up to two logits.
+func TestForceIsLinearInTheSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	bernoulli := []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}, {Law: option.Bernoulli, Mean: 0.4}, {Law: option.Bernoulli}}
+	constant := []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0.3}, {Law: option.Constant, Mean: -1}}
+	normal := []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.5}, {Law: option.Normal, Std: 0.2}}
+	bounded := option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.3}
+	smooth := option.Importance{Mode: option.SAPO, Temperature: option.Signed{Positive: 1, Negative: 1.05}}
+	k3, k1, exact := option.KL{Coefficient: 0.3, Gradient: option.K3}, option.KL{Coefficient: 0.3, Gradient: option.RatioK1}, option.KL{Coefficient: 0.3}
+	for _, c := range []struct {
+		name       string
+		arms       []option.Arm
+		importance option.Importance
+		kl         option.KL
+		advantage  option.Advantage
+		filter     option.Filter
+		size       int
+	}{
+		{"fixed", bernoulli, option.Importance{}, exact, option.Advantage{Scale: option.NoScale}, option.KeepAll, 6},
+		{"ratio, std", bernoulli, option.Importance{Mode: option.Ratio}, exact, option.Advantage{}, option.KeepAll, 6},
+		{"clip", bernoulli, bounded, exact, option.Advantage{}, option.KeepAll, 6},
+		{"clip, k3", bernoulli, bounded, k3, option.Advantage{}, option.KeepAll, 6},
+		{"sapo, k1, redrawn", bernoulli, smooth, k1, option.Advantage{Scale: option.NoScale}, option.Redraw, 6},
+		{"clip, dropped", bernoulli, bounded, exact, option.Advantage{Scale: option.NoScale}, option.Drop, 6},
+		{"clip, scale of the batch", bernoulli, bounded, k3, option.Advantage{Scale: option.BatchStd}, option.KeepAll, 6},
+		{"clip, no baseline", bernoulli, bounded, k3, option.Advantage{Scale: option.NoScale, Baseline: option.ConstantBaseline, Value: 0.3}, option.KeepAll, 6},
+		{"clip, compositions", constant, bounded, k3, option.Advantage{}, option.KeepAll, 5},
+		{"ratio, compositions", constant, option.Importance{Mode: option.Ratio}, k3, option.Advantage{}, option.KeepAll, 5},
+		{"clip, density", normal, bounded, k3, option.Advantage{}, option.KeepAll, 4},
+		{"in the advantage", bernoulli, option.Importance{Mode: option.Ratio}, option.KL{Coefficient: 0.3, In: option.InAdvantage}, option.Advantage{Scale: option.NoScale}, option.KeepAll, 6},
+		{"in the reward", constant, option.Importance{Mode: option.Ratio}, option.KL{Coefficient: 0.3, In: option.InReward}, option.Advantage{Scale: option.NoScale}, option.KeepAll, 5},
+	} {
+		p := Params{Arms: c.arms, Estimator: option.Estimator{
+			GroupSize: c.size, GroupsPerStep: 3, Filter: c.filter, Advantage: c.advantage, Importance: c.importance, KL: c.kl,
+		}}.checked()
+		m, n := newModel(&p), len(p.Arms)-1
+		now, old, ones := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+		for a := range now {
+			old[a], ones[a] = r.NormFloat64(), 1
+			now[a] = old[a] + 2*r.Float64()
+		}
+		q := basis(ones)
+		m.set(now, old)
+		want := linear.Within(q, m.covariance())
+		by := m.bySums(q)
+		push := mat.NewDense(n, m.sums(), nil)
+		for i, row := range by {
+			push.SetRow(i, row)
+		}
+		got := linear.Within(mat.DenseCopyOf(push.T()), m.sumsCovariance())
+		for i := range n {
+			for k := range n {
+				near(t, c.name, got.At(i, k), want.At(i, k), 1e-9)
+			}
+		}
+	}
+}
