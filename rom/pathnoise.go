@@ -172,6 +172,9 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
 			closures = append(closures, held)
 		}
+		if neglected && p.keepsGroups() {
+			closures = append(closures, kicked)
+		}
 	}
 	run := followOn(p, init, steps, last, 0, of, closures...)
 	because = cmp.Or(because, p.notDerived(stateAtRest))
@@ -534,6 +537,9 @@ func (s *spread) step(t int, theta []float64) {
 	if s.kept > 0 && s.refreshes(t) {
 		for i, row := range s.cov[len(s.cov)-s.kept:] {
 			copy(row[len(row)-s.kept:], local.noise.RawRowView(i))
+		}
+		if s.kicked {
+			s.kicks = s.oneSample(t, old)
 		}
 	}
 	s.advance(t, local, growth)

@@ -140,3 +140,34 @@ func (l *localForce) tilt(axis []float64, up, middle, down [][]float64, r, v flo
 	}
 	l.tilts = append(l.tilts, t)
 }
+
+// oneSample returns how far one sample of each arm moves the policy and its snapshot in a block of K steps from step t on, with the policy
+// old: in the block that uses it, the policy alone, and after it both. With c^± the mean advantages of the N samples with A > 0 or A < 0,
+// a sample of a rare arm has, in the mean over the squares of A, A/N = Var c^±_a / E c^±_a, and moves the logits by ηK/(1−μ) A/N (e_a − π).
+func (s *spread) oneSample(t int, old []float64) (kicks [][]float64) {
+	arms, n := s.q.Dims()
+	way := rateAt(&s.Optimizer, t) * float64(s.past.period) / (1 - s.Optimizer.Momentum) / float64(s.GroupsPerStep)
+	s.set(old, old)
+	policy, mean := reduce(s.q, s.now.probs), make([]float64, arms)
+	for sign := range 2 {
+		for a := range arms {
+			s.Up[a], s.Down[a] = float64(1-sign), float64(sign)
+		}
+		square, cross, penalty := group.Square(arms), group.Square(arms), group.Square(arms)
+		s.law.Mean(mean)
+		s.law.Covariance(square, cross, penalty)
+		for a, x := range mean {
+			if x == 0 {
+				continue
+			}
+			size := way * square[a][a] / x
+			block, both := make([]float64, 2*n), make([]float64, 2*n)
+			for k := range n {
+				x := size * (s.q.At(a, k) - policy[k])
+				block[k], both[k], both[n+k] = x, x, x
+			}
+			kicks = append(kicks, block, both)
+		}
+	}
+	return kicks
+}
