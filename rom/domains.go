@@ -135,6 +135,7 @@ var domains = []struct {
 	}, scope.AdamGroups},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.keepsGroups() && (adam(p, 0) || prompts(p, 0)) }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.flips() }, scope.ReusedFlips},
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},

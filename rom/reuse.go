@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"math"
 	"slices"
 
 	"grposim/option"
@@ -143,7 +144,8 @@ func (l *localForce) tilt(axis []float64, up, middle, down [][]float64, r, v flo
 
 // oneSample returns how far one sample of each arm moves the policy and its snapshot in a block of K steps from step t on, with the policy
 // old: in the block that uses it, the policy alone, and after it both. With c^± the mean advantages of the N samples with A > 0 or A < 0,
-// a sample of a rare arm has, in the mean over the squares of A, A/N = Var c^±_a / E c^±_a, and moves the logits by ηK/(1−μ) A/N (e_a − π).
+// a sample of a rare arm has, in the mean over the squares of A, A/N = Var c^±_a / E c^±_a, and moves the logits by ηK/(1−μ) A/N (e_a − π),
+// with the weight π/π_old carried times as far.
 func (s *spread) oneSample(t int, old []float64) (kicks [][]float64) {
 	arms, n := s.q.Dims()
 	way := rateAt(&s.Optimizer, t) * float64(s.past.period) / (1 - s.Optimizer.Momentum) / float64(s.GroupsPerStep)
@@ -160,7 +162,10 @@ func (s *spread) oneSample(t int, old []float64) (kicks [][]float64) {
 			if x == 0 {
 				continue
 			}
-			size := way * square[a][a] / x
+			size := way * square[a][a] / x // in logits
+			if s.Importance.Mode == option.Ratio {
+				size *= carried(2*math.Abs(size), s.past.period)
+			}
 			block, both := make([]float64, 2*n), make([]float64, 2*n)
 			for k := range n {
 				x := size * (s.q.At(a, k) - policy[k])
@@ -170,4 +175,51 @@ func (s *spread) oneSample(t int, old []float64) (kicks [][]float64) {
 		}
 	}
 	return kicks
+}
+
+// carried returns by how much farther in a block of K steps one sample of a rare arm takes the log of its ratio ρ than
+// by its first use, K times: u_K/x with u′ = u + (x/K)e^u from u = 0, x = 2ηKA/(N(1−μ)) (docs/theory-trainers.md §9), −ln(1−x)/x for K → ∞. It is at
+// most mostCarried/x.
+func carried(x float64, steps int) float64 {
+	u, step := 0.0, x/float64(steps)
+	for range steps {
+		u = min(u+step*math.Exp(u), mostCarried)
+	}
+	return u / x
+}
+
+// mostCarried is the log of a ratio beyond which no arm is rare any more.
+const mostCarried = 100
+
+// flips reports whether a sample with the largest advantage carries a rare arm, by the weight π/π_old, at least twice as far in a
+// block as K times its first use, which is so from x = 0.8 (K → ∞) to 2.2 (K = 2) on.
+func (p *Params) flips() bool {
+	if !p.keepsGroups() || p.GroupSize == option.Infinite || p.Importance.Mode != option.Ratio {
+		return false
+	}
+	x := 2 * p.Optimizer.LearningRate * float64(p.Lag.Interval) * p.largestAdvantage() / (float64(p.GroupSize*p.GroupsPerStep) * (1 - p.Optimizer.Momentum))
+	return x > 0 && carried(x, p.Lag.Interval) >= 2
+}
+
+// largestAdvantage returns the largest advantage of a sample: √(n−1) if they are divided by the standard deviation of n rewards, n − 1
+// by their mean, and without a scale the span of the rewards, of normal ones within three standard deviations.
+func (p *Params) largestAdvantage() float64 {
+	size, low, high := float64(p.GroupSize), math.Inf(1), math.Inf(-1)
+	if p.Advantage.Scale.OfStep() {
+		size *= float64(p.GroupsPerStep)
+	}
+	for _, arm := range p.Arms {
+		below, above, ok := group.Support(arm)
+		if !ok {
+			below, above = arm.Mean-3*arm.Std, arm.Mean+3*arm.Std
+		}
+		low, high = min(low, below), max(high, above)
+	}
+	switch p.Advantage.Scale {
+	case option.NoScale:
+		return high - low
+	case option.MeanScale, option.BatchMean:
+		return size - 1
+	}
+	return math.Sqrt(size - 1)
 }
