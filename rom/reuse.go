@@ -178,7 +178,7 @@ func (s *spread) oneSample(t int, old []float64) (kicks [][]float64) {
 }
 
 // carried returns by how much farther in a block of K steps one sample of a rare arm takes the log of its ratio ρ than
-// by its first use, K times: u_K/x with u′ = u + (x/K)e^u from u = 0, x = 2ηKA/(N(1−μ)) (docs/theory-trainers.md §9), −ln(1−x)/x for K → ∞. It is at
+// by its first use, K times: u_K/x with u′ = u + (x/K)e^u from u = 0, x = 2ηKA/(N(1−μ)) (docs/theory-trainers.md §7), −ln(1−x)/x for K → ∞. It is at
 // most mostCarried/x.
 func carried(x float64, steps int) float64 {
 	u, step := 0.0, x/float64(steps)

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -66,6 +67,50 @@ func TestForceIsLinearInTheSums(t *testing.T) {
 			for k := range n {
 				near(t, c.name, got.At(i, k), want.At(i, k), 1e-9)
 			}
+		}
+	}
+}
+
+// Without weights and penalty the force of given groups does not depend on the policy, so that a block of K steps with reused samples is one
+// step with the learning rate ηK: mean, size and deviation of J agree to the hundredth that holdCentre and holdSpread leave.
+func TestReusedBlockIsOneLongStep(t *testing.T) {
+	one, init := plainRun(4, 0.4, 0.2, 0.9, 0.5)
+	init[2] = 0.3
+	block := one
+	block.Samples, block.Lag.Interval, block.Optimizer.LearningRate = option.Reused, 5, 0.08
+	want, got := MeanReward(one, init, []int{1, 4, 20}), MeanReward(block, init, []int{5, 20, 100})
+	for n, mean := range want.Mean {
+		near(t, "E J", got.Mean[n], mean, 1e-4)
+		near(t, "shift", got.Mean[n]-got.Field[n], mean-want.Field[n], 0.02)
+		near(t, "deviation", got.Deviation[n], want.Deviation[n], 0.02)
+	}
+}
+
+// One sample that a long block uses throughout is carried −ln(1−x)/x times as far as by its first use, twice as far at x = 0.797; a block of
+// two steps adds x/2 and then e^{x/2} times that.
+func TestCarried(t *testing.T) {
+	near(t, "a long block", carried(0.5, 1_000_000), 2*math.Ln2, 1e-5)
+	near(t, "twice", carried(0.7968, 1_000_000), 2, 1e-3)
+	near(t, "two steps", carried(1, 2), (1+math.Exp(0.5))/2, 1e-12)
+	near(t, "one step", carried(3, 1), 1, 0)
+	p := Params{
+		Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
+		Estimator: option.Estimator{GroupSize: 5, Samples: option.Reused, Importance: option.Importance{Mode: option.Ratio}},
+		Lag:       option.Lag{Interval: 1000}, Optimizer: option.Optimizer{Momentum: 0.5},
+	}.checked()
+	for _, c := range []struct {
+		x, largest float64
+		scale      option.Scale
+		groups     int
+		flips      bool
+	}{
+		{0.79, 2, option.StdScale, 1, false}, {0.81, 2, option.StdScale, 1, true}, {0.81, 1, option.NoScale, 1, true}, {0.79, 1, option.NoScale, 3, false},
+		{0.81, 4, option.MeanScale, 1, true}, {0.79, 3, option.BatchStd, 2, false}, {0.81, 3, option.BatchStd, 2, true},
+	} {
+		p.Advantage.Scale, p.GroupsPerStep = c.scale, c.groups
+		p.Optimizer.LearningRate = c.x * float64(5*c.groups) * 0.5 / (2 * 1000 * c.largest)
+		if p.flips() != c.flips {
+			t.Errorf("%+v: flips %v", c, p.flips())
 		}
 	}
 }
