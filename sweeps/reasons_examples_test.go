@@ -74,6 +74,7 @@ var examples = []example{
 	{scope.RunningMeanPath, askPath, "policy.init=[0, 0]; grpo.advantage.baseline=running-mean", "grpo.importance.mode=ratio"},
 	{scope.ReusedPath, askPath, "policy.init=[0, 0]; optimizer.kind=adam; lag.samples=reused", "lag.samples=fresh"},
 	{scope.ReusedFlips, askPath, "policy.init=[0, 0]; lag.samples=reused; grpo.importance.mode=ratio; optimizer.learning_rate=10; lag.interval=8", "grpo.importance.mode=clip"},
+	{scope.ReusedStep, askPath, "policy.init=[0, 0]; run.steps=400; lag.samples=reused", "lag.samples=fresh"},
 	{scope.MovingReferencePath, askPath, "policy.init=[0, 0]; policy.reference_update.interval=10", "grpo.group_size=inf"},
 	{scope.OldPoliciesPath, askPath, "policy.init=[0, 0]; lag.behind=1", "grpo.group_size=inf"},
 	{scope.ManyArmsPath, askPath, "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 70}]", "grpo.group_size=inf"},
