@@ -60,7 +60,8 @@ type Path struct {
 //	¾|S − S₁| + 0.06|S|
 //
 // the largest up to the step or beyond it (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|,
-// where S′ is the shift if the same samples are dropped at every displaced policy as in the middle. The others are the
+// where S′ is the shift if the same samples are dropped at every displaced policy as in the middle, and where blocks reuse their samples
+// the same with points as far as one sample moves the policy (see closure.kicked). The others are the
 // error of a force that is expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose
 // logits are displaced by rounding in every step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return Paths(p, init, at, Reward)[0] }

@@ -181,6 +181,9 @@ func (s *spread) oneSample(t int, old []float64) (kicks [][]float64) {
 // by its first use, K times: u_K/x with u′ = u + (x/K)e^u from u = 0, x = 2ηKA/(N(1−μ)) (docs/theory-trainers.md §7), −ln(1−x)/x for K → ∞. It is at
 // most mostCarried/x.
 func carried(x float64, steps int) float64 {
+	if x == 0 {
+		return 1
+	}
 	u, step := 0.0, x/float64(steps)
 	for range steps {
 		u = min(u+step*math.Exp(u), mostCarried)
@@ -198,7 +201,7 @@ func (p *Params) flips() bool {
 		return false
 	}
 	x := 2 * p.Optimizer.LearningRate * float64(p.Lag.Interval) * p.largestAdvantage() / (float64(p.GroupSize*p.GroupsPerStep) * (1 - p.Optimizer.Momentum))
-	return x > 0 && carried(x, p.Lag.Interval) >= 2
+	return carried(x, p.Lag.Interval) >= 2
 }
 
 // largestAdvantage returns the largest advantage of a sample: √(n−1) if they are divided by the standard deviation of n rewards, n − 1

@@ -93,6 +93,7 @@ func TestCarried(t *testing.T) {
 	near(t, "twice", carried(0.7968, 1_000_000), 2, 1e-3)
 	near(t, "two steps", carried(1, 2), (1+math.Exp(0.5))/2, 1e-12)
 	near(t, "one step", carried(3, 1), 1, 0)
+	near(t, "a rate of 0", carried(0, 5), 1, 0)
 	p := Params{
 		Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
 		Estimator: option.Estimator{GroupSize: 5, Samples: option.Reused, Importance: option.Importance{Mode: option.Ratio}},
