@@ -134,12 +134,15 @@ var domains = []struct {
 		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
 	}, scope.AdamGroups},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.keepsGroups() && (adam(p, 0) || prompts(p, 0)) }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.flips() }, scope.ReusedFlips},
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
+	{clipOnTheWay, anyLag, keepsGroups, scope.ReusedStep},
+	{normOnTheWay, anyLag, keepsGroups, scope.ReusedStep},
 	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || p.tabular() && weight.Jumps(&p.Importance)
@@ -211,6 +214,7 @@ var domains = []struct {
 }
 
 func reused(p *Params, _ int) bool          { return p.Samples == option.Reused }
+func keepsGroups(p *Params, _ int) bool     { return p.keepsGroups() }
 func adam(p *Params, _ int) bool            { return p.Optimizer.Kind == option.Adam }
 func prompts(p *Params, _ int) bool         { return len(p.Prompts.First) > 0 }
 func noPenalty(p *Params, _ int) bool       { return p.pull() == 0 }

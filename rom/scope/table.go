@@ -81,6 +81,8 @@ const (
 	AdamPrompts
 	RunningMeanPath
 	ReusedPath
+	ReusedFlips
+	ReusedStep
 	MovingReferencePath
 	OldPoliciesPath
 	ManyArmsPath
@@ -256,7 +258,9 @@ var rows = [...]struct{ name, says, try string }{
 	AdamGroups:          {"adam-groups", "the spread of runs under Adam needs the fourth moments of the force, known where a step averages independent groups of one prompt", "use a scale and a baseline of the group, without dropped groups, or take G = ∞"},
 	AdamPrompts:         {"adam-prompts", "the mean paths of prompts with a policy each are not derived under Adam", "use heavy-ball or one prompt, or take G = ∞"},
 	RunningMeanPath:     {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
-	ReusedPath:          {"reused-path", "the spread of runs with reused samples is not followed", "set `lag.samples` fresh, or simulate: `sweep`"},
+	ReusedPath:          {"reused-path", "the spread of runs with reused samples is followed under heavy-ball and nesterov with one prompt: Adam's second moment would need the squares of the samples' sums", "set `lag.samples` fresh, or `optimizer.kind` heavy-ball"},
+	ReusedFlips:         {"reused-flips", "one sample of a rare arm can carry the policy more than twice as far in a block as K times its first use, because its weight π/π_old grows with every use: x = 2ηKA/(N(1−μ)) is too large, A the largest advantage", "set `grpo.importance.mode` clip or `lag.samples` fresh, or take a smaller `lag.interval` or `optimizer.learning_rate`"},
+	ReusedStep:          {"reused-step", "the norm of the gradient and the share of clipped samples are those of the groups that have moved the policy, if samples are reused, and not derived", "set `lag.samples` fresh, or ask for another quantity"},
 	MovingReferencePath: {"moving-reference-path", "the spread of runs with a moving reference is not followed", "set `policy.reference_update.interval` 0, or set `grpo.group_size` inf"},
 	OldPoliciesPath:     {"old-policies-path", "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one", "use one of these, or `grpo.group_size` inf"},
 	ManyArmsPath:        {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
