@@ -135,7 +135,7 @@ var domains = []struct {
 	}, scope.AdamGroups},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.keepsGroups() && (adam(p, 0) || prompts(p, 0)) }, scope.ReusedPath},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.flips() }, scope.ReusedFlips},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return flips(p) }, scope.ReusedFlips},
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
@@ -196,7 +196,7 @@ var domains = []struct {
 	{boundedCycle, anyLag, func(p *Params, _ int) bool {
 		return p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale
 	}, scope.CycleScale},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool { return len(p.Arms) != 2 || !p.certain() }, scope.CycleArms},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool { return len(p.Arms) != 2 || !certain(p) }, scope.CycleArms},
 	{boundedCycle, anyLag, func(p *Params, _ int) bool {
 		return adam(p, 0) || p.Optimizer.Momentum > 0 || rateVaries(p, 0) || p.Optimizer.MaxNorm > 0
 	}, scope.CycleOptimizer},
@@ -255,7 +255,7 @@ func roundedRewards(p *Params, _ int) bool {
 }
 
 // succeedOrFail reports whether all rewards are 0 or 1.
-func (p *Params) succeedOrFail() bool {
+func succeedOrFail(p *Params) bool {
 	return !slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
 		return arm.Law != option.Bernoulli && (arm.Std != 0 || arm.Mean != 0 && arm.Mean != 1)
 	})

@@ -137,7 +137,7 @@ var observables = map[Observed]observable{
 	ClipFraction: {
 		of: func(m *model, now, old []float64) float64 {
 			m.set(now, old)
-			return m.dropped(func(a int, band weight.Band) float64 {
+			return dropped(m, func(a int, band weight.Band) float64 {
 				if ratio := m.now.probs[a] / m.past.probs[a]; !band.Held && (ratio > 1+band.Above || ratio < 1-band.Below) {
 					return 1
 				}
@@ -154,15 +154,15 @@ var observables = map[Observed]observable{
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
-			square, _ := m.gradientSquare(now, old)
+			square, _ := gradientSquare(m, now, old)
 			return math.Sqrt(square)
 		},
 		samples: func(m *model, now, old []float64) float64 {
-			square, _ := m.gradientSquare(now, old)
-			mean, _ := m.normFactor(now, old)
+			square, _ := gradientSquare(m, now, old)
+			mean, _ := normFactor(m, now, old)
 			return square * (1 - mean*mean)
 		},
-		factor:  (*model).normFactor,
+		factor:  normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
 	},
 	EffectiveSamples: {
@@ -199,7 +199,7 @@ func referenceLogs(p *Params) []float64 {
 func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 	if k, err := strconv.Atoi(strings.TrimPrefix(string(q), passAt)); err == nil {
 		want(k >= 1, "PassAt", k, "at least 1")
-		want(p.succeedOrFail(), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
+		want(succeedOrFail(p), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
 		return observable{of: func(m *model, now, _ []float64) float64 {
 			if len(m.Prompts.First) == 0 {
 				return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
@@ -293,7 +293,7 @@ const leastReach = 1e-3
 // of the advantage is. Rewards take two values and the baseline is about the group's mean, so that of the samples of a group with
 // A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
 // arms. Of a step without such groups the share counts as 0. Of many prompts all are sums over them.
-func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
+func dropped(m *model, drop func(a int, band weight.Band) float64) float64 {
 	if !weight.Jumps(&m.Importance) {
 		return 0
 	}
@@ -345,7 +345,7 @@ func eachSuccess(m *model) (all [][]float64) {
 func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) float64 {
 	m.set(now, old)
 	if len(mean) < 2*(len(m.Arms)-1) {
-		return m.dropped(func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
+		return dropped(m, func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
 	}
 	ones := make([]float64, len(m.Arms))
 	for a := range ones {
@@ -353,7 +353,7 @@ func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) 
 	}
 	q, n := basis(ones), len(m.Arms)-1
 	gradient := make([]float64, 2*n)
-	return m.dropped(func(a int, band weight.Band) float64 {
+	return dropped(m, func(a int, band weight.Band) float64 {
 		if band.Held {
 			return 0
 		}
@@ -383,7 +383,7 @@ func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) 
 }
 
 // gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F.
-func (m *model) gradientSquare(now, old []float64) (square float64, force []float64) {
+func gradientSquare(m *model, now, old []float64) (square float64, force []float64) {
 	m.set(now, old)
 	force = make([]float64, len(m.Arms))
 	m.meanForce(force)
@@ -399,8 +399,8 @@ func (m *model) gradientSquare(now, old []float64) (square float64, force []floa
 // to first order in v, and for every v by Hölder and Jensen. Of a normal law e^{−v/8} errs by less than 0.02. The size is the
 // distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds; that to the bounds where
 // a sampled penalty makes steps without signal scatter too, which are not set apart then.
-func (m *model) normFactor(now, old []float64) (mean, size float64) {
-	square, force := m.gradientSquare(now, old)
+func normFactor(m *model, now, old []float64) (mean, size float64) {
+	square, force := gradientSquare(m, now, old)
 	if m.GroupSize == option.Infinite || square <= 0 {
 		return 1, 0
 	}

@@ -746,8 +746,8 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		l.offset = slices.Clone(f0)
 		floats.Sub(l.offset, base)
 		if s.kept > 0 {
-			middle = s.bySums(s.q)
-			l.bySums = s.bySums(s.q)
+			middle = bySums(s.model, s.q)
+			l.bySums = bySums(s.model, s.q)
 		}
 		if drawing {
 			noise = newAveraged(s.noise())
@@ -760,7 +760,7 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		for side, x := range [2][]float64{up, down} {
 			fs[side] = forceAt(x)
 			if s.kept > 0 {
-				bs[side] = s.bySums(s.q)
+				bs[side] = bySums(s.model, s.q)
 			}
 			if drawing && s.about != 0 && gone > unaveraged*total {
 				noise.add(w, s.noise())
@@ -791,7 +791,7 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 // noise returns the covariance of the force of a step at the state that is set, or of the sums of groups that a block keeps.
 func (s *spread) noise() *mat.SymDense {
 	if s.kept > 0 {
-		return s.sumsCovariance()
+		return sumsCovariance(s.model)
 	}
 	return s.covariance()
 }

@@ -39,7 +39,7 @@ func (p *Params) sums() int {
 
 // bySums returns the derivative of the force by the sums at the state that is set, in reduced coordinates of the logits with
 // the basis q: n rows.
-func (m *model) bySums(q *mat.Dense) [][]float64 {
+func bySums(m *model, q *mat.Dense) [][]float64 {
 	arms, n := q.Dims()
 	rows, now, at := group.Zeros(n, m.sums()), reduce(q, m.now.probs), reduce(q, m.anchor().probs)
 	for i, row := range rows {
@@ -62,7 +62,7 @@ func (m *model) bySums(q *mat.Dense) [][]float64 {
 //	X_++,   X_−−,   X_++ + X_−− − (X_+− + X_−+),   X_++ + δX_−−δ + X_+−δ + δX_−+      δ = diag(a/A)
 //
 // give all: X_+− is the transpose of X_−+.
-func (m *model) sumsCovariance() *mat.SymDense {
+func sumsCovariance(m *model) *mat.SymDense {
 	samples := *m.Samples
 	defer func() { m.Up, m.Down, m.Kappa = samples.Up, samples.Down, samples.Kappa }()
 	arms := len(m.Arms)
@@ -196,17 +196,17 @@ const mostCarried = 100
 
 // flips reports whether a sample with the largest advantage carries a rare arm, by the weight π/π_old, at least twice as far in a
 // block as K times its first use, which is so from x = 0.8 (K → ∞) to 2.2 (K = 2) on.
-func (p *Params) flips() bool {
+func flips(p *Params) bool {
 	if !p.keepsGroups() || p.GroupSize == option.Infinite || p.Importance.Mode != option.Ratio {
 		return false
 	}
-	x := 2 * p.Optimizer.LearningRate * float64(p.Lag.Interval) * p.largestAdvantage() / (float64(p.GroupSize*p.GroupsPerStep) * (1 - p.Optimizer.Momentum))
+	x := 2 * p.Optimizer.LearningRate * float64(p.Lag.Interval) * largestAdvantage(p) / (float64(p.GroupSize*p.GroupsPerStep) * (1 - p.Optimizer.Momentum))
 	return carried(x, p.Lag.Interval) >= 2
 }
 
 // largestAdvantage returns the largest advantage of a sample: √(n−1) if they are divided by the standard deviation of n rewards, n − 1
 // by their mean, and without a scale the span of the rewards, of normal ones within three standard deviations.
-func (p *Params) largestAdvantage() float64 {
+func largestAdvantage(p *Params) float64 {
 	size, low, high := float64(p.GroupSize), math.Inf(1), math.Inf(-1)
 	if p.Advantage.Scale.OfStep() {
 		size *= float64(p.GroupsPerStep)

@@ -57,12 +57,12 @@ func TestForceIsLinearInTheSums(t *testing.T) {
 		q := basis(ones)
 		m.set(now, old)
 		want := linear.Within(q, m.covariance())
-		by := m.bySums(q)
+		by := bySums(m, q)
 		push := mat.NewDense(n, m.sums(), nil)
 		for i, row := range by {
 			push.SetRow(i, row)
 		}
-		got := linear.Within(mat.DenseCopyOf(push.T()), m.sumsCovariance())
+		got := linear.Within(mat.DenseCopyOf(push.T()), sumsCovariance(m))
 		for i := range n {
 			for k := range n {
 				near(t, c.name, got.At(i, k), want.At(i, k), 1e-9)
@@ -110,8 +110,8 @@ func TestCarried(t *testing.T) {
 	} {
 		p.Advantage.Scale, p.GroupsPerStep = c.scale, c.groups
 		p.Optimizer.LearningRate = c.x * float64(5*c.groups) * 0.5 / (2 * 1000 * c.largest)
-		if p.flips() != c.flips {
-			t.Errorf("%+v: flips %v", c, p.flips())
+		if flips(&p) != c.flips {
+			t.Errorf("%+v: flips %v", c, flips(&p))
 		}
 	}
 }
