@@ -21,10 +21,10 @@ type armLaw struct{ values, weights []float64 }
 // of a smooth function of ln |g| by a 24th of its square times the second derivative, 4e-5.
 const binDigits = 5
 
-// armLaw returns that of an arm where the policy is its snapshot, of one group whose rewards take two values under the exact KL. Given S
+// newArmLaw returns that of an arm where the policy is its snapshot, of one group whose rewards take two values under the exact KL. Given S
 // successes the numbers k and n of the arm's samples among these and among the failures are binomial, and the force is that of
 // [u⁺k + u⁻n − π_a(u⁺S + u⁻(G − S))]/G and the penalty.
-func (m *model) armLaw(a int) *armLaw {
+func newArmLaw(m *model, a int) *armLaw {
 	penalty := make([]float64, len(m.Arms))
 	m.subtractPenalty(penalty)
 	m.addEntropy(penalty)

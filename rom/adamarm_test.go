@@ -17,7 +17,7 @@ func armAt(size int, beta, beta2, gap float64) (Params, *model, *armLaw) {
 	m := newModel(&p)
 	theta := []float64{gap / 2, -gap / 2}
 	m.set(theta, theta)
-	return p, m, m.armLaw(0)
+	return p, m, newArmLaw(m, 0)
 }
 
 // The law of a force has its mean and variance, and the mean step is that of its sums over the past, where the second moment keeps its mean and

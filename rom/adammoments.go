@@ -37,14 +37,14 @@ func (m *model) pairs() *pairMoments {
 	means, c := make([]float64, arms), newContribution(arms)
 	var success, failure *contribution // of one sample with the advantage 1
 	if !m.KL.Sampled() {
-		success, failure = m.oneSample(1, m.Up, alpha), m.oneSample(1, m.Down, delta)
+		success, failure = oneSample(m, 1, m.Up, alpha), oneSample(m, 1, m.Down, delta)
 	}
 	given := func(s int) {
 		c.clear()
 		up, down := m.counts.Advantages(s)
 		if m.KL.Sampled() { // which does not scale with the advantage
-			c.add(float64(s), 1, m.oneSample(up, m.Up, alpha))
-			c.add(m.size-float64(s), 1, m.oneSample(down, m.Down, delta))
+			c.add(float64(s), 1, oneSample(m, up, m.Up, alpha))
+			c.add(m.size-float64(s), 1, oneSample(m, down, m.Down, delta))
 			return
 		}
 		c.add(float64(s), up, success)
@@ -135,7 +135,7 @@ func (c *contribution) add(count, factor float64, one *contribution) {
 }
 
 // oneSample returns those of one sample of a reward, with an advantage, and by arm its weight and its probability.
-func (m *model) oneSample(advantage float64, weight, probability []float64) *contribution {
+func oneSample(m *model, advantage float64, weight, probability []float64) *contribution {
 	now, at, arms := m.now.probs, m.anchor().probs, len(m.Arms)
 	c, values := newContribution(arms), group.Square(arms)
 	for s, row := range values {

@@ -116,7 +116,7 @@ func (d *meanSteps) at(logits []float64) []float64 {
 	}
 	for a := range steps {
 		if !d.dense[a] {
-			steps[a] = m.armLaw(a).meanStep(o)
+			steps[a] = newArmLaw(m, a).meanStep(o)
 		}
 	}
 	return steps
@@ -143,7 +143,7 @@ func (d *meanSteps) start() []float64 {
 			moved := slices.Clone(d.logits)
 			moved[a] = y
 			m.set(moved, moved)
-			return m.armLaw(a).meanStep(o)
+			return newArmLaw(m, a).meanStep(o)
 		}
 		low, high := d.logits[a], d.logits[a]
 		at := own(low)
@@ -220,7 +220,7 @@ func (d *meanSteps) law(logits []float64, slope *mat.Dense) *stepLaw {
 	for a := range spread {
 		if spread[a] = 1; !d.dense[a] {
 			var ok bool
-			if spread[a], ok = d.model.armLaw(a).spread(o); !ok {
+			if spread[a], ok = newArmLaw(d.model, a).spread(o); !ok {
 				return nil
 			}
 		}

@@ -139,12 +139,12 @@ func (row *ArrivalRow) leaveShare(far bool) {
 // for the arm with the least distance. The largest norm c bounds what one sample can do: below 2u₂ it never throws far enough.
 func (row *ArrivalRow) decideKicks(w *way) {
 	row.Quantity = "largest log odds against an arm on the way, against u₂"
-	all, ok := w.climb(w.init, w.steps, 1)
+	all, ok := climbs(w.Params, w.init, w.steps, 1)
 	reference := make([]float64, len(w.Arms))
 	softmax(reference, w.Reference)
 	row.Value, row.Bound = math.Inf(-1), 0
 	for a, h := range all {
-		above := crossing(w.kickScale(reference[a], h.gain))
+		above := crossing(kickScale(&w.Params, reference[a], h.gain))
 		if norm := w.Optimizer.MaxNorm; norm > 0 && math.Sqrt2*norm*h.gain <= 2*above {
 			above = math.Inf(1)
 		}

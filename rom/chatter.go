@@ -30,7 +30,7 @@ func (e *Equilibrium) chatter(o option.Optimizer, l option.Lag) (variance, reach
 	p := &e.params
 	switch {
 	case e.prediction.FixedPoint == nil, p.GroupSize < fewestChatter, p.GroupSize == option.Infinite, len(e.merged.Arms) != 2, len(p.Arms) != 2,
-		!p.KL.OfReward(), p.Advantage.Scale != option.StdScale, p.Advantage.Epsilon > 0, p.Entropy > 0, !p.certain(),
+		!p.KL.OfReward(), p.Advantage.Scale != option.StdScale, p.Advantage.Epsilon > 0, p.Entropy > 0, !certain(p),
 		o.Kind != option.HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Schedule.Kind != option.ConstantRate, !linear.NewLag(&l).OnPolicy():
 		return 0, 0, false
 	}

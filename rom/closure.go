@@ -23,6 +23,10 @@ type closure struct {
 	// held says that a sample whose weight is at a bound in the middle keeps that weight at the points, so
 	// that no weight jumps or has a kink between them.
 	held bool
+	// kicked says that points are at least as far from the middle as one sample of a group that a block uses throughout moves
+	// the policies, by kicks. Two points there, with the variance of the law, have the fourth moment of a rare sample.
+	kicked bool
+	kicks  [][]float64
 }
 
 // The closures. The Gaussian one, exact to fourth order along each axis, gives the predicted mean. The strict
@@ -34,6 +38,7 @@ type closure struct {
 var (
 	gaussian = closure{reach: func(deviation, least float64) float64 { return max(math.Sqrt(3)*deviation, least) }, about: 1}
 	held     = closure{reach: gaussian.reach, about: 1, held: true}
+	kicked   = closure{reach: gaussian.reach, about: 1, kicked: true}
 	strict   = closure{reach: func(_, least float64) float64 { return least }, held: true}
 )
 
@@ -59,6 +64,9 @@ func (c *closure) points(mean []float64, cov [][]float64, least float64, centre 
 		v = max(v, 0)
 		r := c.reach(math.Sqrt(v), least)
 		mat.Col(axis, i, axes)
+		for _, kick := range c.kicks {
+			r = max(r, math.Abs(floats.Dot(kick[:d], axis)))
+		}
 		for k, x := range axis {
 			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
 		}

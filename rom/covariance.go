@@ -53,13 +53,7 @@ func (m *model) covariance() *mat.SymDense {
 	m.law.Covariance(reward, cross, penalty)
 	at := m.anchor().probs
 	if !m.Resamples() {
-		// The counts of all samples are multinomial(G, π_old), whatever their rewards.
-		for a, p := range m.past.probs {
-			for b, q := range m.past.probs {
-				penalty[a][b] = -m.Kappa[a] * m.Kappa[b] * p * q / m.size
-			}
-			penalty[a][a] += m.Kappa[a] * m.Kappa[a] * p / m.size
-		}
+		m.countCovariance(penalty)
 	}
 	projectMatrix(reward, m.now.probs, m.now.probs)
 	projectMatrix(cross, m.now.probs, at)
@@ -81,6 +75,17 @@ func (m *model) covariance() *mat.SymDense {
 		}
 	}
 	return total
+}
+
+// countCovariance writes Cov(c^K, c^K) of a group whose samples are those of π_old, whatever their rewards: their counts are
+// multinomial(G, π_old).
+func (m *model) countCovariance(penalty [][]float64) {
+	for a, p := range m.past.probs {
+		for b, q := range m.past.probs {
+			penalty[a][b] = -m.Kappa[a] * m.Kappa[b] * p * q / m.size
+		}
+		penalty[a][a] += m.Kappa[a] * m.Kappa[a] * p / m.size
+	}
 }
 
 // projectMatrix overwrites M with P_left M P_rightᵀ, P = I − π1ᵀ.

@@ -122,7 +122,7 @@ func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 }
 
 // certain reports whether every arm has a single reward.
-func (p *Params) certain() bool {
+func certain(p *Params) bool {
 	for _, arm := range p.Arms {
 		if low, high, ok := group.Support(arm); !ok || low != high {
 			return false

@@ -134,23 +134,27 @@ var domains = []struct {
 		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
 	}, scope.AdamGroups},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return reused(p, 0) && p.Lag.Interval > 1 }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.keepsGroups() && (adam(p, 0) || prompts(p, 0)) }, scope.ReusedPath},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return flips(p) }, scope.ReusedFlips},
 	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
-	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.ShareOfPrompts},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
+	{clipOnTheWay, anyLag, keepsGroups, scope.ReusedStep},
+	{normOnTheWay, anyLag, keepsGroups, scope.ReusedStep},
 	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
-		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || prompts(p, 0)
+		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || p.tabular() && weight.Jumps(&p.Importance)
 	}, scope.ClipOfRewards},
 	{normOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return p.Optimizer.MaxNorm > 0 || prompts(p, 0) || p.GroupSize != option.Infinite && (success == nil || p.KL.OfReward() ||
 			p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
 	}, scope.NormOnTheWay},
-	{quantityOfStep, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.QuantityOfPrompts},
+	{quantityOfStep, anyLag, func(p *Params, _ int) bool {
+		return p.tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1
+	}, scope.QuantityOfPrompts},
 	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
 	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
 	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},
@@ -192,7 +196,7 @@ var domains = []struct {
 	{boundedCycle, anyLag, func(p *Params, _ int) bool {
 		return p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale
 	}, scope.CycleScale},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool { return len(p.Arms) != 2 || !p.certain() }, scope.CycleArms},
+	{boundedCycle, anyLag, func(p *Params, _ int) bool { return len(p.Arms) != 2 || !certain(p) }, scope.CycleArms},
 	{boundedCycle, anyLag, func(p *Params, _ int) bool {
 		return adam(p, 0) || p.Optimizer.Momentum > 0 || rateVaries(p, 0) || p.Optimizer.MaxNorm > 0
 	}, scope.CycleOptimizer},
@@ -210,6 +214,7 @@ var domains = []struct {
 }
 
 func reused(p *Params, _ int) bool          { return p.Samples == option.Reused }
+func keepsGroups(p *Params, _ int) bool     { return p.keepsGroups() }
 func adam(p *Params, _ int) bool            { return p.Optimizer.Kind == option.Adam }
 func prompts(p *Params, _ int) bool         { return len(p.Prompts.First) > 0 }
 func noPenalty(p *Params, _ int) bool       { return p.pull() == 0 }
@@ -250,7 +255,7 @@ func roundedRewards(p *Params, _ int) bool {
 }
 
 // succeedOrFail reports whether all rewards are 0 or 1.
-func (p *Params) succeedOrFail() bool {
+func succeedOrFail(p *Params) bool {
 	return !slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
 		return arm.Law != option.Bernoulli && (arm.Std != 0 || arm.Mean != 0 && arm.Mean != 1)
 	})

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -53,7 +54,9 @@ type drawnPath struct {
 	noise *spread // of runs about the mean field; nil: none
 	next  func() (theta []float64, ok bool)
 	stop  func()
+	past  *snapshots
 	theta []float64 // logits of the mean field
+	old   []float64 // of its last refresh
 }
 
 // drawnPaths are the mean paths of all prompts. They depend on each other through Σ_y P_y alone, which
@@ -71,7 +74,7 @@ func newDrawnPaths(all []startingPrompt, prompts, steps int, by *closure) *drawn
 	d := &drawnPaths{among: &amongPrompts{prompts: float64(prompts)}, lag: all[0].Lag}
 	for _, prompt := range all {
 		prompt.among = d.among
-		one := drawnPath{model: newModel(&prompt.Params), count: prompt.count}
+		one := drawnPath{model: newModel(&prompt.Params), count: float64(len(prompt.prompts)), past: newSnapshots(&prompt.Lag, prompt.start, steps)}
 		if by != nil {
 			one.noise = newSpread(prompt.Params, prompt.start, steps, *by)
 		}
@@ -90,6 +93,7 @@ func (d *drawnPaths) advance(t int) (ok bool) {
 		if d.each[i].theta, ok = d.each[i].next(); !ok {
 			return false
 		}
+		d.each[i].old = d.each[i].past.at(t, d.each[i].theta)
 	}
 	if t%d.lag.Interval == 0 { // a refresh
 		sum, variance := 0.0, 0.0
@@ -127,114 +131,136 @@ func (p *drawnPath) weight(t int) (mean, variance float64) {
 	return mean + by.shift, by.deviation * by.deviation
 }
 
-// drawnPathOf is the path of an observable of one policy for prompts with a policy each, drawn with replacement. Every prompt is
+// followDrawn computes the paths of parts of prompts with a policy each that are drawn with replacement. Every prompt is
 // a bandit whose groups are a random share of those of a step, see drawnShare. Beside the sizes of
 // MeanReward, with the shift of each prompt, it neglects that Σ_y P_y varies from run to run. A
 // change of Σ_y P_y changes the speed of all prompts alike, so 2 Var ΣP/(ΣP)² of the distance that the mean has
 // gone is neglected.
-func drawnPathOf(o *observable, p Params, init []float64, at []int, neglected bool) Path {
-	path := Path{Kind: Exact, Scope: Scope{In: true}, Mean: make([]float64, len(at))}
-	if neglected {
-		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
-	}
+func followDrawn(of []observable, p Params, init []float64, at []int, parts [][]*partOfPrompts) (because scope.Reason) {
 	if len(at) == 0 {
-		return path
+		return because
 	}
-	all, steps := p.distinct(init), at[len(at)-1]
-	path.Scope.Because = noSpread(&all[0].Params, steps)
-	if n := len(all) * steps; !path.Scope.Because.Out() && n > maxDrawn {
-		path.Scope.Because = scope.DrawnTooLong.Because(maxDrawn, n)
+	all, steps, neglected := p.distinct(init), at[len(at)-1], parts[0][0].Neglected != nil
+	if because = cmp.Or(p.notDerived(pathsOfPrompts), noSpread(&all[0].Params, steps)); because.Out() {
+		return because
 	}
-	if because := p.notDerived(pathsOfPrompts); because.Out() {
-		path.Scope.Because = because
-	}
-	if path.Scope.Because.Out() {
-		path.Scope.In = false
-		return path
+	if n := len(all) * steps; n > maxDrawn {
+		return scope.DrawnTooLong.Because(maxDrawn, n)
 	}
 	follow := func(by *closure, displaced float64, at []int, last int) *drawnRun {
-		return newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by).follow(o, at, last, displaced)
+		return newDrawnPaths(all, len(p.Prompts.First), at[len(at)-1], by).follow(of, at, last, displaced)
 	}
 	sampledAt := at
 	if neglected {
 		sampledAt = sampled(&all[0].Params, at)
 	}
-	full := follow(&gaussian, 0, sampledAt, steps)
+	runs := drawnRuns{all: all, full: follow(&gaussian, 0, sampledAt, steps)}
+	full := runs.full
 	if len(full.steps) == 0 || full.steps[len(full.steps)-1] < steps {
-		path.Scope = Scope{Because: scope.PromptOverflows.Because()}
-		return path
+		return scope.PromptOverflows.Because()
+	}
+	if neglected {
+		end := full.steps[len(full.steps)-1]
+		runs.field, runs.second = follow(nil, 0, full.steps, end), follow(&strict, 0, full.steps, end)
+		for side, displaced := range [2]float64{rounding, -rounding} {
+			runs.rounded[side] = follow(nil, displaced, at, steps)
+		}
+	}
+	for k := range of {
+		for _, part := range parts[k] {
+			runs.sum(part, &of[k], k, at)
+		}
+	}
+	return because
+}
+
+// drawnRuns are the paths of distinct prompts: with the mean over runs by both closures, the mean fields, and displaced by rounding. All but
+// the first are nil where what is neglected is not wanted.
+type drawnRuns struct {
+	all                 []startingPrompt
+	full, second, field *drawnRun
+	rounded             [2]*drawnRun
+}
+
+// sum sets the path of observable k for a part of the prompts.
+func (r *drawnRuns) sum(part *partOfPrompts, o *observable, k int, at []int) {
+	var members []int // the distinct prompts of the part
+	for i := range r.all {
+		if part.prompts == nil || slices.Contains(part.prompts, r.all[i].prompts[0]) {
+			members = append(members, i)
+		}
+	}
+	share := func(i int) float64 { return float64(len(r.all[i].prompts)) / part.count }
+	values := make([]float64, len(members))
+	mean := func(run *drawnRun, t int) float64 {
+		for n, i := range members {
+			values[n] = share(i) * run.at(k, t)[i]
+		}
+		return floats.Sum(values)
 	}
 	for n, t := range at {
-		path.Mean[n] = floats.Sum(full.at(t))
+		part.Mean[n] = mean(r.full, t)
 	}
-	if !neglected {
-		return path
+	if part.Neglected == nil {
+		return
 	}
-	span, spans := 0.0, make([]float64, len(all)) // of the distinct prompts, times their share of all
-	for i := range all {
-		spans[i] = all[i].count / float64(len(p.Prompts.First)) * o.span(&all[i].Params)
-		span += spans[i]
+	span := 0.0
+	for _, i := range members {
+		span += share(i) * o.span(&r.all[i].Params)
 	}
-	end := full.steps[len(full.steps)-1]
-	field, second, largest := follow(nil, 0, full.steps, end), follow(&strict, 0, full.steps, end), 0.0
-	floats.Add(path.Neglected, ahead(full.steps, at, span, func(n int) (size, variance float64) {
-		largest = max(largest, full.varies[n])
-		size = 2 * largest * math.Abs(floats.Sum(full.means[n])-floats.Sum(full.means[0]))
-		without, strictly := field.at(full.steps[n]), second.at(full.steps[n])
-		for i, x := range full.means[n] {
-			size += o.neglectedShift(&all[i].Params, shifted{shift: x - without[i], variance: full.variances[n][i]}, strictly[i]-without[i], spans[i])
+	steps, largest, gone := r.full.steps, 0.0, 0.0
+	floats.Add(part.Neglected, ahead(steps, at, span, func(n int) (size, variance float64) {
+		t := steps[n]
+		largest, gone = max(largest, r.full.varies[n]), max(gone, math.Abs(mean(r.full, t)-mean(r.full, steps[0])))
+		size = 2 * largest * gone
+		for _, i := range members {
+			field, v := r.field.at(k, t)[i], r.full.variances[k][n][i]
+			by := shifted{shift: r.full.at(k, t)[i] - field, variance: v}
+			size += share(i) * o.neglectedShift(&r.all[i].Params, by, r.second.at(k, t)[i]-field, o.span(&r.all[i].Params))
+			variance = max(variance, v)
 		}
-		return size, slices.Max(full.variances[n])
+		return size, variance
 	}))
-	for _, displaced := range [2]float64{rounding, -rounding} {
-		rounded := follow(nil, displaced, at, steps)
-		addLargest(path.Rounding, func(n int) float64 { return math.Abs(floats.Sum(rounded.at(at[n])) - floats.Sum(field.at(at[n]))) })
+	for _, run := range r.rounded {
+		addLargest(part.Rounding, func(n int) float64 { return math.Abs(mean(run, at[n]) - mean(r.field, at[n])) })
 	}
-	floats.Add(path.Neglected, path.Rounding)
-	return path
+	floats.Add(part.Neglected, part.Rounding)
 }
 
-// drawnRun holds the means of an observable of prompts at some steps, up to the first at which a mean field overflows.
+// drawnRun holds the means of observables of distinct prompts at some steps, up to the first at which a mean field overflows.
 type drawnRun struct {
 	steps     []int
-	means     [][]float64 // by step and distinct prompt: the mean times the share of all prompts
-	variances [][]float64 // likewise: the variance of the gap of the two logits
-	none      []float64   // the means at a step to which the run did not come: NaN
-	varies    []float64   // Var ΣP/(ΣP)²
+	means     [][][]float64 // by observable, step and distinct prompt
+	variances [][][]float64 // likewise: the variance of the gap of the two logits
+	none      []float64     // the means at a step to which the run did not come: NaN
+	varies    []float64     // Var ΣP/(ΣP)², by step
 }
 
-// at returns the means at a step, NaN where the run did not come to it.
-func (r *drawnRun) at(t int) []float64 {
+// at returns the means of an observable at a step, NaN where the run did not come to it.
+func (r *drawnRun) at(k, t int) []float64 {
 	if n, ok := slices.BinarySearch(r.steps, t); ok {
-		return r.means[n]
+		return r.means[k][n]
 	}
 	return r.none
 }
 
 // follow is followOn for the mean paths of all prompts.
-func (d *drawnPaths) follow(o *observable, at []int, last int, displaced float64) *drawnRun {
+func (d *drawnPaths) follow(of []observable, at []int, last int, displaced float64) *drawnRun {
 	defer func() {
 		for _, one := range d.each {
 			one.stop()
 		}
 	}()
 	r, before, spreading := &drawnRun{none: slices.Repeat([]float64{math.NaN()}, len(d.each))}, 0.0, false
+	r.means, r.variances = make([][][]float64, len(of)), make([][][]float64, len(of))
 	for t := 0; len(r.steps) < len(at) && (t <= last || spreading) && d.advance(t); t++ {
 		if at[len(r.steps)] == t {
-			means, variances := make([]float64, len(d.each)), make([]float64, len(d.each))
-			for i := range d.each {
-				one := &d.each[i]
-				means[i] = o.of(one.model, one.theta, one.theta)
-				if one.noise != nil {
-					by := one.noise.shift(o, t, one.theta, one.theta)
-					means[i] += by.shift
-					variances[i] = by.variance
-				}
-				means[i] *= one.count / d.among.prompts
+			for k := range of {
+				means, variances := d.observe(&of[k], t)
+				r.means[k], r.variances[k] = append(r.means[k], means), append(r.variances[k], variances)
 			}
-			r.steps, r.means = append(r.steps, t), append(r.means, means)
-			r.varies, r.variances = append(r.varies, d.varies), append(r.variances, variances)
-			variance := slices.Max(variances)
+			r.steps, r.varies = append(r.steps, t), append(r.varies, d.varies)
+			variance := slices.Max(r.variances[0][len(r.steps)-1])
 			spreading = variance > narrow && variance > before
 			before = variance
 		}
@@ -249,4 +275,16 @@ func (d *drawnPaths) follow(o *observable, at []int, last int, displaced float64
 		}
 	}
 	return r
+}
+
+// observe returns the means of an observable of each prompt before step t, and the variances of its gap of two logits.
+func (d *drawnPaths) observe(o *observable, t int) (means, variances []float64) {
+	for i := range d.each {
+		one, by := &d.each[i], shifted{}
+		if one.noise != nil {
+			by = one.noise.shift(o, t, one.theta, one.old)
+		}
+		means, variances = append(means, o.of(one.model, one.theta, one.old)+by.shift), append(variances, by.variance)
+	}
+	return means, variances
 }

@@ -121,7 +121,7 @@ func (l *linearization) kicks(p Params, sigma *mat.Dense) []kick {
 		slope := reduce(l.q, odds)
 		kicks[arm] = kick{
 			reach: escapeDeviations * math.Sqrt(linear.Form(slope, sigma, slope)),
-			size:  p.kickScale(references[a]/n, p.Optimizer.LearningRate/(1-p.Optimizer.Momentum)),
+			size:  kickScale(&p, references[a]/n, p.Optimizer.LearningRate/(1-p.Optimizer.Momentum)),
 		}
 	}
 	return kicks

@@ -15,7 +15,7 @@ import (
 
 // kickScale returns c = 2ηβπ_ref/(GB(1−μ)) for an arm of reference probability reference, in logits; gain is η/(1−μ), the sum of
 // the steps that a force causes.
-func (p *Params) kickScale(reference, gain float64) float64 {
+func kickScale(p *Params, reference, gain float64) float64 {
 	return 2 * gain * p.KL.Coefficient * reference / (float64(p.GroupSize) * float64(p.GroupsPerStep))
 }
 
@@ -90,10 +90,10 @@ func gainAt(o *option.Optimizer, t int) float64 {
 	return rateAt(o, t)*force + coasting(o, t+1)
 }
 
-// climb follows the mean and the spread of runs from the logits init, on-policy and without a largest norm, until every arm is frozen or the
+// climbs follows the mean and the spread of runs from the logits init, on-policy and without a largest norm, until every arm is frozen or the
 // steps are over, and returns the height of each arm; ok is false where the path leaves the range in which it can be followed.
 // share is that of frozen.
-func (p Params) climb(init []float64, steps int, share float64) (all []height, ok bool) {
+func climbs(p Params, init []float64, steps int, share float64) (all []height, ok bool) {
 	p.Optimizer.MaxNorm, p.cut = 0, 0
 	o, arms := &p.Optimizer, len(p.Arms)
 	s := newSpread(p, init, steps, gaussian)

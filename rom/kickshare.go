@@ -183,7 +183,7 @@ var hermite = [...][2]float64{
 // kicked returns the share of runs of two arms from the logits init that kicks of k3 leave on the other arm than right after the given steps;
 // ok is false where no arm freezes on the way. share is that of frozen.
 func (p *Params) kicked(init []float64, right, steps int, share float64) (lost float64, ok bool) {
-	all, within := p.climb(init, steps, share)
+	all, within := climbs(*p, init, steps, share)
 	rare := 1 - right
 	if !all[rare].frozen {
 		rare = right

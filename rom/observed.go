@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
+	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
 )
@@ -34,7 +35,7 @@ const (
 // passAt begins the names of PassAt.
 const passAt = "pass_at_"
 
-// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards in [0, 1].
+// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and 1; of many prompts the mean.
 func PassAt(k int) Observed { return Observed(passAt + strconv.Itoa(k)) }
 
 // dependence says of which policies an observable is a function.
@@ -136,7 +137,7 @@ var observables = map[Observed]observable{
 	ClipFraction: {
 		of: func(m *model, now, old []float64) float64 {
 			m.set(now, old)
-			return m.dropped(func(a int, band weight.Band) float64 {
+			return dropped(m, func(a int, band weight.Band) float64 {
 				if ratio := m.now.probs[a] / m.past.probs[a]; !band.Held && (ratio > 1+band.Above || ratio < 1-band.Below) {
 					return 1
 				}
@@ -144,19 +145,24 @@ var observables = map[Observed]observable{
 			})
 		},
 		law: droppedOver, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
-		depends: ofBoth, span: constant(1), fourth: constant(steepestFourth),
+		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
+			if !weight.Jumps(&p.Importance) || linear.NewLag(&p.Lag).OnPolicy() {
+				return 0 // it is 0
+			}
+			return steepestFourth
+		},
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
-			square, _ := m.gradientSquare(now, old)
+			square, _ := gradientSquare(m, now, old)
 			return math.Sqrt(square)
 		},
 		samples: func(m *model, now, old []float64) float64 {
-			square, _ := m.gradientSquare(now, old)
-			mean, _ := m.normFactor(now, old)
+			square, _ := gradientSquare(m, now, old)
+			mean, _ := normFactor(m, now, old)
 			return square * (1 - mean*mean)
 		},
-		factor:  (*model).normFactor,
+		factor:  normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
 	},
 	EffectiveSamples: {
@@ -171,7 +177,12 @@ var observables = map[Observed]observable{
 			}
 			return 1 / sum
 		},
-		depends: ofBoth, span: constant(1), fourth: constant(1),
+		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
+			if linear.NewLag(&p.Lag).OnPolicy() {
+				return 0 // it is 1
+			}
+			return 1
+		},
 	},
 }
 
@@ -188,9 +199,17 @@ func referenceLogs(p *Params) []float64 {
 func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 	if k, err := strconv.Atoi(strings.TrimPrefix(string(q), passAt)); err == nil {
 		want(k >= 1, "PassAt", k, "at least 1")
-		want(p.succeedOrFail(), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
+		want(succeedOrFail(p), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
 		return observable{of: func(m *model, now, _ []float64) float64 {
-			return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
+			if len(m.Prompts.First) == 0 {
+				return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
+			}
+			softmax(m.now.probs, now)
+			miss, all := 0.0, eachSuccess(m)
+			for _, success := range all {
+				miss += math.Pow(max(1-floats.Dot(m.now.probs, success), 0), float64(k))
+			}
+			return 1 - miss/float64(len(all))
 		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}
 	}
 	o, known := observables[q]
@@ -198,7 +217,6 @@ func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 	switch q {
 	case LogitGap:
 		want(len(p.Arms) == 2, "Observed", string(q), "a quantity of any number of arms")
-		return o, p.notDerived(quantityOfStep)
 	case ZeroVariance:
 		return o, p.notDerived(shareOnTheWay)
 	case ClipFraction:
@@ -274,25 +292,35 @@ const leastReach = 1e-3
 // dropped returns the share of the samples with A ≠ 0 whose weight is set to 0, where a share drop of those of an arm with one sign
 // of the advantage is. Rewards take two values and the baseline is about the group's mean, so that of the samples of a group with
 // A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
-// arms. Of a step without such groups the share counts as 0.
-func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
+// arms. Of a step without such groups the share counts as 0. Of many prompts all are sums over them.
+func dropped(m *model, drop func(a int, band weight.Band) float64) float64 {
 	if !weight.Jumps(&m.Importance) {
 		return 0
 	}
-	j, rest := m.counts.Chances(m.past.probs)
-	above, below := j*(1-math.Pow(j, m.size-1)), rest*(1-math.Pow(rest, m.size-1))
+	all := eachSuccess(m)
+	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
+	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+		j, rest := 0.0, 0.0
+		for a, old := range m.past.probs {
+			j += old * success[a]
+			rest += old * (1 - success[a])
+		}
+		ups[x], downs[x] = (1-math.Pow(j, m.size-1))/float64(len(all)), (1-math.Pow(rest, m.size-1))/float64(len(all))
+		above += j * ups[x]
+		below += rest * downs[x]
+	}
 	if above+below <= 0 {
 		return 0
 	}
 	sum := 0.0
 	for a, old := range m.past.probs {
 		up, down, _ := weight.Bands(&m.Importance, old)
-		if j > 0 {
-			sum += above * old * m.counts.Success[a] / j * drop(a, up)
+		risen, fallen := 0.0, 0.0
+		for x, success := range all {
+			risen += ups[x] * success[a]
+			fallen += downs[x] * (1 - success[a])
 		}
-		if rest > 0 {
-			sum += below * old * (1 - m.counts.Success[a]) / rest * drop(a, down)
-		}
+		sum += old * (risen*drop(a, up) + fallen*drop(a, down))
 	}
 	none := 0.0
 	if m.Filter != option.Redraw {
@@ -301,12 +329,23 @@ func (m *model) dropped(drop func(a int, band weight.Band) float64) float64 {
 	return sum / (above + below) * (1 - none)
 }
 
+// eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those of each.
+func eachSuccess(m *model) (all [][]float64) {
+	if len(m.Prompts.First) == 0 {
+		return [][]float64{m.counts.Success}
+	}
+	for x, first := range m.Prompts.First {
+		all = append(all, []float64{first, m.Prompts.Second[x]})
+	}
+	return all
+}
+
 // droppedOver is the mean of dropped over a normal law of both policies with the given covariance about the policies now and old: ln ρ_a
 // of each arm is normal there.
 func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) float64 {
 	m.set(now, old)
 	if len(mean) < 2*(len(m.Arms)-1) {
-		return m.dropped(func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
+		return dropped(m, func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
 	}
 	ones := make([]float64, len(m.Arms))
 	for a := range ones {
@@ -314,7 +353,7 @@ func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) 
 	}
 	q, n := basis(ones), len(m.Arms)-1
 	gradient := make([]float64, 2*n)
-	return m.dropped(func(a int, band weight.Band) float64 {
+	return dropped(m, func(a int, band weight.Band) float64 {
 		if band.Held {
 			return 0
 		}
@@ -344,7 +383,7 @@ func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) 
 }
 
 // gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F.
-func (m *model) gradientSquare(now, old []float64) (square float64, force []float64) {
+func gradientSquare(m *model, now, old []float64) (square float64, force []float64) {
 	m.set(now, old)
 	force = make([]float64, len(m.Arms))
 	m.meanForce(force)
@@ -360,8 +399,8 @@ func (m *model) gradientSquare(now, old []float64) (square float64, force []floa
 // to first order in v, and for every v by Hölder and Jensen. Of a normal law e^{−v/8} errs by less than 0.02. The size is the
 // distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds; that to the bounds where
 // a sampled penalty makes steps without signal scatter too, which are not set apart then.
-func (m *model) normFactor(now, old []float64) (mean, size float64) {
-	square, force := m.gradientSquare(now, old)
+func normFactor(m *model, now, old []float64) (mean, size float64) {
+	square, force := gradientSquare(m, now, old)
 	if m.GroupSize == option.Infinite || square <= 0 {
 		return 1, 0
 	}

@@ -29,7 +29,9 @@ type Path struct {
 	//	Σ_i (f_i′² V_i + ½ f_i″² V_i²) + variance of the samples
 	//
 	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a quantity of the policy at
-	// G = ∞, NaN where Mean is or where it is not derived, and nil for prompts with a policy each, of which it is not derived.
+	// G = ∞, NaN where Mean is or where it is not derived. Of prompts with a policy each, which are independent, the variance of a mean over C of them is the sum of theirs
+	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a prompt with momentum its deviation is interpolated linearly. Drawn with replacement prompts are not independent,
+	// and it is nil: not derived.
 	Deviation []float64
 
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
@@ -46,6 +48,10 @@ type Path struct {
 	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  Kind
 	Scope Scope
+
+	// Strata are the parts of J of prompts with a policy each by how hard they are at the start, the hardest first; nil: of no
+	// such prompts, or they all start alike.
+	Strata []Stratum
 }
 
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
@@ -60,7 +66,8 @@ type Path struct {
 //	¾|S − S₁| + 0.06|S|
 //
 // the largest up to the step or beyond it (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|,
-// where S′ is the shift if the same samples are dropped at every displaced policy as in the middle. The others are the
+// where S′ is the shift if the same samples are dropped at every displaced policy as in the middle, and where blocks reuse their samples
+// the same with points as far as one sample moves the policy (see closure.kicked). The others are the
 // error of a force that is expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose
 // logits are displaced by rounding in every step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return Paths(p, init, at, Reward)[0] }
@@ -95,13 +102,11 @@ func paths(p Params, init []float64, at []int, neglected bool, of ...Observed) (
 		}
 		known, places = append(known, o), append(places, i)
 	}
+	follow := pathsOf
 	if p.tabular() {
-		for n, i := range places {
-			all[i] = tabularPath(&known[n], p, init, at, neglected)
-		}
-		return all
+		follow = tabularPaths
 	}
-	for n, path := range pathsOf(p, init, at, neglected, known...) {
+	for n, path := range follow(p, init, at, neglected, known...) {
 		all[places[n]] = path
 	}
 	return all
@@ -112,13 +117,12 @@ const maxSharePath = 100_000
 
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
 // are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs
-// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, for prompts
-// with a policy each, and where the KL is a part of the reward.
+// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, and where
+// the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
-	o, because := p.observable(ZeroVariance)
-	if share.Because = cmp.Or(p.notDerived(rewardsInDigits), because); share.Out() {
+	if share.Because = p.notDerived(rewardsInDigits, shareOnTheWay); share.Out() {
 		return share
 	}
 	if to-from > maxSharePath {
@@ -129,7 +133,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Numbe
 	for i := range at {
 		at[i] = from + i
 	}
-	path := pathsOf(p, init, at, true, o)[0]
+	path := paths(p, init, at, true, ZeroVariance)[0]
 	if share.Kind, share.Because = path.Kind, path.Scope.Because; share.Out() {
 		return share
 	}
@@ -171,6 +175,9 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		}
 		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
 			closures = append(closures, held)
+		}
+		if neglected && p.keepsGroups() {
+			closures = append(closures, kicked)
 		}
 	}
 	run := followOn(p, init, steps, last, 0, of, closures...)
@@ -429,8 +436,9 @@ type spread struct {
 	q     *mat.Dense // basis of the reduced coordinates, A×n
 	n     int
 	slots int
+	kept  int // number of sums of the groups that a block uses, at the end of the state; 0 for fresh samples
 	past  *snapshots
-	mean  []float64   // (1 + slots)·n; the velocity first
+	mean  []float64   // (1 + slots)·n + kept; the velocity first
 	cov   [][]float64 // its covariance
 	local *localForce
 	lost  bool // the spread is too large to be followed
@@ -446,7 +454,10 @@ type spread struct {
 // holdSpread of these, with bend in proportion to the trace of the covariance.
 type localForce struct {
 	centre, offset, bend []float64
-	around, slope, noise [][]float64
+	around, slope        [][]float64
+	noise                *mat.Dense  // of a step, or of the sums of groups that a block keeps; nil: not needed
+	bySums               [][]float64 // mean derivative of the force by the sums
+	tilts                []tilt      // how that changes along the axes
 }
 
 // Limits of the use of a localForce: the displacement of its centre in logits, the relative and the absolute
@@ -477,9 +488,12 @@ func newSpread(p Params, init []float64, steps int, by closure) *spread {
 	s := &spread{model: newModel(&p), closure: by, q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
-	size := s.n * (1 + s.slots)
+	if p.keepsGroups() {
+		s.kept = p.sums()
+	}
+	size := s.n*(1+s.slots) + s.kept
 	s.mean, s.cov = make([]float64, size), group.Square(size)
-	s.change, s.rows = group.Zeros(2*s.n, 3*s.n), group.Zeros(2*s.n, size)
+	s.change, s.rows = group.Zeros(2*s.n, 3*s.n+s.kept), group.Zeros(2*s.n, size)
 	return s
 }
 
@@ -509,37 +523,67 @@ func (s *spread) refreshes(t int) bool { return s.past.period > 1 && t%s.past.pe
 
 // step advances the spread from step t, where the mean field is at theta, to t+1.
 func (s *spread) step(t int, theta []float64) {
-	n := s.n
 	if s.refreshes(t) {
-		copy(s.mean[2*n:], s.mean[n:2*n])
-		for i := range n {
-			copy(s.cov[2*n+i], s.cov[n+i])
-		}
-		for _, row := range s.cov {
-			copy(row[2*n:], row[n:2*n])
-		}
+		s.refresh()
 	}
 	old := s.past.at(t, theta)
 	if s.lost {
 		return
 	}
-	inputs := s.inputs(t)
-	local, growth := s.force(theta, old, inputs)
+	local, growth := s.force(t, theta, old)
 	if local == nil {
 		s.lost = true
 		return
 	}
-	if s.running != nil {
+	if s.running != nil && s.draws(t) {
 		s.moveBaseline(s.expected(old))
 	}
+	if s.kept > 0 && s.refreshes(t) {
+		for i, row := range s.cov[len(s.cov)-s.kept:] {
+			copy(row[len(row)-s.kept:], local.noise.RawRowView(i))
+		}
+		if s.kicked {
+			s.kicks = s.oneSample(t, old)
+		}
+	}
+	s.advance(t, local, growth)
+}
 
-	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
+// refresh makes the snapshot the present policy, and forgets the groups of the last block.
+func (s *spread) refresh() {
+	n := s.n
+	copy(s.mean[2*n:3*n], s.mean[n:2*n])
+	for i := range n {
+		copy(s.cov[2*n+i], s.cov[n+i])
+	}
+	for _, row := range s.cov {
+		copy(row[2*n:3*n], row[n:2*n])
+		clear(row[len(row)-s.kept:])
+	}
+	for _, row := range s.cov[len(s.cov)-s.kept:] {
+		clear(row)
+	}
+}
+
+// part is a range of the state.
+type part struct{ from, size int }
+
+// advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in the velocity, the policies
+// that the force depends on, and the sums of kept groups.
+func (s *spread) advance(t int, local *localForce, growth float64) {
+	n := s.n
 	mu, rate := s.Optimizer.Momentum, rateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
-	from, to := make([]int, 0, 3*n), make([]int, 0, 2*n)
-	for _, part := range append([]int{0}, inputs...) {
-		for i := range n {
-			from = append(from, part+i)
+	parts := []part{{0, n}}
+	for _, from := range s.inputs(t) {
+		parts = append(parts, part{from, n})
+	}
+	policies := n * len(parts)
+	parts = append(parts, part{len(s.mean) - s.kept, s.kept})
+	var from, to []int
+	for _, part := range parts {
+		for i := range part.size {
+			from = append(from, part.from+i)
 		}
 	}
 	for _, part := range []int{0, s.slot(t + 1)} {
@@ -547,16 +591,20 @@ func (s *spread) step(t int, theta []float64) {
 			to = append(to, part+i)
 		}
 	}
-	force := slices.Clone(local.offset)
+	slope, force := s.tilted(local, from[n:policies])
 	for i := range n {
 		v, x := s.change[i], s.change[n+i]
 		clear(v)
 		clear(x)
-		force[i] += growth * local.bend[i]
-		for k, slope := range local.slope[i] {
-			force[i] += slope * s.mean[from[n+k]]
-			v[n+k], x[n+k] = slope, rate*gain*slope
+		force[i] += local.offset[i] + growth*local.bend[i]
+		for k, by := range local.slope[i] {
+			force[i] += by * s.mean[from[n+k]]
 		}
+		copy(v[n:], slope[i])
+		if s.kept > 0 {
+			copy(v[policies:], local.bySums[i])
+		}
+		floats.AddScaled(x, rate*gain, v)
 		v[i] += mu
 		x[i] += rate * carry
 		x[n+i]++
@@ -586,13 +634,46 @@ func (s *spread) step(t int, theta []float64) {
 	weights := [2]float64{1, rate * gain}
 	for r, i := range to {
 		for c, j := range to[:r+1] {
-			x := weights[r/n] * weights[c/n] * local.noise[r%n][c%n]
-			for k := 0; k < len(from); k += n {
-				x += floats.Dot(s.rows[r][from[k]:from[k]+n], s.change[c][k:k+n])
+			x, k := 0.0, 0
+			if s.kept == 0 {
+				x = weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+			}
+			for _, part := range parts {
+				x += floats.Dot(s.rows[r][part.from:part.from+part.size], s.change[c][k:k+part.size])
+				k += part.size
 			}
 			s.cov[i][j], s.cov[j][i] = x, x
 		}
 	}
+}
+
+// tilted returns the mean slope of the force by the policies at the given places of the state, and what their covariance c with
+// the sums S of kept groups adds to the mean force: with B the derivative of the force by the sums, and mean values over a normal law,
+//
+//	E[B S] = Σ_k E[∂B/∂y_k] c_k,    E[∂(B S)/∂y_i] = Σ_k E[∂²B/∂y_i∂y_k] c_k
+//
+// of which the second is taken along the axes alone.
+func (s *spread) tilted(l *localForce, policies []int) (slope [][]float64, force []float64) {
+	force = make([]float64, s.n)
+	if s.kept == 0 {
+		return l.slope, force
+	}
+	slope = group.Zeros(s.n, len(policies))
+	for i, row := range slope {
+		copy(row, l.slope[i])
+	}
+	c := make([]float64, s.kept)
+	for _, along := range l.tilts {
+		clear(c)
+		for k, i := range policies {
+			floats.AddScaled(c, along.axis[k], s.cov[i][len(s.cov)-s.kept:])
+		}
+		for i := range s.n {
+			force[i] += floats.Dot(along.rise[i], c)
+			floats.AddScaled(slope[i], s.about*floats.Dot(along.bend[i], c), along.axis)
+		}
+	}
+	return slope, force
 }
 
 // of returns the mean and the covariance of the policies at the given indices of the
@@ -612,10 +693,10 @@ func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
 	return mean, cov, ok
 }
 
-// force returns the mean force at the mean-field logits theta and old, and the factor of
+// force returns the mean force of step t at the mean-field logits theta and old, and the factor of
 // its bend; nil if the spread is too large to be followed.
-func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, growth float64) {
-	mean, cov, ok := s.of(inputs)
+func (s *spread) force(t int, theta, old []float64) (local *localForce, growth float64) {
+	mean, cov, ok := s.of(s.inputs(t))
 	if !ok {
 		return nil, 0
 	}
@@ -631,7 +712,8 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	if s.running != nil {
 		centre = append(centre, *s.running)
 	}
-	if s.local != nil && s.local.near(centre, cov) {
+	drawing := s.kept == 0 || s.refreshes(t) // groups
+	if s.local != nil && (!drawing || s.local.noise != nil) && s.local.near(centre, cov) {
 		now, then := trace(cov), trace(s.local.around)
 		if then == 0 {
 			return s.local, 1
@@ -639,60 +721,104 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		return s.local, now / then
 	}
 	hold := func() {}
-	forceAt := func(x []float64) []float64 {
+	set := func(x []float64) {
 		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
 		hold()
+	}
+	forceAt := func(x []float64) []float64 {
+		set(x)
 		all := make([]float64, len(theta))
 		s.meanForce(all)
 		return reduce(s.q, all)
 	}
 	if s.held {
-		s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
+		set(mean)
 		hold = s.bounded()
 	}
 	base := forceAt(make([]float64, d))
-	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d), noise: group.Square(n)}
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d)}
 	var f0 []float64
-	noise, weight0 := mat.NewSymDense(len(theta), nil), 1.0 // Σ w Cov[g], and the weight of the middle
-	var noise0 *mat.SymDense
+	var noise *averaged
+	var middle [][]float64
 	gone, total := 0.0, trace(cov) // of the variances of the axes, which ascend
-	add := func(w float64, more *mat.SymDense) {
-		for a := range theta {
-			floats.AddScaled(noise.RawSymmetric().Data[a*len(theta)+a:(a+1)*len(theta)], w, more.RawSymmetric().Data[a*len(theta)+a:(a+1)*len(theta)])
-		}
-	}
 	s.points(mean, cov, s.differenceStep(), func(x []float64) {
 		f0 = forceAt(x)
-		l.offset, noise0 = slices.Clone(f0), s.covariance()
+		l.offset = slices.Clone(f0)
 		floats.Sub(l.offset, base)
+		if s.kept > 0 {
+			middle = bySums(s.model, s.q)
+			l.bySums = bySums(s.model, s.q)
+		}
+		if drawing {
+			noise = newAveraged(s.noise())
+		}
 	}, func(up, down, axis []float64, r, variance float64) {
 		w := 0.5 * variance / (r * r)
 		gone += variance
-		counts := s.about != 0 && gone > unaveraged*total
-		fUp := forceAt(up)
-		if counts {
-			add(w, s.covariance())
-		}
-		fDown := forceAt(down)
-		if counts {
-			add(w, s.covariance())
-			weight0 -= 2 * w
-		}
-		for i := range n {
-			l.bend[i] += w * (fUp[i] + fDown[i] - 2*f0[i])
-			for k, x := range axis {
-				l.slope[i][k] += (fUp[i] - fDown[i]) / (2 * r) * x
+		var fs [2][]float64
+		var bs [2][][]float64
+		for side, x := range [2][]float64{up, down} {
+			fs[side] = forceAt(x)
+			if s.kept > 0 {
+				bs[side] = bySums(s.model, s.q)
+			}
+			if drawing && s.about != 0 && gone > unaveraged*total {
+				noise.add(w, s.noise())
 			}
 		}
+		for i := range n {
+			l.bend[i] += w * (fs[0][i] + fs[1][i] - 2*f0[i])
+			floats.AddScaled(l.slope[i], (fs[0][i]-fs[1][i])/(2*r), axis)
+		}
+		if s.kept > 0 {
+			l.tilt(axis, bs[0], middle, bs[1], r, s.about*variance)
+		}
 	})
-	add(weight0, noise0)
-	within := linear.Within(s.q, noise)
 	for i, row := range l.slope {
-		copy(l.noise[i], within.RawRowView(i))
 		l.offset[i] -= floats.Dot(row, mean)
+	}
+	if drawing {
+		if all := noise.mean(); s.kept > 0 {
+			l.noise = mat.DenseCopyOf(all)
+		} else {
+			l.noise = linear.Within(s.q, all)
+		}
 	}
 	s.local = l
 	return l, 1
+}
+
+// noise returns the covariance of the force of a step at the state that is set, or of the sums of groups that a block keeps.
+func (s *spread) noise() *mat.SymDense {
+	if s.kept > 0 {
+		return sumsCovariance(s.model)
+	}
+	return s.covariance()
+}
+
+// averaged is a mean of matrices over a law of which they are taken at the middle, with the weight that the others leave.
+type averaged struct {
+	sum, middle *mat.SymDense
+	rest        float64
+}
+
+func newAveraged(middle *mat.SymDense) *averaged {
+	return &averaged{mat.NewSymDense(middle.SymmetricDim(), nil), middle, 1}
+}
+
+func (a *averaged) add(w float64, m *mat.SymDense) {
+	data, more := a.sum.RawSymmetric().Data, m.RawSymmetric().Data
+	n := a.sum.SymmetricDim()
+	for i := range n {
+		floats.AddScaled(data[i*n+i:(i+1)*n], w, more[i*n+i:(i+1)*n])
+	}
+	a.rest -= w
+}
+
+// mean returns the mean; nothing may be added after it.
+func (a *averaged) mean() *mat.SymDense {
+	a.add(a.rest, a.middle)
+	return a.sum
 }
 
 func trace(m [][]float64) (sum float64) {

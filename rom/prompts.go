@@ -94,14 +94,15 @@ func coasted(momentum float64, steps int) float64 {
 // promptGroup is the equilibrium of the prompts that are equal.
 type promptGroup struct {
 	*Equilibrium
-	count float64
+	prompts []int // indices in Params.Prompts
+	count   float64
 }
 
-// startingPrompt is a prompt alone, where it starts, and how many prompts are equal to it.
+// startingPrompt is a prompt alone, where it starts, and the prompts that are equal to it.
 type startingPrompt struct {
 	Params
-	start []float64
-	count float64
+	start   []float64
+	prompts []int // indices in Params.Prompts, ascending
 }
 
 // distinct returns the prompts of p that differ, of which all start at init unless they have
@@ -115,11 +116,11 @@ func (p *Params) distinct(init []float64) (all []startingPrompt) {
 			key[2] = start[0] - start[1]
 		}
 		if i, known := seen[key]; known {
-			all[i].count++
+			all[i].prompts = append(all[i].prompts, x)
 			continue
 		}
 		seen[key] = len(all)
-		all = append(all, startingPrompt{one, start, 1})
+		all = append(all, startingPrompt{one, start, []int{x}})
 	}
 	return all
 }
@@ -130,7 +131,7 @@ func newTabularEquilibrium(p Params) *Equilibrium {
 	e := &Equilibrium{params: p}
 	for _, one := range p.distinct(p.Start) {
 		one.GroupsPerStep = 1
-		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.count})
+		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.prompts, float64(len(one.prompts))})
 	}
 	e.prediction.ForceKind = Exact
 	e.prediction.excludeAll(scope.NoSingleDynamics.Because())
@@ -150,6 +151,23 @@ func newTabularEquilibrium(p Params) *Equilibrium {
 	}
 	e.prediction.FixedPoint = &mean
 	return e
+}
+
+// ReachedBy returns the mean of J over some of the prompts with a policy each, at the fixed points that they reach; ok is false if a
+// prompt reaches none. prompts are indices in Params.Prompts, at least one.
+func (e *Equilibrium) ReachedBy(prompts []int) (reward float64, ok bool) {
+	if e.prompts == nil || e.prediction.FixedPoint == nil {
+		return 0, false
+	}
+	for _, g := range e.prompts {
+		point, _ := g.Reached()
+		for _, x := range g.prompts {
+			if slices.Contains(prompts, x) {
+				reward += point.Reward / float64(len(prompts))
+			}
+		}
+	}
+	return reward, true
 }
 
 // predictTabular is PredictPart for prompts with a policy each: the stationary moments of
@@ -232,66 +250,4 @@ func unsettledTabular(p Params, init []float64, from, to int) (left scope.Sizes,
 		left = left.Plus(scope.Sizes{RewardMean: by.RewardMean / n, RewardVariance: by.RewardVariance / n, ZeroVariance: by.ZeroVariance / n})
 	}
 	return left, Scope{In: true}
-}
-
-// tabularPath is the path of an observable for prompts with a policy each: the mean over the prompts of
-// the paths of single bandits over their visits, each as far as it is at that step. In an
-// epoch in order a prompt has gone s_j/s_M of its way from one visit to the next j steps
-// after the first of the two; there the mean is interpolated linearly in the way, of J with the error
-// f(1−f)(ΔJ)²|J″|/(2J′²), f = s_j/s_M, of other quantities f(1−f) of the change. In a shuffled epoch, without momentum, the share of
-// the epoch that has passed is the share of the prompts that have been visited.
-func tabularPath(o *observable, p Params, init []float64, at []int, neglected bool) Path {
-	if p.Prompts.Order == option.Independent {
-		return drawnPathOf(o, p, init, at, neglected)
-	}
-	path := Path{Kind: Exact, Scope: Scope{In: true}, Mean: make([]float64, len(at))}
-	if neglected {
-		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
-	}
-	visit, period, because := p.visits()
-	if because.Out() {
-		path.Scope = Scope{Because: because}
-	}
-	if !path.Scope.In || len(at) == 0 {
-		return path
-	}
-	all := make([]int, at[len(at)-1]/period+2)
-	for i := range all {
-		all[i] = i
-	}
-	n, mu := float64(len(p.Prompts.First)), p.Optimizer.Momentum
-	for x := range p.Prompts.First {
-		one, start := p.prompt(x, init)
-		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
-		of := pathsOf(one.checked(), start, all, neglected, *o)[0]
-		if !of.Scope.In {
-			path.Scope = of.Scope
-			return path
-		}
-		first, second := one.Arms[0].Mean, one.Arms[1].Mean
-		for i, t := range at {
-			before, way := t/period, float64(t%period)/float64(period)
-			if p.Prompts.Order == option.InOrder {
-				if since := t - x/p.GroupsPerStep; since <= 0 {
-					before, way = 0, 0
-				} else { // since−1 is a step after the visit of number before
-					before = (since - 1) / period
-					way = coasted(mu, since-before*period) / coasted(mu, period)
-				}
-			}
-			from, to := of.Mean[before], of.Mean[min(before+1, len(all)-1)]
-			path.Mean[i] += ((1-way)*from + way*to) / n
-			if !neglected {
-				continue
-			}
-			path.Neglected[i] += of.Neglected[min(before+1, len(all)-1)] / n
-			path.Rounding[i] += of.Rounding[min(before+1, len(all)-1)] / n
-			if q := (from - second) / (first - second); !o.isReward {
-				path.Neglected[i] += way * (1 - way) * math.Abs(to-from) / n
-			} else if mu > 0 && q > 0 && q < 1 {
-				path.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) * math.Abs((1-2*q)/(q*(1-q)*(first-second))) / n
-			}
-		}
-	}
-	return path
 }

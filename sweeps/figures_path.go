@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strings"
 
@@ -20,7 +21,8 @@ func (p *Plan) Way(c *Cell, level float64, more ...sim.Quantity) *theory.Way {
 const stillPath = 1e-3
 
 // PathFigures returns a figure of the predicted paths of the plan's cells for J, and for each other quantity that moves in
-// one of them, each with a standard deviation over runs on either side; of many cells they have some.
+// one of them, each with a standard deviation over runs on either side; of many cells they have some. Prompts with a policy each have one by
+// how hard they are at the start.
 func (p *Plan) PathFigures() (all []Figure) {
 	var cells []*Cell
 	for i := range p.Cells {
@@ -46,20 +48,7 @@ func (p *Plan) PathFigures() (all []Figure) {
 			if q == sim.ExpectedReward {
 				course = theory.Course{Mean: w.Reward, Deviation: w.Deviation}
 			}
-			name := cmp.Or(set.Label, p.Spec.Name)
-			line := FigureSeries{Name: name, Group: name, Mark: Predicted}
-			low, high := math.Inf(1), math.Inf(-1)
-			for n, x := range course.Mean {
-				if w.Steps[n] == 0 && f.XScale == LogAxis || math.IsNaN(x) || math.IsInf(x, 0) {
-					continue
-				}
-				low, high = min(low, x), max(high, x)
-				point := BarePoint(float64(w.Steps[n]), x)
-				if n < len(course.Deviation) && course.Deviation[n] > 0 {
-					point.Lo, point.Hi = x-course.Deviation[n], x+course.Deviation[n]
-				}
-				line.Points = append(line.Points, point)
-			}
+			line, low, high := bandOf(cmp.Or(set.Label, p.Spec.Name), w.Steps, course, f.XScale)
 			moves = moves || high-low > stillPath*max(math.Abs(low), math.Abs(high))
 			f.Series = append(f.Series, line)
 		}
@@ -67,5 +56,45 @@ func (p *Plan) PathFigures() (all []Figure) {
 			all = append(all, f)
 		}
 	}
+	if f := p.difficultyFigure(sets, ways); len(f.Series) > 0 {
+		all = append(all, f)
+	}
 	return all
+}
+
+// difficultyFigure returns the figure of J of the strata of prompts by J at the start, of the first cell that has them; without series if none has.
+func (p *Plan) difficultyFigure(sets []CellSet, ways []*theory.Way) (f Figure) {
+	for i, w := range ways {
+		if len(w.ByDifficulty) == 0 {
+			continue
+		}
+		set := thinned(sets)[i : i+1]
+		f = coursesOf(sim.ExpectedReward, "Predicted reward of "+cmp.Or(set[0].Label, p.Spec.Name)+" by the reward with which prompts start, ± one standard deviation over runs", set)
+		f.Name = "path-by-difficulty"
+		f.Caption = "Each line is the mean over the prompts that start at a reward in the range named, and over runs; the band has one standard deviation over runs on either side. Of several cells the first is drawn."
+		for _, s := range w.ByDifficulty {
+			line, _, _ := bandOf(fmt.Sprintf("%.2g to %.2g", s.From, s.To), w.Steps, theory.Course{Mean: s.Reward, Deviation: s.Deviation}, f.XScale)
+			f.Series = append(f.Series, line)
+		}
+		return f
+	}
+	return f
+}
+
+// bandOf returns the line of a path with a standard deviation on either side, and the range of its means.
+func bandOf(name string, steps []int, course theory.Course, scale AxisScale) (line FigureSeries, low, high float64) {
+	line = FigureSeries{Name: name, Group: name, Mark: Predicted}
+	low, high = math.Inf(1), math.Inf(-1)
+	for n, x := range course.Mean {
+		if steps[n] == 0 && scale == LogAxis || math.IsNaN(x) || math.IsInf(x, 0) {
+			continue
+		}
+		low, high = min(low, x), max(high, x)
+		point := BarePoint(float64(steps[n]), x)
+		if n < len(course.Deviation) && course.Deviation[n] > 0 {
+			point.Lo, point.Hi = x-course.Deviation[n], x+course.Deviation[n]
+		}
+		line.Points = append(line.Points, point)
+	}
+	return line, low, high
 }

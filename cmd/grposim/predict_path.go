@@ -115,6 +115,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	}
 	var out []outside
 	var times []string
+	strata := [][]string{{"CELL", "PROMPTS", "INITIAL J", "J AT END", "NEGLECTED", "TIME TO 95 %"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		w, name := plan.Way(c, f.level, f.of()), nameOfCell(plan, c)
@@ -140,13 +141,42 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 			for _, says := range dangersInWords(w) {
 				times = append(times, name+": "+says)
 			}
+			strata = append(strata, strataRows(name, w)...)
 		}
 	}
 	p.table(rows)
 	if len(times) > 0 {
 		p.printf("\n%s\n", strings.Join(times, "\n"))
 	}
+	if len(strata) > 1 {
+		p.printf("\nprompts by the reward with which they start:\n")
+		p.table(strata)
+	}
 	p.remedies(out)
+}
+
+// strataRows returns a row for each stratum of the prompts with a policy each, the hardest first.
+func strataRows(name string, w *theory.Way) (rows [][]string) {
+	for i := range w.ByDifficulty {
+		s := &w.ByDifficulty[i]
+		n := len(s.Reward) - 1
+		from, time := digits(s.From), ""
+		if s.To != s.From {
+			from += " to " + digits(s.To)
+		}
+		switch t := s.TimeTo; {
+		case t == nil:
+			time = "starts there"
+		case t.Steps.Out(), math.IsInf(t.Steps.Size(), 1):
+			time = "not known"
+		case math.IsInf(t.Steps.Value, 1):
+			time = "not in the run"
+		default:
+			time = fmt.Sprintf("%.5g ± %.2g", t.Steps.Value, t.Steps.Size())
+		}
+		rows = append(rows, []string{name, strconv.Itoa(s.Prompts), from, atStep(s.Reward, n), atStep(s.Neglected, n), time})
+	}
+	return rows
 }
 
 // shownSteps returns the indices of the steps that a table shows.

@@ -81,6 +81,8 @@ const (
 	AdamPrompts
 	RunningMeanPath
 	ReusedPath
+	ReusedFlips
+	ReusedStep
 	MovingReferencePath
 	OldPoliciesPath
 	ManyArmsPath
@@ -95,7 +97,6 @@ const (
 	ClipOfRewards
 	NormOnTheWay
 	QuantityOfPrompts
-	ShareOfPrompts
 	ShareOfRewardKL
 	ShareTooLong
 	DrawnTooLong
@@ -257,7 +258,9 @@ var rows = [...]struct{ name, says, try string }{
 	AdamGroups:          {"adam-groups", "the spread of runs under Adam needs the fourth moments of the force, known where a step averages independent groups of one prompt", "use a scale and a baseline of the group, without dropped groups, or take G = ∞"},
 	AdamPrompts:         {"adam-prompts", "the mean paths of prompts with a policy each are not derived under Adam", "use heavy-ball or one prompt, or take G = ∞"},
 	RunningMeanPath:     {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
-	ReusedPath:          {"reused-path", "the spread of runs with reused samples is not followed", "set `lag.samples` fresh, or simulate: `sweep`"},
+	ReusedPath:          {"reused-path", "the spread of runs with reused samples is followed under heavy-ball and nesterov with one prompt: Adam's second moment would need the squares of the samples' sums", "set `lag.samples` fresh, or `optimizer.kind` heavy-ball"},
+	ReusedFlips:         {"reused-flips", "one sample of a rare arm can carry the policy more than twice as far in a block as K times its first use, because its weight π/π_old grows with every use: x = 2ηKA/(N(1−μ)) is too large, A the largest advantage", "set `grpo.importance.mode` clip or `lag.samples` fresh, or take a smaller `lag.interval` or `optimizer.learning_rate`"},
+	ReusedStep:          {"reused-step", "the norm of the gradient and the share of clipped samples are those of the groups that have moved the policy, if samples are reused, and not derived", "set `lag.samples` fresh, or ask for another quantity"},
 	MovingReferencePath: {"moving-reference-path", "the spread of runs with a moving reference is not followed", "set `policy.reference_update.interval` 0, or set `grpo.group_size` inf"},
 	OldPoliciesPath:     {"old-policies-path", "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one", "use one of these, or `grpo.group_size` inf"},
 	ManyArmsPath:        {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
@@ -271,8 +274,7 @@ var rows = [...]struct{ name, says, try string }{
 	TrueMeans:           {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
 	ClipOfRewards:       {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
 	NormOnTheWay:        {"norm-on-the-way", "the norm of the gradient along the path is derived for rewards of two values, groups that do not depend on each other, one prompt and no largest norm", "set `optimizer.max_norm` 0 and take Bernoulli arms"},
-	QuantityOfPrompts:   {"quantity-of-prompts", "of prompts with a policy each this quantity is not derived along the path", "simulate: `sweep`"},
-	ShareOfPrompts:      {"share-of-prompts", "the share of groups with equal rewards along the path of prompts with a policy each is not derived", "simulate: `sweep`"},
+	QuantityOfPrompts:   {"quantity-of-prompts", "of prompts with a policy each that are drawn by epochs the effective share of the samples within a block is not derived along the path", "set `lag.interval` 1, or `bandit.prompts.order` independent"},
 	ShareOfRewardKL:     {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},
 	ShareTooLong:        {"share-too-long", "the share of groups with equal rewards is followed over at most %d steps, here are %d", "take fewer `run.steps` after `run.burn_in`"},
 	DrawnTooLong:        {"drawn-too-long", "the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", "take fewer steps or fewer different prompts"},

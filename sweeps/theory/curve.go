@@ -27,6 +27,8 @@ type Path struct {
 
 	Kind  rom.Kind  `json:"kind"`  // exact, expansion or leading-order
 	Scope rom.Scope `json:"scope"` // out: the theory has no path, and the lists are empty
+
+	strata []rom.Stratum // of J of prompts with a policy each
 }
 
 // Path returns the predicted path of J of the runs of a cell with these settings.
@@ -96,7 +98,7 @@ func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params
 			r = *ComeToRest(&r, cache.Stationary(s))
 		}
 		path.Steps, path.Scope.In = steps, true
-		path.Reward, path.Deviation, path.Neglected = r.Mean, r.Deviation, r.Neglected
+		path.Reward, path.Deviation, path.Neglected, path.strata = r.Mean, r.Deviation, r.Neglected, r.Strata
 	}
 	return all
 }

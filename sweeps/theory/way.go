@@ -21,6 +21,21 @@ type Way struct {
 
 	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
 	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end at the best arm; nil as Margin
+
+	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest first: quarters of them, as
+	// far as their number and prompts that start alike, which stay together, allow. Empty: no such prompts, or they all start alike.
+	ByDifficulty []Stratum `json:"by_difficulty,omitempty"`
+}
+
+// Stratum is the way of the prompts that are about as hard at the start, at the steps of a Way.
+type Stratum struct {
+	Prompts   int     `json:"prompts"`                   // how many
+	From      float64 `json:"from"`                      // smallest J at the start
+	To        float64 `json:"to"`                        // largest
+	Reward    Series  `json:"expected_reward"`           // mean of J over these prompts and over runs
+	Deviation Series  `json:"expected_reward_deviation"` // standard deviation over runs; empty: not known
+	Neglected Series  `json:"neglected"`                 // size of what Reward leaves out, the largest up to each step
+	TimeTo    *TimeTo `json:"time_to"`                   // when this mean has made 95 % of its own way; nil: it starts at its end
 }
 
 // Course is the path of a quantity at the steps of a Way.
@@ -69,24 +84,36 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	if !way.Scope.In {
 		return way
 	}
-	way.Neglected = slices.Clone(way.Neglected)
-	if lost := lostReward(s, way.Arrival); lost > 0 {
-		for n := range way.Neglected[1:] {
-			way.Neglected[1+n] += lost
-		}
-	}
+	lost := lostReward(s, way.Arrival)
+	way.Neglected = losing(way.Neglected, lost)
 	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	start, end := way.Reward[0], rom.BestReward(params)
-	if point, reached := cache.Equilibrium(params).Reached(); reached {
+	equilibrium, end := cache.Equilibrium(params), rom.BestReward(params)
+	if point, reached := equilibrium.Reached(); reached {
 		end = point.Reward
 	}
-	if math.IsNaN(level) {
-		level = start + WayMade*(end-start)
-	}
-	if math.Abs(end-start) > noWay {
-		way.TimeTo = way.timeTo(level, (level-start)/(end-start))
+	way.TimeTo = way.timeTo(end, level)
+	for i := range way.strata {
+		one, end := &way.strata[i], way.strata[i].Best
+		if reward, reached := equilibrium.ReachedBy(one.Prompts); reached {
+			end = reward
+		}
+		size := losing(one.Neglected, lost*float64(len(params.Prompts.First))/float64(len(one.Prompts))) // if all that is lost is theirs
+		w := Way{Path: Path{Steps: steps, Reward: one.Mean, Deviation: one.Deviation, Neglected: size, Kind: one.Kind}, Samples: way.Samples}
+		way.ByDifficulty = append(way.ByDifficulty, Stratum{len(one.Prompts), one.Low, one.High, w.Reward, w.Deviation, w.Neglected, w.timeTo(end, math.NaN())})
 	}
 	return way
+}
+
+// losing returns the sizes of what a path leaves out with what is lost after its first step.
+func losing(sizes Series, lost float64) Series {
+	if lost == 0 {
+		return sizes
+	}
+	sizes = slices.Clone(sizes)
+	for n := range sizes[1:] {
+		sizes[1+n] += lost
+	}
+	return sizes
 }
 
 // noWay is the distance of J from its end up to which a run starts there.
@@ -115,9 +142,16 @@ func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float6
 // measure of trainers, as of `time_to_95` in maps.
 const WayMade = 0.95
 
-// timeTo returns when J reaches a level.
-func (w *Way) timeTo(level, share float64) *TimeTo {
-	t := &TimeTo{Level: level, Share: share, Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= w.Reward[0])}
+// timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the way. It returns nil where there is no way.
+func (w *Way) timeTo(end, level float64) *TimeTo {
+	start := w.Reward[0]
+	if !(math.Abs(end-start) > noWay) {
+		return nil
+	}
+	if math.IsNaN(level) {
+		level = start + WayMade*(end-start)
+	}
+	t := &TimeTo{Level: level, Share: (level - start) / (end - start), Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
 	t.Steps.Kind = w.Kind
 	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
