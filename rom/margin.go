@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -62,6 +63,9 @@ func MarginAlong(p Params, init []float64, steps int) PathMargin {
 	p = p.checked()
 	if because := p.notDerived(rewardsInDigits, meanForceKnown, weightsAtRest, localDynamics); because.Out() {
 		return PathMargin{Scope: Scope{Because: because}}
+	}
+	if arms := len(p.Arms); arms > maxPathArms {
+		return PathMargin{Scope: Scope{Because: scope.ManyArmsPath.Because(maxPathArms, arms)}}
 	}
 	path := newMovingPath(init)
 	highest, first := math.Inf(-1), 0.0

@@ -213,7 +213,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		neglect(&p, init, at, all, of, &run, steps, places, second)
 	}
 	for i := range all {
-		if of[i].factor != nil {
+		if of[i].factor != nil && all[i].Scope.In {
 			all[i].scale(func(n int) (mean, size float64) {
 				if run.logits[places[n]] == nil {
 					return math.NaN(), math.NaN()
