@@ -146,6 +146,10 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Numbe
 func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observable) []Path {
 	all := make([]Path, len(of))
 	because := p.notDerived(meanForceKnown)
+	if !because.Out() && len(at) > 0 && p.GroupSize != option.Infinite {
+		because = noSpread(&p, at[len(at)-1])
+	}
+	because = cmp.Or(because, p.notDerived(stateAtRest))
 	for i := range all {
 		all[i] = Path{Kind: newModel(&p).kind(), Scope: Scope{In: !because.Out(), Because: because}}
 		if because.Out() {
@@ -158,10 +162,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		return all
 	}
 	last, steps, places, closures := at[len(at)-1], at, []int(nil), []closure(nil)
-	if p.GroupSize != option.Infinite {
-		because = noSpread(&p, last)
-	}
-	spread, ofAdam := p.GroupSize != option.Infinite && !because.Out(), p.Optimizer.Kind == option.Adam
+	spread, ofAdam := p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
 	if spread && neglected {
 		steps = sampled(&p, at)
 	}
@@ -181,7 +182,6 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		}
 	}
 	run := followOn(p, init, steps, last, 0, of, closures...)
-	because = cmp.Or(because, p.notDerived(stateAtRest))
 	for _, t := range at {
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
@@ -193,9 +193,6 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	for i := range all {
 		path := &all[i]
 		path.Deviation, path.Kind, path.Scope = make([]float64, len(at)), run.kind, run.scope
-		if because.Out() {
-			path.Scope = Scope{Because: because}
-		}
 		for n, place := range places {
 			path.Field = append(path.Field, run.field[i][place])
 			switch mean := run.field[i][place]; {
