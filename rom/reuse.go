@@ -80,7 +80,8 @@ func sumsCovariance(m *model) *mat.SymDense {
 		}
 		return reward, cross, penalty
 	}
-	size, factor := m.sums(), m.Factors.Noise/float64(m.GroupsPerStep)
+	size := m.sums()
+	factor := m.Factors.Noise / float64(m.GroupsPerStep)
 	all := mat.NewSymDense(size, nil)
 	put := func(row, column int, x [][]float64) {
 		for a := range arms {
