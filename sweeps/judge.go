@@ -236,6 +236,7 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 // test completes a verdict by comparing a finding with the check's hypothesis, and adds
 // what the theory says of the same quantity.
 func (j *judgement) test(v Verdict, f finding) Verdict {
+	const rounded = 1e-12 // share of a value that rounding decides
 	h, theory := j.check.Hypothesis, &f.predicted
 	v.Hypothesis = &TestedHypothesis{
 		Hypothesis: *h, Predicted: store.Number(theory.Value), PredictionKind: theory.Kind,
@@ -248,7 +249,9 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 		says = "the theory predicts nothing: " + theory.Because.String()
 	case math.IsInf(theory.Value, 0):
 		says = "the theory predicts that it never occurs"
-	case theory.Size() > 0:
+	case math.IsInf(theory.Size(), 1):
+		says += ", and neglects what is of unknown size"
+	case theory.Size() > rounded*math.Abs(theory.Value):
 		says += fmt.Sprintf(", and neglects about %.2g", theory.Size())
 	}
 	margin := j.margin(h.Value)
