@@ -35,6 +35,9 @@ func (p *Plan) PathFigures() (all []Figure) {
 	}
 	for _, column := range QuantityColumns {
 		q := sim.Quantity(column.Name)
+		if q == sim.TrueReward || q == sim.Collision { // J where it is predicted, and what the entropy shows
+			continue
+		}
 		f := coursesOf(q, "Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+", ± one standard deviation over runs", sets)
 		f.Name = "path"
 		if q != sim.ExpectedReward {
@@ -49,6 +52,11 @@ func (p *Plan) PathFigures() (all []Figure) {
 				course = theory.Course{Mean: w.Reward, Deviation: w.Deviation}
 			}
 			line, low, high := bandOf(cmp.Or(set.Label, p.Spec.Name), w.Steps, course, f.XScale)
+			if column.Range == atLeast0 || column.Range == zeroToOne {
+				for i := range line.Points {
+					line.Points[i].Lo = max(line.Points[i].Lo, 0)
+				}
+			}
 			moves = moves || high-low > stillPath*max(math.Abs(low), math.Abs(high))
 			f.Series = append(f.Series, line)
 		}
