@@ -34,8 +34,9 @@ func TestMarginAlong(t *testing.T) {
 	within("overshoot", *m.Overshoot, 0.6220, 5e-5)
 	within("real part at the start", m.Oscillating.Multiplier[0], 0.931619, 1e-6)
 	within("imaginary part", m.Oscillating.Multiplier[1], 0.179127, 1e-6)
-	if m.Stiffest.Step != 0 || !m.Stiffest.Oscillates {
-		t.Errorf("stiffest %+v, want the start", m.Stiffest)
+	within("real part where it is stiffest", m.Stiffest.Multiplier[0], 0.9148, 1e-3) // 0.914800 at a gap of 1
+	if m.Stiffest.Step == 0 || !m.Stiffest.Oscillates {
+		t.Errorf("stiffest %+v, want a point past the start", m.Stiffest)
 	}
 	for _, c := range []struct{ rate, atStart, overshoot float64 }{{0.05, 1.132830, 0}, {0.2, 1.396634, 0.4871}} {
 		p := pathCell(0.9, 0.2, option.NoScale, option.NoImportance, 0.2, c.rate, 4)

@@ -175,7 +175,7 @@ type pathPoint struct {
 }
 
 // movingPath keeps points of a path that are at least apart logits away from the one before. When there are
-// 2·marginPoints every second one is dropped and the distance doubled.
+// 2·marginPoints the distance is doubled, and points that are nearer are dropped: a slow tail drops none of a fast start.
 type movingPath struct {
 	apart float64
 	at    []pathPoint
@@ -189,14 +189,17 @@ func (m *movingPath) add(t int, theta []float64) {
 	if floats.Distance(theta, m.at[len(m.at)-1].theta, math.Inf(1)) < m.apart {
 		return
 	}
-	if m.at = append(m.at, pathPoint{t, slices.Clone(theta)}); len(m.at) < 2*marginPoints {
-		return
+	m.at = append(m.at, pathPoint{t, slices.Clone(theta)})
+	for len(m.at) >= 2*marginPoints {
+		m.apart *= 2
+		kept := m.at[:1]
+		for _, point := range m.at[1:] {
+			if floats.Distance(point.theta, kept[len(kept)-1].theta, math.Inf(1)) >= m.apart {
+				kept = append(kept, point)
+			}
+		}
+		m.at = kept
 	}
-	m.apart *= 2
-	for i := range marginPoints {
-		m.at[i] = m.at[2*i]
-	}
-	m.at = m.at[:marginPoints]
 }
 
 // local returns the linear dynamics about a point of a path of all arms; ok is false where it is not finite or not known.

@@ -150,7 +150,7 @@ func (m *mapping) growth(c [][]float64, ok bool) float64 {
 			square = 1
 		}
 		if quarter := 4*n/mapPeriods - 2; quarter >= 0 {
-			grown[quarter] += scale + fp.Log(square)/2
+			grown[quarter] += scale + float64(fp.Log(square)/2)
 		}
 	}
 	const quarter = mapPeriods / 4
