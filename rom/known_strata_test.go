@@ -50,7 +50,7 @@ func fourPrompts(order option.PromptOrder, momentum float64) Params {
 	return p
 }
 
-// The mean of J over all prompts is that of the strata, each with the weight of its prompts, and so is what it leaves out at least.
+// The mean of J over all prompts is the mean of the strata, each weighted by its number of prompts; what that mean leaves out is at most what the strata leave out.
 func TestStrataMakeTheWhole(t *testing.T) {
 	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled, option.Independent} {
 		p, at := fourPrompts(order, 0), []int{0, 1, 7, 40, 120}

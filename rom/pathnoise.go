@@ -211,11 +211,12 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	}
 	for i := range all {
 		if of[i].factor != nil && all[i].Scope.In {
+			m := newModel(&p)
 			all[i].scale(func(n int) (mean, size float64) {
 				if run.logits[places[n]] == nil {
 					return math.NaN(), math.NaN()
 				}
-				return of[i].factor(newModel(&p), run.logits[places[n]], run.drawing[places[n]])
+				return of[i].factor(m, run.logits[places[n]], run.drawing[places[n]])
 			})
 		}
 	}
@@ -744,7 +745,9 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		floats.Sub(l.offset, base)
 		if s.kept > 0 {
 			middle = bySums(s.model, s.q)
-			l.bySums = bySums(s.model, s.q)
+			for _, row := range middle {
+				l.bySums = append(l.bySums, slices.Clone(row))
+			}
 		}
 		if drawing {
 			noise = newAveraged(s.noise())

@@ -61,7 +61,7 @@ func Binary(arms []option.Arm) bool {
 	return true
 }
 
-// extras is what a replica records of Run.Record.
+// extras holds the values that a replica records for Run.Record.
 type extras struct {
 	values  [][quantityCount]float64 // by recorded step, in the order of Run.Record; allocated by the caller
 	redrawn float64                  // expected samples of the steps before this one, if countsRedraws

@@ -59,7 +59,7 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// mapping is what the flags of map ask for.
+// mapping holds the flags of map.
 type mapping struct {
 	x, y, over, out   string
 	quantities, where []string
@@ -125,7 +125,7 @@ func (m *mapping) overKey(ctx context.Context, stdout, stderr io.Writer, plan *s
 	})
 }
 
-// drawn is what a map makes of an experiment.
+// drawn holds the table and the figures that a map makes of an experiment.
 type drawn struct {
 	name    string // of the table
 	table   []byte

@@ -86,11 +86,11 @@ func listed(names []sim.Quantity) string {
 }
 
 // courseOf returns the path of a quantity.
-func courseOf(w *theory.Way, quantity string) theory.Course {
-	if quantity == string(sim.ExpectedReward) {
+func courseOf(w *theory.Way, quantity sim.Quantity) theory.Course {
+	if quantity == sim.ExpectedReward {
 		return theory.Course{Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected, Kind: w.Kind, Because: w.Scope.Because}
 	}
-	return w.Quantities[sim.Quantity(quantity)]
+	return w.Quantities[quantity]
 }
 
 // printedSteps is the number of steps of a path that a table has.
@@ -107,7 +107,7 @@ var beside = []struct {
 func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	title := strings.ToUpper(strings.ReplaceAll(f.quantity, "_", " "))
 	rows := [][]string{{"CELL", "STEP", "SAMPLES", title, "OVER RUNS", "NEGLECTED"}}
-	ofReward := f.quantity == string(sim.ExpectedReward)
+	ofReward := f.of() == sim.ExpectedReward
 	if ofReward {
 		for _, b := range beside {
 			rows[0] = append(rows[0], b.column)
@@ -119,7 +119,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		w, name := plan.Way(c, f.level, f.of()), nameOfCell(plan, c)
-		course := courseOf(w, f.quantity)
+		course := courseOf(w, f.of())
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
 			out = append(out, outside{c, course.Because})
@@ -258,14 +258,14 @@ func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		way := plan.Way(c, f.level, f.of())
-		for _, quantity := range append([]string{string(sim.ExpectedReward)}, slices.Sorted(maps.Keys(wordsOf(way)))...) {
+		for _, quantity := range append([]sim.Quantity{sim.ExpectedReward}, slices.Sorted(maps.Keys(way.Quantities))...) {
 			course := courseOf(way, quantity)
 			if course.Because.Out() {
-				rows = append(rows, []string{c.ID, c.Label(), "", "", quantity, "", "", "", course.Because.String()})
+				rows = append(rows, []string{c.ID, c.Label(), "", "", string(quantity), "", "", "", course.Because.String()})
 				continue
 			}
 			for n := range course.Mean {
-				rows = append(rows, []string{c.ID, c.Label(), strconv.Itoa(way.Steps[n]), fieldAt(way.Samples, n), quantity, fieldAt(course.Mean, n), fieldAt(course.Deviation, n), fieldAt(course.Neglected, n), ""})
+				rows = append(rows, []string{c.ID, c.Label(), strconv.Itoa(way.Steps[n]), fieldAt(way.Samples, n), string(quantity), fieldAt(course.Mean, n), fieldAt(course.Deviation, n), fieldAt(course.Neglected, n), ""})
 			}
 		}
 	}
@@ -273,15 +273,6 @@ func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 		return err
 	}
 	return table.Error()
-}
-
-// wordsOf returns the names of the quantities of a way beside J.
-func wordsOf(w *theory.Way) map[string]bool {
-	names := make(map[string]bool)
-	for q := range w.Quantities {
-		names[string(q)] = true
-	}
-	return names
 }
 
 // fieldAt returns entry n of a series with all digits, empty where there is none.

@@ -157,11 +157,9 @@ func Samples(s *config.Settings) float64 {
 	if s.Estimator.GroupSize == option.Infinite {
 		return math.Inf(1)
 	}
-	steps := s.Run.Steps
-	if s.Estimator.Samples == option.Reused {
-		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
-	}
-	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
+	in := sim.Cell{Estimator: s.Estimator, Lag: s.Lag}
+	n, _ := in.SamplesBefore(s.Run.Steps)
+	return n
 }
 
 // Arrival predicts the share of runs of the given number of steps from the logits start that end where their mean path does: those that no

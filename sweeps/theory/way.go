@@ -213,30 +213,28 @@ func Reaches(steps []int, values []float64, level float64, up bool) float64 {
 	return math.Inf(1)
 }
 
-// samples returns the mean number of samples drawn before each step: G·B in every step that draws groups, and where groups of equal
-// rewards are redrawn those times 1/(1 − Z), Z the share of such groups, interpolated between the steps. It is empty at G = ∞ and where Z is not known.
+// samples returns the mean number of samples drawn before each step, as sim.Cell.SamplesBefore, and where groups of equal
+// rewards are redrawn 1/(1 − Z) times those of each step, Z the share of such groups, interpolated between the steps. It is empty at G = ∞ and where Z is not known.
 func samples(s *config.Settings, steps []int, equal Course) (all Series) {
-	if s.Estimator.GroupSize == option.Infinite || s.Estimator.Filter == option.Redraw && equal.Because.Out() {
+	in, redraws := sim.Cell{Estimator: s.Estimator, Lag: s.Lag}, s.Estimator.Filter == option.Redraw
+	if s.Estimator.GroupSize == option.Infinite || redraws && equal.Because.Out() {
 		return nil
 	}
-	each, sum, n := float64(s.Estimator.GroupSize*s.Estimator.GroupsPerStep), 0.0, 0
-	for t := range steps[len(steps)-1] + 1 {
-		if steps[n] == t {
-			all = append(all, sum)
-			if n++; n == len(steps) {
-				break
+	sum := 0.0
+	for n, step := range steps {
+		if !redraws {
+			sum, _ = in.SamplesBefore(step)
+		} else if n > 0 {
+			before := steps[n-1]
+			each, _ := in.SamplesBefore(1)
+			for t := before; t < step; t++ {
+				if in.Draws(t) {
+					part := float64(t-before) / float64(step-before)
+					sum += each / (1 - ((1-part)*equal.Mean[n-1] + part*equal.Mean[n]))
+				}
 			}
 		}
-		if s.Estimator.Samples == option.Reused && t%s.Lag.Interval != 0 {
-			continue
-		}
-		drawn := each
-		if s.Estimator.Filter == option.Redraw {
-			before, after := steps[n-1], steps[n]
-			part := float64(t-before) / float64(after-before)
-			drawn /= 1 - ((1-part)*equal.Mean[n-1] + part*equal.Mean[n])
-		}
-		sum += drawn
+		all = append(all, sum)
 	}
 	return all
 }
