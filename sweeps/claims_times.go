@@ -22,10 +22,13 @@ func timeToLevel(check *config.Check) string {
 	return fmt.Sprintf("steps until mean %s reaches %g", nounOf(check.Recorded()), *check.Level)
 }
 
-// level returns the level that a check of a cell is about. A planted fault does not move it.
+// level returns the level that a check of a cell is about, NaN where it is a share of a way that starts nowhere. A planted fault does not move it.
 func (m *model) level(c *Cell) float64 {
-	if m.check.Level != nil {
+	switch {
+	case m.check.Level != nil:
 		return *m.check.Level
+	case c.start == nil:
+		return math.NaN()
 	}
 	right := *m
 	right.fault = config.NoFault
@@ -107,9 +110,13 @@ func drawTimes(j *judgement, d *figureSource) Figure {
 	f := drawCurves(j, d)
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
+		at := j.level(c)
+		if math.IsNaN(at) {
+			continue
+		}
 		level := FigureSeries{Name: "level", Group: withoutVariant(set.Label, c.Variant), Mark: Reference}
 		for _, t := range []int{1, c.Settings.Run.Steps} {
-			level.Points = append(level.Points, BarePoint(float64(t), j.level(c)))
+			level.Points = append(level.Points, BarePoint(float64(t), at))
 		}
 		f.Series = append(f.Series, level)
 	}
