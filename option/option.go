@@ -81,11 +81,11 @@ type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
 	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step; 0: 1
 	Filter        Filter     // of groups of equal rewards; Drop needs the exact KL gradient
+	Samples       Samples    // the groups of the steps of a block
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
 	KL            KL         // the penalty
 	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage per nat; 0 is none
-	Samples       Samples    // the groups of the steps of a block
 }
 
 // Resamples reports whether groups are redrawn under a sampled KL gradient, whose mean then
@@ -141,10 +141,10 @@ const MaxTableAge = 23
 // of many groups with an age each. The run is then deterministic.
 type Ages struct {
 	Law      AgeLaw
+	Drawn    AgeDraw
 	From, To int                      // of UniformAges: 0 ≤ From ≤ To
 	Mean     float64                  // of GeometricAges: > 0
 	Weights  [MaxTableAge + 1]float64 // of TableAges, by age: ≥ 0, with a positive sum
-	Drawn    AgeDraw
 }
 
 // Schedule scales the learning rate: over the first Warmup steps it rises as
