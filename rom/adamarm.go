@@ -33,13 +33,13 @@ func newArmLaw(m *model, a int) *armLaw {
 	success, failure := alpha[a], delta[a]
 	sums := make(map[uint64]int) // by sign, exponent and the first digits of a force
 	out := &armLaw{}
-	law := m.counts.Successes(j, rest)
+	law := m.counts.Successes(j, rest).Thinned()
 	size := int(m.size)
 	for i, w := range law.Weights {
 		s := law.At(i)
 		up, down := m.counts.Advantages(s)
 		all := m.now.probs[a] * (up*float64(s) + down*float64(size-s))
-		ups, downs := group.NewBinomial(s, success, 1-success, nil), group.NewBinomial(size-s, failure, 1-failure, nil)
+		ups, downs := group.NewBinomial(s, success, 1-success, nil).Thinned(), group.NewBinomial(size-s, failure, 1-failure, nil).Thinned()
 		for k, x := range ups.Weights {
 			for n, y := range downs.Weights {
 				g := (up*float64(ups.At(k))+down*float64(downs.At(n))-all)/m.size + penalty[a]
