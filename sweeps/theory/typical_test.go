@@ -43,7 +43,7 @@ var typicalShares = []struct {
 	{"noise, where stable", 0.75, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.noise }},
 	{"noise, Adam, where stable", 0.60, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
 	{"mean path, heavy ball", 0.60, func(x typical) bool { return !x.adam }, func(x typical) bool { return x.path }},
-	{"mean path, Adam", 0.90, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
+	{"mean path, Adam", 0.85, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
 }
 
 // Of typical settings the theory gives at least the shares above. With -v, what it says of each.
