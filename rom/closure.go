@@ -27,6 +27,8 @@ type closure struct {
 	// the policies, by kicks. Two points there, with the variance of the law, have the fourth moment of a rare sample.
 	kicked bool
 	kicks  [][]float64
+	// scattered says that the variance of the samples of a step is part of an observable's deviation.
+	scattered bool
 }
 
 // The closures. The Gaussian one, exact to fourth order along each axis, gives the predicted mean. The strict
@@ -36,7 +38,7 @@ type closure struct {
 //
 // with F the mean force, L its slope and M = 1 + ηL. Both are right to this order, so that their distance is of the next.
 var (
-	gaussian = closure{reach: func(deviation, least float64) float64 { return max(math.Sqrt(3)*deviation, least) }, about: 1}
+	gaussian = closure{reach: func(deviation, least float64) float64 { return max(math.Sqrt(3)*deviation, least) }, about: 1, scattered: true}
 	held     = closure{reach: gaussian.reach, about: 1, held: true}
 	kicked   = closure{reach: gaussian.reach, about: 1, kicked: true}
 	strict   = closure{reach: func(_, least float64) float64 { return least }, held: true}

@@ -279,7 +279,7 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 	if o.law != nil {
 		all.shift = o.law(m, now, old, mean, cov)
 	}
-	if o.samples != nil {
+	if o.samples != nil && c.scattered {
 		variance += o.samples(m, now, old)
 	}
 	all.deviation = math.Sqrt(variance)

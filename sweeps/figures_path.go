@@ -22,8 +22,8 @@ const stillPath = 1e-3
 
 // PathFigures returns a figure of the predicted paths of the plan's cells for J, and for each other quantity that moves in
 // one of them, each with a standard deviation over runs on either side; of many cells they have some. Prompts with a policy each have one by
-// how hard they are at the start.
-func (p *Plan) PathFigures() (all []Figure) {
+// how hard they are at the start. way returns the path of a cell, see Way.
+func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 	var cells []*Cell
 	for i := range p.Cells {
 		cells = append(cells, &p.Cells[i])
@@ -31,7 +31,7 @@ func (p *Plan) PathFigures() (all []Figure) {
 	sets := each(cells)
 	var ways []*theory.Way
 	for _, set := range thinned(sets) {
-		ways = append(ways, p.Way(set.Cells[0], math.NaN()))
+		ways = append(ways, way(set.Cells[0]))
 	}
 	for _, column := range QuantityColumns {
 		q := sim.Quantity(column.Name)

@@ -39,7 +39,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		if f.figures != "" {
-			if err := drawFigures(stderr, f.figures, plan.PathFigures()...); err != nil {
+			if err := drawFigures(stderr, f.figures, plan.PathFigures(func(c *sweeps.Cell) *theory.Way { return f.drawn(plan, c) })...); err != nil {
 				return err
 			}
 		}
@@ -53,7 +53,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		for c, line := range sweeps.Predictions(plan) {
 			if f.path {
-				line.Path = plan.Way(c, f.level, f.of())
+				line.Path = f.way(plan, c)
 			}
 			if err := out.print(line, nil); err != nil {
 				return err

@@ -25,6 +25,7 @@ type pathFlags struct {
 	level    float64
 	quantity string
 	figures  string
+	ways     map[*sweeps.Cell]*theory.Way // of the cells that figures show
 }
 
 func (f *pathFlags) add(c *cobra.Command) {
@@ -52,6 +53,23 @@ func (f *pathFlags) check(c *cobra.Command) error {
 		return usageError{fmt.Errorf("--quantity: got %q, want one of %s, effective_sample_size or pass_at_K", f.quantity, listed(names))}
 	}
 	return nil
+}
+
+// way returns the path of a cell.
+func (f *pathFlags) way(plan *sweeps.Plan, c *sweeps.Cell) *theory.Way {
+	if way := f.ways[c]; way != nil {
+		return way
+	}
+	return plan.Way(c, f.level, f.of())
+}
+
+// drawn returns the path of a cell that a figure shows, and keeps it for the table.
+func (f *pathFlags) drawn(plan *sweeps.Plan, c *sweeps.Cell) *theory.Way {
+	if f.ways == nil {
+		f.ways = make(map[*sweeps.Cell]*theory.Way)
+	}
+	f.ways[c] = f.way(plan, c)
+	return f.ways[c]
 }
 
 func (f *pathFlags) of() sim.Quantity { return sim.Quantity(f.quantity) }
@@ -118,7 +136,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	strata := [][]string{{"CELL", "PROMPTS", "INITIAL J", "J AT END", "NEGLECTED", "TIME TO 95 %"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		w, name := plan.Way(c, f.level, f.of()), nameOfCell(plan, c)
+		w, name := f.way(plan, c), nameOfCell(plan, c)
 		course := courseOf(w, f.of())
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
@@ -257,7 +275,7 @@ func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 	rows := [][]string{{"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		way := plan.Way(c, f.level, f.of())
+		way := f.way(plan, c)
 		for _, quantity := range append([]sim.Quantity{sim.ExpectedReward}, slices.Sorted(maps.Keys(way.Quantities))...) {
 			course := courseOf(way, quantity)
 			if course.Because.Out() {
