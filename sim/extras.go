@@ -10,7 +10,7 @@ import (
 	"grposim/option"
 )
 
-// Quantities that a cell records where Run.Record names them, beside those and PassAt.
+// Quantities that a cell records where Run.Record names them, beside PassAt and those of Strata.
 const (
 	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean
 	SamplesDrawn        Quantity = "samples"               // drawn for the steps before this one, ≥ 0; with option.Redraw the expected number, what is thrown away included
@@ -33,21 +33,40 @@ func (q Quantity) Samples() (k int, ok bool) {
 // Quantities lists what the cell records, in the order of Result.Trajectory: the quantities of
 // its number of arms, then those of Run.Record.
 func (c *Cell) Quantities() []Quantity {
-	return append(Quantities(len(c.Bandit.Arms)), c.Run.Record...)
+	own, _ := c.own()
+	return append(Quantities(len(c.Bandit.Arms)), own...)
+}
+
+// own returns the quantities of Run.Record, and the prompts of the strata if they are among them.
+func (c *Cell) own() (all []Quantity, strata [][]int) {
+	for _, q := range c.Run.Record {
+		if q == Strata {
+			p := newTabular(c)
+			p.begin()
+			strata = p.strata()
+			all = append(all, q.Parts()[:len(strata)]...)
+			continue
+		}
+		all = append(all, q)
+	}
+	return all, strata
 }
 
 // checkRecord adds the quantities of Run.Record that the cell cannot record.
 func (c *Cell) checkRecord(m *option.Mistakes) {
-	m.Want(len(c.Run.Record) <= quantityCount, "Run.Record", c.Run.Record, fmt.Sprintf("at most %d quantities", quantityCount))
+	count := 0
 	seen := make(map[Quantity]bool)
 	for _, q := range c.Run.Record {
 		_, passes := q.Samples()
-		m.Want(passes || q == EffectiveSampleSize || q == SamplesDrawn, "Run.Record", q, "PassAt(k), EffectiveSampleSize or SamplesDrawn")
+		m.Want(passes || q == EffectiveSampleSize || q == SamplesDrawn || q == Strata, "Run.Record", q, "PassAt(k), EffectiveSampleSize, SamplesDrawn or Strata")
 		m.Want(!seen[q], "Run.Record", q, "each quantity once")
 		m.Want(!passes || Binary(c.Bandit.Arms), "Bandit.Arms", c.Bandit.Arms, "rewards of 0 or 1, with "+string(q)+" in Run.Record")
 		m.Want(q != SamplesDrawn || !c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with samples in Run.Record")
+		m.Want(q != Strata || c.tabular(), "Prompts", c.Prompts, "prompts with a policy each, with strata in Run.Record")
 		seen[q] = true
+		count += len(q.Parts())
 	}
+	m.Want(count <= quantityCount, "Run.Record", c.Run.Record, fmt.Sprintf("at most %d quantities, of which strata are %d", quantityCount, MaxStrata))
 }
 
 // Binary reports whether all rewards of the arms are 0 or 1.
@@ -63,8 +82,10 @@ func Binary(arms []option.Arm) bool {
 
 // extras holds the values that a replica records for Run.Record.
 type extras struct {
-	values  [][quantityCount]float64 // by recorded step, in the order of Run.Record; allocated by the caller
-	redrawn float64                  // expected samples of the steps before this one, if countsRedraws
+	quantities []Quantity               // see own
+	strata     [][]int                  // the prompts of each stratum, if they are recorded
+	values     [][quantityCount]float64 // by recorded step, in the order of quantities; allocated by the caller
+	redrawn    float64                  // expected samples of the steps before this one, if countsRedraws
 }
 
 // countsRedraws reports whether the run has to add up, step by step, the samples that it is
@@ -132,8 +153,11 @@ func (r *replica) countRedraws(t int) {
 func (r *replica) observeExtras(t int, reward float64) {
 	v := &r.extra.values[r.nextRecord]
 	*v = [quantityCount]float64{} // the memory may be that of another cell
-	for i, q := range r.cell.Run.Record {
+	for i, q := range r.extra.quantities {
+		stratum, isStratum := q.Stratum()
 		switch k, passes := q.Samples(); {
+		case isStratum:
+			v[i] = r.tabular.meanOver(r.extra.strata[stratum-1])
 		case passes:
 			v[i] = r.passes(k, reward)
 		case q == EffectiveSampleSize:

@@ -20,6 +20,9 @@ func recordable(c *Cell) []Quantity {
 	if Binary(c.Bandit.Arms) {
 		record = append(record, PassAt(1), PassAt(5), PassAt(64))
 	}
+	if c.tabular() {
+		record = append(record, Strata)
+	}
 	return record
 }
 
@@ -258,6 +261,13 @@ func TestCheckRecord(t *testing.T) {
 		"want a finite size, with samples": func(c *Cell) { c.Run.Record, c.Estimator.GroupSize = []Quantity{SamplesDrawn}, option.Infinite },
 		"want rewards of 0 or 1": func(c *Cell) {
 			c.Run.Record, c.Bandit.Arms[0] = []Quantity{PassAt(2)}, option.Arm{Law: option.Normal, Mean: 1, Std: 1}
+		},
+		"want prompts with a policy each": func(c *Cell) { c.Run.Record = []Quantity{Strata} },
+		"of which strata are 4": func(c *Cell) {
+			for k := range 7 {
+				c.Run.Record = append(c.Run.Record, PassAt(k+1))
+			}
+			c.Run.Record = append(c.Run.Record, Strata)
 		},
 		"at most 10 quantities": func(c *Cell) {
 			for k := range 11 {

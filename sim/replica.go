@@ -61,6 +61,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	}
 	if len(cell.Run.Record) > 0 {
 		r.extra = new(extras)
+		r.extra.quantities, r.extra.strata = cell.own()
 	}
 	if r.tabular != nil && r.sampler.prompts.redraws != nil {
 		r.sampler.prompts.redraws.behaviour = func(prompt int) *grpo.Policy { return r.tabular.prompts[prompt].snapshot }

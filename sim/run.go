@@ -60,5 +60,5 @@ type Run struct {
 	BurnIn   int // initial steps left out of stationary averages, in [0, Steps); 0: no stationary estimates
 	Replicas int // independent replicas, ≥ 1; at G = ∞ one is run, and this is unused
 
-	Record []Quantity // PassAt(k), EffectiveSampleSize, SamplesDrawn, each once, at most 10; nil: none
+	Record []Quantity // PassAt(k), EffectiveSampleSize, SamplesDrawn, Strata, each once, at most 10 with Strata as 4; nil: none
 }

@@ -439,8 +439,8 @@ func (w *cellWork) binOf(replica int) int {
 
 // result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
-	quantities, own := w.cell.Quantities(), len(w.cell.Run.Record)
-	every := len(quantities) - own // are recorded by every cell
+	quantities, every := w.cell.Quantities(), len(Quantities(len(w.cell.Bandit.Arms))) // every: are recorded by every cell
+	own := len(quantities) - every
 	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded, Ends: w.ends}
 	if w.diverged > 0 {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt

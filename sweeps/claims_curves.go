@@ -337,7 +337,7 @@ func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	if p.Because = cmp.Or(because, theory.FewKicks(params, &c.Settings, c.start, point, reached)); p.Out() {
 		return curve{}, p
 	}
-	path := m.along(c, params, of)
+	path := theory.Part(m.along(c, params, of), quantity)
 	p.Kind = cmp.Or(m.kind, path.Kind)
 	if p.Because = cmp.Or(path.Scope.Because, m.missingExact(path.Kind)); p.Out() {
 		return curve{}, p

@@ -331,7 +331,7 @@ const finalPrefix = "final_"
 
 // ofPolicy are the recorded quantities of which the value at the last step is compared:
 // those of the policy. Those of the samples are the noise of a single step.
-var ofPolicy = []sim.Quantity{sim.ExpectedReward, sim.TrueReward, sim.Entropy, sim.Collision, sim.KLReference, sim.LogitGap}
+var ofPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, sim.Entropy, sim.Collision, sim.KLReference, sim.LogitGap)
 
 // measuredQuantities returns the estimates of a cell that cells.csv has, and the last
 // values of its trajectory. A located event is one quantity: the middle between the last

@@ -81,6 +81,7 @@ var examples = []example{
 	{scope.ManyCoordinates, askPath, "policy.init=[0, 0]; lag.kind=delay; lag.interval=6000; run.steps=8000", "grpo.group_size=inf"},
 	{scope.NoRise, "{claim: trajectory, absolute_margin: 0.1}", short + "policy.init=[0, 0]; bandit.arms=[{reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.5}]", ""},
 	{scope.NoMotion, "{claim: trajectory, quantity: clip_fraction, absolute_margin: 0.1}", short + "policy.init=[0, 0]; optimizer.learning_rate=0.5", "grpo.importance.mode=clip; lag.kind=delay"},
+	{scope.NoStratum, "{claim: trajectory, quantity: reward_of_stratum_4, absolute_margin: 0.1}", short + prompts + "run.record=[strata]; grpo.kl.coefficient=0; optimizer.momentum=0; lag.interval=1", "bandit.prompts.start.alpha=1; bandit.prompts.start.beta=1"},
 	{scope.WideEnd, "{claim: arrival, margin: 0.1}", short + "policy.init=[0, 0]; grpo.group_size=4; optimizer.learning_rate=0.6", "optimizer.learning_rate=0.2"},
 	{scope.FewForces, askPath, "bandit.arms=[{reward: bernoulli, mean: 1e-7}, {reward: bernoulli, mean: 0}]; policy.init=[0, 0]", "grpo.group_size=4096"},
 	{scope.LargestRatio, askPath, "policy.init=[0, 0]; run.steps=400", ""},

@@ -78,12 +78,17 @@ const samplesDoc = " Where `grpo.filter` is redraw they are known only if `run.r
 // recordedColumn describes a quantity that cells can record; false if none can record it.
 func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 	name := string(q)
-	if _, passes := q.Samples(); passes {
+	_, passes := q.Samples()
+	_, ofStratum := q.Stratum()
+	switch {
+	case passes:
 		name = passColumn
+	case ofStratum:
+		name = stratumColumn
 	}
 	all := slices.Concat(QuantityColumns, ownColumns)
 	i := slices.Index(names(all), name)
-	if i < 0 || string(q) == passColumn {
+	if i < 0 || string(q) == passColumn || string(q) == stratumColumn {
 		return c, false
 	}
 	all[i].Name = string(q)
@@ -329,9 +334,11 @@ func (p *Plan) recordedQuantities() (all []sim.Quantity) {
 		if c.Status == store.NoFixedPoint || c.probed != nil && c.probed.Location != nil {
 			continue
 		}
-		for _, q := range append(sim.Quantities(len(c.Settings.Bandit.Arms)), c.Settings.Run.Record...) {
-			if !seen[q] {
-				seen[q], all = true, append(all, q)
+		for _, named := range append(sim.Quantities(len(c.Settings.Bandit.Arms)), c.Settings.Run.Record...) {
+			for _, q := range named.Parts() {
+				if !seen[q] {
+					seen[q], all = true, append(all, q)
+				}
 			}
 		}
 	}

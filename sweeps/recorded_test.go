@@ -28,13 +28,13 @@ func TestNumberNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"entropy": "entropy _end", "entropy_end": "entropy _end", "zero_variance_fraction": "zero_variance_fraction _end",
 		"pass_at_8_time_mean": "pass_at_8 _time_mean", "time_to_95": "expected_reward _time_to_95", "samples_to_level": "expected_reward _samples_to_level",
-		"kl_reference_time_to_level": "kl_reference _time_to_level", "samples": "samples _end", "expected_reward_variance": "expected_reward _variance",
+		"kl_reference_time_to_level": "kl_reference _time_to_level", "samples": "samples _end", "reward_of_stratum_2_time_to_level": "reward_of_stratum_2 _time_to_level", "expected_reward_variance": "expected_reward _variance",
 	} {
 		if n, ok := parseNumber(name, 0); !ok || string(n.quantity)+" "+n.form.suffix != want || n.name != name {
 			t.Errorf("%s: got %s %s, %v", name, n.quantity, n.form.suffix, ok)
 		}
 	}
-	for _, name := range []string{"", "reward", "pass_at_K", "pass_at_08", "_end", "entropy_end_end", "time_to", "entropy_time_to_96"} {
+	for _, name := range []string{"", "reward", "pass_at_K", "pass_at_08", "reward_of_stratum_K", "reward_of_stratum_5", "strata", "_end", "entropy_end_end", "time_to", "entropy_time_to_96"} {
 		if n, ok := parseNumber(name, 0); ok {
 			t.Errorf("%s: got %+v", name, n)
 		}

@@ -31,7 +31,7 @@ type pathFlags struct {
 func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.path, "path", false, "print what runs do from their start, over optimizer steps, instead")
 	c.Flags().Float64Var(&f.level, "level", math.NaN(), "expected `reward` whose time is asked for (default: 95 % of the way)")
-	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "quantity whose path is printed: its `name` in trajectories.parquet, effective_sample_size or pass_at_K")
+	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "quantity whose path is printed: its `name` in trajectories.parquet, effective_sample_size, pass_at_K or reward_of_stratum_K")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print the paths of all quantities as CSV, a row for every cell, step and quantity")
 	c.Flags().StringVar(&f.figures, "figures", "", "`folder` to draw the paths in, as SVG and PNG")
 	c.Flags().Lookup("level").DefValue = ""
@@ -49,8 +49,9 @@ func (f *pathFlags) check(c *cobra.Command) error {
 	if c.Flags().Changed("level") && (math.IsNaN(f.level) || math.IsInf(f.level, 0)) {
 		return usageError{errors.New("--level: want a finite number")}
 	}
-	if names := sim.Quantities(2); !slices.Contains(append(names, sim.EffectiveSampleSize), f.of()) && !f.passes() {
-		return usageError{fmt.Errorf("--quantity: got %q, want one of %s, effective_sample_size or pass_at_K", f.quantity, listed(names))}
+	_, ofStratum := f.of().Stratum()
+	if names := sim.Quantities(2); !slices.Contains(append(names, sim.EffectiveSampleSize), f.of()) && !f.passes() && !ofStratum {
+		return usageError{fmt.Errorf("--quantity: got %q, want one of %s, effective_sample_size, pass_at_K or reward_of_stratum_K", f.quantity, listed(names))}
 	}
 	return nil
 }

@@ -89,6 +89,7 @@ const (
 	ManyCoordinates
 	NoRise
 	NoMotion
+	NoStratum
 	WideEnd
 	FewForces
 	NoGroups
@@ -267,6 +268,7 @@ var rows = [...]struct{ name, says, try string }{
 	ManyCoordinates:     {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
 	NoRise:              {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
 	NoMotion:            {"no-motion", "the predicted mean of %s does not move: there is no range to compare with", "judge another quantity"},
+	NoStratum:           {"no-stratum", "the prompts are in %d strata by the reward with which they start, of which none is %s", "give prompts different starts, `bandit.prompts.start.alpha` and `bandit.prompts.start.beta`, or judge another quantity"},
 	WideEnd:             {"wide-end", "at the end of the path runs are predicted to differ by %.2g, so that four times that reach over more than a quarter of the range of rewards, and those that arrived are not told from others", "lower `optimizer.learning_rate`, raise `grpo.group_size`, or run longer"},
 	FewForces:           {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
 	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},

@@ -66,6 +66,9 @@ func wordsOf[Word ~string](words []Word) []string {
 	return list
 }
 
+// followedQuantities are the recorded quantities whose means a check can follow.
+var followedQuantities = append(sim.Quantities(2), sim.Strata.Parts()...)
+
 // checkKeys are the keys of a check in the order of the reference document.
 var checkKeys = slices.Concat([]checkKey{
 	{Key: Key{Path: "claim", Kind: WordValue, Doc: "A row of the claim table below; required."},
@@ -114,7 +117,7 @@ var checkKeys = slices.Concat([]checkKey{
 		need: NeedsOffset, field: func(c *Check) any { return &c.Offset }},
 	{Key: Key{Path: "locate", Kind: searchValue, Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001)."},
 		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }, write: documentLocate},
-	{Key: Key{Path: "quantity", Kind: WordValue, Words: wordsOf(sim.Quantities(2)), Default: string(sim.ExpectedReward), Doc: "The recorded quantity whose mean over the replicas is followed: " + listWords(wordsOf(sim.Quantities(2))) + " (default expected_reward; [results.md](results.md) says what they are). Predictions by the paper's rule and to leading order are of expected_reward alone."},
+	{Key: Key{Path: "quantity", Kind: WordValue, Words: wordsOf(followedQuantities), Default: string(sim.ExpectedReward), Doc: "The recorded quantity whose mean over the replicas is followed: " + listWords(wordsOf(followedQuantities)) + " (default expected_reward; [results.md](results.md) says what they are; strata need `strata` in `run.record`). Predictions by the paper's rule and to leading order are of expected_reward alone."},
 		may: []*Claim{Trajectory, TimeToLevel}, field: func(c *Check) any { return &c.Quantity }},
 	{Key: Key{Path: "level", Kind: NumberValue, Range: anyNumber, Doc: "The value of `quantity` that is reached, in its unit; above its value at the start it is reached from below, else from above. Default for expected_reward: 95 % of the way from J_0 to J*, without a fixed point, as at β = 0, to the best arm. Other quantities have none."},
 		may: []*Claim{TimeToLevel}, write: func(c *Check) any {

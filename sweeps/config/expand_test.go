@@ -261,7 +261,7 @@ func TestFormatReadsBack(t *testing.T) {
 		case WeightsValue:
 			v = Weights(positiveZero(rapid.SliceOfN(rapid.Float64Range(0, 9), 1, 5).Draw(t, "v")))
 		case RecordValue:
-			v = Record{sim.PassAt(rapid.IntRange(1, maxPass).Draw(t, "k")), sim.SamplesDrawn, sim.EffectiveSampleSize}[rapid.IntRange(0, 2).Draw(t, "from"):]
+			v = Record{sim.PassAt(rapid.IntRange(1, maxPass).Draw(t, "k")), sim.SamplesDrawn, sim.EffectiveSampleSize, sim.Strata}[rapid.IntRange(0, 3).Draw(t, "from"):]
 		case MeansValue:
 			var pairs PromptMeans
 			for range rapid.IntRange(1, 4).Draw(t, "n") {

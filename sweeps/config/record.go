@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"grposim/option"
 	"grposim/sim"
 )
 
 // Record lists what a cell records beside what every cell records, the value of run.record. A
-// file writes pass@8, effective-sample-size and samples for the quantities pass_at_8,
-// effective_sample_size and samples.
+// file writes pass@8, effective-sample-size, samples and strata for the quantities pass_at_8,
+// effective_sample_size, samples and strata.
 type Record []sim.Quantity
 
 const (
@@ -19,14 +20,17 @@ const (
 	passWord   = "pass@"
 	maxRecord  = 10      // sim.Run has room for as many
 	maxPass    = 1 << 31 // largest K of pass@K
-	recordWant = "a list of pass@K, effective-sample-size and samples"
+	recordWant = "a list of pass@K, effective-sample-size, samples and strata"
 )
+
+// recordNames are the words of the quantities with one word.
+var recordNames = []string{"effective-sample-size", "samples", "strata"}
 
 // recordRow is the row of run.record.
 var recordRow = Key{
 	Path: recordKey, Kind: RecordValue, Default: Record{},
 	Doc: "Quantities to record beside the usual ones: `pass@K`, for any K ≥ 1 the probability 1 − (1−J)^K that one of K samples has reward 1, where all rewards are 0 or 1 (of many prompts the mean); " +
-		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away.",
+		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away; `strata`, of prompts with a policy each the mean of J over quarters of them by J at the start, `reward_of_stratum_1` of the hardest to `reward_of_stratum_4`, fewer where many prompts start alike.",
 	get: func(s *Settings) any { return Record(s.Run.Record) },
 	set: func(s *Settings, v any) {
 		s.Run.Record = nil
@@ -63,7 +67,7 @@ func (rd *reader) quantities(n *node, path string) (Record, bool) {
 
 // quantity decodes one.
 func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
-	words := []string{passWord + "K", "effective-sample-size", "samples"}
+	words := append([]string{passWord + "K"}, recordNames...)
 	if n.kind != plain && n.kind != quoted {
 		return refuse[sim.Quantity](rd, n, path, listWords(words))
 	}
@@ -80,17 +84,21 @@ func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 	return refuse[sim.Quantity](rd, n, path, listWords(words)+didYouMean(n.text, words))
 }
 
-// records reports whether a cell records one of its own quantities of which is is true.
-func records(s *Settings, is func(sim.Quantity) bool) bool {
-	return slices.ContainsFunc(s.Run.Record, is)
-}
+// records reports whether run.record names a quantity.
+func records(s *Settings, q sim.Quantity) bool { return slices.Contains(s.Run.Record, q) }
 
 // recordRules say which quantities a cell can record.
 var recordRules = []rule{
 	{recordKey, []string{ArmsKey}, func(s *Settings) bool {
-		return !sim.Binary(s.Bandit.Arms) && records(s, func(q sim.Quantity) bool { _, passes := q.Samples(); return passes })
+		return !sim.Binary(s.Bandit.Arms) && slices.ContainsFunc(s.Run.Record, func(q sim.Quantity) bool { _, passes := q.Samples(); return passes })
 	}, "", "no pass@K unless all rewards are 0 or 1 ({" + ArmsKey + "})"},
 	{recordKey, []string{GroupSizeKey}, func(s *Settings) bool {
-		return !sampled(s) && records(s, func(q sim.Quantity) bool { return q == sim.SamplesDrawn })
+		return !sampled(s) && records(s, sim.SamplesDrawn)
 	}, "", "no samples at " + GroupSizeKey + " inf, where none is drawn"},
+	{recordKey, []string{promptsKey, promptParametersKey}, func(s *Settings) bool {
+		return !(s.Prompts.Count > 1 && s.Prompts.Parameters == option.Tabular) && records(s, sim.Strata)
+	}, "", "no strata unless " + promptsKey + " is more than 1 and " + promptParametersKey + " is tabular"},
+	{recordKey, nil, func(s *Settings) bool {
+		return len(s.Run.Record) > maxRecord+1-sim.MaxStrata && records(s, sim.Strata)
+	}, "", fmt.Sprintf("at most %d quantities beside strata", maxRecord-sim.MaxStrata)},
 }

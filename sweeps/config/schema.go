@@ -157,7 +157,7 @@ func schemaValue(k Key) object {
 		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": option.MaxTableAge + 1}
 	case RecordValue:
 		return object{"type": "array", "maxItems": maxRecord, "uniqueItems": true, "items": object{"anyOf": []any{
-			object{"enum": []string{"effective-sample-size", "samples"}}, object{"type": "string", "pattern": "^" + passWord + "[1-9][0-9]*$"},
+			object{"enum": recordNames}, object{"type": "string", "pattern": "^" + passWord + "[1-9][0-9]*$"},
 		}}}
 	case MeansValue:
 		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2, "maxItems": 2}

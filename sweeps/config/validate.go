@@ -98,6 +98,9 @@ func (c *checkState) add(p *Point) {
 	if n := len(s.Bandit.Arms); n != 2 && c.Quantity == sim.LogitGap {
 		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+countWords(n, "arm"), "2 arms, or another quantity")
 	}
+	if _, ofStratum := c.Quantity.Stratum(); ofStratum && !records(s, sim.Strata) && !c.bad[recordKey] {
+		c.rejectCell(c.path+".quantity", string(c.Quantity)+" in a cell that does not record it", "strata in "+recordKey+", or another quantity")
+	}
 	if c.Locate != nil {
 		c.addLocation(p)
 	}

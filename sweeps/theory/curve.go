@@ -51,13 +51,16 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 	return cache.courses(s, steps, rom.Paths, of...)
 }
 
-// Observed returns what the theory has of a recorded quantity.
+// Observed returns what the theory has of a recorded quantity; for a stratum the reward, of whose path it is a Part.
 func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	switch q {
 	case sim.TrueReward:
 	case sim.ImportanceRatioMax:
 		return "", scope.LargestRatio.Because()
 	default:
+		if _, ofStratum := q.Stratum(); ofStratum {
+			return rom.Reward, scope.Reason{}
+		}
 		return rom.Observed(q), scope.Reason{}
 	}
 	for a, mean := range s.Bandit.TrueMeans {
@@ -66,6 +69,18 @@ func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 		}
 	}
 	return rom.Reward, scope.Reason{}
+}
+
+// Part returns the path of a recorded quantity, given that of what the theory has of it: of a stratum its own.
+func Part(path *rom.Path, q sim.Quantity) *rom.Path {
+	number, ofStratum := q.Stratum()
+	switch {
+	case !ofStratum || !path.Scope.In:
+		return path
+	case number > len(path.Strata):
+		return &rom.Path{Scope: rom.Scope{Because: scope.NoStratum.Because(len(path.Strata), q)}}
+	}
+	return &path.Strata[number-1].Path
 }
 
 // courses returns the paths of quantities at steps, of which predict gives the means over runs.
@@ -89,6 +104,7 @@ func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params
 	few := FewKicks(params, s, start, point, reached)
 	for n, r := range predict(params, start, steps, known...) {
 		path := &all[places[n]]
+		r = *Part(&r, of[places[n]])
 		path.Kind = r.Kind
 		if because := cmp.Or(r.Scope.Because, few); because.Out() {
 			path.Scope.Because = because

@@ -62,7 +62,7 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	steps := ComparedSteps(s)
 	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.EffectiveSampleSize)
 	for _, q := range append(more, s.Run.Record...) {
-		if q != sim.SamplesDrawn && !slices.Contains(quantities, q) {
+		if q != sim.SamplesDrawn && q != sim.Strata && !slices.Contains(quantities, q) {
 			quantities = append(quantities, q)
 		}
 	}

@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Strata stands in Run.Record for StratumReward of each stratum of prompts with a policy each: quarters of them by J at the start, the hardest
+// first, as far as their number and prompts that start alike, which stay together, allow.
+const Strata Quantity = "strata"
+
+// MaxStrata is the largest number of strata of a cell.
+const MaxStrata = 4
+
+// stratumPrefix begins the names of StratumReward.
+const stratumPrefix = "reward_of_stratum_"
+
+// StratumReward returns the quantity that is the mean of J over the prompts of a stratum, from 1, the hardest, to MaxStrata.
+func StratumReward(stratum int) Quantity { return Quantity(stratumPrefix + strconv.Itoa(stratum)) }
+
+// Stratum returns the number of the stratum of StratumReward; ok is false for another quantity.
+func (q Quantity) Stratum() (number int, ok bool) {
+	text, isStratum := strings.CutPrefix(string(q), stratumPrefix)
+	number, err := strconv.Atoi(text)
+	return number, isStratum && err == nil && number >= 1 && number <= MaxStrata && q == StratumReward(number)
+}
+
+// Parts returns the quantities that a cell records at most where Run.Record names q: q itself, of Strata those of all.
+func (q Quantity) Parts() (all []Quantity) {
+	if q != Strata {
+		return []Quantity{q}
+	}
+	for k := range MaxStrata {
+		all = append(all, StratumReward(k+1))
+	}
+	return all
+}
+
+// sameStart is the relative difference of two J up to which prompts start alike, above that of rounding.
+const sameStart = 1e-12
+
+// strata returns the indices of the prompts of each stratum by J at the present step, the hardest first; nil if all have the same J. A prompt is in the
+// stratum of number ⌊4F⌋, F the share of the prompts with a lower J and half the share of those with the same one. Empty strata
+// are left out.
+func (p *tabular) strata() (all [][]int) {
+	rewards := make([]float64, len(p.prompts))
+	for x := range p.prompts {
+		rewards[x] = p.prompts[x].reward
+	}
+	sorted := slices.Sorted(slices.Values(rewards))
+	quarters := make([][]int, MaxStrata)
+	for x, reward := range rewards {
+		lower, _ := slices.BinarySearch(sorted, reward-float64(sameStart*reward))
+		higher := sort.Search(len(sorted), func(i int) bool { return sorted[i] > reward+float64(sameStart*reward) })
+		number := MaxStrata * (lower + higher) / (2 * len(sorted))
+		quarters[number] = append(quarters[number], x)
+	}
+	all = slices.DeleteFunc(quarters, func(prompts []int) bool { return len(prompts) == 0 })
+	if len(all) == 1 {
+		return nil
+	}
+	return all
+}
+
+// meanOver returns the mean of J over some of the prompts.
+func (p *tabular) meanOver(prompts []int) (mean float64) {
+	for _, x := range prompts {
+		mean += p.prompts[x].reward
+	}
+	return mean / float64(len(prompts))
+}
