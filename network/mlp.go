@@ -3,10 +3,7 @@ package network
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // MLP is a multilayer perceptron: from the inputs x of a context
@@ -16,19 +13,12 @@ import (
 // Its weights are those of the layers in this order, each layer a matrix of one row per input
 // and a last row b_l, row by row.
 type MLP struct {
-	arms   int
-	layers []layer
-	apply  func(z, slopes []float64)
+	layers []*affine
+	slopes []matrix // C × n: φ' at the sums of each hidden layer
+	force  matrix   // C × A: on the logits, in and out
+	apply  func(z, slopes matrix)
 	gain   float64 // of the activation
-}
-
-// layer is one matrix of weights, and what is before it.
-type layer struct {
-	weights blas64.General // n+1 × m: W, then b
-	inputs  blas64.General // C × n+1: h of the layer before, then a column of ones
-	changes blas64.General // C × n: derivatives of the inputs along a direction
-	slopes  blas64.General // C × n: φ' at the inputs; of the first layer none
-	force   blas64.General // C × m: derivatives with respect to the sums of this layer
+	size   int     // P
 }
 
 // NewMLP returns a network whose contexts are the rows of inputs, all of one length, with 1 to
@@ -46,129 +36,95 @@ func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) (
 	case !activation.known():
 		return nil, fmt.Errorf("network: activation: got %v, want tanh, relu or gelu", activation)
 	}
-	n := &MLP{arms: arms, apply: activations[activation].apply, gain: activations[activation].gain}
+	n := &MLP{apply: activations[activation].apply, gain: activations[activation].gain, force: newMatrix(len(inputs), arms)}
 	before := len(inputs[0])
 	for _, width := range append(slices.Clone(hidden), arms) {
-		l := layer{weights: newMatrix(before+1, width), inputs: newMatrix(len(inputs), before+1), force: newMatrix(len(inputs), width)}
-		for x := range inputs {
-			row(l.inputs, x)[before] = 1
-		}
-		if n.layers != nil {
-			l.changes, l.slopes = newMatrix(len(inputs), before), newMatrix(len(inputs), before)
-		}
+		l := newAffine(len(inputs), before, width)
 		n.layers = append(n.layers, l)
+		n.slopes = append(n.slopes, newMatrix(len(inputs), width))
+		n.size += l.size()
 		before = width
 	}
 	for x, input := range inputs {
-		copy(row(n.layers[0].inputs, x), input)
+		copy(n.layers[0].inputs.row(x), input)
 	}
 	return n, nil
 }
 
 // Weights implements Network.
-func (n *MLP) Weights() int {
-	weights := 0
-	for _, l := range n.layers {
-		weights += len(l.weights.Data)
-	}
-	return weights
-}
+func (n *MLP) Weights() int { return n.size }
 
 // Contexts implements Network.
-func (n *MLP) Contexts() int { return n.layers[0].inputs.Rows }
+func (n *MLP) Contexts() int { return n.force.rows }
 
 // Arms implements Network.
-func (n *MLP) Arms() int { return n.arms }
+func (n *MLP) Arms() int { return n.force.columns }
 
 // Initial returns weights drawn from the seed: those of a matrix with n inputs are normal with
 // variance g/n, where g is 2 into a hidden layer of ReLU or GELU (He et al. 2015), otherwise 1
 // (LeCun et al. 1998); those of b are 0.
 func (n *MLP) Initial(seed uint64) []float64 {
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := newNormals(seed)
 	var w []float64
 	for i, l := range n.layers {
 		gain := n.gain
 		if i == len(n.layers)-1 {
 			gain = 1
 		}
-		inputs := l.weights.Rows - 1
-		w = appendNormal(w, random, inputs*l.weights.Cols, math.Sqrt(gain/float64(inputs)))
-		w = append(w, make([]float64, l.weights.Cols)...)
-	}
-	return w
-}
-
-// appendNormal appends count normal numbers of a standard deviation.
-func appendNormal(w []float64, random *rand.Rand, count int, deviation float64) []float64 {
-	for range count {
-		w = append(w, deviation*random.NormFloat64())
+		w = random.layer(w, l, math.Sqrt(gain/float64(l.changes.columns)))
 	}
 	return w
 }
 
 // Logits implements Network.
 func (n *MLP) Logits(w, logits []float64) {
-	mustHave("w", w, n.Weights())
-	mustHave("logits", logits, n.Contexts()*n.arms)
-	for i := range n.layers {
-		l := &n.layers[i]
-		w = w[copy(l.weights.Data, w):]
-		if i == len(n.layers)-1 {
-			multiply(l.inputs, l.weights, asMatrix(logits, l.inputs.Rows, n.arms))
-			return
-		}
-		next := &n.layers[i+1]
-		multiply(l.inputs, l.weights, part(next.inputs, l.inputs.Rows, l.weights.Cols))
-		for x := range next.slopes.Rows {
-			slopes := row(next.slopes, x)
-			n.apply(row(next.inputs, x)[:len(slopes)], slopes)
-		}
+	mustHave("w", w, n.size)
+	mustHave("logits", logits, n.Contexts()*n.Arms())
+	last := len(n.layers) - 1
+	for i, l := range n.layers[:last] {
+		sums := n.layers[i+1].input()
+		l.forward(w, sums)
+		n.apply(sums, n.slopes[i])
+		w = w[l.size():]
 	}
+	n.layers[last].forward(w, n.force)
+	n.force.write(logits)
 }
 
 // Pull implements Network.
 func (n *MLP) Pull(u, gradient []float64) {
-	mustHave("u", u, n.Contexts()*n.arms)
-	mustHave("gradient", gradient, n.Weights())
-	force, end := asMatrix(u, n.Contexts(), n.arms), len(gradient)
-	for i := len(n.layers) - 1; i >= 0; i-- {
-		l := &n.layers[i]
-		start := end - len(l.weights.Data)
-		multiplyLeftTransposed(l.inputs, force, asMatrix(gradient[start:], l.weights.Rows, l.weights.Cols))
-		if end = start; i == 0 {
-			return
-		}
-		before := n.layers[i-1].force
-		multiplyRightTransposed(force, part(l.weights, before.Cols, l.weights.Cols), before)
-		scale(before, l.slopes)
-		force = before
+	mustHave("u", u, n.Contexts()*n.Arms())
+	mustHave("gradient", gradient, n.size)
+	n.force.read(u)
+	force, start := n.force, n.size
+	for i := len(n.layers) - 1; i > 0; i-- {
+		l := n.layers[i]
+		start -= l.size()
+		l.pull(force, gradient[start:])
+		force = l.force
+		force.scale(n.slopes[i-1])
 	}
+	n.layers[0].pullWeights(force, gradient)
 }
 
 // Push implements Network.
 func (n *MLP) Push(d, change []float64) {
-	mustHave("d", d, n.Weights())
-	mustHave("change", change, n.Contexts()*n.arms)
-	for i := range n.layers {
-		l := &n.layers[i]
-		out := asMatrix(change, l.inputs.Rows, n.arms)
+	mustHave("d", d, n.size)
+	mustHave("change", change, n.Contexts()*n.Arms())
+	for i, l := range n.layers {
+		sums := n.force
 		if i < len(n.layers)-1 {
-			out = n.layers[i+1].changes
+			sums = n.layers[i+1].changes
 		}
-		multiply(l.inputs, asMatrix(d, l.weights.Rows, l.weights.Cols), out)
-		d = d[len(l.weights.Data):]
-		if i > 0 {
-			addProduct(l.changes, part(l.weights, l.changes.Cols, l.weights.Cols), out)
+		if i == 0 {
+			l.pushWeights(d, sums)
+		} else {
+			l.push(d, sums)
 		}
 		if i < len(n.layers)-1 {
-			scale(out, n.layers[i+1].slopes)
+			sums.scale(n.slopes[i])
 		}
+		d = d[l.size():]
 	}
-}
-
-// scale multiplies the entries of m by those of factors; both have no gaps between rows.
-func scale(m, factors blas64.General) {
-	for i, f := range factors.Data {
-		m.Data[i] *= f
-	}
+	n.force.write(change)
 }

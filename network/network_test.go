@@ -3,20 +3,8 @@ package network
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
-
-// drawn returns normal numbers.
-func drawn(random *rand.Rand, count int) []float64 { return appendNormal(nil, random, count, 1) }
-
-func dot(x, y []float64) float64 {
-	sum := 0.
-	for i := range x {
-		sum += x[i] * y[i]
-	}
-	return sum
-}
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
@@ -35,17 +23,22 @@ type sample struct {
 }
 
 func samples() []sample {
-	random := rand.New(rand.NewPCG(1, 1))
+	random := newNormals(101)
 	inputs := make([][]float64, 7)
 	for x := range inputs {
-		inputs[x] = drawn(random, 4)
+		inputs[x] = random.fill(nil, 4, 1)
 	}
 	var list []sample
 	for _, activation := range []Activation{Tanh, ReLU, GELU} {
 		for _, hidden := range [][]int{{6}, {6, 5}, {6, 5, 8}} {
 			n := must(NewMLP(inputs, hidden, 3, activation))
-			list = append(list, sample{fmt.Sprint(activation, hidden), n, drawn(random, n.Weights())})
+			list = append(list, sample{fmt.Sprint(activation, hidden), n, random.fill(nil, n.Weights(), 1)})
 		}
+	}
+	tokens := [][]int{{0, 3, 4}, {1, 2, 4}, {3, 3, 4}, {2, 0, 4}, {1, 1, 0}}
+	for _, shape := range []Shape{{6, 2, 7, Tied}, {6, 1, 9, Untied}} {
+		n := must(NewTransformer(tokens, 5, 3, shape))
+		list = append(list, sample{fmt.Sprint("transformer ", shape), n, random.fill(nil, n.Weights(), 1)})
 	}
 	return list
 }
@@ -55,11 +48,11 @@ func samples() []sample {
 // to 100. The change of ReLU networks is linear between two kinks, which no step of 1e-5 hits here.
 func TestPushIsDerivative(t *testing.T) {
 	const h = 1e-5
-	random := rand.New(rand.NewPCG(2, 1))
+	random := newNormals(102)
 	for _, s := range samples() {
 		size := s.Contexts() * s.Arms()
 		up, down, change := make([]float64, size), make([]float64, size), make([]float64, size)
-		d, moved := drawn(random, s.Weights()), make([]float64, s.Weights())
+		d, moved := random.fill(nil, s.Weights(), 1), make([]float64, s.Weights())
 		for i, w := range s.weights {
 			moved[i] = w + h*d[i]
 		}
@@ -80,13 +73,13 @@ func TestPushIsDerivative(t *testing.T) {
 
 // Pull is the transpose of Push: ⟨u, J d⟩ = ⟨Jᵀu, d⟩.
 func TestPullIsTranspose(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 1))
+	random := newNormals(103)
 	for _, s := range samples() {
 		size := s.Contexts() * s.Arms()
 		change, gradient := make([]float64, size), make([]float64, s.Weights())
 		s.Logits(s.weights, make([]float64, size))
 		for range 10 {
-			u, d := drawn(random, size), drawn(random, s.Weights())
+			u, d := random.fill(nil, size, 1), random.fill(nil, s.Weights(), 1)
 			s.Push(d, change)
 			s.Pull(u, gradient)
 			left, right := dot(u, change), dot(gradient, d)
@@ -117,7 +110,24 @@ func BenchmarkMLP(b *testing.B) {
 		inputs[x] = make([]float64, 10)
 		inputs[x][x/5], inputs[x][5+x%5] = 1, 1
 	}
-	n := must(NewMLP(inputs, []int{48, 48}, 5, Tanh))
+	for _, activation := range []Activation{Tanh, ReLU, GELU} {
+		b.Run(activation.String(), func(b *testing.B) {
+			n := must(NewMLP(inputs, []int{48, 48}, 5, activation))
+			w, logits, gradient := n.Initial(1), make([]float64, 125), make([]float64, n.Weights())
+			for b.Loop() {
+				n.Logits(w, logits)
+				n.Pull(logits, gradient)
+			}
+		})
+	}
+}
+
+func BenchmarkTransformer(b *testing.B) {
+	var tokens [][]int
+	for x := range 25 {
+		tokens = append(tokens, []int{x / 5, x % 5, 5})
+	}
+	n := must(NewTransformer(tokens, 6, 5, Shape{32, 2, 128, Tied}))
 	w, logits, gradient := n.Initial(1), make([]float64, 125), make([]float64, n.Weights())
 	for b.Loop() {
 		n.Logits(w, logits)

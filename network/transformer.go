@@ -1,0 +1,289 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Unembedding says whose matrix turns the last activations of a transformer into logits.
+type Unembedding int
+
+const (
+	Untied Unembedding = iota // a matrix of its own
+	Tied                      // the embeddings of the answer tokens
+)
+
+// Shape gives the sizes of a transformer.
+type Shape struct {
+	Width       int // d: numbers per position
+	Heads       int // of attention, a divisor of d
+	Hidden      int // units of the MLP, usually 4d
+	Unembedding Unembedding
+}
+
+// Transformer is one block of a causal transformer in the form of GPT-2, read at the last token.
+// For a context of T tokens, with LN of layerNorm and E, P the embeddings,
+//
+//	x_t = E[token_t] + P[t]
+//	y = x_T + W_o attention(W_qkv LN_1 x) + b_o
+//	z = y + W_2 GELU(W_1 LN_2 y + b_1) + b_2
+//	ℓ_a = U_a · LN_3 z,
+//
+// where the answers are tokens 0 to A−1 and U_a is a column of the unembedding, or E[a] if they
+// are tied. Of one block, nothing but the last position reaches the logits, and its keys and
+// values depend on token and position alone: queries and the MLP are computed at the last
+// position only, and keys and values once for each pair that occurs.
+//
+// Its weights are E, P, LN_1, W_qkv, W_o, LN_2, W_1, W_2, LN_3, then U if it is not tied. A W has
+// a row for each input and a last row, its b; all W_q are left of all W_k, those left of all W_v.
+type Transformer struct {
+	shape      Shape
+	vocabulary int
+	positions  int      // T
+	pairs      [][2]int // token and position, of each pair that occurs
+	last       []int    // of each context, the pair at its last position
+	size       int      // P
+
+	before, middle, after    *layerNorm // LN_1 to LN_3
+	project, out, up, down   *affine    // W_qkv, W_o, W_1, W_2
+	attention                *attention
+	embedded, embeddedChange matrix // by pair: x; a change of it, or the force on it, as of all changes here
+	rows, rowsChange         matrix // by pair: q, k and v
+	stream, streamChange     matrix // by context: y
+	top, topChange           matrix // by context: z
+	slopes                   matrix // by context: of GELU
+	normal, normalChange     matrix // by context: LN_3 z
+	answers, answersChange   matrix // d × A: U
+	transposed               matrix // Uᵀ
+	logits                   matrix // by context: logits, their change, or the force on them
+}
+
+// NewTransformer returns a network whose contexts are rows of tokens, all of one length, each token
+// from 0 to vocabulary − 1, of which the first are the answers.
+func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) (*Transformer, error) {
+	if err := checkTransformer(tokens, vocabulary, arms, shape); err != nil {
+		return nil, err
+	}
+	n := &Transformer{shape: shape, vocabulary: vocabulary, positions: len(tokens[0])}
+	numbers := make(map[[2]int]int) // of pairs
+	places := make([][]int, len(tokens))
+	for x, tokens := range tokens {
+		for position, token := range tokens {
+			pair := [2]int{token, position}
+			number, known := numbers[pair]
+			if !known {
+				number = len(n.pairs)
+				numbers[pair] = number
+				n.pairs = append(n.pairs, pair)
+			}
+			places[x] = append(places[x], number)
+		}
+		n.last = append(n.last, places[x][n.positions-1])
+	}
+	pairs, contexts, d := len(n.pairs), len(tokens), shape.Width
+	n.before, n.middle, n.after = newLayerNorm(pairs, d), newLayerNorm(contexts, d), newLayerNorm(contexts, d)
+	n.project, n.out = newAffine(pairs, d, 3*d), newAffine(contexts, d, d)
+	n.up, n.down = newAffine(contexts, d, shape.Hidden), newAffine(contexts, shape.Hidden, d)
+	n.attention = newAttention(places, shape.Heads)
+	n.embedded, n.embeddedChange = newMatrix(pairs, d), newMatrix(pairs, d)
+	n.rows, n.rowsChange = newMatrix(pairs, 3*d), newMatrix(pairs, 3*d)
+	n.stream, n.streamChange = newMatrix(contexts, d), newMatrix(contexts, d)
+	n.top, n.topChange = newMatrix(contexts, d), newMatrix(contexts, d)
+	n.slopes = newMatrix(contexts, shape.Hidden)
+	n.normal, n.normalChange = newMatrix(contexts, d), newMatrix(contexts, d)
+	n.answers, n.answersChange, n.transposed = newMatrix(d, arms), newMatrix(d, arms), newMatrix(arms, d)
+	n.logits = newMatrix(contexts, arms)
+	n.size = (vocabulary+n.positions)*d + n.before.size() + n.project.size() + n.out.size() +
+		n.middle.size() + n.up.size() + n.down.size() + n.after.size()
+	if shape.Unembedding == Untied {
+		n.size += d * arms
+	}
+	return n, nil
+}
+
+// checkTransformer returns everything that is wrong with the arguments of NewTransformer.
+func checkTransformer(tokens [][]int, vocabulary, arms int, shape Shape) error {
+	var wrong []error
+	want := func(ok bool, name string, got any, want string) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf("network: %s: got %v, want %s", name, got, want))
+		}
+	}
+	want(len(tokens) > 0 && len(tokens[0]) > 0, "tokens", "none", "a row for each context")
+	for x, row := range tokens {
+		want(len(row) == len(tokens[0]), fmt.Sprintf("length of tokens of context %d", x), len(row), "that of the first")
+		for _, token := range row {
+			want(0 <= token && token < vocabulary, fmt.Sprintf("token of context %d", x), token, fmt.Sprintf("0 to %d", vocabulary-1))
+		}
+	}
+	want(2 <= arms && arms <= vocabulary, "arms", arms, fmt.Sprintf("2 to the size of the vocabulary, %d", vocabulary))
+	want(shape.Width >= 2, "width", shape.Width, "at least 2")
+	want(shape.Heads >= 1 && shape.Width%max(shape.Heads, 1) == 0, "heads", shape.Heads, fmt.Sprintf("a divisor of the width, %d", shape.Width))
+	want(shape.Hidden >= 1, "hidden units", shape.Hidden, "at least 1")
+	want(shape.Unembedding == Untied || shape.Unembedding == Tied, "unembedding", shape.Unembedding, "tied or untied")
+	return errors.Join(wrong...)
+}
+
+// Weights implements Network.
+func (n *Transformer) Weights() int { return n.size }
+
+// Contexts implements Network.
+func (n *Transformer) Contexts() int { return n.logits.rows }
+
+// Arms implements Network.
+func (n *Transformer) Arms() int { return n.logits.columns }
+
+// Initial returns weights drawn from the seed, as GPT-2 does (Radford et al. 2019): normal with
+// standard deviation 0.02, of W_o and W_2 0.02/√2 (two residuals); γ are 1, all b and β 0.
+func (n *Transformer) Initial(seed uint64) []float64 {
+	const deviation = 0.02
+	random := newNormals(seed)
+	norm := func(w []float64) []float64 {
+		return append(append(w, slices.Repeat([]float64{1}, n.shape.Width)...), make([]float64, n.shape.Width)...)
+	}
+	w := norm(random.fill(nil, (n.vocabulary+n.positions)*n.shape.Width, deviation))
+	w = random.layer(w, n.project, deviation)
+	w = norm(random.layer(w, n.out, deviation/math.Sqrt2))
+	w = random.layer(w, n.up, deviation)
+	w = norm(random.layer(w, n.down, deviation/math.Sqrt2))
+	if n.shape.Unembedding == Untied {
+		w = random.fill(w, n.shape.Width*n.Arms(), deviation)
+	}
+	return w
+}
+
+// parts cuts weights, or a gradient, into those of each part.
+func (n *Transformer) parts(w []float64) (p transformerParts) {
+	cut := func(size int) (part []float64) {
+		part, w = w[:size], w[size:]
+		return part
+	}
+	d := n.shape.Width
+	p.tokens, p.positions = cut(n.vocabulary*d), cut(n.positions*d)
+	p.before, p.project, p.out = cut(n.before.size()), cut(n.project.size()), cut(n.out.size())
+	p.middle, p.up, p.down = cut(n.middle.size()), cut(n.up.size()), cut(n.down.size())
+	p.after, p.answers = cut(n.after.size()), w
+	return p
+}
+
+// transformerParts holds weights of a Transformer, in their order.
+type transformerParts struct {
+	tokens, positions, before, project, out, middle, up, down, after []float64
+	answers                                                          []float64 // empty if they are tied
+}
+
+// embed sets x, or its change, from the embeddings, and U, or its change.
+func (n *Transformer) embed(p *transformerParts, x, answers matrix) {
+	d := n.shape.Width
+	for i, pair := range n.pairs {
+		token, position := p.tokens[pair[0]*d:], p.positions[pair[1]*d:]
+		for j, to := 0, x.row(i); j < d; j++ {
+			to[j] = token[j] + position[j]
+		}
+	}
+	if n.shape.Unembedding == Untied {
+		answers.read(p.answers)
+		return
+	}
+	for a := range answers.columns {
+		for j := range d {
+			answers.row(j)[a] = p.tokens[a*d+j]
+		}
+	}
+}
+
+// Logits implements Network.
+func (n *Transformer) Logits(w, logits []float64) {
+	mustHave("w", w, n.size)
+	mustHave("logits", logits, n.Contexts()*n.Arms())
+	p := n.parts(w)
+	n.embed(&p, n.embedded, n.answers)
+	n.transposed.transpose(n.answers)
+	n.before.forward(p.before, n.embedded, n.project.input())
+	n.project.forward(p.project, n.rows)
+	n.attention.forward(n.rows, n.out.input())
+	n.out.forward(p.out, n.stream)
+	for x, last := range n.last {
+		addScaled(n.stream.row(x), 1, n.embedded.row(last))
+	}
+	n.middle.forward(p.middle, n.stream, n.up.input())
+	n.up.forward(p.up, n.down.input())
+	applyGELU(n.down.input(), n.slopes)
+	n.down.forward(p.down, n.top)
+	n.top.add(n.stream)
+	n.after.forward(p.after, n.top, n.normal)
+	multiply(n.logits, n.normal, n.answers)
+	n.logits.write(logits)
+}
+
+// Pull implements Network.
+func (n *Transformer) Pull(u, gradient []float64) {
+	mustHave("u", u, n.Contexts()*n.Arms())
+	mustHave("gradient", gradient, n.size)
+	g := n.parts(gradient)
+	n.logits.read(u)
+	multiplyTransposed(n.answersChange, n.normal, n.logits)
+	multiply(n.normalChange, n.logits, n.transposed)
+	n.after.pull(n.normalChange, g.after, n.topChange)
+	n.down.pull(n.topChange, g.down)
+	n.down.force.scale(n.slopes)
+	n.up.pull(n.down.force, g.up)
+	n.middle.pull(n.up.force, g.middle, n.streamChange)
+	n.streamChange.add(n.topChange)
+	n.out.pull(n.streamChange, g.out)
+	n.attention.pull(n.rows, n.out.force, n.rowsChange)
+	n.project.pull(n.rowsChange, g.project)
+	n.before.pull(n.project.force, g.before, n.embeddedChange)
+	for x, last := range n.last {
+		addScaled(n.embeddedChange.row(last), 1, n.streamChange.row(x))
+	}
+	n.pullEmbeddings(&g)
+}
+
+// pullEmbeddings writes the gradient of the embeddings and of U.
+func (n *Transformer) pullEmbeddings(g *transformerParts) {
+	d := n.shape.Width
+	clear(g.tokens)
+	clear(g.positions)
+	for i, pair := range n.pairs {
+		addScaled(g.tokens[pair[0]*d:], 1, n.embeddedChange.row(i))
+		addScaled(g.positions[pair[1]*d:], 1, n.embeddedChange.row(i))
+	}
+	if n.shape.Unembedding == Untied {
+		n.answersChange.write(g.answers)
+		return
+	}
+	for a := range n.answersChange.columns {
+		for j := range d {
+			g.tokens[a*d+j] += n.answersChange.row(j)[a]
+		}
+	}
+}
+
+// Push implements Network.
+func (n *Transformer) Push(d, change []float64) {
+	mustHave("d", d, n.size)
+	mustHave("change", change, n.Contexts()*n.Arms())
+	p := n.parts(d)
+	n.embed(&p, n.embeddedChange, n.answersChange)
+	n.project.force.set(n.embeddedChange)
+	n.before.push(p.before, n.project.force, n.project.changes)
+	n.project.push(p.project, n.rowsChange)
+	n.attention.push(n.rows, n.rowsChange, n.out.changes)
+	n.out.push(p.out, n.streamChange)
+	for x, last := range n.last {
+		addScaled(n.streamChange.row(x), 1, n.embeddedChange.row(last))
+	}
+	n.topChange.set(n.streamChange)
+	n.middle.push(p.middle, n.topChange, n.up.changes)
+	n.up.push(p.up, n.down.changes)
+	n.down.changes.scale(n.slopes)
+	n.down.push(p.down, n.topChange)
+	n.topChange.add(n.streamChange)
+	n.after.push(p.after, n.topChange, n.normalChange)
+	multiply(n.logits, n.normalChange, n.answers)
+	addProduct(n.logits, n.normal, n.answersChange)
+	n.logits.write(change)
+}
