@@ -1,7 +1,6 @@
 package network
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -37,7 +36,7 @@ type Shape struct {
 // position only, and keys and values once for each pair that occurs.
 //
 // Its weights are E, P, LN_1, W_qkv, W_o, LN_2, W_1, W_2, LN_3, then U if it is not tied. A W has
-// a row for each input and a last row, its b; all W_q are left of all W_k, those left of all W_v.
+// a row for each input, and its b comes after it; all W_q are left of all W_k, those of all W_v.
 type Transformer struct {
 	shape      Shape
 	vocabulary int
@@ -110,25 +109,20 @@ func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) (*Transfo
 
 // checkTransformer returns everything that is wrong with the arguments of NewTransformer.
 func checkTransformer(tokens [][]int, vocabulary, arms int, shape Shape) error {
-	var wrong []error
-	want := func(ok bool, name string, got any, want string) {
-		if !ok {
-			wrong = append(wrong, fmt.Errorf("network: %s: got %v, want %s", name, got, want))
-		}
-	}
-	want(len(tokens) > 0 && len(tokens[0]) > 0, "tokens", "none", "a row for each context")
+	var m mistakes
+	m.want(len(tokens) > 0 && len(tokens[0]) > 0, "tokens", "none", "a row for each context")
 	for x, row := range tokens {
-		want(len(row) == len(tokens[0]), fmt.Sprintf("length of tokens of context %d", x), len(row), "that of the first")
+		m.want(len(row) == len(tokens[0]), fmt.Sprintf("length of tokens of context %d", x), len(row), "that of the first")
 		for _, token := range row {
-			want(0 <= token && token < vocabulary, fmt.Sprintf("token of context %d", x), token, fmt.Sprintf("0 to %d", vocabulary-1))
+			m.want(0 <= token && token < vocabulary, fmt.Sprintf("token of context %d", x), token, fmt.Sprintf("0 to %d", vocabulary-1))
 		}
 	}
-	want(2 <= arms && arms <= vocabulary, "arms", arms, fmt.Sprintf("2 to the size of the vocabulary, %d", vocabulary))
-	want(shape.Width >= 2, "width", shape.Width, "at least 2")
-	want(shape.Heads >= 1 && shape.Width%max(shape.Heads, 1) == 0, "heads", shape.Heads, fmt.Sprintf("a divisor of the width, %d", shape.Width))
-	want(shape.Hidden >= 1, "hidden units", shape.Hidden, "at least 1")
-	want(shape.Unembedding == Untied || shape.Unembedding == Tied, "unembedding", shape.Unembedding, "tied or untied")
-	return errors.Join(wrong...)
+	m.want(2 <= arms && arms <= vocabulary, "arms", arms, fmt.Sprintf("2 to the size of the vocabulary, %d", vocabulary))
+	m.least("width", shape.Width, 2)
+	m.want(shape.Heads >= 1 && shape.Width%max(shape.Heads, 1) == 0, "heads", shape.Heads, fmt.Sprintf("a divisor of the width, %d", shape.Width))
+	m.least("hidden units", shape.Hidden, 1)
+	m.want(shape.Unembedding == Untied || shape.Unembedding == Tied, "unembedding", shape.Unembedding, "tied or untied")
+	return m.err()
 }
 
 // Weights implements Network.
@@ -209,16 +203,16 @@ func (n *Transformer) Logits(w, logits []float64) {
 	p := n.parts(w)
 	n.embed(&p, n.embedded.values, n.answers.values)
 	n.transposed.transpose(n.answers.values)
-	n.before.forward(p.before, n.embedded.values, n.project.input())
+	n.before.forward(p.before, n.embedded.values, n.project.inputs)
 	n.project.forward(p.project, n.rows.values)
-	n.attention.forward(n.rows.values, n.out.input())
+	n.attention.forward(n.rows.values, n.out.inputs)
 	n.out.forward(p.out, n.stream.values)
 	for x, last := range n.last {
 		addScaled(n.stream.values.row(x), 1, n.embedded.values.row(last))
 	}
-	n.middle.forward(p.middle, n.stream.values, n.up.input())
-	n.up.forward(p.up, n.down.input())
-	applyGELU(n.down.input(), n.slopes)
+	n.middle.forward(p.middle, n.stream.values, n.up.inputs)
+	n.up.forward(p.up, n.down.inputs)
+	applyGELU(n.down.inputs, n.slopes)
 	n.down.forward(p.down, n.top.values)
 	n.top.values.add(n.stream.values)
 	n.after.forward(p.after, n.top.values, n.normal.values)
