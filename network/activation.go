@@ -37,22 +37,14 @@ func (a Activation) String() string {
 	return activations[a].name
 }
 
-// tanh z = sign(z) (1 − e)/(1 + e), e = e^(−2|z|), with an absolute error of two roundings.
-func applyTanh(z, slopes matrix) {
-	clear(slopes.data)
-	for i := range z.rows {
-		exponents := slopes.row(i)
-		for j, x := range z.row(i) {
-			exponents[j] = -2 * math.Abs(x)
-		}
-	}
-	exponentials(slopes)
-	for i := range z.rows {
-		values, slopes := z.row(i), slopes.row(i)
-		for j, e := range slopes {
-			y := math.Copysign((1-e)/(1+e), values[j])
-			values[j], slopes[j] = y, 1-float64(y*y)
-		}
+func applyTanh(z, slopes matrix) { tanhs(z.data, slopes.data) }
+
+// tanhsPlain is tanhs without vectors.
+func tanhsPlain(z, slopes []float64) {
+	for i, x := range z {
+		e := fp.Exp(-2 * math.Abs(x))
+		y := math.Copysign((1-e)/(1+e), x)
+		z[i], slopes[i] = y, 1-float64(y*y)
 	}
 }
 
@@ -91,7 +83,7 @@ func normal(x float64) (below, density float64) {
 	case x != x:
 		return x, x
 	}
-	node := math.Round(x * normalNodes)
+	node := math.RoundToEven(x * normalNodes)
 	h := x - node/normalNodes // exact
 	terms := &normalTable[int(node)+normalEnd*normalNodes]
 	for n := len(terms) - 1; n >= 0; n-- {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -227,5 +228,18 @@ func TestProductsInTiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// tanh in vectors has the bits of the scalar one.
+func TestTanhInVectors(t *testing.T) {
+	random := newNormals(7)
+	got := append(random.fill(nil, 1000, 3), 0, math.Copysign(0, -1), 400, -400, math.Inf(1), math.Inf(-1), 1e-300, 0)
+	want := slices.Clone(got)
+	gotSlopes, wantSlopes := make([]float64, len(got)), make([]float64, len(got))
+	tanhs(got, gotSlopes)
+	tanhsPlain(want, wantSlopes)
+	if !slices.Equal(got, want) || !slices.Equal(gotSlopes, wantSlopes) {
+		t.Error("tanh differs in vectors")
 	}
 }

@@ -54,13 +54,31 @@ func addTile(c []float64, cStride int, a []float64, rowStep, step int, b []float
 	c7.Store(at(7))
 }
 
-// exponentials replaces every number x ≤ 0 in the memory of m, padding included, by eˣ.
-func exponentials(m matrix) {
+// tanhs replaces z by tanh z = sign(z) (1 − e)/(1 + e), e = e^(−2|z|), with an absolute error of two
+// roundings, and sets slopes to 1 − tanh² z. Lengths are multiples of 8.
+func tanhs(z, slopes []float64) {
 	if !archsimd.X86.AVX512() {
-		fp.ExpBelow(m.data, m.data, 0)
+		tanhsPlain(z, slopes)
 		return
 	}
-	vectors := unsafe.Slice((*[8]float64)(unsafe.Pointer(unsafe.SliceData(m.data))), len(m.data)/8)
+	values, exponentials := vectors(z), vectors(slopes)
+	sign, minusTwo, one := fp.Integers(1<<63), fp.Broadcast(-2), fp.Broadcast(1)
+	for i := range values {
+		size := archsimd.LoadFloat64x8(&values[i]).AsUint64x8().AndNot(sign).AsFloat64x8()
+		size.Mul(minusTwo).Store(&exponentials[i])
+	}
 	var zero archsimd.Float64x8
-	fp.ExpBelowLanes(vectors, vectors, zero)
+	fp.ExpBelowLanes(exponentials, exponentials, zero)
+	for i := range values {
+		e := archsimd.LoadFloat64x8(&exponentials[i])
+		signs := archsimd.LoadFloat64x8(&values[i]).AsUint64x8().And(sign)
+		y := one.Sub(e).Div(one.Add(e))
+		y.AsUint64x8().Or(signs).AsFloat64x8().Store(&values[i])
+		one.Sub(y.Mul(y)).Store(&exponentials[i])
+	}
+}
+
+// vectors returns the memory of numbers, of a length that is a multiple of 8.
+func vectors(x []float64) [][8]float64 {
+	return unsafe.Slice((*[8]float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/8)
 }

@@ -2,8 +2,6 @@
 
 package network
 
-import "grposim/grpo/fp"
-
 // accumulate adds to every entry of c, in this order of k,
 //
 //	c_ij += Σ_k a_(i·rowStep + k·step) b_kj,
@@ -11,5 +9,6 @@ import "grposim/grpo/fp"
 // where the entries of a are counted in memory. Every product is rounded.
 func accumulate(c, a matrix, rowStep, step int, b matrix) { accumulatePlain(c, a, rowStep, step, b) }
 
-// exponentials replaces every number x ≤ 0 in the memory of m, padding included, by eˣ.
-func exponentials(m matrix) { fp.ExpBelow(m.data, m.data, 0) }
+// tanhs replaces z by tanh z = sign(z) (1 − e)/(1 + e), e = e^(−2|z|), with an absolute error of two
+// roundings, and sets slopes to 1 − tanh² z. Lengths are multiples of 8.
+func tanhs(z, slopes []float64) { tanhsPlain(z, slopes) }
