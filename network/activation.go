@@ -71,7 +71,7 @@ func gelusPlain(z, slopes []float64) {
 		for n := len(millsRatio) - 1; n > 0; n-- {
 			next, after = millsRatio[n]+float64(double*next)-after, next
 		}
-		below := density * (millsRatio[0] + float64(s*next) - after)
+		below := float64(density * (millsRatio[0] + float64(s*next) - after))
 		if x > 0 {
 			below = 1 - below
 		}

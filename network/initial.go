@@ -23,7 +23,7 @@ func (n *normals) next() float64 {
 		return x
 	}
 	for {
-		x, y := 2*n.random.Float64()-1, 2*n.random.Float64()-1
+		x, y := float64(2*n.random.Float64())-1, float64(2*n.random.Float64())-1
 		if square := float64(x*x) + float64(y*y); 0 < square && square < 1 {
 			factor := math.Sqrt(-2 * fp.Log(square) / square)
 			n.spare = append(n.spare, y*factor)
