@@ -9,7 +9,7 @@ import (
 // The first numbers of seed 1. Others would be other networks in every stored result.
 func TestNormalsAreFixed(t *testing.T) {
 	random := newNormals(1)
-	if got, want := random.fill(nil, 3, 1), []float64{-1.6098023365819059, 0.0056704279004350065, -0.6481570749328288}; !slices.Equal(got, want) {
+	if got, want := random.fill(nil, 3, 1), []float64{-0.8617559273559522, 0.19115045620373405, -1.4914093995317905}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
