@@ -80,6 +80,10 @@ func TestFitFails(t *testing.T) {
 	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by ") {
 		t.Errorf("got error %v", err)
 	}
+	task.Means[0] = math.NaN()
+	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by NaN") {
+		t.Errorf("of NaN: got error %v", err)
+	}
 }
 
 // mustBeClose compares the log-probabilities of logits of one context.
