@@ -1,0 +1,91 @@
+package network
+
+import (
+	"fmt"
+	"math"
+
+	"grposim/grpo/fp"
+)
+
+// Activation is the function φ that a hidden layer applies to each of its sums.
+type Activation int
+
+const (
+	Tanh Activation = iota // φ(z) = tanh z
+	ReLU                   // φ(z) = max(z, 0), with slope 0 at 0
+	GELU                   // φ(z) = z Φ(z), Φ the normal distribution function (not its approximation by tanh)
+)
+
+// activations has a row for each Activation.
+var activations = [...]struct {
+	name  string
+	apply func(z, slopes matrix) // replaces z by φ(z) and sets slopes to φ'(z)
+	gain  float64                // g: weights of variance g/n keep the size of activations from layer to layer
+}{
+	Tanh: {"tanh", applyTanh, 1},
+	ReLU: {"relu", applyReLU, 2},
+	GELU: {"gelu", applyGELU, 2},
+}
+
+func (a Activation) known() bool { return a >= 0 && int(a) < len(activations) }
+
+// String returns the name of the activation in configurations.
+func (a Activation) String() string {
+	if !a.known() {
+		return fmt.Sprintf("Activation(%d)", int(a))
+	}
+	return activations[a].name
+}
+
+func applyTanh(z, slopes matrix) { tanhs(z.data, slopes.data) }
+
+// tanhsPlain is tanhs without vectors.
+func tanhsPlain(z, slopes []float64) {
+	for i, x := range z {
+		e := fp.Exp(-2 * math.Abs(x))
+		y := math.Copysign((1-e)/(1+e), x)
+		z[i], slopes[i] = y, 1-float64(y*y)
+	}
+}
+
+func applyReLU(z, slopes matrix) {
+	for i := range z.rows {
+		values, slopes := z.row(i), slopes.row(i)
+		for j, x := range values {
+			values[j], slopes[j] = max(x, 0), 0
+			if x > 0 {
+				slopes[j] = 1
+			}
+		}
+	}
+}
+
+func applyGELU(z, slopes matrix) { gelus(z.data, slopes.data) }
+
+// gelusPlain is gelus without vectors.
+func gelusPlain(z, slopes []float64) {
+	for i, x := range z {
+		density := fp.Exp(-0.5*float64(x*x)) * densityAtZero
+		s := (140/(5+math.Abs(x)) - 19) / 9
+		double, next, after := s+s, 0., 0.
+		for n := len(millsRatio) - 1; n > 0; n-- {
+			next, after = millsRatio[n]+float64(double*next)-after, next
+		}
+		below := float64(density * (millsRatio[0] + float64(s*next) - after))
+		if x > 0 {
+			below = 1 - below
+		}
+		z[i], slopes[i] = x*below, below+float64(x*density)
+	}
+}
+
+const densityAtZero = 0.39894228040143267794 // 1/√(2π)
+
+// millsRatio holds the coefficients of the Chebyshev series in s = (140/(5+x) − 19)/9, from 1 at x = 0
+// to −1 at x = 9, of the ratio Φ(−x)/Φ'(x). The next is 3e-18, and beyond 9 there is no Φ(−x) above
+// 2e-19. They are interpolation at 60 nodes in 40 digits.
+var millsRatio = [18]float64{
+	0.51931943272087577, 0.53516335403203207, 0.1557324589285175, 0.035725525823734468, 0.0064184375950921784, 0.00087133030607288175,
+	8.0673142794527932e-5, 3.2640162533761081e-6, -2.9232822419080209e-7, -4.7240958710688711e-8, -1.2616184639635088e-10, 4.3572202172036608e-10,
+	1.4196725606605346e-11, -4.3094295531763713e-12, -1.8806467150016384e-13, 4.9949119475886259e-14, 1.6678313555608248e-15, -6.5192669918518842e-16,
+}
