@@ -375,7 +375,7 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	old := s.drawing(t)
 	mean, cov := s.policies(o.slots(0, old))
 	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
-		return adamMean{shifted: shifted{math.NaN(), math.NaN(), math.NaN()}, idle: math.NaN()}
+		return adamMean{shifted: lostShift, idle: math.NaN()}
 	}
 	n := len(s.Arms) - 1
 	present, _ := s.policies([]int{0})

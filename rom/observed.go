@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
 	"grposim/rom/linear"
@@ -154,13 +153,7 @@ var observables = map[Observed]observable{
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
-			square, _ := gradientSquare(m, now, old)
-			return math.Sqrt(square)
-		},
-		samples: func(m *model, now, old []float64) float64 {
-			square, _ := gradientSquare(m, now, old)
-			mean, _ := normFactor(m, now, old)
-			return square * (1 - mean*mean)
+			return math.Sqrt(gradientSquare(m, now, old))
 		},
 		factor:  normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
@@ -283,7 +276,35 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 		variance += o.samples(m, now, old)
 	}
 	all.deviation = math.Sqrt(variance)
+	if o.factor != nil {
+		all.factor = func() (factor, size float64) { return o.factorOver(m, c, at, middle, cov) }
+	}
 	return all
+}
+
+// factorOver returns E f o / E o of the factor f over the law of the policies about middle, along the two axes with the largest variances, and the size of what f leaves out.
+func (o *observable) factorOver(m *model, c *closure, at func(x []float64) (now, old []float64), middle []float64, cov [][]float64) (factor, size float64) {
+	values := func(x []float64) [3]float64 { // o, f o, and the size of f o
+		now, old := at(x)
+		value := o.of(m, now, old)
+		f, left := o.factor(m, now, old)
+		return [3]float64{value, f * value, left * value}
+	}
+	var here, sum [3]float64
+	axes := 0
+	c.points(middle, cov, leastReach, func(x []float64) {
+		here = values(x)
+		sum = here
+	}, func(up, down, _ []float64, r, v float64) {
+		if axes++; axes <= len(middle)-2 {
+			return
+		}
+		high, low := values(up), values(down)
+		for i, x := range here {
+			sum[i] += 0.5 * v / (r * r) * (high[i] + low[i] - 2*x)
+		}
+	})
+	return sum[1] / sum[0], sum[2] / sum[0]
 }
 
 // leastReach is the distance in logits at which derivatives of observables are taken.
@@ -380,54 +401,4 @@ func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) 
 		}
 		return beyond(math.Log1p(band.Above)-at) + beyond(at-math.Log(max(1-band.Below, 0)))
 	})
-}
-
-// gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F.
-func gradientSquare(m *model, now, old []float64) (square float64, force []float64) {
-	m.set(now, old)
-	force = make([]float64, len(m.Arms))
-	m.meanForce(force)
-	return floats.Dot(force, force) + mat.Trace(m.covariance()), force
-}
-
-// normFactor returns E ‖g‖/r, and the size of what it leaves out. In a share p = Z^B of the steps, Z the
-// probability of equal rewards in a group, no sample exerts a force where the penalty is exact, and g is the penalty h. Of the others, with r′² = (r² − p h²)/(1 − p)
-// and v = Var ‖g‖²/r′⁴ from the fourth moments of g,
-//
-//	E ‖g‖ = r′ e^{−v/8},   r′/√(1+v) ≤ E ‖g‖ ≤ r′
-//
-// to first order in v, and for every v by Hölder and Jensen. Of a normal law e^{−v/8} errs by less than 0.02. The size is the
-// distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds; that to the bounds where
-// a sampled penalty makes steps without signal scatter too, which are not set apart then.
-func normFactor(m *model, now, old []float64) (mean, size float64) {
-	square, force := gradientSquare(m, now, old)
-	if m.GroupSize == option.Infinite || square <= 0 {
-		return 1, 0
-	}
-	_, squares := m.pairs().squares(force)
-	fourth := square * square
-	for _, row := range squares {
-		fourth += floats.Sum(row)
-	}
-	none, still := 0.0, make([]float64, len(m.Arms))
-	if m.Filter == option.KeepAll && !m.KL.Sampled() {
-		none = math.Pow(m.law.EqualRewards(m.past.probs), float64(m.GroupsPerStep))
-		m.subtractPenalty(still)
-		m.addEntropy(still)
-	}
-	h2 := floats.Dot(still, still)
-	square2 := (square - none*h2) / (1 - none)
-	if !(square2 > 0) {
-		return math.Sqrt(h2 / square), 0
-	}
-	v := max((fourth-none*h2*h2)/((1-none)*square2*square2)-1, 0)
-	here, other := math.Exp(-v/8), math.Pow(1+v, -0.125)
-	least := 1 / math.Sqrt(1+v)
-	here = max(here, least)
-	share := (1 - none) * math.Sqrt(square2/square)
-	size = share * max(1-here, here-least)
-	if !m.KL.Sampled() {
-		size = min(size, share*(1+v)*math.Abs(other-here))
-	}
-	return none*math.Sqrt(h2/square) + share*here, size
 }

@@ -210,28 +210,34 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		neglect(&p, init, at, all, of, &run, steps, places, second)
 	}
 	for i := range all {
-		if of[i].factor != nil && all[i].Scope.In {
-			m := newModel(&p)
-			all[i].scale(func(n int) (mean, size float64) {
-				if run.logits[places[n]] == nil {
-					return math.NaN(), math.NaN()
-				}
-				return of[i].factor(m, run.logits[places[n]], run.drawing[places[n]])
-			})
+		if of[i].factor == nil || !all[i].Scope.In || !spread {
+			continue
+		}
+		m := newModel(&p)
+		for n, place := range places {
+			if run.logits[place] == nil {
+				continue
+			}
+			field, _ := of[i].factor(m, run.logits[place], run.drawing[place])
+			if second != nil {
+				all[i].scale(n, field, second[i][place].factor)
+			} else {
+				all[i].scale(n, field, run.noisy[i][place][0].factor)
+			}
 		}
 	}
 	return all
 }
 
-// scale multiplies means by a factor, which leaves out a size.
-func (path *Path) scale(factor func(n int) (mean, size float64)) {
-	for n := range path.Mean {
-		mean, size := factor(n)
-		if path.Neglected != nil {
-			path.Neglected[n] = path.Neglected[n]*mean + math.Abs(path.Mean[n])*size
-		}
-		path.Mean[n], path.Field[n] = path.Mean[n]*mean, path.Field[n]*mean
+// scale multiplies the mean at a step by the factor of it over the law of runs, which leaves out a size and the difference to that on the
+// mean field. It is that of a mean to the root of a mean square, so that the rest of the square is a variance.
+func (path *Path) scale(n int, field float64, over func() (mean, size float64)) {
+	mean, size := over()
+	if path.Neglected != nil {
+		path.Neglected[n] = path.Neglected[n]*mean + math.Abs(path.Mean[n])*(size+math.Abs(mean-field))
 	}
+	path.Deviation[n] = math.Hypot(path.Deviation[n]*mean, path.Mean[n]*math.Sqrt(max(1-mean*mean, 0)))
+	path.Mean[n], path.Field[n] = path.Mean[n]*mean, path.Field[n]*field
 }
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
@@ -330,8 +336,14 @@ type followed struct {
 }
 
 // shifted is the change of an observable's mean by the noise at one step, the largest variance of a gap of two logits
-// there, and the standard deviation of the observable over runs: see spread.shift.
-type shifted struct{ shift, variance, deviation float64 }
+// there, and the standard deviation of the observable over runs: see spread.shift. factor is observable.factor over the law.
+type shifted struct {
+	shift, variance, deviation float64
+	factor                     func() (mean, size float64)
+}
+
+// lostShift is that of a spread that is too large to be followed.
+var lostShift = shifted{math.NaN(), math.NaN(), math.NaN(), func() (mean, size float64) { return math.NaN(), math.NaN() }}
 
 // follow is followOn of J to the last of the steps.
 func follow(p Params, init []float64, at []int, displaced float64, closures ...closure) followed {
@@ -881,9 +893,10 @@ func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 	slots := o.slots(s.slot(t), s.oldSlot(t))
 	mean, cov, ok := s.of(slots)
 	if s.lost || !ok {
-		return shifted{math.NaN(), math.NaN(), math.NaN()}
+		return lostShift
 	}
 	d := len(mean)
+	theta, old = slices.Clone(theta), slices.Clone(old) // for shifted.factor, later
 	at := func(x []float64) (now, drawing []float64) {
 		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
 	}
