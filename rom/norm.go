@@ -10,9 +10,8 @@ import (
 	"grposim/option"
 )
 
-// gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F, and sets the policies.
-func gradientSquare(m *model, now, old []float64) float64 {
-	m.set(now, old)
+// gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F, at the state that is set.
+func gradientSquare(m *model) float64 {
 	force := make([]float64, len(m.Arms))
 	m.meanForce(force)
 	return floats.Dot(force, force) + mat.Trace(m.covariance())
@@ -21,7 +20,8 @@ func gradientSquare(m *model, now, old []float64) float64 {
 // normFactor returns E ‖g‖/r, and the size of what it leaves out: E ‖g‖ is a sum over events of a step, see normSums. Steps in which at
 // most one group exerts a force are resolved by its number of successes (groupNorms), the others are one event.
 func normFactor(m *model, now, old []float64) (mean, size float64) {
-	square := gradientSquare(m, now, old)
+	m.set(now, old)
+	square := gradientSquare(m)
 	if m.GroupSize == option.Infinite || square <= 0 {
 		return 1, 0
 	}

@@ -44,8 +44,8 @@ func meanNorm(p Params, theta, old []float64, draws int, r *rand.Rand) (mean, st
 func predictedNorm(p Params, theta, old []float64) (mean, size float64) {
 	p = p.checked()
 	m := newModel(&p)
-	root := math.Sqrt(gradientSquare(m, theta, old))
 	mean, size = normFactor(m, theta, old)
+	root := math.Sqrt(gradientSquare(m))
 	return root * mean, root * size
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -58,8 +57,8 @@ type observable struct {
 	samples func(m *model, now, old []float64) float64
 	// factor returns the mean of what a step records at given policies over the observable, and the size of what it leaves out; nil: 1.
 	factor func(m *model, now, old []float64) (mean, size float64)
-	// law replaces the mean over the normal law of the logits at points, for an observable that jumps; nil: the points serve.
-	law func(m *model, now, old []float64, mean []float64, cov [][]float64) float64
+	// law returns the jumps of an observable where a weight drops to 0, at the state that is set; nil: it has none.
+	law func(m *model) []jump
 }
 
 // policyOnly makes an observable of a function of one policy.
@@ -134,16 +133,16 @@ var observables = map[Observed]observable{
 		depends: ofDrawing, span: constant(1), fourth: constant(steepestFourth),
 	},
 	ClipFraction: {
-		of: func(m *model, now, old []float64) float64 {
+		of: func(m *model, now, old []float64) (sum float64) {
 			m.set(now, old)
-			return dropped(m, func(a int, band weight.Band) float64 {
-				if ratio := m.now.probs[a] / m.past.probs[a]; !band.Held && (ratio > 1+band.Above || ratio < 1-band.Below) {
-					return 1
+			for _, x := range shares(m) {
+				if x.dropped {
+					sum += x.change()
 				}
-				return 0
-			})
+			}
+			return sum
 		},
-		law: droppedOver, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
+		law: shares, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
 		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
 			if !weight.Jumps(&p.Importance) || linear.NewLag(&p.Lag).OnPolicy() {
 				return 0 // it is 0
@@ -153,8 +152,10 @@ var observables = map[Observed]observable{
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
-			return math.Sqrt(gradientSquare(m, now, old))
+			m.set(now, old)
+			return math.Sqrt(gradientSquare(m))
 		},
+		law:     normJumps,
 		factor:  normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
 	},
@@ -252,8 +253,8 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 	var all shifted
 	variance := 0.0
 	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
-	if o.law != nil {
-		value = func([]float64) float64 { return 0 }
+	if o.law != nil && weight.Jumps(&m.Importance) { // a weight that is 0 in the middle is so at the points
+		defer holding(m, at, middle)()
 	}
 	c.points(middle, cov, leastReach, func(x []float64) {
 		here = value(x)
@@ -269,11 +270,11 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 		variance += slope*slope*v + 0.5*bend*bend*v*v
 	})
 	now, old := at(mean)
-	if o.law != nil {
-		all.shift = o.law(m, now, old, mean, cov)
-	}
 	if o.samples != nil {
 		variance += o.samples(m, now, old)
+	}
+	if o.law != nil {
+		variance += all.cross(m, o, at, middle, ratioLaws(m, now, old, cov))
 	}
 	all.deviation = math.Sqrt(variance)
 	if o.factor != nil {
@@ -310,46 +311,6 @@ func (o *observable) factorOver(m *model, c *closure, at func(x []float64) (now,
 // leastReach is the distance in logits at which derivatives of observables are taken.
 const leastReach = 1e-3
 
-// dropped returns the share of the samples with A ≠ 0 whose weight is set to 0, where a share drop of those of an arm with one sign
-// of the advantage is. Rewards take two values and the baseline is about the group's mean, so that of the samples of a group with
-// A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
-// arms. Of a step without such groups the share counts as 0. Of many prompts all are sums over them.
-func dropped(m *model, drop func(a int, band weight.Band) float64) float64 {
-	if !weight.Jumps(&m.Importance) {
-		return 0
-	}
-	all := eachSuccess(m)
-	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
-	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
-		j, rest := 0.0, 0.0
-		for a, old := range m.past.probs {
-			j += old * success[a]
-			rest += old * (1 - success[a])
-		}
-		ups[x], downs[x] = (1-math.Pow(j, m.size-1))/float64(len(all)), (1-math.Pow(rest, m.size-1))/float64(len(all))
-		above += j * ups[x]
-		below += rest * downs[x]
-	}
-	if above+below <= 0 {
-		return 0
-	}
-	sum := 0.0
-	for a, old := range m.past.probs {
-		up, down, _ := weight.Bands(&m.Importance, old)
-		risen, fallen := 0.0, 0.0
-		for x, success := range all {
-			risen += ups[x] * success[a]
-			fallen += downs[x] * (1 - success[a])
-		}
-		sum += old * (risen*drop(a, up) + fallen*drop(a, down))
-	}
-	none := 0.0
-	if m.Filter != option.Redraw {
-		none = math.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
-	}
-	return sum / (above + below) * (1 - none)
-}
-
 // eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those of each.
 func eachSuccess(m *model) (all [][]float64) {
 	if len(m.Prompts.First) == 0 {
@@ -359,46 +320,4 @@ func eachSuccess(m *model) (all [][]float64) {
 		all = append(all, []float64{first, m.Prompts.Second[x]})
 	}
 	return all
-}
-
-// droppedOver is the mean of dropped over a normal law of both policies with the given covariance about the policies now and old: ln ρ_a
-// of each arm is normal there.
-func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) float64 {
-	m.set(now, old)
-	if len(mean) < 2*(len(m.Arms)-1) {
-		return dropped(m, func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
-	}
-	ones := make([]float64, len(m.Arms))
-	for a := range ones {
-		ones[a] = 1
-	}
-	q, n := basis(ones), len(m.Arms)-1
-	gradient := make([]float64, 2*n)
-	return dropped(m, func(a int, band weight.Band) float64 {
-		if band.Held {
-			return 0
-		}
-		for k := range n { // of ln ρ_a = ln π_a − ln π_old,a
-			gradient[k], gradient[n+k] = q.At(a, k), -q.At(a, k)
-			for b := range m.Arms {
-				gradient[k] -= m.now.probs[b] * q.At(b, k)
-				gradient[n+k] += m.past.probs[b] * q.At(b, k)
-			}
-		}
-		variance := 0.0
-		for i, x := range gradient {
-			variance += x * floats.Dot(cov[i], gradient)
-		}
-		at, sigma := m.now.logs[a]-m.past.logs[a], math.Sqrt(max(variance, 0))
-		beyond := func(distance float64) float64 { // P(ln ρ is farther than a bound at this distance)
-			if sigma == 0 {
-				if distance < 0 {
-					return 1
-				}
-				return 0
-			}
-			return 0.5 * math.Erfc(distance/(sigma*math.Sqrt2))
-		}
-		return beyond(math.Log1p(band.Above)-at) + beyond(at-math.Log(max(1-band.Below, 0)))
-	})
 }
