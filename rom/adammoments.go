@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"grposim/rom/group"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // pairMoments holds the joint cumulants of the force g of one step that the second order of Adam
@@ -32,35 +34,16 @@ func (m *model) pairs() *pairMoments {
 	if m.counts.AtRest(j, rest) && !m.KL.Sampled() {
 		return all
 	}
-	alpha, delta := m.counts.Outcomes(j, rest)
-	law := m.counts.Successes(j, rest)
-	means, c := make([]float64, arms), newContribution(arms)
-	var success, failure *contribution // of one sample with the advantage 1
-	if !m.KL.Sampled() {
-		success, failure = oneSample(m, 1, m.Up, alpha), oneSample(m, 1, m.Down, delta)
-	}
-	given := func(s int) {
-		c.clear()
-		up, down := m.counts.Advantages(s)
-		if m.KL.Sampled() { // which does not scale with the advantage
-			c.add(float64(s), 1, oneSample(m, up, m.Up, alpha))
-			c.add(m.size-float64(s), 1, oneSample(m, down, m.Down, delta))
-			return
-		}
-		c.add(float64(s), up, success)
-		c.add(m.size-float64(s), down, failure)
-	}
+	given := givenSuccesses(m, 1)
+	law, means := m.counts.Successes(j, rest), make([]float64, arms)
 	for i, w := range law.Weights {
-		given(law.At(i))
-		for a, x := range c.mean {
+		for a, x := range given(law.At(i)).mean {
 			means[a] += w * x
 		}
 	}
 	for i, w := range law.Weights {
-		given(law.At(i))
-		for a := range c.mean {
-			c.mean[a] -= means[a]
-		}
+		c := given(law.At(i))
+		floats.Sub(c.mean, means)
 		for a, da := range c.mean {
 			for b, db := range c.mean {
 				va, vb, v := c.second[a][a], c.second[b][b], c.second[a][b]
@@ -85,6 +68,44 @@ func (m *model) pairs() *pairMoments {
 		}
 	}
 	return all
+}
+
+// givenSuccesses returns a function that gives the mean and the cumulants of the force of one group, times a scale, given its number of
+// successes; the next call overwrites them.
+func givenSuccesses(m *model, scale float64) func(s int) *contribution {
+	alpha, delta := m.counts.Outcomes(m.counts.Chances(m.Old))
+	c := newContribution(len(m.Arms))
+	if m.KL.Sampled() { // which does not scale with the advantage
+		return func(s int) *contribution {
+			c.clear()
+			up, down := m.counts.Advantages(s)
+			c.add(float64(s), scale, oneSample(m, up, m.Up, alpha))
+			c.add(m.size-float64(s), scale, oneSample(m, down, m.Down, delta))
+			return c
+		}
+	}
+	success, failure := oneSample(m, 1, m.Up, alpha), oneSample(m, 1, m.Down, delta) // of one sample with the advantage 1
+	return func(s int) *contribution {
+		c.clear()
+		up, down := m.counts.Advantages(s)
+		c.add(float64(s), scale*up, success)
+		c.add(m.size-float64(s), scale*down, failure)
+		return c
+	}
+}
+
+// norms returns E ‖g‖² and E ‖g‖⁴ of a force of the given mean.
+func (p *pairMoments) norms(mean []float64) (square, fourth float64) {
+	square = floats.Dot(mean, mean)
+	for a, row := range p.second {
+		square += row[a]
+	}
+	_, squares := p.squares(mean)
+	fourth = square * square
+	for _, row := range squares {
+		fourth += floats.Sum(row)
+	}
+	return square, fourth
 }
 
 // squares returns Cov(g_a, g_b²) and Cov(g_a², g_b²) of a force of the given mean:
@@ -134,10 +155,9 @@ func (c *contribution) add(count, factor float64, one *contribution) {
 	}
 }
 
-// oneSample returns those of one sample of a reward, with an advantage, and by arm its weight and its probability.
-func oneSample(m *model, advantage float64, weight, probability []float64) *contribution {
-	now, at, arms := m.now.probs, m.anchor().probs, len(m.Arms)
-	c, values := newContribution(arms), group.Square(arms)
+// sampleForces returns the forces of one sample of each arm, with an advantage and by arm its weight.
+func sampleForces(m *model, advantage float64, weight []float64) [][]float64 {
+	now, at, values := m.now.probs, m.anchor().probs, group.Square(len(m.Arms))
 	for s, row := range values {
 		reward, penalty := advantage*weight[s]/m.size, 0.0
 		if m.KL.Sampled() {
@@ -147,14 +167,19 @@ func oneSample(m *model, advantage float64, weight, probability []float64) *cont
 			row[a] = penalty*at[a] - reward*now[a]
 		}
 		row[s] += reward - penalty
-		for a, x := range row {
-			c.mean[a] += probability[s] * x
-		}
+	}
+	return values
+}
+
+// oneSample returns those of one sample of a reward, with an advantage, and by arm its weight and its probability.
+func oneSample(m *model, advantage float64, weight, probability []float64) *contribution {
+	arms, values := len(m.Arms), sampleForces(m, advantage, weight)
+	c := newContribution(arms)
+	for s, row := range values {
+		floats.AddScaled(c.mean, probability[s], row)
 	}
 	for s, row := range values {
-		for a := range row {
-			row[a] -= c.mean[a]
-		}
+		floats.Sub(row, c.mean)
 		for a, x := range row {
 			w := probability[s] * x
 			for b, y := range row {

@@ -21,7 +21,6 @@ type adamState struct {
 	*model
 	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
 	by     closure    // of averages over the policies
-	hold   func()     // see closure.held; nil: weights are those of the policies
 	period int        // steps from one snapshot to the next
 	delay  int        // of a constant delay
 	mean   []float64  // θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
@@ -125,9 +124,6 @@ func (s *adamState) logits(x []float64) []float64 {
 func (s *adamState) moments(x []float64) (force, square []float64) {
 	_, n := s.q.Dims()
 	s.set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
-	if s.hold != nil {
-		s.hold()
-	}
 	force, square = make([]float64, len(s.Arms)), make([]float64, len(s.Arms))
 	s.meanForce(force)
 	noise := s.covariance()
@@ -375,7 +371,7 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	old := s.drawing(t)
 	mean, cov := s.policies(o.slots(0, old))
 	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
-		return adamMean{shifted: shifted{math.NaN(), math.NaN(), math.NaN()}, idle: math.NaN()}
+		return adamMean{shifted: lostShift, idle: math.NaN()}
 	}
 	n := len(s.Arms) - 1
 	present, _ := s.policies([]int{0})
@@ -407,7 +403,7 @@ func adamPath(p Params, init []float64, at []int, c quotient, by closure, of []o
 // mean field, and to the other quotient of the same order; beside them the sum over the arms of what the observable changes if the logit of one arm is that of
 // the path whose forces are sparse, for these errors have any sign; twice that to the mean with weights held at their bounds, where weights jump; with the fourth derivative of the observable as in MeanReward. See
 // docs/theory-neglected.md §6.8 for how it compares with simulated runs.
-func (o *observable) adamNeglect(p *Params, field []float64, second, other, few, held []adamMean) func(n int) float64 {
+func (o *observable) adamNeglect(p *Params, run *followed, field []float64, second, other, few, held []adamMean) func(n int) float64 {
 	m := newModel(p)
 	return func(n int) float64 {
 		s := second[n]
@@ -423,6 +419,13 @@ func (o *observable) adamNeglect(p *Params, field []float64, second, other, few,
 		}
 		if held != nil {
 			size += 2 * math.Abs(s.shift-held[n].shift)
+		}
+		if o.law != nil {
+			by := []shifted{s.shifted, other[n].shifted, few[n].shifted}
+			if held != nil {
+				by = append(by, held[n].shifted)
+			}
+			size += s.jumps(ratiosOff(run.ratios(n), by))
 		}
 		return size
 	}

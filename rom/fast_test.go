@@ -23,8 +23,9 @@ func TestSpreadsTogether(t *testing.T) {
 	for i, by := range []closure{gaussian, strict} {
 		one := follow(p.checked(), init, at, 0, by)
 		for n := range at {
-			if one.noisy[0][n][0] != both.noisy[0][n][i] || one.field[0][n] != both.field[0][n] {
-				t.Errorf("closure %d, step %d: %v, with another spread %v", i, at[n], one.noisy[0][n], both.noisy[0][n])
+			x, y := one.noisy[0][n][0], both.noisy[0][n][i]
+			if x.shift != y.shift || x.variance != y.variance || x.deviation != y.deviation || one.field[0][n] != both.field[0][n] {
+				t.Errorf("closure %d, step %d: %v, with another spread %v", i, at[n], x, y)
 			}
 		}
 	}

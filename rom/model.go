@@ -20,6 +20,7 @@ type model struct {
 	size float64 // G; +Inf where infinite
 
 	running *float64    // b of a step of a mean field, with RunningMean; nil: it is J
+	hold    func()      // gives arms other weights than those of the policies, see bounded; nil: none
 	cuts    *groupForce // decides which groups the largest norm cuts, see holdCuts; nil: their own force
 
 	// Scratch space.
@@ -112,6 +113,9 @@ func (m *model) weigh() {
 			ratio = m.now.probs[a] / old
 		}
 		m.Up[a], m.Down[a] = weight.At(&m.Importance, ratio, old)
+	}
+	if m.hold != nil {
+		m.hold()
 	}
 }
 

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
-	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -59,8 +57,8 @@ type observable struct {
 	samples func(m *model, now, old []float64) float64
 	// factor returns the mean of what a step records at given policies over the observable, and the size of what it leaves out; nil: 1.
 	factor func(m *model, now, old []float64) (mean, size float64)
-	// law replaces the mean over the normal law of the logits at points, for an observable that jumps; nil: the points serve.
-	law func(m *model, now, old []float64, mean []float64, cov [][]float64) float64
+	// law returns the jumps of an observable where a weight drops to 0, at the state that is set; nil: it has none.
+	law func(m *model) []jump
 }
 
 // policyOnly makes an observable of a function of one policy.
@@ -135,16 +133,16 @@ var observables = map[Observed]observable{
 		depends: ofDrawing, span: constant(1), fourth: constant(steepestFourth),
 	},
 	ClipFraction: {
-		of: func(m *model, now, old []float64) float64 {
+		of: func(m *model, now, old []float64) (sum float64) {
 			m.set(now, old)
-			return dropped(m, func(a int, band weight.Band) float64 {
-				if ratio := m.now.probs[a] / m.past.probs[a]; !band.Held && (ratio > 1+band.Above || ratio < 1-band.Below) {
-					return 1
+			for _, x := range shares(m) {
+				if x.dropped {
+					sum += x.change()
 				}
-				return 0
-			})
+			}
+			return sum
 		},
-		law: droppedOver, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
+		law: shares, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
 		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
 			if !weight.Jumps(&p.Importance) || linear.NewLag(&p.Lag).OnPolicy() {
 				return 0 // it is 0
@@ -154,14 +152,10 @@ var observables = map[Observed]observable{
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
-			square, _ := gradientSquare(m, now, old)
-			return math.Sqrt(square)
+			m.set(now, old)
+			return math.Sqrt(gradientSquare(m))
 		},
-		samples: func(m *model, now, old []float64) float64 {
-			square, _ := gradientSquare(m, now, old)
-			mean, _ := normFactor(m, now, old)
-			return square * (1 - mean*mean)
-		},
+		law:     normJumps,
 		factor:  normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
 	},
@@ -259,8 +253,8 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 	var all shifted
 	variance := 0.0
 	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
-	if o.law != nil {
-		value = func([]float64) float64 { return 0 }
+	if o.law != nil && weight.Jumps(&m.Importance) { // a weight that is 0 in the middle is so at the points
+		defer holding(m, at, middle)()
 	}
 	c.points(middle, cov, leastReach, func(x []float64) {
 		here = value(x)
@@ -276,58 +270,46 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 		variance += slope*slope*v + 0.5*bend*bend*v*v
 	})
 	now, old := at(mean)
-	if o.law != nil {
-		all.shift = o.law(m, now, old, mean, cov)
-	}
 	if o.samples != nil && c.scattered {
 		variance += o.samples(m, now, old)
 	}
+	if o.law != nil {
+		variance += all.cross(m, o, at, middle, ratioLaws(m, now, old, cov))
+	}
 	all.deviation = math.Sqrt(variance)
+	if o.factor != nil {
+		all.factor = func() (factor, size float64) { return o.factorOver(m, c, at, middle, cov) }
+	}
 	return all
+}
+
+// factorOver returns E f o / E o of the factor f over the law of the policies about middle, along the two axes with the largest variances, and the size of what f leaves out.
+func (o *observable) factorOver(m *model, c *closure, at func(x []float64) (now, old []float64), middle []float64, cov [][]float64) (factor, size float64) {
+	values := func(x []float64) [3]float64 { // o, f o, and the size of f o
+		now, old := at(x)
+		value := o.of(m, now, old)
+		f, left := o.factor(m, now, old)
+		return [3]float64{value, f * value, left * value}
+	}
+	var here, sum [3]float64
+	axes := 0
+	c.points(middle, cov, leastReach, func(x []float64) {
+		here = values(x)
+		sum = here
+	}, func(up, down, _ []float64, r, v float64) {
+		if axes++; axes <= len(middle)-2 {
+			return
+		}
+		high, low := values(up), values(down)
+		for i, x := range here {
+			sum[i] += 0.5 * v / (r * r) * (high[i] + low[i] - 2*x)
+		}
+	})
+	return sum[1] / sum[0], sum[2] / sum[0]
 }
 
 // leastReach is the distance in logits at which derivatives of observables are taken.
 const leastReach = 1e-3
-
-// dropped returns the share of the samples with A ≠ 0 whose weight is set to 0, where a share drop of those of an arm with one sign
-// of the advantage is. Rewards take two values and the baseline is about the group's mean, so that of the samples of a group with
-// A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
-// arms. Of a step without such groups the share counts as 0. Of many prompts all are sums over them.
-func dropped(m *model, drop func(a int, band weight.Band) float64) float64 {
-	if !weight.Jumps(&m.Importance) {
-		return 0
-	}
-	all := eachSuccess(m)
-	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
-	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
-		j, rest := 0.0, 0.0
-		for a, old := range m.past.probs {
-			j += old * success[a]
-			rest += old * (1 - success[a])
-		}
-		ups[x], downs[x] = (1-math.Pow(j, m.size-1))/float64(len(all)), (1-math.Pow(rest, m.size-1))/float64(len(all))
-		above += j * ups[x]
-		below += rest * downs[x]
-	}
-	if above+below <= 0 {
-		return 0
-	}
-	sum := 0.0
-	for a, old := range m.past.probs {
-		up, down, _ := weight.Bands(&m.Importance, old)
-		risen, fallen := 0.0, 0.0
-		for x, success := range all {
-			risen += ups[x] * success[a]
-			fallen += downs[x] * (1 - success[a])
-		}
-		sum += old * (risen*drop(a, up) + fallen*drop(a, down))
-	}
-	none := 0.0
-	if m.Filter != option.Redraw {
-		none = math.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
-	}
-	return sum / (above + below) * (1 - none)
-}
 
 // eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those of each.
 func eachSuccess(m *model) (all [][]float64) {
@@ -338,96 +320,4 @@ func eachSuccess(m *model) (all [][]float64) {
 		all = append(all, []float64{first, m.Prompts.Second[x]})
 	}
 	return all
-}
-
-// droppedOver is the mean of dropped over a normal law of both policies with the given covariance about the policies now and old: ln ρ_a
-// of each arm is normal there.
-func droppedOver(m *model, now, old []float64, mean []float64, cov [][]float64) float64 {
-	m.set(now, old)
-	if len(mean) < 2*(len(m.Arms)-1) {
-		return dropped(m, func(int, weight.Band) float64 { return 0 }) // one policy: no ratio differs from 1
-	}
-	ones := make([]float64, len(m.Arms))
-	for a := range ones {
-		ones[a] = 1
-	}
-	q, n := basis(ones), len(m.Arms)-1
-	gradient := make([]float64, 2*n)
-	return dropped(m, func(a int, band weight.Band) float64 {
-		if band.Held {
-			return 0
-		}
-		for k := range n { // of ln ρ_a = ln π_a − ln π_old,a
-			gradient[k], gradient[n+k] = q.At(a, k), -q.At(a, k)
-			for b := range m.Arms {
-				gradient[k] -= m.now.probs[b] * q.At(b, k)
-				gradient[n+k] += m.past.probs[b] * q.At(b, k)
-			}
-		}
-		variance := 0.0
-		for i, x := range gradient {
-			variance += x * floats.Dot(cov[i], gradient)
-		}
-		at, sigma := m.now.logs[a]-m.past.logs[a], math.Sqrt(max(variance, 0))
-		beyond := func(distance float64) float64 { // P(ln ρ is farther than a bound at this distance)
-			if sigma == 0 {
-				if distance < 0 {
-					return 1
-				}
-				return 0
-			}
-			return 0.5 * math.Erfc(distance/(sigma*math.Sqrt2))
-		}
-		return beyond(math.Log1p(band.Above)-at) + beyond(at-math.Log(max(1-band.Below, 0)))
-	})
-}
-
-// gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F.
-func gradientSquare(m *model, now, old []float64) (square float64, force []float64) {
-	m.set(now, old)
-	force = make([]float64, len(m.Arms))
-	m.meanForce(force)
-	return floats.Dot(force, force) + mat.Trace(m.covariance()), force
-}
-
-// normFactor returns E ‖g‖/r, and the size of what it leaves out. In a share p = Z^B of the steps, Z the
-// probability of equal rewards in a group, no sample exerts a force where the penalty is exact, and g is the penalty h. Of the others, with r′² = (r² − p h²)/(1 − p)
-// and v = Var ‖g‖²/r′⁴ from the fourth moments of g,
-//
-//	E ‖g‖ = r′ e^{−v/8},   r′/√(1+v) ≤ E ‖g‖ ≤ r′
-//
-// to first order in v, and for every v by Hölder and Jensen. Of a normal law e^{−v/8} errs by less than 0.02. The size is the
-// distance to another form of the first order, (1+v)^{−1/8}, times 1 + v, and at most that to the bounds; that to the bounds where
-// a sampled penalty makes steps without signal scatter too, which are not set apart then.
-func normFactor(m *model, now, old []float64) (mean, size float64) {
-	square, force := gradientSquare(m, now, old)
-	if m.GroupSize == option.Infinite || square <= 0 {
-		return 1, 0
-	}
-	_, squares := m.pairs().squares(force)
-	fourth := square * square
-	for _, row := range squares {
-		fourth += floats.Sum(row)
-	}
-	none, still := 0.0, make([]float64, len(m.Arms))
-	if m.Filter == option.KeepAll && !m.KL.Sampled() {
-		none = math.Pow(m.law.EqualRewards(m.past.probs), float64(m.GroupsPerStep))
-		m.subtractPenalty(still)
-		m.addEntropy(still)
-	}
-	h2 := floats.Dot(still, still)
-	square2 := (square - none*h2) / (1 - none)
-	if !(square2 > 0) {
-		return math.Sqrt(h2 / square), 0
-	}
-	v := max((fourth-none*h2*h2)/((1-none)*square2*square2)-1, 0)
-	here, other := math.Exp(-v/8), math.Pow(1+v, -0.125)
-	least := 1 / math.Sqrt(1+v)
-	here = max(here, least)
-	share := (1 - none) * math.Sqrt(square2/square)
-	size = share * max(1-here, here-least)
-	if !m.KL.Sampled() {
-		size = min(size, share*(1+v)*math.Abs(other-here))
-	}
-	return none*math.Sqrt(h2/square) + share*here, size
 }

@@ -210,28 +210,34 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 		neglect(&p, init, at, all, of, &run, steps, places, second)
 	}
 	for i := range all {
-		if of[i].factor != nil && all[i].Scope.In {
-			m := newModel(&p)
-			all[i].scale(func(n int) (mean, size float64) {
-				if run.logits[places[n]] == nil {
-					return math.NaN(), math.NaN()
-				}
-				return of[i].factor(m, run.logits[places[n]], run.drawing[places[n]])
-			})
+		if of[i].factor == nil || !all[i].Scope.In || !spread {
+			continue
+		}
+		m := newModel(&p)
+		for n, place := range places {
+			if run.logits[place] == nil {
+				continue
+			}
+			field, _ := of[i].factor(m, run.logits[place], run.drawing[place])
+			if second != nil {
+				all[i].scale(n, field, second[i][place].factor)
+			} else {
+				all[i].scale(n, field, run.noisy[i][place][0].factor)
+			}
 		}
 	}
 	return all
 }
 
-// scale multiplies means by a factor, which leaves out a size.
-func (path *Path) scale(factor func(n int) (mean, size float64)) {
-	for n := range path.Mean {
-		mean, size := factor(n)
-		if path.Neglected != nil {
-			path.Neglected[n] = path.Neglected[n]*mean + math.Abs(path.Mean[n])*size
-		}
-		path.Mean[n], path.Field[n] = path.Mean[n]*mean, path.Field[n]*mean
+// scale multiplies the mean at a step by the factor of it over the law of runs, which leaves out a size and the difference to that on the
+// mean field. It is that of a mean to the root of a mean square, so that the rest of the square is a variance.
+func (path *Path) scale(n int, field float64, over func() (mean, size float64)) {
+	mean, size := over()
+	if path.Neglected != nil {
+		path.Neglected[n] = path.Neglected[n]*mean + math.Abs(path.Mean[n])*(size+math.Abs(mean-field))
 	}
+	path.Deviation[n] = math.Hypot(path.Deviation[n]*mean, path.Mean[n]*math.Sqrt(max(1-mean*mean, 0)))
+	path.Mean[n], path.Field[n] = path.Mean[n]*mean, path.Field[n]*field
 }
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
@@ -254,7 +260,7 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 			continue
 		}
 		if second != nil {
-			size := o.adamNeglect(p, run.field[i], second[i], others[0][i], others[1][i], fixed[i])
+			size := o.adamNeglect(p, run, run.field[i], second[i], others[0][i], others[1][i], fixed[i])
 			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (left, variance float64) { return size(n), second[i][n].variance }))
 		}
 		if second == nil && len(run.noisy[i][0]) > 0 {
@@ -263,6 +269,9 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 				size = o.neglectedShift(p, by[0], by[1].shift, span)
 				for _, other := range by[2:] {
 					size += 2 * math.Abs(by[0].shift-other.shift)
+				}
+				if o.law != nil {
+					size += by[0].jumps(ratiosOff(run.ratios(n), by))
 				}
 				return size, by[0].variance
 			}))
@@ -330,8 +339,20 @@ type followed struct {
 }
 
 // shifted is the change of an observable's mean by the noise at one step, the largest variance of a gap of two logits
-// there, and the standard deviation of the observable over runs: see spread.shift.
-type shifted struct{ shift, variance, deviation float64 }
+// there, and the standard deviation of the observable over runs: see spread.shift. factor is observable.factor over the law. Of an observable
+// that jumps where a weight drops to 0 come ln ρ by arm, and by how much its mean may change if these are off by as much as given, either way.
+type shifted struct {
+	shift, variance, deviation float64
+	factor                     func() (mean, size float64)
+	ratios                     []float64
+	jumps                      func(off []float64) float64
+}
+
+// lostShift is that of a spread that is too large to be followed.
+var lostShift = shifted{
+	shift: math.NaN(), variance: math.NaN(), deviation: math.NaN(),
+	factor: func() (mean, size float64) { return math.NaN(), math.NaN() }, jumps: func([]float64) float64 { return math.NaN() },
+}
 
 // follow is followOn of J to the last of the steps.
 func follow(p Params, init []float64, at []int, displaced float64, closures ...closure) followed {
@@ -718,11 +739,7 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		}
 		return s.local, now / then
 	}
-	hold := func() {}
-	set := func(x []float64) {
-		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
-		hold()
-	}
+	set := func(x []float64) { s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:])) }
 	forceAt := func(x []float64) []float64 {
 		set(x)
 		all := make([]float64, len(theta))
@@ -731,7 +748,8 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	}
 	if s.held {
 		set(mean)
-		hold = s.bounded()
+		s.hold = s.bounded()
+		defer func() { s.hold = nil }()
 	}
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d)}
@@ -881,9 +899,10 @@ func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 	slots := o.slots(s.slot(t), s.oldSlot(t))
 	mean, cov, ok := s.of(slots)
 	if s.lost || !ok {
-		return shifted{math.NaN(), math.NaN(), math.NaN()}
+		return lostShift
 	}
 	d := len(mean)
+	theta, old = slices.Clone(theta), slices.Clone(old) // for shifted.factor and jumps, later
 	at := func(x []float64) (now, drawing []float64) {
 		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
 	}

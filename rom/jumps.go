@@ -1,0 +1,216 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"grposim/option"
+	"grposim/rom/weight"
+)
+
+// jump is what an observable changes by where the weight of the samples of an arm with one sign of the advantage drops to 0.
+type jump struct {
+	arm     int
+	band    weight.Band    // in which the weight is not 0
+	dropped bool           // it is 0 at the state that is set
+	change  func() float64 // of the observable by a weight of 0
+}
+
+// ratioLaw is the normal law of ln ρ of an arm.
+type ratioLaw struct{ at, deviation float64 }
+
+// ratioLaws returns those by arm of a normal law of both policies with the given covariance about now and old.
+func ratioLaws(m *model, now, old []float64, cov [][]float64) []ratioLaw {
+	m.now.set(now)
+	m.past.set(old)
+	laws, n := make([]ratioLaw, len(m.Arms)), len(m.Arms)-1
+	if len(cov) < 2*n {
+		return laws // one policy: no ratio differs from 1
+	}
+	ones := make([]float64, len(m.Arms))
+	for a := range ones {
+		ones[a] = 1
+	}
+	q, gradient := basis(ones), make([]float64, 2*n)
+	for a := range laws {
+		for k := range n { // of ln ρ_a = ln π_a − ln π_old,a
+			gradient[k], gradient[n+k] = q.At(a, k), -q.At(a, k)
+			for b := range m.Arms {
+				gradient[k] -= m.now.probs[b] * q.At(b, k)
+				gradient[n+k] += m.past.probs[b] * q.At(b, k)
+			}
+		}
+		variance := 0.0
+		for i, x := range gradient {
+			variance += x * floats.Dot(cov[i], gradient)
+		}
+		laws[a] = ratioLaw{m.now.logs[a] - m.past.logs[a], math.Sqrt(max(variance, 0))}
+	}
+	return laws
+}
+
+// beyond returns the probability that ρ is beyond a bound if ln ρ is off by as much as given.
+func (r ratioLaw) beyond(band weight.Band, off float64) float64 {
+	tail := func(distance float64) float64 { // P(ln ρ is farther than a bound at this distance)
+		if r.deviation == 0 {
+			if distance < 0 {
+				return 1
+			}
+			return 0
+		}
+		return 0.5 * math.Erfc(distance/(r.deviation*math.Sqrt2))
+	}
+	at := r.at + off
+	return tail(math.Log1p(band.Above)-at) + tail(at-math.Log(max(1-band.Below, 0)))
+}
+
+// negligible is a share of runs whose jump is not computed.
+const negligible = 1e-9
+
+// holding keeps weights at 0 that are so in the middle, and returns a function that ends this.
+func holding(m *model, at func(x []float64) (now, old []float64), middle []float64) (release func()) {
+	m.set(at(middle))
+	m.hold = m.bounded()
+	return func() { m.hold = nil }
+}
+
+// cross adds to the mean of an observable over the law of the policies, with weights held as in the middle, the jumps in the share of the runs whose
+// ratio is beyond a bound and is not so in the middle, or the other way round, and returns their variance. Each jump is what it is in the middle.
+func (s *shifted) cross(m *model, o *observable, at func(x []float64) (now, old []float64), middle []float64, laws []ratioLaw) (variance float64) {
+	for _, law := range laws {
+		s.ratios = append(s.ratios, law.at)
+	}
+	m.set(at(middle))
+	for _, x := range o.law(m) {
+		beyond, here := laws[x.arm].beyond(x.band, 0), 0.0
+		if x.dropped {
+			here = 1
+		}
+		if math.Abs(beyond-here) > negligible {
+			by := x.change()
+			s.shift += (beyond - here) * by
+			variance += beyond * (1 - beyond) * by * by
+		}
+	}
+	s.jumps = func(off []float64) (all float64) {
+		if weight.Jumps(&m.Importance) {
+			defer holding(m, at, middle)()
+		}
+		m.set(at(middle))
+		for _, x := range o.law(m) {
+			law, by := laws[x.arm], off[x.arm]
+			here := law.beyond(x.band, 0)
+			if part := max(math.Abs(law.beyond(x.band, by)-here), math.Abs(law.beyond(x.band, -by)-here)); part > negligible {
+				all += part * math.Abs(x.change())
+			}
+		}
+		return all
+	}
+	return variance
+}
+
+// ratios returns ln ρ by arm on the mean field.
+func (f *followed) ratios(n int) []float64 {
+	now, old := newPolicy(len(f.logits[n])), newPolicy(len(f.logits[n]))
+	now.set(f.logits[n])
+	old.set(f.drawing[n])
+	floats.Sub(now.logs, old.logs)
+	return now.logs
+}
+
+// ratiosOff returns by how much the mean of ln ρ of each arm may be off: as neglectedShift does of an observable, of the predicted
+// law, that of strict second order (or of another quotient of Adam's) and others.
+func ratiosOff(field []float64, by []shifted) []float64 {
+	off := make([]float64, len(field))
+	for a := range off {
+		if len(by[1].ratios) == 0 {
+			off[a] = math.Inf(1)
+			continue
+		}
+		here := by[0].ratios[a]
+		off[a] = 0.75*math.Abs(here-by[1].ratios[a]) + 0.06*math.Abs(here-field[a])
+		for _, other := range by[2:] {
+			if len(other.ratios) == 0 {
+				off[a] = math.Inf(1)
+				continue
+			}
+			off[a] += 2 * math.Abs(here-other.ratios[a])
+		}
+	}
+	return off
+}
+
+// shares returns the jumps of the share of the samples with A ≠ 0 whose weight is 0. Rewards take two values and the baseline is about the group's mean, so that of the
+// samples of a group with A ≠ 0 a share J(1 − J^{G−1})/(1 − Z) has A > 0 and the rest A < 0, Z the probability of equal rewards; π_old draws the
+// arms. Of a step without such groups the share counts as 0. Of many prompts all are sums over them.
+func shares(m *model) (jumps []jump) {
+	if !weight.Jumps(&m.Importance) {
+		return nil
+	}
+	all := eachSuccess(m)
+	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
+	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+		j, rest := 0.0, 0.0
+		for a, old := range m.past.probs {
+			j += old * success[a]
+			rest += old * (1 - success[a])
+		}
+		ups[x], downs[x] = (1-math.Pow(j, m.size-1))/float64(len(all)), (1-math.Pow(rest, m.size-1))/float64(len(all))
+		above += j * ups[x]
+		below += rest * downs[x]
+	}
+	if above+below <= 0 {
+		return nil
+	}
+	some := 1.0 / (above + below)
+	if m.Filter != option.Redraw {
+		some *= 1 - math.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
+	}
+	for a, old := range m.past.probs {
+		up, down, _ := weight.Bands(&m.Importance, old)
+		risen, fallen := 0.0, 0.0
+		for x, success := range all {
+			risen += ups[x] * success[a]
+			fallen += downs[x] * (1 - success[a])
+		}
+		for _, side := range []struct {
+			band          weight.Band
+			weight, share float64
+		}{{up, m.Up[a], risen}, {down, m.Down[a], fallen}} {
+			if !side.band.Held {
+				jumps = append(jumps, jump{a, side.band, side.weight == 0, func() float64 { return old * side.share * some }})
+			}
+		}
+	}
+	return jumps
+}
+
+// normJumps returns the jumps of the root of E ‖g‖².
+func normJumps(m *model) (jumps []jump) {
+	if !weight.Jumps(&m.Importance) {
+		return nil
+	}
+	for a, old := range m.past.probs {
+		up, down, _ := weight.Bands(&m.Importance, old)
+		ratio := m.now.probs[a] / old
+		for _, side := range []struct {
+			band   weight.Band
+			weight *float64
+		}{{up, &m.Up[a]}, {down, &m.Down[a]}} {
+			if side.band.Held || !(old > 0) {
+				continue
+			}
+			jumps = append(jumps, jump{a, side.band, *side.weight == 0, func() float64 {
+				here, roots := *side.weight, [2]float64{}
+				for i, w := range [2]float64{0, ratio} {
+					*side.weight = w
+					roots[i] = math.Sqrt(gradientSquare(m))
+				}
+				*side.weight = here
+				return roots[0] - roots[1]
+			}})
+		}
+	}
+	return jumps
+}
