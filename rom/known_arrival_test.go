@@ -122,28 +122,28 @@ func locked(best, other float64, g, b int, scale option.Scale, rate float64) Par
 	}
 }
 
-// The shares of 1,000 simulated runs of 3,000 steps, from another program, lie with their 95 % intervals, a tenth wider, where the prediction says.
+// The shares of 4,000 runs of 3,000 steps that package sim gave; 3.5 standard errors are beyond one in 2,000.
 func TestArrivalOfLocking(t *testing.T) {
 	for _, c := range []struct {
-		p         Params
-		low, high float64
+		p    Params
+		lost float64
 	}{
-		{locked(0.55, 0.45, 8, 1, option.StdScale, 2), 0.0005, 0.0073},
-		{locked(0.55, 0.45, 8, 1, option.StdScale, 4), 0.017, 0.037},
-		{locked(0.55, 0.45, 8, 1, option.StdScale, 8), 0.088, 0.127},
-		{locked(0.55, 0.45, 8, 1, option.StdScale, 16), 0.213, 0.265},
-		{locked(0.55, 0.45, 2, 1, option.NoScale, 1), 0.008, 0.023},
-		{locked(0.55, 0.45, 2, 1, option.NoScale, 4), 0.137, 0.181},
-		{locked(0.6, 0.4, 8, 1, option.StdScale, 8), 0.007, 0.021},
-		{locked(0.6, 0.4, 2, 1, option.NoScale, 4), 0.022, 0.044},
-		{locked(0.55, 0.45, 8, 8, option.StdScale, 64), 0.038, 0.093},
-		{locked(0.9, 0.2, 2, 1, option.NoScale, 16), 0.002, 0.010},
-		{locked(1, 0, 8, 1, option.StdScale, 16), 0, 0.004},
+		{locked(0.55, 0.45, 8, 1, option.StdScale, 2), 0.0032},
+		{locked(0.55, 0.45, 8, 1, option.StdScale, 4), 0.0357},
+		{locked(0.55, 0.45, 8, 1, option.StdScale, 8), 0.1285},
+		{locked(0.55, 0.45, 8, 1, option.StdScale, 16), 0.2485},
+		{locked(0.55, 0.45, 2, 1, option.NoScale, 1), 0.0065},
+		{locked(0.55, 0.45, 2, 1, option.NoScale, 4), 0.1680},
+		{locked(0.6, 0.4, 8, 1, option.StdScale, 8), 0.0170},
+		{locked(0.55, 0.45, 8, 8, option.StdScale, 64), 0.0767},
+		{locked(0.9, 0.2, 2, 1, option.NoScale, 16), 0.0065},
+		{locked(1, 0, 8, 1, option.StdScale, 16), 0},
 	} {
 		a := Arrival(c.p, []float64{0, 0}, 3000)
 		row := a.row(Locking)
-		if a.Lost.Out() || math.Abs(a.Lost.Value-row.Share.Value) > 1e-12 || !(a.Lost.Value+a.Lost.Size() >= 0.9*c.low && a.Lost.Value-a.Lost.Size() <= 1.1*c.high) || a.Lost.Size() > 0.02 || row.Flag != (row.Value > flagged) {
-			t.Errorf("%v η %g: %+v, simulated %g to %g", c.p.Arms, c.p.Optimizer.LearningRate, a, c.low, c.high)
+		within := a.Lost.Size() + 3.5*math.Sqrt(a.Lost.Value*(1-a.Lost.Value)/4000)
+		if a.Lost.Out() || math.Abs(a.Lost.Value-row.Share.Value) > 1e-12 || math.Abs(a.Lost.Value-c.lost) > within || a.Lost.Size() > 2e-3 || row.Flag != (row.Value > flagged) {
+			t.Errorf("%v η %g: %+v, simulated %g", c.p.Arms, c.p.Optimizer.LearningRate, a, c.lost)
 		}
 	}
 	// K steps of one batch are one of Kη.
