@@ -69,7 +69,7 @@ type way struct {
 
 // Arrival predicts whether runs of the given number of steps from the logits init, one per arm, arrive at the best arm (docs/theory-neglected.md
 // §6.12). Its rows are of the kind LeadingOrder. It takes milliseconds, for long paths the time of MeanField, and without a penalty tens of milliseconds,
-// half a second for groups of 256.
+// or half a second for groups of 256 and more.
 func Arrival(p Params, init []float64, steps int) (a ArrivalPrediction) {
 	p = p.checked()
 	a.Lost.Kind = LeadingOrder

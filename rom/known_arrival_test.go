@@ -159,6 +159,12 @@ func TestArrivalOfLocking(t *testing.T) {
 	if a := Arrival(momentum, []float64{0, 0}, 3000).Lost; !(math.Abs(a.Value-once) <= a.Size() && a.Value < once) {
 		t.Errorf("%+v, want %g at most", a, once)
 	}
+	// Steps that leave the range of floating point lock as long ones do.
+	endless := Arrival(locked(0.55, 0.45, 8, 1, option.StdScale, 1e308), []float64{0, 0}, 3000)
+	long := Arrival(locked(0.55, 0.45, 8, 1, option.StdScale, 1e4), []float64{0, 0}, 3000)
+	if got, want := endless.row(Locking).Value, long.row(Locking).Value; math.Abs(got-want) > 1e-3 || !(want > 0.3 && want < 0.5) {
+		t.Errorf("%g after endless steps, want %g", got, want)
+	}
 	// With three arms the share is not derived, and the flag stands.
 	three := locked(0.55, 0.45, 8, 1, option.StdScale, 8)
 	three.Arms = append(three.Arms, three.Arms[1])

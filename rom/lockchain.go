@@ -53,10 +53,7 @@ const unreached = 4
 // of its spacing. Beyond the ends it is what it is there.
 func interpolate(row []float64, place, chance float64) {
 	last := len(row) - 1
-	if place <= 0 || place >= float64(last) {
-		row[max(0, min(last, int(place)))] += chance
-		return
-	}
+	place = max(0, min(place, float64(last)))
 	k := max(1, min(last-2, int(place)))
 	x := place - float64(k)
 	row[k-1] -= chance * x * (x - 1) * (x - 2) / 6
@@ -87,25 +84,29 @@ func (l *locking) step(z float64, groups, values int) (some, others atoms) {
 // and its failures are binomial.
 func (l *locking) group(p, q float64) (all atoms) {
 	j, rest := p*l.own+q*l.other, p*(1-l.own)+q*(1-l.other)
-	successes := group.NewBinomial(l.size, j, rest, nil)
-	for i, chance := range successes.Weights {
-		s := successes.At(i)
+	successes := binomial(l.size, j, rest)
+	for i, chance := range successes.chance {
+		s := int(successes.value[i])
 		up, down := l.counts.Advantages(s)
 		if up == down || chance < rarest { // no reward differs
 			all.add(0, chance)
 			continue
 		}
-		right, wrong := binomial(s, p*l.own/j, q*l.other/j, l.scale*up), binomial(l.size-s, p*(1-l.own)/rest, q*(1-l.other)/rest, l.scale*down)
+		right, wrong := binomial(s, p*l.own/j, q*l.other/j), binomial(l.size-s, p*(1-l.own)/rest, q*(1-l.other)/rest)
+		floats.Scale(l.scale*up, right.value)
+		floats.Scale(l.scale*down, wrong.value)
 		right.each(&wrong, func(way, x float64) { all.add(way, chance*x) })
 	}
 	return all
 }
 
-// binomial returns the law of a multiple of a binomial number.
-func binomial(n int, p, q, size float64) (all atoms) {
+// binomial returns a binomial law. Where its standard deviation σ is 8 or more it has every s-th value, s = σ/4: a sum over these is that over all, to
+// e^−2π²16 of a smooth function.
+func binomial(n int, p, q float64) (all atoms) {
 	law := group.NewBinomial(n, p, q, nil)
-	for i, chance := range law.Weights {
-		all.add(size*float64(law.At(i)), chance)
+	every := max(1, int(math.Sqrt(float64(n)*p*q)/4)/law.Stride)
+	for i := 0; i < len(law.Weights); i += every {
+		all.add(float64(law.At(i)), law.Weights[i]*float64(every))
 	}
 	return all
 }

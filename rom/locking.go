@@ -71,5 +71,9 @@ type locking struct {
 func (w *way) newLocking(b int, gain float64) *locking {
 	counts := group.NewCounts(w.Arms, &w.Estimator, group.NewSamples(len(w.Arms)))
 	samples := float64(w.GroupSize) * float64(w.GroupsPerStep)
-	return &locking{counts, counts.Success[w.best], counts.Success[b], w.GroupSize, w.GroupsPerStep, samples, 2 * gain / samples}
+	scale := min(2*gain/samples, longest/largestAdvantage(&w.Params))
+	return &locking{counts, counts.Success[w.best], counts.Success[b], w.GroupSize, w.GroupsPerStep, samples, scale}
 }
+
+// longest is a way by one sample after which none is drawn any more, in logits: longer ones do the same, and sums of them are finite.
+const longest = 1e100
