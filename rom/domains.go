@@ -35,7 +35,7 @@ const (
 	kicksOfK3                        // whether kicks of k3 throw runs across
 	kicksShare                       // the share of those
 	lockingOfRuns                    // whether runs lock without a penalty
-	lockingShare                     // the share of those
+	wrongArmShare                    // the share of those, and of runs that reuse leaves there
 	lawOfArrived                     // the share of runs at rest on the other side
 	flipsOfReuse                     // whether reused samples with ratios carry runs over
 	blockRecurrence                  // see Refreshed
@@ -181,7 +181,7 @@ var domains = []struct {
 	{lockingOfRuns, anyLag, noLockingWalk, scope.LockingWalk},
 	{lockingOfRuns, anyLag, rateVaries, scope.RateVaries},
 	{lockingOfRuns, anyLag, clips, scope.NormClips},
-	{lockingShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
+	{wrongArmShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
 	{lawOfArrived, anyLag, notTwoArms, scope.ShareOfTwoArms},
 	{flipsOfReuse, anyLag, noLoneSample, scope.LoneSample},
 	{flipsOfReuse, anyLag, rateVaries, scope.RateVaries},

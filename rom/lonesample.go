@@ -8,10 +8,54 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// loneSample are the advantages of a lone sample of one arm among G−1 of another, of rewards of two values.
-type loneSample struct {
+// atoms is a law of a number with finitely many values.
+type atoms struct {
 	value, chance []float64
 }
+
+func (a *atoms) add(value, chance float64) {
+	if chance > 0 {
+		a.value, a.chance = append(a.value, value), append(a.chance, chance)
+	}
+}
+
+// each calls f with every value of the sum of two independent numbers and its probability.
+func (a *atoms) each(b *atoms, f func(value, chance float64)) {
+	for i, x := range a.value {
+		for k, y := range b.value {
+			if chance := a.chance[i] * b.chance[k]; chance > rarest {
+				f(x+y, chance)
+			}
+		}
+	}
+}
+
+// rarest is the probability under which a value is left out: a run of 10⁶ steps meets it once in 10⁶ runs.
+const rarest = 1e-12
+
+// plus returns the law of the sum of two independent numbers with at most so many values, each the mean of those in an interval, all of the same width.
+func (a *atoms) plus(b *atoms, values int) (sum atoms) {
+	low, high, total := math.Inf(1), math.Inf(-1), 0.0
+	a.each(b, func(x, chance float64) { low, high, total = min(low, x), max(high, x), total+chance })
+	sums, chances, per := make([]float64, values), make([]float64, values), 0.0
+	if high > low {
+		per = float64(values) / (high - low)
+	}
+	a.each(b, func(x, chance float64) {
+		k := min(int((x-low)*per), values-1)
+		sums[k] += x * chance
+		chances[k] += chance
+	})
+	for k, chance := range chances {
+		if chance > 0 {
+			sum.add(sums[k]/chance, chance/total)
+		}
+	}
+	return sum
+}
+
+// loneSample are the advantages of a lone sample of one arm among G−1 of another, of rewards of two values.
+type loneSample struct{ atoms }
 
 // newLoneSample returns that of arm a among arm b.
 func newLoneSample(p *Params, a, b int) (s loneSample) {
@@ -26,12 +70,6 @@ func newLoneSample(p *Params, a, b int) (s loneSample) {
 		s.add(down, chance*(1-own))
 	}
 	return s
-}
-
-func (s *loneSample) add(value, chance float64) {
-	if chance > 0 {
-		s.value, s.chance = append(s.value, value), append(s.chance, chance)
-	}
 }
 
 // mean returns E A.
@@ -60,32 +98,4 @@ func (s *loneSample) lucky() float64 {
 		return 0
 	}
 	return sum / chance
-}
-
-// root returns κ > 0 with E e^{−κ scale A} = 1; +Inf where no advantage is negative, 0 where the mean is not above 0.
-func (s *loneSample) root(scale float64) float64 {
-	excess := func(k float64) (sum float64) {
-		for i, a := range s.value {
-			sum += s.chance[i] * math.Expm1(-k*scale*a)
-		}
-		return sum
-	}
-	switch least := min(scale*floats.Min(s.value), scale*floats.Max(s.value)); {
-	case !(scale*s.mean() > 0):
-		return 0
-	case least >= 0:
-		return math.Inf(1)
-	}
-	low, high := 0.0, 1.0
-	for !(excess(high) > 0) {
-		low, high = high, 2*high
-	}
-	for range 100 {
-		if middle := (low + high) / 2; excess(middle) > 0 {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
 }

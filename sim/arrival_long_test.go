@@ -111,12 +111,12 @@ func (f *family) row(of rom.Mechanism, steps int) rom.ArrivalRow {
 // tally counts how well flags and shares agree with simulation.
 type tally struct {
 	lost, lostFlagged, safe, safeFlagged int // lost: at least 5 % of the runs; safe: less than 2 %
-	shares, within                       int // predicted shares, and those within what is neglected and three standard errors, at least 0.1
+	shares, within                       int // predicted shares, and those within what is neglected and four standard errors, or an allowance if that is more
 	off                                  float64
 }
 
 // try simulates random families at several ratios of the predicted onset, of those whose share is derived at one and a half of it.
-func try(t *testing.T, of rom.Mechanism, families, steps, replicas int, draw func(r *rand.Rand) family, ratios ...float64) (c tally) {
+func try(t *testing.T, of rom.Mechanism, families, steps, replicas int, allowance float64, draw func(r *rand.Rand) family, ratios ...float64) (c tally) {
 	r := rand.New(rand.NewPCG(2038, uint64(len(of))))
 	for n := 0; n < families; {
 		f := draw(r)
@@ -136,8 +136,9 @@ func try(t *testing.T, of rom.Mechanism, families, steps, replicas int, draw fun
 				c.safe, c.safeFlagged = c.safe+1, c.safeFlagged+one(row.Flag)
 			}
 			if !lost.Out() {
-				off, deviation := math.Abs(lost.Value-simulated), math.Sqrt(simulated*(1-simulated)/float64(replicas))
-				c.shares, c.off, c.within = c.shares+1, c.off+off, c.within+one(off < max(0.1, lost.Size()+3*deviation))
+				off, share := math.Abs(lost.Value-simulated), max(simulated, lost.Value, 1/float64(replicas))
+				within := lost.Size() + 4*math.Sqrt(share*(1-share)/float64(replicas))
+				c.shares, c.off, c.within = c.shares+1, c.off+off, c.within+one(off < max(allowance, within))
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func one(yes bool) int {
 // Three quarters of the lost cells are flagged, of the safe ones, most of which lie at the onset, at most half; nine tenths of the shares are within. See
 // docs/theory-neglected.md §6.12 for 150 families.
 func TestKicksOnRandomFamilies(t *testing.T) {
-	c := try(t, rom.K3Kicks, 12, 3000, 64, func(r *rand.Rand) family {
+	c := try(t, rom.K3Kicks, 12, 3000, 64, 0.1, func(r *rand.Rand) family {
 		f := drawFamily(r)
 		f.p.KL = option.KL{Coefficient: 0.005 * math.Pow(20, r.Float64()), Gradient: option.K3}
 		return f
@@ -165,43 +166,65 @@ func TestKicksOnRandomFamilies(t *testing.T) {
 	}
 }
 
-// The predicted shares are at most the double of the simulated ones and 0.1.
+// A share that its size misses by more than four standard errors of the simulation is beyond it at a probability of 1e-4 each. See docs/theory-neglected.md §6.12
+// for 220 families.
 func TestLockingOnRandomFamilies(t *testing.T) {
-	c := try(t, rom.Locking, 12, 3000, 128, drawFamily, 0.5, 1.5, 3)
-	if c.lostFlagged < c.lost || 10*c.within < 8*c.shares || c.shares < 30 {
+	c := try(t, rom.Locking, 8, 3000, 512, 0, drawFamily, 0.5, 1.5, 3)
+	if c.lostFlagged < c.lost || 2*c.safeFlagged > c.safe || c.within < c.shares || c.off > 0.02*float64(c.shares) || c.shares < 24 {
 		t.Errorf("%+v", c)
 	}
 }
 
-// Runs that reuse a batch with unclipped ratios fall the more beyond x = 1; with a clip, and at x = ½, they do not. A run falls if J
-// returns half of the way from the start to the best arm.
+// drawReuse returns a random bandit that reuses its batches with unclipped ratios, and the largest A of a lucky sample times 2K/(GB(1−μ)): x at the rate 1.
+func drawReuse(r *rand.Rand) (f family, x float64) {
+	f = drawFamily(r)
+	arms := []int{2, 4, 10, 32}[r.IntN(4)]
+	f.p.Arms, f.init = nil, make([]float64, arms)
+	for a := range arms {
+		f.p.Arms = append(f.p.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.1 + 0.8*(float64(a)+r.Float64())/float64(arms)})
+	}
+	f.p.Samples, f.p.Importance.Mode, f.p.Lag.Interval = option.Reused, option.Ratio, []int{2, 4, 8, 16}[r.IntN(4)]
+	return f, f.row(rom.UnclippedReuse, 10).Value
+}
+
+// Runs that reuse a batch with unclipped ratios fall the more beyond x = 1; with a clip, and at x = ½, they do not. Of two arms at x = ½ no more are lost
+// than without weights, where the predicted share is 0 up to its size. Of more than two, and of two beyond it, no share is derived.
 func TestReuseOnRandomFamilies(t *testing.T) {
-	r := rand.New(rand.NewPCG(2038, 3))
-	const replicas, blocks = 64, 100
-	var fallen [3]float64 // at x = ½, at x = 1.4, and there with a clip
-	const families = 12
+	r := rand.New(rand.NewPCG(2039, 3))
+	const replicas, blocks, families = 64, 100, 24
+	var fallen, most [3]float64 // at x = 0.49, at x = 1.4, and there with a clip; of those with K ≥ 8 alone
+	long := 0.
 	for range families {
-		f, arms := drawFamily(r), []int{4, 10, 32}[r.IntN(3)]
-		f.p.Arms, f.init = nil, make([]float64, arms)
-		for a := range arms {
-			f.p.Arms = append(f.p.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.1 + 0.8*(float64(a)+r.Float64())/float64(arms)})
+		f, at1 := drawReuse(r)
+		if f.p.Lag.Interval >= 8 {
+			long++
 		}
-		f.p.Advantage.Scale, f.p.Samples, f.p.Importance.Mode = option.StdScale, option.Reused, option.Ratio
-		f.p.Lag.Interval, f.p.Optimizer.Momentum = []int{8, 16}[r.IntN(2)], []float64{0, 0.5}[r.IntN(2)]
-		f.p.Optimizer.LearningRate = 1
-		most := f.row(rom.UnclippedReuse, 10).Value
-		for i, x := range []float64{0.5, 1.4, 1.4} {
-			f.p.Optimizer.LearningRate = x / most
-			if row := f.row(rom.UnclippedReuse, 10); i < 2 && row.Flag != (x > 1) {
-				t.Errorf("x = %g: %+v", x, row)
-			}
+		for i, x := range []float64{0.49, 1.4, 1.4} {
+			f.p.Optimizer.LearningRate = x / at1
+			row := f.row(rom.UnclippedReuse, 10)
 			if i == 2 {
 				f.p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
+			} else if row.Flag != (x > 1) || row.Share.Out() != (x > 1 || len(f.p.Arms) > 2) {
+				t.Errorf("x = %g: %+v", x, row)
 			}
-			fallen[i] += falls(&f, blocks, replicas) / families
+			fall := falls(&f, blocks, replicas)
+			if fallen[i] += fall / families; f.p.Lag.Interval >= 8 {
+				most[i] += fall
+			}
+			if i > 0 || row.Share.Out() {
+				continue
+			}
+			with := lostRuns(t, &f, blocks*f.p.Lag.Interval, 4*replicas)
+			free := f
+			free.p.Importance.Mode = option.NoImportance
+			without := lostRuns(t, &free, blocks*f.p.Lag.Interval, 4*replicas)
+			if deviation := math.Sqrt((with*(1-with) + without*(1-without)) / (4 * replicas)); with-without > row.Share.Size()+4*deviation {
+				t.Errorf("K = %d: %.3f are lost at x = ½, %.3f without weights", f.p.Lag.Interval, with, without)
+			}
 		}
 	}
-	if t.Logf("share of runs that fall: %.3f", fallen); fallen[0] > 0.1 || fallen[1] < 0.2 || fallen[2] > 0.1 {
+	t.Logf("share of runs that fall: %.3f, of long blocks %.3f of %g", fallen, most, long)
+	if fallen[0] > 0.05 || most[1] < 0.05*long || fallen[1] < 3*fallen[2] {
 		t.Errorf("%.3f of the runs fall at x = ½, at 1.4, and there with a clip", fallen)
 	}
 }

@@ -150,6 +150,15 @@ var examples = []example{
 	{scope.InCell, "{claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 0.1}", "run.steps=400; run.replicas=2; sweep=[{param: grpo.group_size, values: [16, 32, 64]}]; policy.init=[0, 0]; grpo.kl.coefficient=0", "policy.init=fixed-point; grpo.kl.coefficient=0.5"},
 	{scope.AdamRewards, askPath, noisy + "policy.init=[0, 0]; optimizer.kind=adam; lag.interval=1", "grpo.group_size=inf"},
 	{scope.AdamGroups, askPath, "policy.init=[0, 0]; optimizer.kind=adam; grpo.advantage.baseline=running-mean; lag.interval=1", "grpo.advantage.baseline=mean"},
+	{scope.PathNotThere, askArrival, "policy.init=[-3, 0]; optimizer.learning_rate=1e-4", "optimizer.learning_rate=0.1"},
+	{scope.ArrivalOfPrompts, askArrival, prompts, "bandit.prompts.count=1; bandit.prompts.means.list=[]"},
+	{scope.KicksOfAdam, askArrival, "policy.init=[0, 0]; grpo.kl.gradient=k3; optimizer.kind=adam; lag.interval=1", "grpo.kl.gradient=k2"},
+	{scope.KicksOfOldSamples, askArrival, "policy.init=[0, 0]; grpo.kl.gradient=k3", "lag.interval=1"},
+	{scope.LongKicks, askArrival, "policy.init=[0, 0]; grpo.kl.gradient=k3; grpo.kl.coefficient=0.05; lag.interval=1; optimizer.learning_rate=2", "optimizer.learning_rate=0.5"},
+	{scope.LockingWalk, askArrival, "policy.init=[0, 0]; grpo.kl.coefficient=0", "lag.interval=1"},
+	{scope.LoneSample, askArrival, noisy + "policy.init=[0, 0]; lag.samples=reused; grpo.importance.mode=ratio", "grpo.importance.mode=none"},
+	{scope.ShareOfTwoArms, askArrival, three + "policy.init=[0, 0, 0]", two + "policy.init=[0, 0]"},
+	{scope.ShareOfLost, askArrival, "policy.init=[0, 0]; lag.samples=reused; grpo.importance.mode=ratio; optimizer.learning_rate=10", "optimizer.learning_rate=0.1"},
 	{scope.AdamPrompts, askPath, prompts + "optimizer.kind=adam; bandit.prompts.order=independent", "optimizer.kind=heavy-ball"},
 }
 
@@ -167,18 +176,7 @@ var unreachable = map[scope.Row]string{
 	scope.RecurrenceNoFactor: "the claim asks for G = ∞ first, where there is always a common factor; only a program that calls package `rom` gets this reason",
 	scope.LawBeyondRange:     "rewards of this size leave the range of floating point before that, with the reason beyond-range",
 	scope.PartAlone:          "only a program that asks package `rom` for thresholds or multipliers alone reads it",
-	scope.PathNotThere:       ofArrival,
-	scope.ArrivalOfPrompts:   ofArrival,
-	scope.KicksOfAdam:        ofArrival,
-	scope.KicksOfOldSamples:  ofArrival,
-	scope.LongKicks:          ofArrival,
-	scope.LockingWalk:        ofArrival,
-	scope.LoneSample:         ofArrival,
-	scope.ShareOfTwoArms:     ofArrival,
-	scope.ShareOfLost:        ofArrival,
 	scope.RulesAlone:         "only a program that asks package `rom` for the rules alone reads it",
 }
-
-const ofArrival = "only a program that calls `rom.Arrival` reads it"
 
 const ofLibrary = "a configuration with these options is refused when it is read; only a program that calls package `rom` gets this reason"

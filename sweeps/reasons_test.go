@@ -30,6 +30,7 @@ const (
 	askPredict = "predict"        // the column SCOPE
 	askJSON    = "predict --json" // the parts of a prediction
 	askPath    = "predict --path"
+	askArrival = "predict --path --json" // what is said of lost runs, in path.arrival
 )
 
 // listed matches the only shell command in examples, a list by the numbers from one to another.
@@ -156,6 +157,16 @@ func (x *example) reasons(t *testing.T) (all []scope.Reason) {
 
 // said returns the reasons that a command says of a cell.
 func said(ask string, plan *Plan, c *Cell) []scope.Reason {
+	if ask == askArrival {
+		var all []scope.Reason
+		if arrival := plan.Way(c, math.NaN()).Arrival; arrival != nil {
+			all = append(all, arrival.Lost.Because)
+			for _, row := range arrival.Rows {
+				all = append(all, row.Because, row.Share.Because)
+			}
+		}
+		return all
+	}
 	if ask == askPath {
 		way := plan.Way(c, math.NaN())
 		all := []scope.Reason{way.Scope.Because}
