@@ -55,7 +55,7 @@ class BadInput(ValueError):
 
 
 def measure(model, parts, log_probs, loss, groups=None, gauss_newton=False, adam=None, double=False,
-            tolerance=1e-3, products=30, seed=0):
+            keep=False, tolerance=1e-3, products=30, seed=0):
     """Returns the stiffness of a model at its present parameters, as a dictionary that JSON can hold.
 
     model      the torch.nn.Module that is trained: its parameters that require a gradient
@@ -66,12 +66,13 @@ def measure(model, parts, log_probs, loss, groups=None, gauss_newton=False, adam
     loss       z, q, part -> the scalar that training minimises, mean over the part; q like z, of the behaviour policy
     groups     part -> the group of every sample, an integer tensor; None: only a sample's own tokens in its score
     adam       the torch.optim.Adam or AdamW whose second moments precondition, after its first step
+    keep       hold the graphs of all parts, if memory has room: a product then costs about half
     double     in float64: parameters and buffers are cast, and cast back
     """
     check(model, parts, gauss_newton, adam, tolerance, products)
     cast = in_double(model) if double else contextlib.nullcontext()
     with cast, steady(model), second_derivatives():
-        problem = Problem(model, parts, log_probs, loss, groups, gauss_newton, adam)
+        problem = Problem(model, parts, log_probs, loss, groups, gauss_newton, adam, keep)
         problem.probe()
         found = {}
         vectors = {}
@@ -108,9 +109,10 @@ def check(model, parts, gauss_newton, adam, tolerance, products):
 class Problem:
     """The matrices of one batch, as products with a vector of all parameters in float64."""
 
-    def __init__(self, model, parts, log_probs, loss, groups, gauss_newton, adam):
+    def __init__(self, model, parts, log_probs, loss, groups, gauss_newton, adam, keep):
         self.parts, self.log_probs, self.loss, self.groups = parts, log_probs, loss, groups
         self.gauss_newton = gauss_newton
+        self.kept = {} if keep else None  # Graph by the part's place
         self.weights = [p for p in model.parameters() if p.requires_grad]
         self.size = sum(p.numel() for p in self.weights)
         self.root = root_of_preconditioner(adam, self.weights)
@@ -156,61 +158,93 @@ class Problem:
         if seen is None and not torch.equal(moved, value.detach()):
             raise BadInput("loss: it depends on q without a gradient: do not detach q inside")
 
+    def graphs(self):
+        """The graph of every part in turn."""
+        for i, part in enumerate(self.parts):
+            if self.kept is None:
+                yield Graph(self, part)
+            else:
+                if i not in self.kept:
+                    self.kept[i] = Graph(self, part)
+                yield self.kept[i]
+
     def mean(self, of, d):
         """The mean over the parts of a product with the vector d."""
         shaped = self.shaped(d)
-        return sum(of(part, shaped) for part in self.parts) / len(self.parts)
+        return sum(of(graph, shaped) for graph in self.graphs()) / len(self.parts)
 
     def quadratic(self, of, v):
         return float(v @ self.mean(of, v))
 
-    def pull(self, outputs, cotangent):
-        return torch.autograd.grad(outputs, self.weights, cotangent, allow_unused=True)
-
-    def push(self, outputs, d):
-        """J d of the outputs along d: (Jᵀu)·d is linear in u."""
-        u = torch.zeros_like(outputs, requires_grad=True)
-        pulled = torch.autograd.grad(outputs, self.weights, u, create_graph=True, allow_unused=True)
-        return torch.autograd.grad(dot(pulled, d), u, retain_graph=True)[0]
-
     def random(self, generator):
         """Jᵀu of a random u: a vector without a part in the null space, if no output is the same for all parameters."""
         total = 0
-        for part in self.parts:
-            z, _ = self.outputs(part)
-            u = torch.randn(z.shape, generator=generator, dtype=torch.float64).to(z)
-            total = total + self.flat(self.pull(z, u))
+        for graph in self.graphs():
+            u = torch.randn(graph.z.shape, generator=generator, dtype=torch.float64).to(graph.z)
+            total = total + self.flat(graph.pull(graph.z, u))
         return total
 
-    def fresh(self, part, d):
-        z, outputs = self.outputs(part)
-        value = self.loss(z, z.detach(), part)
-        if self.gauss_newton:
-            along = self.push(outputs, d)
-            slope = torch.autograd.grad(value, outputs, create_graph=True)[0]
-            bent = torch.autograd.grad((slope * along).sum(), outputs, retain_graph=True)[0]
-            return self.flat(self.pull(outputs, bent))
-        slope = torch.autograd.grad(value, self.weights, create_graph=True, allow_unused=True)
-        return self.flat(torch.autograd.grad(dot(slope, d), self.weights, allow_unused=True))
+    def fresh(self, graph, d):
+        return self.flat(graph.gauss_newton(d) if self.gauss_newton else graph.hessian(d))
 
-    def total(self, part, d):
-        z, _ = self.outputs(part)
-        along = self.push(z, d)
-        held, q = z.detach().requires_grad_(), z.detach().clone().requires_grad_()
-        e = torch.autograd.grad(self.loss(held, q, part), held, create_graph=True)[0]
-        moved = e.detach() * self.score(along, part)
+    def total(self, graph, d):
+        return self.fresh(graph, d) + self.flat(graph.stale(d))
+
+
+class Graph:
+    """One pass over a part, kept for its derivatives. What is made when it is first asked for is made once."""
+
+    def __init__(self, problem, part):
+        self.weights, self.loss, self.part = problem.weights, problem.loss, part
+        self.z, self.outputs = problem.outputs(part)
+        self.groups = problem.groups(part) if problem.groups is not None else None
+        self.made = {}
+
+    def once(self, name, make):
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def value(self):
+        return self.once("value", lambda: self.loss(self.z, self.z.detach(), self.part))
+
+    def pull(self, outputs, cotangent):
+        return torch.autograd.grad(outputs, self.weights, cotangent, retain_graph=True, allow_unused=True)
+
+    def push(self, name, outputs, d):
+        """J d of the outputs along d: (Jᵀu)·d is linear in u."""
+        u = self.once(name + " u", lambda: torch.zeros_like(outputs, requires_grad=True))
+        pulled = self.once(name, lambda: torch.autograd.grad(outputs, self.weights, u, create_graph=True, allow_unused=True))
+        return torch.autograd.grad(dot(pulled, d), u, retain_graph=True)[0]
+
+    def hessian(self, d):
+        slope = self.once("slope", lambda: torch.autograd.grad(self.value(), self.weights, create_graph=True, allow_unused=True))
+        return torch.autograd.grad(dot(slope, d), self.weights, retain_graph=True, allow_unused=True)
+
+    def gauss_newton(self, d):
+        along = self.push("outputs", self.outputs, d)
+        slope = self.once("slope of outputs", lambda: torch.autograd.grad(self.value(), self.outputs, create_graph=True)[0])
+        return self.pull(self.outputs, torch.autograd.grad((slope * along).sum(), self.outputs, retain_graph=True)[0])
+
+    def stale(self, d):
+        """Λ_s d before the preconditioner."""
+        along = self.push("z", self.z, d)
+        q = self.once("q", lambda: self.z.detach().clone().requires_grad_())
+        held = self.once("held", lambda: self.z.detach().requires_grad_())
+        e = self.once("e", lambda: torch.autograd.grad(self.loss(held, q, self.part), held, create_graph=True)[0])
+        moved = e.detach() * self.score(along)
         if e.requires_grad:
-            u = torch.zeros_like(e, requires_grad=True)
-            back = torch.autograd.grad(e, q, u, create_graph=True, allow_unused=True)[0]
+            u = self.once("e u", lambda: torch.zeros_like(e, requires_grad=True))
+            back = self.once("back", lambda: torch.autograd.grad(e, q, u, create_graph=True, allow_unused=True)[0])
             if back is not None:
-                moved = moved + torch.autograd.grad((back * along).sum(), u)[0]
-        return self.flat(self.pull(z, moved)) + self.fresh(part, d)
+                moved = moved + torch.autograd.grad((back * along).sum(), u, retain_graph=True)[0]
+        return self.pull(self.z, moved)
 
-    def score(self, along, part):
+    def score(self, along):
         """The change of the log-probability of each sample, or of its group, for each of its tokens."""
         sums = along if along.dim() == 1 else along.sum(1)
         if self.groups is not None:
-            _, place = torch.unique(self.groups(part), return_inverse=True)
+            _, place = torch.unique(self.groups, return_inverse=True)
             place = place.to(sums.device)
             sums = torch.zeros_like(sums).index_add(0, place, sums)[place]
         return sums.view(-1, *[1] * (along.dim() - 1)).expand_as(along)
@@ -273,7 +307,7 @@ def largest(problem, of, tolerance, products, seed):
 def spread(problem, of, v, others, basis, small):
     """The jackknife's standard error over parts of v·Λv, and the bias of the largest eigenvalue."""
     shaped = problem.shaped(v)
-    pulls = [of(part, shaped) for part in problem.parts]
+    pulls = [of(graph, shaped) for graph in problem.graphs()]
     parts = len(pulls)
     mean = sum(pulls) / parts
     value = float(v @ mean)
