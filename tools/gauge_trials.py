@@ -6,21 +6,20 @@ initial state, and a transformer of one block, two heads and width 32 that reads
 to give the right answer with probability 0.45. Both at the reference and at the fixed point, where π = βπ_ref/(β − m + J).
 
 The truth is measured on every answer of every prompt, weighted by its probability, with the mean advantage
-(1 − 1/16)(m − J) of a group of 16. Prompts are all 25, each with the same number of groups ("all", parts within every
-prompt), or 25 drawn with replacement ("drawn", parts of other prompts).
+(1 − 1/16)(m − J) of a group of 16. Prompts are all 25, each with the same number of groups ("all", eight parts within every
+prompt: whole groups, or samples of the one group), or 24 drawn with replacement ("drawn", eight parts of three prompts).
 """
 
 import argparse
 import copy
 import json
 import math
-import time
 
 import torch
 
 import stiffness
 
-PROMPTS, ARMS, SIZE, BETA, PARTS = 25, 5, 16, 0.4, 8
+PROMPTS, ARMS, SIZE, BETA, PARTS, DRAWN = 25, 5, 16, 0.4, 8, 24
 PAIRS = torch.tensor([[a, b] for a in range(5) for b in range(5)])
 MEANS = torch.where(torch.nn.functional.one_hot(PAIRS.sum(1) % 5, 5).bool(), 0.9, 0.2).double()
 
@@ -102,20 +101,18 @@ def draw(model, groups, prompts, generator):
     """One batch in parts, each (prompts, Σ A and number of samples of every answer). The statistics are sufficient: the
     loss of equal samples is the same function."""
     chance = model(torch.arange(PROMPTS)).softmax(1).detach()
-    chosen = torch.arange(PROMPTS) if prompts == "all" else torch.randint(PROMPTS, (PROMPTS,), generator=generator)
-    arms = torch.multinomial(chance[chosen], groups * SIZE, replacement=True, generator=generator).view(PROMPTS, groups, SIZE)
+    chosen = torch.arange(PROMPTS) if prompts == "all" else torch.randint(PROMPTS, (DRAWN,), generator=generator)
+    arms = torch.multinomial(chance[chosen], groups * SIZE, replacement=True, generator=generator).view(-1, groups, SIZE)
     reward = (torch.rand(arms.shape, generator=generator) < MEANS[chosen[:, None, None], arms]).double()
-    advantage = reward - reward.mean(2, keepdim=True)
-    part = torch.arange(groups * SIZE).view(groups, SIZE)
-    part = (part // SIZE if groups >= PARTS else part) % PARTS  # of one group its samples, else whole groups
-    parts = []
-    for b in range(PARTS if prompts == "all" else PROMPTS):
-        rows = chosen if prompts == "all" else chosen[b:b + 1]
-        inside = (part == b).double() if prompts == "all" else torch.ones(part.shape).double()
-        here, gain = (arms, advantage) if prompts == "all" else (arms[b:b + 1], advantage[b:b + 1])
-        one = torch.nn.functional.one_hot(here, ARMS) * inside[None, :, :, None]
-        parts.append((rows, (one * gain[..., None]).sum((1, 2)), one.sum((1, 2))))
-    return parts
+    gain = (reward - reward.mean(2, keepdim=True))[..., None]
+    one = torch.nn.functional.one_hot(arms, ARMS).double()
+    if prompts == "drawn":
+        size = DRAWN // PARTS
+        return [(chosen[b:b + size], (one * gain)[b:b + size].sum((1, 2)), one[b:b + size].sum((1, 2))) for b in range(0, DRAWN, size)]
+    place = torch.arange(groups * SIZE).view(groups, SIZE)
+    place = (place // SIZE if groups >= PARTS else place) % PARTS
+    inside = [one * (place == b)[None, :, :, None] for b in range(PARTS)]
+    return [(chosen, (i * gain).sum((1, 2)), i.sum((1, 2))) for i in inside]
 
 
 def measured(model, reference, parts, **options):
@@ -156,24 +153,19 @@ def summary(values, truth):
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--batches", type=int, default=40)
-    p.add_argument("--groups", type=lambda text: [int(n) for n in text.split(",")], default=[1, 8, 64])
     c = p.parse_args()
-    rows = []
-    for name, model, reference in policies():
-        for gauss_newton in (False, True):
+    cases = list(policies())
+    plan = [("all", False, [1, 8, 64]), ("drawn", False, [1, 8]), ("all", True, [1, 8, 64])]
+    for prompts, gauss_newton, numbers in plan:
+        for name, model, reference in cases:
             truth = exact(model, reference, gauss_newton=gauss_newton)
-            for prompts in ("all", "drawn"):
-                for groups in c.groups:
-                    if gauss_newton and prompts == "drawn":
-                        continue
-                    begin = time.perf_counter()
-                    generator = torch.Generator().manual_seed(groups)
-                    found = [measured(model, reference, draw(model, groups, prompts, generator), gauss_newton=gauss_newton) for _ in range(c.batches)]
-                    row = {"policy": name, "gauss_newton": gauss_newton, "prompts": prompts, "groups": groups, "batches": c.batches, "seconds": time.perf_counter() - begin}
-                    for which in ("fresh", "total"):
-                        row[which] = summary([f[which] for f in found], truth[which]["value"])
-                    rows.append(row)
-                    print(json.dumps(row), flush=True)
+            for groups in numbers:
+                generator = torch.Generator().manual_seed(groups)
+                found = [measured(model, reference, draw(model, groups, prompts, generator), gauss_newton=gauss_newton) for _ in range(c.batches)]
+                row = {"policy": name, "gauss_newton": gauss_newton, "prompts": prompts, "groups": groups, "batches": c.batches}
+                for which in ("fresh", "total"):
+                    row[which] = summary([f[which] for f in found], truth[which]["value"])
+                print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
