@@ -18,7 +18,7 @@ policy; at the snapshot q = z. With J = ∂z/∂θ, e = ∂L/∂z and S the matr
 The second term is the score function: E over y ~ π_q of e(y) moves by E[e(y) ∇log π(y)·d]. With `groups`, S adds the tokens
 of all samples of the group, as the scales of the advantage need that depend on the whole group (the standard deviation); with
 the mean baseline alone the other samples of a group add noise and nothing to the mean. Gauss–Newton puts Jᵀ(∂²L/∂o²)J in the
-place of Λ_f, J = ∂o/∂θ of the outputs o (the logits): what is left near a fixed point, and less noisy there. With Adam the
+place of Λ_f, J = ∂o/∂θ of the outputs o (the logits): what is left at a fixed point, where the force is 0. With Adam the
 matrices are D^½ΛD^½, D = 1/(√v̂ + ε): of a step η(1−β₁)D(∇L + β₁∇L′ + …) with second moments that are held.
 
 Method. Arnoldi's iteration, Lanczos's where the matrix is symmetric, with full reorthogonalisation, from Jᵀu of a random u,
@@ -557,7 +557,7 @@ def main():
     p = argparse.ArgumentParser(description="Measures the stiffness of GRPO training from one batch of rollouts; prints JSON.",
                                 epilog="The numbers go into `grposim advise --stiffness TOTAL --stiffness-fresh FRESH`.")
     p.add_argument("place", nargs="?", metavar="FILE.py:FUNCTION", help="a function without arguments that returns a dictionary of measure()'s arguments: model, parts, log_probs, loss, groups, adam")
-    p.add_argument("--gauss-newton", action="store_true", help="leave the curvature of the network out: near a fixed point")
+    p.add_argument("--gauss-newton", action="store_true", help="leave the curvature of the network out: the same at a fixed point")
     p.add_argument("--adam", action="store_true", help="preconditioned by the second moments of the optimizer that the dictionary has as adam")
     p.add_argument("--double", action="store_true", help="cast the model to float64")
     p.add_argument("--tolerance", type=float, default=1e-3, help="largest residual, over the eigenvalue (%(default)s)")
