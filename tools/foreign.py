@@ -206,7 +206,9 @@ def growth(task, rate, momentum, interval, blocks):
                     w.add_(v.mul_(momentum).add_(g), alpha=rate)
         if not 1e-11 < norms[-1] < 1e-5:
             break
-    tail = torch.tensor([math.log(n) for n in norms[len(norms) // 2:] if n > 0 and math.isfinite(n)]).double()
+    if not norms[-1] < 1:
+        return math.log(1e7)  # it left within a block
+    tail = torch.tensor(norms[(len(norms) - 1) // 2:]).double().log()
     t = torch.arange(len(tail)).double()
     return float(((t - t.mean()) * (tail - tail.mean())).sum() / ((t - t.mean()) ** 2).sum())
 

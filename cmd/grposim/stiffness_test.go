@@ -179,7 +179,33 @@ func TestGaugeDocument(t *testing.T) {
 		table += "\n"
 	}
 	file := filepath.Join(root, "docs", "gauge.md")
-	golden(t, file, replaceBlock(t, string(readDocument(t, file)), "trials", table))
+	text := replaceBlock(t, string(readDocument(t, file)), "trials", table)
+	golden(t, file, replaceBlock(t, text, "foreign", foreignTable(t, root)))
+}
+
+// foreignTable returns the table of what tools/foreign.py printed: make -s foreign … > tools/foreign.jsonl.
+func foreignTable(t *testing.T, root string) string {
+	t.Helper()
+	table := "| loss | μ | K | located | over the pair | over all modes | over λ alone |\n|---|---|---|---|---|---|---|\n"
+	for line := range strings.Lines(string(readDocument(t, root, "tools", "foreign.jsonl"))) {
+		var row struct {
+			Loss      string
+			Momentum  float64
+			Interval  int
+			Located   float64
+			Pair      float64 `json:"located_over_pair"`
+			Full      float64 `json:"located_over_full"`
+			OneNumber float64 `json:"located_over_one_number"`
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if row.Interval == 0 {
+			continue // the line of the measured stiffness
+		}
+		table += fmt.Sprintf("| %s | %g | %d | %.4g | %.4f | %.4f | %.3f |\n", row.Loss, row.Momentum, row.Interval, row.Located, row.Pair, row.Full, row.OneNumber)
+	}
+	return table
 }
 
 // printed reads the JSON that a command prints.
