@@ -8,8 +8,8 @@ that code is here: the script takes paths of checkouts and says what it skips wi
 Mean field: ∂L/∂log p of every answer to every prompt comes from the foreign loss, is weighted by the probability with which
 the behaviour policy draws it, and is pulled back through the foreign network. The advantage is the mean one at G = ∞, m − J.
 The fixed point π = βπ_ref/(β − m + J) is reached by Gauss–Newton; SGD with momentum from a small displacement along Jᵀu, in blocks
-of K steps; the growth of the deviation of the log-probabilities is the slope of its logarithm, and its zero in the learning rate the
-threshold. The bracket comes from doubling from a rate that knows nothing of the prediction.
+of K steps. The threshold is the learning rate at which the logarithm of the deviation of the log-probabilities begins to rise, found by
+doubling from a rate that knows nothing of the prediction, and bisection.
 
 Predictions: `pair`, the threshold of one mode of (λ_f, λ) as tools/stiffness.py measures them at the fixed point, which is what
 `grposim advise` says; `one_number`, that of λ alone, on-policy; `full`, of all modes on the range of Jᵀ with the matrices
@@ -214,24 +214,16 @@ def growth(task, rate, momentum, interval, blocks):
 
 
 def locate(task, momentum, interval):
-    """The learning rate with γ = 0: doubling, then false position with the Illinois rule to 1e-4."""
-    low, below = 1e-4, None
-    high = low
-    while (above := growth(task, high, momentum, interval, 60)) <= 0:
-        low, below, high = high, above, 2 * high
-    if below is None:
+    """The learning rate with γ = 0: doubling, then bisection to 2e-4. γ below it is that of slow modes, so that its size says nothing."""
+    low = high = 1e-4
+    while growth(task, high, momentum, interval, 60) <= 0:
+        low, high = high, 2 * high
+    if low == high:
         return math.nan
-    for _ in range(14):
-        rate = high - above * (high - low) / (above - below)
-        rate = min(max(rate, low + 0.02 * (high - low)), high - 0.02 * (high - low))
-        found = growth(task, rate, momentum, interval, 400)
-        if found > 0:
-            high, above, below = rate, found, below / 2
-        else:
-            low, below, above = rate, found, above / 2
-        if high / low < 1.0002:
-            break
-    return (low + high) / 2
+    while high / low > 1.0002:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if growth(task, middle, momentum, interval, 400) > 0 else (middle, high)
+    return math.sqrt(low * high)
 
 
 def matrices(task):
