@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build guard explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site
+.PHONY: help build guard explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site foreign
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -84,3 +84,10 @@ bench: ## time a step, and compare with NumPy, Numba and C programs for the same
 		{ apt-get update && apt-get install -y gcc libc6-dev python3-numpy python3-numba; } || \
 		echo "peers whose tools are missing are skipped"
 	$(GO) run ./cmd/bench -o docs/performance.md
+
+TINY_GRPO ?=
+TRL ?=
+NANOGPT ?=
+foreign: ## thresholds of a nanoGPT that the losses of tiny-grpo and TRL train, located and predicted: NANOGPT, TINY_GRPO and TRL are checkouts, what is missing is skipped; needs PyTorch; minutes
+	@/usr/bin/python3 -c 'import torch' 2>/dev/null || { echo "skipped: /usr/bin/python3 has no torch (Debian: python3-torch)"; exit 0; }; \
+		/usr/bin/python3 tools/foreign.py --nanogpt "$(NANOGPT)" --tiny-grpo "$(TINY_GRPO)" --trl "$(TRL)"

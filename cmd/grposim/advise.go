@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,18 +27,27 @@ type adviseFlags struct {
 	set           []string
 
 	fitted bool // the argument is a training log
-	lag    float64
+	lag    string
 	log    logs.Options
+
+	gauge gaugeFlags
 }
 
 func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	var f adviseFlags
-	c := newCommand("advise", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		if err := f.check(c); err != nil {
+	c := newCommand("advise", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("stiffness") {
+			return adviseGauge(f.out, c, args, &f)
+		}
+		if err := arguments(cobra.ExactArgs(1))(c, args); err != nil {
+			return err
+		}
+		lag, err := f.check(c)
+		if err != nil {
 			return usageError{err}
 		}
 		if f.fitted {
-			return adviseLog(f.out, stderr, args[0], f.log, f.lag)
+			return adviseLog(f.out, stderr, args[0], f.log, lag)
 		}
 		plan, err := readPlan(stderr, config.ToPredict, args[0], f.set)
 		if err != nil {
@@ -53,28 +63,30 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().BoolVar(&f.fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
 	addRun(c, &f.log)
 	addPercent(c, &f.log)
-	c.Flags().Float64Var(&f.lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
+	c.Flags().StringVar(&f.lag, "lag", "0", "with --fit the age of the snapshot in the run, in optimizer `steps`; with --stiffness block:K or delay:τ")
+	f.gauge.add(c)
 	addWorkers(c, &f.workers)
 	addSet(c, &f.set)
 	return c
 }
 
-// check reports flags that are wrong or do not go together.
-func (f *adviseFlags) check(c *cobra.Command) error {
+// check reports flags that are wrong or do not go together, and returns the lag of a log.
+func (f *adviseFlags) check(c *cobra.Command) (lag float64, err error) {
+	lag, unread := strconv.ParseFloat(f.lag, 64)
 	switch {
 	case !(f.noise >= 0):
-		return fmt.Errorf("--noise: got %g, want ≥ 0", f.noise)
-	case !(f.lag >= 0):
-		return fmt.Errorf("--lag: got %g, want ≥ 0", f.lag)
+		return 0, fmt.Errorf("--noise: got %g, want ≥ 0", f.noise)
+	case f.fitted && (unread != nil || !(lag >= 0) || math.IsInf(lag, 1)):
+		return 0, fmt.Errorf("--lag: got %q, want a number of steps ≥ 0", f.lag)
 	case f.fitted && (f.simulate || f.all || f.noise > 0 || len(f.set) > 0):
-		return errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")
+		return 0, errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")
 	}
 	for _, flag := range []string{"lag", "run", "percent"} {
 		if !f.fitted && c.Flags().Changed(flag) {
-			return fmt.Errorf("--%s is of a training log: use it with --fit", flag)
+			return 0, fmt.Errorf("--%s is of a training log: use it with --fit", flag)
 		}
 	}
-	return nil
+	return lag, f.gauge.absent(c)
 }
 
 // advise prints the advice for every cell of a plan, and a table that compares several.

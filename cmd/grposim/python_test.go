@@ -72,16 +72,6 @@ func TestLongPythonDocument(t *testing.T) {
 	}
 }
 
-// pythonWith returns a Python interpreter that has the modules, "" if there is none.
-func pythonWith(modules []string) string {
-	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(interpreter, "-c", "import "+strings.Join(modules, ", ")).Run() == nil {
-			return interpreter
-		}
-	}
-	return ""
-}
-
 // runSnippet runs a snippet, which must print want, and returns what it prints.
 func runSnippet(t *testing.T, command *exec.Cmd, want string) string {
 	t.Helper()

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grposim/option"
+	"grposim/sweeps/advice"
+)
+
+// gaugeFlags describe a run whose stiffness was measured.
+type gaugeFlags struct {
+	total, fresh, rate float64
+	optimizer          string
+}
+
+// gaugeNames are the flags of gaugeFlags other than --stiffness and --lag, with the key of a configuration
+// that says the same.
+var gaugeNames = []struct{ flag, key string }{
+	{"stiffness-fresh", ""}, {"optimizer", "optimizer.kind"}, {"lr", "optimizer.learning_rate"},
+}
+
+func (f *gaugeFlags) add(c *cobra.Command) {
+	c.Flags().Float64Var(&f.total, "stiffness", 0, "advise from a measured stiffness `λ`, samples moving with the policy, instead of a configuration")
+	c.Flags().Float64Var(&f.fresh, "stiffness-fresh", 0, "that of the loss as it is trained, `λ_f`, samples held; with --stiffness")
+	c.Flags().StringVar(&f.optimizer, "optimizer", "", "`sgd:μ` or adam:β1; with --stiffness")
+	c.Flags().Float64Var(&f.rate, "lr", 0, "the learning rate `η`; with --stiffness")
+}
+
+// absent reports flags of a measured stiffness that stand beside a configuration or a log.
+func (f *gaugeFlags) absent(c *cobra.Command) error {
+	var problems []error
+	for _, name := range gaugeNames {
+		if !c.Flags().Changed(name.flag) {
+			continue
+		}
+		says := fmt.Sprintf("--%s is of a measured stiffness: use it with --stiffness", name.flag)
+		if name.key != "" {
+			says += fmt.Sprintf("; of a configuration, did you mean --set %s=%s?", name.key, c.Flags().Lookup(name.flag).Value)
+		}
+		problems = append(problems, errors.New(says))
+	}
+	return errors.Join(problems...)
+}
+
+// adviseGauge prints the limits that follow from a measured stiffness.
+func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) error {
+	g, err := f.read(c, args)
+	if err != nil {
+		return usageError{err}
+	}
+	given := g.Advise()
+	return out.print(given, func(p *page) {
+		rows := adviceRows(given.Lines)
+		for i := range rows {
+			rows[i] = rows[i][:2] // KIND is the same in all, and BY would fill a screen
+		}
+		p.table(rows)
+		p.printf("suggestion: %s\n", given.Says)
+	})
+}
+
+// read returns the gauge that the flags describe, or every problem of them.
+func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, error) {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(args) > 0 {
+		problem("--stiffness: got %s beside it, want no FILE: it advises from numbers alone", args[0])
+	}
+	for _, flag := range []string{"noise", "simulate", "all", "fit", "run", "percent", "set", "workers"} {
+		if c.Flags().Changed(flag) {
+			problem("--%s does not go with --stiffness: it is of a configuration or a log", flag)
+		}
+	}
+	for _, name := range append(gaugeNames, struct{ flag, key string }{flag: "lag"}) {
+		if !c.Flags().Changed(name.flag) {
+			problem("--%s: not given, want it beside --stiffness", name.flag)
+		}
+	}
+	positive := func(flag string, x float64) {
+		if c.Flags().Changed(flag) && (!(x > 0) || math.IsInf(x, 1)) {
+			problem("--%s: got %g, want > 0", flag, x)
+		}
+	}
+	positive("stiffness", f.gauge.total)
+	positive("lr", f.gauge.rate)
+	if fresh := f.gauge.fresh; math.IsNaN(fresh) || math.IsInf(fresh, 0) {
+		problem("--stiffness-fresh: got %g, want a finite number", fresh)
+	}
+	g := &advice.Gauge{Total: f.gauge.total, Fresh: f.gauge.fresh, Rate: f.gauge.rate}
+	if c.Flags().Changed("optimizer") {
+		kind, value, _ := strings.Cut(f.gauge.optimizer, ":")
+		momentum, err := strconv.ParseFloat(value, 64)
+		if kind != "sgd" && kind != "adam" || err != nil || !(momentum >= 0 && momentum < 1) {
+			problem("--optimizer: got %q, want sgd:μ or adam:β1, 0 ≤ μ, β1 < 1", f.gauge.optimizer)
+		}
+		g.Adam, g.Momentum = kind == "adam", momentum
+	}
+	if c.Flags().Changed("lag") {
+		lag, err := readLag(f.lag)
+		if err != nil {
+			problem("--lag: %w", err)
+		}
+		g.Lag = lag
+	}
+	if len(problems) == 0 {
+		if because := g.TooLarge(); because.Out() {
+			problem("--lag: got %s: %s", f.lag, because)
+		}
+	}
+	return g, errors.Join(problems...)
+}
+
+// readLag reads block:K, K ≥ 1, or delay:τ, τ ≥ 0.
+func readLag(text string) (lag option.Lag, err error) {
+	kind, value, _ := strings.Cut(text, ":")
+	lag.Interval, err = strconv.Atoi(value)
+	switch {
+	case err == nil && kind == "block" && lag.Interval >= 1:
+		lag.Kind = option.Block
+	case err == nil && kind == "delay" && lag.Interval >= 0:
+		lag.Kind = option.Delay
+	default:
+		return lag, fmt.Errorf("got %q, want block:K, K ≥ 1, or delay:τ, τ ≥ 0", text)
+	}
+	return lag, nil
+}

@@ -1,0 +1,95 @@
+package advice
+
+import (
+	"math"
+	"testing"
+
+	"grposim/option"
+)
+
+// The limits of a measured stiffness are the closed forms of one mode.
+func TestGauge(t *testing.T) {
+	block := func(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k} }
+	for _, tt := range []struct {
+		about string
+		g     Gauge
+		want  float64 // the limit
+	}{
+		{"on-policy, λ alone counts", Gauge{Total: 5, Fresh: 8, Momentum: 0.9, Rate: 1, Lag: block(1)}, 2 * 1.9 / 5},
+		{"even blocks of λ_s < 0 at μ = 0: 2/λ_f", Gauge{Total: 5, Fresh: 8, Rate: 1, Lag: block(16)}, 2.0 / 8},
+		{"of an odd one the limit, (1 + (2λ_f/λ − 1)^{1/K})/λ_f, lies higher, that of K = 2 counts", Gauge{Total: 5, Fresh: 8, Rate: 1, Lag: block(3)}, 2.0 / 8},
+		{"a block with the whole force stale at μ = 0: 2/(λK)", Gauge{Total: 5, Rate: 1, Lag: block(7)}, 2.0 / 35},
+		{"a delay of 1 with the whole force stale: (1 − μ)/λ", Gauge{Total: 5, Momentum: 0.5, Rate: 1, Lag: option.Lag{Kind: option.Delay, Interval: 1}}, 0.1},
+		{"Adam's rate is 1/(1 − β1) of the heavy ball's", Gauge{Total: 5, Momentum: 0.5, Adam: true, Rate: 1, Lag: option.Lag{Kind: option.Delay, Interval: 1}}, 0.2},
+		{"nothing stale: the lag does not matter", Gauge{Total: 5, Fresh: 5, Momentum: 0.9, Rate: 1, Lag: block(100)}, 2 * 1.9 / 5},
+	} {
+		given := tt.g.Advise()
+		if got := float64(given.Limit); !(math.Abs(got-tt.want) <= 1e-9*tt.want) {
+			t.Errorf("%s: got %g, want %g", tt.about, got, tt.want)
+		}
+		if ratio, half := float64(given.Ratio)*tt.want, float64(given.Suggested)*2; math.Abs(ratio-tt.g.Rate) > 1e-9 || math.Abs(half-tt.want) > 1e-9*tt.want {
+			t.Errorf("%s: the ratio is %g, half of the limit %g", tt.about, float64(given.Ratio), float64(given.Suggested))
+		}
+	}
+}
+
+// The limit of an odd block is the closed form.
+func TestGaugeOddBlock(t *testing.T) {
+	g := Gauge{Total: 5, Fresh: 8, Rate: 0.1, Lag: option.Lag{Kind: option.Block, Interval: 3}}
+	if got, want := float64(g.Advise().Lines[0].Value), (1+math.Cbrt(2*8.0/5-1))/8; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("got %g, want %g", got, want)
+	}
+}
+
+// The recursion itself, step by step, grows above the limit of a gauge and decays below, and at its
+// rate up to the interval that is said to be stable; without a threshold it decays at every interval.
+func TestGaugeRecursion(t *testing.T) {
+	grows := func(g Gauge, rate float64, interval int) bool {
+		x, v, past := 1.0, 0.0, []float64{1}
+		for step := range 40_000 {
+			old := past[0]
+			switch {
+			case g.Lag.Kind == option.Block && step%interval == 0:
+				old, past[0] = x, x
+			case g.Lag.Kind == option.Delay && interval == 0:
+				old = x
+			}
+			force := -g.Fresh*x - (g.Total-g.Fresh)*old
+			if g.Lag.Kind == option.Delay && interval > 0 {
+				if past = append(past, x); len(past) > interval {
+					past = past[1:]
+				}
+			}
+			if v = g.Momentum*v + force; g.Adam {
+				v += (1-g.Momentum)*force - force // a mean, not a sum
+			}
+			if x += rate * v; math.Abs(x) > 1e6 {
+				return true
+			}
+		}
+		return false
+	}
+	for _, g := range []Gauge{
+		{Total: 0.65, Fresh: 1, Momentum: 0.9, Rate: 0.5, Lag: option.Lag{Kind: option.Block, Interval: 2}},
+		{Total: 2, Fresh: 1, Momentum: 0.5, Rate: 0.2, Lag: option.Lag{Kind: option.Block, Interval: 4}},
+		{Total: 1, Fresh: 0, Momentum: 0.9, Adam: true, Rate: 0.1, Lag: option.Lag{Kind: option.Block, Interval: 2}},
+		{Total: 2, Fresh: 1, Momentum: 0.5, Rate: 0.05, Lag: option.Lag{Kind: option.Delay, Interval: 3}},
+	} {
+		limit := float64(g.Advise().Lines[0].Value)
+		if grows(g, 0.98*limit, g.Lag.Interval) || !grows(g, 1.02*limit, g.Lag.Interval) {
+			t.Errorf("%+v: the limit is not at %g", g, limit)
+		}
+		last := float64(g.Advise().Lines[2].Value)
+		if math.IsNaN(last) {
+			for interval := 1; interval <= longestGauged; interval++ {
+				if grows(g, g.Rate, interval) {
+					t.Errorf("%+v: interval %d is not stable", g, interval)
+				}
+			}
+			continue
+		}
+		if grows(g, g.Rate, int(last)) || !grows(g, g.Rate, int(last)+1) {
+			t.Errorf("%+v: %g is not the largest stable interval", g, last)
+		}
+	}
+}
