@@ -194,7 +194,7 @@ func ofStep(e *option.Estimator) bool {
 }
 
 // cellRules are the rules between keys that hold in every cell, beside those of sharedRules.
-var cellRules = slices.Concat(generalRules, promptRules, recordRules)
+var cellRules = slices.Concat(generalRules, promptRules, networkRules, recordRules)
 
 // generalRules are those that do not belong to one option.
 var generalRules = []rule{

@@ -19,6 +19,7 @@ type Cache struct {
 	paths       map[pathKey]*rom.Path // at most maxCached
 
 	mutex      sync.Mutex
+	networks   map[string]*deep                    // by config.ForceID
 	equilibria map[equilibriumKey]*rom.Equilibrium // of at most most entries
 	entries    int                                 // of equilibria
 	most       int
@@ -54,6 +55,7 @@ func NewCache() *Cache {
 	return &Cache{
 		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
+		networks:    make(map[string]*deep),
 		paths:       make(map[pathKey]*rom.Path),
 		most:        maxEntries,
 	}

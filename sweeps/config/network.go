@@ -1,0 +1,109 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+
+	"grposim/option"
+)
+
+// Contexts holds section `bandit.contexts`: the questions that a network is asked.
+type Contexts struct {
+	Task   string // one of Tasks
+	Count  int    // C, of a task that does not fix it
+	Inputs int    // numbers that describe a context of the task gaussian
+}
+
+// Network holds section `policy.network`.
+type Network struct {
+	Kind       string // one of NetworkKinds
+	Layers     int    // hidden layers
+	Width      int    // of each
+	Activation string
+	Seed       int // of the weights of the reference, and of what the task draws
+}
+
+// Words of the sections. The first of each is the default; that of tasks and of networks says that there is none.
+var (
+	Tasks        = []string{"none", "addition", "gaussian"}
+	NetworkKinds = []string{"none", "mlp"}
+	Activations  = []string{"tanh", "relu", "gelu"}
+)
+
+// Deep reports whether the policy is a network.
+func (s *Settings) Deep() bool { return cmp.Or(s.Network.Kind, NetworkKinds[0]) != NetworkKinds[0] }
+
+// Paths of the keys of contexts and networks.
+const (
+	taskKey    = "bandit.contexts.task"
+	networkKey = "policy.network.kind"
+)
+
+// contextKeys are the rows of section `bandit.contexts`.
+var contextKeys = []Key{
+	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, the first of `bandit.arms`; the other arms follow it cyclically. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers in turn, inputs of normal numbers drawn by the network's seed. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
+		func(s *Settings) *string { return &s.Contexts.Task }),
+	integerKey("bandit.contexts.count", between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms.",
+		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], "addition"),
+	integerKey("bandit.contexts.inputs", between(1, 1024), 10, "Numbers that describe a context.",
+		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], "addition"),
+}
+
+// networkKeys are the rows of section `policy.network`.
+var networkKeys = []Key{
+	textKey(networkKey, NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`). Its weights before training are drawn by `seed` and make the reference policy.",
+		func(s *Settings) *string { return &s.Network.Kind }),
+	integerKey("policy.network.layers", between(1, 3), 2, "Number of hidden layers.",
+		func(s *Settings) *int { return &s.Network.Layers }).idle(networkKey, NetworkKinds[0]),
+	integerKey("policy.network.width", between(1, 4096), 16, "Width of each.",
+		func(s *Settings) *int { return &s.Network.Width }).idle(networkKey, NetworkKinds[0]),
+	textKey("policy.network.activation", Activations, "What a hidden layer applies to its sums.",
+		func(s *Settings) *string { return &s.Network.Activation }).idle(networkKey, NetworkKinds[0]),
+	integerKey("policy.network.seed", atLeast(0), 1, "Seed of the weights, and of what the task draws: of a run only the groups depend on `seed`.",
+		func(s *Settings) *int { return &s.Network.Seed }).idle(networkKey, NetworkKinds[0]),
+}
+
+// textKey is the row of a key of words that no other package has, by default the first.
+func textKey(path string, words []string, doc string, field func(*Settings) *string) Key {
+	k := rowOf(Key{Path: path, Kind: WordValue, Default: words[0], Words: words, Doc: doc}, field)
+	k.get = func(s *Settings) any { return cmp.Or(*field(s), words[0]) }
+	return k
+}
+
+// claimsOfNetworks are the claims that can be made about cells with a network.
+var claimsOfNetworks = []*Claim{StabilityThreshold, Stiffness, StationaryFluctuation}
+
+// networkRules say what is possible with a network.
+var networkRules = func() []rule {
+	const with = " with a network"
+	atDefault := func(key string, reads ...string) rule {
+		k, _ := LookupKey(key)
+		return rule{key, reads, func(s *Settings) bool { return !k.AtDefault(s) }, "", Format(k.Default) + with}
+	}
+	rules := []rule{
+		{ArmsKey, nil, func(s *Settings) bool { return hasLaw(s, option.Constant, option.Normal) }, "", "Bernoulli arms" + with},
+		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, armMeans(s.Bandit.Arms)) }, "", "the arms' means" + with},
+		atDefault(promptsKey),
+		{InitKey, nil, func(s *Settings) bool {
+			set := slices.ContainsFunc(s.Policy.Init.Logits, func(v float64) bool { return v != 0 })
+			return set || s.Policy.Init.Offset != 0
+		}, "", "fixed-point, or none for the reference," + with},
+		{referenceKey, nil, func(s *Settings) bool {
+			return slices.ContainsFunc(s.Policy.Reference, func(v float64) bool { return v != 0 })
+		}, "", "none" + with + ", which gives the reference"},
+		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + with},
+		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
+		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
+		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},
+		atDefault(filterKey), atDefault(placementKey), atDefault(entropyKey), atDefault(samplesKey), atDefault(maxNormKey), atDefault(updateKey), atDefault(recordKey),
+	}
+	for i := range rules {
+		broken := rules[i].broken
+		rules[i].reads = append(rules[i].reads, networkKey)
+		rules[i].broken = func(s *Settings) bool { return s.Deep() && broken(s) }
+	}
+	none := func(s *Settings) bool { return cmp.Or(s.Contexts.Task, Tasks[0]) == Tasks[0] }
+	return append(rules,
+		rule{taskKey, []string{networkKey}, func(s *Settings) bool { return s.Deep() && none(s) }, "", "addition or gaussian" + with},
+		rule{networkKey, []string{taskKey}, func(s *Settings) bool { return !s.Deep() && !none(s) }, "", "mlp with the task {" + taskKey + "}"})
+}()
