@@ -103,6 +103,9 @@ const stiffnessRounding = 1e-14
 // and of the slowest mode, with the closed forms, along the directions that the probes
 // displace: where two modes have the same stiffness, their parts depend on the direction.
 func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
+	if cells[0].Settings.Deep() {
+		return networkStiffness()
+	}
 	names := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
 	if len(cells[0].Settings.Bandit.Arms) > 2 {
 		names = append(names, stiffnessSlowest)
@@ -129,6 +132,20 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 		}})
 	}
 	return all
+}
+
+// networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
+func networkStiffness() []scalar {
+	of := func(name string, number func(s *rom.ModeStiffness) float64) scalar {
+		return scalar{quantity: name, estimate: name, unresolved: func(*Cell, *finding) string { return "" }, predict: func(m *model, c *Cell) scope.Number {
+			p := m.prediction(c)
+			return scope.Number{Value: number(&p.Stiffness), Kind: p.ForceKind, Because: missingStiffness(p)}
+		}}
+	}
+	return []scalar{
+		of(stiffnessTotal, func(s *rom.ModeStiffness) float64 { return s.Total }),
+		of(stiffnessFresh, func(s *rom.ModeStiffness) float64 { return s.Fresh }),
+	}
 }
 
 // probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its

@@ -102,6 +102,25 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 	}
 }
 
+// placeNetwork adds the probes about the weights at which the simulator's input starts.
+func (m *measures) placeNetwork(c *sim.Cell) {
+	probe := func(name string, displaced sim.Displaced, check *config.Check) {
+		c.Stiffness = append(c.Stiffness, sim.StiffnessProbe{Name: name, Displaced: displaced, Displacement: check.Displacement})
+	}
+	if m.stiffness != nil {
+		probe(stiffnessTotal, sim.Both, m.stiffness)
+		probe(stiffnessFresh, sim.Current, m.stiffness)
+	}
+	if m.location == nil {
+		return
+	}
+	l := m.location.Locate
+	c.Location = &sim.LocationProbe{
+		Event: m.location.Claim.Event, Param: sim.LocationParam(l.Param),
+		From: l.From, To: l.To, Tolerance: l.Tolerance, Offset: m.location.Displacement,
+	}
+}
+
 // stiffnessProbes returns the probes of the stiffness of the stiffest mode, in total and
 // of its fresh and stale parts, and with more than two arms of the slowest mode.
 func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []sim.StiffnessProbe {

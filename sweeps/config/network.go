@@ -81,7 +81,11 @@ var networkRules = func() []rule {
 		return rule{key, reads, func(s *Settings) bool { return !k.AtDefault(s) }, "", Format(k.Default) + with}
 	}
 	rules := []rule{
-		{ArmsKey, nil, func(s *Settings) bool { return hasLaw(s, option.Constant, option.Normal) }, "", "Bernoulli arms" + with},
+		{ArmsKey, nil, func(s *Settings) bool {
+			arms := s.Bandit.Arms
+			wrong := func(arm option.Arm) bool { return arm != arms[1] }
+			return hasLaw(s, option.Constant, option.Normal) || slices.ContainsFunc(arms[2:], wrong)
+		}, "", "Bernoulli arms, all but the first equal," + with},
 		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, armMeans(s.Bandit.Arms)) }, "", "the arms' means" + with},
 		atDefault(promptsKey),
 		{InitKey, nil, func(s *Settings) bool {

@@ -19,7 +19,6 @@ type Cache struct {
 	paths       map[pathKey]*rom.Path // at most maxCached
 
 	mutex      sync.Mutex
-	networks   map[string]*deep                    // by config.ForceID
 	equilibria map[equilibriumKey]*rom.Equilibrium // of at most most entries
 	entries    int                                 // of equilibria
 	most       int
@@ -31,6 +30,9 @@ type predictionTable struct {
 	mutex   sync.Mutex
 	known   map[Key]*rom.Prediction    // at most MaxPredictions
 	settled map[settledKey]rom.Settled // at most MaxPredictions
+
+	networks   map[string]*policyNetwork // of cells with a network, by config.ForceID
+	ofNetworks map[networkKey]*rom.Prediction
 }
 
 // settledKey holds everything that rom.Settled depends on.
@@ -53,9 +55,8 @@ const (
 // NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{
-		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
+		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]*policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
-		networks:    make(map[string]*deep),
 		paths:       make(map[pathKey]*rom.Path),
 		most:        maxEntries,
 	}
@@ -148,6 +149,9 @@ func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Predic
 // At returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
 func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rom.Extent) *rom.Prediction {
+	if s.Deep() {
+		return cache.atNetwork(s, factors, of)
+	}
 	params := Params(s, factors)
 	params.Measured = measured
 	key := KeyOf(params, of)
@@ -162,6 +166,9 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 // PredictRegime returns the prediction for settings of which a map shows the regime: the whole
 // prediction if the cache has it, otherwise the parts that a map shows.
 func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
+	if s.Deep() {
+		return cache.atNetwork(s, rom.Unit, rom.DynamicsAlone)
+	}
 	params := Params(s, rom.Unit)
 	if p := cache.predictions.get(KeyOf(params, rom.Everything)); p != nil {
 		return p
@@ -172,6 +179,9 @@ func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 // PredictBoundaries returns the prediction of stability and onset alone for settings. It
 // does not cache it: a map needs the prediction of each of its points once.
 func (cache *Cache) PredictBoundaries(s *config.Settings) *rom.Prediction {
+	if s.Deep() {
+		return cache.atNetwork(s, rom.Unit, rom.BoundariesAlone)
+	}
 	params := Params(s, rom.Unit)
 	return cache.compute(KeyOf(params, rom.BoundariesAlone), params)
 }

@@ -1,133 +1,128 @@
 package theory
 
 import (
-	"fmt"
-	"math/rand/v2"
+	"slices"
+	"sync"
 
 	"grposim/network"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/deep"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
-// deep is the policy of a cell with a network: what both witnesses are told of it.
-type deep struct {
+// policyNetwork is the policy of a cell with a network: what both witnesses are told of it.
+type policyNetwork struct {
 	build     func() network.Network
-	means     [][]float64      // mean rewards by context and arm
-	reference [][]float64      // logits of π_ref by context, rounded to 12 digits
-	initial   []float64        // weights of the reference, rounded too
-	params    []rom.Params     // the bandit of each context
-	fixed     []rom.FixedPoint // of each; nil: not all have one
-	weights   []float64        // at which the logits are those of the fixed points, rounded; nil: none are known
+	means     [][]float64        // mean rewards by context and arm
+	reference [][]float64        // logits of π_ref by context, rounded to 12 digits
+	initial   []float64          // weights of the reference, rounded too
+	params    []rom.Params       // the bandit of each context
+	weights   []float64          // at which all contexts are at their fixed points, rounded; nil: none are known
+	point     *deep.Point        // of these; nil: some context has none
+	space     func() *deep.Range // of the Jacobian at weights
 }
 
-// newDeep returns the policy of settings with a network.
-func newDeep(s *config.Settings) *deep {
-	d := new(deep)
-	answers, inputs := contexts(s)
-	arms, n := len(s.Bandit.Arms), s.Network
-	var activation network.Activation
-	for activation.String() != n.Activation {
-		activation++
-	}
-	hidden := make([]int, n.Layers)
-	for i := range hidden {
-		hidden[i] = n.Width
-	}
-	build := func() *network.MLP {
-		net, err := network.NewMLP(inputs, hidden, arms, activation)
-		if err != nil {
-			panic(err) // what a configuration has is in the range
-		}
-		return net
-	}
-	d.build = func() network.Network { return build() }
-	net := build()
-	d.initial = config.RoundAll(net.Initial(uint64(n.Seed)))
-	logits := make([]float64, len(answers)*arms)
-	net.Logits(d.initial, logits)
+// newNetwork returns the policy of settings with a network.
+func newNetwork(s *config.Settings) *policyNetwork {
+	task := must(taskOf(s))
+	p := &policyNetwork{build: func() network.Network { return must(network.NewMLP(task.Inputs, hidden(s), task.Arms, activation(s))) }}
+	net := p.build()
+	p.initial = config.RoundAll(net.(*network.MLP).Initial(uint64(s.Network.Seed)))
+	logits := make([]float64, len(task.Means))
+	net.Logits(p.initial, logits)
 	of := *s
-	for x, answer := range answers {
-		row := config.RoundAll(logits[x*arms:][:arms])
-		of.Bandit.Arms = make([]option.Arm, arms)
-		means := make([]float64, arms)
-		for a := range means {
-			of.Bandit.Arms[a] = s.Bandit.Arms[(a-answer+arms)%arms]
-			means[a] = of.Bandit.Arms[a].Mean
+	for x := 0; x < len(logits); x += task.Arms {
+		means, row := task.Means[x:x+task.Arms], config.RoundAll(logits[x:x+task.Arms])
+		of.Bandit.Arms = make([]option.Arm, task.Arms)
+		for a, m := range means {
+			of.Bandit.Arms[a].Mean = m
 		}
 		of.Policy.Reference, of.Policy.Init = row, config.Init{Logits: row}
-		d.means, d.reference = append(d.means, means), append(d.reference, row)
-		d.params = append(d.params, Params(&of, rom.Unit))
+		p.means, p.reference = append(p.means, means), append(p.reference, row)
+		p.params = append(p.params, Params(&of, rom.Unit))
 	}
-	return d
+	p.settle()
+	p.space = sync.OnceValue(func() *deep.Range { return deep.NewRange(p.atRest()) })
+	return p
 }
 
-// contexts returns the right answers and the inputs of the contexts of a cell.
-func contexts(s *config.Settings) (answers []int, inputs [][]float64) {
-	arms := len(s.Bandit.Arms)
+// must returns x; what a configuration has is in the range.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// taskOf returns the contexts of a cell.
+func taskOf(s *config.Settings) (*network.Task, error) {
+	right, wrong, arms := s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean, len(s.Bandit.Arms)
 	if s.Contexts.Task == "addition" {
-		for a := range arms {
-			for b := range arms {
-				input := make([]float64, 2*arms)
-				input[a], input[arms+b] = 1, 1
-				answers, inputs = append(answers, (a+b)%arms), append(inputs, input)
-			}
-		}
-		return answers, inputs
+		return network.Addition(arms, right, wrong)
 	}
-	random := rand.New(rand.NewPCG(uint64(s.Network.Seed), 1))
-	for x := range s.Contexts.Count {
-		input := make([]float64, s.Contexts.Inputs)
-		for i := range input {
-			input[i] = random.NormFloat64()
-		}
-		answers, inputs = append(answers, x%arms), append(inputs, input)
-	}
-	return answers, inputs
+	return network.Gaussian(s.Contexts.Count, s.Contexts.Inputs, arms, right, wrong, uint64(s.Network.Seed))
 }
 
-// Network returns the simulator's input for a cell whose policy is a network, nil for others. Its weights
-// at step 0 are those of the reference or, if the cell starts at its fixed point, those at which all contexts are at theirs;
-// nil if there are none.
+func hidden(s *config.Settings) []int { return slices.Repeat([]int{s.Network.Width}, s.Network.Layers) }
+
+func activation(s *config.Settings) network.Activation {
+	return network.Activation(slices.Index(config.Activations, s.Network.Activation))
+}
+
+// settle finds the weights at which every context is at its fixed point.
+func (p *policyNetwork) settle() {
+	point, err := deep.FixedPoint(p.params)
+	if err != nil {
+		return
+	}
+	p.point = point
+	w := slices.Clone(p.initial)
+	if _, err := network.Fit(p.build(), w, point.Logits); err == nil {
+		p.weights = config.RoundAll(w)
+	}
+}
+
+// atRest returns the network at these weights.
+func (p *policyNetwork) atRest() network.Network {
+	net := p.build()
+	net.Logits(p.weights, make([]float64, net.Contexts()*net.Arms()))
+	return net
+}
+
+// Network returns the simulator's input for a cell whose policy is a network, nil for others, with the weights of
+// the reference at step 0.
 func (cache *Cache) Network(s *config.Settings) *sim.Network {
 	if !s.Deep() {
 		return nil
 	}
-	d := cache.deep(s)
-	n := &sim.Network{New: d.build, Weights: d.initial, Means: d.means, Reference: d.reference}
-	if s.Policy.Init.Kind == config.AtFixedPoint {
-		n.Weights = d.weights
+	p := cache.network(s)
+	return &sim.Network{New: p.build, Weights: p.initial, Means: p.means, Reference: p.reference}
+}
+
+// FixedNetwork is Network with the weights at which all contexts are at their fixed points, nil also if
+// none are known.
+func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
+	n := cache.Network(s)
+	if n == nil || cache.network(s).weights == nil {
+		return nil
 	}
+	n.Weights = cache.network(s).weights
 	return n
 }
 
-// deep returns the policy of settings with a network.
-func (cache *Cache) deep(s *config.Settings) *deep {
-	key := fmt.Sprintf("%s", config.ForceID(s))
-	cache.mutex.Lock()
-	defer cache.mutex.Unlock()
-	d, known := cache.networks[key]
+// network returns the policy of settings with a network.
+func (cache *Cache) network(s *config.Settings) *policyNetwork {
+	of := *s
+	of.Seed = 0 // nothing of it depends on the seed of the groups
+	key, t := config.ForceID(&of), cache.predictions
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	p, known := t.networks[key]
 	if !known {
-		d = newDeep(s)
-		d.settle()
-		cache.networks[key] = d
+		p = newNetwork(s)
+		t.networks[key] = p
 	}
-	return d
-}
-
-// settle finds the fixed points of all contexts and the weights that have them.
-func (d *deep) settle() {
-	var target []float64
-	for i := range d.params {
-		point, ok := rom.NewEquilibrium(d.params[i]).Reached()
-		if !ok {
-			d.fixed = nil
-			return
-		}
-		d.fixed, target = append(d.fixed, point), append(target, point.Logits...)
-	}
-	if w := fit(d.build(), d.initial, target); w != nil {
-		d.weights = config.RoundAll(w)
-	}
+	return p
 }

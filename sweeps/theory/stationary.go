@@ -77,7 +77,7 @@ type AtRest struct {
 // whether the noise can take a run to another attractor is asked of the theory as derived.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
-	if stationaryScope(s, p).Out() {
+	if s.Deep() || stationaryScope(s, p).Out() {
 		return a
 	}
 	a.settled = cache.Settled(s, factors)
