@@ -1,0 +1,303 @@
+package deep
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// matrix is a Jacobian that is given entry by entry.
+type matrix struct {
+	j              *mat.Dense
+	contexts, arms int
+}
+
+func (m matrix) Weights() int  { _, p := m.j.Dims(); return p }
+func (m matrix) Contexts() int { return m.contexts }
+func (m matrix) Arms() int     { return m.arms }
+func (m matrix) Pull(u, gradient []float64) {
+	mat.NewVecDense(len(gradient), gradient).MulVec(m.j.T(), mat.NewVecDense(len(u), u))
+}
+func (m matrix) Push(d, change []float64) {
+	mat.NewVecDense(len(change), change).MulVec(m.j, mat.NewVecDense(len(d), d))
+}
+
+// randomMatrix returns a Jacobian of independent normal entries.
+func randomMatrix(contexts, arms, weights int, seed uint64) matrix {
+	r := rand.New(rand.NewPCG(seed, 1))
+	j := mat.NewDense(contexts*arms, weights, nil)
+	j.Apply(func(int, int, float64) float64 { return r.NormFloat64() / math.Sqrt(float64(weights)) }, j)
+	return matrix{j, contexts, arms}
+}
+
+// tabular is the Jacobian of logits that are weights themselves.
+func tabular(arms int) matrix { return matrix{linear.Identity(arms), 1, arms} }
+
+// Three places of the force: wholly stale, wholly at the present policy, and the two apart.
+var places = map[string]option.Estimator{
+	"whole": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, At: option.AtSnapshot}},
+	"ratio, k3": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, Importance: option.Importance{Mode: option.Ratio},
+		KL: option.KL{Coefficient: 0.4, Gradient: option.K3}},
+	"exact KL at the present policy": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4}},
+	"k2":                             {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
+}
+
+// someContexts returns contexts with one good arm each and references that differ.
+func someContexts(count, arms int, of option.Estimator) []rom.Params {
+	r := rand.New(rand.NewPCG(7, 7))
+	all := make([]rom.Params, count)
+	for x := range all {
+		all[x] = rom.Params{Estimator: of}
+		for a := range arms {
+			mean := 0.2
+			if a == x%arms {
+				mean = 0.9
+			}
+			all[x].Arms = append(all[x].Arms, option.Arm{Mean: mean})
+			all[x].Reference = append(all[x].Reference, r.NormFloat64())
+		}
+	}
+	return all
+}
+
+func fixedPoint(t *testing.T, contexts []rom.Params) *Point {
+	t.Helper()
+	p, err := FixedPoint(contexts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s: got %.12g, want %.12g to %.1g", what, got, want, relative)
+	}
+}
+
+func update(rate, momentum float64, lag option.Lag) linear.Update {
+	return linear.Update{Rate: rate, Momentum: momentum, Lag: linear.NewLag(&lag)}
+}
+
+func block(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k} }
+
+// A policy of one context whose weights are its logits has the dynamics of package rom.
+func TestTabularIsRom(t *testing.T) {
+	for name, of := range places {
+		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.2}}, {{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.2}}} {
+			for _, lag := range []option.Lag{block(1), block(2), block(5), {Kind: option.Delay, Interval: 3}} {
+				for _, mu := range []float64{0, 0.5, 0.9} {
+					context := rom.Params{Arms: arms, Estimator: of, Lag: lag, Optimizer: option.Optimizer{LearningRate: 0.05, Momentum: mu}}
+					p := fixedPoint(t, []rom.Params{context})
+					d := NewRange(tabular(len(arms))).Dynamics(p, update(0.05, mu, lag))
+					want := rom.Predict(context).Exact
+					what := fmt.Sprintf("%s, %d arms, %v, μ = %v: ", name, len(arms), lag, mu)
+					near(t, what+"radius", d.SpectralRadius(), *want.SpectralRadius, 1e-9)
+					for of, value := range map[linear.Event]*float64{
+						linear.CriticalRate: want.CriticalLearningRate, linear.OnsetRate: want.OscillationLearningRate, linear.CriticalInterval: want.CriticalRefreshInterval,
+					} {
+						got, _ := d.Threshold(of).Result()
+						switch {
+						case (got == nil) != (value == nil):
+							t.Errorf("%sevent %v: got %v, want %v", what, of, d.Threshold(of), value)
+						case got != nil:
+							near(t, fmt.Sprintf("%sevent %v", what, of), *got, *value, 1e-9)
+						}
+					}
+					law, err := d.Law(d.Modes())
+					if err != nil {
+						t.Errorf("%s%v", what, err)
+						continue
+					}
+					near(t, what+"Var J", law.Reward, *want.StationaryVariance.ExpectedReward, 1e-9)
+				}
+			}
+		}
+	}
+}
+
+// recursion is the linear map of one period on all weights, step by step: an obvious and slow computation.
+type recursion struct {
+	fresh, stale, noise *mat.Dense // P×P
+	rate, momentum      float64
+	lag                 option.Lag
+}
+
+// wholeSpace returns the recursion of a Jacobian given entry by entry.
+func wholeSpace(m matrix, p *Point, rate, momentum float64, lag option.Lag) *recursion {
+	on := func(h []*mat.Dense, factor float64) *mat.Dense {
+		n := m.contexts * m.arms
+		all := mat.NewDense(n, n, nil)
+		for x := range h {
+			all.Slice(x*m.arms, (x+1)*m.arms, x*m.arms, (x+1)*m.arms).(*mat.Dense).Scale(factor, h[x])
+		}
+		return linear.Within(m.j, all)
+	}
+	c := 1 / float64(m.contexts)
+	return &recursion{on(p.Fresh, c), on(p.Stale, c), on(p.Noise, c*c), rate, momentum, lag}
+}
+
+// period returns the map of one period on (w, ηv, past w).
+func (r *recursion) period() *mat.Dense {
+	p, _ := r.fresh.Dims()
+	steps, stored := r.lag.Interval, 1
+	if r.lag.Kind == option.Delay {
+		steps, stored = 1, r.lag.Interval
+	}
+	size := (2 + stored) * p
+	out := mat.NewDense(size, size, nil)
+	for c := range size {
+		w, v, past := mat.NewVecDense(p, nil), mat.NewVecDense(p, nil), make([]*mat.VecDense, stored)
+		for k := range past {
+			past[k] = mat.NewVecDense(p, nil)
+		}
+		(append([]*mat.VecDense{w, v}, past...))[c/p].SetVec(c%p, 1)
+		if r.lag.Kind == option.Block {
+			past[0].CopyVec(w)
+		}
+		for range steps {
+			old := past[len(past)-1]
+			var f, s mat.VecDense
+			f.MulVec(r.fresh, w)
+			s.MulVec(r.stale, old)
+			f.AddVec(&f, &s)
+			if r.lag.Kind == option.Delay {
+				past = append([]*mat.VecDense{mat.VecDenseCopyOf(w)}, past[:len(past)-1]...)
+			}
+			v.ScaleVec(r.momentum, v)
+			v.AddScaledVec(v, -r.rate, &f)
+			w.AddVec(w, v)
+		}
+		for b, part := range append([]*mat.VecDense{w, v}, past...) {
+			for i := range p {
+				out.Set(b*p+i, c, part.AtVec(i))
+			}
+		}
+	}
+	return out
+}
+
+// radius returns the largest modulus of a multiplier but for those that are 1 because no logit moves.
+func (r *recursion) radius() float64 {
+	largest := 0.0
+	for _, z := range linear.Multipliers(r.period()) {
+		if cmplx.Abs(z-1) > 1e-9 {
+			largest = max(largest, cmplx.Abs(z))
+		}
+	}
+	return largest
+}
+
+// Radius and thresholds are those of the recursion on all weights.
+func TestAgainstTheRecursion(t *testing.T) {
+	const contexts, arms, weights = 3, 3, 11
+	j := randomMatrix(contexts, arms, weights, 3)
+	r := NewRange(j)
+	if r.Rank() != contexts*(arms-1) {
+		t.Fatalf("rank %d, want %d", r.Rank(), contexts*(arms-1))
+	}
+	for name, of := range places {
+		p := fixedPoint(t, someContexts(contexts, arms, of))
+		for _, lag := range []option.Lag{block(1), block(2), block(3), block(8), {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3}} {
+			for _, mu := range []float64{0, 0.5, 0.9} {
+				what := fmt.Sprintf("%s, %v, μ = %v", name, lag, mu)
+				d := r.Dynamics(p, update(0.3, mu, lag))
+				near(t, what+": radius", d.SpectralRadius(), wholeSpace(j, p, 0.3, mu, lag).radius(), 1e-9)
+				critical := d.Threshold(linear.CriticalRate)
+				if !critical.Known {
+					t.Errorf("%s: the critical rate is not known", what)
+					continue
+				}
+				below := wholeSpace(j, p, critical.At*(1-1e-6), mu, lag).radius()
+				above := wholeSpace(j, p, critical.At*(1+1e-6), mu, lag).radius()
+				if below >= 1 || above <= 1 {
+					t.Errorf("%s: critical rate %v, but radius %v below and %v above", what, critical.At, below, above)
+				}
+			}
+		}
+	}
+}
+
+// dense returns (1/C) JᵀHJ.
+func dense(m matrix, h []*mat.Dense) *mat.Dense {
+	return wholeSpace(m, &Point{Fresh: h, Stale: h, Noise: h}, 0, 0, block(1)).fresh
+}
+
+// The largest eigenvalues by products are those of the dense matrices on weights and on the range, symmetric or not.
+func TestLargest(t *testing.T) {
+	const contexts, arms = 5, 4
+	j := randomMatrix(contexts, arms, 40, 5)
+	r := NewRange(j)
+	for name, of := range places {
+		p := fixedPoint(t, someContexts(contexts, arms, of))
+		for part, h := range map[string][]*mat.Dense{"fresh": p.Fresh, "stale": p.Stale, "total": p.Total()} {
+			var want []float64
+			for _, z := range linear.Multipliers(dense(j, h)) {
+				want = append(want, real(z))
+			}
+			slices.SortFunc(want, func(a, b float64) int { return -compare(a, b) })
+			if want[0] < 1e-12 {
+				continue
+			}
+			var reduced []float64
+			for _, z := range linear.Multipliers(r.Reduced(h, 1.0/contexts)) {
+				reduced = append(reduced, real(z))
+			}
+			got := Largest(j, h, 3, 1000)
+			near(t, name+", "+part+" on the range", slices.Max(reduced), want[0], 1e-10)
+			for i, e := range got {
+				if want[i] > 1e-9 {
+					near(t, fmt.Sprintf("%s, %s, eigenvalue %d", name, part, i), e.Value, want[i], 1e-9)
+				}
+			}
+			if few := Largest(j, h, 1, 8)[0]; math.Abs(few.Value-want[0]) > few.Residual+1e-12 {
+				t.Errorf("%s, %s: %v after 8 products, residual %v, want %v", name, part, few.Value, few.Residual, want[0])
+			}
+		}
+	}
+}
+
+func compare(a, b float64) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// Under an even block the fresh part alone sets the threshold of the ratio with k3, under an odd one it is between 2(1+μ)/λ_f and
+// 2(1+μ)/λ. A single number, the largest eigenvalue of Λ, gives neither.
+func TestRatioWithK3(t *testing.T) {
+	const contexts, arms = 5, 5
+	j := randomMatrix(contexts, arms, 60, 9)
+	r := NewRange(j)
+	p := fixedPoint(t, someContexts(contexts, arms, places["ratio, k3"]))
+	fresh, total := Largest(j, p.Fresh, 1, 100)[0].Value, Largest(j, p.Total(), 1, 100)[0].Value
+	for _, mu := range []float64{0, 0.5, 0.9} {
+		for k := 1; k <= 8; k++ {
+			d := r.Dynamics(p, update(0.1, mu, block(k)))
+			if !d.Mixed {
+				t.Fatal("the modes do not mix")
+			}
+			got := d.Threshold(linear.CriticalRate).At
+			t.Logf("μ = %v, K = %d: %.6f of 2(1+μ)/λ_f, %.4f of 2(1+μ)/λ, %.4f of one number", mu, k, got*fresh/(2*(1+mu)), got*total/(2*(1+mu)), got/d.OneNumber().Threshold(linear.CriticalRate).At)
+			switch what := fmt.Sprintf("μ = %v, K = %d", mu, k); {
+			case k%2 == 0 && mu < 0.9:
+				near(t, what, got, 2*(1+mu)/fresh, 1e-9)
+			case k%2 == 0:
+				if !(got <= 2*(1+mu)/fresh) {
+					t.Errorf("%s: critical rate %v, want at most %v", what, got, 2*(1+mu)/fresh)
+				}
+			}
+		}
+	}
+}
