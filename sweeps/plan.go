@@ -61,7 +61,7 @@ type Cell struct {
 
 	start   []float64    // logits at step 0
 	network *sim.Network // in their place, of a cell with a network
-	probed *sim.Cell // the simulator's input of a cell that measures more than its run; nil: Sim makes it
+	probed  *sim.Cell    // the simulator's input of a cell that measures more than its run; nil: Sim makes it
 }
 
 // Sim returns the simulator's input; zero if Status is NoFixedPoint. A cell keeps no copy of

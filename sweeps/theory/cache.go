@@ -143,7 +143,16 @@ func bytesOf(numbers ...float64) string {
 // Predict returns the prediction for settings at their fixed point. Length and number of
 // runs do not change it.
 func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
-	return cache.At(s, factors, nil, rom.Everything)
+	return cache.At(s, factors, nil, Whole(s))
+}
+
+// Whole returns the parts that tables and verdicts have of the prediction for settings: of a network those that take no
+// search of an interval.
+func Whole(s *config.Settings) rom.Extent {
+	if s.Deep() {
+		return rom.CriticalRate
+	}
+	return rom.Everything
 }
 
 // At returns the prediction for settings at a measured stiffness; nil stands for the

@@ -1,0 +1,104 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Task is a set of contexts, each with one right arm.
+type Task struct {
+	Arms       int
+	Inputs     [][]float64 // of each context, for an MLP
+	Tokens     [][]int     // of each context, for a transformer; nil if the task has no tokens
+	Vocabulary int         // tokens are 0 to Vocabulary − 1, the first the answers
+	Means      []float64   // mean reward of each arm, context by context, as logits are
+}
+
+// Addition returns addition modulo m: contexts (a, b), in the order of a·m + b, of which the right
+// arm is (a + b) mod m, among m arms. Inputs are two one-hot rows, of a and of b; tokens are a, b
+// and the sign =, number m. It needs m ≥ 2.
+func Addition(m int, right, wrong float64) (*Task, error) {
+	if m < 2 {
+		return nil, fmt.Errorf("network: modulus: got %d, want at least 2", m)
+	}
+	t := &Task{Arms: m, Vocabulary: m + 1}
+	for a := range m {
+		for b := range m {
+			input := make([]float64, 2*m)
+			input[a], input[m+b] = 1, 1
+			t.Tokens = append(t.Tokens, []int{a, b, m})
+			t.add(input, (a+b)%m, right, wrong)
+		}
+	}
+	return t, nil
+}
+
+// Gaussian returns contexts whose inputs are independent standard normal numbers and whose right
+// arms are uniform, both drawn from the seed.
+func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*Task, error) {
+	if err := errors.Join(atLeast("contexts", contexts, 1), atLeast("inputs", inputs, 1), atLeast("arms", arms, 2)); err != nil {
+		return nil, err
+	}
+	random := newNormals(seed)
+	t := &Task{Arms: arms}
+	for range contexts {
+		t.add(random.fill(nil, inputs, 1), random.random.IntN(arms), right, wrong)
+	}
+	return t, nil
+}
+
+// Digits returns pictures of the ten digits, 5 × 7 pixels of 0 or 1 with normal noise of a standard
+// deviation, drawn from the seed: copies of 0 to 9 in this order, then again 0 to 9, and so on. The
+// arms are the digits.
+func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error) {
+	var deviation error
+	if !(noise >= 0) {
+		deviation = fmt.Errorf("network: noise: got %v, want at least 0", noise)
+	}
+	if err := errors.Join(atLeast("copies", copies, 1), deviation); err != nil {
+		return nil, err
+	}
+	random := newNormals(seed)
+	t := &Task{Arms: len(digits)}
+	for range copies {
+		for digit, picture := range digits {
+			input := random.fill(nil, len(picture), noise)
+			for i := range input {
+				if picture[i] == '#' {
+					input[i]++
+				}
+			}
+			t.add(input, digit, right, wrong)
+		}
+	}
+	return t, nil
+}
+
+// add adds a context.
+func (t *Task) add(input []float64, answer int, right, wrong float64) {
+	t.Inputs = append(t.Inputs, input)
+	t.Means = append(t.Means, slices.Repeat([]float64{wrong}, t.Arms)...)
+	t.Means[len(t.Means)-t.Arms+answer] = right
+}
+
+func atLeast(name string, got, least int) error {
+	if got < least {
+		return fmt.Errorf("network: %s: got %d, want at least %d", name, got, least)
+	}
+	return nil
+}
+
+// digits holds the pictures of Digits, seven rows of five pixels.
+var digits = [10]string{
+	".###." + "#...#" + "#..##" + "#.#.#" + "##..#" + "#...#" + ".###.",
+	"..#.." + ".##.." + "..#.." + "..#.." + "..#.." + "..#.." + ".###.",
+	".###." + "#...#" + "....#" + "...#." + "..#.." + ".#..." + "#####",
+	"#####" + "...#." + "..#.." + "...#." + "....#" + "#...#" + ".###.",
+	"...#." + "..##." + ".#.#." + "#..#." + "#####" + "...#." + "...#.",
+	"#####" + "#...." + "####." + "....#" + "....#" + "#...#" + ".###.",
+	"..##." + ".#..." + "#...." + "####." + "#...#" + "#...#" + ".###.",
+	"#####" + "....#" + "...#." + "..#.." + "..#.." + "..#.." + "..#..",
+	".###." + "#...#" + "#...#" + ".###." + "#...#" + "#...#" + ".###.",
+	".###." + "#...#" + "#...#" + ".####" + "....#" + "...#." + ".##..",
+}
