@@ -1,0 +1,30 @@
+// Package network holds policies that are networks: logits of several contexts that are
+// functions of shared weights, with the two products of their Jacobian that gradients and
+// linear dynamics need. It knows contexts and weights, and neither rewards' effect, learning
+// nor theory: whoever has the force on the logits pulls it back with Pull.
+//
+// The same program gives the same bits on every run. Between architectures they may differ in
+// the last digits: products are summed by gonum, and tanh and erf come from package math.
+package network
+
+// Network is a parametrisation of logits: those of C contexts with A arms each are functions
+// of P weights. J is its Jacobian, C·A × P, at the weights of the last call of Logits. The
+// order of logits is context by context: ℓ of arm a in context x is element x·A + a.
+//
+// A Network holds the activations of the last call of Logits, so it serves one goroutine. Its
+// methods allocate nothing. They panic if a slice has another length than said.
+type Network interface {
+	// Weights returns P.
+	Weights() int
+	// Contexts returns C.
+	Contexts() int
+	// Arms returns A.
+	Arms() int
+	// Logits writes the C·A logits at weights w, of P entries, and keeps what Pull and Push
+	// need of them. It keeps no reference to w.
+	Logits(w, logits []float64)
+	// Pull writes Jᵀ u into gradient, of P entries; u has C·A.
+	Pull(u, gradient []float64)
+	// Push writes J d into change, of C·A entries; d has P.
+	Push(d, change []float64)
+}

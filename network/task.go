@@ -1,0 +1,98 @@
+package network
+
+import (
+	"math"
+	"slices"
+)
+
+// Task is a set of contexts, each with one right arm.
+type Task struct {
+	Arms       int
+	Inputs     [][]float64 // of each context, for an MLP
+	Tokens     [][]int     // of each context, for a transformer; nil if the task has no tokens
+	Vocabulary int         // tokens are 0 to Vocabulary − 1, the first the answers
+	Means      []float64   // mean reward of each arm, context by context, as logits are
+}
+
+// Addition returns addition modulo m: contexts (a, b), in the order of a·m + b, of which the right
+// arm is (a + b) mod m, among m arms. Inputs are two one-hot rows, of a and of b; tokens are a, b
+// and the sign =, number m. It needs m ≥ 2.
+func Addition(m int, right, wrong float64) (*Task, error) {
+	var bad mistakes
+	if bad.least("modulus", m, 2); bad != nil {
+		return nil, bad.err()
+	}
+	t := &Task{Arms: m, Vocabulary: m + 1}
+	for a := range m {
+		for b := range m {
+			input := make([]float64, 2*m)
+			input[a], input[m+b] = 1, 1
+			t.Tokens = append(t.Tokens, []int{a, b, m})
+			t.add(input, (a+b)%m, right, wrong)
+		}
+	}
+	return t, nil
+}
+
+// Gaussian returns contexts whose inputs are independent standard normal numbers and whose right
+// arms are uniform, both drawn from the seed.
+func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*Task, error) {
+	var bad mistakes
+	bad.least("contexts", contexts, 1)
+	bad.least("inputs", inputs, 1)
+	if bad.least("arms", arms, 2); bad != nil {
+		return nil, bad.err()
+	}
+	random := newNormals(seed)
+	t := &Task{Arms: arms}
+	for range contexts {
+		t.add(random.fill(nil, inputs, 1), random.random.IntN(arms), right, wrong)
+	}
+	return t, nil
+}
+
+// Digits returns pictures of the ten digits, 5 × 7 pixels of 0 or 1 with normal noise of a standard
+// deviation, drawn from the seed: copies of 0 to 9 in this order, then again 0 to 9, and so on. The
+// arms are the digits.
+func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error) {
+	var bad mistakes
+	bad.least("copies", copies, 1)
+	if bad.want(noise >= 0 && !math.IsInf(noise, 0), "noise", noise, "a finite number, at least 0"); bad != nil {
+		return nil, bad.err()
+	}
+	random := newNormals(seed)
+	t := &Task{Arms: len(digits)}
+	for range copies {
+		for digit, picture := range digits {
+			input := random.fill(nil, len(picture), noise)
+			for i := range input {
+				if picture[i] == '#' {
+					input[i]++
+				}
+			}
+			t.add(input, digit, right, wrong)
+		}
+	}
+	return t, nil
+}
+
+// add adds a context.
+func (t *Task) add(input []float64, answer int, right, wrong float64) {
+	t.Inputs = append(t.Inputs, input)
+	t.Means = append(t.Means, slices.Repeat([]float64{wrong}, t.Arms)...)
+	t.Means[len(t.Means)-t.Arms+answer] = right
+}
+
+// digits holds the pictures of Digits, seven rows of five pixels.
+var digits = [10]string{
+	".###." + "#...#" + "#..##" + "#.#.#" + "##..#" + "#...#" + ".###.",
+	"..#.." + ".##.." + "..#.." + "..#.." + "..#.." + "..#.." + ".###.",
+	".###." + "#...#" + "....#" + "...#." + "..#.." + ".#..." + "#####",
+	"#####" + "...#." + "..#.." + "...#." + "....#" + "#...#" + ".###.",
+	"...#." + "..##." + ".#.#." + "#..#." + "#####" + "...#." + "...#.",
+	"#####" + "#...." + "####." + "....#" + "....#" + "#...#" + ".###.",
+	"..##." + ".#..." + "#...." + "####." + "#...#" + "#...#" + ".###.",
+	"#####" + "....#" + "...#." + "..#.." + "..#.." + "..#.." + "..#..",
+	".###." + "#...#" + "#...#" + ".###." + "#...#" + "#...#" + ".###.",
+	".###." + "#...#" + "#...#" + ".####" + "....#" + "...#." + ".##..",
+}
