@@ -1,37 +1,42 @@
 package network
 
-// affine is a matrix of weights and what goes through it: sums = inputs W + b.
+// affine is a matrix of weights and what goes through it: sums = inputs W + b. Its weights are W,
+// a row for each input, then b.
 type affine struct {
-	weights    matrix // n+1 × m: W, then b
-	transposed matrix // m × n: Wᵀ
-	gradient   matrix // n+1 × m: of weights, before it is written
-	inputs     matrix // rows × n+1: whatever is before, then a column of ones
-	changes    matrix // rows × n: derivatives of the inputs along a direction
-	force      matrix // rows × n: derivatives with respect to the inputs
+	weights    matrix    // W, n × m
+	shift      []float64 // b
+	transposed matrix    // Wᵀ
+	gradient   matrix    // of W, or a change of it
+	inputs     matrix    // rows × n
+	changes    matrix    // of the inputs along a direction
+	force      matrix    // on the inputs
 }
 
 // newAffine returns a map of rows with n numbers to rows with m numbers.
 func newAffine(rows, n, m int) *affine {
-	l := &affine{newMatrix(n+1, m), newMatrix(m, n), newMatrix(n+1, m), newMatrix(rows, n+1), newMatrix(rows, n), newMatrix(rows, n)}
-	for i := range rows {
-		l.inputs.row(i)[n] = 1
-	}
-	return l
+	return &affine{newMatrix(n, m), make([]float64, m), newMatrix(m, n), newMatrix(n, m), newMatrix(rows, n), newMatrix(rows, n), newMatrix(rows, n)}
 }
 
-func (l *affine) size() int { return l.weights.rows * l.weights.columns }
+func (l *affine) size() int { return (l.weights.rows + 1) * l.weights.columns }
 
-// input returns the inputs, without the ones.
-func (l *affine) input() matrix { return l.inputs.part(l.inputs.rows, l.changes.columns) }
+// cut returns the parts of weights, or of a gradient, that belong to W and to b.
+func (l *affine) cut(w []float64) (matrix, shift []float64) {
+	count := l.weights.rows * l.weights.columns
+	return w[:count], w[count:l.size()]
+}
 
 // forward sets weights and computes sums of the inputs.
 func (l *affine) forward(w []float64, sums matrix) {
+	w, shift := l.cut(w)
 	l.weights.read(w)
+	copy(l.shift, shift)
 	l.transposed.transpose(l.weights)
-	multiply(sums, l.inputs, l.weights)
+	sums.repeat(l.shift)
+	addProduct(sums, l.inputs, l.weights)
 }
 
-// pull computes the gradient of the weights and the force on the inputs, of the force on the sums.
+// pull writes the gradient of the weights and computes the force on the inputs, of the force on the
+// sums.
 func (l *affine) pull(force matrix, gradient []float64) {
 	l.pullWeights(force, gradient)
 	multiply(l.force, force, l.transposed)
@@ -39,18 +44,25 @@ func (l *affine) pull(force matrix, gradient []float64) {
 
 // pullWeights is pull without the inputs.
 func (l *affine) pullWeights(force matrix, gradient []float64) {
+	gradient, shift := l.cut(gradient)
 	multiplyTransposed(l.gradient, l.inputs, force)
 	l.gradient.write(gradient)
+	clear(shift)
+	for i := range force.rows {
+		addScaled(shift, 1, force.row(i))
+	}
 }
 
 // push computes the change of the sums along a change of the weights and the changes of the inputs.
 func (l *affine) push(d []float64, sums matrix) {
 	l.pushWeights(d, sums)
-	addProduct(sums, l.changes, l.weights.part(l.changes.columns, l.weights.columns))
+	addProduct(sums, l.changes, l.weights)
 }
 
 // pushWeights is push with fixed inputs.
 func (l *affine) pushWeights(d []float64, sums matrix) {
+	d, shift := l.cut(d)
 	l.gradient.read(d)
-	multiply(sums, l.inputs, l.gradient)
+	sums.repeat(shift)
+	addProduct(sums, l.inputs, l.gradient)
 }

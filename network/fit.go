@@ -17,7 +17,7 @@ const (
 )
 
 // dampings lists δ of Fit in units of the largest diagonal entry of J Jᵀ, the first for the end.
-var dampings = [...]float64{0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10}
+var dampings = [...]float64{0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1}
 
 // Fit changes the weights w of a network until its log-probabilities in every context are those of
 // logits target, within FitError, and returns the number of steps. It fails with an error that says

@@ -42,6 +42,6 @@ func (n *normals) fill(w []float64, count int, deviation float64) []float64 {
 
 // layer appends weights of a layer: those of W with a standard deviation, those of b zero.
 func (n *normals) layer(w []float64, l *affine, deviation float64) []float64 {
-	inputs, outputs := l.changes.columns, l.weights.columns
+	inputs, outputs := l.weights.rows, l.weights.columns
 	return append(n.fill(w, inputs*outputs, deviation), make([]float64, outputs)...)
 }

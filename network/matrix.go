@@ -1,7 +1,5 @@
 package network
 
-import "fmt"
-
 // matrix holds numbers row by row. Its memory is padded to full tiles, see accumulate: what
 // stands in the padding is arbitrary, and never meets an entry.
 type matrix struct {
@@ -22,12 +20,6 @@ func newMatrix(rows, columns int) matrix {
 
 // roundUp returns the least multiple of step that is at least n.
 func roundUp(n, step int) int { return (n + step - 1) / step * step }
-
-// part returns the upper left part of m.
-func (m matrix) part(rows, columns int) matrix {
-	m.rows, m.columns = rows, columns
-	return m
-}
 
 // row returns row i.
 func (m matrix) row(i int) []float64 { return m.data[i*m.stride:][:m.columns] }
@@ -52,6 +44,13 @@ func (m matrix) transpose(a matrix) {
 		for j, to := 0, m.row(i); j < len(to); j++ {
 			to[j] = a.data[j*a.stride+i]
 		}
+	}
+}
+
+// repeat sets every row.
+func (m matrix) repeat(row []float64) {
+	for i := range m.rows {
+		copy(m.row(i), row)
 	}
 }
 
@@ -103,12 +102,5 @@ func accumulatePlain(c, a matrix, rowStep, step int, b matrix) {
 				sums[j] += float64(factor * from[j])
 			}
 		}
-	}
-}
-
-// mustHave panics unless a slice has the length that is needed.
-func mustHave(name string, x []float64, want int) {
-	if len(x) != want {
-		panic(fmt.Sprintf("network: %s has length %d, want %d", name, len(x), want))
 	}
 }

@@ -10,8 +10,7 @@ import (
 //
 //	h_0 = x,  h_l = φ(h_{l−1} W_l + b_l) for every hidden layer,  ℓ = h_L W_{L+1} + b_{L+1}.
 //
-// Its weights are those of the layers in this order, each layer a matrix of one row per input
-// and a last row b_l, row by row.
+// Its weights are W_1, b_1, W_2 and so on, a W row by row, a row for each input.
 type MLP struct {
 	layers []*affine
 	slopes []matrix // C × n: φ' at the sums of each hidden layer
@@ -24,17 +23,8 @@ type MLP struct {
 // NewMLP returns a network whose contexts are the rows of inputs, all of one length, with 1 to
 // 3 hidden layers of the given widths.
 func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) (*MLP, error) {
-	switch {
-	case len(inputs) == 0 || len(inputs[0]) == 0:
-		return nil, fmt.Errorf("network: got no inputs, want a row of numbers for each context")
-	case slices.ContainsFunc(inputs, func(x []float64) bool { return len(x) != len(inputs[0]) }):
-		return nil, fmt.Errorf("network: got rows of inputs of several lengths, want one length")
-	case len(hidden) < 1 || len(hidden) > 3 || slices.Min(hidden) < 1:
-		return nil, fmt.Errorf("network: hidden widths: got %v, want 1 to 3 positive integers", hidden)
-	case arms < 2:
-		return nil, fmt.Errorf("network: arms: got %d, want at least 2", arms)
-	case !activation.known():
-		return nil, fmt.Errorf("network: activation: got %v, want tanh, relu or gelu", activation)
+	if err := checkMLP(inputs, hidden, arms, activation); err != nil {
+		return nil, err
 	}
 	n := &MLP{apply: activations[activation].apply, gain: activations[activation].gain, force: newMatrix(len(inputs), arms)}
 	before := len(inputs[0])
@@ -49,6 +39,22 @@ func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) (
 		copy(n.layers[0].inputs.row(x), input)
 	}
 	return n, nil
+}
+
+// checkMLP returns everything that is wrong with the arguments of NewMLP.
+func checkMLP(inputs [][]float64, hidden []int, arms int, activation Activation) error {
+	var m mistakes
+	m.want(len(inputs) > 0 && len(inputs[0]) > 0, "inputs", len(inputs), "a row of numbers for each context")
+	for x, row := range inputs {
+		m.want(len(row) == len(inputs[0]), fmt.Sprintf("number of inputs of context %d", x), len(row), fmt.Sprint(len(inputs[0])))
+	}
+	m.want(1 <= len(hidden) && len(hidden) <= 3, "number of hidden layers", len(hidden), "1 to 3")
+	for i, width := range hidden {
+		m.least(fmt.Sprintf("width of hidden layer %d", i+1), width, 1)
+	}
+	m.least("arms", arms, 2)
+	m.want(activation.known(), "activation", activation, "tanh, relu or gelu")
+	return m.err()
 }
 
 // Weights implements Network.
@@ -71,7 +77,7 @@ func (n *MLP) Initial(seed uint64) []float64 {
 		if i == len(n.layers)-1 {
 			gain = 1
 		}
-		w = random.layer(w, l, math.Sqrt(gain/float64(l.changes.columns)))
+		w = random.layer(w, l, math.Sqrt(gain/float64(l.weights.rows)))
 	}
 	return w
 }
@@ -82,7 +88,7 @@ func (n *MLP) Logits(w, logits []float64) {
 	mustHave("logits", logits, n.Contexts()*n.Arms())
 	last := len(n.layers) - 1
 	for i, l := range n.layers[:last] {
-		sums := n.layers[i+1].input()
+		sums := n.layers[i+1].inputs
 		l.forward(w, sums)
 		n.apply(sums, n.slopes[i])
 		w = w[l.size():]

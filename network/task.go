@@ -1,8 +1,7 @@
 package network
 
 import (
-	"errors"
-	"fmt"
+	"math"
 	"slices"
 )
 
@@ -19,8 +18,9 @@ type Task struct {
 // arm is (a + b) mod m, among m arms. Inputs are two one-hot rows, of a and of b; tokens are a, b
 // and the sign =, number m. It needs m ≥ 2.
 func Addition(m int, right, wrong float64) (*Task, error) {
-	if m < 2 {
-		return nil, fmt.Errorf("network: modulus: got %d, want at least 2", m)
+	var bad mistakes
+	if bad.least("modulus", m, 2); bad != nil {
+		return nil, bad.err()
 	}
 	t := &Task{Arms: m, Vocabulary: m + 1}
 	for a := range m {
@@ -37,8 +37,11 @@ func Addition(m int, right, wrong float64) (*Task, error) {
 // Gaussian returns contexts whose inputs are independent standard normal numbers and whose right
 // arms are uniform, both drawn from the seed.
 func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*Task, error) {
-	if err := errors.Join(atLeast("contexts", contexts, 1), atLeast("inputs", inputs, 1), atLeast("arms", arms, 2)); err != nil {
-		return nil, err
+	var bad mistakes
+	bad.least("contexts", contexts, 1)
+	bad.least("inputs", inputs, 1)
+	if bad.least("arms", arms, 2); bad != nil {
+		return nil, bad.err()
 	}
 	random := newNormals(seed)
 	t := &Task{Arms: arms}
@@ -52,12 +55,10 @@ func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*T
 // deviation, drawn from the seed: copies of 0 to 9 in this order, then again 0 to 9, and so on. The
 // arms are the digits.
 func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error) {
-	var deviation error
-	if !(noise >= 0) {
-		deviation = fmt.Errorf("network: noise: got %v, want at least 0", noise)
-	}
-	if err := errors.Join(atLeast("copies", copies, 1), deviation); err != nil {
-		return nil, err
+	var bad mistakes
+	bad.least("copies", copies, 1)
+	if bad.want(noise >= 0 && !math.IsInf(noise, 0), "noise", noise, "a finite number, at least 0"); bad != nil {
+		return nil, bad.err()
 	}
 	random := newNormals(seed)
 	t := &Task{Arms: len(digits)}
@@ -80,13 +81,6 @@ func (t *Task) add(input []float64, answer int, right, wrong float64) {
 	t.Inputs = append(t.Inputs, input)
 	t.Means = append(t.Means, slices.Repeat([]float64{wrong}, t.Arms)...)
 	t.Means[len(t.Means)-t.Arms+answer] = right
-}
-
-func atLeast(name string, got, least int) error {
-	if got < least {
-		return fmt.Errorf("network: %s: got %d, want at least %d", name, got, least)
-	}
-	return nil
 }
 
 // digits holds the pictures of Digits, seven rows of five pixels.

@@ -21,6 +21,7 @@ func TestArchitecture(t *testing.T) {
 		{"grpo/fp", nil, nil, "a leaf: exp and log"},
 		{"option", nil, []string{"math/rand", "gonum.org/v1/gonum/mat"}, "a leaf: words and structures, which compute nothing"},
 		{"grpo", []string{"option", "grpo/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "the algorithm is pure: no I/O, no configuration"},
+		{"network", []string{"grpo/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "a parametrisation of logits knows no learning and no theory"},
 		{"rom/fp", nil, nil, "a leaf: exp and erfc"},
 		{"rom/weight", []string{"option", "rom/fp"}, []string{"gonum.org/v1/gonum/mat"}, "a table of functions of a ratio"},
 		{"rom/group", []string{"option", "rom/fp", "rom/weight"}, []string{"gonum.org/v1/gonum/mat"}, "the law of a group knows no logits, no penalty and no dynamics"},

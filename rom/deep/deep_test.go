@@ -96,12 +96,15 @@ func TestTabularIsRom(t *testing.T) {
 	for name, of := range places {
 		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.2}}, {{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.2}}} {
 			for _, lag := range []option.Lag{block(1), block(2), block(5), {Kind: option.Delay, Interval: 3}} {
-				for _, mu := range []float64{0, 0.5, 0.9} {
-					context := rom.Params{Arms: arms, Estimator: of, Lag: lag, Optimizer: option.Optimizer{LearningRate: 0.05, Momentum: mu}}
+				for _, o := range []option.Optimizer{{}, {Momentum: 0.5}, {Momentum: 0.9}, {Kind: option.Nesterov, Momentum: 0.9}} {
+					o.LearningRate = 0.05
+					context := rom.Params{Arms: arms, Estimator: of, Lag: lag, Optimizer: o}
 					p := fixedPoint(t, []rom.Params{context})
-					d := NewRange(tabular(len(arms))).Dynamics(p, update(0.05, mu, lag))
+					by := update(o.LearningRate, o.Momentum, lag)
+					by.Method = o.Kind
+					d := NewRange(tabular(len(arms))).Dynamics(p, by)
 					want := rom.Predict(context).Exact
-					what := fmt.Sprintf("%s, %d arms, %v, μ = %v: ", name, len(arms), lag, mu)
+					what := fmt.Sprintf("%s, %d arms, %v %d, %v with μ = %v: ", name, len(arms), lag.Kind, lag.Interval, o.Kind, o.Momentum)
 					near(t, what+"radius", d.SpectralRadius(), *want.SpectralRadius, 1e-9)
 					for of, value := range map[linear.Event]*float64{
 						linear.CriticalRate: want.CriticalLearningRate, linear.OnsetRate: want.OscillationLearningRate, linear.CriticalInterval: want.CriticalRefreshInterval,
@@ -275,7 +278,8 @@ func compare(a, b float64) int {
 }
 
 // Under an even block the fresh part alone sets the threshold of the ratio with k3, under an odd one it is between 2(1+μ)/λ_f and
-// 2(1+μ)/λ. A single number, the largest eigenvalue of Λ, gives neither.
+// 2(1+μ)/λ, as long as the momentum is small; with μ = 0.9 a pair of multipliers leaves the unit circle before. A single
+// number, the largest eigenvalue of Λ, gives none of these.
 func TestRatioWithK3(t *testing.T) {
 	const contexts, arms = 5, 5
 	j := randomMatrix(contexts, arms, 60, 9)
@@ -289,10 +293,14 @@ func TestRatioWithK3(t *testing.T) {
 				t.Fatal("the modes do not mix")
 			}
 			got := d.Threshold(linear.CriticalRate).At
-			t.Logf("μ = %v, K = %d: %.6f of 2(1+μ)/λ_f, %.4f of 2(1+μ)/λ, %.4f of one number", mu, k, got*fresh/(2*(1+mu)), got*total/(2*(1+mu)), got/d.OneNumber().Threshold(linear.CriticalRate).At)
+			t.Logf("μ = %v, K = %d: %.4f of 2(1+μ)/λ_f, %.4f of 2(1+μ)/λ, %.2f of one number", mu, k, got*fresh/(2*(1+mu)), got*total/(2*(1+mu)), got/d.OneNumber().Threshold(linear.CriticalRate).At)
 			switch what := fmt.Sprintf("μ = %v, K = %d", mu, k); {
 			case k%2 == 0 && mu < 0.9:
 				near(t, what, got, 2*(1+mu)/fresh, 1e-9)
+			case mu < 0.9:
+				if !(2*(1+mu)/fresh < got && got < 2*(1+mu)/total*(1+1e-9)) {
+					t.Errorf("%s: critical rate %v, want between %v and %v", what, got, 2*(1+mu)/fresh, 2*(1+mu)/total)
+				}
 			case k%2 == 0:
 				if !(got <= 2*(1+mu)/fresh) {
 					t.Errorf("%s: critical rate %v, want at most %v", what, got, 2*(1+mu)/fresh)
@@ -300,4 +308,95 @@ func TestRatioWithK3(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of more directions than are scanned finely, thresholds are still those of package linear, which looks at all of them on a fine grid.
+func TestThresholdsOfManyDirections(t *testing.T) {
+	const contexts, arms = 9, 4
+	r := NewRange(randomMatrix(contexts, arms, 60, 2))
+	for _, c := range []struct {
+		place string
+		lag   option.Lag
+		mu    float64
+	}{
+		{"ratio, k3", block(2), 0.9}, {"ratio, k3", block(3), 0}, {"exact KL at the present policy", block(4), 0}, {"k2", option.Lag{Kind: option.Delay, Interval: 1}, 0.9},
+	} {
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places[c.place])), update(1, c.mu, c.lag))
+		if !d.Mixed || r.Rank() <= scanned {
+			t.Fatalf("%s: %d directions, mixed %v", c.place, r.Rank(), d.Mixed)
+		}
+		near(t, fmt.Sprintf("%s, %v %d, μ = %v", c.place, c.lag.Kind, c.lag.Interval, c.mu),
+			d.Threshold(linear.CriticalRate).At, d.Dynamics.Threshold(linear.CriticalRate).At, 1e-9)
+	}
+}
+
+// Where min(Λ_f, 2/η − Λ_f) exceeds Λ_s no block is unstable; where Λ_f does not exceed Λ_s a long block always is.
+func TestIntervalsThatDoNotMatter(t *testing.T) {
+	const contexts, arms = 4, 3
+	r := NewRange(randomMatrix(contexts, arms, 30, 2))
+	for _, beta := range []float64{0.1, 0.2, 0.4, 1, 2} {
+		of := places["ratio, k3"]
+		of.KL.Coefficient = beta
+		p := fixedPoint(t, someContexts(contexts, arms, of))
+		critical := r.Dynamics(p, update(1, 0, block(2))).Threshold(linear.CriticalRate).At
+		for _, share := range []float64{0.1, 0.5, 0.9, 0.99} {
+			d := r.Dynamics(p, update(share*critical, 0, block(2)))
+			m, _ := d.mixed()
+			proven := m.lag.provenStable(m, d.Whole.Rate)
+			largest := 0.0
+			for k := 1; k <= 64; k++ {
+				largest = max(largest, m.radius(d.Whole.Rate, k))
+			}
+			limit := m.radius(d.Whole.Rate, 1<<16)
+			var rest mat.Dense
+			rest.Sub(d.Whole.Fresh, d.Whole.Stale)
+			exceeds := real(linear.Multipliers(&rest)[0]) > 0
+			for _, z := range linear.Multipliers(&rest) {
+				exceeds = exceeds && real(z) > 0
+			}
+			t.Logf("β = %v at %v of the critical rate: proven %v, Λ_f > Λ_s %v, largest radius %.6f, of a long block %.6f", beta, share, proven, exceeds, largest, limit)
+			if proven && (largest >= 1 || d.Threshold(linear.CriticalInterval) != linear.Never) {
+				t.Errorf("β = %v at %v of the critical rate: proven stable, but the radius is %v", beta, share, largest)
+			}
+			if exceeds != (limit < 1) {
+				t.Errorf("β = %v at %v of the critical rate: Λ_f exceeds Λ_s: %v, but the radius of a long block is %v", beta, share, exceeds, limit)
+			}
+		}
+	}
+}
+
+// Without scale and with the exact KL the fixed point is log π = log π_ref + m/β; contexts without one are listed.
+func TestFixedPoint(t *testing.T) {
+	contexts := someContexts(3, 4, places["whole"])
+	p := fixedPoint(t, contexts)
+	for x := range contexts {
+		for a, arm := range contexts[x].Arms {
+			// φ_G = 1 − 1/G
+			change := func(a int, arm option.Arm) float64 {
+				return p.Logits[x*4+a] - contexts[x].Reference[a] - arm.Mean*(1-1.0/16)/0.4
+			}
+			near(t, fmt.Sprintf("context %d, arm %d", x, a), 1+change(a, arm), 1+change(0, contexts[x].Arms[0]), 1e-9)
+		}
+	}
+	contexts[1].KL = option.KL{}
+	if _, err := FixedPoint(contexts); err == nil || err.Error() != "no fixed point is known of contexts [1] of 3" {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// A Jacobian whose products do not fit together is a mistake of the caller.
+func TestNotAdjoint(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic where Pull is not the transpose of Push")
+		}
+	}()
+	NewRange(skewed{randomMatrix(2, 2, 5, 1)})
+}
+
+type skewed struct{ matrix }
+
+func (s skewed) Push(d, change []float64) {
+	s.matrix.Push(d, change)
+	change[0] *= 1.001
 }

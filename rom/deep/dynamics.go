@@ -2,6 +2,7 @@ package deep
 
 import (
 	"cmp"
+	"math"
 	"math/cmplx"
 	"slices"
 
@@ -51,28 +52,28 @@ func (d *Dynamics) OneNumber() *Dynamics {
 // SpectralRadius returns the largest modulus of a multiplier, of a refresh period (block) or a step (delay), of all directions that are not neutral;
 // NaN where a spectrum is not known.
 func (d *Dynamics) SpectralRadius() float64 {
-	if b := d.mixedBlock(); b != nil {
-		return b.radius(d.Whole.Rate, d.Whole.Lag.Period())
+	if m, interval := d.mixed(); m != nil {
+		return m.radius(d.Whole.Rate, interval)
 	}
 	values := d.Multipliers()
 	if len(values) == 0 {
-		return cmplx.Abs(cmplx.NaN())
+		return math.NaN()
 	}
 	return cmplx.Abs(values[0])
 }
 
 // Threshold returns the threshold of an event of the whole dynamics; linear.Never where it provably does not occur, as an interval where the
-// lag does not matter. Of a block in which modes mix CriticalRate and CriticalInterval are those of mixedBlock, which takes
-// 0.1 s for a hundred directions.
+// lag does not matter. Where modes mix under a block or a delay, CriticalRate takes, of a hundred directions, 0.1 s (block without momentum), 1 s (block), or
+// some twenty spectra of matrices with τ + 2 rows of a direction each (delay); OnsetRate is that of package linear, and takes minutes.
 func (d *Dynamics) Threshold(of linear.Event) linear.Threshold {
-	b := d.mixedBlock()
+	m, interval := d.mixed()
 	switch {
-	case b == nil || of == linear.OnsetRate:
+	case m == nil || of == linear.OnsetRate:
 		return d.Dynamics.Threshold(of)
 	case of == linear.CriticalRate:
-		return b.criticalRate(d.Whole.Lag.Period())
+		return m.criticalRate(interval)
 	}
-	return b.criticalInterval(d.Whole.Rate)
+	return m.criticalInterval(d.Whole.Rate)
 }
 
 // Mode is an eigenmode of Λ, a motion a(t) of the weights along one direction of the range.
