@@ -2,7 +2,6 @@ package theory
 
 import (
 	"math"
-	"slices"
 
 	"grposim/grpo"
 	"grposim/option"
@@ -22,7 +21,11 @@ func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Ex
 	p, known := t.ofNetworks[key]
 	t.mutex.Unlock()
 	if !known {
-		p = cache.network(s).predict(s, factors, of)
+		if factors == rom.Unit {
+			p = cache.network(s).predict(s, of)
+		} else {
+			p = stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
+		}
 		t.mutex.Lock()
 		defer t.mutex.Unlock()
 		t.ofNetworks[key] = p
@@ -37,8 +40,22 @@ type networkKey struct {
 	of       rom.Extent
 }
 
-// predict is Cache.atNetwork.
-func (n *policyNetwork) predict(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
+// stiffer returns a prediction with all stiffness matrices scaled by a factor: the dynamics depends on ηΛ alone.
+func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
+	scaled := *p
+	scaled.Stiffness.Total *= factor
+	scaled.Stiffness.Fresh *= factor
+	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
+		if *rate != nil {
+			x := **rate / factor
+			*rate = &x
+		}
+	}
+	return &scaled
+}
+
+// predict is Cache.atNetwork of the theory as derived.
+func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
 	p.ForceKind = rom.Exact
 	out := func(because scope.Reason) *rom.Prediction {
@@ -52,28 +69,15 @@ func (n *policyNetwork) predict(s *config.Settings, factors rom.Factors, of rom.
 		return out(scope.Networks.Because("Adam"))
 	}
 	p.FixedPoint = &rom.FixedPoint{Reward: n.point.Reward}
-	point := n.at(factors)
-	exact := n.space().Dynamics(point, linear.Update{
+	exact := n.space().Dynamics(n.point, linear.Update{
 		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
 	})
-	p.Stiffness = rom.ModeStiffness{Total: exact.Modes()[0].Total(), Fresh: deep.Largest(n.atRest(), point.Fresh, 1, math.MaxInt)[0].Value}
+	p.Stiffness = rom.ModeStiffness{Total: exact.Modes()[0].Total(), Fresh: deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value}
 	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
 	p.Noise.Because = scope.Networks.Because("the stationary law")
 	return p
-}
-
-// at returns the fixed point with the constants of the theory scaled by factors.
-func (p *policyNetwork) at(factors rom.Factors) *deep.Point {
-	if factors == rom.Unit {
-		return p.point
-	}
-	scaled := slices.Clone(p.params)
-	for x := range scaled {
-		scaled[x].Factors = factors
-	}
-	return deep.At(scaled, p.point.Logits)
 }
 
 // dynamicsOf returns the parts of the linear dynamics of a network.
