@@ -117,7 +117,7 @@ func TestTabularIsRom(t *testing.T) {
 							near(t, fmt.Sprintf("%sevent %v", what, of), *got, *value, 1e-9)
 						}
 					}
-					law, err := d.Law(d.Modes())
+					law, err := d.Law(d.Modes(), Window{})
 					if err != nil {
 						t.Errorf("%s%v", what, err)
 						continue

@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// phases calls visit with the covariance of all weights before each step of one stationary period of a block, from the recursion of the
-// covariance of (w, ηv, past w), step by step from rest.
-func (r *recursion) phases(periods int, visit func(w *mat.Dense)) {
+// covariances calls visit with the covariance of all weights before each of the steps of a block, from the recursion of the
+// covariance of (w, ηv, w_old), step by step from rest.
+func (r *recursion) covariances(steps int, visit func(t int, w *mat.Dense)) {
 	p, _ := r.fresh.Dims()
 	step := mat.NewDense(3*p, 3*p, nil) // of (w, ηv, w_old)
 	kicks := mat.NewDense(3*p, p, nil)
@@ -39,54 +39,60 @@ func (r *recursion) phases(periods int, visit func(w *mat.Dense)) {
 		refresh.Set(2*p+i, i, 1)
 	}
 	noise, x := linear.Congruence(kicks, r.noise), mat.NewDense(3*p, 3*p, nil)
-	for t := range periods {
-		x = linear.Congruence(refresh, x)
-		for range r.lag.Interval {
-			if t == periods-1 {
-				visit(mat.DenseCopyOf(x.Slice(0, p, 0, p)))
-			}
-			x = linear.Congruence(step, x)
-			x.Add(x, noise)
+	for t := range steps {
+		if t%r.lag.Interval == 0 {
+			x = linear.Congruence(refresh, x)
 		}
+		visit(t, mat.DenseCopyOf(x.Slice(0, p, 0, p)))
+		x = linear.Congruence(step, x)
+		x.Add(x, noise)
 	}
 }
 
-// Var J and the variances of modes are those of the recursion of the covariance on all weights, whether modes mix or not.
+// Var J and the variances of modes are those of the recursion of the covariance on all weights, whether modes mix or not, in short runs too.
 func TestLawAgainstTheRecursion(t *testing.T) {
 	const contexts, arms, weights, rate = 2, 3, 5, 0.4
 	j := randomMatrix(contexts, arms, weights, 4)
 	r := NewRange(j)
+	onWeights := func(covector []float64) *mat.VecDense {
+		var w mat.VecDense
+		w.MulVec(j.j.T(), mat.NewVecDense(len(covector), covector))
+		return &w
+	}
 	for name, of := range places {
 		p := fixedPoint(t, someContexts(contexts, arms, of))
 		for _, lag := range []option.Lag{block(1), block(4)} {
 			for _, mu := range []float64{0, 0.9} {
-				what := fmt.Sprintf("%s, %v, μ = %v: ", name, lag, mu)
 				d := r.Dynamics(p, update(rate, mu, lag))
 				modes := d.Modes()
-				law, err := d.Law(modes)
-				if err != nil {
-					t.Errorf("%s%v", what, err)
-					continue
-				}
-				onWeights := func(covector []float64) *mat.VecDense {
-					var w mat.VecDense
-					w.MulVec(j.j.T(), mat.NewVecDense(len(covector), covector))
-					return &w
-				}
-				reward, variances, count := 0.0, make([]float64, len(modes)), 0.0
-				periods := int(40/(-math.Log(d.SpectralRadius()))) + 1
-				wholeSpace(j, p, rate, mu, lag).phases(periods, func(x *mat.Dense) {
-					slope := onWeights(p.Slope)
-					reward += mat.Inner(slope, x, slope)
-					for i := range modes {
-						l := onWeights(modes[i].Covector)
-						variances[i] += mat.Inner(l, x, l)
+				long := int(35/-math.Log(d.SpectralRadius())+1) * lag.Interval
+				for _, over := range []Window{{}, {5, 30}} {
+					what := fmt.Sprintf("%s, block of %d, μ = %v, steps %v: ", name, lag.Interval, mu, over)
+					law, err := d.Law(modes, over)
+					if err != nil {
+						t.Errorf("%s%v", what, err)
+						continue
 					}
-					count++
-				})
-				near(t, what+"Var J", law.Reward, reward/count, 1e-9)
-				for i, v := range variances {
-					near(t, fmt.Sprintf("%smode %d", what, i), law.Modes[i], v/count, 1e-9)
+					steps := over
+					if over.To == 0 {
+						steps = Window{long, long + lag.Interval}
+					}
+					reward, variances := 0.0, make([]float64, len(modes))
+					wholeSpace(j, p, rate, mu, lag).covariances(steps.To, func(t int, x *mat.Dense) {
+						if t < steps.From {
+							return
+						}
+						slope, count := onWeights(p.Slope), float64(steps.To-steps.From)
+						reward += mat.Inner(slope, x, slope) / count
+						for i := range modes {
+							l := onWeights(modes[i].Covector)
+							variances[i] += mat.Inner(l, x, l) / count
+						}
+					})
+					near(t, what+"Var J", law.Reward, reward, 1e-9)
+					for i, v := range variances {
+						near(t, fmt.Sprintf("%smode %d", what, i), law.Modes[i], v, 1e-9)
+					}
 				}
 			}
 		}

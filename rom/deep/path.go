@@ -14,7 +14,7 @@ import (
 // Path returns J, the mean over contexts of the expected reward, before each of the given number of steps and after the last, of the mean field whose
 // kernel stays that of r, from the given logits, C·A:
 //
-//	v ← μv + (1/C) QQᵀJJᵀQQᵀ u(ℓ, ℓ_old),  ℓ ← ℓ + η(a u-part + b v), as in linear.System
+//	g = (1/C) QKQᵀ u(ℓ, ℓ_old),  ℓ ← ℓ + η(a g + b v),  v ← μv + g,  a and b of linear.StepGains
 //
 // The kernel is all that the logits see of the weights as long as J does not change. The path ends early where J is not
 // finite. The lag is a block or a delay.
@@ -48,6 +48,17 @@ func (r *Range) Path(contexts []rom.Params, logits []float64, o option.Optimizer
 			past = past[len(past)-longest-1:]
 		}
 	}
+}
+
+// PathSize returns Path through the kernel at the start, and how far that through the kernel at the end is from it at each
+// step, the size of what a kernel that is held leaves out: |J by one − J by the other|. The end may be the fixed point.
+func PathSize(start, end *Range, contexts []rom.Params, logits []float64, o option.Optimizer, lag option.Lag, steps int) (rewards, sizes []float64) {
+	rewards, other := start.Path(contexts, logits, o, lag, steps), end.Path(contexts, logits, o, lag, steps)
+	rewards = rewards[:min(len(rewards), len(other))]
+	for t, j := range rewards {
+		sizes = append(sizes, math.Abs(j-other[t]))
+	}
+	return rewards, sizes
 }
 
 // age returns the age of the snapshot in step t, as if runs had no start.

@@ -1,0 +1,171 @@
+package deep
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"grposim/network"
+	"grposim/option"
+	"grposim/rom"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// trained is a network whose weights have been brought to the fixed point of its contexts.
+type trained struct {
+	network.Network
+	weights  []float64
+	contexts []rom.Params
+	point    *Point
+}
+
+// newTrained returns a network at the fixed point of addition modulo 5, with its initial policy as the reference.
+func newTrained(t *testing.T, n network.Network, weights []float64, task *network.Task, of option.Estimator) *trained {
+	t.Helper()
+	reference := make([]float64, n.Contexts()*n.Arms())
+	n.Logits(weights, reference)
+	contexts := make([]rom.Params, n.Contexts())
+	for x := range contexts {
+		from := x * task.Arms
+		contexts[x] = rom.Params{Estimator: of, Reference: reference[from : from+task.Arms]}
+		for _, mean := range task.Means[from : from+task.Arms] {
+			contexts[x].Arms = append(contexts[x].Arms, option.Arm{Mean: mean})
+		}
+	}
+	p := fixedPoint(t, contexts)
+	if _, err := network.Fit(n, weights, p.Logits); err != nil {
+		t.Fatal(err)
+	}
+	return &trained{n, weights, contexts, p}
+}
+
+// follow returns by how much the logits of the mean field of the network itself, from weights a little off the fixed point, differ from those of the
+// linear recursion after the given number of steps, as a share of their deviation.
+func (n *trained) follow(r *Range, d *Dynamics, lag option.Lag, steps int) float64 {
+	size := n.Contexts() * n.Arms()
+	w, v, gradient := append([]float64(nil), n.weights...), make([]float64, n.Weights()), make([]float64, n.Weights())
+	now, rest, u := make([]float64, size), make([]float64, size), make([]float64, size)
+	n.Logits(w, rest)
+	for i := range u {
+		u[i] = math.Sin(float64(1 + i*i))
+	}
+	n.Pull(u, gradient)
+	floats.Scale(1e-8/floats.Norm(gradient, 2), gradient)
+	floats.Add(w, gradient)
+	n.Push(gradient, u)
+	var y, velocity, force, more mat.VecDense
+	y.MulVec(r.drop, mat.NewVecDense(r.contexts*(r.arms-1), r.gather(u)))
+	velocity.CloneFromVec(mat.NewVecDense(r.Rank(), nil))
+	var history [][]float64
+	var past []*mat.VecDense
+	for step := 0; ; step++ {
+		n.Logits(w, now)
+		if step == steps {
+			break
+		}
+		history, past = append(history, append([]float64(nil), now...)), append(past, mat.VecDenseCopyOf(&y))
+		old := max(0, step-age(&lag, step))
+		for x := range n.contexts {
+			from, to := x*n.Arms(), (x+1)*n.Arms()
+			rom.MeanForce(u[from:to], n.contexts[x], now[from:to], history[old][from:to])
+		}
+		n.Pull(u, gradient)
+		for i := range w {
+			v[i] = d.system.Momentum*v[i] + gradient[i]/float64(n.Contexts())
+			w[i] += d.system.Rate * v[i]
+		}
+		force.MulVec(d.system.Fresh, &y)
+		more.MulVec(d.system.Stale, past[old])
+		force.AddVec(&force, &more)
+		velocity.ScaleVec(d.system.Momentum, &velocity)
+		velocity.SubVec(&velocity, &force)
+		y.AddScaledVec(&y, d.system.Rate, &velocity)
+	}
+	floats.Sub(now, rest)
+	r.spread(now, r.gather(now))
+	return floats.Distance(now, r.OnLogits(y.RawVector().Data), 2) / floats.Norm(now, 2)
+}
+
+// Small deviations of a network from its fixed point move as the linear theory says, at a rate beyond the threshold too.
+func TestNetworksFollow(t *testing.T) {
+	task, err := network.Addition(5, 0.9, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mlp, err := network.NewMLP(task.Inputs, []int{24, 24}, task.Arms, network.Tanh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range places {
+		for kind, n := range map[string]*trained{
+			"MLP": newTrained(t, mlp, mlp.Initial(3), task, of), "transformer": newTrained(t, transformer, transformer.Initial(3), task, of),
+		} {
+			n.Logits(n.weights, make([]float64, len(n.point.Logits)))
+			r := NewRange(n)
+			rate := 2.4 / Largest(n, n.point.Total(), 1, 40)[0].Value // beyond the threshold of every block
+			for _, lag := range []option.Lag{block(1), block(4), {Kind: option.Delay, Interval: 2}} {
+				what := fmt.Sprintf("%s, %s, %v %d", kind, name, lag.Kind, lag.Interval)
+				off := n.follow(r, r.Dynamics(n.point, update(rate, 0.5, lag)), lag, 12)
+				t.Logf("%s: rank %d, off by %.1e", what, r.Rank(), off)
+				if !(off < 1e-4) {
+					t.Errorf("%s: the linear recursion is off by %v", what, off)
+				}
+			}
+		}
+	}
+}
+
+// The mean field of a network from its reference differs from that of the kernel at the start by no more than the two kernels do, and by less the
+// wider the network is.
+func TestNetworkThroughItsKernel(t *testing.T) {
+	task, err := network.Addition(5, 0.9, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors := make(map[int]float64)
+	for _, width := range []int{16, 256} {
+		mlp, err := network.NewMLP(task.Inputs, []int{width}, task.Arms, network.Tanh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := mlp.Initial(5)
+		n := newTrained(t, mlp, append([]float64(nil), w...), task, places["whole"])
+		end := NewRange(n)
+		logits := make([]float64, len(n.point.Logits))
+		n.Logits(w, logits)
+		start := NewRange(n)
+		const steps = 1300
+		lag, o := block(3), option.Optimizer{LearningRate: 0.6 / Largest(n, n.point.Total(), 1, 40)[0].Value}
+		predicted, sizes := PathSize(start, end, n.contexts, logits, o, lag, steps)
+		now, old, u, gradient := append([]float64(nil), logits...), append([]float64(nil), logits...), make([]float64, len(logits)), make([]float64, len(w))
+		worst, size := 0.0, 0.0
+		for step := range steps + 1 {
+			n.Logits(w, now)
+			worst = max(worst, math.Abs(predicted[step]-start.reward(n.contexts, now)))
+			size = max(size, sizes[step])
+			if step%lag.Interval == 0 {
+				copy(old, now)
+			}
+			for x := range n.contexts {
+				from, to := x*n.Arms(), (x+1)*n.Arms()
+				rom.MeanForce(u[from:to], n.contexts[x], now[from:to], old[from:to])
+			}
+			n.Pull(u, gradient)
+			floats.AddScaled(w, o.LearningRate/float64(n.Contexts()), gradient)
+		}
+		t.Logf("width %d: J from %.3f to %.3f, largest error of J %.4f, size %.4f", width, predicted[0], predicted[steps], worst, size)
+		if worst > size {
+			t.Errorf("width %d: J is off by %v, of a size of %v", width, worst, size)
+		}
+		errors[width] = worst
+	}
+	if !(errors[256] < 0.7*errors[16]) {
+		t.Errorf("J is off by %v with 256 hidden units and %v with 16, want less with more", errors[256], errors[16])
+	}
+}
