@@ -36,17 +36,16 @@ func Fit(n Network, w, target []float64) (steps int, err error) {
 	mustHave("w", w, n.Weights())
 	mustHave("target", target, n.Contexts()*n.Arms())
 	f := newFit(n, target)
-	for size := f.miss(w); f.largest() > FitError; size = f.miss(w) {
-		left := f.step(w, size)
-		if steps++; left >= size || steps == fitSteps {
+	for steps = 0; ; steps++ {
+		size := f.miss(w)
+		if f.largest() <= FitError {
+			return steps, nil
+		}
+		if steps == fitSteps || !f.step(w, size) {
 			f.miss(w)
-			if f.largest() > FitError {
-				return steps, fmt.Errorf("network: after %d steps a log-probability misses its target by %.3g, want at most %g", steps, f.largest(), FitError)
-			}
-			break
+			return steps, fmt.Errorf("network: after %d steps a log-probability misses its target by %.3g, want at most %g", steps, f.largest(), FitError)
 		}
 	}
-	return steps, nil
 }
 
 // fit is the memory of Fit. A context has A − 1 coordinates, those of differences of its logits.
@@ -102,9 +101,7 @@ func (f *fit) largest() float64 {
 		now, want := f.logits[x:x+arms], f.target[x:x+arms]
 		shift := logTotal(now) - logTotal(want)
 		for a := range now {
-			if e := math.Abs(now[a] - want[a] - shift); !(e <= largest) { // NaN too
-				largest = e
-			}
+			largest = max(largest, math.Abs(now[a]-want[a]-shift)) // NaN stays
 		}
 	}
 	return largest
@@ -119,8 +116,9 @@ func logTotal(logits []float64) float64 {
 	return top + fp.Log(total)
 }
 
-// step changes w, where miss was asked last and returned size, and returns the norm of e after it.
-func (f *fit) step(w []float64, size float64) float64 {
+// step changes w, at which miss was asked last and returned size, and reports whether that leaves
+// less.
+func (f *fit) step(w []float64, size float64) bool {
 	arms := f.network.Arms()
 	u := make([]float64, len(f.logits))
 	for i := range f.missing {
@@ -148,7 +146,7 @@ func (f *fit) step(w []float64, size float64) float64 {
 	if left < size {
 		copy(w, f.best)
 	}
-	return left
+	return left < size
 }
 
 // try sets trial to the weights after the step with δ, and returns |e| there, if there is a step.

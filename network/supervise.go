@@ -31,7 +31,7 @@ func Supervise(n Network, w, target []float64, steps int, rate float64) (diverge
 			}
 		}
 		n.Pull(u, g)
-		decay1, decay2 = decay1*0.9, decay2*0.999
+		decay1, decay2 = float64(decay1*0.9), float64(decay2*0.999)
 		for i, g := range g {
 			mean[i] += float64(0.1 * (g - mean[i]))
 			square[i] += float64(0.001 * (float64(g*g) - square[i]))
