@@ -54,6 +54,9 @@ func (m *model) fluctuation(c *Cell) scope.Number {
 	s := m.settings(c)
 	at := m.atRest(&s)
 	variance := at.RunVariance(m.kind)
+	if s.Deep() {
+		return variance
+	}
 	if !variance.Out() {
 		way := -m.predictSettings(&s).FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {

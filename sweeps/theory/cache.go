@@ -149,10 +149,13 @@ func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Predic
 // Whole returns the parts that tables and verdicts have of the prediction for settings: of a network those that take no
 // search of an interval.
 func Whole(s *config.Settings) rom.Extent {
-	if s.Deep() {
+	switch {
+	case !s.Deep():
+		return rom.Everything
+	case s.Estimator.GroupSize == option.Infinite:
 		return rom.CriticalRate
 	}
-	return rom.Everything
+	return rom.StationaryLaw
 }
 
 // At returns the prediction for settings at a measured stiffness; nil stands for the

@@ -2,6 +2,7 @@ package theory
 
 import (
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/option"
@@ -21,9 +22,12 @@ func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Ex
 	p, known := t.ofNetworks[key]
 	t.mutex.Unlock()
 	if !known {
-		if factors == rom.Unit {
+		switch {
+		case factors == rom.Unit:
 			p = cache.network(s).predict(s, of)
-		} else {
+		case of&rom.StationaryLaw != 0:
+			p = cache.network(s).with(factors).predict(s, of)
+		default:
 			p = stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
 		}
 		t.mutex.Lock()
@@ -38,6 +42,17 @@ type networkKey struct {
 	settings string
 	factors  rom.Factors
 	of       rom.Extent
+}
+
+// with returns the network with the constants of the theory scaled by factors.
+func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
+	other := *n
+	other.params = slices.Clone(n.params)
+	for x := range other.params {
+		other.params[x].Factors = factors
+	}
+	other.point = deep.At(other.params, n.point.Logits)
+	return &other
 }
 
 // stiffer returns a prediction with all stiffness matrices scaled by a factor: the dynamics depends on ηΛ alone.
@@ -76,7 +91,16 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
-	p.Noise.Because = scope.Networks.Because("the stationary law")
+	p.Noise.Because = scope.NoNoise.Because()
+	if of&rom.StationaryLaw != 0 && s.Estimator.GroupSize != option.Infinite {
+		law, err := exact.Law(exact.Modes(), deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
+		if err != nil {
+			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
+			return p
+		}
+		p.Noise = rom.Scope{In: true}
+		p.Exact.StationaryVariance.ExpectedReward = &law.Reward
+	}
 	return p
 }
 
