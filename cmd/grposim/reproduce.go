@@ -41,6 +41,11 @@ var suites = []struct {
 		Figure: "time-to-level-none", Experiment: "staleness",
 		Caption: "The steps until the mean reward reaches 0.8, over the age of the samples, at two learning rates, without a penalty and without importance weights. Points are simulated, lines are exact theory.",
 	}},
+	{"deep", "policies that are networks (docs/deep.md)", report.Heading{
+		Title:  "Deep networks: the linear theory of GRPO on shared weights",
+		Figure: "threshold-stability-threshold", Experiment: "two-matrices",
+		Caption: "The learning rate at which the fixed point of a network loses stability, over that which the theory predicts.",
+	}},
 }
 
 // headingOf returns the heading of a page over parts: that of the suite if this is its name

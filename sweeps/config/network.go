@@ -16,18 +16,22 @@ type Contexts struct {
 
 // Network holds section `policy.network`.
 type Network struct {
-	Kind       string // one of NetworkKinds
-	Layers     int    // hidden layers
-	Width      int    // of each
-	Activation string
-	Seed       int // of the weights of the reference, and of what the task draws
+	Kind        string  // one of NetworkKinds
+	Layers      int     // hidden layers of an MLP
+	Width       int     // of each; numbers per position of a transformer
+	Activation  string  // of an MLP
+	Heads       int     // of a transformer
+	Unembedding string  // of a transformer
+	Seed        int     // of the first weights, and of what the task draws
+	Right       float64 // probability of the right arm to which the reference is trained; 0: it is not
 }
 
 // Words of the sections. The first of each is the default; that of tasks and of networks says that there is none.
 var (
 	Tasks        = []string{"none", "addition", "gaussian"}
-	NetworkKinds = []string{"none", "mlp"}
+	NetworkKinds = []string{"none", "mlp", "transformer"}
 	Activations  = []string{"tanh", "relu", "gelu"}
+	Unembeddings = []string{"untied", "tied"}
 )
 
 // Deep reports whether the policy is a network.
@@ -37,7 +41,11 @@ func (s *Settings) Deep() bool { return cmp.Or(s.Network.Kind, NetworkKinds[0]) 
 const (
 	taskKey    = "bandit.contexts.task"
 	networkKey = "policy.network.kind"
+	widthKey   = "policy.network.width"
+	headsKey   = "policy.network.heads"
 )
+
+const transformer = "transformer"
 
 // contextKeys are the rows of section `bandit.contexts`.
 var contextKeys = []Key{
@@ -51,16 +59,22 @@ var contextKeys = []Key{
 
 // networkKeys are the rows of section `policy.network`.
 var networkKeys = []Key{
-	textKey(networkKey, NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`). Its weights before training are drawn by `seed` and make the reference policy.",
+	textKey(networkKey, NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`), or one block of a causal transformer in the form of GPT-2 with a hidden layer of four times `width`, read at the last token (`transformer`). Its first weights are drawn by `seed` and make the reference policy, unless `right` trains them.",
 		func(s *Settings) *string { return &s.Network.Kind }),
-	integerKey("policy.network.layers", between(1, 3), 2, "Number of hidden layers.",
-		func(s *Settings) *int { return &s.Network.Layers }).idle(networkKey, NetworkKinds[0]),
-	integerKey("policy.network.width", between(1, 4096), 16, "Width of each.",
+	integerKey("policy.network.layers", between(1, 3), 2, "Number of hidden layers of an `mlp`.",
+		func(s *Settings) *int { return &s.Network.Layers }).idle(networkKey, NetworkKinds[0], transformer),
+	integerKey(widthKey, between(2, 4096), 16, "Width of each; of a `transformer` the numbers per position.",
 		func(s *Settings) *int { return &s.Network.Width }).idle(networkKey, NetworkKinds[0]),
-	textKey("policy.network.activation", Activations, "What a hidden layer applies to its sums.",
-		func(s *Settings) *string { return &s.Network.Activation }).idle(networkKey, NetworkKinds[0]),
+	textKey("policy.network.activation", Activations, "What a hidden layer of an `mlp` applies to its sums.",
+		func(s *Settings) *string { return &s.Network.Activation }).idle(networkKey, NetworkKinds[0], transformer),
+	integerKey(headsKey, between(1, 64), 2, "Heads of attention of a `transformer`, a divisor of `width`.",
+		func(s *Settings) *int { return &s.Network.Heads }).idle(networkKey, NetworkKinds[0], "mlp"),
+	textKey("policy.network.unembedding", Unembeddings, "Whether the logits of a `transformer` have a matrix of their own, or the embeddings of the answers (`tied`).",
+		func(s *Settings) *string { return &s.Network.Unembedding }).idle(networkKey, NetworkKinds[0], "mlp"),
 	integerKey("policy.network.seed", atLeast(0), 1, "Seed of the weights, and of what the task draws: of a run only the groups depend on `seed`.",
 		func(s *Settings) *int { return &s.Network.Seed }).idle(networkKey, NetworkKinds[0]),
+	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike; 0: it is not trained.",
+		func(s *Settings) *float64 { return &s.Network.Right }).idle(networkKey, NetworkKinds[0]),
 }
 
 // textKey is the row of a key of words that no other package has, by default the first.
@@ -96,6 +110,9 @@ var networkRules = func() []rule {
 			return slices.ContainsFunc(s.Policy.Reference, func(v float64) bool { return v != 0 })
 		}, "", "none" + with + ", which gives the reference"},
 		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + with},
+		{headsKey, []string{widthKey}, func(s *Settings) bool { return s.Network.Kind == transformer && s.Network.Width%s.Network.Heads != 0 },
+			"", "a divisor of {" + widthKey + "} (" + widthKey + ")"},
+		{taskKey, nil, func(s *Settings) bool { return s.Network.Kind == transformer && s.Contexts.Task == "gaussian" }, "", "addition, whose contexts are tokens, with a transformer"},
 		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
 		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
 		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},
@@ -109,5 +126,5 @@ var networkRules = func() []rule {
 	none := func(s *Settings) bool { return cmp.Or(s.Contexts.Task, Tasks[0]) == Tasks[0] }
 	return append(rules,
 		rule{taskKey, []string{networkKey}, func(s *Settings) bool { return s.Deep() && none(s) }, "", "addition or gaussian" + with},
-		rule{networkKey, []string{taskKey}, func(s *Settings) bool { return !s.Deep() && !none(s) }, "", "mlp with the task {" + taskKey + "}"})
+		rule{networkKey, []string{taskKey}, func(s *Settings) bool { return !s.Deep() && !none(s) }, "", "mlp or transformer with the task {" + taskKey + "}"})
 }()

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -27,9 +28,13 @@ type policyNetwork struct {
 // newNetwork returns the policy of settings with a network.
 func newNetwork(s *config.Settings) *policyNetwork {
 	task := must(taskOf(s))
-	p := &policyNetwork{build: func() network.Network { return must(network.NewMLP(task.Inputs, hidden(s), task.Arms, activation(s))) }}
-	net := p.build()
-	p.initial = config.RoundAll(net.(*network.MLP).Initial(uint64(s.Network.Seed)))
+	p := &policyNetwork{build: func() network.Network { net, _ := build(s, task); return net }}
+	net, initial := build(s, task)
+	w := initial(uint64(s.Network.Seed))
+	if right := s.Network.Right; right > 0 {
+		supervise(net, w, task, right)
+	}
+	p.initial = config.RoundAll(w)
 	logits := make([]float64, len(task.Means))
 	net.Logits(p.initial, logits)
 	of := *s
@@ -65,10 +70,39 @@ func taskOf(s *config.Settings) (*network.Task, error) {
 	return network.Gaussian(s.Contexts.Count, s.Contexts.Inputs, arms, right, wrong, uint64(s.Network.Seed))
 }
 
-func hidden(s *config.Settings) []int { return slices.Repeat([]int{s.Network.Width}, s.Network.Layers) }
+// build returns the network of a cell and how its first weights are drawn.
+func build(s *config.Settings, task *network.Task) (net network.Network, initial func(seed uint64) []float64) {
+	n := s.Network
+	if n.Kind == "mlp" {
+		hidden := slices.Repeat([]int{n.Width}, n.Layers)
+		mlp := must(network.NewMLP(task.Inputs, hidden, task.Arms, network.Activation(slices.Index(config.Activations, n.Activation))))
+		return mlp, mlp.Initial
+	}
+	transformer := must(network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{
+		Width: n.Width, Heads: n.Heads, Hidden: 4 * n.Width, Unembedding: network.Unembedding(slices.Index(config.Unembeddings, n.Unembedding)),
+	}))
+	return transformer, transformer.Initial
+}
 
-func activation(s *config.Settings) network.Activation {
-	return network.Activation(slices.Index(config.Activations, s.Network.Activation))
+// The supervised training of a reference leads a transformer out of its first weights, where attention is uniform. Fit does
+// the rest.
+const (
+	supervisedSteps = 400
+	supervisedRate  = 0.01
+)
+
+// supervise changes weights until the right arm of every context has a probability, the others alike.
+func supervise(net network.Network, w []float64, task *network.Task, right float64) {
+	target := make([]float64, len(task.Means))
+	for x := 0; x < len(target); x += task.Arms {
+		best := slices.Index(task.Means[x:x+task.Arms], slices.Max(task.Means[x:x+task.Arms]))
+		for a := range task.Arms {
+			target[x+a] = math.Log((1 - right) / float64(task.Arms-1))
+		}
+		target[x+best] = math.Log(right)
+	}
+	network.Supervise(net, w, target, supervisedSteps, supervisedRate)
+	network.Fit(net, w, target) // what it leaves is part of the reference
 }
 
 // settle finds the weights at which every context is at its fixed point.
