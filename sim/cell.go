@@ -31,6 +31,7 @@ type Cell struct {
 	Fits       []CurveFit       // fits to the mean curve of J
 	Traces     int              // number of replicas whose recorded series the Result returns, ≥ 0
 	Ends       int              // number of replicas whose ends the Result returns, ≥ 0
+	Edge       bool             // whether StiffnessAtEnd is measured, of a Network at G = ∞
 
 	// Progress, if not nil, is called after each piece of work with its share of the
 	// cell's, in (0, 1], from several goroutines.

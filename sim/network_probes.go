@@ -7,6 +7,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/sim/draw"
+	"grposim/sim/measure"
 )
 
 // grows decides whether a small deviation from the logits of Network.Weights grows in a cell at G = ∞. It
@@ -122,6 +123,20 @@ func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at.slope(image, direction, p.Displaced, 2*p.Displacement)
 	s.far = rayleigh(direction, image)
 	return s
+}
+
+// StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.
+const StiffnessAtEnd = "stiffness_at_end"
+
+// endDisplacement is the displacement of the logits with which StiffnessAtEnd is measured: a stiffness of order 1 has some 9 digits.
+const endDisplacement = 1e-6
+
+// stiffnessAtEnd measures the stiffness at the last weights of a replica.
+func stiffnessAtEnd(r *replica) []measure.Named {
+	at, n := *r.cell, *r.cell.Network
+	n.Weights, at.Network = r.contexts.(*contexts).weights, &n
+	p := StiffnessProbe{Name: StiffnessAtEnd, Displaced: Both, Displacement: endDisplacement}
+	return []measure.Named{{Name: p.Name, Estimate: p.estimate(&at, []slopes{p.ofNetwork(&at)})}}
 }
 
 // rayleigh returns d·image/d·d.

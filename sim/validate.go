@@ -71,6 +71,7 @@ func (c *Cell) check() {
 	c.checkRecord(m)
 	m.Want(c.Traces >= 0, "Traces", c.Traces, "at least 0")
 	m.Want(c.Ends >= 0, "Ends", c.Ends, "at least 0")
+	m.Want(!c.Edge || c.Network != nil && c.Deterministic(), "Edge", c.Edge, "false, but of a Network at G = ∞")
 	if c.Network != nil {
 		c.Network.check(c, m)
 	}

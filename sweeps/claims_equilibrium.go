@@ -139,16 +139,33 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 
 // networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
 func networkStiffness() []scalar {
-	of := func(name string, number func(s *rom.ModeStiffness) float64) scalar {
+	of := func(name string, number func(m *model, c *Cell) float64) scalar {
 		return scalar{quantity: name, estimate: name, unresolved: func(*Cell, *finding) string { return "" }, predict: func(m *model, c *Cell) scope.Number {
 			p := m.prediction(c)
-			return scope.Number{Value: number(&p.Stiffness), Kind: p.ForceKind, Because: missingStiffness(p)}
+			n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
+			if !n.Out() {
+				n.Value = number(m, c)
+			}
+			return n
 		}}
 	}
 	return []scalar{
-		of(stiffnessTotal, func(s *rom.ModeStiffness) float64 { return s.Total }),
-		of(stiffnessFresh, func(s *rom.ModeStiffness) float64 { return s.Fresh }),
+		of(stiffnessTotal, func(m *model, c *Cell) float64 { return m.prediction(c).Stiffness.Total }),
+		of(stiffnessFresh, func(m *model, c *Cell) float64 {
+			s := m.settings(c)
+			return m.cache.FreshStiffness(&s, m.fault.Scale)
+		}),
 	}
+}
+
+// edge returns the stiffness at which the learning rate of a cell is critical, where the whole force is stale.
+func (m *model) edge(c *Cell) (n scope.Number) {
+	p, s := m.prediction(c), m.settings(c)
+	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
+	if rate := p.LeadingOrder.CriticalLearningRate; rate != nil {
+		n.Value = p.Stiffness.Total * *rate / s.Optimizer.LearningRate
+	}
+	return n
 }
 
 // probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its

@@ -288,6 +288,9 @@ func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom
 	if m.kind.IsRule() {
 		return m.locatedByRule(m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone), threshold)
 	}
+	if s.Deep() {
+		extent |= theory.Whole(s) // which is asked for anyway
+	}
 	p := m.cache.At(s, m.fault.Scale, stiffness, extent)
 	theory := m.dynamics(s, p)
 	value, searched := p.Dynamics(theory.Kind).Threshold(threshold)

@@ -23,6 +23,7 @@ type measures struct {
 	fits      []sim.CurveFit // fits of the mean reward, sorted
 	modes     bool           // whether the failure mode of every replica is determined
 	ends      bool           // whether the end of every replica is kept
+	edge      bool           // whether the stiffness at the end of the run is measured
 }
 
 // add adds what a check measures. config.Load has made sure that all checks of one cell
@@ -43,6 +44,7 @@ func (m *measures) add(check *config.Check) {
 	}
 	m.modes = m.modes || check.Claim.Diagnosed
 	m.ends = m.ends || check.Claim.Ends
+	m.edge = m.edge || check.Claim.Edge
 }
 
 // atFixedPoint reports whether something is measured at or about the fixed point.
@@ -74,6 +76,9 @@ func (m *measures) addTo(content map[string]any) {
 	}
 	if m.ends {
 		content["ends"] = true
+	}
+	if m.edge {
+		content["edge"] = true
 	}
 }
 

@@ -285,8 +285,14 @@ func (c *Cell) resolveNetwork(m *measures, cache *theory.Cache) {
 		return
 	}
 	c.start = make([]float64, len(s.Bandit.Arms))
-	if in := c.Sim(); m.atFixedPoint() {
+	in := c.Sim()
+	if in.Edge = m.edge; m.ends {
+		in.Ends = s.Run.Replicas
+	}
+	if m.atFixedPoint() {
 		m.placeNetwork(&in)
+	}
+	if m.edge || m.ends || m.atFixedPoint() {
 		c.probed = &in
 	}
 }

@@ -153,7 +153,7 @@ func Whole(s *config.Settings) rom.Extent {
 	case !s.Deep():
 		return rom.Everything
 	case s.Estimator.GroupSize == option.Infinite:
-		return rom.CriticalRate
+		return rom.CriticalRate | rom.Multipliers
 	}
 	return rom.StationaryLaw
 }

@@ -58,8 +58,10 @@ func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
 // stiffer returns a prediction with all stiffness matrices scaled by a factor: the dynamics depends on ηΛ alone.
 func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 	scaled := *p
-	scaled.Stiffness.Total *= factor
-	scaled.Stiffness.Fresh *= factor
+	for _, x := range []*float64{&scaled.Stiffness.Total, &scaled.Stiffness.Fresh, &scaled.Stiffness.Stale, &scaled.Stiffness.Slowest} {
+		*x *= factor
+	}
+	scaled.Exact.SpectralRadius, scaled.LeadingOrder.SpectralRadius = nil, nil // at another rate
 	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
 		if *rate != nil {
 			x := **rate / factor
@@ -87,13 +89,14 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	exact := n.space().Dynamics(n.point, linear.Update{
 		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
 	})
-	p.Stiffness = rom.ModeStiffness{Total: exact.Modes()[0].Total(), Fresh: deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value}
+	modes := exact.Modes()
+	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
 	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
 	p.Noise.Because = scope.NoNoise.Because()
 	if of&rom.StationaryLaw != 0 && s.Estimator.GroupSize != option.Infinite {
-		law, err := exact.Law(exact.Modes(), deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
+		law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
 		if err != nil {
 			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
 			return p
@@ -102,6 +105,13 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Exact.StationaryVariance.ExpectedReward = &law.Reward
 	}
 	return p
+}
+
+// FreshStiffness returns the largest eigenvalue of Λ_f at the fixed point of a cell with a network that has one, times
+// the factor of stiffnesses.
+func (cache *Cache) FreshStiffness(s *config.Settings, factors rom.Factors) float64 {
+	n := cache.network(s)
+	return factors.Stiffness * deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value
 }
 
 // dynamicsOf returns the parts of the linear dynamics of a network.
