@@ -80,6 +80,10 @@ func TestFitFails(t *testing.T) {
 	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by ") {
 		t.Errorf("got error %v", err)
 	}
+	task.Means[0] = math.NaN()
+	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by NaN") {
+		t.Errorf("of NaN: got error %v", err)
+	}
 }
 
 // mustBeClose compares the log-probabilities of logits of one context.
@@ -96,5 +100,29 @@ func mustBeClose(t *testing.T, got, want []float64) {
 		if math.Abs(log(got, a)-log(want, a)) > 2*FitError {
 			t.Errorf("log-probability %v, want %v", log(got, a), log(want, a))
 		}
+	}
+}
+
+// The divergence that Supervise returns is the mean of KL(target ‖ π), and it falls.
+func TestSupervise(t *testing.T) {
+	task := must(Gaussian(3, 4, 3, 2, 0, 1))
+	n := must(NewMLP(task.Inputs, []int{16}, 3, Tanh))
+	w, logits, want := n.Initial(1), make([]float64, 9), 0.
+	n.Logits(w, logits)
+	for x := 0; x < 9; x += 3 {
+		for a := range 3 {
+			target, now := 0., 0.
+			for b := range 3 {
+				target += math.Exp(task.Means[x+b] - task.Means[x+a])
+				now += math.Exp(logits[x+b] - logits[x+a])
+			}
+			want += math.Log(now/target) / target / 3
+		}
+	}
+	if got := Supervise(n, w, task.Means, 1, 0.01); math.Abs(got-want) > 1e-14 {
+		t.Errorf("divergence %v, want %v", got, want)
+	}
+	if got := Supervise(n, w, task.Means, 300, 0.01); !(got < 1e-3*want) {
+		t.Errorf("divergence %v after 300 steps, at first %v", got, want)
 	}
 }

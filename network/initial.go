@@ -23,7 +23,7 @@ func (n *normals) next() float64 {
 		return x
 	}
 	for {
-		x, y := 2*n.random.Float64()-1, 2*n.random.Float64()-1
+		x, y := n.signed(), n.signed()
 		if square := float64(x*x) + float64(y*y); 0 < square && square < 1 {
 			factor := math.Sqrt(-2 * fp.Log(square) / square)
 			n.spare = append(n.spare, y*factor)
@@ -31,6 +31,9 @@ func (n *normals) next() float64 {
 		}
 	}
 }
+
+// signed draws a multiple of 2⁻⁵², uniform from −1 to 1.
+func (n *normals) signed() float64 { return float64(int64(n.random.Uint64())>>11) / (1 << 52) }
 
 // fill appends count numbers of a standard deviation.
 func (n *normals) fill(w []float64, count int, deviation float64) []float64 {

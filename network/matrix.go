@@ -47,8 +47,10 @@ func (m matrix) transpose(a matrix) {
 	}
 }
 
-// repeat sets every row.
+// repeat sets every row, and clears the padding: NaN of a run that diverged would stay there, and
+// exponentials of NaN are slow.
 func (m matrix) repeat(row []float64) {
+	clear(m.data)
 	for i := range m.rows {
 		copy(m.row(i), row)
 	}

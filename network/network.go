@@ -3,8 +3,8 @@
 // linear dynamics need. It knows contexts and weights, and neither rewards' effect, learning
 // nor theory: whoever has the force on the logits pulls it back with Pull.
 //
-// The same program gives the same bits on every run. Between architectures they may differ in
-// the last digits: products are summed by gonum, and tanh and erf come from package math.
+// All numbers have the same bits on every machine, with vectors or without: no operation is fused,
+// sums have one order, and exp and log come from grpo/fp.
 package network
 
 // Network is a parametrisation of logits: those of C contexts with A arms each are functions

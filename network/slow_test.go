@@ -2,6 +2,7 @@ package network
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -167,7 +168,7 @@ func TestActivations(t *testing.T) {
 		activations[activation].apply(z, slopes)
 		for i := range z.rows {
 			for j, x := range x.row(i) {
-				if got, want := z.row(i)[j], f(x); math.Abs(got-want) > 1e-15*(1+math.Abs(x)) {
+				if got, want := z.row(i)[j], f(x); math.Abs(got-want) > 3e-16*(1+math.Abs(x)) {
 					t.Errorf("%v of %v is %v, want %v", activation, x, got, want)
 				}
 				slope := (f(x+1e-5) - f(x-1e-5)) / 2e-5
@@ -176,23 +177,6 @@ func TestActivations(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Below and density are the normal law, and a number that is none stays none.
-func TestNormal(t *testing.T) {
-	for i := range 20001 {
-		x := float64(i-10000) / 1000
-		below, density := normal(x)
-		if want := math.Erfc(-x/math.Sqrt2) / 2; math.Abs(below-want) > 1e-15 {
-			t.Errorf("Φ(%v) is %v, want %v", x, below, want)
-		}
-		if want := math.Exp(-x*x/2) / math.Sqrt(2*math.Pi); math.Abs(density-want) > 1e-15 {
-			t.Errorf("Φ'(%v) is %v, want %v", x, density, want)
-		}
-	}
-	if below, density := normal(math.NaN()); below == below || density == density {
-		t.Errorf("of NaN: %v, %v", below, density)
 	}
 }
 
@@ -226,6 +210,24 @@ func TestProductsInTiles(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Activations in vectors have the bits of the scalar ones.
+func TestActivationsInVectors(t *testing.T) {
+	random := newNormals(7)
+	for _, row := range []struct {
+		name          string
+		vectors, slow func(z, slopes []float64)
+	}{{"tanh", tanhs, tanhsPlain}, {"gelu", gelus, gelusPlain}} {
+		got := append(random.fill(nil, 1000, 3), 0, math.Copysign(0, -1), 400, -400, 1e200, -1e200, 1e-300, 39)
+		want := slices.Clone(got)
+		gotSlopes, wantSlopes := make([]float64, len(got)), make([]float64, len(got))
+		row.vectors(got, gotSlopes)
+		row.slow(want, wantSlopes)
+		if !slices.Equal(got, want) || !slices.Equal(gotSlopes, wantSlopes) {
+			t.Errorf("%s differs in vectors", row.name)
 		}
 	}
 }

@@ -18,6 +18,7 @@ var reproducible = []string{
 	"grposim/sim/draw",
 	"grposim/sim",
 	"grposim/sim/measure",
+	"grposim/network",
 }
 
 // derived matches the sources in these packages that may differ between

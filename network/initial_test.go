@@ -1,0 +1,66 @@
+package network
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// The first numbers of seed 1. Others would be other networks in every stored result.
+func TestNormalsAreFixed(t *testing.T) {
+	random := newNormals(1)
+	if got, want := random.fill(nil, 3, 1), []float64{-0.8617559273559522, 0.19115045620373405, -1.4914093995317905}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Of 100,000 normal numbers, mean, variance and fourth moment are within five standard errors of
+// 0, 1 and 3: a correct generator fails with probability 2e-6.
+func TestNormalsAreNormal(t *testing.T) {
+	const count = 100_000
+	x := newNormals(2).fill(nil, count, 1)
+	for _, row := range []struct{ power, mean, variance float64 }{{1, 0, 1}, {2, 1, 2}, {4, 3, 96}} {
+		total := 0.
+		for _, x := range x {
+			total += math.Pow(x, row.power)
+		}
+		if miss := total/count - row.mean; math.Abs(miss) > 5*math.Sqrt(row.variance/count) {
+			t.Errorf("moment %v misses by %v", row.power, miss)
+		}
+	}
+}
+
+// Initial weights have the standard deviations that are documented, in the documented places.
+// A sample standard deviation of n numbers errs by 1/√(2n), five of which are allowed.
+func TestInitialWeights(t *testing.T) {
+	deviation := func(name string, w []float64, want float64) {
+		t.Helper()
+		got := norm(w) / math.Sqrt(float64(len(w)))
+		if math.Abs(got-want) > 5*want/math.Sqrt(2*float64(len(w))) {
+			t.Errorf("standard deviation of %s is %v, want %v", name, got, want)
+		}
+	}
+	task := must(Addition(5, 1, 0))
+	w := must(NewMLP(task.Inputs, []int{64}, 5, ReLU)).Initial(3)
+	deviation("W_1", w[:640], math.Sqrt(2./10))
+	deviation("b_1", w[640:704], 0)
+	deviation("W_2", w[704:704+320], math.Sqrt(1./64))
+	deviation("b_2", w[1024:], 0)
+
+	const d = 32
+	n := must(NewTransformer(task.Tokens, task.Vocabulary, 5, Shape{d, 2, 4 * d, Untied}))
+	p := n.parts(n.Initial(3))
+	base := 1 / math.Sqrt(d)
+	deviation("E", p.tokens, base)
+	deviation("P", p.positions, base)
+	deviation("W_qkv", p.project[:3*d*d], base)
+	deviation("b_qkv", p.project[3*d*d:], 0)
+	deviation("W_o", p.out[:d*d], base/math.Sqrt2)
+	deviation("W_1", p.up[:4*d*d], base)
+	deviation("W_2", p.down[:4*d*d], base/math.Sqrt2)
+	deviation("U", p.answers, base)
+	for _, norm := range [][]float64{p.before, p.middle, p.after} {
+		deviation("γ", norm[:d], 1)
+		deviation("β", norm[d:], 0)
+	}
+}
