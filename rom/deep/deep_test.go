@@ -328,6 +328,15 @@ func TestThresholdsOfManyDirections(t *testing.T) {
 		near(t, fmt.Sprintf("%s, %v %d, μ = %v", c.place, c.lag.Kind, c.lag.Interval, c.mu),
 			d.Threshold(linear.CriticalRate).At, d.Dynamics.Threshold(linear.CriticalRate).At, 1e-9)
 	}
+	// At these rates critical intervals are 8 to 160, where not every one is looked at.
+	for _, rate := range []float64{1, 4, 20} {
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places["exact KL at the present policy"])), update(rate, 0, block(2)))
+		got, want := d.Threshold(linear.CriticalInterval), d.Dynamics.Threshold(linear.CriticalInterval)
+		t.Logf("η = %v: critical interval %v", rate, want)
+		if got != want || !got.Known || got.At < 5 {
+			t.Errorf("η = %v: critical interval %v, want %v", rate, got, want)
+		}
+	}
 }
 
 // With momentum a block of two is unstable far below κ_f = 2(1+μ) where λ_s < 0: a multiplier is −1 where
@@ -393,6 +402,9 @@ func TestIntervalsThatDoNotMatter(t *testing.T) {
 			t.Logf("β = %v at %v of the critical rate: proven %v, Λ_f > Λ_s %v, largest radius %.6f, of a long block %.6f", beta, share, proven, exceeds, largest, limit)
 			if proven && (largest >= 1 || d.Threshold(linear.CriticalInterval) != linear.Never) {
 				t.Errorf("β = %v at %v of the critical rate: proven stable, but the radius is %v", beta, share, largest)
+			}
+			if exceeds && share <= 0.9 && !proven {
+				t.Errorf("β = %v at %v of the critical rate: stable at every K, but not proven", beta, share)
 			}
 			if exceeds != (limit < 1) {
 				t.Errorf("β = %v at %v of the critical rate: Λ_f exceeds Λ_s: %v, but the radius of a long block is %v", beta, share, exceeds, limit)
