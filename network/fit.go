@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grposim/grpo/fp"
 )
 
@@ -54,14 +52,18 @@ type fit struct {
 	target, logits []float64
 	contrasts      [][]float64 // orthonormal, each with sum 0
 	missing        []float64   // e, in coordinates
-	jacobian       *mat.Dense  // of the coordinates: a row each
+	jacobian       matrix      // J of the coordinates, a row each
+	transposed     matrix      // Jᵀ
+	gram, factor   matrix      // J Jᵀ; L of its Cholesky decomposition, below the diagonal
+	solution       []float64   // (J Jᵀ + δ)⁻¹ e
 	trial, best    []float64   // weights
 }
 
 func newFit(n Network, target []float64) *fit {
-	coordinates := n.Contexts() * (n.Arms() - 1)
+	coordinates, weights := n.Contexts()*(n.Arms()-1), n.Weights()
 	return &fit{n, target, make([]float64, len(target)), contrasts(n.Arms()), make([]float64, coordinates),
-		mat.NewDense(coordinates, n.Weights(), nil), make([]float64, n.Weights()), make([]float64, n.Weights())}
+		newMatrix(coordinates, weights), newMatrix(weights, coordinates), newMatrix(coordinates, coordinates), newMatrix(coordinates, coordinates),
+		make([]float64, coordinates), make([]float64, weights), make([]float64, weights)}
 }
 
 // contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next.
@@ -124,19 +126,26 @@ func (f *fit) step(w []float64, size float64) bool {
 	for i := range f.missing {
 		x := i / (arms - 1) * arms
 		copy(u[x:], f.contrasts[i%(arms-1)])
-		f.network.Pull(u, f.jacobian.RawRowView(i))
+		f.network.Pull(u, f.jacobian.row(i))
 		clear(u[x : x+arms])
 	}
-	var gram mat.SymDense
-	gram.SymOuterK(1, f.jacobian)
-	missing := mat.NewVecDense(len(f.missing), slices.Clone(f.missing))
+	f.transposed.transpose(f.jacobian)
+	multiply(f.gram, f.jacobian, f.transposed)
+	missing := slices.Clone(f.missing)
 	scale, left := 0., math.Inf(1)
-	for i := range f.missing {
-		scale = max(scale, gram.At(i, i))
+	for i := range missing {
+		scale = max(scale, f.gram.row(i)[i])
 	}
 	for i, damping := range dampings {
-		if size, solved := f.try(w, &gram, damping*scale, missing); solved && size < left {
-			left = size
+		if !f.solve(float64(damping*scale), missing) {
+			continue
+		}
+		copy(f.trial, w)
+		for i, x := range f.solution {
+			addScaled(f.trial, x, f.jacobian.row(i))
+		}
+		if trial := f.miss(f.trial); trial < left {
+			left = trial
 			copy(f.best, f.trial)
 		}
 		if i == 0 && left <= size/10 {
@@ -149,22 +158,25 @@ func (f *fit) step(w []float64, size float64) bool {
 	return left < size
 }
 
-// try sets trial to the weights after the step with δ, and returns |e| there, if there is a step.
-func (f *fit) try(w []float64, gram *mat.SymDense, damping float64, missing *mat.VecDense) (size float64, solved bool) {
-	damped := mat.NewSymDense(missing.Len(), nil)
-	damped.CopySym(gram)
-	for i := range missing.Len() {
-		damped.SetSym(i, i, gram.At(i, i)+damping)
+// solve sets solution to (J Jᵀ + δ)⁻¹ e, and reports whether the matrix is positive in floating point.
+func (f *fit) solve(damping float64, missing []float64) bool {
+	for i := range f.factor.rows {
+		gram, row := f.gram.row(i), f.factor.row(i)
+		for j := range i {
+			before := f.factor.row(j)
+			row[j] = (gram[j] - dot(row[:j], before)) / before[j]
+		}
+		square := gram[i] + damping - dot(row[:i], row)
+		if !(square > 0) {
+			return false
+		}
+		row[i] = math.Sqrt(square)
+		f.solution[i] = (missing[i] - dot(row[:i], f.solution)) / row[i]
 	}
-	var factors mat.Cholesky
-	var solution mat.VecDense
-	if !factors.Factorize(damped) || factors.SolveVecTo(&solution, missing) != nil {
-		return 0, false
+	for i := len(f.solution) - 1; i >= 0; i-- {
+		row := f.factor.row(i)
+		f.solution[i] /= row[i]
+		addScaled(f.solution[:i], -f.solution[i], row[:i])
 	}
-	step := mat.NewVecDense(len(w), f.trial)
-	step.MulVec(f.jacobian.T(), &solution)
-	for i, x := range w {
-		f.trial[i] += x
-	}
-	return f.miss(f.trial), true
+	return true
 }

@@ -3,9 +3,8 @@
 // linear dynamics need. It knows contexts and weights, and neither rewards' effect, learning
 // nor theory: whoever has the force on the logits pulls it back with Pull.
 //
-// Logits, products, initial weights and tasks have the same bits on every machine, with vectors or
-// without: no operation is fused, and exp and log come from grpo/fp. Of Fit only the error of
-// its log-probabilities is promised, because gonum solves its equations.
+// All numbers have the same bits on every machine, with vectors or without: no operation is fused,
+// sums have one order, and exp and log come from grpo/fp.
 package network
 
 // Network is a parametrisation of logits: those of C contexts with A arms each are functions

@@ -88,7 +88,7 @@ func sum(x []float64) float64 {
 	return total
 }
 
-// dot returns the sum of products, in their order.
+// dot returns the sum of products of all of x with the first of y, in their order.
 func dot(x, y []float64) float64 {
 	total := 0.
 	for i, x := range x {

@@ -28,6 +28,7 @@ func TestArchitecture(t *testing.T) {
 		{"rom/scope", nil, []string{"gonum.org/v1/gonum/mat", "gopkg.in/yaml.v3"}, "how far a number can be trusted needs none of what computes it"},
 		{"rom/linear", []string{"option", "rom/scope"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the linear dynamics follows from matrices, whatever bandit has them"},
 		{"rom", []string{"option", "rom/fp", "rom/group", "rom/linear", "rom/scope", "rom/weight"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
+		{"rom/deep", []string{"option", "rom", "rom/fp", "rom/group", "rom/linear", "rom/scope", "rom/weight"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory of a network sees products with its Jacobian alone"},
 		{"training/diagnose", []string{"rom/fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
 		{"training/fit", []string{"rom/fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
 		{"training/change", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a change is found in numbers, whatever they mean"},

@@ -328,6 +328,51 @@ func TestThresholdsOfManyDirections(t *testing.T) {
 		near(t, fmt.Sprintf("%s, %v %d, μ = %v", c.place, c.lag.Kind, c.lag.Interval, c.mu),
 			d.Threshold(linear.CriticalRate).At, d.Dynamics.Threshold(linear.CriticalRate).At, 1e-9)
 	}
+	// At these rates critical intervals are 8 to 160, where not every one is looked at.
+	for _, rate := range []float64{1, 4, 20} {
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places["exact KL at the present policy"])), update(rate, 0, block(2)))
+		got, want := d.Threshold(linear.CriticalInterval), d.Dynamics.Threshold(linear.CriticalInterval)
+		t.Logf("η = %v: critical interval %v", rate, want)
+		if got != want || !got.Known || got.At < 5 {
+			t.Errorf("η = %v: critical interval %v, want %v", rate, got, want)
+		}
+	}
+}
+
+// With momentum a block of two is unstable far below κ_f = 2(1+μ) where λ_s < 0: a multiplier is −1 where
+// (1−μ)² + (1+μ−κ_f)² = κ_s(2−κ_f).
+func TestBlockOfTwoWithMomentum(t *testing.T) {
+	for _, mu := range []float64{0.7, 0.8, 0.9, 0.99} {
+		const share = -0.26 // λ_s/λ_f
+		m := Mode{Mode: linear.Mode{Fresh: 1, Stale: share, Update: update(1, mu, block(2))}}
+		// (1−μ)² + (1+μ)² − (2(1+μ) + 2·share)κ + (1 + share)κ² = 0
+		a, b, c := 1+share, 2*(1+mu)+2*share, (1-mu)*(1-mu)+(1+mu)*(1+mu)
+		want := 2 * (1 + mu)
+		if d := b*b - 4*a*c; d >= 0 {
+			want = min(want, (b-math.Sqrt(d))/(2*a))
+		}
+		t.Logf("μ = %v: κ_f = %.4f of %.4f", mu, want, 2*(1+mu))
+		near(t, fmt.Sprintf("μ = %v", mu), m.Threshold(linear.CriticalRate).At, want, 1e-9)
+	}
+}
+
+// Without a ratio, the reward's part is stale and that of k3 at the present policy has a stale part too, by the samples: at the fixed point of a force without scale
+// they cancel. Then no block is too long.
+func TestK3WithoutRatioIsNotStale(t *testing.T) {
+	const contexts, arms = 4, 5
+	of := places["ratio, k3"]
+	of.Importance = option.Importance{}
+	p := fixedPoint(t, someContexts(contexts, arms, of))
+	for x := range contexts {
+		if size := mat.Norm(p.Stale[x], 2); !(size < 1e-12*mat.Norm(p.Fresh[x], 2)) {
+			t.Errorf("context %d: the norm of H_s is %v", x, size)
+		}
+	}
+	d := NewRange(randomMatrix(contexts, arms, 50, 1)).Dynamics(p, update(1, 0.9, block(7)))
+	near(t, "critical rate", d.Threshold(linear.CriticalRate).At, 2*(1+0.9)/d.Modes()[0].Total(), 1e-9)
+	if got := d.Threshold(linear.CriticalInterval); got != linear.Never {
+		t.Errorf("critical interval %v, want none", got)
+	}
 }
 
 // Where min(Λ_f, 2/η − Λ_f) exceeds Λ_s no block is unstable; where Λ_f does not exceed Λ_s a long block always is.
@@ -357,6 +402,9 @@ func TestIntervalsThatDoNotMatter(t *testing.T) {
 			t.Logf("β = %v at %v of the critical rate: proven %v, Λ_f > Λ_s %v, largest radius %.6f, of a long block %.6f", beta, share, proven, exceeds, largest, limit)
 			if proven && (largest >= 1 || d.Threshold(linear.CriticalInterval) != linear.Never) {
 				t.Errorf("β = %v at %v of the critical rate: proven stable, but the radius is %v", beta, share, largest)
+			}
+			if exceeds && share <= 0.9 && !proven {
+				t.Errorf("β = %v at %v of the critical rate: stable at every K, but not proven", beta, share)
 			}
 			if exceeds != (limit < 1) {
 				t.Errorf("β = %v at %v of the critical rate: Λ_f exceeds Λ_s: %v, but the radius of a long block is %v", beta, share, exceeds, limit)

@@ -8,6 +8,7 @@ import (
 	"grposim/network"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -115,6 +116,50 @@ func TestNetworksFollow(t *testing.T) {
 				t.Logf("%s: rank %d, off by %.1e", what, r.Rank(), off)
 				if !(off < 1e-4) {
 					t.Errorf("%s: the linear recursion is off by %v", what, off)
+				}
+			}
+		}
+	}
+}
+
+// What the largest eigenvalue of each matrix takes, and what can be said of networks from modes of Λ alone, each with its two numbers: docs/theory-deep.md §12.4.
+func TestModesAlone(t *testing.T) {
+	task, err := network.Addition(4, 0.9, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mlp, err := network.NewMLP(task.Inputs, []int{32, 32}, task.Arms, network.Tanh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Tied})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		place     string
+		low, high float64 // of the threshold over the least of the modes' own
+	}{{"ratio, k3", 0.99, 1.01}, {"exact KL at the present policy", 0.6, 1.05}} {
+		for kind, n := range map[string]*trained{
+			"MLP": newTrained(t, mlp, mlp.Initial(3), task, places[c.place]), "transformer": newTrained(t, transformer, transformer.Initial(3), task, places[c.place]),
+		} {
+			n.Logits(n.weights, make([]float64, len(n.point.Logits)))
+			few, all := Largest(n, n.point.Total(), 1, 8)[0], Largest(n, n.point.Total(), 1, 100)[0]
+			near(t, kind+": λ by eight products", few.Value, all.Value, 1e-3)
+			fresh, r := Largest(n, n.point.Fresh, 1, 100)[0].Value, NewRange(n)
+			for _, mu := range []float64{0, 0.9} {
+				for _, k := range []int{2, 4, 16} {
+					d := r.Dynamics(n.point, update(1, mu, block(k)))
+					critical, least := d.Threshold(linear.CriticalRate).At, linear.Never
+					modes := d.Modes()
+					for i := range modes {
+						least = least.Or(modes[i].Threshold(linear.CriticalRate))
+					}
+					what := fmt.Sprintf("%s, %s, μ = %v, K = %d", kind, c.place, mu, k)
+					t.Logf("%s: %.4f of 2(1+μ)/λ_f, %.4f of the modes' own, %.2f of one number", what, critical*fresh/(2*(1+mu)), critical/least.At, critical/d.OneNumber().Threshold(linear.CriticalRate).At)
+					if ratio := critical / least.At; !(c.low < ratio && ratio < c.high) {
+						t.Errorf("%s: the threshold is %v of the least of the modes' own, want %v to %v", what, ratio, c.low, c.high)
+					}
 				}
 			}
 		}
