@@ -23,7 +23,10 @@
 // of which at most C(A−1) eigenvalues are not 0.
 package deep
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Jacobian is the matrix J = ∂ℓ/∂w of the logits of all contexts, C·A×P, at given weights, by its
 // products. A network bound at its last weights is one.
@@ -35,18 +38,18 @@ type Jacobian interface {
 	Push(d, change []float64)   // writes Jd, d of P entries, into change, of C·A
 }
 
-// Preconditioned returns the Jacobian of the same logits in the weights w_i/√p_i, J diag(√p), p of P
-// entries ≥ 0. A step that multiplies the gradient by p is plain in these weights, so that all of this package
+// Preconditioned returns the Jacobian of the same logits in the weights w_i/√p_i, J diag(√p), where p are the
+// gains, of P entries ≥ 0. A step that multiplies the gradient by p is plain in these weights, so that all of this package
 // holds for the preconditioned matrices diag(√p) Λ diag(√p).
-func Preconditioned(j Jacobian, gain []float64) Jacobian {
-	if len(gain) != j.Weights() {
-		panic(fmt.Sprintf("deep: %d gains, want %d, one per weight", len(gain), j.Weights()))
+func Preconditioned(j Jacobian, gains []float64) Jacobian {
+	if len(gains) != j.Weights() {
+		panic(fmt.Sprintf("deep: %d gains, want %d, one per weight", len(gains), j.Weights()))
 	}
-	root := make([]float64, len(gain))
-	for i, p := range gain {
+	root := make([]float64, len(gains))
+	for i, p := range gains {
 		root[i] = squareRoot(p)
 	}
-	return &preconditioned{Jacobian: j, root: root, scaled: make([]float64, len(gain))}
+	return &preconditioned{Jacobian: j, root: root, scaled: make([]float64, len(gains))}
 }
 
 type preconditioned struct {
@@ -66,4 +69,12 @@ func (p *preconditioned) Push(d, change []float64) {
 		p.scaled[i] = r * d[i]
 	}
 	p.Jacobian.Push(p.scaled, change)
+}
+
+// squareRoot returns √x and panics unless x ≥ 0 is finite.
+func squareRoot(x float64) float64 {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		panic(fmt.Sprintf("deep: a gain of %v, want finite and at least 0", x))
+	}
+	return math.Sqrt(x)
 }

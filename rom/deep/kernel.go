@@ -169,11 +169,3 @@ func helmert(n int) *mat.Dense {
 	}
 	return q
 }
-
-// squareRoot returns √x and panics unless x ≥ 0 is finite.
-func squareRoot(x float64) float64 {
-	if !(x >= 0) || math.IsInf(x, 1) {
-		panic(fmt.Sprintf("deep: a gain of %v, want finite and at least 0", x))
-	}
-	return math.Sqrt(x)
-}
