@@ -9,9 +9,10 @@ import (
 
 // Contexts holds section `bandit.contexts`: the questions that a network is asked.
 type Contexts struct {
-	Task   string // one of Tasks
-	Count  int    // C, of a task that does not fix it
-	Inputs int    // numbers that describe a context of the task gaussian
+	Task   string  // one of Tasks
+	Count  int     // C, of a task that does not fix it
+	Inputs int     // numbers that describe a context of the task gaussian
+	Noise  float64 // standard deviation of the pixels of the task digits
 }
 
 // Network holds section `policy.network`.
@@ -28,7 +29,7 @@ type Network struct {
 
 // Words of the sections. The first of each is the default; that of tasks and of networks says that there is none.
 var (
-	Tasks        = []string{"none", "addition", "gaussian"}
+	Tasks        = []string{"none", "addition", "gaussian", "digits"}
 	NetworkKinds = []string{"none", "mlp", "transformer"}
 	Activations  = []string{"tanh", "relu", "gelu"}
 	Unembeddings = []string{"untied", "tied"}
@@ -40,6 +41,7 @@ func (s *Settings) Deep() bool { return cmp.Or(s.Network.Kind, NetworkKinds[0]) 
 // Paths of the keys of contexts and networks.
 const (
 	taskKey    = "bandit.contexts.task"
+	countKey   = "bandit.contexts.count"
 	networkKey = "policy.network.kind"
 	widthKey   = "policy.network.width"
 	headsKey   = "policy.network.heads"
@@ -49,12 +51,14 @@ const transformer = "transformer"
 
 // contextKeys are the rows of section `bandit.contexts`.
 var contextKeys = []Key{
-	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, the first of `bandit.arms`; the other arms follow it cyclically. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers in turn, inputs of normal numbers drawn by the network's seed. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
+	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, the first of `bandit.arms`; the other arms follow it cyclically. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
 		func(s *Settings) *string { return &s.Contexts.Task }),
-	integerKey("bandit.contexts.count", between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms.",
+	integerKey(countKey, between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms, that of `digits` a multiple of 10.",
 		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], "addition"),
 	integerKey("bandit.contexts.inputs", between(1, 1024), 10, "Numbers that describe a context.",
-		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], "addition"),
+		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], "addition", "digits"),
+	numberKey("bandit.contexts.noise", nonNegative, 0.0, "Standard deviation of the pixels of `digits`.",
+		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle(taskKey, Tasks[0], "addition", "gaussian"),
 }
 
 // networkKeys are the rows of section `policy.network`.
@@ -85,11 +89,12 @@ func textKey(path string, words []string, doc string, field func(*Settings) *str
 }
 
 // claimsOfNetworks are the claims that can be made about cells with a network.
-var claimsOfNetworks = []*Claim{StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, Arrival}
+var claimsOfNetworks = []*Claim{StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, Arrival, TimeToLevel}
 
 // networkRules say what is possible with a network.
 var networkRules = func() []rule {
 	const with = " with a network"
+	none := func(s *Settings) bool { return cmp.Or(s.Contexts.Task, Tasks[0]) == Tasks[0] }
 	atDefault := func(key string, reads ...string) rule {
 		k, _ := LookupKey(key)
 		return rule{key, reads, func(s *Settings) bool { return !k.AtDefault(s) }, "", Format(k.Default) + with}
@@ -112,7 +117,11 @@ var networkRules = func() []rule {
 		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + with},
 		{headsKey, []string{widthKey}, func(s *Settings) bool { return s.Network.Kind == transformer && s.Network.Width%s.Network.Heads != 0 },
 			"", "a divisor of {" + widthKey + "} (" + widthKey + ")"},
-		{taskKey, nil, func(s *Settings) bool { return s.Network.Kind == transformer && s.Contexts.Task == "gaussian" }, "", "addition, whose contexts are tokens, with a transformer"},
+		{taskKey, nil, func(s *Settings) bool {
+			return s.Network.Kind == transformer && !none(s) && s.Contexts.Task != "addition"
+		}, "", "addition, whose contexts are tokens, with a transformer"},
+		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && len(s.Bandit.Arms) != 10 }, "{arms}", "10 for the task digits"},
+		{countKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && s.Contexts.Count%10 != 0 }, "", "a multiple of 10 for the task digits"},
 		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
 		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
 		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},
@@ -123,8 +132,7 @@ var networkRules = func() []rule {
 		rules[i].reads = append(rules[i].reads, networkKey)
 		rules[i].broken = func(s *Settings) bool { return s.Deep() && broken(s) }
 	}
-	none := func(s *Settings) bool { return cmp.Or(s.Contexts.Task, Tasks[0]) == Tasks[0] }
 	return append(rules,
-		rule{taskKey, []string{networkKey}, func(s *Settings) bool { return s.Deep() && none(s) }, "", "addition or gaussian" + with},
+		rule{taskKey, []string{networkKey}, func(s *Settings) bool { return s.Deep() && none(s) }, "", "addition, gaussian or digits" + with},
 		rule{networkKey, []string{taskKey}, func(s *Settings) bool { return !s.Deep() && !none(s) }, "", "mlp or transformer with the task {" + taskKey + "}"})
 }()

@@ -98,6 +98,9 @@ func (c *checkState) add(p *Point) {
 	if s.Deep() && !slices.Contains(claimsOfNetworks, c.Claim) && !c.bad[networkKey] {
 		c.rejectCell(claim, "a cell with "+networkKey+" "+s.Network.Kind, "none for "+c.Claim.Name)
 	}
+	if s.Deep() && c.Claim == TimeToLevel && c.Level == nil && !c.bad[networkKey] {
+		c.rejectCell(c.path+".level", "nothing for a network", "a number: of a network the way to 95 % has no default")
+	}
 	if s.Deep() && c.Claim.Has(NeedsDisplacement) && sampled(s) && !c.bad[networkKey] {
 		c.rejectCell(claim, "a network at finite "+GroupSizeKey, GroupSizeKey+" inf for "+c.Claim.Name)
 	}

@@ -64,10 +64,14 @@ func must[T any](x T, err error) T {
 // taskOf returns the contexts of a cell.
 func taskOf(s *config.Settings) (*network.Task, error) {
 	right, wrong, arms := s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean, len(s.Bandit.Arms)
-	if s.Contexts.Task == "addition" {
+	switch seed := uint64(s.Network.Seed); s.Contexts.Task {
+	case "addition":
 		return network.Addition(arms, right, wrong)
+	case "digits":
+		return network.Digits(s.Contexts.Count/arms, s.Contexts.Noise, right, wrong, seed)
+	default:
+		return network.Gaussian(s.Contexts.Count, s.Contexts.Inputs, arms, right, wrong, seed)
 	}
-	return network.Gaussian(s.Contexts.Count, s.Contexts.Inputs, arms, right, wrong, uint64(s.Network.Seed))
 }
 
 // build returns the network of a cell and how its first weights are drawn.
