@@ -43,8 +43,8 @@ var suites = []struct {
 	}},
 	{"deep", "policies that are networks (docs/deep.md)", report.Heading{
 		Title:  "Deep networks: the linear theory of GRPO on shared weights",
-		Figure: "threshold-stability-threshold", Experiment: "two-matrices",
-		Caption: "The learning rate at which the fixed point of a network loses stability, over that which the theory predicts.",
+		Figure: "stability-threshold-tanh-2-learning-rate", Experiment: "two-matrices",
+		Caption: "The learning rate at which the fixed point of a network loses stability, with ratios and a k3 penalty, for three networks. Points are located by simulation, solid lines are the theory of two matrices, dash-dotted ones that of one number, the stiffness.",
 	}},
 }
 
