@@ -54,10 +54,7 @@ func (m *model) fluctuation(c *Cell) scope.Number {
 	s := m.settings(c)
 	at := m.atRest(&s)
 	variance := at.RunVariance(m.kind)
-	if s.Deep() {
-		return variance
-	}
-	if !variance.Out() {
+	if !variance.Out() && !s.Deep() {
 		way := -m.predictSettings(&s).FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {
 			way += p * c.Settings.Bandit.Arms[a].Mean

@@ -236,3 +236,13 @@ func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*con
 	}
 	return spec, nil
 }
+
+// withoutNetworks returns the error of a plan some cell of which has a network, which a command cannot answer for.
+func withoutNetworks(plan *sweeps.Plan, command string) error {
+	for i := range plan.Cells {
+		if s := &plan.Cells[i].Settings; s.Deep() {
+			return usageError{fmt.Errorf("policy.network.kind: got %s, want none: %s is about a bandit; sweep simulates a network", s.Network.Kind, command)}
+		}
+	}
+	return nil
+}
