@@ -104,8 +104,9 @@ func (c *Cell) check() {
 		m.Want(p.Tolerance >= 0 && finite([]float64{p.Tolerance}), "Location.Tolerance", p.Tolerance, "a finite number ≥ 0")
 		if c.Network == nil {
 			wantPair(m, "Location.", p.Point, p.Direction, p.Offset, arms)
+		} else {
+			wantPositive(m, "Location.Offset", p.Offset)
 		}
-		wantPositive(m, "Location.Offset", p.Offset)
 	}
 	m.Panic("sim")
 }
