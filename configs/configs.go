@@ -5,10 +5,11 @@ import "embed"
 
 // Files holds NAME.yaml, small sweeps to begin with, paper/NAME.yaml, the controlled
 // experiments of arXiv:2606.30789, trainers/NAME.yaml, experiments on what trainers add to
-// GRPO, way/NAME.yaml, public questions about runs from their start, presets/NAME.yaml, the
+// GRPO, way/NAME.yaml, public questions about runs from their start, deep/NAME.yaml,
+// policies that are networks, presets/NAME.yaml, the
 // defaults of the trainer of that name, and explorer/NAME.yaml, where the interactive page begins.
 //
-//go:embed first.yaml map.yaml question.yaml smoke.yaml paper/*.yaml trainers/*.yaml way/*.yaml presets/*.yaml explorer/*.yaml
+//go:embed first.yaml map.yaml question.yaml smoke.yaml paper/*.yaml trainers/*.yaml way/*.yaml deep/*.yaml presets/*.yaml explorer/*.yaml
 var Files embed.FS
 
 // First is first.yaml, a sweep that explains its keys.

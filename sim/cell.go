@@ -15,6 +15,7 @@ type Cell struct {
 	Seed      uint64
 	Bandit    option.Bandit // TrueMeans may be nil: the arms' means
 	Prompts   *Prompts      // replace the means of the arms of Bandit; nil: there is one prompt
+	Network   *Network      // gives the logits of several contexts in the place of Init and Reference; nil: there is one policy
 	Estimator option.Estimator
 	Lag       option.Lag
 	Optimizer option.Optimizer
@@ -30,6 +31,7 @@ type Cell struct {
 	Fits       []CurveFit       // fits to the mean curve of J
 	Traces     int              // number of replicas whose recorded series the Result returns, ≥ 0
 	Ends       int              // number of replicas whose ends the Result returns, ≥ 0
+	Edge       bool             // whether StiffnessAtEnd is measured, of a Network at G = ∞
 
 	// Progress, if not nil, is called after each piece of work with its share of the
 	// cell's, in (0, 1], from several goroutines.
@@ -86,6 +88,17 @@ func (c Cell) complete() *Cell {
 	return &c
 }
 
+// policies returns those of the contexts of a cell, nil where there is one policy.
+func (c *Cell) policies() policies {
+	switch {
+	case c.tabular():
+		return newTabular(c)
+	case c.Network != nil:
+		return newContexts(c)
+	}
+	return nil
+}
+
 // means returns the arms' mean rewards.
 func means(bandit *option.Bandit) []float64 {
 	m := make([]float64, len(bandit.Arms))
@@ -101,6 +114,9 @@ func (c *Cell) Memory() float64 {
 	policies := 4 + max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) // present, initial, reference, snapshot
 	if c.tabular() {
 		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
+	}
+	if c.Network != nil {
+		policies *= len(c.Network.Means)
 	}
 	if c.Prompts != nil && c.Estimator.Filter == option.Redraw {
 		policies += len(c.Prompts.Means) // as much as promptRedraws

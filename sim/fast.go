@@ -108,7 +108,7 @@ func (p *fastPath) computes(c *Cell) bool {
 	}
 	kl := &c.Estimator.KL
 	form, _, _ := grpo.FormOf(&c.Estimator.Importance)
-	return p.knows(c) &&
+	return p.knows(c) && c.Network == nil &&
 		slices.Contains(p.filters, c.Estimator.Filter) &&
 		slices.Contains(p.baselines, c.Estimator.Advantage.Baseline) &&
 		slices.Contains(p.scales, c.Estimator.Advantage.Scale) &&

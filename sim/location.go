@@ -50,6 +50,10 @@ const (
 // at least twice by more than the share Visibility of its range. The values tried are
 // further apart; Point, Direction and Offset are unused.
 //
+// With Network a single run starts at Network.Weights, which are those of a fixed point, displaced along
+// Jᵀu, with u drawn from the stream of the cell, and its deviation is that of the logits: a deviation of the weights
+// that moves no logits neither grows nor decays. The values tried are further apart.
+//
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
 // offset must be above the noise of a pair and small against the size at which a
 // growing deviation saturates just past a threshold: 0.01 for 4,096 groups of 16. With more than two
@@ -61,9 +65,9 @@ type LocationProbe struct {
 	Param     LocationParam
 	From, To  float64   // multiples of the rule, 0 < From ≤ To
 	Tolerance float64   // width of the bracket relative to its lower end, ≥ 0
-	Point     []float64 // logits, usually of a fixed point, one an arm
-	Direction []float64 // a direction in logits other than 0, one component an arm
-	Offset    float64   // > 0, in multiples of Direction
+	Point     []float64 // logits, usually of a fixed point, one an arm; unused with Network
+	Direction []float64 // a direction in logits other than 0, one component an arm; unused with Network
+	Offset    float64   // > 0, in multiples of Direction; with Network the norm of the first deviation of the logits
 
 	Visibility float64 // of Visible: the smallest passage that counts, as a share of the range of J, in (0, 1); else unused
 }
@@ -96,6 +100,7 @@ const (
 	searchStep        = 1.05
 	sampledSearchStep = 1.2
 	visibleSearchStep = 1.1
+	networkSearchStep = 1.2
 )
 
 // The refresh interval below which the search tries every one. Visible oscillation does
@@ -116,6 +121,8 @@ func (p *LocationProbe) searchFactor(c *Cell) (factor, every float64) {
 	switch {
 	case p.Event == Visible:
 		return visibleSearchStep, everyVisible
+	case c.Network != nil:
+		return networkSearchStep, everyInterval
 	case c.Deterministic():
 		return searchStep, everyInterval
 	}
@@ -160,6 +167,9 @@ func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome
 	}
 	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided
+	}
+	if c.Network != nil {
+		return grows(ctx, &at)
 	}
 	return newTrial(p, at).outcome(ctx, p.Event)
 }

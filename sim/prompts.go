@@ -158,11 +158,8 @@ type promptPolicy struct {
 	reward    float64 // J
 }
 
-// newTabular returns the policies of a cell, nil unless it is tabular.
+// newTabular returns the policies of a tabular cell.
 func newTabular(c *Cell) *tabular {
-	if !c.tabular() {
-		return nil
-	}
 	p := &tabular{
 		prompts: make([]promptPolicy, len(c.Prompts.Means)),
 		group:   grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)},
@@ -204,7 +201,7 @@ func (p *tabular) means() (reward, z float64) {
 
 // start returns J and, with two arms, z at step 0.
 func (c *Cell) start() (reward, z float64) {
-	if p := newTabular(c); p != nil {
+	if p := c.policies(); p != nil {
 		p.begin()
 		return p.means()
 	}

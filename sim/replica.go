@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -22,7 +23,8 @@ type replica struct {
 	snapshot       *grpo.Policy // π_old; unused where a step has several ages
 	ages           *ages        // of snapshots; nil unless the lag is random
 	optimizerState *grpo.OptimizerState
-	tabular        *tabular // the policies of prompts that have one each; nil: the policy above
+	contexts       policies // of prompts or contexts that have one each; nil: the policy above
+	tabular        *tabular // contexts, where they are prompts; else nil
 
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
 	extra      *extras                  // nil if Run.Record is empty
@@ -49,7 +51,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		recorded:        recorded,
 		read:            append(read, -1),
 		means:           cell.means(),
-		tabular:         newTabular(cell),
+		contexts:        cell.policies(),
 		initial:         grpo.NewPolicy(cell.Reference),
 		start:           grpo.NewPolicy(cell.Init),
 		policy:          grpo.NewPolicy(cell.Init),
@@ -63,10 +65,20 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		r.extra = new(extras)
 		r.extra.quantities, r.extra.strata = cell.own()
 	}
+	r.tabular, _ = r.contexts.(*tabular)
 	if r.tabular != nil && r.sampler.prompts.redraws != nil {
 		r.sampler.prompts.redraws.behaviour = func(prompt int) *grpo.Policy { return r.tabular.prompts[prompt].snapshot }
 	}
 	return r
+}
+
+// policies are those of a replica with one for each prompt or context.
+type policies interface {
+	begin()                                             // sets the state at step 0
+	draw(r *replica, t int)                             // draws the groups of step t and sets the gradients
+	move(o *option.Optimizer, t int) (ok bool)          // updates the policies, and reports whether all are numbers
+	means() (reward, z float64)                         // means of J and z
+	observe(r *replica, values *[quantityCount]float64) // writes the quantities of the step
 }
 
 // averages are one replica's time averages over the steps after burn-in. J and z are
@@ -89,7 +101,7 @@ func (r *replica) begin(index int) {
 	if r.sampler.prompts != nil {
 		r.sampler.prompts.begin()
 	}
-	if p := r.tabular; p != nil {
+	if p := r.contexts; p != nil {
 		p.begin()
 		r.reward0, r.gap0 = p.means()
 	}
@@ -119,9 +131,9 @@ func (r *replica) step(t int) {
 		return
 	}
 	reward, z := 0.0, 0.0
-	if r.tabular != nil {
-		r.tabular.draw(r, t)
-		reward, z = r.tabular.means()
+	if r.contexts != nil {
+		r.contexts.draw(r, t)
+		reward, z = r.contexts.means()
 	} else {
 		r.push(t)
 		reward, z = r.policy.Mean(r.means), gap(r.policy)
@@ -209,8 +221,8 @@ func (r *replica) refresh(t int) {
 func (r *replica) move(t int) {
 	o := &r.cell.Optimizer
 	var ok bool
-	if r.tabular != nil {
-		ok = r.tabular.move(o, t)
+	if r.contexts != nil {
+		ok = r.contexts.move(o, t)
 	} else {
 		grpo.LimitNorm(o, r.g)
 		grpo.Step(o, r.policy.Logits, r.g, r.optimizerState, grpo.Rate(o, t))
@@ -229,12 +241,15 @@ func (r *replica) move(t int) {
 // overflow although nothing recorded did, the replica has diverged at the last step.
 func (r *replica) finish() averages {
 	c, avg := r.cell, r.sums
-	n := float64(c.Run.Steps - c.Run.BurnIn)
+	n, groups := float64(c.Run.Steps-c.Run.BurnIn), c.Estimator.GroupsPerStep
+	if c.Network != nil {
+		groups *= len(c.Network.Means)
+	}
 	avg.reward /= n
 	avg.rewardSquare /= n
 	avg.gap /= n
 	avg.gapSquare /= n
-	avg.zeroVariance = float64(r.zero) / (n * float64(c.Estimator.GroupsPerStep))
+	avg.zeroVariance = float64(r.zero) / (n * float64(groups))
 	if r.divergedAt == running && !finite([]float64{avg.reward, avg.rewardSquare, avg.gap, avg.gapSquare}) {
 		r.divergedAt = c.Run.Steps
 	}
@@ -247,7 +262,7 @@ func (r *replica) end(avg averages) End {
 	for _, v := range r.values[:r.nextRecord] {
 		e.Rewards = append(e.Rewards, v[expectedRewardIndex])
 	}
-	if r.divergedAt == running && r.tabular == nil {
+	if r.divergedAt == running && r.contexts == nil {
 		e.Logits = slices.Clone(r.policy.Logits)
 	}
 	return e
@@ -255,8 +270,8 @@ func (r *replica) end(avg averages) End {
 
 // observe writes the quantities of the step into v; reward is J.
 func (r *replica) observe(v *[quantityCount]float64, reward float64) {
-	if r.tabular != nil {
-		r.tabular.observe(r, v)
+	if r.contexts != nil {
+		r.contexts.observe(r, v)
 		return
 	}
 	norm := 0.0

@@ -210,6 +210,7 @@ type cellWork struct {
 	probes     [][]slopes                 // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
 	located    []measure.Named            // estimates of the location probe
+	edge       []measure.Named            // StiffnessAtEnd, if wanted
 
 	mutex      sync.Mutex
 	left       int               // units not yet finished
@@ -378,6 +379,9 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			continue
 		}
 		recorded = append(recorded, r.values)
+		if w.cell.Edge {
+			w.edge = stiffnessAtEnd(r)
+		}
 		if len(curves) > 0 {
 			curve := curves[w.binOf(i)-w.binOf(first)]
 			for n, reward := range r.curve {
@@ -479,7 +483,7 @@ func (w *cellWork) result() Result {
 	if len(w.relaxation) > 0 {
 		r.Estimates = append(r.Estimates, relaxationEstimates(w.cell, w.relaxation)...)
 	}
-	r.Estimates = append(r.Estimates, w.located...)
+	r.Estimates = append(append(r.Estimates, w.located...), w.edge...)
 	return r
 }
 

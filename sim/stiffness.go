@@ -49,7 +49,7 @@ const StiffnessTotal = "stiffness_total"
 type StiffnessProbe struct {
 	Name         string    // of the estimate
 	Displaced    Displaced // which policy is displaced
-	Point        []float64 // θ*, logits, one an arm
+	Point        []float64 // θ*, logits, one an arm; unused with Network, as are the next two
 	Direction    []float64 // v, one component an arm
 	Covector     []float64 // c, one component an arm
 	Displacement float64   // d > 0, in multiples of Direction
@@ -96,6 +96,10 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	}
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
+	if c.Network != nil {
+		e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + float64((settled+roundedUlps/p.Displacement)*math.Abs(e.Mean))
+		return e
+	}
 	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
 	// Without weights the advantages of a group add to 0, so that the fresh part has no reward.
 	certain := p.Displaced == Current && c.Estimator.Importance.Mode == option.NoImportance && !c.Estimator.KL.Sampled() && c.Optimizer.MaxNorm == 0
@@ -169,6 +173,10 @@ func (p *StiffnessProbe) pairs(c *Cell, bin int) (single, double int) {
 // slopes measures consecutive bins from first on; number is the probe's index in
 // Cell.Stiffness.
 func (p *StiffnessProbe) slopes(ctx context.Context, c *Cell, number, first int, bins []slopes) {
+	if c.Network != nil {
+		bins[0] = p.ofNetwork(c)
+		return
+	}
 	laws := coupledLaws(&c.Bandit, &c.Estimator)
 	if hasVectorPairs(c) && len(bins) >= fewestVector && p.Pairs/p.bins(c) >= fewestVectorPairs {
 		sampler := newSampler(&c.Bandit, &c.Estimator, laws, draw.MaxLanes)

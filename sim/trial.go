@@ -138,39 +138,58 @@ const saturatedAt = 10
 // is still undecided then, that is its outcome.
 const prolonged = 16
 
-// growth decides whether the deviation, whose initial norm is start, grows or decays. It
-// applies the criteria to runs of doubling length, up to prolonged times Run.Steps.
+// growth decides whether the deviation, whose initial norm is start, grows or decays.
 func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
-	length := (minSteps(&t.cell) + t.period - 1) / t.period // periods
-	longest := length
-	for longest*t.period < prolonged*t.given {
-		longest *= 2
-	}
-	t.cell.Run.Steps = longest * t.period
+	g := newGrowth(&t.cell, t.given, start)
+	t.cell.Run.Steps = g.longest * t.period
 	defer func() { t.cell.Run.Steps = t.periods * t.period }()
-	current := newQuarters(length)
-	next := newQuarters(2 * length)
-	grown := t.cell.Location.reach(&t.cell, start)
 	var gone roundOffCount
 	ok := t.follow(ctx, func(period int, d deviation) bool {
-		square := centredSquare(d.logits)
-		switch {
-		case square > float64(grown*grown):
-			o = present
-		case gone.add(d):
-			o = absent
-		case period == length:
-			o = current.outcome(start, length*t.period >= t.given, length == longest)
-			length *= 2
-			current, next = next, newQuarters(2*length)
-		}
-		current.add(period, square)
-		next.add(period, square)
+		o = g.add(period, centredSquare(d.logits), gone.add(d))
 		return o == undecided
 	}, between)
 	if !ok {
 		return present
 	}
+	return o
+}
+
+// growth decides whether a deviation grows or decays by its squares at refresh instants. It
+// applies the criteria to runs of doubling length, up to prolonged times Run.Steps.
+type growth struct {
+	start         float64 // its initial norm
+	grown         float64 // the norm at which it has grown
+	given, period int     // Run.Steps as configured, steps of a refresh period
+	length        int     // of the present run in refresh periods
+	longest       int
+	current, next quarters
+}
+
+func newGrowth(c *Cell, given int, start float64) *growth {
+	g := &growth{start: start, grown: c.Location.reach(c, start), given: given, period: RefreshPeriod(c.Lag)}
+	g.length = (minSteps(c) + g.period - 1) / g.period
+	for g.longest = g.length; g.longest*g.period < prolonged*given; {
+		g.longest *= 2
+	}
+	g.current, g.next = newQuarters(g.length), newQuarters(2*g.length)
+	return g
+}
+
+// add adds the square of the deviation at the next refresh instant. Gone says that it has been
+// below round-off for long.
+func (g *growth) add(period int, square float64, gone bool) (o outcome) {
+	switch {
+	case square > float64(g.grown*g.grown):
+		o = present
+	case gone:
+		o = absent
+	case period == g.length:
+		o = g.current.outcome(g.start, g.length*g.period >= g.given, g.length == g.longest)
+		g.length *= 2
+		g.current, g.next = g.next, newQuarters(2*g.length)
+	}
+	g.current.add(period, square)
+	g.next.add(period, square)
 	return o
 }
 

@@ -71,12 +71,18 @@ func (c *Cell) check() {
 	c.checkRecord(m)
 	m.Want(c.Traces >= 0, "Traces", c.Traces, "at least 0")
 	m.Want(c.Ends >= 0, "Ends", c.Ends, "at least 0")
+	m.Want(!c.Edge || c.Network != nil && c.Deterministic(), "Edge", c.Edge, "false, but of a Network at G = ∞")
+	if c.Network != nil {
+		c.Network.check(c, m)
+	}
 	for i, p := range c.Stiffness {
 		field := fmt.Sprintf("Stiffness[%d].", i)
 		m.Want(slices.Contains([]Displaced{Both, Current, Behind}, p.Displaced), field+"Displaced", p.Displaced, "total, fresh or stale")
-		wantNumbers(m, field+"Point", p.Point, arms)
-		wantNumbers(m, field+"Direction", p.Direction, arms)
-		wantNumbers(m, field+"Covector", p.Covector, arms)
+		if c.Network == nil {
+			wantNumbers(m, field+"Point", p.Point, arms)
+			wantNumbers(m, field+"Direction", p.Direction, arms)
+			wantNumbers(m, field+"Covector", p.Covector, arms)
+		}
 		wantPositive(m, field+"Displacement", p.Displacement)
 		m.Want(!sampled || p.Pairs >= 1, field+"Pairs", p.Pairs, "at least 1")
 	}
@@ -96,7 +102,11 @@ func (c *Cell) check() {
 		wantPositive(m, "Location.From", p.From)
 		m.Want(p.To >= p.From && finite([]float64{p.To}), "Location.To", p.To, fmt.Sprintf("a finite number ≥ Location.From, %v", p.From))
 		m.Want(p.Tolerance >= 0 && finite([]float64{p.Tolerance}), "Location.Tolerance", p.Tolerance, "a finite number ≥ 0")
-		wantPair(m, "Location.", p.Point, p.Direction, p.Offset, arms)
+		if c.Network == nil {
+			wantPair(m, "Location.", p.Point, p.Direction, p.Offset, arms)
+		} else {
+			wantPositive(m, "Location.Offset", p.Offset)
+		}
 	}
 	m.Panic("sim")
 }

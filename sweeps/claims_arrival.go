@@ -70,6 +70,9 @@ const (
 // end returns where theory says that the runs of a cell end.
 func (m *model) end(c *Cell) (e expectedEnd) {
 	s := m.settings(c)
+	if s.Deep() {
+		return m.endOfNetwork(c)
+	}
 	target := theory.NewTarget(&s, c.start, m.predictSettings(&s))
 	e.reward, e.distance, e.Kind = target.Reward, theory.NearInMean*target.Span+target.Rounding(), cmp.Or(m.kind, rom.Exact)
 	curve, path := m.course(c)
@@ -108,6 +111,16 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 		e.Leave(scope.HigherOrder, math.Inf(1), "the end of the mean path, or how far runs differ there, is not known to within the distance")
 	case spread > 0:
 		e.Leave(scope.HigherOrder, math.Exp(-1-left/spread))
+	}
+	return e
+}
+
+// endOfNetwork is end of a cell with a network: where its contexts are at their fixed points. How many runs arrive there is not derived.
+func (m *model) endOfNetwork(c *Cell) (e expectedEnd) {
+	p, arms := m.prediction(c), c.Settings.Bandit.Arms
+	e.Kind, e.Because = cmp.Or(m.kind, rom.Exact), cmp.Or(theory.MissingFixedPoint(p), scope.Networks.Because("the share of runs that arrive"))
+	if p.FixedPoint != nil {
+		e.reward, e.distance = p.FixedPoint.Reward, theory.NearInMean*math.Abs(arms[0].Mean-arms[1].Mean)
 	}
 	return e
 }

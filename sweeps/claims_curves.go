@@ -326,6 +326,10 @@ func (c *curve) displaced(steps []int, values []float64) (both [][]float64) {
 // reward that of curve, for others the exact one, whose unit is its range over the recorded steps.
 func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	quantity := m.check.Recorded()
+	if c.Settings.Deep() {
+		p.Kind, p.Because = cmp.Or(m.kind, rom.Exact), scope.Networks.Because("the mean path")
+		return curve{}, p
+	}
 	if quantity == sim.ExpectedReward {
 		return m.curve(c)
 	}

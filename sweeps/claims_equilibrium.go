@@ -54,7 +54,7 @@ func (m *model) fluctuation(c *Cell) scope.Number {
 	s := m.settings(c)
 	at := m.atRest(&s)
 	variance := at.RunVariance(m.kind)
-	if !variance.Out() {
+	if !variance.Out() && !s.Deep() {
 		way := -m.predictSettings(&s).FixedPoint.Reward // from the start, about which the square of J is measured
 		for a, p := range grpo.NewPolicy(c.start).Probs {
 			way += p * c.Settings.Bandit.Arms[a].Mean
@@ -103,6 +103,9 @@ const stiffnessRounding = 1e-14
 // and of the slowest mode, with the closed forms, along the directions that the probes
 // displace: where two modes have the same stiffness, their parts depend on the direction.
 func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
+	if cells[0].Settings.Deep() {
+		return networkStiffness()
+	}
 	names := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
 	if len(cells[0].Settings.Bandit.Arms) > 2 {
 		names = append(names, stiffnessSlowest)
@@ -129,6 +132,37 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 		}})
 	}
 	return all
+}
+
+// networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
+func networkStiffness() []scalar {
+	of := func(name string, number func(m *model, c *Cell) float64) scalar {
+		return scalar{quantity: name, estimate: name, unresolved: func(*Cell, *finding) string { return "" }, predict: func(m *model, c *Cell) scope.Number {
+			p := m.prediction(c)
+			n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
+			if !n.Out() {
+				n.Value = number(m, c)
+			}
+			return n
+		}}
+	}
+	return []scalar{
+		of(stiffnessTotal, func(m *model, c *Cell) float64 { return m.prediction(c).Stiffness.Total }),
+		of(stiffnessFresh, func(m *model, c *Cell) float64 {
+			s := m.settings(c)
+			return m.cache.FreshStiffness(&s, m.fault.Scale)
+		}),
+	}
+}
+
+// edge returns the stiffness at which the learning rate of a cell is critical, where the whole force is stale.
+func (m *model) edge(c *Cell) (n scope.Number) {
+	p, s := m.prediction(c), m.settings(c)
+	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
+	if rate := p.LeadingOrder.CriticalLearningRate; rate != nil {
+		n.Value = p.Stiffness.Total * *rate / s.Optimizer.LearningRate
+	}
+	return n
 }
 
 // probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its

@@ -288,6 +288,9 @@ func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom
 	if m.kind.IsRule() {
 		return m.locatedByRule(m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone), threshold)
 	}
+	if s.Deep() {
+		extent |= theory.Whole(s) // which is asked for anyway
+	}
 	p := m.cache.At(s, m.fault.Scale, stiffness, extent)
 	theory := m.dynamics(s, p)
 	value, searched := p.Dynamics(theory.Kind).Threshold(threshold)
@@ -312,12 +315,12 @@ func newLocated(threshold *float64, searched float64, number scope.Number) locat
 }
 
 // measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted: nil, those of the
-// theory, where a search needs no measured ones (measuresMatrix); found is false if an
+// theory, where a search needs no measured ones (measuresMatrix), as that of a network; found is false if an
 // estimate is missing. Two arms have a single mode, in θ_1 − θ_0, and so the matrices
 // (λ/2) [[1, −1], [−1, 1]]; with more arms every entry is measured.
 func measuredStiffness(o *store.Outcome, c *Cell) (stiffness *rom.Measured, found bool) {
 	arms := len(c.Settings.Bandit.Arms)
-	if arms > 2 && !measuresMatrix(arms, c.Settings.Estimator.GroupSize) {
+	if c.Settings.Deep() || arms > 2 && !measuresMatrix(arms, c.Settings.Estimator.GroupSize) {
 		return nil, true
 	}
 	read := func(part string) *mat.Dense {

@@ -23,6 +23,7 @@ type measures struct {
 	fits      []sim.CurveFit // fits of the mean reward, sorted
 	modes     bool           // whether the failure mode of every replica is determined
 	ends      bool           // whether the end of every replica is kept
+	edge      bool           // whether the stiffness at the end of the run is measured
 }
 
 // add adds what a check measures. config.Load has made sure that all checks of one cell
@@ -43,6 +44,7 @@ func (m *measures) add(check *config.Check) {
 	}
 	m.modes = m.modes || check.Claim.Diagnosed
 	m.ends = m.ends || check.Claim.Ends
+	m.edge = m.edge || check.Claim.Edge
 }
 
 // atFixedPoint reports whether something is measured at or about the fixed point.
@@ -75,6 +77,9 @@ func (m *measures) addTo(content map[string]any) {
 	if m.ends {
 		content["ends"] = true
 	}
+	if m.edge {
+		content["edge"] = true
+	}
 }
 
 // place adds the probes about a fixed point, given by its logits, to the simulator's
@@ -99,6 +104,25 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 		From: l.From, To: l.To, Tolerance: l.Tolerance,
 		Point: point, Direction: e, Offset: m.location.Displacement,
 		Visibility: cmp.Or(l.Visibility, measure.VisibleShare),
+	}
+}
+
+// placeNetwork adds the probes about the weights at which the simulator's input starts.
+func (m *measures) placeNetwork(c *sim.Cell) {
+	probe := func(name string, displaced sim.Displaced, check *config.Check) {
+		c.Stiffness = append(c.Stiffness, sim.StiffnessProbe{Name: name, Displaced: displaced, Displacement: check.Displacement})
+	}
+	if m.stiffness != nil {
+		probe(stiffnessTotal, sim.Both, m.stiffness)
+		probe(stiffnessFresh, sim.Current, m.stiffness)
+	}
+	if m.location == nil {
+		return
+	}
+	l := m.location.Locate
+	c.Location = &sim.LocationProbe{
+		Event: m.location.Claim.Event, Param: sim.LocationParam(l.Param),
+		From: l.From, To: l.To, Tolerance: l.Tolerance, Offset: m.location.Displacement,
 	}
 }
 

@@ -52,8 +52,8 @@ func (m *model) faulty() bool { return m.fault.Set != nil || m.fault.Scale != ro
 // predictSettings returns the prediction for settings as returned by settings, without
 // thresholds if they have a fault: the table of predictions has those of the right theory.
 func (m *model) predictSettings(s *config.Settings) *rom.Prediction {
-	of := rom.Everything
-	if m.faulty() {
+	of := theory.Whole(s)
+	if m.faulty() && !s.Deep() {
 		of = rom.Multipliers | rom.StationaryLaw
 	}
 	return m.cache.At(s, m.fault.Scale, nil, of)

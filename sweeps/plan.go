@@ -59,8 +59,9 @@ type Cell struct {
 	Settings config.Settings     // all its settings; cells share their slices: never write into them
 	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
 
-	start  []float64 // logits at step 0
-	probed *sim.Cell // the simulator's input of a cell that measures more than its run; nil: Sim makes it
+	start   []float64    // logits at step 0
+	network *sim.Network // in their place, of a cell with a network
+	probed  *sim.Cell    // the simulator's input of a cell that measures more than its run; nil: Sim makes it
 }
 
 // Sim returns the simulator's input; zero if Status is NoFixedPoint. A cell keeps no copy of
@@ -72,7 +73,9 @@ func (c *Cell) Sim() sim.Cell {
 	case c.probed != nil:
 		return *c.probed
 	default:
-		return theory.Simulation(s, c.ID, c.start)
+		in := theory.Simulation(s, c.ID, c.start)
+		in.Network = c.network
+		return in
 	}
 }
 
@@ -240,6 +243,10 @@ func NewCell(s config.Settings, cache *theory.Cache) Cell {
 // resolve sets the cell's status, its start, and what the checks measure, as numbers.
 func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 	s := &c.Settings
+	if s.Deep() {
+		c.resolveNetwork(m, cache)
+		return
+	}
 	if c.start = cache.Start(s); c.start == nil {
 		c.Status = store.NoFixedPoint
 		return
@@ -263,6 +270,29 @@ func (c *Cell) resolve(m *measures, cache *theory.Cache) {
 		}
 	}
 	if m.fits != nil || m.modes || m.ends || m.atFixedPoint() {
+		c.probed = &in
+	}
+}
+
+// resolveNetwork is resolve of a cell with a network.
+func (c *Cell) resolveNetwork(m *measures, cache *theory.Cache) {
+	s := &c.Settings
+	if c.network = cache.Network(s); s.Policy.Init.Kind == config.AtFixedPoint || m.atFixedPoint() {
+		c.network = cache.FixedNetwork(s)
+	}
+	if c.network == nil {
+		c.Status = store.NoFixedPoint
+		return
+	}
+	c.start = make([]float64, len(s.Bandit.Arms))
+	in := c.Sim()
+	if in.Edge = m.edge; m.ends {
+		in.Ends = s.Run.Replicas
+	}
+	if m.atFixedPoint() {
+		m.placeNetwork(&in)
+	}
+	if m.edge || m.ends || m.atFixedPoint() {
 		c.probed = &in
 	}
 }

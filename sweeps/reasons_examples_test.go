@@ -144,6 +144,7 @@ var examples = []example{
 	{scope.RecurrenceNoPenalty, "{claim: recurrence, absolute_margin: 0.1}", short + "grpo.importance.mode=ratio; grpo.kl.at=current; grpo.group_size=inf; policy.init=[0, 0]; grpo.kl.coefficient=0", "grpo.kl.coefficient=0.5"},
 	{scope.RecurrenceNoise, "{claim: recurrence, absolute_margin: 0.1}", short + "grpo.importance.mode=ratio; grpo.kl.at=current", "grpo.group_size=inf"},
 	{scope.RecurrenceUnconverged, "{claim: recurrence, absolute_margin: 0.1}", short + "grpo.importance.mode=ratio; grpo.kl.at=current; grpo.group_size=inf; policy.init=[0, 0]", "lag.interval=100"},
+	{scope.Networks, askPredict, "bandit.contexts.task=addition; policy.network.kind=mlp; optimizer.kind=adam", "optimizer.kind=heavy-ball"},
 	{scope.NotSearched, "{claim: stability-threshold, margin: 0.1, displacement: 0.001, draws: 10, locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.1}}", "sweep=[]; grpo.group_size=4; run.steps=400", "{claim: stability-threshold, margin: 0.1, displacement: 0.001, draws: 300000, locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.1}}"},
 	{scope.BeyondSearch, "{claim: stability-threshold, margin: 0.1, displacement: 0.001, draws: 1000, locate: {param: lag.interval, from: 0.04, to: 0.05, tolerance: 0.01}}", "sweep=[]; grpo.group_size=inf; lag.behind=1; optimizer.learning_rate=0.0001", ""},
 	{scope.BeyondRange, askPredict, "bandit.arms=[{reward: constant, mean: 1e308}, {reward: constant, mean: -1e308}]", "bandit.arms=[{reward: constant, mean: 1}, {reward: constant, mean: -1}]"},

@@ -31,6 +31,7 @@ var exempt = map[string]string{
 	"law-forecast":         "judges two bounds, without margin, on the logs of which law-fit is calibrated above",
 	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 	"cycle-width":          "G = ∞ only, where nothing is random",
+	"edge-of-stability":    "G = ∞ only, where nothing is random",
 }
 
 // intervalKind is the kind of interval that a claim judges. It decides how high the

@@ -184,6 +184,9 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 // value draws the value of a key as JSON, nil for its default. Required keys always get
 // a value.
 func (d *drawing) value(k config.Key, c class) any {
+	if strings.HasPrefix(k.Path, "bandit.contexts.") || strings.HasPrefix(k.Path, "policy.network.") {
+		return nil // of a network few claims can be made
+	}
 	if k.Sparse() && !strings.HasPrefix(k.Path, "bandit.prompts.") && (d.file.get("bandit.prompts.count") != nil || d.IntN(4) > 0) {
 		return nil // most options of trainers are refused beside many prompts, and some beside each other
 	}

@@ -33,7 +33,7 @@ type finding struct {
 const moreTimes = 4
 
 // tries is the largest number of smaller files that are judged to shrink one.
-const tries = 50
+const tries = 100
 
 // examine judges a file, repeats what disagrees, and shrinks it if it disagrees again.
 func (j judging) examine(ctx context.Context, f file, how scrutiny) (answer, []finding, error) {

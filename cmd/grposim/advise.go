@@ -53,6 +53,9 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := withoutNetworks(plan, "advise"); err != nil {
+			return err
+		}
 		return f.advise(c.Context(), stderr, plan)
 	})
 	c.ValidArgsFunction = completeConfiguration

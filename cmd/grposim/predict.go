@@ -38,6 +38,11 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		if err := f.checkPlan(plan); err != nil {
 			return err
 		}
+		if f.path {
+			if err := withoutNetworks(plan, "predict --path"); err != nil {
+				return err
+			}
+		}
 		if f.figures != "" {
 			if err := drawFigures(stderr, f.figures, plan.PathFigures(func(c *sweeps.Cell) *theory.Way { return f.drawn(plan, c) })...); err != nil {
 				return err

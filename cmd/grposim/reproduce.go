@@ -41,6 +41,11 @@ var suites = []struct {
 		Figure: "time-to-level-none", Experiment: "staleness",
 		Caption: "The steps until the mean reward reaches 0.8, over the age of the samples, at two learning rates, without a penalty and without importance weights. Points are simulated, lines are exact theory.",
 	}},
+	{"deep", "policies that are networks (docs/deep.md)", report.Heading{
+		Title:  "Deep networks: the linear theory of GRPO on shared weights",
+		Figure: "stability-threshold-tanh-2-learning-rate", Experiment: "two-matrices",
+		Caption: "The learning rate at which the fixed point of a network loses stability, with ratios and a k3 penalty, for three networks. Points are located by simulation, solid lines are the theory of two matrices, dash-dotted ones that of one number, the stiffness.",
+	}},
 }
 
 // headingOf returns the heading of a page over parts: that of the suite if this is its name
@@ -230,4 +235,14 @@ func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*con
 		printLines(stderr, "note: "+note)
 	}
 	return spec, nil
+}
+
+// withoutNetworks returns the error of a plan some cell of which has a network, which a command cannot answer for.
+func withoutNetworks(plan *sweeps.Plan, command string) error {
+	for i := range plan.Cells {
+		if s := &plan.Cells[i].Settings; s.Deep() {
+			return usageError{fmt.Errorf("policy.network.kind: got %s, want none: %s is about a bandit; sweep simulates a network", s.Network.Kind, command)}
+		}
+	}
+	return nil
 }

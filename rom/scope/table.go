@@ -176,6 +176,7 @@ const (
 	RecurrenceUnconverged
 
 	// A located event.
+	Networks
 	NotSearched
 	UncertainSign
 	BeyondSearch
@@ -349,6 +350,7 @@ var rows = [...]struct{ name, says, try string }{
 	RecurrenceNoise:       {"recurrence-noise", "at finite G the noise of every step enters the gap: the recurrence is that of the mean field", "set `grpo.group_size` inf"},
 	RecurrenceUnconverged: {"recurrence-unconverged", "the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", "raise `lag.interval` to the number of steps named"},
 
+	Networks:      {"networks", "of a policy that is a network %s is not derived", "judge another number, or a bandit: `policy.network.kind` none"},
 	NotSearched:   {"not-searched", "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run", "raise the check's `draws`, or lower `from`"},
 	UncertainSign: {"uncertain-sign", "a mode is so slow that the sign of its measured stiffness is not certain", "raise `grpo.kl.coefficient` or the check's `draws`"},
 	BeyondSearch:  {"beyond-search", "the theory says what is below %.4g only", "lower the check's `to`"},

@@ -82,7 +82,7 @@ func canonicalValue(v any, s *Settings) any {
 // cells with equal `seed`, `bandit`, `grpo`, `policy.reference`, `policy.reference_update` and `optimizer.max_norm`, whatever
 // their lag, optimizer and run are besides.
 func ForceID(s *Settings) string {
-	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Estimator: s.Estimator}
+	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Contexts: s.Contexts, Network: s.Network, Estimator: s.Estimator}
 	force.Policy.Reference, force.Policy.ReferenceUpdate = s.Policy.Reference, s.Policy.ReferenceUpdate
 	force.Optimizer.MaxNorm = s.Optimizer.MaxNorm
 	return string(Canonical(force))

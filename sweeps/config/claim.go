@@ -23,6 +23,7 @@ type Claim struct {
 	Fit         sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
 	Diagnosed   bool         // whether the diagnostics name a failure mode for every replica
 	Ends        bool         // whether the end of every replica is kept
+	Edge        bool         // whether the stiffness at the end of the run is measured
 	Over        []string     // allowed values of `over`, for a claim across cells
 	LeadingFrom int          // smallest group size in the fit of a leading-order slope over G; 0: all sizes
 }
@@ -51,6 +52,7 @@ const (
 	NeedsLocation     Need = "`locate` (nothing else is simulated in the cell)"
 	NeedsExpected     Need = "`grpo.group_size: inf`"
 	NeedsTwoArms      Need = "two arms"
+	NeedsNetwork      Need = "`policy.network`"
 	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
 	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block of the last snapshot or a delay of at most 1"
 	NeedsOneAge       Need = "at finite `grpo.group_size`: a block or a delay"

@@ -15,6 +15,7 @@ var Claims = []*Claim{
 	StationaryFluctuation,
 	FluctuationScaling,
 	Stiffness,
+	EdgeOfStability,
 	Relaxation,
 	RelaxationScaling,
 	DampingRatio,

@@ -41,3 +41,14 @@ var Stiffness = &Claim{
 	Doc:         "Near the fixed point the mean gradient is linear in the displacement, with the stiffness that theory gives.",
 	How:         "Pairs of groups are drawn with the logits displaced to either side of the fixed point: those of both policies together (total), of the current policy alone (fresh) and of the behaviour policy alone (stale). At `inf` one pair of expected gradients takes the place of the pairs of groups. Each of a finite group is scaled to `optimizer.max_norm` where it is longer. The interval includes the error of the finite displacement. Cells that share `seed`, `bandit`, `grpo`, `policy.reference` and `optimizer.max_norm` share one measurement, made in the first of them.",
 }
+
+// EdgeOfStability is the claim about where training beyond the threshold ends.
+var EdgeOfStability = &Claim{
+	Name: "edge-of-stability", Per: PerCell,
+	Quantity:    "stiffness of the stiffest mode at the end of the run",
+	Needs:       []Need{NeedsNetwork, NeedsExpected, NeedsSteadyRate, NeedsKnownRule},
+	Predictions: []rom.Kind{rom.LeadingOrder},
+	Edge:        true,
+	Doc:         "A network has a manifold of fixed points. A run whose learning rate is above the threshold of the nearest slides along it until its rate is the threshold: the stiffness at its end is κ*(μ, K)/η.",
+	How:         "The stiffness is that of the whole gradient at the last weights, by power iteration. The prediction is that of one number, where the whole gradient is stale.",
+}

@@ -24,7 +24,7 @@ var (
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Instability,
 		Doc:         "At the measured stiffness, stability is lost where a multiplier leaves the unit circle; by the paper's rule at ηK·K_ref = 1 − μ.",
-		How:         "The event is the growth, over many refresh periods, of the difference of paired runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is a whole number too: use `absolute_margin: 0`.",
+		How:         "The event is the growth, over many refresh periods, of the difference of paired runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is a whole number too: use `absolute_margin: 0`. Of a network the growth is that of the logits of a displaced run, nothing of the prediction is measured, and `leading-order` is the theory of one number, λ of the stiffest mode, as if the whole gradient were stale.",
 	}
 
 	RuleIsSafe = &Claim{

@@ -91,7 +91,7 @@ func (k Key) Sparse() bool {
 
 // sparse lists the beginnings of the paths of sparse keys.
 var sparse = []string{
-	"bandit.prompts.", "policy.reference_update.", "grpo.filter", valueKey, rateKey, floorKey, capKey, tauKey, powerKey, decayKey,
+	"bandit.prompts.", "bandit.contexts.", "policy.network.", "policy.reference_update.", "grpo.filter", valueKey, rateKey, floorKey, capKey, tauKey, powerKey, decayKey,
 	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm", recordKey,
 }
 
@@ -185,7 +185,7 @@ const (
 
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
-var Keys = slices.Concat(banditKeys, promptKeys, otherKeys)
+var Keys = slices.Concat(banditKeys, promptKeys, contextKeys, networkKeys, otherKeys)
 
 // banditKeys are the rows of section `bandit` but for prompts.
 var banditKeys = []Key{

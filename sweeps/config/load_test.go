@@ -369,7 +369,9 @@ func TestLoadFillsIn(t *testing.T) {
 			KL:      option.KL{In: option.InLoss, Gradient: option.ExactKL, At: option.AtCurrent},
 			Samples: option.Fresh,
 		},
-		Lag: option.Lag{Kind: option.Block, Interval: 1, Ages: option.Ages{Law: option.UniformAges, Drawn: option.AgePerGroup}},
+		Contexts: Contexts{Task: "none", Count: 25, Inputs: 10},
+		Network:  Network{Kind: "none", Layers: 2, Width: 16, Activation: "tanh", Heads: 2, Unembedding: "untied", Seed: 1},
+		Lag:      option.Lag{Kind: option.Block, Interval: 1, Ages: option.Ages{Law: option.UniformAges, Drawn: option.AgePerGroup}},
 		Optimizer: option.Optimizer{
 			Kind: option.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 			Schedule: option.Schedule{Kind: option.ConstantRate, Total: 2000},

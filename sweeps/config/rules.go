@@ -194,7 +194,7 @@ func ofStep(e *option.Estimator) bool {
 }
 
 // cellRules are the rules between keys that hold in every cell, beside those of sharedRules.
-var cellRules = slices.Concat(generalRules, promptRules, recordRules)
+var cellRules = slices.Concat(generalRules, promptRules, networkRules, recordRules)
 
 // generalRules are those that do not belong to one option.
 var generalRules = []rule{
@@ -331,6 +331,7 @@ var needRules = func() []needRule {
 		{NeedsDistance, rule{InitKey, nil, func(s *Settings) bool { return s.Policy.Init.Kind == AtFixedPoint && s.Policy.Init.Offset == 0 },
 			"that starts at its fixed point", "a start away from the fixed point"}},
 		equal(NeedsExpected, GroupSizeKey, "inf"),
+		{NeedsNetwork, rule{networkKey, nil, func(s *Settings) bool { return !s.Deep() }, "without a network", "a network"}},
 		{NeedsTwoArms, rule{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 }, "with {arms}", "2 arms"}},
 		equal(NeedsSteadyRate, scheduleKey, "constant"),
 		equal(NeedsSteadyRate, warmupKey, "0"),

@@ -16,6 +16,8 @@ type Settings struct {
 	Seed      uint64           // seed of all random streams
 	Bandit    option.Bandit    // section `bandit`; arms with `count` are written out
 	Prompts   Prompts          // its section `prompts`
+	Contexts  Contexts         // its section `contexts`
+	Network   Network          // section `policy.network`
 	Policy    Policy           // section `policy`
 	Estimator option.Estimator // section `grpo`
 	Lag       option.Lag       // section `lag`

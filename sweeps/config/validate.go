@@ -95,6 +95,15 @@ func (c *checkState) add(p *Point) {
 	if s.Prompts.Count > 1 && !slices.Contains(claimsOfPrompts, c.Claim) && !c.bad[promptsKey] {
 		c.rejectCell(claim, fmt.Sprintf("a cell with %s %d", promptsKey, s.Prompts.Count), "1 for "+c.Claim.Name)
 	}
+	if s.Deep() && !slices.Contains(claimsOfNetworks, c.Claim) && !c.bad[networkKey] {
+		c.rejectCell(claim, "a cell with "+networkKey+" "+s.Network.Kind, "none for "+c.Claim.Name)
+	}
+	if s.Deep() && c.Claim == TimeToLevel && c.Level == nil && !c.bad[networkKey] {
+		c.rejectCell(c.path+".level", "nothing for a network", "a number: of a network the way to 95 % has no default")
+	}
+	if s.Deep() && c.Claim.Has(NeedsDisplacement) && sampled(s) && !c.bad[networkKey] {
+		c.rejectCell(claim, "a network at finite "+GroupSizeKey, GroupSizeKey+" inf for "+c.Claim.Name)
+	}
 	if n := len(s.Bandit.Arms); n != 2 && c.Quantity == sim.LogitGap {
 		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+countWords(n, "arm"), "2 arms, or another quantity")
 	}

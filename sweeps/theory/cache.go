@@ -30,6 +30,9 @@ type predictionTable struct {
 	mutex   sync.Mutex
 	known   map[Key]*rom.Prediction    // at most MaxPredictions
 	settled map[settledKey]rom.Settled // at most MaxPredictions
+
+	networks   map[string]*policyNetwork // of cells with a network, by config.ForceID
+	ofNetworks map[networkKey]*rom.Prediction
 }
 
 // settledKey holds everything that rom.Settled depends on.
@@ -52,7 +55,7 @@ const (
 // NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{
-		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
+		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]*policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		paths:       make(map[pathKey]*rom.Path),
 		most:        maxEntries,
@@ -140,12 +143,27 @@ func bytesOf(numbers ...float64) string {
 // Predict returns the prediction for settings at their fixed point. Length and number of
 // runs do not change it.
 func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
-	return cache.At(s, factors, nil, rom.Everything)
+	return cache.At(s, factors, nil, Whole(s))
+}
+
+// Whole returns the parts that tables and verdicts have of the prediction for settings: of a network those that take no
+// search of an interval.
+func Whole(s *config.Settings) rom.Extent {
+	switch {
+	case !s.Deep():
+		return rom.Everything
+	case s.Estimator.GroupSize == option.Infinite:
+		return rom.CriticalRate | rom.Multipliers
+	}
+	return rom.StationaryLaw
 }
 
 // At returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
 func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rom.Extent) *rom.Prediction {
+	if s.Deep() {
+		return cache.atNetwork(s, factors, of)
+	}
 	params := Params(s, factors)
 	params.Measured = measured
 	key := KeyOf(params, of)
@@ -160,6 +178,9 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 // PredictRegime returns the prediction for settings of which a map shows the regime: the whole
 // prediction if the cache has it, otherwise the parts that a map shows.
 func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
+	if s.Deep() {
+		return cache.atNetwork(s, rom.Unit, rom.DynamicsAlone)
+	}
 	params := Params(s, rom.Unit)
 	if p := cache.predictions.get(KeyOf(params, rom.Everything)); p != nil {
 		return p
@@ -170,6 +191,9 @@ func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 // PredictBoundaries returns the prediction of stability and onset alone for settings. It
 // does not cache it: a map needs the prediction of each of its points once.
 func (cache *Cache) PredictBoundaries(s *config.Settings) *rom.Prediction {
+	if s.Deep() {
+		return cache.atNetwork(s, rom.Unit, rom.BoundariesAlone)
+	}
 	params := Params(s, rom.Unit)
 	return cache.compute(KeyOf(params, rom.BoundariesAlone), params)
 }

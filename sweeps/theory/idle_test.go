@@ -31,7 +31,7 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 `
 	tested := 0
 	for _, k := range config.Keys {
-		if k.Idle.Param == "" {
+		if k.Idle.Param == "" || ofNetwork(k) {
 			continue
 		}
 		tested++

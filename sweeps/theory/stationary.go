@@ -77,7 +77,7 @@ type AtRest struct {
 // whether the noise can take a run to another attractor is asked of the theory as derived.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
-	if stationaryScope(s, p).Out() {
+	if s.Deep() || stationaryScope(s, p).Out() {
 		return a
 	}
 	a.settled = cache.Settled(s, factors)
@@ -118,6 +118,8 @@ func (a *AtRest) Mean(kind rom.Kind) scope.Number {
 	n.Value = a.prediction.FixedPoint.Reward
 	shift, share := a.prediction.Moments.RewardShift, a.settled.Reward
 	switch {
+	case a.settings.Deep():
+		n.Leave(scope.HigherOrder, math.Inf(1))
 	case kind == rom.LeadingOrder:
 		n.Kind = kind
 		if shift != nil {
@@ -228,6 +230,10 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
 	s := a.settings
 	if init := s.Policy.Init; n.Out() || init.Kind == config.AtFixedPoint && init.Offset == 0 {
+		return
+	}
+	if s.Deep() {
+		n.Because = scope.Networks.Because("the mean path")
 		return
 	}
 	left, within := a.settled.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)

@@ -1,0 +1,450 @@
+package deep
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// matrix is a Jacobian that is given entry by entry.
+type matrix struct {
+	j              *mat.Dense
+	contexts, arms int
+}
+
+func (m matrix) Weights() int  { _, p := m.j.Dims(); return p }
+func (m matrix) Contexts() int { return m.contexts }
+func (m matrix) Arms() int     { return m.arms }
+func (m matrix) Pull(u, gradient []float64) {
+	mat.NewVecDense(len(gradient), gradient).MulVec(m.j.T(), mat.NewVecDense(len(u), u))
+}
+func (m matrix) Push(d, change []float64) {
+	mat.NewVecDense(len(change), change).MulVec(m.j, mat.NewVecDense(len(d), d))
+}
+
+// randomMatrix returns a Jacobian of independent normal entries.
+func randomMatrix(contexts, arms, weights int, seed uint64) matrix {
+	r := rand.New(rand.NewPCG(seed, 1))
+	j := mat.NewDense(contexts*arms, weights, nil)
+	j.Apply(func(int, int, float64) float64 { return r.NormFloat64() / math.Sqrt(float64(weights)) }, j)
+	return matrix{j, contexts, arms}
+}
+
+// tabular is the Jacobian of logits that are weights themselves.
+func tabular(arms int) matrix { return matrix{linear.Identity(arms), 1, arms} }
+
+// Three places of the force: wholly stale, wholly at the present policy, and the two apart.
+var places = map[string]option.Estimator{
+	"whole": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, At: option.AtSnapshot}},
+	"ratio, k3": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, Importance: option.Importance{Mode: option.Ratio},
+		KL: option.KL{Coefficient: 0.4, Gradient: option.K3}},
+	"exact KL at the present policy": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4}},
+	"k2":                             {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
+}
+
+// someContexts returns contexts with one good arm each and references that differ.
+func someContexts(count, arms int, of option.Estimator) []rom.Params {
+	r := rand.New(rand.NewPCG(7, 7))
+	all := make([]rom.Params, count)
+	for x := range all {
+		all[x] = rom.Params{Estimator: of}
+		for a := range arms {
+			mean := 0.2
+			if a == x%arms {
+				mean = 0.9
+			}
+			all[x].Arms = append(all[x].Arms, option.Arm{Mean: mean})
+			all[x].Reference = append(all[x].Reference, r.NormFloat64())
+		}
+	}
+	return all
+}
+
+func fixedPoint(t *testing.T, contexts []rom.Params) *Point {
+	t.Helper()
+	p, err := FixedPoint(contexts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s: got %.12g, want %.12g to %.1g", what, got, want, relative)
+	}
+}
+
+func update(rate, momentum float64, lag option.Lag) linear.Update {
+	return linear.Update{Rate: rate, Momentum: momentum, Lag: linear.NewLag(&lag)}
+}
+
+func block(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k} }
+
+// A policy of one context whose weights are its logits has the dynamics of package rom.
+func TestTabularIsRom(t *testing.T) {
+	for name, of := range places {
+		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.2}}, {{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.2}}} {
+			for _, lag := range []option.Lag{block(1), block(2), block(5), {Kind: option.Delay, Interval: 3}} {
+				for _, o := range []option.Optimizer{{}, {Momentum: 0.5}, {Momentum: 0.9}, {Kind: option.Nesterov, Momentum: 0.9}} {
+					o.LearningRate = 0.05
+					context := rom.Params{Arms: arms, Estimator: of, Lag: lag, Optimizer: o}
+					p := fixedPoint(t, []rom.Params{context})
+					by := update(o.LearningRate, o.Momentum, lag)
+					by.Method = o.Kind
+					d := NewRange(tabular(len(arms))).Dynamics(p, by)
+					want := rom.Predict(context).Exact
+					what := fmt.Sprintf("%s, %d arms, %v %d, %v with μ = %v: ", name, len(arms), lag.Kind, lag.Interval, o.Kind, o.Momentum)
+					near(t, what+"radius", d.SpectralRadius(), *want.SpectralRadius, 1e-9)
+					for of, value := range map[linear.Event]*float64{
+						linear.CriticalRate: want.CriticalLearningRate, linear.OnsetRate: want.OscillationLearningRate, linear.CriticalInterval: want.CriticalRefreshInterval,
+					} {
+						got, _ := d.Threshold(of).Result()
+						switch {
+						case (got == nil) != (value == nil):
+							t.Errorf("%sevent %v: got %v, want %v", what, of, d.Threshold(of), value)
+						case got != nil:
+							near(t, fmt.Sprintf("%sevent %v", what, of), *got, *value, 1e-9)
+						}
+					}
+					law, err := d.Law(d.Modes(), Window{})
+					if err != nil {
+						t.Errorf("%s%v", what, err)
+						continue
+					}
+					near(t, what+"Var J", law.Reward, *want.StationaryVariance.ExpectedReward, 1e-9)
+				}
+			}
+		}
+	}
+}
+
+// recursion is the linear map of one period on all weights, step by step: an obvious and slow computation.
+type recursion struct {
+	fresh, stale, noise *mat.Dense // P×P
+	rate, momentum      float64
+	lag                 option.Lag
+}
+
+// wholeSpace returns the recursion of a Jacobian given entry by entry.
+func wholeSpace(m matrix, p *Point, rate, momentum float64, lag option.Lag) *recursion {
+	on := func(h []*mat.Dense, factor float64) *mat.Dense {
+		n := m.contexts * m.arms
+		all := mat.NewDense(n, n, nil)
+		for x := range h {
+			all.Slice(x*m.arms, (x+1)*m.arms, x*m.arms, (x+1)*m.arms).(*mat.Dense).Scale(factor, h[x])
+		}
+		return linear.Within(m.j, all)
+	}
+	c := 1 / float64(m.contexts)
+	return &recursion{on(p.Fresh, c), on(p.Stale, c), on(p.Noise, c*c), rate, momentum, lag}
+}
+
+// period returns the map of one period on (w, ηv, past w).
+func (r *recursion) period() *mat.Dense {
+	p, _ := r.fresh.Dims()
+	steps, stored := r.lag.Interval, 1
+	if r.lag.Kind == option.Delay {
+		steps, stored = 1, r.lag.Interval
+	}
+	size := (2 + stored) * p
+	out := mat.NewDense(size, size, nil)
+	for c := range size {
+		w, v, past := mat.NewVecDense(p, nil), mat.NewVecDense(p, nil), make([]*mat.VecDense, stored)
+		for k := range past {
+			past[k] = mat.NewVecDense(p, nil)
+		}
+		(append([]*mat.VecDense{w, v}, past...))[c/p].SetVec(c%p, 1)
+		if r.lag.Kind == option.Block {
+			past[0].CopyVec(w)
+		}
+		for range steps {
+			old := past[len(past)-1]
+			var f, s mat.VecDense
+			f.MulVec(r.fresh, w)
+			s.MulVec(r.stale, old)
+			f.AddVec(&f, &s)
+			if r.lag.Kind == option.Delay {
+				past = append([]*mat.VecDense{mat.VecDenseCopyOf(w)}, past[:len(past)-1]...)
+			}
+			v.ScaleVec(r.momentum, v)
+			v.AddScaledVec(v, -r.rate, &f)
+			w.AddVec(w, v)
+		}
+		for b, part := range append([]*mat.VecDense{w, v}, past...) {
+			for i := range p {
+				out.Set(b*p+i, c, part.AtVec(i))
+			}
+		}
+	}
+	return out
+}
+
+// radius returns the largest modulus of a multiplier but for those that are 1 because no logit moves.
+func (r *recursion) radius() float64 {
+	largest := 0.0
+	for _, z := range linear.Multipliers(r.period()) {
+		if cmplx.Abs(z-1) > 1e-9 {
+			largest = max(largest, cmplx.Abs(z))
+		}
+	}
+	return largest
+}
+
+// Radius and thresholds are those of the recursion on all weights.
+func TestAgainstTheRecursion(t *testing.T) {
+	const contexts, arms, weights = 3, 3, 11
+	j := randomMatrix(contexts, arms, weights, 3)
+	r := NewRange(j)
+	if r.Rank() != contexts*(arms-1) {
+		t.Fatalf("rank %d, want %d", r.Rank(), contexts*(arms-1))
+	}
+	for name, of := range places {
+		p := fixedPoint(t, someContexts(contexts, arms, of))
+		for _, lag := range []option.Lag{block(1), block(2), block(3), block(8), {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3}} {
+			for _, mu := range []float64{0, 0.5, 0.9} {
+				what := fmt.Sprintf("%s, %v, μ = %v", name, lag, mu)
+				d := r.Dynamics(p, update(0.3, mu, lag))
+				near(t, what+": radius", d.SpectralRadius(), wholeSpace(j, p, 0.3, mu, lag).radius(), 1e-9)
+				critical := d.Threshold(linear.CriticalRate)
+				if !critical.Known {
+					t.Errorf("%s: the critical rate is not known", what)
+					continue
+				}
+				below := wholeSpace(j, p, critical.At*(1-1e-6), mu, lag).radius()
+				above := wholeSpace(j, p, critical.At*(1+1e-6), mu, lag).radius()
+				if below >= 1 || above <= 1 {
+					t.Errorf("%s: critical rate %v, but radius %v below and %v above", what, critical.At, below, above)
+				}
+			}
+		}
+	}
+}
+
+// dense returns (1/C) JᵀHJ.
+func dense(m matrix, h []*mat.Dense) *mat.Dense {
+	return wholeSpace(m, &Point{Fresh: h, Stale: h, Noise: h}, 0, 0, block(1)).fresh
+}
+
+// The largest eigenvalues by products are those of the dense matrices on weights and on the range, symmetric or not.
+func TestLargest(t *testing.T) {
+	const contexts, arms = 5, 4
+	j := randomMatrix(contexts, arms, 40, 5)
+	r := NewRange(j)
+	for name, of := range places {
+		p := fixedPoint(t, someContexts(contexts, arms, of))
+		for part, h := range map[string][]*mat.Dense{"fresh": p.Fresh, "stale": p.Stale, "total": p.Total()} {
+			var want []float64
+			for _, z := range linear.Multipliers(dense(j, h)) {
+				want = append(want, real(z))
+			}
+			slices.SortFunc(want, func(a, b float64) int { return -compare(a, b) })
+			if want[0] < 1e-12 {
+				continue
+			}
+			var reduced []float64
+			for _, z := range linear.Multipliers(r.Reduced(h, 1.0/contexts)) {
+				reduced = append(reduced, real(z))
+			}
+			got := Largest(j, h, 3, 1000)
+			near(t, name+", "+part+" on the range", slices.Max(reduced), want[0], 1e-10)
+			for i, e := range got {
+				if want[i] > 1e-9 {
+					near(t, fmt.Sprintf("%s, %s, eigenvalue %d", name, part, i), e.Value, want[i], 1e-9)
+				}
+			}
+			if few := Largest(j, h, 1, 8)[0]; math.Abs(few.Value-want[0]) > few.Residual+1e-12 {
+				t.Errorf("%s, %s: %v after 8 products, residual %v, want %v", name, part, few.Value, few.Residual, want[0])
+			}
+		}
+	}
+}
+
+func compare(a, b float64) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// Under an even block the fresh part alone sets the threshold of the ratio with k3, under an odd one it is between 2(1+μ)/λ_f and
+// 2(1+μ)/λ, as long as the momentum is small; with μ = 0.9 a pair of multipliers leaves the unit circle before. A single
+// number, the largest eigenvalue of Λ, gives none of these.
+func TestRatioWithK3(t *testing.T) {
+	const contexts, arms = 5, 5
+	j := randomMatrix(contexts, arms, 60, 9)
+	r := NewRange(j)
+	p := fixedPoint(t, someContexts(contexts, arms, places["ratio, k3"]))
+	fresh, total := Largest(j, p.Fresh, 1, 100)[0].Value, Largest(j, p.Total(), 1, 100)[0].Value
+	for _, mu := range []float64{0, 0.5, 0.9} {
+		for k := 1; k <= 8; k++ {
+			d := r.Dynamics(p, update(0.1, mu, block(k)))
+			if !d.Mixed {
+				t.Fatal("the modes do not mix")
+			}
+			got := d.Threshold(linear.CriticalRate).At
+			t.Logf("μ = %v, K = %d: %.4f of 2(1+μ)/λ_f, %.4f of 2(1+μ)/λ, %.2f of one number", mu, k, got*fresh/(2*(1+mu)), got*total/(2*(1+mu)), got/d.OneNumber().Threshold(linear.CriticalRate).At)
+			switch what := fmt.Sprintf("μ = %v, K = %d", mu, k); {
+			case k%2 == 0 && mu < 0.9:
+				near(t, what, got, 2*(1+mu)/fresh, 1e-9)
+			case mu < 0.9:
+				if !(2*(1+mu)/fresh < got && got < 2*(1+mu)/total*(1+1e-9)) {
+					t.Errorf("%s: critical rate %v, want between %v and %v", what, got, 2*(1+mu)/fresh, 2*(1+mu)/total)
+				}
+			case k%2 == 0:
+				if !(got <= 2*(1+mu)/fresh) {
+					t.Errorf("%s: critical rate %v, want at most %v", what, got, 2*(1+mu)/fresh)
+				}
+			}
+		}
+	}
+}
+
+// Of more directions than are scanned finely, thresholds are still those of package linear, which looks at all of them on a fine grid.
+func TestThresholdsOfManyDirections(t *testing.T) {
+	const contexts, arms = 9, 4
+	r := NewRange(randomMatrix(contexts, arms, 60, 2))
+	for _, c := range []struct {
+		place string
+		lag   option.Lag
+		mu    float64
+	}{
+		{"ratio, k3", block(2), 0.9}, {"ratio, k3", block(3), 0}, {"exact KL at the present policy", block(4), 0}, {"k2", option.Lag{Kind: option.Delay, Interval: 1}, 0.9},
+	} {
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places[c.place])), update(1, c.mu, c.lag))
+		if !d.Mixed || r.Rank() <= scanned {
+			t.Fatalf("%s: %d directions, mixed %v", c.place, r.Rank(), d.Mixed)
+		}
+		near(t, fmt.Sprintf("%s, %v %d, μ = %v", c.place, c.lag.Kind, c.lag.Interval, c.mu),
+			d.Threshold(linear.CriticalRate).At, d.Dynamics.Threshold(linear.CriticalRate).At, 1e-9)
+	}
+	// At these rates critical intervals are 8 to 160, where not every one is looked at.
+	for _, rate := range []float64{1, 4, 20} {
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places["exact KL at the present policy"])), update(rate, 0, block(2)))
+		got, want := d.Threshold(linear.CriticalInterval), d.Dynamics.Threshold(linear.CriticalInterval)
+		t.Logf("η = %v: critical interval %v", rate, want)
+		if got != want || !got.Known || got.At < 5 {
+			t.Errorf("η = %v: critical interval %v, want %v", rate, got, want)
+		}
+	}
+}
+
+// With momentum a block of two is unstable far below κ_f = 2(1+μ) where λ_s < 0: a multiplier is −1 where
+// (1−μ)² + (1+μ−κ_f)² = κ_s(2−κ_f).
+func TestBlockOfTwoWithMomentum(t *testing.T) {
+	for _, mu := range []float64{0.7, 0.8, 0.9, 0.99} {
+		const share = -0.26 // λ_s/λ_f
+		m := Mode{Mode: linear.Mode{Fresh: 1, Stale: share, Update: update(1, mu, block(2))}}
+		// (1−μ)² + (1+μ)² − (2(1+μ) + 2·share)κ + (1 + share)κ² = 0
+		a, b, c := 1+share, 2*(1+mu)+2*share, (1-mu)*(1-mu)+(1+mu)*(1+mu)
+		want := 2 * (1 + mu)
+		if d := b*b - 4*a*c; d >= 0 {
+			want = min(want, (b-math.Sqrt(d))/(2*a))
+		}
+		t.Logf("μ = %v: κ_f = %.4f of %.4f", mu, want, 2*(1+mu))
+		near(t, fmt.Sprintf("μ = %v", mu), m.Threshold(linear.CriticalRate).At, want, 1e-9)
+	}
+}
+
+// Without a ratio, the reward's part is stale and that of k3 at the present policy has a stale part too, by the samples: at the fixed point of a force without scale
+// they cancel. Then no block is too long.
+func TestK3WithoutRatioIsNotStale(t *testing.T) {
+	const contexts, arms = 4, 5
+	of := places["ratio, k3"]
+	of.Importance = option.Importance{}
+	p := fixedPoint(t, someContexts(contexts, arms, of))
+	for x := range contexts {
+		if size := mat.Norm(p.Stale[x], 2); !(size < 1e-12*mat.Norm(p.Fresh[x], 2)) {
+			t.Errorf("context %d: the norm of H_s is %v", x, size)
+		}
+	}
+	d := NewRange(randomMatrix(contexts, arms, 50, 1)).Dynamics(p, update(1, 0.9, block(7)))
+	near(t, "critical rate", d.Threshold(linear.CriticalRate).At, 2*(1+0.9)/d.Modes()[0].Total(), 1e-9)
+	if got := d.Threshold(linear.CriticalInterval); got != linear.Never {
+		t.Errorf("critical interval %v, want none", got)
+	}
+}
+
+// Where min(Λ_f, 2/η − Λ_f) exceeds Λ_s no block is unstable; where Λ_f does not exceed Λ_s a long block always is.
+func TestIntervalsThatDoNotMatter(t *testing.T) {
+	const contexts, arms = 4, 3
+	r := NewRange(randomMatrix(contexts, arms, 30, 2))
+	for _, beta := range []float64{0.1, 0.2, 0.4, 1, 2} {
+		of := places["ratio, k3"]
+		of.KL.Coefficient = beta
+		p := fixedPoint(t, someContexts(contexts, arms, of))
+		critical := r.Dynamics(p, update(1, 0, block(2))).Threshold(linear.CriticalRate).At
+		for _, share := range []float64{0.1, 0.5, 0.9, 0.99} {
+			d := r.Dynamics(p, update(share*critical, 0, block(2)))
+			m, _ := d.mixed()
+			proven := m.lag.provenStable(m, d.Whole.Rate)
+			largest := 0.0
+			for k := 1; k <= 64; k++ {
+				largest = max(largest, m.radius(d.Whole.Rate, k))
+			}
+			limit := m.radius(d.Whole.Rate, 1<<16)
+			var rest mat.Dense
+			rest.Sub(d.Whole.Fresh, d.Whole.Stale)
+			exceeds := real(linear.Multipliers(&rest)[0]) > 0
+			for _, z := range linear.Multipliers(&rest) {
+				exceeds = exceeds && real(z) > 0
+			}
+			t.Logf("β = %v at %v of the critical rate: proven %v, Λ_f > Λ_s %v, largest radius %.6f, of a long block %.6f", beta, share, proven, exceeds, largest, limit)
+			if proven && (largest >= 1 || d.Threshold(linear.CriticalInterval) != linear.Never) {
+				t.Errorf("β = %v at %v of the critical rate: proven stable, but the radius is %v", beta, share, largest)
+			}
+			if exceeds && share <= 0.9 && !proven {
+				t.Errorf("β = %v at %v of the critical rate: stable at every K, but not proven", beta, share)
+			}
+			if exceeds != (limit < 1) {
+				t.Errorf("β = %v at %v of the critical rate: Λ_f exceeds Λ_s: %v, but the radius of a long block is %v", beta, share, exceeds, limit)
+			}
+		}
+	}
+}
+
+// Without scale and with the exact KL the fixed point is log π = log π_ref + m/β; contexts without one are listed.
+func TestFixedPoint(t *testing.T) {
+	contexts := someContexts(3, 4, places["whole"])
+	p := fixedPoint(t, contexts)
+	for x := range contexts {
+		for a, arm := range contexts[x].Arms {
+			// φ_G = 1 − 1/G
+			change := func(a int, arm option.Arm) float64 {
+				return p.Logits[x*4+a] - contexts[x].Reference[a] - arm.Mean*(1-1.0/16)/0.4
+			}
+			near(t, fmt.Sprintf("context %d, arm %d", x, a), 1+change(a, arm), 1+change(0, contexts[x].Arms[0]), 1e-9)
+		}
+	}
+	contexts[1].KL = option.KL{}
+	if _, err := FixedPoint(contexts); err == nil || err.Error() != "no fixed point is known of contexts [1] of 3" {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// A Jacobian whose products do not fit together is a mistake of the caller.
+func TestNotAdjoint(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic where Pull is not the transpose of Push")
+		}
+	}()
+	NewRange(skewed{randomMatrix(2, 2, 5, 1)})
+}
+
+type skewed struct{ matrix }
+
+func (s skewed) Push(d, change []float64) {
+	s.matrix.Push(d, change)
+	change[0] *= 1.001
+}

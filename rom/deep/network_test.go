@@ -1,0 +1,236 @@
+package deep
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"grposim/network"
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// trained is a network whose weights have been brought to the fixed point of its contexts.
+type trained struct {
+	network.Network
+	weights  []float64
+	contexts []rom.Params
+	point    *Point
+}
+
+// newTrained returns a network at the fixed point of addition modulo 5, with its initial policy as the reference.
+func newTrained(t *testing.T, n network.Network, weights []float64, task *network.Task, of option.Estimator) *trained {
+	t.Helper()
+	reference := make([]float64, n.Contexts()*n.Arms())
+	n.Logits(weights, reference)
+	contexts := make([]rom.Params, n.Contexts())
+	for x := range contexts {
+		from := x * task.Arms
+		contexts[x] = rom.Params{Estimator: of, Reference: reference[from : from+task.Arms]}
+		for _, mean := range task.Means[from : from+task.Arms] {
+			contexts[x].Arms = append(contexts[x].Arms, option.Arm{Mean: mean})
+		}
+	}
+	p := fixedPoint(t, contexts)
+	if _, err := network.Fit(n, weights, p.Logits); err != nil {
+		t.Fatal(err)
+	}
+	return &trained{n, weights, contexts, p}
+}
+
+// after returns the logits of the mean field of the network itself, that many steps after it was displaced from the fixed point.
+func (n *trained) after(steps int, displaced []float64, by linear.Update, lag option.Lag) []float64 {
+	size := n.Contexts() * n.Arms()
+	w, v, gradient := append([]float64(nil), n.weights...), make([]float64, n.Weights()), make([]float64, n.Weights())
+	floats.Add(w, displaced)
+	u := make([]float64, size)
+	var history [][]float64
+	for step := 0; ; step++ {
+		now := make([]float64, size)
+		n.Logits(w, now)
+		if step == steps {
+			return now
+		}
+		history = append(history, now)
+		old := history[max(0, step-age(&lag, step))]
+		for x := range n.contexts {
+			from, to := x*n.Arms(), (x+1)*n.Arms()
+			rom.MeanForce(u[from:to], n.contexts[x], now[from:to], old[from:to])
+		}
+		n.Pull(u, gradient)
+		for i := range w {
+			v[i] = by.Momentum*v[i] + gradient[i]/float64(n.Contexts())
+			w[i] += by.Rate * v[i]
+		}
+	}
+}
+
+// linearAfter returns the change of the logits that the linear recursion gives that many steps after the given change.
+func (d *Dynamics) linearAfter(steps int, change []float64, lag option.Lag) []float64 {
+	r := d.at
+	var y, velocity, force, more mat.VecDense
+	y.MulVec(r.drop, mat.NewVecDense(r.contexts*(r.arms-1), r.gather(change)))
+	velocity.ScaleVec(0, &y)
+	var past []*mat.VecDense
+	for step := range steps {
+		past = append(past, mat.VecDenseCopyOf(&y))
+		force.MulVec(d.system.Fresh, &y)
+		more.MulVec(d.system.Stale, past[max(0, step-age(&lag, step))])
+		force.AddVec(&force, &more)
+		velocity.ScaleVec(d.system.Momentum, &velocity)
+		velocity.SubVec(&velocity, &force)
+		y.AddScaledVec(&y, d.system.Rate, &velocity)
+	}
+	return r.OnLogits(y.RawVector().Data)
+}
+
+// follow returns by how much half the difference of two runs of the network, displaced by a little in opposite directions along Jᵀ times an irregular vector, differs from
+// the linear recursion after some steps, as a share of itself.
+func (n *trained) follow(d *Dynamics, lag option.Lag, steps int) float64 {
+	u, displaced := make([]float64, n.Contexts()*n.Arms()), make([]float64, n.Weights())
+	for i := range u {
+		u[i] = math.Sin(float64(1 + i*i))
+	}
+	n.Logits(n.weights, make([]float64, len(u)))
+	n.Pull(u, displaced)
+	floats.Scale(3e-8/floats.Norm(displaced, 2), displaced)
+	n.Push(displaced, u)
+	want := d.linearAfter(steps, u, lag)
+	got := n.after(steps, displaced, d.system.Update, lag)
+	floats.Scale(-1, displaced)
+	floats.Sub(got, n.after(steps, displaced, d.system.Update, lag))
+	floats.Scale(0.5, got)
+	d.at.spread(got, d.at.gather(got))
+	return floats.Distance(got, want, 2) / floats.Norm(got, 2)
+}
+
+// Small deviations of a network from its fixed point move as the linear theory says, at a rate beyond the threshold too.
+func TestNetworksFollow(t *testing.T) {
+	task, err := network.Addition(5, 0.9, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mlp, err := network.NewMLP(task.Inputs, []int{24, 24}, task.Arms, network.Tanh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range places {
+		for kind, n := range map[string]*trained{
+			"MLP": newTrained(t, mlp, mlp.Initial(3), task, of), "transformer": newTrained(t, transformer, transformer.Initial(1), task, of),
+		} {
+			n.Logits(n.weights, make([]float64, len(n.point.Logits)))
+			r := NewRange(n)
+			rate := 2.4 / Largest(n, n.point.Total(), 1, 40)[0].Value // beyond the threshold of every block
+			for _, lag := range []option.Lag{block(1), block(4), {Kind: option.Delay, Interval: 2}} {
+				what := fmt.Sprintf("%s, %s, %v %d", kind, name, lag.Kind, lag.Interval)
+				off := n.follow(r.Dynamics(n.point, update(rate, 0.5, lag)), lag, 12)
+				t.Logf("%s: rank %d, off by %.1e", what, r.Rank(), off)
+				if !(off < 1e-4) {
+					t.Errorf("%s: the linear recursion is off by %v", what, off)
+				}
+			}
+		}
+	}
+}
+
+// What the largest eigenvalue of each matrix takes, and what can be said of networks from modes of Λ alone, each with its two numbers: docs/theory-deep.md §12.4.
+func TestModesAlone(t *testing.T) {
+	task, err := network.Addition(4, 0.9, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mlp, err := network.NewMLP(task.Inputs, []int{32, 32}, task.Arms, network.Tanh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Tied})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		place     string
+		low, high float64 // of the threshold over the least of the modes' own
+	}{{"ratio, k3", 0.99, 1.01}, {"exact KL at the present policy", 0.3, 1.4}} {
+		for kind, n := range map[string]*trained{
+			"MLP": newTrained(t, mlp, mlp.Initial(3), task, places[c.place]), "transformer": newTrained(t, transformer, transformer.Initial(1), task, places[c.place]),
+			"another transformer": newTrained(t, transformer, transformer.Initial(3), task, places[c.place]),
+		} {
+			n.Logits(n.weights, make([]float64, len(n.point.Logits)))
+			few, all := Largest(n, n.point.Total(), 1, 8)[0], Largest(n, n.point.Total(), 1, 100)[0]
+			near(t, kind+": λ by eight products", few.Value, all.Value, 1e-3)
+			fresh, r := Largest(n, n.point.Fresh, 1, 100)[0].Value, NewRange(n)
+			for _, mu := range []float64{0, 0.9} {
+				for _, k := range []int{2, 4, 16} {
+					d := r.Dynamics(n.point, update(1, mu, block(k)))
+					critical, least := d.Threshold(linear.CriticalRate).At, linear.Never
+					modes := d.Modes()
+					for i := range modes {
+						least = least.Or(modes[i].Threshold(linear.CriticalRate))
+					}
+					what := fmt.Sprintf("%s, %s, μ = %v, K = %d", kind, c.place, mu, k)
+					t.Logf("%s: %.4f of 2(1+μ)/λ_f, %.4f of the modes' own, %.2f of one number", what, critical*fresh/(2*(1+mu)), critical/least.At, critical/d.OneNumber().Threshold(linear.CriticalRate).At)
+					if ratio := critical / least.At; !(c.low < ratio && ratio < c.high) {
+						t.Errorf("%s: the threshold is %v of the least of the modes' own, want %v to %v", what, ratio, c.low, c.high)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The mean field of a network from its reference differs from that of the kernel at the start by no more than the two kernels do, and by less the
+// wider the network is.
+func TestNetworkThroughItsKernel(t *testing.T) {
+	task, err := network.Addition(5, 0.9, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors := make(map[int]float64)
+	for _, width := range []int{16, 256} {
+		mlp, err := network.NewMLP(task.Inputs, []int{width}, task.Arms, network.Tanh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := mlp.Initial(5)
+		n := newTrained(t, mlp, append([]float64(nil), w...), task, places["whole"])
+		end := NewRange(n)
+		logits := make([]float64, len(n.point.Logits))
+		n.Logits(w, logits)
+		start := NewRange(n)
+		const steps = 1300
+		lag, o := block(3), option.Optimizer{LearningRate: 0.6 / Largest(n, n.point.Total(), 1, 40)[0].Value}
+		predicted, sizes := PathSize(start, end, n.contexts, logits, o, lag, steps)
+		now, old, u, gradient := append([]float64(nil), logits...), append([]float64(nil), logits...), make([]float64, len(logits)), make([]float64, len(w))
+		worst, size := 0.0, 0.0
+		for step := range steps + 1 {
+			n.Logits(w, now)
+			worst = max(worst, math.Abs(predicted[step]-start.reward(n.contexts, now)))
+			size = max(size, sizes[step])
+			if step%lag.Interval == 0 {
+				copy(old, now)
+			}
+			for x := range n.contexts {
+				from, to := x*n.Arms(), (x+1)*n.Arms()
+				rom.MeanForce(u[from:to], n.contexts[x], now[from:to], old[from:to])
+			}
+			n.Pull(u, gradient)
+			floats.AddScaled(w, o.LearningRate/float64(n.Contexts()), gradient)
+		}
+		t.Logf("width %d: J from %.3f to %.3f, largest error of J %.4f, size %.4f", width, predicted[0], predicted[steps], worst, size)
+		if worst > size {
+			t.Errorf("width %d: J is off by %v, of a size of %v", width, worst, size)
+		}
+		errors[width] = worst
+	}
+	if !(errors[256] < 0.7*errors[16]) {
+		t.Errorf("J is off by %v with 256 hidden units and %v with 16, want less with more", errors[256], errors[16])
+	}
+}

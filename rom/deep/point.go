@@ -1,0 +1,97 @@
+package deep
+
+import (
+	"fmt"
+	"math"
+
+	"grposim/rom"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Point is what all contexts are at given logits, with the policy as its own snapshot.
+type Point struct {
+	Arms   int       // A
+	Logits []float64 // ℓ, C·A, row by row
+	Reward float64   // J, the mean over contexts of the expected reward
+	Slope  []float64 // ∂J/∂ℓ = π∘(m − J_x)/C, C·A
+
+	// Of each context, A×A: H_f = −∂u/∂ℓ, H_s = −∂u/∂ℓ_old and Cov u of one step. Their rows and
+	// columns sum to 0, up to rounding.
+	Fresh, Stale, Noise []*mat.Dense
+}
+
+// FixedPoint returns the Point at which the mean force of every context vanishes, each the one that the
+// mean field of that context alone reaches from Params.Start (see rom.Reached); with enough weights it is a fixed point
+// of the whole. Without scale and with the exact KL it is log π = log π_ref + m/β. The error
+// lists the contexts that have none.
+func FixedPoint(contexts []rom.Params) (*Point, error) {
+	var logits []float64
+	var missing []int
+	for x := range contexts {
+		at, ok := rom.Reached(contexts[x])
+		if !ok {
+			missing = append(missing, x)
+		}
+		logits = append(logits, at.Logits...)
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("no fixed point is known of contexts %v of %d", missing, len(contexts))
+	}
+	return At(contexts, logits), nil
+}
+
+// At returns the Point at logits, C·A, row by row. Away from a fixed point its matrices
+// are those of Gauss and Newton: Λ also has the force times the curvature of the logits, which no
+// product with J shows.
+func At(contexts []rom.Params, logits []float64) *Point {
+	arms := len(contexts[0].Arms)
+	if len(logits) != arms*len(contexts) {
+		panic(fmt.Sprintf("deep: %d logits, want %d, of %d contexts with %d arms", len(logits), arms*len(contexts), len(contexts), arms))
+	}
+	p := &Point{Arms: arms, Logits: logits, Slope: make([]float64, len(logits))}
+	for x := range contexts {
+		row := logits[x*arms : (x+1)*arms]
+		fresh, stale := rom.StiffnessAt(contexts[x], row)
+		noise, _ := rom.ForceCovariance(contexts[x], row, row)
+		p.Fresh, p.Stale, p.Noise = append(p.Fresh, fresh), append(p.Stale, stale), append(p.Noise, mat.DenseCopyOf(noise))
+		slope := p.Slope[x*arms : (x+1)*arms]
+		probs, reward := expected(&contexts[x], row)
+		for a, arm := range contexts[x].Arms {
+			slope[a] = probs[a] * (arm.Mean - reward) / float64(len(contexts))
+		}
+		p.Reward += reward / float64(len(contexts))
+	}
+	return p
+}
+
+// expected returns the policy of a context and its expected reward.
+func expected(context *rom.Params, logits []float64) (probs []float64, reward float64) {
+	probs = make([]float64, len(logits))
+	top, sum := math.Inf(-1), 0.0
+	for _, l := range logits {
+		top = max(top, l)
+	}
+	for a, l := range logits {
+		probs[a] = math.Exp(l - top)
+		sum += probs[a]
+	}
+	for a, arm := range context.Arms {
+		probs[a] /= sum
+		reward += probs[a] * arm.Mean
+	}
+	return probs, reward
+}
+
+// contexts returns C.
+func (p *Point) contexts() int { return len(p.Fresh) }
+
+// Total returns H_f + H_s of each context.
+func (p *Point) Total() []*mat.Dense {
+	sums := make([]*mat.Dense, p.contexts())
+	for x := range sums {
+		sums[x] = new(mat.Dense)
+		sums[x].Add(p.Fresh[x], p.Stale[x])
+	}
+	return sums
+}

@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"grposim/grpo"
+	"grposim/network"
+	"grposim/option"
+)
+
+// Network makes the logits of the policies of several contexts functions of shared weights. Every
+// step draws Estimator.GroupsPerStep groups in each of the C contexts. With the force u_x on the
+// logits of context x and its Jacobian J_x the gradient on the weights is
+//
+//	g = (1/C) Σ_x J_xᵀ u_x
+//
+// and the optimizer steps the weights. J is the mean of the contexts' expected rewards, and so are the other
+// recorded quantities of the policies, but for the largest importance ratio, which is that of
+// all, and the norm of the gradient, which is that of g.
+type Network struct {
+	New       func() network.Network // returns the network, with workspace of its own
+	Weights   []float64              // at step 0, finite, P of them
+	Means     [][]float64            // mean rewards of the arms by context, in [0, 1]; all arms are Bernoulli
+	Reference [][]float64            // logits of π_ref by context, finite
+}
+
+// check adds the fields of the network of c that are out of their range, and those of c that
+// are not possible with a network.
+func (n *Network) check(c *Cell, m *option.Mistakes) {
+	arms := len(c.Bandit.Arms)
+	net := n.New()
+	m.Want(net.Arms() == arms, "Network.New", fmt.Sprintf("%d arms", net.Arms()), fmt.Sprintf("%d, as Bandit.Arms", arms))
+	m.Want(len(n.Weights) == net.Weights() && finite(n.Weights), "Network.Weights", len(n.Weights), fmt.Sprintf("%d finite numbers", net.Weights()))
+	m.Want(len(n.Means) == net.Contexts(), "Network.Means", len(n.Means), fmt.Sprintf("%d lists, one a context", net.Contexts()))
+	m.Want(len(n.Reference) == net.Contexts(), "Network.Reference", len(n.Reference), fmt.Sprintf("%d lists, one a context", net.Contexts()))
+	for x, means := range n.Means {
+		wantNumbers(m, fmt.Sprintf("Network.Means[%d]", x), means, arms)
+	}
+	for x, logits := range n.Reference {
+		wantNumbers(m, fmt.Sprintf("Network.Reference[%d]", x), logits, arms)
+	}
+	e, o := &c.Estimator, &c.Optimizer
+	m.Want(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms, with Network")
+	m.Want(c.Prompts == nil, "Prompts", "some", "none, with Network")
+	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Network")
+	plain := e.Filter == option.KeepAll && !e.KL.Outside() && e.Samples == option.Fresh && !e.Advantage.Scale.OfStep() && e.Advantage.Baseline != option.RunningMean
+	m.Want(plain, "Estimator", *e, "fresh groups that are all kept, the KL penalty in the loss and advantages of single groups, with Network")
+	m.Want(o.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0, "Optimizer.MaxNorm, ReferenceUpdate.Interval", o.MaxNorm, "0, with Network")
+	m.Want(c.Relaxation == nil, "Relaxation", "a probe", "none, with Network")
+	m.Want(len(c.Run.Record) == 0, "Run.Record", c.Run.Record, "none, with Network")
+	m.Want(len(c.Stiffness) == 0 && c.Location == nil || c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "option.Infinite for the probes of a Network")
+	m.Want(c.Location == nil || c.Location.Event == Instability, "Location.Event", "another", "instability, with Network")
+}
+
+// contexts holds the policies of a network in a run.
+type contexts struct {
+	net           network.Network
+	start         []float64
+	weights       []float64
+	g             []float64 // the gradient on the weights
+	state         *grpo.OptimizerState
+	logits, force []float64  // of all contexts
+	each          []*replica // by context: its policy, snapshots, samples and force
+	reward, gap   float64    // means over the contexts
+}
+
+// newContexts returns the policies of a cell with a network. A context is a replica whose logits
+// the network sets.
+func newContexts(c *Cell) *contexts {
+	n := c.Network
+	p := &contexts{net: n.New(), start: n.Weights}
+	size := p.net.Contexts() * p.net.Arms()
+	p.weights, p.g, p.state = make([]float64, len(n.Weights)), make([]float64, len(n.Weights)), grpo.NewOptimizerState(len(n.Weights))
+	p.logits, p.force = make([]float64, size), make([]float64, size)
+	for x, means := range n.Means {
+		one := *c
+		one.Network, one.Stiffness, one.Location, one.Fits = nil, nil, nil, nil
+		one.Bandit.Arms = make([]option.Arm, len(means))
+		for a, m := range means {
+			one.Bandit.Arms[a].Mean = m
+		}
+		one.Bandit.TrueMeans, one.Init, one.Reference = means, n.Reference[x], n.Reference[x]
+		p.each = append(p.each, newReplica(&one, nil, newLaws(&one.Bandit, &one.Estimator)))
+	}
+	return p
+}
+
+func (p *contexts) begin() {
+	copy(p.weights, p.start)
+	p.state.Reset()
+	for _, r := range p.each {
+		r.rest()
+	}
+	p.set()
+}
+
+// set sets the policies of all contexts to those of the weights.
+func (p *contexts) set() {
+	p.net.Logits(p.weights, p.logits)
+	p.reward, p.gap = 0, 0
+	arms := p.net.Arms()
+	for x, r := range p.each {
+		copy(r.policy.Logits, p.logits[x*arms:])
+		r.policy.Update()
+		p.reward += r.policy.Mean(r.means) / float64(len(p.each))
+		p.gap += gap(r.policy) / float64(len(p.each))
+	}
+}
+
+func (p *contexts) means() (reward, z float64) { return p.reward, p.gap }
+
+// draw also sets the step's groups of r to those of all contexts.
+func (p *contexts) draw(r *replica, t int) {
+	r.statistics.Reset()
+	r.sampler.reward = 0
+	for _, one := range p.each {
+		one.words = r.words
+		one.push(t)
+		r.statistics.Groups += one.statistics.Groups
+		r.statistics.ZeroVariance += one.statistics.ZeroVariance
+		r.sampler.reward += one.sampler.reward / float64(len(p.each))
+	}
+	p.pull()
+}
+
+// pull sets the gradient on the weights to that of the forces of the contexts.
+func (p *contexts) pull() {
+	arms := p.net.Arms()
+	for x, r := range p.each {
+		for a, u := range r.g {
+			p.force[x*arms+a] = u / float64(len(p.each))
+		}
+	}
+	p.net.Pull(p.force, p.g)
+}
+
+func (p *contexts) move(o *option.Optimizer, t int) (ok bool) {
+	grpo.Step(o, p.weights, p.g, p.state, grpo.Rate(o, t))
+	p.set()
+	return !math.IsNaN(p.reward)
+}
+
+func (p *contexts) observe(r *replica, v *[quantityCount]float64) {
+	*v = [quantityCount]float64{}
+	n, square, ratio := float64(len(p.each)), 0.0, 0.0
+	for _, one := range p.each {
+		var of [quantityCount]float64
+		one.observe(&of, one.policy.Mean(one.means))
+		for q, value := range of {
+			v[q] += value / n
+		}
+		ratio = max(ratio, of[importanceRatioMaxIndex])
+	}
+	for _, x := range p.g {
+		square += float64(x * x)
+	}
+	v[expectedRewardIndex], v[trueRewardIndex] = p.reward, p.reward
+	v[importanceRatioMaxIndex], v[gradientNormIndex] = ratio, math.Sqrt(square)
+}

@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+	"grposim/sim/measure"
+)
+
+// grows decides whether a small deviation from the logits of Network.Weights grows in a cell at G = ∞. It
+// looks at the change of the logits in the last step before each refresh instant, in which slow modes are small: they would hide the
+// decay of the stiff ones, which ring from step to step.
+func grows(ctx context.Context, c *Cell) (o outcome) {
+	period := RefreshPeriod(c.Lag)
+	p := newContexts(c)
+	p.begin()
+	p.displace(p.direction(Stream(c.Seed, c.ID, ForLocation, 0)), c.Location.Offset)
+	var g *growth
+	last, gone := slices.Clone(p.logits), 0
+	for t := 1; ; t++ {
+		copy(last, p.logits)
+		for _, one := range p.each {
+			one.push(t - 1)
+		}
+		p.pull()
+		if !p.move(&c.Optimizer, t-1) || !finite(p.logits) {
+			return present
+		}
+		if t%stepsBetweenNetworkLooks == 0 && ctx.Err() != nil {
+			return undecided
+		}
+		if t%period != 0 {
+			continue
+		}
+		square := p.deviation(last)
+		if g == nil {
+			if square < minStart*minStart {
+				return undecided
+			}
+			g = newGrowth(c, c.Run.Steps, math.Sqrt(square))
+		}
+		if gone++; square > negligibleSquare {
+			gone = 0
+		}
+		if o = g.add(t/period-1, square, gone >= negligibleCount); o != undecided || t/period > g.longest {
+			return o
+		}
+	}
+}
+
+// stepsBetweenNetworkLooks is the number of steps of a network between two checks of the context.
+const stepsBetweenNetworkLooks = 64
+
+// direction returns Jᵀu, with the entries of u uniform in (−1, 1), drawn from a stream.
+func (p *contexts) direction(stream *draw.Xoshiro) []float64 {
+	words := draw.NewWords(stream)
+	u, d := make([]float64, len(p.logits)), make([]float64, len(p.weights))
+	for i := range u {
+		u[i] = float64(words.Next()>>11)*0x1p-52 - 1
+	}
+	p.net.Pull(u, d)
+	return d
+}
+
+// displace moves the weights along d such that the logits move by the given norm, to first order.
+func (p *contexts) displace(d []float64, norm float64) {
+	change := make([]float64, len(p.logits))
+	p.net.Push(d, change)
+	scale := norm / math.Sqrt(p.centredSquare(change))
+	for i, x := range d {
+		p.weights[i] += float64(scale * x)
+	}
+	p.set()
+}
+
+// deviation returns the square of the deviation of the logits from others.
+func (p *contexts) deviation(from []float64) float64 {
+	change := make([]float64, len(from))
+	for i, x := range from {
+		change[i] = p.logits[i] - x
+	}
+	return p.centredSquare(change)
+}
+
+// centredSquare returns Σ (x − mean)², with the mean of each context.
+func (p *contexts) centredSquare(x []float64) (square float64) {
+	arms := p.net.Arms()
+	for i := 0; i < len(x); i += arms {
+		square += centredSquare(x[i : i+arms])
+	}
+	return square
+}
+
+// settled is the relative change of a stiffness in the last iteration of its search, of which
+// there are at most mostIterations.
+const (
+	settled        = 1e-9
+	mostIterations = 2000
+)
+
+// ofNetwork measures the stiffness of the stiffest mode of a network at G = ∞: by power iteration, from the
+// differences of the gradient on the weights along the present direction, with displacements that move the logits by d and by 2d.
+func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
+	at := newContexts(c)
+	at.begin()
+	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+	image := make([]float64, len(direction))
+	last := math.NaN()
+	for range mostIterations {
+		at.slope(image, direction, p.Displaced, p.Displacement)
+		s.near = rayleigh(direction, image)
+		if math.Abs(s.near-last) <= settled*math.Abs(s.near) {
+			break
+		}
+		last = s.near
+		for i, x := range image {
+			direction[i] = x / s.near
+		}
+	}
+	at.slope(image, direction, p.Displaced, 2*p.Displacement)
+	s.far = rayleigh(direction, image)
+	return s
+}
+
+// StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.
+const StiffnessAtEnd = "stiffness_at_end"
+
+// endDisplacement is the displacement of the logits with which StiffnessAtEnd is measured: a stiffness of order 1 has some 9 digits.
+const endDisplacement = 1e-6
+
+// stiffnessAtEnd measures the stiffness at the last weights of a replica.
+func stiffnessAtEnd(r *replica) []measure.Named {
+	at, n := *r.cell, *r.cell.Network
+	n.Weights, at.Network = r.contexts.(*contexts).weights, &n
+	p := StiffnessProbe{Name: StiffnessAtEnd, Displaced: Both, Displacement: endDisplacement}
+	return []measure.Named{{Name: p.Name, Estimate: p.estimate(&at, []slopes{p.ofNetwork(&at)})}}
+}
+
+// rayleigh returns d·image/d·d.
+func rayleigh(d, image []float64) float64 {
+	product, square := 0.0, 0.0
+	for i, x := range d {
+		product += float64(x * image[i])
+		square += float64(x * x)
+	}
+	return product / square
+}
+
+// slope sets image to −∂g/∂w·direction at the start, by the difference of the gradients at weights that are displaced to either
+// side of it such that the logits move by the given norm.
+func (p *contexts) slope(image, direction []float64, displaced Displaced, norm float64) {
+	p.begin()
+	change := make([]float64, len(p.logits))
+	p.net.Push(direction, change)
+	step := norm / math.Sqrt(p.centredSquare(change))
+	clear(image)
+	for _, side := range [2]float64{1, -1} {
+		p.begin()
+		still := p.policiesNow()
+		for i, x := range direction {
+			p.weights[i] += float64(side * step * x)
+		}
+		p.set()
+		moved := p.policiesNow()
+		current, behaviour := moved, moved
+		switch displaced {
+		case Current:
+			behaviour = still
+		case Behind:
+			current = still
+			copy(p.weights, p.start)
+			p.set()
+		}
+		for x, r := range p.each {
+			r.gradient(current[x], behaviour[x])
+		}
+		p.pull()
+		for i, g := range p.g {
+			image[i] -= float64(side*g) / (2 * step)
+		}
+	}
+}
+
+// policiesNow returns copies of the policies of all contexts.
+func (p *contexts) policiesNow() []*grpo.Policy {
+	var policies []*grpo.Policy
+	for _, r := range p.each {
+		policies = append(policies, grpo.NewPolicy(r.policy.Logits))
+	}
+	return policies
+}

@@ -1,0 +1,138 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+
+	"grposim/option"
+)
+
+// Contexts holds section `bandit.contexts`: the questions that a network is asked.
+type Contexts struct {
+	Task   string  // one of Tasks
+	Count  int     // C, of a task that does not fix it
+	Inputs int     // numbers that describe a context of the task gaussian
+	Noise  float64 // standard deviation of the pixels of the task digits
+}
+
+// Network holds section `policy.network`.
+type Network struct {
+	Kind        string  // one of NetworkKinds
+	Layers      int     // hidden layers of an MLP
+	Width       int     // of each; numbers per position of a transformer
+	Activation  string  // of an MLP
+	Heads       int     // of a transformer
+	Unembedding string  // of a transformer
+	Seed        int     // of the first weights, and of what the task draws
+	Right       float64 // probability of the right arm to which the reference is trained; 0: it is not
+}
+
+// Words of the sections. The first of each is the default; that of tasks and of networks says that there is none.
+var (
+	Tasks        = []string{"none", "addition", "gaussian", "digits"}
+	NetworkKinds = []string{"none", "mlp", "transformer"}
+	Activations  = []string{"tanh", "relu", "gelu"}
+	Unembeddings = []string{"untied", "tied"}
+)
+
+// Deep reports whether the policy is a network.
+func (s *Settings) Deep() bool { return cmp.Or(s.Network.Kind, NetworkKinds[0]) != NetworkKinds[0] }
+
+// Paths of the keys of contexts and networks.
+const (
+	taskKey    = "bandit.contexts.task"
+	countKey   = "bandit.contexts.count"
+	networkKey = "policy.network.kind"
+	widthKey   = "policy.network.width"
+	headsKey   = "policy.network.heads"
+)
+
+const transformer = "transformer"
+
+// contextKeys are the rows of section `bandit.contexts`.
+var contextKeys = []Key{
+	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, the first of `bandit.arms`; the other arms follow it cyclically. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
+		func(s *Settings) *string { return &s.Contexts.Task }),
+	integerKey(countKey, between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms, that of `digits` a multiple of 10.",
+		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], "addition"),
+	integerKey("bandit.contexts.inputs", between(1, 1024), 10, "Numbers that describe a context.",
+		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], "addition", "digits"),
+	numberKey("bandit.contexts.noise", nonNegative, 0.0, "Standard deviation of the pixels of `digits`.",
+		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle(taskKey, Tasks[0], "addition", "gaussian"),
+}
+
+// networkKeys are the rows of section `policy.network`.
+var networkKeys = []Key{
+	textKey(networkKey, NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`), or one block of a causal transformer in the form of GPT-2 with a hidden layer of four times `width`, read at the last token (`transformer`). Its first weights are drawn by `seed` and make the reference policy, unless `right` trains them.",
+		func(s *Settings) *string { return &s.Network.Kind }),
+	integerKey("policy.network.layers", between(1, 3), 2, "Number of hidden layers of an `mlp`.",
+		func(s *Settings) *int { return &s.Network.Layers }).idle(networkKey, NetworkKinds[0], transformer),
+	integerKey(widthKey, between(2, 4096), 16, "Width of each; of a `transformer` the numbers per position.",
+		func(s *Settings) *int { return &s.Network.Width }).idle(networkKey, NetworkKinds[0]),
+	textKey("policy.network.activation", Activations, "What a hidden layer of an `mlp` applies to its sums.",
+		func(s *Settings) *string { return &s.Network.Activation }).idle(networkKey, NetworkKinds[0], transformer),
+	integerKey(headsKey, between(1, 64), 2, "Heads of attention of a `transformer`, a divisor of `width`.",
+		func(s *Settings) *int { return &s.Network.Heads }).idle(networkKey, NetworkKinds[0], "mlp"),
+	textKey("policy.network.unembedding", Unembeddings, "Whether the logits of a `transformer` have a matrix of their own, or the embeddings of the answers (`tied`).",
+		func(s *Settings) *string { return &s.Network.Unembedding }).idle(networkKey, NetworkKinds[0], "mlp"),
+	integerKey("policy.network.seed", atLeast(0), 1, "Seed of the weights, and of what the task draws: of a run only the groups depend on `seed`.",
+		func(s *Settings) *int { return &s.Network.Seed }).idle(networkKey, NetworkKinds[0]),
+	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike; 0: it is not trained.",
+		func(s *Settings) *float64 { return &s.Network.Right }).idle(networkKey, NetworkKinds[0]),
+}
+
+// textKey is the row of a key of words that no other package has, by default the first.
+func textKey(path string, words []string, doc string, field func(*Settings) *string) Key {
+	k := rowOf(Key{Path: path, Kind: WordValue, Default: words[0], Words: words, Doc: doc}, field)
+	k.get = func(s *Settings) any { return cmp.Or(*field(s), words[0]) }
+	return k
+}
+
+// claimsOfNetworks are the claims that can be made about cells with a network.
+var claimsOfNetworks = []*Claim{StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, Arrival, TimeToLevel}
+
+// networkRules say what is possible with a network.
+var networkRules = func() []rule {
+	const with = " with a network"
+	none := func(s *Settings) bool { return cmp.Or(s.Contexts.Task, Tasks[0]) == Tasks[0] }
+	atDefault := func(key string, reads ...string) rule {
+		k, _ := LookupKey(key)
+		return rule{key, reads, func(s *Settings) bool { return !k.AtDefault(s) }, "", Format(k.Default) + with}
+	}
+	rules := []rule{
+		{ArmsKey, nil, func(s *Settings) bool {
+			arms := s.Bandit.Arms
+			wrong := func(arm option.Arm) bool { return arm != arms[1] }
+			return hasLaw(s, option.Constant, option.Normal) || slices.ContainsFunc(arms[2:], wrong)
+		}, "", "Bernoulli arms, all but the first equal," + with},
+		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, armMeans(s.Bandit.Arms)) }, "", "the arms' means" + with},
+		atDefault(promptsKey),
+		{InitKey, nil, func(s *Settings) bool {
+			set := slices.ContainsFunc(s.Policy.Init.Logits, func(v float64) bool { return v != 0 })
+			return set || s.Policy.Init.Offset != 0
+		}, "", "fixed-point, or none for the reference," + with},
+		{referenceKey, nil, func(s *Settings) bool {
+			return slices.ContainsFunc(s.Policy.Reference, func(v float64) bool { return v != 0 })
+		}, "", "none" + with + ", which gives the reference"},
+		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + with},
+		{headsKey, []string{widthKey}, func(s *Settings) bool { return s.Network.Kind == transformer && s.Network.Width%s.Network.Heads != 0 },
+			"", "a divisor of {" + widthKey + "} (" + widthKey + ")"},
+		{taskKey, nil, func(s *Settings) bool {
+			return s.Network.Kind == transformer && !none(s) && s.Contexts.Task != "addition"
+		}, "", "addition, whose contexts are tokens, with a transformer"},
+		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && len(s.Bandit.Arms) != 10 }, "{arms}", "10 for the task digits"},
+		{countKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && s.Contexts.Count%10 != 0 }, "", "a multiple of 10 for the task digits"},
+		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
+		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
+		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},
+		atDefault(filterKey), atDefault(placementKey), atDefault(entropyKey), atDefault(samplesKey), atDefault(maxNormKey), atDefault(updateKey), atDefault(recordKey),
+	}
+	for i := range rules {
+		broken := rules[i].broken
+		rules[i].reads = append(rules[i].reads, networkKey)
+		rules[i].broken = func(s *Settings) bool { return s.Deep() && broken(s) }
+	}
+	return append(rules,
+		rule{taskKey, []string{networkKey}, func(s *Settings) bool { return s.Deep() && none(s) }, "", "addition, gaussian or digits" + with},
+		rule{networkKey, []string{taskKey}, func(s *Settings) bool { return !s.Deep() && !none(s) }, "", "mlp or transformer with the task {" + taskKey + "}"})
+}()

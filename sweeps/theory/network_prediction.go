@@ -1,0 +1,132 @@
+package theory
+
+import (
+	"math"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/deep"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+	"grposim/sweeps/config"
+)
+
+// atNetwork returns the prediction for settings whose policy is a network, as far as it is derived
+// (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ, LeadingOrder that of the one number
+// λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ.
+func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
+	key, t := networkKey{string(config.Canonical(*s)), factors, of}, cache.predictions
+	t.mutex.Lock()
+	p, known := t.ofNetworks[key]
+	t.mutex.Unlock()
+	if !known {
+		switch {
+		case factors == rom.Unit:
+			p = cache.network(s).predict(s, of)
+		case of&rom.StationaryLaw != 0:
+			p = cache.network(s).with(factors).predict(s, of)
+		default:
+			p = stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
+		}
+		t.mutex.Lock()
+		defer t.mutex.Unlock()
+		t.ofNetworks[key] = p
+	}
+	return p
+}
+
+// networkKey holds everything that the prediction of a cell with a network depends on.
+type networkKey struct {
+	settings string
+	factors  rom.Factors
+	of       rom.Extent
+}
+
+// with returns the network with the constants of the theory scaled by factors.
+func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
+	other := *n
+	other.params = slices.Clone(n.params)
+	for x := range other.params {
+		other.params[x].Factors = factors
+	}
+	other.point = deep.At(other.params, n.point.Logits)
+	return &other
+}
+
+// stiffer returns a prediction with all stiffness matrices scaled by a factor: the dynamics depends on ηΛ alone.
+func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
+	scaled := *p
+	for _, x := range []*float64{&scaled.Stiffness.Total, &scaled.Stiffness.Fresh, &scaled.Stiffness.Stale, &scaled.Stiffness.Slowest} {
+		*x *= factor
+	}
+	scaled.Exact.SpectralRadius, scaled.LeadingOrder.SpectralRadius = nil, nil // at another rate
+	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
+		if *rate != nil {
+			x := **rate / factor
+			*rate = &x
+		}
+	}
+	return &scaled
+}
+
+// predict is Cache.atNetwork of the theory as derived.
+func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
+	p := new(rom.Prediction)
+	p.ForceKind = rom.Exact
+	out := func(because scope.Reason) *rom.Prediction {
+		p.Exact.Scope.Because, p.LeadingOrder.Scope.Because, p.Noise.Because = because, because, because
+		return p
+	}
+	switch {
+	case n.point == nil || n.weights == nil:
+		return out(scope.NoFixedPoint.Because())
+	case s.Optimizer.Kind == option.Adam:
+		return out(scope.Networks.Because("Adam"))
+	}
+	p.FixedPoint = &rom.FixedPoint{Reward: n.point.Reward}
+	exact := n.space().Dynamics(n.point, linear.Update{
+		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
+	})
+	modes := exact.Modes()
+	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
+	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
+	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
+	p.RuleAtStiffness.CriticalLearningRate = &rule
+	p.Noise.Because = scope.NoNoise.Because()
+	if of&rom.StationaryLaw != 0 && s.Estimator.GroupSize != option.Infinite {
+		law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
+		if err != nil {
+			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
+			return p
+		}
+		p.Noise = rom.Scope{In: true}
+		p.Exact.StationaryVariance.ExpectedReward = &law.Reward
+	}
+	return p
+}
+
+// FreshStiffness returns the largest eigenvalue of Λ_f at the fixed point of a cell with a network that has one, times
+// the factor of stiffnesses.
+func (cache *Cache) FreshStiffness(s *config.Settings, factors rom.Factors) float64 {
+	n := cache.network(s)
+	return factors.Stiffness * deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value
+}
+
+// dynamicsOf returns the parts of the linear dynamics of a network.
+func dynamicsOf(d *deep.Dynamics, of rom.Extent) rom.Dynamics {
+	r := rom.Dynamics{Scope: rom.Scope{In: true}, Neutral: d.Neutral}
+	if of&rom.Multipliers != 0 {
+		if radius := d.SpectralRadius(); !math.IsNaN(radius) {
+			r.SpectralRadius = &radius
+		}
+	}
+	if of&rom.CriticalRate != 0 {
+		r.CriticalLearningRate, r.Searched.LearningRate = d.Threshold(linear.CriticalRate).Result()
+	}
+	if of&rom.CriticalInterval != 0 {
+		r.CriticalRefreshInterval, r.Searched.RefreshInterval = d.Threshold(linear.CriticalInterval).Result()
+	}
+	return r
+}

@@ -1,0 +1,113 @@
+package theory
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// ofNetwork reports whether a key says which network and contexts a cell has.
+func ofNetwork(k config.Key) bool {
+	return strings.HasPrefix(k.Path, "bandit.contexts.") || strings.HasPrefix(k.Path, "policy.network.")
+}
+
+const withNetwork = `
+name: network
+seed: 1
+bandit:
+  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 2}]
+  contexts: {task: gaussian, count: 6, inputs: 5}
+policy: {init: fixed-point, network: {kind: mlp, layers: 1, width: 12}}
+grpo: {group_size: inf, advantage: {scale: none}, importance: {mode: ratio}, kl: {coefficient: 0.5, gradient: k3}}
+lag: {interval: 2}
+optimizer: {learning_rate: 0.1}
+run: {steps: 10}
+`
+
+// Every key of a network changes what the simulator gets if, and only if, the network has the key.
+func TestNetworkKeys(t *testing.T) {
+	for _, kind := range config.NetworkKinds[1:] {
+		base := settingsOf(t, withNetwork)
+		if base.Network.Kind = kind; kind == "transformer" {
+			base.Contexts.Task = "addition"
+		}
+		input := func(s config.Settings) sim.Network {
+			n := *NewCache().Network(&s)
+			n.New = nil
+			return n
+		}
+		for _, k := range config.Keys {
+			if !ofNetwork(k) || k.Path == "policy.network.kind" || k.Path == "bandit.contexts.task" {
+				continue
+			}
+			s := base
+			values := differentValues(t, k)
+			switch k.Path {
+			case "policy.network.heads":
+				values = []any{1, 4}
+			case "policy.network.width":
+				values = []any{12, 14}
+			case "policy.network.layers":
+				values = []any{2, 3}
+			}
+			if err := k.Set(&s, values[0]); err != nil {
+				t.Fatal(err)
+			}
+			before := input(s)
+			if err := k.Set(&s, values[1]); err != nil {
+				t.Fatal(err)
+			}
+			if same := reflect.DeepEqual(before, input(s)); same != k.IdleIn(&s) {
+				t.Errorf("%s = %v and %v of a %s: the same: %t", k.Path, values[0], values[1], kind, same)
+			}
+		}
+	}
+}
+
+// At the weights of the fixed point every context has the policy of its own fixed point, at which the
+// simulator's force vanishes.
+func TestNetworkAtRest(t *testing.T) {
+	s := settingsOf(t, withNetwork)
+	n := NewCache().FixedNetwork(&s)
+	net, arms := n.New(), len(s.Bandit.Arms)
+	logits := make([]float64, net.Contexts()*arms)
+	net.Logits(n.Weights, logits)
+	for x, means := range n.Means {
+		bandit := s.Bandit
+		bandit.Arms = slices.Clone(bandit.Arms)
+		for a, m := range means {
+			bandit.Arms[a].Mean = m
+		}
+		policy, g := grpo.NewPolicy(logits[x*arms:][:arms]), make([]float64, arms)
+		grpo.NewForce(s.Estimator, n.Reference[x]).Expected(g, &bandit, policy, policy)
+		for _, u := range g {
+			if math.Abs(u) > 1e-11 {
+				t.Errorf("context %d: force %v at rest", x, g)
+			}
+		}
+	}
+}
+
+// A stiffness factor divides the critical rate, and only a network of which all contexts have a fixed point has one.
+func TestNetworkPrediction(t *testing.T) {
+	s, cache := settingsOf(t, withNetwork), NewCache()
+	twice := cache.At(&s, config.Scaled("stiffness", 2), nil, Whole(&s))
+	p := cache.Predict(&s, rom.Unit)
+	if got, want := *twice.Exact.CriticalLearningRate, *p.Exact.CriticalLearningRate/2; math.Abs(got/want-1) > 1e-12 {
+		t.Errorf("critical rate %v at twice the stiffness, want %v", got, want)
+	}
+	if got, want := *p.Exact.CriticalLearningRate, 2/cache.FreshStiffness(&s, rom.Unit); math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
+		t.Errorf("critical rate %v, want 2/λ_f = %v", got, want)
+	}
+	s.Estimator.KL.Coefficient = 0
+	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
+		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
+	}
+}
