@@ -23,6 +23,8 @@ type closure struct {
 	// held says that a sample whose weight is at a bound in the middle keeps that weight at the points, so
 	// that no weight jumps or has a kink between them.
 	held bool
+	// crossed says that to the mean of a force with held weights each of its jumps is added in the share of the runs beyond its bound.
+	crossed bool
 	// kicked says that points are at least as far from the middle as one sample of a group that a block uses throughout moves
 	// the policies, by kicks. Two points there, with the variance of the law, have the fourth moment of a rare sample.
 	kicked bool
@@ -40,6 +42,7 @@ type closure struct {
 var (
 	gaussian = closure{reach: func(deviation, least float64) float64 { return max(math.Sqrt(3)*deviation, least) }, about: 1, scattered: true}
 	held     = closure{reach: gaussian.reach, about: 1, held: true}
+	crossed  = closure{reach: gaussian.reach, about: 1, held: true, crossed: true}
 	kicked   = closure{reach: gaussian.reach, about: 1, kicked: true}
 	strict   = closure{reach: func(_, least float64) float64 { return least }, held: true}
 )

@@ -2,8 +2,10 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
 	"grposim/rom/weight"
@@ -18,7 +20,10 @@ type jump struct {
 }
 
 // ratioLaw is the normal law of ln ρ of an arm.
-type ratioLaw struct{ at, deviation float64 }
+type ratioLaw struct {
+	at, deviation float64
+	gradient      []float64 // of ln ρ by both policies in reduced coordinates
+}
 
 // ratioLaws returns those by arm of a normal law of both policies with the given covariance about now and old.
 func ratioLaws(m *model, now, old []float64, cov [][]float64) []ratioLaw {
@@ -32,8 +37,9 @@ func ratioLaws(m *model, now, old []float64, cov [][]float64) []ratioLaw {
 	for a := range ones {
 		ones[a] = 1
 	}
-	q, gradient := basis(ones), make([]float64, 2*n)
+	q := basis(ones)
 	for a := range laws {
+		gradient := make([]float64, 2*n)
 		for k := range n { // of ln ρ_a = ln π_a − ln π_old,a
 			gradient[k], gradient[n+k] = q.At(a, k), -q.At(a, k)
 			for b := range m.Arms {
@@ -45,7 +51,7 @@ func ratioLaws(m *model, now, old []float64, cov [][]float64) []ratioLaw {
 		for i, x := range gradient {
 			variance += x * floats.Dot(cov[i], gradient)
 		}
-		laws[a] = ratioLaw{m.now.logs[a] - m.past.logs[a], math.Sqrt(max(variance, 0))}
+		laws[a] = ratioLaw{m.now.logs[a] - m.past.logs[a], math.Sqrt(max(variance, 0)), gradient}
 	}
 	return laws
 }
@@ -63,6 +69,23 @@ func (r ratioLaw) beyond(band weight.Band, off float64) float64 {
 	}
 	at := r.at + off
 	return tail(math.Log1p(band.Above)-at) + tail(at-math.Log(max(1-band.Below, 0)))
+}
+
+// slopes returns the first and the second derivative of the probability that ρ is beyond a bound by the mean of ln ρ.
+func (r ratioLaw) slopes(band weight.Band) (first, second float64) {
+	if r.deviation == 0 {
+		return 0, 0
+	}
+	for i, bound := range []float64{math.Log1p(band.Above), math.Log(max(1-band.Below, 0))} {
+		if math.IsInf(bound, 0) {
+			continue
+		}
+		x := (bound - r.at) / r.deviation
+		density := float64(1-2*i) * math.Exp(-x*x/2) / (r.deviation * math.Sqrt(2*math.Pi))
+		first += density
+		second += density * x / r.deviation
+	}
+	return first, second
 }
 
 // negligible is a share of runs whose jump is not computed.
@@ -188,29 +211,83 @@ func shares(m *model) (jumps []jump) {
 
 // normJumps returns the jumps of the root of E ‖g‖².
 func normJumps(m *model) (jumps []jump) {
+	for _, w := range droppedWeights(m) {
+		jumps = append(jumps, jump{w.arm, w.band, *w.weight == 0, func() float64 {
+			return w.change(func() []float64 { return []float64{math.Sqrt(gradientSquare(m))} })[0]
+		}})
+	}
+	return jumps
+}
+
+// droppedWeight is a weight that is ρ in a band and 0 elsewhere, of the samples of an arm with one sign of the advantage.
+type droppedWeight struct {
+	arm    int
+	band   weight.Band
+	weight *float64 // of the model
+	ratio  float64  // at the state that is set
+}
+
+// droppedWeights returns those of a model.
+func droppedWeights(m *model) (all []droppedWeight) {
 	if !weight.Jumps(&m.Importance) {
 		return nil
 	}
 	for a, old := range m.past.probs {
 		up, down, _ := weight.Bands(&m.Importance, old)
-		ratio := m.now.probs[a] / old
-		for _, side := range []struct {
-			band   weight.Band
-			weight *float64
-		}{{up, &m.Up[a]}, {down, &m.Down[a]}} {
-			if side.band.Held || !(old > 0) {
-				continue
+		for _, w := range []droppedWeight{{a, up, &m.Up[a], m.now.probs[a] / old}, {a, down, &m.Down[a], m.now.probs[a] / old}} {
+			if !w.band.Held && old > 0 {
+				all = append(all, w)
 			}
-			jumps = append(jumps, jump{a, side.band, *side.weight == 0, func() float64 {
-				here, roots := *side.weight, [2]float64{}
-				for i, w := range [2]float64{0, ratio} {
-					*side.weight = w
-					roots[i] = math.Sqrt(gradientSquare(m))
-				}
-				*side.weight = here
-				return roots[0] - roots[1]
-			}})
 		}
 	}
-	return jumps
+	return all
+}
+
+// change returns what numbers change by if the weight is 0 and not ρ.
+func (w *droppedWeight) change(of func() []float64) (by []float64) {
+	here := *w.weight
+	*w.weight = 0
+	by = slices.Clone(of())
+	*w.weight = w.ratio
+	floats.Sub(by, of())
+	*w.weight = here
+	return by
+}
+
+// cross adds to a mean force with weights held as at the middle of the law of the policies now and old, and to its slope, the jumps in the share of the
+// runs whose ratio is beyond a bound and is not so in the middle, or the other way round. With the share s of the normal law of y = ln ρ, of
+// variance σ², and the jump f of the force
+//
+//	E f·1 = s f,    slope s′f ∇y,    the rest of the variance (s(1 − s) − s′²σ²) f fᵀ
+//
+// is noise. The derivative of the force by the sums of kept groups jumps likewise.
+func (s *spread) cross(l *localForce, now, old []float64, cov [][]float64) {
+	laws := ratioLaws(s.model, now, old, cov)
+	s.set(now, old)
+	force := make([]float64, len(s.Arms))
+	for _, w := range droppedWeights(s.model) {
+		law, more := laws[w.arm], 0.0
+		beyond := law.beyond(w.band, 0)
+		if more = beyond; *w.weight == 0 {
+			more--
+		}
+		if max(math.Abs(more), beyond*(1-beyond)) <= negligible {
+			continue
+		}
+		l.crossing = true
+		slope, bend := law.slopes(w.band)
+		by := w.change(func() []float64 { s.meanForce(force); return reduce(s.q, force) })
+		for i, x := range by {
+			l.offset[i] += more * x
+			floats.AddScaled(l.slope[i], slope*x, law.gradient)
+		}
+		if s.kept > 0 {
+			sums := w.change(func() []float64 { return slices.Concat(bySums(s.model, s.q)...) })
+			l.tiltJump(law.gradient, sums, more, slope, bend)
+			continue
+		}
+		rest := beyond*(1-beyond) - slope*slope*law.deviation*law.deviation
+		jump := mat.NewVecDense(s.n, by)
+		l.noise.RankOne(l.noise, rest, jump, jump)
+	}
 }

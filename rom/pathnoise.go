@@ -66,7 +66,7 @@ type Path struct {
 //	¾|S − S₁| + 0.06|S|
 //
 // the largest up to the step or beyond it (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|,
-// where S′ is the shift if the same samples are dropped at every displaced policy as in the middle, and where blocks reuse their samples
+// where S′ is the shift by a force whose jumps count in the share of the runs beyond the bound (see spread.cross), and where blocks reuse their samples
 // the same with points as far as one sample moves the policy (see closure.kicked). The others are the
 // error of a force that is expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose
 // logits are displaced by rounding in every step, in which instability makes errors grow as in the simulated one.
@@ -175,7 +175,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 			closures = append(closures, strict)
 		}
 		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-			closures = append(closures, held)
+			closures = append(closures, crossed)
 		}
 		if neglected && p.keepsGroups() {
 			closures = append(closures, kicked)
@@ -477,6 +477,7 @@ type localForce struct {
 	noise                *mat.Dense  // of a step, or of the sums of groups that a block keeps; nil: not needed
 	bySums               [][]float64 // mean derivative of the force by the sums
 	tilts                []tilt      // how that changes along the axes
+	crossing             bool        // runs are on either side of a bound where a weight drops to 0: it changes with their share
 }
 
 // Limits of the use of a localForce: the displacement of its centre in logits, the relative and the absolute
@@ -732,7 +733,7 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		centre = append(centre, *s.running)
 	}
 	drawing := s.kept == 0 || s.refreshes(t) // groups
-	if s.local != nil && (!drawing || s.local.noise != nil) && s.local.near(centre, cov) {
+	if s.local != nil && !s.local.crossing && (!drawing || s.local.noise != nil) && s.local.near(centre, cov) {
 		now, then := trace(cov), trace(s.local.around)
 		if then == 0 {
 			return s.local, 1
@@ -792,15 +793,18 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 			l.tilt(axis, bs[0], middle, bs[1], r, s.about*variance)
 		}
 	})
-	for i, row := range l.slope {
-		l.offset[i] -= floats.Dot(row, mean)
-	}
 	if drawing {
 		if all := noise.mean(); s.kept > 0 {
 			l.noise = mat.DenseCopyOf(all)
 		} else {
 			l.noise = linear.Within(s.q, all)
 		}
+	}
+	if s.crossed {
+		s.cross(l, s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]), cov)
+	}
+	for i, row := range l.slope {
+		l.offset[i] -= floats.Dot(row, mean)
 	}
 	s.local = l
 	return l, 1

@@ -9,6 +9,7 @@ import (
 	"grposim/rom/linear"
 	"grposim/rom/weight"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -139,6 +140,20 @@ func (l *localForce) tilt(axis []float64, up, middle, down [][]float64, r, v flo
 			t.bend[i][j] = (up[i][j] + down[i][j] - 2*middle[i][j]) / (r * r)
 			l.bySums[i][j] += 0.5 * v * t.bend[i][j]
 		}
+	}
+	l.tilts = append(l.tilts, t)
+}
+
+// tiltJump adds the tilt of a derivative by the sums that jumps by so much, row by row, in a share of the runs: more of it than in the middle, with the
+// first and second derivative of the share along an axis.
+func (l *localForce) tiltJump(axis, by []float64, more, slope, bend float64) {
+	kept := len(l.bySums[0])
+	t := tilt{axis, group.Zeros(len(l.bySums), kept), group.Zeros(len(l.bySums), kept)}
+	for i, row := range l.bySums {
+		jump := by[i*kept : (i+1)*kept]
+		floats.AddScaled(row, more, jump)
+		floats.AddScaled(t.rise[i], slope, jump)
+		floats.AddScaled(t.bend[i], bend, jump)
 	}
 	l.tilts = append(l.tilts, t)
 }
