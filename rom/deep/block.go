@@ -64,7 +64,7 @@ func (mixedBlock) limit(m *mixed, k int) float64 {
 //
 //	min(Λ_f, 2/η − Λ_f) − Λ_s is positive definite
 //
-// the minimum taken of each eigenvalue of Λ_f (docs/theory-deep.md).
+// and 2/η − Λ_f too; the minimum taken of each eigenvalue of Λ_f (docs/theory-deep.md).
 func (mixedBlock) provenStable(m *mixed, rate float64) bool {
 	if _, velocity := linear.StepGains(m.Method, m.Momentum); velocity > 0 || !symmetric(m.stale) {
 		return false
@@ -72,6 +72,9 @@ func (mixedBlock) provenStable(m *mixed, rate float64) bool {
 	n := len(m.fresh)
 	rest := mat.NewSymDense(n, nil)
 	for i, lambda := range m.fresh {
+		if !(lambda < 2/rate) { // grows within the block, whatever Λ_s
+			return false
+		}
 		for j := i; j < n; j++ {
 			rest.SetSym(i, j, -0.5*(m.stale.At(i, j)+m.stale.At(j, i)))
 		}

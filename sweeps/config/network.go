@@ -51,7 +51,7 @@ const transformer = "transformer"
 
 // contextKeys are the rows of section `bandit.contexts`.
 var contextKeys = []Key{
-	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, the first of `bandit.arms`; the other arms follow it cyclically. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
+	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, which has the reward of the first of `bandit.arms`, and all others that of the second. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
 		func(s *Settings) *string { return &s.Contexts.Task }),
 	integerKey(countKey, between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms, that of `digits` a multiple of 10.",
 		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], "addition"),

@@ -25,7 +25,7 @@ func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Ex
 		switch {
 		case factors == rom.Unit:
 			p = cache.network(s).predict(s, of)
-		case of&rom.StationaryLaw != 0:
+		case of&(rom.StationaryLaw|rom.CriticalInterval) != 0:
 			p = cache.network(s).with(factors).predict(s, of)
 		default:
 			p = stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)

@@ -106,6 +106,10 @@ func TestNetworkPrediction(t *testing.T) {
 	if got, want := *p.Exact.CriticalLearningRate, 2/cache.FreshStiffness(&s, rom.Unit); math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
 		t.Errorf("critical rate %v, want 2/λ_f = %v", got, want)
 	}
+	s.Optimizer.LearningRate = 1.1 * *p.Exact.CriticalLearningRate
+	if k := cache.At(&s, rom.Unit, nil, rom.CriticalInterval).Exact.CriticalRefreshInterval; k == nil || *k != 2 { // a block of 1 has λ < λ_f
+		t.Errorf("critical interval %v at 1.1 of the critical rate of 2, want 2", k)
+	}
 	s.Estimator.KL.Coefficient = 0
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
