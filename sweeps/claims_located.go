@@ -34,6 +34,9 @@ var (
 		theories: []theoryLine{
 			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
 		},
+		deep: []theoryLine{
+			{"", "two matrices, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ"}, {rom.LeadingOrder, "one number: λ, all of it stale"},
+		},
 	}
 	onsetPicture = overPicture{
 		title:   "Onset of oscillation",

@@ -18,6 +18,7 @@ type overPicture struct {
 	label    string       // of the y axis; %s stands for the located parameter
 	ratio    string       // of the y axis if values are divided by the second theory's; "": they are not
 	theories []theoryLine // the first is drawn as the prediction, the others for comparison; nil: what is measured alone
+	deep     []theoryLine // in their place where the policy is a network; nil: the same
 	variants bool         // whether the cells are of several variants, which their groups name
 	over     string       // the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
 }
@@ -46,6 +47,9 @@ func figureOver(j *judgement, sets []CellSet, picture overPicture, compare compa
 				cells = append(cells, c)
 			}
 		}
+	}
+	if cells[0].Settings.Deep() && picture.deep != nil {
+		picture.theories = picture.deep
 	}
 	values := valuesOf(j, cells, &picture, compare)
 	if picture.ratio != "" && values.divide() {
