@@ -241,7 +241,8 @@ func (r *replica) move(t int) {
 // overflow although nothing recorded did, the replica has diverged at the last step.
 func (r *replica) finish() averages {
 	c, avg := r.cell, r.sums
-	n, groups := float64(c.Run.Steps-c.Run.BurnIn), c.Estimator.GroupsPerStep
+	n := float64(c.Run.Steps - c.Run.BurnIn)
+	groups := c.Estimator.GroupsPerStep
 	if c.Network != nil {
 		groups *= len(c.Network.Means)
 	}
