@@ -62,7 +62,8 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 		*x *= factor
 	}
 	scaled.Exact.SpectralRadius, scaled.LeadingOrder.SpectralRadius = nil, nil // at another rate
-	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
+	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate,
+		&scaled.Exact.OscillationLearningRate, &scaled.LeadingOrder.OscillationLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
 		if *rate != nil {
 			x := **rate / factor
 			*rate = &x
@@ -124,6 +125,9 @@ func dynamicsOf(d *deep.Dynamics, of rom.Extent) rom.Dynamics {
 	}
 	if of&rom.CriticalRate != 0 {
 		r.CriticalLearningRate, r.Searched.LearningRate = d.Threshold(linear.CriticalRate).Result()
+	}
+	if of&rom.Onset != 0 && !d.Mixed { // of modes that mix no simulation finds it
+		r.OscillationLearningRate, r.Searched.Onset = d.Threshold(linear.OnsetRate).Result()
 	}
 	if of&rom.CriticalInterval != 0 {
 		r.CriticalRefreshInterval, r.Searched.RefreshInterval = d.Threshold(linear.CriticalInterval).Result()
