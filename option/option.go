@@ -92,6 +92,13 @@ type Estimator struct {
 // depends on the rewards.
 func (e *Estimator) Resamples() bool { return e.Filter == Redraw && e.KL.Sampled() }
 
+// GradientAtSnapshot reports whether the mean force of fresh groups that are all kept is ∇(J − β·KL(π‖π_ref)) at the
+// snapshot, whose derivative is symmetric: without weights, scale and entropy, and with the exact gradient of the penalty.
+func (e *Estimator) GradientAtSnapshot() bool {
+	penalty := e.KL.Coefficient == 0 || e.KL.In == InLoss && e.KL.Gradient == ExactKL && e.KL.At == AtSnapshot
+	return penalty && e.Importance.Mode == NoImportance && e.Advantage.Scale == NoScale && e.Entropy == 0
+}
+
 // Complete gives the number of groups that is left out: 1.
 func (e *Estimator) Complete() {
 	if e.GroupsPerStep == 0 {

@@ -94,7 +94,7 @@ func (c *Cell) policies() policies {
 	case c.tabular():
 		return newTabular(c)
 	case c.Network != nil:
-		return newContexts(c)
+		return newContexts(c, newLaws)
 	}
 	return nil
 }

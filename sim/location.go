@@ -52,7 +52,10 @@ const (
 //
 // With Network a single run starts at Network.Weights, which are those of a fixed point, displaced along
 // Jᵀu, with u drawn from the stream of the cell, and its deviation is that of the logits: a deviation of the weights
-// that moves no logits neither grows nor decays. The values tried are further apart.
+// that moves no logits neither grows nor decays. The values tried are further apart. Ringing, and Instability of sampled
+// groups, are those of pairs in the weights, displaced along the stiffest mode, which power iteration finds in the mean field; x and v are the
+// coordinates along it. Where the whole force is that of the snapshot and Λ is symmetric this mode has a recurrence of its own, whatever the
+// others do, and it is the first to oscillate and to grow.
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
 // offset must be above the noise of a pair and small against the size at which a
@@ -67,7 +70,7 @@ type LocationProbe struct {
 	Tolerance float64   // width of the bracket relative to its lower end, ≥ 0
 	Point     []float64 // logits, usually of a fixed point, one an arm; unused with Network
 	Direction []float64 // a direction in logits other than 0, one component an arm; unused with Network
-	Offset    float64   // > 0, in multiples of Direction; with Network the norm of the first deviation of the logits
+	Offset    float64   // > 0, in multiples of Direction; with Network the norm of the first deviation of all logits
 
 	Visibility float64 // of Visible: the smallest passage that counts, as a share of the range of J, in (0, 1); else unused
 }
@@ -121,7 +124,7 @@ func (p *LocationProbe) searchFactor(c *Cell) (factor, every float64) {
 	switch {
 	case p.Event == Visible:
 		return visibleSearchStep, everyVisible
-	case c.Network != nil:
+	case c.Network != nil && c.Deterministic():
 		return networkSearchStep, everyInterval
 	case c.Deterministic():
 		return searchStep, everyInterval
@@ -133,6 +136,10 @@ func (p *LocationProbe) searchFactor(c *Cell) (factor, every float64) {
 func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.Estimate) []measure.Named {
 	if stiffness.Sign() <= 0 || math.IsInf(stiffness.Mean, 1) {
 		return nil
+	}
+	if c.followsMode() {
+		c = c.alongMode()
+		p = c.Location
 	}
 	values := p.ladder(c, stiffness.Mean)
 	if values.first > values.last {
@@ -168,7 +175,7 @@ func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome
 	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided
 	}
-	if c.Network != nil {
+	if c.Network != nil && !c.followsMode() {
 		return grows(ctx, &at)
 	}
 	return newTrial(p, at).outcome(ctx, p.Event)

@@ -49,8 +49,13 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	m.Want(o.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0, "Optimizer.MaxNorm, ReferenceUpdate.Interval", o.MaxNorm, "0, with Network")
 	m.Want(c.Relaxation == nil, "Relaxation", "a probe", "none, with Network")
 	m.Want(len(c.Run.Record) == 0, "Run.Record", c.Run.Record, "none, with Network")
-	m.Want(len(c.Stiffness) == 0 && c.Location == nil || c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "option.Infinite for the probes of a Network")
-	m.Want(c.Location == nil || c.Location.Event == Instability, "Location.Event", "another", "instability, with Network")
+	if c.Location == nil {
+		m.Want(len(c.Stiffness) == 0 || c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "option.Infinite for the stiffness of a Network")
+		return
+	}
+	m.Want(c.Location.Event != Visible, "Location.Event", c.Location.Event, "instability or ringing, with Network")
+	m.Want(c.Deterministic() || c.Location.Event == Instability && e.Advantage.Baseline == option.LeaveOneOut, "Estimator.GroupSize", e.GroupSize, "option.Infinite, or the instability of groups with the baseline leave-one-out, with Network")
+	m.Want(!c.followsMode() || e.GradientAtSnapshot(), "Estimator", *e, "no weight, no scale and the exact KL at the snapshot, where one mode of a Network is followed")
 }
 
 // contexts holds the policies of a network in a run.
@@ -66,8 +71,8 @@ type contexts struct {
 }
 
 // newContexts returns the policies of a cell with a network. A context is a replica whose logits
-// the network sets.
-func newContexts(c *Cell) *contexts {
+// the network sets, of which the groups are drawn by the given laws.
+func newContexts(c *Cell, of func(*option.Bandit, *option.Estimator) *laws) *contexts {
 	n := c.Network
 	p := &contexts{net: n.New(), start: n.Weights}
 	size := p.net.Contexts() * p.net.Arms()
@@ -81,14 +86,18 @@ func newContexts(c *Cell) *contexts {
 			one.Bandit.Arms[a].Mean = m
 		}
 		one.Bandit.TrueMeans, one.Init, one.Reference = means, n.Reference[x], n.Reference[x]
-		p.each = append(p.each, newReplica(&one, nil, newLaws(&one.Bandit, &one.Estimator)))
+		p.each = append(p.each, newReplica(&one, nil, of(&one.Bandit, &one.Estimator)))
 	}
 	return p
 }
 
-func (p *contexts) begin() {
-	copy(p.weights, p.start)
+func (p *contexts) begin() { p.beginAt(p.start, nil) }
+
+// beginAt sets the state at step 0 to weights and a velocity; nil stands for none.
+func (p *contexts) beginAt(weights, velocity []float64) {
+	copy(p.weights, weights)
 	p.state.Reset()
+	copy(p.state.Velocity(), velocity)
 	for _, r := range p.each {
 		r.rest()
 	}

@@ -15,7 +15,7 @@ import (
 // decay of the stiff ones, which ring from step to step.
 func grows(ctx context.Context, c *Cell) (o outcome) {
 	period := RefreshPeriod(c.Lag)
-	p := newContexts(c)
+	p := newContexts(c, coupledLaws)
 	p.begin()
 	p.displace(p.direction(Stream(c.Seed, c.ID, ForLocation, 0)), c.Location.Offset)
 	var g *growth
@@ -104,25 +104,30 @@ const (
 // ofNetwork measures the stiffness of the stiffest mode of a network at G = ∞: by power iteration, from the
 // differences of the gradient on the weights along the present direction, with displacements that move the logits by d and by 2d.
 func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
-	at := newContexts(c)
-	at.begin()
-	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+	at := newContexts(c, coupledLaws)
+	direction, near := at.stiffest(c, p.Displaced, p.Displacement)
 	image := make([]float64, len(direction))
-	last := math.NaN()
+	at.slope(image, direction, p.Displaced, 2*p.Displacement)
+	return slopes{near: near, far: rayleigh(direction, image)}
+}
+
+// stiffest returns the direction in weights of the stiffest mode, and its stiffness.
+func (p *contexts) stiffest(c *Cell, displaced Displaced, displacement float64) (direction []float64, stiffness float64) {
+	p.begin()
+	direction = p.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+	image, last := make([]float64, len(direction)), math.NaN()
 	for range mostIterations {
-		at.slope(image, direction, p.Displaced, p.Displacement)
-		s.near = rayleigh(direction, image)
-		if math.Abs(s.near-last) <= settled*math.Abs(s.near) {
+		p.slope(image, direction, displaced, displacement)
+		stiffness = rayleigh(direction, image)
+		if math.Abs(stiffness-last) <= settled*math.Abs(stiffness) {
 			break
 		}
-		last = s.near
+		last = stiffness
 		for i, x := range image {
-			direction[i] = x / s.near
+			direction[i] = x / stiffness
 		}
 	}
-	at.slope(image, direction, p.Displaced, 2*p.Displacement)
-	s.far = rayleigh(direction, image)
-	return s
+	return direction, stiffness
 }
 
 // StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.
@@ -175,7 +180,7 @@ func (p *contexts) slope(image, direction []float64, displaced Displaced, norm f
 			p.set()
 		}
 		for x, r := range p.each {
-			r.gradient(current[x], behaviour[x])
+			r.force.Expected(r.g, &r.cell.Bandit, current[x], behaviour[x])
 		}
 		p.pull()
 		for i, g := range p.g {

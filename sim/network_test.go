@@ -152,3 +152,40 @@ func estimateOf(t *testing.T, r Result, name string) float64 {
 	t.Fatalf("no estimate %s", name)
 	return 0
 }
+
+// The stiffest mode of a table oscillates where that of its stiffest context does, and under sampled groups its fixed point loses stability where
+// that context does in the mean field.
+func TestStiffestModeOfTable(t *testing.T) {
+	base := baseOfNetworks()
+	base.Bandit.Arms = base.Bandit.Arms[:2]
+	base.Estimator.KL, base.Estimator.Advantage.Baseline = option.KL{Coefficient: 0.5, At: option.AtSnapshot}, option.LeaveOneOut
+	deep, alone := deepCell(base, []float64{1, 2})
+	settle := alone[1]
+	point := []float64{settle.Reference[0] + 0.9/0.5, settle.Reference[1] + 0.2/0.5}
+	for x, one := range alone {
+		for a, arm := range base.Bandit.Arms {
+			deep.Network.Weights[2*x+a] = (one.Reference[a] + arm.Mean/0.5) / []float64{1, 2}[x]
+		}
+	}
+	deep.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Displacement: 1e-5}}
+	settle.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Point: point, Direction: []float64{0.5, -0.5}, Covector: []float64{1, -1}, Displacement: 1e-3, Pairs: 1}}
+	for _, event := range []Event{Ringing, Instability} {
+		at := LocationProbe{Event: event, Param: LearningRate, From: 0.01, To: 8, Tolerance: 1e-3, Offset: 1e-5}
+		sampled, ofContext := deep, settle
+		sampled.Location = &at
+		one := at
+		one.Point, one.Direction = point, []float64{0.5, -0.5}
+		ofContext.Location = &one
+		near := 3e-3
+		if event == Instability {
+			sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep, sampled.Run.Replicas, sampled.Run.Steps = 16, 256, 64, 96
+			at.From, at.Tolerance, at.Offset, near = 0.5, 0.02, 0.05, 0.05
+		}
+		results := simulated(t, sampled, ofContext)
+		for _, name := range []string{LocatedLow, LocatedHigh} {
+			if got, want := estimateOf(t, results[0], name), estimateOf(t, results[1], name)/2; math.Abs(got/want-1) > near { // scale²/C = 2
+				t.Errorf("%s: %s %v, want %v", event, name, got, want)
+			}
+		}
+	}
+}

@@ -26,30 +26,37 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	laws := coupledLaws(&cell.Bandit, &cell.Estimator)
 	for side := range p.sides {
 		p.sides[side] = newReplica(cell, nil, laws)
+		if cell.Network != nil {
+			p.sides[side].contexts = newContexts(cell, coupledLaws)
+		}
 	}
 	return p
 }
 
 // start returns logits and velocity with which a side of the run of the given index starts.
-func (p *pair) start(index, side int) (logits *grpo.Policy, velocity []float64) {
+func (p *pair) start(index, side int) (logits, velocity []float64) {
 	start, offset := p.starts[index%len(p.starts)], float64(1-2*side)*p.offset
-	velocity = make([]float64, len(start.velocity))
-	for a, v := range start.velocity {
-		velocity[a] = float64(offset * v)
+	logits, velocity = make([]float64, len(start.logits)), make([]float64, len(start.velocity))
+	for a, x := range p.point {
+		logits[a], velocity[a] = x+float64(offset*start.logits[a]), float64(offset*start.velocity[a])
 	}
-	return displaced(p.point, start.logits, offset), velocity
+	return logits, velocity
 }
 
 // begin sets both sides to step 0: at their start with the optimizer at rest but for its velocity, each with
 // its own reader of the stream of the given purpose and index.
 func (p *pair) begin(purpose Purpose, index int) {
-	var velocity []float64
 	for side, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
-		r.start, velocity = p.start(index, side)
+		logits, velocity := p.start(index, side)
+		r.divergedAt = running
+		if r.contexts != nil {
+			r.contexts.(*contexts).beginAt(logits, velocity)
+			continue
+		}
+		r.start = grpo.NewPolicy(logits)
 		r.rest()
 		copy(r.optimizerState.Velocity(), velocity)
-		r.divergedAt = running
 	}
 }
 
@@ -57,6 +64,9 @@ func (p *pair) begin(purpose Purpose, index int) {
 // finite. Steps must be done in order from t = 0.
 func (p *pair) step(t int) (ok bool) {
 	plus, minus := p.sides[0], p.sides[1]
+	if plus.contexts != nil {
+		return p.stepNetwork(t)
+	}
 	if plus.ages != nil { // at G = ∞ only
 		ok = true
 		for _, r := range p.sides {
@@ -121,7 +131,7 @@ func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool
 // between ignores the deviation between refresh instants.
 func between(deviation) {}
 
-// deviation is half the difference of the two sides of a pair, in logits and in
+// deviation is half the difference of the two sides of a pair, in logits, with a network in weights, and in
 // velocity. About a fixed point its dynamics are linear up to terms of third order in
 // the deviation, because terms of even order are equal on both sides and cancel.
 type deviation struct{ logits, velocity []float64 }
@@ -132,10 +142,12 @@ func newDeviation(arms int) deviation {
 
 // add adds the deviation of a pair to d.
 func (d deviation) add(p *pair) {
-	plus, minus := p.sides[0], p.sides[1]
+	plus, ofPlus := p.sides[0].moving()
+	minus, ofMinus := p.sides[1].moving()
+	fast, slow := ofPlus.Velocity(), ofMinus.Velocity()
 	for a := range d.logits {
-		d.logits[a] += float64((plus.policy.Logits[a] - minus.policy.Logits[a]) / 2)
-		d.velocity[a] += float64((plus.optimizerState.Velocity()[a] - minus.optimizerState.Velocity()[a]) / 2)
+		d.logits[a] += float64((plus[a] - minus[a]) / 2)
+		d.velocity[a] += float64((fast[a] - slow[a]) / 2)
 	}
 }
 

@@ -97,6 +97,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
 	if c.Network != nil {
+		e = measure.Certain(e.Mean) // of the mean field
 		e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + float64((settled+roundedUlps/p.Displacement)*math.Abs(e.Mean))
 		return e
 	}

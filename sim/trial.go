@@ -416,7 +416,7 @@ func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
 // twoMultipliers reports whether a deviation in the cell has at most two multipliers, to which a recurrence can
 // be fitted under noise.
 func (c *Cell) twoMultipliers() bool {
-	return len(c.Init) == 2 && (c.Lag.Kind == option.Block && c.Lag.Behind == 0 || c.Lag.Kind == option.Delay && c.Lag.Interval <= 1)
+	return (len(c.Init) == 2 || c.Network != nil) && (c.Lag.Kind == option.Block && c.Lag.Behind == 0 || c.Lag.Kind == option.Delay && c.Lag.Interval <= 1)
 }
 
 // outcomeOf returns the outcome for the certain sign of a quantity that is positive if

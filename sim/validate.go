@@ -84,7 +84,7 @@ func (c *Cell) check() {
 			wantNumbers(m, field+"Covector", p.Covector, arms)
 		}
 		wantPositive(m, field+"Displacement", p.Displacement)
-		m.Want(!sampled || p.Pairs >= 1, field+"Pairs", p.Pairs, "at least 1")
+		m.Want(!sampled || c.Network != nil || p.Pairs >= 1, field+"Pairs", p.Pairs, "at least 1")
 	}
 	for i, fit := range c.Fits {
 		m.Want(fit == SaturationFit || fit == EarlySlopeFit || fit == LoggedFit, fmt.Sprintf("Fits[%d]", i), fit, "saturation, early-slope or logged")

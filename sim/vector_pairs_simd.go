@@ -61,7 +61,7 @@ func (p *vectorPairs) relax(ctx context.Context, r *pairRuns, fits []pairFit, fi
 			}
 			for side, b := range p.sides {
 				logits, velocity := r.start(pair, side)
-				b.start(i, Stream(p.Seed, p.ID, r.purpose, pair), logits)
+				b.start(i, Stream(p.Seed, p.ID, r.purpose, pair), grpo.NewPolicy(logits))
 				for a, v := range velocity {
 					b.velocity[a][i] = v
 				}

@@ -14,7 +14,7 @@ var (
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Ringing,
 		Doc:         "At the measured stiffness, ringing sets in where two multipliers meet; to leading order and by the paper's rule, where ζ = 1.",
-		How:         "The event is a change of the dynamics, not the first visible overshoot: the dominant multiplier of the fitted recurrence, or of the step inside a block, becomes complex or negative.",
+		How:         "The event is a change of the dynamics, not the first visible overshoot: the dominant multiplier of the fitted recurrence, or of the step inside a block, becomes complex or negative. Of a network it is that of the stiffest mode, which the search finds by power iteration on differences of simulated gradients; the whole gradient must be that of the snapshot, so that modes do not mix.",
 	}
 
 	StabilityThreshold = &Claim{
@@ -24,7 +24,7 @@ var (
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Instability,
 		Doc:         "At the measured stiffness, stability is lost where a multiplier leaves the unit circle; by the paper's rule at ηK·K_ref = 1 − μ.",
-		How:         "The event is the growth, over many refresh periods, of the difference of paired runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is a whole number too: use `absolute_margin: 0`. Of a network the growth is that of the logits of a displaced run, nothing of the prediction is measured, and `leading-order` is the theory of one number, λ of the stiffest mode, as if the whole gradient were stale.",
+		How:         "The event is the growth, over many refresh periods, of the difference of paired runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is a whole number too: use `absolute_margin: 0`. Of a network the growth is that of the logits of a displaced run, nothing of the prediction is measured, and `leading-order` is the theory of one number, λ of the stiffest mode, as if the whole gradient were stale. Under sampled groups the growth is that of paired runs along the stiffest mode of the mean field.",
 	}
 
 	RuleIsSafe = &Claim{

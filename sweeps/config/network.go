@@ -89,7 +89,7 @@ func textKey(path string, words []string, doc string, field func(*Settings) *str
 }
 
 // claimsOfNetworks are the claims that can be made about cells with a network.
-var claimsOfNetworks = []*Claim{StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, Arrival, TimeToLevel}
+var claimsOfNetworks = []*Claim{OscillationOnset, StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, Arrival, TimeToLevel}
 
 // networkRules say what is possible with a network.
 var networkRules = func() []rule {

@@ -332,7 +332,7 @@ var needRules = func() []needRule {
 			"that starts at its fixed point", "a start away from the fixed point"}},
 		equal(NeedsExpected, GroupSizeKey, "inf"),
 		{NeedsNetwork, rule{networkKey, nil, func(s *Settings) bool { return !s.Deep() }, "without a network", "a network"}},
-		{NeedsTwoArms, rule{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 }, "with {arms}", "2 arms"}},
+		{NeedsTwoArms, rule{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 && !s.Deep() }, "with {arms}", "2 arms"}},
 		equal(NeedsSteadyRate, scheduleKey, "constant"),
 		equal(NeedsSteadyRate, warmupKey, "0"),
 		// The recurrence fitted to pairs under sampled groups has two multipliers. Where the

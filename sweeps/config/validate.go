@@ -101,8 +101,8 @@ func (c *checkState) add(p *Point) {
 	if s.Deep() && c.Claim == TimeToLevel && c.Level == nil && !c.bad[networkKey] {
 		c.rejectCell(c.path+".level", "nothing for a network", "a number: of a network the way to 95 % has no default")
 	}
-	if s.Deep() && c.Claim.Has(NeedsDisplacement) && sampled(s) && !c.bad[networkKey] {
-		c.rejectCell(claim, "a network at finite "+GroupSizeKey, GroupSizeKey+" inf for "+c.Claim.Name)
+	if s.Deep() && !c.bad[networkKey] {
+		c.addNetwork(s)
 	}
 	if n := len(s.Bandit.Arms); n != 2 && c.Quantity == sim.LogitGap {
 		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+countWords(n, "arm"), "2 arms, or another quantity")
@@ -121,6 +121,21 @@ func (c *checkState) add(p *Point) {
 	}
 	if c.Control != nil && len(c.Control.Set) > 0 {
 		c.addControl(p)
+	}
+}
+
+// addNetwork checks that what the claim measures of a network can be measured in the cell: an onset, and a threshold under sampled
+// groups, of modes that do not mix.
+func (c *checkState) addNetwork(s *Settings) {
+	claim := c.path + ".claim"
+	follows := c.Claim == OscillationOnset || c.Claim == StabilityThreshold && sampled(s)
+	switch {
+	case c.Claim == OscillationOnset && sampled(s), c.Claim == Stiffness && sampled(s):
+		c.rejectCell(claim, "a network at finite "+GroupSizeKey, GroupSizeKey+" inf for "+c.Claim.Name)
+	case follows && !s.Estimator.GradientAtSnapshot():
+		c.rejectCell(claim, "a network with modes that mix", modeKey+" none, "+scaleKey+" none and the exact KL at the snapshot for "+c.Claim.Name)
+	case follows && sampled(s) && s.Estimator.Advantage.Baseline != option.LeaveOneOut:
+		c.rejectCell(claim, "a network with the baseline "+s.Estimator.Advantage.Baseline.String()+" at finite "+GroupSizeKey, "leave-one-out for "+c.Claim.Name)
 	}
 }
 

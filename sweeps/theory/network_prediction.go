@@ -62,7 +62,8 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 		*x *= factor
 	}
 	scaled.Exact.SpectralRadius, scaled.LeadingOrder.SpectralRadius = nil, nil // at another rate
-	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
+	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate,
+		&scaled.Exact.OscillationLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
 		if *rate != nil {
 			x := **rate / factor
 			*rate = &x
@@ -92,6 +93,9 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	modes := exact.Modes()
 	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
 	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
+	if of&rom.Onset != 0 && !exact.Mixed { // of modes that mix no simulation finds it
+		p.Exact.OscillationLearningRate, p.Exact.Searched.Onset = exact.Threshold(linear.OnsetRate).Result()
+	}
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
 	p.Noise.Because = scope.NoNoise.Because()

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/linear"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -113,5 +115,21 @@ func TestNetworkPrediction(t *testing.T) {
 	s.Estimator.KL.Coefficient = 0
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
+	}
+}
+
+// Where the whole force is stale the stiffest mode is the first to oscillate, and at twice the stiffness it does at half the rate. Of modes that mix nothing is said.
+func TestNetworkOnset(t *testing.T) {
+	s, cache := settingsOf(t, withNetwork), NewCache()
+	if at := cache.At(&s, rom.Unit, nil, rom.Onset); at.Exact.OscillationLearningRate != nil {
+		t.Errorf("onset %v of modes that mix", *at.Exact.OscillationLearningRate)
+	}
+	s.Estimator.Importance.Mode, s.Estimator.KL = option.NoImportance, option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	for _, factor := range []float64{1, 2} {
+		p := cache.At(&s, config.Scaled("stiffness", factor), nil, rom.Onset)
+		want := linear.FrozenBlock(linear.OnsetRate, s.Optimizer.Kind, s.Optimizer.Momentum, s.Lag.Interval) / p.Stiffness.Total
+		if got := *p.Exact.OscillationLearningRate; math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("onset %v at %v times the stiffness, want %v", got, factor, want)
+		}
 	}
 }
