@@ -40,12 +40,15 @@ func newEvidence(outcomes map[string]*store.Outcome) *evidence {
 // outcome returns the outcome of a cell.
 func (e *evidence) outcome(c *Cell) *store.Outcome { return e.outcomes[c.ID] }
 
-// trajectory returns the recorded series of the wanted quantities, or nil where
-// nothing was recorded or it cannot be read. The first error of reading is kept in
+// trajectory returns the recorded series of a quantity and of others beside it, or nil where the
+// first was not recorded or it cannot be read. The first error of reading is kept in
 // failure.
-func (e *evidence) trajectory(o *store.Outcome, wanted ...sim.Quantity) *store.Trajectory {
-	t, err := o.Trajectory(wanted...)
+func (e *evidence) trajectory(o *store.Outcome, of sim.Quantity, beside ...sim.Quantity) *store.Trajectory {
+	t, err := o.Trajectory(append([]sim.Quantity{of}, beside...)...)
 	e.keep(err)
+	if t == nil || t.Series(of) == nil {
+		return nil
+	}
 	return t
 }
 
