@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -52,8 +53,9 @@ func (p *tabular) strata() (all [][]int) {
 	sorted := slices.Sorted(slices.Values(rewards))
 	quarters := make([][]int, MaxStrata)
 	for x, reward := range rewards {
-		lower, _ := slices.BinarySearch(sorted, reward-float64(sameStart*reward))
-		higher := sort.Search(len(sorted), func(i int) bool { return sorted[i] > reward+float64(sameStart*reward) })
+		slack := float64(sameStart * math.Abs(reward))
+		lower, _ := slices.BinarySearch(sorted, reward-slack)
+		higher := sort.Search(len(sorted), func(i int) bool { return sorted[i] > reward+slack })
 		number := MaxStrata * (lower + higher) / (2 * len(sorted))
 		quarters[number] = append(quarters[number], x)
 	}

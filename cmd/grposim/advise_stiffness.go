@@ -91,6 +91,8 @@ func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, erro
 	positive("lr", f.gauge.rate)
 	if fresh := f.gauge.fresh; math.IsNaN(fresh) || math.IsInf(fresh, 0) {
 		problem("--stiffness-fresh: got %g, want a finite number", fresh)
+	} else if total := f.gauge.total; !math.IsInf(total, 0) && math.IsInf(total-fresh, 0) {
+		problem("--stiffness-fresh: got %g, want one whose difference from --stiffness, %g, is finite", fresh, total)
 	}
 	g := &advice.Gauge{Total: f.gauge.total, Fresh: f.gauge.fresh, Rate: f.gauge.rate}
 	if c.Flags().Changed("optimizer") {

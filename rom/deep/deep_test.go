@@ -6,12 +6,14 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/linear"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -432,19 +434,39 @@ func TestFixedPoint(t *testing.T) {
 	}
 }
 
-// A Jacobian whose products do not fit together is a mistake of the caller.
-func TestNotAdjoint(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic where Pull is not the transpose of Push")
-		}
-	}()
-	NewRange(skewed{randomMatrix(2, 2, 5, 1)})
+// A Jacobian that is 0, is not finite or has products that do not fit together is a mistake of the caller, and the panic says which.
+func TestNoRange(t *testing.T) {
+	j := randomMatrix(2, 2, 5, 1)
+	with := func(factor float64) matrix {
+		var scaled mat.Dense
+		scaled.Scale(factor, j.j)
+		return matrix{&scaled, 2, 2}
+	}
+	for want, j := range map[string]Jacobian{
+		"the Jacobian is 0":                 with(0),
+		"the Jacobian is 0 or not finite":   with(math.NaN()),
+		"0 or not finite":                   with(1e200),
+		"Pull and Push are not adjoint":     rescaled{j, []float64{1.001, 1, 1, 1}},
+		"Pull and Push have opposite signs": rescaled{j, []float64{-1, -1, -1, -1}},
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("got the panic %q, want %q", got, want)
+				}
+			}()
+			NewRange(j)
+		}()
+	}
 }
 
-type skewed struct{ matrix }
+// rescaled is a Jacobian whose Push has each logit times a factor.
+type rescaled struct {
+	matrix
+	factors []float64
+}
 
-func (s skewed) Push(d, change []float64) {
+func (s rescaled) Push(d, change []float64) {
 	s.matrix.Push(d, change)
-	change[0] *= 1.001
+	floats.Mul(change, s.factors)
 }

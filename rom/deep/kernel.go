@@ -34,8 +34,8 @@ type Range struct {
 const adjoint = 1e-9
 
 // NewRange returns the range of a Jacobian from C(A−1) products Jᵀu and as many Jd. Singular values of
-// J of at most 1e-6 times the largest are left out: stiffnesses of 1e-12, which package linear takes for rounding as well. It panics where the products are not finite or Pull is not the
-// transpose of Push.
+// J of at most 1e-6 times the largest are left out: stiffnesses of 1e-12, which package linear takes for
+// rounding as well. It panics where the Jacobian is 0 or not finite, or Pull is not the transpose of Push.
 func NewRange(j Jacobian) *Range {
 	contexts, arms := j.Contexts(), j.Arms()
 	r := &Range{contexts: contexts, arms: arms, center: helmert(arms)}
@@ -60,7 +60,7 @@ func NewRange(j Jacobian) *Range {
 		}
 	}
 	if rank == 0 {
-		panic("deep: the Jacobian is 0 or not finite")
+		panic("deep: no eigenvalue of JJᵀ is positive: Pull and Push have opposite signs")
 	}
 	r.lift, r.drop = mat.NewDense(n, rank, nil), mat.NewDense(rank, n, nil)
 	for k := range rank { // the largest first
@@ -85,6 +85,9 @@ func (r *Range) symmetrize(rows *mat.Dense) {
 			r.Kernel.SetSym(i, k, 0.5*(a+b))
 			largest, miss = max(largest, math.Abs(a)), max(miss, math.Abs(a-b))
 		}
+	}
+	if !(largest > 0 && largest <= math.MaxFloat64) {
+		panic("deep: the Jacobian is 0 or not finite")
 	}
 	if r.Asymmetry = miss / largest; !(r.Asymmetry <= adjoint) {
 		panic(fmt.Sprintf("deep: JJᵀ differs from its transpose by %.2g of its largest entry %.2g, want at most %.0g: Pull and Push are not adjoint", r.Asymmetry, largest, adjoint))
