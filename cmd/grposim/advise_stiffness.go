@@ -65,6 +65,9 @@ func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) 
 	})
 }
 
+// mostGauged is the largest stiffness or learning rate, and its inverse the least: their products neither overflow nor vanish.
+const mostGauged = 1e100
+
 // read returns the gauge that the flags describe, or every problem of them.
 func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, error) {
 	var problems []error
@@ -82,18 +85,14 @@ func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, erro
 			problem("--%s: not given, want it beside --stiffness", name.flag)
 		}
 	}
-	positive := func(flag string, x float64) {
-		if c.Flags().Changed(flag) && (!(x > 0) || math.IsInf(x, 1)) {
-			problem("--%s: got %g, want > 0", flag, x)
+	within := func(flag string, x, least float64) {
+		if c.Flags().Changed(flag) && !(least <= x && math.Abs(x) <= mostGauged) {
+			problem("--%s: got %g, want a number from %g to %g", flag, x, least, mostGauged)
 		}
 	}
-	positive("stiffness", f.gauge.total)
-	positive("lr", f.gauge.rate)
-	if fresh := f.gauge.fresh; math.IsNaN(fresh) || math.IsInf(fresh, 0) {
-		problem("--stiffness-fresh: got %g, want a finite number", fresh)
-	} else if total := f.gauge.total; !math.IsInf(total, 0) && math.IsInf(total-fresh, 0) {
-		problem("--stiffness-fresh: got %g, want one whose difference from --stiffness, %g, is finite", fresh, total)
-	}
+	within("stiffness", f.gauge.total, 1/mostGauged)
+	within("lr", f.gauge.rate, 1/mostGauged)
+	within("stiffness-fresh", f.gauge.fresh, -mostGauged)
 	g := &advice.Gauge{Total: f.gauge.total, Fresh: f.gauge.fresh, Rate: f.gauge.rate}
 	if c.Flags().Changed("optimizer") {
 		kind, value, _ := strings.Cut(f.gauge.optimizer, ":")

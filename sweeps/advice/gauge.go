@@ -102,9 +102,9 @@ func (g *Gauge) Advise() *GaugedAdvice {
 	if ratio >= 1 {
 		says = "beyond it"
 	}
-	add("present learning rate over the limit", ratio, "the limit at this "+name+" or a shorter one", "%.3g: %s", ratio, says)
+	add("present learning rate over the limit at this "+name+" or a shorter one", ratio, "the smallest of these limits", "%.3g: %s", ratio, says)
 	a.Limit, a.Ratio, a.Suggested = store.Number(shorter), store.Number(ratio), store.Number(shorter/2)
-	a.Says = fmt.Sprintf("learning rate %.3g, half of the limit. That is the limit where you measured, now: the stiffness grows on the way, so measure again as the reward rises.", shorter/2)
+	a.Says = fmt.Sprintf("learning rate %.3g, half of that limit. It is the limit where you measured, now: the stiffness grows on the way, so measure again as the reward rises.", shorter/2)
 	if g.Adam {
 		a.Says += " Adam has no sharp threshold: its second moments grow with the force, so that runs wander more and more from well below this limit on instead of leaving at it."
 	}
