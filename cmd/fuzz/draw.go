@@ -44,6 +44,7 @@ var exempt = map[string]string{
 	"class-occurs":         "the theory predicts no class: the file names it",
 	"class-throughout":     "as class-occurs",
 	"model-amplitude":      "it judges the paper's oscillator, which need not hold",
+	"edge-of-stability":    "it is of a network, of which none is drawn",
 	"law-forecast":         "there is no exact prediction of a forecast",
 }
 
@@ -181,11 +182,16 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 	return check
 }
 
+// ofNetwork reports whether a key describes a network, of which none is drawn: few claims can be made of one.
+func ofNetwork(key string) bool {
+	return strings.HasPrefix(key, "bandit.contexts.") || strings.HasPrefix(key, "policy.network.")
+}
+
 // value draws the value of a key as JSON, nil for its default. Required keys always get
 // a value.
 func (d *drawing) value(k config.Key, c class) any {
-	if strings.HasPrefix(k.Path, "bandit.contexts.") || strings.HasPrefix(k.Path, "policy.network.") {
-		return nil // of a network few claims can be made
+	if ofNetwork(k.Path) {
+		return nil
 	}
 	if k.Sparse() && !strings.HasPrefix(k.Path, "bandit.prompts.") && (d.file.get("bandit.prompts.count") != nil || d.IntN(4) > 0) {
 		return nil // most options of trainers are refused beside many prompts, and some beside each other
