@@ -66,7 +66,7 @@ func newFit(n Network, target []float64) *fit {
 		make([]float64, coordinates), make([]float64, weights), make([]float64, weights)}
 }
 
-// contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next.
+// contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next, scaled to length 1.
 func contrasts(arms int) [][]float64 {
 	var list [][]float64
 	for k := 1; k < arms; k++ {

@@ -152,7 +152,7 @@ func ratiosOff(field []float64, by []shifted) []float64 {
 			continue
 		}
 		here := by[0].ratios[a]
-		off[a] = 0.75*math.Abs(here-by[1].ratios[a]) + 0.06*math.Abs(here-field[a])
+		off[a] = nextOrder*math.Abs(here-by[1].ratios[a]) + ofShift*math.Abs(here-field[a])
 		for _, other := range by[2:] {
 			if len(other.ratios) == 0 {
 				off[a] = math.Inf(1)
@@ -266,9 +266,10 @@ func (s *spread) cross(l *localForce, now, old []float64, cov [][]float64) {
 	s.set(now, old)
 	force := make([]float64, len(s.Arms))
 	for _, w := range droppedWeights(s.model) {
-		law, more := laws[w.arm], 0.0
+		law := laws[w.arm]
 		beyond := law.beyond(w.band, 0)
-		if more = beyond; *w.weight == 0 {
+		more := beyond
+		if *w.weight == 0 {
 			more--
 		}
 		if max(math.Abs(more), beyond*(1-beyond)) <= negligible {

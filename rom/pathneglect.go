@@ -5,15 +5,21 @@ import (
 	"slices"
 )
 
+// What a shift by noise leaves out, as shares of its distance from that of strict second order and of itself. They are
+// measured: docs/theory-neglected.md §6.4 has the table.
+const (
+	nextOrder = 0.75
+	ofShift   = 0.06
+)
+
 // neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order, of an observable with
-// the given span. Its constants are measured: docs/theory-neglected.md §6.4 has the table. Neither order knows the skewness and the
-// fourth cumulant that a spread builds up, for which the bound on J⁗V²/8 stands. Where the strict order is too
-// large to be followed, only the span is known.
+// the given span. Neither order knows the skewness and the fourth cumulant that a spread builds up, for which the bound on
+// J⁗V²/8 stands. Where the strict order is too large to be followed, only the span is known.
 func (o *observable) neglectedShift(p *Params, full shifted, strict, span float64) float64 {
 	if math.IsNaN(strict) && !math.IsNaN(full.shift) {
 		return span
 	}
-	return min(0.75*math.Abs(full.shift-strict)+0.06*math.Abs(full.shift), span) + min(o.cumulants(p, full.variance), span)
+	return min(nextOrder*math.Abs(full.shift-strict)+ofShift*math.Abs(full.shift), span) + min(o.cumulants(p, full.variance), span)
 }
 
 // cumulants returns a bound on f⁗V²/8 of an observable, V the variance of a gap of two logits, a quarter of which is added: both

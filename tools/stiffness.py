@@ -22,8 +22,10 @@ place of Λ_f, J = ∂o/∂θ of the outputs o (the logits): what is left at a f
 matrices are D^½ΛD^½, D = 1/(√v̂ + ε): of a step η(1−β₁)D(∇L + β₁∇L′ + …) with second moments that are held.
 
 Method. Arnoldi's iteration, Lanczos's where the matrix is symmetric, with full reorthogonalisation, from Jᵀu of a random u,
-until the residual of the largest real eigenvalue is `tolerance` of it. It finds the largest POSITIVE one, where power
-iteration finds the largest modulus. Vectors and sums are float64; the passes have the precision of the model unless `double`.
+until the residual of the eigenvalue with the largest real part is `tolerance` of it. It finds the largest POSITIVE one, where
+power iteration finds the largest modulus. `imaginary` is 0 unless that one belongs to a complex pair: `value` is then its real
+part, `error` is of v·Λv with the real part of the vector, and `advise`, which takes a real stiffness, does not apply. Vectors and
+sums are float64; the passes have the precision of the model unless `double`.
 
 Error. The batch is given in B parts that are independent of each other. One product for each part at the eigenvector v
 gives h_b = v·Λ_b v and what Λ_b v has outside of v. `error` is the jackknife's over parts: the standard deviation of h_b over
@@ -32,7 +34,8 @@ second order, Σ_k var(u_k·Λ̂v)/(λ − λ_k) over the other Ritz vectors u_k
 NOT subtracted.
 
 Cost. About ten products of two backward passes for λ_f, as many of five for λ, each over the whole batch; memory of one
-part with its second derivatives, and of twelve vectors of the parameters in float64.
+part with its second derivatives, and after n products of n vectors of the parameters in float64 and four more: the product, its
+mean over parts and the eigenvectors of both matrices.
 
 Assumes: a loss that depends on θ through z alone (no weight decay, no entropy of other tokens); no clip that acts at the
 snapshot; parts of equal weight whose losses average to that of the batch; the same result of every pass (dropout off);
@@ -171,7 +174,10 @@ class Problem:
     def mean(self, of, d):
         """The mean over the parts of a product with the vector d."""
         shaped = self.shaped(d)
-        return sum(of(graph, shaped) for graph in self.graphs()) / len(self.parts)
+        total = torch.zeros_like(d)
+        for graph in self.graphs():
+            total += of(graph, shaped)
+        return total.div_(len(self.parts))
 
     def quadratic(self, of, v):
         return float(v @ self.mean(of, v))
@@ -269,22 +275,19 @@ def root_of_preconditioner(adam, weights):
 
 
 def largest(problem, of, tolerance, products, seed):
-    """The largest real eigenvalue of a matrix with its error, and its eigenvector, of length 1."""
+    """The eigenvalue of a matrix with the largest real part, its error, and the real part of its eigenvector, of length 1."""
     start = problem.random(torch.Generator().manual_seed(seed))
     if not float(start.norm()) > 0:
         raise BadInput("log_probs: no parameter moves them")
-    basis, columns = [start / start.norm()], []
+    basis, columns = [start.div_(start.norm())], []
     while True:
         w = problem.mean(of, basis[-1])
         if not torch.isfinite(w).all():
             raise BadInput("a product is not finite: try double=True, or take the batch at other parameters")
         column = torch.zeros(products + 1, dtype=torch.float64)
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
-            for i, b in enumerate(basis):
-                c = float(b @ w)
-                column[i] += c
-                w = w - c * b
         n = len(basis)
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            column[:n] += take(w, basis)
         column[n] = rest = float(w.norm())
         columns.append(column)
         small = torch.stack(columns, 1)[:n]
@@ -293,41 +296,52 @@ def largest(problem, of, tolerance, products, seed):
         right = rights[:, top].real
         right = right / right.norm()
         value = float(values[top].real)
-        residual = rest * abs(float(right[-1]))
+        residual = rest * float(rights[-1, top].abs())
         scale = float(small.abs().max())
         done = residual <= tolerance * abs(value) or rest <= 1e-12 * scale
         if done or n == products:
             break
-        basis.append(w / rest)
-    v = sum(float(c) * b for c, b in zip(right, basis))
-    error, bias = spread(problem, of, v, values.real[torch.arange(n) != top], basis, small)
-    return {"value": value, "error": error, "bias": bias, "products": n + 1, "residual": residual, "converged": bool(done)}, v
+        basis.append(w.div_(rest))
+    v = torch.zeros_like(start)
+    for c, b in zip(right.tolist(), basis):
+        v.add_(b, alpha=c)
+    error, bias = spread(problem, of, v, right, basis, small)
+    return {"value": value, "imaginary": abs(float(values[top].imag)), "error": error, "bias": bias, "products": n + 1,
+            "residual": residual, "converged": bool(done)}, v
 
 
-def spread(problem, of, v, others, basis, small):
-    """The jackknife's standard error over parts of v·Λv, and the bias of the largest eigenvalue."""
+def spread(problem, of, v, right, basis, small):
+    """The jackknife's standard error over parts of v·Λv, and the bias of the largest eigenvalue; v is `right` in the basis.
+    Parts come one at a time: of each, numbers along the basis are kept, and of what is outside the mean and the squares."""
     shaped = problem.shaped(v)
-    pulls = [of(graph, shaped) for graph in problem.graphs()]
-    parts = len(pulls)
-    mean = sum(pulls) / parts
-    value = float(v @ mean)
+    inside, mean, outside = [], torch.zeros_like(v), 0.0
+    for k, graph in enumerate(problem.graphs()):
+        rest = of(graph, shaped)
+        inside.append(take(rest, basis))
+        rest -= mean
+        outside += float(rest @ rest) * k / (k + 1)
+        mean.add_(rest, alpha=1 / (k + 1))
+    parts = len(inside)
+    inside = torch.stack(inside)
+    value = float(inside.mean(0) @ right)
+    off = inside - inside.mean(0)
+    along = off @ right
     values, vectors = torch.linalg.eigh((small + small.T) / 2)
-    ritz = [sum(float(c) * b for c, b in zip(vectors[:, k], basis)) for k in range(len(values) - 1)]
-    variance, bias = 0.0, 0.0
-    for pull in pulls:
-        off = pull - mean
-        along = float(v @ off)
-        variance += along ** 2
-        off = off - along * v
-        for k, u in enumerate(ritz):
-            c = float(u @ off)
-            off = off - c * u
-            if value > values[k]:
-                bias += c ** 2 / (value - float(values[k]))
-        if value > 0:
-            bias += float(off @ off) / value
+    *squares, first = ((off - along.outer(right)) @ vectors).square().sum(0).tolist()
+    bias = sum(c / (value - float(x)) for c, x in zip(squares, values) if value > x)
+    if value > 0:
+        bias += (outside + first) / value
     count = parts * (parts - 1)
-    return math.sqrt(variance / count), bias / count
+    return math.sqrt(float(along @ along) / count), bias / count
+
+
+def take(w, basis):
+    """Takes what a vector has along an orthonormal basis out of it, in place, and returns these numbers."""
+    numbers = torch.zeros(len(basis), dtype=torch.float64)
+    for i, b in enumerate(basis):
+        numbers[i] = c = float(b @ w)
+        w.sub_(b, alpha=c)
+    return numbers
 
 
 @contextlib.contextmanager

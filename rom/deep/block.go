@@ -51,8 +51,9 @@ func (mixedBlock) monodromy(m *mixed, rate float64, k int) *mat.Dense {
 	return out
 }
 
-// limit is, for even K, that of the fresh part alone on-policy: at κ_f = 2(1+μ) a step turns the stiffest mode of Λ_f around, wᵀB = −wᵀ, so that
-// Σ_{j<K} wᵀB^j = 0, the snapshot does not act on it and wᵀM = wᵀ: a multiplier 1 (docs/theory-deep.md).
+// limit is, for even K, that of the fresh part alone: at the on-policy threshold of the stiffest mode of Λ_f, 2(1+μ) for a
+// heavy ball, a step turns it around, wᵀB = −wᵀ, so that Σ_{j<K} wᵀB^j = 0, the snapshot does not act on it and wᵀM = wᵀ: a
+// multiplier 1 (docs/theory-deep.md).
 func (mixedBlock) limit(m *mixed, k int) float64 {
 	if k%2 == 1 {
 		return 0

@@ -442,20 +442,27 @@ func TestNoRange(t *testing.T) {
 		scaled.Scale(factor, j.j)
 		return matrix{&scaled, 2, 2}
 	}
-	for want, j := range map[string]Jacobian{
-		"the Jacobian is 0":                 with(0),
-		"the Jacobian is 0 or not finite":   with(math.NaN()),
-		"0 or not finite":                   with(1e200),
-		"Pull and Push are not adjoint":     rescaled{j, []float64{1.001, 1, 1, 1}},
-		"Pull and Push have opposite signs": rescaled{j, []float64{-1, -1, -1, -1}},
+	none, unknown, large := with(0), with(math.NaN()), with(1e200)
+	ones := []*mat.Dense{linear.Identity(2), linear.Identity(2)}
+	for _, c := range []struct {
+		want string
+		make func()
+	}{
+		{"0 or not finite", func() { NewRange(none) }},
+		{"0 or not finite", func() { NewRange(unknown) }},
+		{"0 or not finite", func() { NewRange(large) }},
+		{"0 or not finite", func() { Largest(none, ones, 1, 2) }},
+		{"0 or not finite", func() { Largest(unknown, ones, 1, 2) }},
+		{"Pull and Push are not adjoint", func() { NewRange(rescaled{j, []float64{1.001, 1, 1, 1}}) }},
+		{"Pull and Push have opposite signs", func() { NewRange(rescaled{j, []float64{-1, -1, -1, -1}}) }},
 	} {
 		func() {
 			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
-					t.Errorf("got the panic %q, want %q", got, want)
+				if got := fmt.Sprint(recover()); !strings.Contains(got, c.want) {
+					t.Errorf("got the panic %q, want %q", got, c.want)
 				}
 			}()
-			NewRange(j)
+			c.make()
 		}()
 	}
 }

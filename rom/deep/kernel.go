@@ -10,8 +10,8 @@ import (
 )
 
 // Range is weight space as far as the logits depend on it: the range of Jᵀ, in an orthonormal basis of r ≤
-// C(A−1) vectors. With centred logits Qᵀℓ, Q of A−1 orthonormal columns in each context, and the kernel K = QᵀJJᵀQ = V S Vᵀ,
-// the basis is JᵀQ V S^{-1/2}. In its coordinates y
+// C(A−1) vectors. With centred logits Qᵀℓ, Q of A−1 orthonormal columns in each context, and the kernel
+// K = QᵀJJᵀQ = V S Vᵀ, the basis is JᵀQ V S^{-1/2}. In its coordinates y
 //
 //	Qᵀ δℓ = V S^{1/2} y,   Λ = (1/C) S^{1/2}Vᵀ (QᵀHQ) V S^{1/2}
 //
@@ -19,8 +19,8 @@ import (
 type Range struct {
 	// Kernel is K, the centred empirical tangent kernel, C(A−1)×C(A−1).
 	Kernel *mat.SymDense
-	// Asymmetry is the largest |K_ij − K_ji| before the mean of both was taken, over the largest entry: rounding, unless
-	// Pull and Push are not adjoint.
+	// Asymmetry is the largest |K_ij − K_ji| before the mean of both was taken, over the largest entry: rounding,
+	// unless Pull and Push are not adjoint.
 	Asymmetry float64
 
 	contexts, arms int
@@ -133,7 +133,8 @@ func (r *Range) Reduced(h []*mat.Dense, factor float64) *mat.Dense {
 	return &out
 }
 
-// OnLogits returns the change of all logits, C·A, centred in each context, that coordinates y of the range stand for.
+// OnLogits returns the change of all logits, C·A, centred in each context, that coordinates y of the range
+// stand for.
 func (r *Range) OnLogits(y []float64) []float64 {
 	var x mat.VecDense
 	x.MulVec(r.lift, mat.NewVecDense(len(y), y))
@@ -142,8 +143,8 @@ func (r *Range) OnLogits(y []float64) []float64 {
 	return logits
 }
 
-// Covector returns the covector on logits, C·A, whose product with a change of the logits is that of the given covector with
-// its coordinates y.
+// Covector returns the covector on logits, C·A, whose product with a change of the logits is that of the given
+// covector with its coordinates y.
 func (r *Range) Covector(l []float64) []float64 {
 	var x mat.VecDense
 	x.MulVec(r.drop.T(), mat.NewVecDense(len(l), l))

@@ -3,6 +3,7 @@ package deep
 import (
 	"cmp"
 	"math"
+	"math/cmplx"
 	"slices"
 
 	"grposim/rom/linear"
@@ -24,7 +25,7 @@ type Eigenvalue struct {
 //
 // Each product adds a vector to an orthonormal basis of the Krylov space of Jᵀ times a fixed irregular u, with full
 // reorthogonalisation: Lanczos' method where all H are symmetric, else Arnoldi's, with no symmetric part taken. Power
-// iteration would find the largest modulus, which need not be positive.
+// iteration would find the largest modulus, which need not be positive. It panics where that vector is 0 or not finite.
 func Largest(j Jacobian, h []*mat.Dense, count, products int) []Eigenvalue {
 	weights, contexts, arms := j.Weights(), j.Contexts(), j.Arms()
 	logits, forces := make([]float64, contexts*arms), make([]float64, contexts*arms)
@@ -42,8 +43,17 @@ func Largest(j Jacobian, h []*mat.Dense, count, products int) []Eigenvalue {
 	}
 	start := make([]float64, weights)
 	j.Pull(logits, start)
+	if norm := floats.Norm(start, 2); !(norm > 0 && norm <= math.MaxFloat64) {
+		panic("deep: the Jacobian is 0 or not finite")
+	}
 	hessenberg, next := krylov(apply, start, min(products, weights, contexts*(arms-1)))
-	return ritz(hessenberg, next, slices.ContainsFunc(h, func(m *mat.Dense) bool { return !symmetric(m) }), count)
+	of := ritzSymmetric
+	if slices.ContainsFunc(h, func(m *mat.Dense) bool { return !symmetric(m) }) {
+		of = ritz
+	}
+	all := of(hessenberg, next)
+	slices.SortStableFunc(all, func(a, b Eigenvalue) int { return cmp.Compare(b.Value, a.Value) })
+	return all[:min(count, len(all))]
 }
 
 // brokenDown is the share of a product that may be left over where the Krylov space is invariant: rounding.
@@ -82,35 +92,35 @@ func krylov(apply func(x, out []float64), start []float64, size int) (h *mat.Den
 	return h, next
 }
 
-// ritz returns the count largest eigenvalues of a Hessenberg matrix with their residuals: that of an eigenvector s is |next s_m|.
-func ritz(h *mat.Dense, next float64, skew bool, count int) []Eigenvalue {
+// ritz returns the eigenvalues of a Hessenberg matrix with their residuals: that of an eigenvector s is |next s_m|.
+func ritz(h *mat.Dense, next float64) (all []Eigenvalue) {
 	m, _ := h.Dims()
-	var all []Eigenvalue
-	if skew {
-		var e mat.Eigen
-		if !e.Factorize(h, mat.EigenRight) {
-			panic("deep: the eigenvalues of a Hessenberg matrix do not converge")
-		}
-		var v mat.CDense
-		e.VectorsTo(&v)
-		for k, value := range e.Values(nil) {
-			last := v.At(m-1, k)
-			all = append(all, Eigenvalue{real(value), next * math.Hypot(real(last), imag(last))})
-		}
-	} else {
-		sym := mat.NewSymDense(m, nil)
-		for i := range m {
-			for k := i; k < m; k++ {
-				sym.SetSym(i, k, 0.5*(h.At(i, k)+h.At(k, i)))
-			}
-		}
-		values, vectors := linear.Axes(sym)
-		for k, value := range values {
-			all = append(all, Eigenvalue{value, next * math.Abs(vectors.At(m-1, k))})
+	var e mat.Eigen
+	if !e.Factorize(h, mat.EigenRight) {
+		panic("deep: the eigenvalues of a Hessenberg matrix do not converge")
+	}
+	var v mat.CDense
+	e.VectorsTo(&v)
+	for k, value := range e.Values(nil) {
+		all = append(all, Eigenvalue{real(value), next * cmplx.Abs(v.At(m-1, k))})
+	}
+	return all
+}
+
+// ritzSymmetric does so of the matrix of a symmetric map, which is symmetric up to rounding.
+func ritzSymmetric(h *mat.Dense, next float64) (all []Eigenvalue) {
+	m, _ := h.Dims()
+	sym := mat.NewSymDense(m, nil)
+	for i := range m {
+		for k := i; k < m; k++ {
+			sym.SetSym(i, k, 0.5*(h.At(i, k)+h.At(k, i)))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Eigenvalue) int { return cmp.Compare(b.Value, a.Value) })
-	return all[:min(count, len(all))]
+	values, vectors := linear.Axes(sym)
+	for k, value := range values {
+		all = append(all, Eigenvalue{value, next * math.Abs(vectors.At(m-1, k))})
+	}
+	return all
 }
 
 // symmetric reports whether m is its own transpose up to rounding, as linear.Eigenvectors decides it.

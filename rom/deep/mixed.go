@@ -20,7 +20,7 @@ type mixed struct {
 type mixedLag interface {
 	// monodromy returns the map of a period at an interval K of a block, τ of a delay.
 	monodromy(m *mixed, rate float64, interval int) *mat.Dense
-	// limit returns a rate that is unstable where ok, and 0 where there is no formula.
+	// limit returns a rate at and beyond which the fixed point is not stable, 0 where no formula is known.
 	limit(m *mixed, interval int) float64
 	// provenStable reports whether the fixed point is stable at every interval, given that Λ restores.
 	provenStable(m *mixed, rate float64) bool
@@ -67,7 +67,8 @@ func (m *mixed) radius(rate float64, interval int) float64 {
 // changes by some |d ln η| or more, so that this is about its relative error.
 const rounded = 1e-11
 
-// excess returns the radius less 1, above 0 where the dynamics is not stable or a spectrum is not known, and 0 for a radius of 1 up to rounding.
+// excess returns the radius less 1, above 0 where the dynamics is not stable or a spectrum is not known, and 0
+// for a radius of 1 up to rounding.
 func (m *mixed) excess(rate float64, interval int) float64 {
 	r := m.radius(rate, interval)
 	switch {
@@ -94,8 +95,8 @@ func (m *mixed) restores() bool {
 	return true
 }
 
-// The search for a critical rate: the number of stiff directions that are scanned finely, the number of rates below what these give at
-// which all directions are looked at, and the factor by which the search goes on above.
+// The search for a critical rate: the number of stiff directions that are scanned finely, the number of rates
+// below what these give at which all directions are looked at, and the factor by which the search goes on above.
 const (
 	scanned = 24
 	checked = 12
@@ -131,8 +132,8 @@ func (m *mixed) criticalRate(interval int) linear.Threshold {
 	return linear.KnownAt(critical)
 }
 
-// scan returns the first rate between low and high, or below low, at which f turns positive, on a grid of n intervals uniform in √rate; high where
-// there is none.
+// scan returns the first rate between low and high, or below low, at which f turns positive, on a grid of n
+// intervals uniform in √rate; high where there is none.
 func scan(f func(float64) float64, low, high float64, n int) float64 {
 	from, step := math.Sqrt(low), (math.Sqrt(high)-math.Sqrt(low))/float64(n)
 	last, value := low, f(low)

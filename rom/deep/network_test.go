@@ -156,9 +156,12 @@ func TestModesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		place     string
-		low, high float64 // of the threshold over the least of the modes' own
-	}{{"ratio, k3", 0.99, 1.01}, {"exact KL at the present policy", 0.3, 1.4}} {
+		place  string
+		ratios map[string][2]float64 // the least and the largest threshold over the least of the modes' own
+	}{
+		{"ratio, k3", map[string][2]float64{"MLP": {1, 1}, "transformer": {1, 1}, "another transformer": {0.993, 0.997}}},
+		{"exact KL at the present policy", map[string][2]float64{"MLP": {0.980, 1.023}, "transformer": {0.924, 1.088}, "another transformer": {0.417, 1.220}}},
+	} {
 		for kind, n := range map[string]*trained{
 			"MLP": newTrained(t, mlp, mlp.Initial(3), task, places[c.place]), "transformer": newTrained(t, transformer, transformer.Initial(1), task, places[c.place]),
 			"another transformer": newTrained(t, transformer, transformer.Initial(3), task, places[c.place]),
@@ -167,6 +170,7 @@ func TestModesAlone(t *testing.T) {
 			few, all := Largest(n, n.point.Total(), 1, 8)[0], Largest(n, n.point.Total(), 1, 100)[0]
 			near(t, kind+": λ by eight products", few.Value, all.Value, 1e-3)
 			fresh, r := Largest(n, n.point.Fresh, 1, 100)[0].Value, NewRange(n)
+			smallest, largest := math.Inf(1), 0.0
 			for _, mu := range []float64{0, 0.9} {
 				for _, k := range []int{2, 4, 16} {
 					d := r.Dynamics(n.point, update(1, mu, block(k)))
@@ -177,23 +181,22 @@ func TestModesAlone(t *testing.T) {
 					}
 					what := fmt.Sprintf("%s, %s, μ = %v, K = %d", kind, c.place, mu, k)
 					t.Logf("%s: %.4f of 2(1+μ)/λ_f, %.4f of the modes' own, %.2f of one number", what, critical*fresh/(2*(1+mu)), critical/least.At, critical/d.OneNumber().Threshold(linear.CriticalRate).At)
-					if ratio := critical / least.At; !(c.low < ratio && ratio < c.high) {
-						t.Errorf("%s: the threshold is %v of the least of the modes' own, want %v to %v", what, ratio, c.low, c.high)
-					}
+					smallest, largest = min(smallest, critical/least.At), max(largest, critical/least.At)
 				}
 			}
+			near(t, kind+", "+c.place+": the least threshold over the modes' own", smallest, c.ratios[kind][0], 0.01)
+			near(t, kind+", "+c.place+": the largest threshold over the modes' own", largest, c.ratios[kind][1], 0.01)
 		}
 	}
 }
 
-// The mean field of a network from its reference differs from that of the kernel at the start by no more than the two kernels do, and by less the
-// wider the network is.
+// The mean field of a network from its reference differs from that of the kernel at the start by what docs/theory-deep.md §12.7 says, less where
+// the network is wider, and by no more than the two kernels do.
 func TestNetworkThroughItsKernel(t *testing.T) {
 	task, err := network.Addition(5, 0.9, 0.2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	errors := make(map[int]float64)
 	for _, width := range []int{16, 256} {
 		mlp, err := network.NewMLP(task.Inputs, []int{width}, task.Arms, network.Tanh)
 		if err != nil {
@@ -225,12 +228,8 @@ func TestNetworkThroughItsKernel(t *testing.T) {
 			floats.AddScaled(w, o.LearningRate/float64(n.Contexts()), gradient)
 		}
 		t.Logf("width %d: J from %.3f to %.3f, largest error of J %.4f, size %.4f", width, predicted[0], predicted[steps], worst, size)
-		if worst > size {
-			t.Errorf("width %d: J is off by %v, of a size of %v", width, worst, size)
+		if want := map[int]float64{16: 0.20, 256: 0.12}[width]; !(math.Abs(worst-want) <= 0.02) || worst > size {
+			t.Errorf("width %d: J is off by %v, want %v ± 0.02 and at most the size %v", width, worst, want, size)
 		}
-		errors[width] = worst
-	}
-	if !(errors[256] < 0.7*errors[16]) {
-		t.Errorf("J is off by %v with 256 hidden units and %v with 16, want less with more", errors[256], errors[16])
 	}
 }
