@@ -141,7 +141,7 @@ func bytesOf(numbers ...float64) string {
 }
 
 // Predict returns the prediction for settings at their fixed point. Length and number of
-// runs do not change it.
+// runs do not change that of a bandit.
 func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
 	return cache.At(s, factors, nil, Whole(s))
 }

@@ -94,8 +94,13 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
-	p.Noise.Because = scope.NoNoise.Because()
-	if of&rom.StationaryLaw != 0 && s.Estimator.GroupSize != option.Infinite {
+	switch {
+	case s.Estimator.GroupSize == option.Infinite:
+		p.Noise.Because = scope.NoNoise.Because()
+	case of&rom.StationaryLaw == 0: // not asked for
+	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
+		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
+	default:
 		law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
 		if err != nil {
 			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")

@@ -9,6 +9,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -113,5 +114,21 @@ func TestNetworkPrediction(t *testing.T) {
 	s.Estimator.KL.Coefficient = 0
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
+	}
+}
+
+// The variance is that of a run from the fixed point, declined of others, and where the law is not asked for nothing is said of noise.
+func TestNetworkNoise(t *testing.T) {
+	s, cache := settingsOf(t, withNetwork), NewCache()
+	s.Estimator.GroupSize, s.Optimizer.LearningRate = 8, 0.01
+	if p := cache.Predict(&s, rom.Unit); !p.Noise.In || p.Exact.StationaryVariance.ExpectedReward == nil {
+		t.Errorf("from the fixed point: %+v", p.Noise)
+	}
+	if p := cache.At(&s, rom.Unit, nil, rom.CriticalRate); p.Noise.Because.Out() {
+		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
+	}
+	s.Policy.Init = config.Init{}
+	if p := cache.Predict(&s, rom.Unit); !p.Noise.Because.Is(scope.Networks) || p.Exact.StationaryVariance.ExpectedReward != nil {
+		t.Errorf("from the reference: %+v", p.Noise)
 	}
 }
