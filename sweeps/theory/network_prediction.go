@@ -44,8 +44,11 @@ type networkKey struct {
 	of       rom.Extent
 }
 
-// with returns the network with the constants of the theory scaled by factors.
+// with returns the network with the constants of the theory scaled by factors; n itself without a fixed point.
 func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
+	if n.point == nil {
+		return n
+	}
 	other := *n
 	other.params = slices.Clone(n.params)
 	for x := range other.params {

@@ -115,6 +115,9 @@ func TestNetworkPrediction(t *testing.T) {
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
 	}
+	if p := cache.At(&s, config.Scaled("stiffness", 2), nil, rom.StationaryLaw); !p.Noise.Because.Is(scope.NoFixedPoint) {
+		t.Errorf("without a penalty at twice the stiffness: %q", p.Noise.Because)
+	}
 }
 
 // The variance is that of a run from the fixed point, declined of others, and where the law is not asked for nothing is said of noise.
