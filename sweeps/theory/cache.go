@@ -31,7 +31,7 @@ type predictionTable struct {
 	known   map[Key]*rom.Prediction    // at most MaxPredictions
 	settled map[settledKey]rom.Settled // at most MaxPredictions
 
-	networks   map[string]*policyNetwork // of cells with a network, by config.ForceID
+	networks   map[string]func() *policyNetwork // of cells with a network, by config.ForceID
 	ofNetworks map[networkKey]*rom.Prediction
 }
 
@@ -55,7 +55,7 @@ const (
 // NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{
-		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]*policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
+		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]func() *policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		paths:       make(map[pathKey]*rom.Path),
 		most:        maxEntries,

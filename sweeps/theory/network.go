@@ -156,11 +156,11 @@ func (cache *Cache) network(s *config.Settings) *policyNetwork {
 	of.Seed = 0 // nothing of it depends on the seed of the groups
 	key, t := config.ForceID(&of), cache.predictions
 	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	p, known := t.networks[key]
+	once, known := t.networks[key]
 	if !known {
-		p = newNetwork(s)
-		t.networks[key] = p
+		once = sync.OnceValue(func() *policyNetwork { return newNetwork(&of) })
+		t.networks[key] = once
 	}
-	return p
+	t.mutex.Unlock()
+	return once() // takes seconds: not under the lock
 }
