@@ -46,7 +46,9 @@ func newNetwork(s *config.Settings) *policyNetwork {
 		}
 		of.Policy.Reference, of.Policy.Init = row, config.Init{Logits: row}
 		p.means, p.reference = append(p.means, means), append(p.reference, row)
-		p.params = append(p.params, Params(&of, rom.Unit))
+		bandit := Params(&of, rom.Unit)
+		bandit.Optimizer, bandit.Lag = option.Optimizer{}, option.Lag{} // of the cell that came first: a network is that of many
+		p.params = append(p.params, bandit)
 	}
 	p.settle()
 	p.space = sync.OnceValue(func() *deep.Range { return deep.NewRange(p.atRest()) })
