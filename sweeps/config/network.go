@@ -77,7 +77,7 @@ var networkKeys = []Key{
 		func(s *Settings) *string { return &s.Network.Unembedding }).idle(networkKey, NetworkKinds[0], "mlp"),
 	integerKey("policy.network.seed", atLeast(0), 1, "Seed of the weights, and of what the task draws: of a run only the groups depend on `seed`.",
 		func(s *Settings) *int { return &s.Network.Seed }).idle(networkKey, NetworkKinds[0]),
-	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike; 0: it is not trained.",
+	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike, as far as the network can; 0: it is not trained.",
 		func(s *Settings) *float64 { return &s.Network.Right }).idle(networkKey, NetworkKinds[0]),
 }
 

@@ -83,8 +83,8 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		return p
 	}
 	switch {
-	case n.point == nil || n.weights == nil:
-		return out(scope.NoFixedPoint.Because())
+	case n.because.Out():
+		return out(n.because)
 	case s.Optimizer.Kind == option.Adam:
 		return out(scope.Networks.Because("Adam"))
 	}

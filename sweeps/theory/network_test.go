@@ -135,3 +135,13 @@ func TestNetworkNoise(t *testing.T) {
 		t.Errorf("from the reference: %+v", p.Noise)
 	}
 }
+
+// Weights too few for the fixed points of all contexts are not a missing fixed point.
+func TestTooFewWeights(t *testing.T) {
+	s := settingsOf(t, withNetwork)
+	s.Network.Width, s.Contexts.Count = 2, 24
+	p := NewCache().Predict(&s, rom.Unit)
+	if because := p.Exact.Scope.Because; !because.Is(scope.Networks) || !strings.Contains(because.String(), "misses its target by") {
+		t.Errorf("%q", because)
+	}
+}
