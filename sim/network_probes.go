@@ -94,10 +94,9 @@ func (p *contexts) centredSquare(x []float64) (square float64) {
 	return square
 }
 
-// settled is the relative change of a stiffness in the last iteration of its search, of which
-// there are at most mostIterations.
+// unchanged is the relative error at which the search of a stiffness stops, if its changes are not rounding before, of at most mostIterations.
 const (
-	settled        = 1e-9
+	unchanged      = 1e-9
 	mostIterations = 2000
 )
 
@@ -108,14 +107,23 @@ func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at.begin()
 	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
 	image := make([]float64, len(direction))
-	last := math.NaN()
+	last, changes := math.NaN(), []float64(nil)
 	for range mostIterations {
 		at.slope(image, direction, p.Displaced, p.Displacement)
 		s.near = rayleigh(direction, image)
-		if math.Abs(s.near-last) <= settled*math.Abs(s.near) {
-			break
+		if !math.IsNaN(last) {
+			rounding := roundedUlps / p.Displacement * math.Abs(s.near)
+			change := math.Abs(s.near - last)
+			changes = append(changes, change+rounding)
+			s.missing = remaining(changes)
+			if change <= rounding && len(changes) == 1 { // the first direction is that of a mode
+				s.missing = rounding
+			}
+			if change <= rounding || s.missing <= unchanged*math.Abs(s.near) {
+				break
+			}
 		}
-		last = s.near
+		last, s.missing = s.near, math.Inf(1)
 		for i, x := range image {
 			direction[i] = x / s.near
 		}
@@ -123,6 +131,17 @@ func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at.slope(image, direction, p.Displaced, 2*p.Displacement)
 	s.far = rayleigh(direction, image)
 	return s
+}
+
+// remaining returns Σ of the changes that follow bounds of changes that fall like a geometric sequence: change·q/(1 − q), +Inf where they do not fall
+// or there is but one. The ratio q is the mean one of their second half: that of two changes is rounding where the next stiffness is near.
+func remaining(changes []float64) float64 {
+	last := len(changes) - 1
+	q := math.Pow(changes[last]/changes[last/2], 1/float64(last-last/2))
+	if q < 1 {
+		return changes[last] * q / (1 - q)
+	}
+	return math.Inf(1)
 }
 
 // StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.
