@@ -145,3 +145,25 @@ func TestTooFewWeights(t *testing.T) {
 		t.Errorf("%q", because)
 	}
 }
+
+// The counts of contexts and weights, which are known without a network, are those of the network.
+func TestNetworkCounts(t *testing.T) {
+	for _, set := range []func(s *config.Settings){
+		func(s *config.Settings) {},
+		func(s *config.Settings) { s.Contexts.Task, s.Network.Layers = "addition", 2 },
+		func(s *config.Settings) { s.Contexts.Task, s.Contexts.Count, s.Network.Layers = "digits", 20, 3 },
+		func(s *config.Settings) { s.Contexts.Task, s.Network.Kind = "addition", "transformer" },
+		func(s *config.Settings) {
+			s.Contexts.Task, s.Network.Kind, s.Network.Unembedding = "addition", "transformer", "tied"
+		},
+	} {
+		s := settingsOf(t, withNetwork)
+		if set(&s); s.Contexts.Task == "digits" {
+			s.Bandit.Arms = slices.Repeat(s.Bandit.Arms[1:2], 10)
+		}
+		net, _ := build(&s, must(taskOf(&s)))
+		if net.Contexts() != s.ContextCount() || net.Weights() != s.WeightCount() {
+			t.Errorf("%v of %v: %d contexts and %d weights, counted %d and %d", s.Network, s.Contexts, net.Contexts(), net.Weights(), s.ContextCount(), s.WeightCount())
+		}
+	}
+}
