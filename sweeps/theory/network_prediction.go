@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -74,6 +75,10 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 	return &scaled
 }
 
+// largestState is the size of the matrix of a delay up to which its spectrum is taken. One takes time with its cube: 0.5 s of 600, some 20 s of 2000,
+// and a critical rate takes some twenty.
+const largestState = 2000
+
 // predict is Cache.atNetwork of the theory as derived.
 func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
@@ -94,9 +99,15 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	})
 	modes := exact.Modes()
 	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
-	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
+	p.LeadingOrder = dynamicsOf(exact.OneNumber(), of)
+	if tau := s.Lag.Interval; s.Lag.Kind == option.Delay && exact.Mixed && (tau+2)*exact.Whole.Dim() > largestState {
+		p.Exact.Scope.Because = scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where a part of the gradient is fresh and each of %d directions has a state of %d numbers,", tau, exact.Whole.Dim(), tau+2))
+		p.Noise.Because = p.Exact.Scope.Because
+		return p
+	}
+	p.Exact = dynamicsOf(exact, of)
 	switch {
 	case s.Estimator.GroupSize == option.Infinite:
 		p.Noise.Because = scope.NoNoise.Because()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
@@ -165,5 +166,18 @@ func TestNetworkCounts(t *testing.T) {
 		if net.Contexts() != s.ContextCount() || net.Weights() != s.WeightCount() {
 			t.Errorf("%v of %v: %d contexts and %d weights, counted %d and %d", s.Network, s.Contexts, net.Contexts(), net.Weights(), s.ContextCount(), s.WeightCount())
 		}
+	}
+}
+
+// A long delay of a partly fresh gradient is declined, one of a stale gradient, whose modes do not mix, is not.
+func TestNetworkLongDelay(t *testing.T) {
+	s, cache := settingsOf(t, withNetwork), NewCache()
+	s.Lag = option.Lag{Kind: option.Delay, Interval: 1000}
+	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.Because.Is(scope.Networks) || !p.LeadingOrder.Scope.In {
+		t.Errorf("partly fresh: %+v", p.Exact.Scope)
+	}
+	s.Estimator.Importance.Mode, s.Estimator.KL = option.NoImportance, option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.In {
+		t.Errorf("stale: %+v", p.Exact.Scope)
 	}
 }
