@@ -2,8 +2,10 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"grposim/network"
@@ -173,6 +175,28 @@ func TestNearStiffnesses(t *testing.T) {
 	}
 	if near := of(1.9995); near.DF != 0 {
 		t.Errorf("off by %v at the last iteration, with the error %v", near.Mean-alone.Mean, near.Systematic)
+	}
+}
+
+// Each field of a network that is out of its range is named with what it has.
+func TestNetworkMistakes(t *testing.T) {
+	for want, change := range map[string]func(c *Cell){
+		"Network.New":                        func(c *Cell) { c.Network.New = nil },
+		"Network.Means[1]: got [0.9 1.5 0]":  func(c *Cell) { c.Network.Means[1] = []float64{0.9, 1.5, 0} },
+		"Optimizer.MaxNorm: got 2":           func(c *Cell) { c.Optimizer.MaxNorm = 2 },
+		"ReferenceUpdate.Interval: got 3":    func(c *Cell) { c.ReferenceUpdate.Interval = 3 },
+		"Location.Event: got ringing, want ": func(c *Cell) { c.Location = &LocationProbe{Event: Ringing} },
+	} {
+		deep, _ := deepCell(baseOfNetworks(), []float64{1, 2})
+		change(&deep)
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}()
+			deep.checked()
+		}()
 	}
 }
 
