@@ -109,17 +109,21 @@ func means(bandit *option.Bandit) []float64 {
 }
 
 // Memory returns about how many bytes one worker needs for the policies of the replicas that
-// it runs together: 16 for each arm of the present and of all older snapshots that the lag needs.
+// it runs together: 16 for each arm of the present and of all older snapshots that the lag needs. With Network
+// each replica that runs also has some 8 lists of the P weights: its own, the gradient, the state of the optimizer and the
+// network's workspace.
 func (c *Cell) Memory() float64 {
 	policies := 4 + max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) // present, initial, reference, snapshot
 	if c.tabular() {
 		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
 	}
+	weights := 0.0
 	if c.Network != nil {
 		policies *= len(c.Network.Means)
+		weights = float64(min(chunkSize, c.Replicas())) * 8 * 8 * float64(len(c.Network.Weights))
 	}
 	if c.Prompts != nil && c.Estimator.Filter == option.Redraw {
 		policies += len(c.Prompts.Means) // as much as promptRedraws
 	}
-	return chunkSize * float64(policies) * float64(16*len(c.Bandit.Arms)+100)
+	return chunkSize*float64(policies)*float64(16*len(c.Bandit.Arms)+100) + weights
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/network"
@@ -28,6 +29,10 @@ type Network struct {
 // check adds the fields of the network of c that are out of their range, and those of c that
 // are not possible with a network.
 func (n *Network) check(c *Cell, m *option.Mistakes) {
+	if n.New == nil {
+		m.Want(false, "Network.New", "nil", "a function that returns the network")
+		return
+	}
 	arms := len(c.Bandit.Arms)
 	net := n.New()
 	m.Want(net.Arms() == arms, "Network.New", fmt.Sprintf("%d arms", net.Arms()), fmt.Sprintf("%d, as Bandit.Arms", arms))
@@ -35,7 +40,8 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	m.Want(len(n.Means) == net.Contexts(), "Network.Means", len(n.Means), fmt.Sprintf("%d lists, one a context", net.Contexts()))
 	m.Want(len(n.Reference) == net.Contexts(), "Network.Reference", len(n.Reference), fmt.Sprintf("%d lists, one a context", net.Contexts()))
 	for x, means := range n.Means {
-		wantNumbers(m, fmt.Sprintf("Network.Means[%d]", x), means, arms)
+		outside := slices.ContainsFunc(means, func(v float64) bool { return !(v >= 0 && v <= 1) })
+		m.Want(len(means) == arms && !outside, fmt.Sprintf("Network.Means[%d]", x), means, fmt.Sprintf("%d numbers in [0, 1], one an arm", arms))
 	}
 	for x, logits := range n.Reference {
 		wantNumbers(m, fmt.Sprintf("Network.Reference[%d]", x), logits, arms)
@@ -46,7 +52,8 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Network")
 	plain := e.Filter == option.KeepAll && !e.KL.Outside() && e.Samples == option.Fresh && !e.Advantage.Scale.OfStep() && e.Advantage.Baseline != option.RunningMean
 	m.Want(plain, "Estimator", *e, "fresh groups that are all kept, the KL penalty in the loss and advantages of single groups, with Network")
-	m.Want(o.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0, "Optimizer.MaxNorm, ReferenceUpdate.Interval", o.MaxNorm, "0, with Network")
+	m.Want(o.MaxNorm == 0, "Optimizer.MaxNorm", o.MaxNorm, "0, with Network")
+	m.Want(c.ReferenceUpdate.Interval == 0, "ReferenceUpdate.Interval", c.ReferenceUpdate.Interval, "0, with Network")
 	m.Want(c.Relaxation == nil, "Relaxation", "a probe", "none, with Network")
 	m.Want(len(c.Run.Record) == 0, "Run.Record", c.Run.Record, "none, with Network")
 	if c.Location == nil {

@@ -15,7 +15,7 @@ func (c *Cell) followsMode() bool {
 // mode, which moves the logits of all contexts by a norm of 1.
 func (c *Cell) alongMode() *Cell {
 	at := newContexts(c, coupledLaws)
-	direction, _ := at.stiffest(c, Both, endDisplacement)
+	direction, _, _ := at.stiffest(c, Both, endDisplacement)
 	at.begin()
 	change := make([]float64, len(at.logits))
 	at.net.Push(direction, change)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 	"grposim/sim/measure"
 )
@@ -59,7 +60,7 @@ func (p *contexts) direction(stream *draw.Xoshiro) []float64 {
 	words := draw.NewWords(stream)
 	u, d := make([]float64, len(p.logits)), make([]float64, len(p.weights))
 	for i := range u {
-		u[i] = float64(words.Next()>>11)*0x1p-52 - 1
+		u[i] = float64(float64(words.Next()>>11)*0x1p-52) - 1
 	}
 	p.net.Pull(u, d)
 	return d
@@ -94,10 +95,9 @@ func (p *contexts) centredSquare(x []float64) (square float64) {
 	return square
 }
 
-// settled is the relative change of a stiffness in the last iteration of its search, of which
-// there are at most mostIterations.
+// unchanged is the relative error at which the search of a stiffness stops, if its changes are not rounding before, of at most mostIterations.
 const (
-	settled        = 1e-9
+	unchanged      = 1e-9
 	mostIterations = 2000
 )
 
@@ -105,29 +105,49 @@ const (
 // differences of the gradient on the weights along the present direction, with displacements that move the logits by d and by 2d.
 func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at := newContexts(c, coupledLaws)
-	direction, near := at.stiffest(c, p.Displaced, p.Displacement)
+	direction, near, missing := at.stiffest(c, p.Displaced, p.Displacement)
 	image := make([]float64, len(direction))
 	at.slope(image, direction, p.Displaced, 2*p.Displacement)
-	return slopes{near: near, far: rayleigh(direction, image)}
+	return slopes{near: near, far: rayleigh(direction, image), missing: missing}
 }
 
-// stiffest returns the direction in weights of the stiffest mode, and its stiffness.
-func (p *contexts) stiffest(c *Cell, displaced Displaced, displacement float64) (direction []float64, stiffness float64) {
+// stiffest returns the direction in weights of the stiffest mode, its stiffness, and a bound of what the iteration leaves of it, +Inf where that is not known.
+func (p *contexts) stiffest(c *Cell, displaced Displaced, displacement float64) (direction []float64, stiffness, missing float64) {
 	p.begin()
 	direction = p.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
-	image, last := make([]float64, len(direction)), math.NaN()
+	image, last, changes := make([]float64, len(direction)), math.NaN(), []float64(nil)
 	for range mostIterations {
 		p.slope(image, direction, displaced, displacement)
 		stiffness = rayleigh(direction, image)
-		if math.Abs(stiffness-last) <= settled*math.Abs(stiffness) {
-			break
+		if !math.IsNaN(last) {
+			rounding := roundedUlps / displacement * math.Abs(stiffness)
+			change := math.Abs(stiffness - last)
+			changes = append(changes, change+rounding)
+			missing = remaining(changes)
+			if change <= rounding && len(changes) == 1 { // the first direction is that of a mode
+				missing = rounding
+			}
+			if change <= rounding || missing <= unchanged*math.Abs(stiffness) {
+				break
+			}
 		}
-		last = stiffness
+		last, missing = stiffness, math.Inf(1)
 		for i, x := range image {
 			direction[i] = x / stiffness
 		}
 	}
-	return direction, stiffness
+	return direction, stiffness, missing
+}
+
+// remaining returns Σ of the changes that follow bounds of changes that fall like a geometric sequence: change·q/(1 − q), +Inf where they do not fall
+// or there is but one. The ratio q is the mean one of their second half: that of two changes is rounding where the next stiffness is near.
+func remaining(changes []float64) float64 {
+	last := len(changes) - 1
+	q := fp.Exp(fp.Log(changes[last]/changes[last/2]) / float64(last-last/2))
+	if q < 1 {
+		return changes[last] * q / (1 - q)
+	}
+	return math.Inf(1)
 }
 
 // StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.

@@ -2,12 +2,15 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"grposim/network"
 	"grposim/option"
+	"grposim/sim/measure"
 )
 
 // table is the network whose logits are its weights, times a scale in each context.
@@ -139,6 +142,71 @@ func TestProbesOfTable(t *testing.T) {
 		if got, want := estimateOf(t, results[0], name), estimateOf(t, results[1], name)/share; math.Abs(got/want-1) > 2e-3 {
 			t.Errorf("%s %v, want %v", name, got, want)
 		}
+	}
+}
+
+// A stiffness is known within its error where the next one is near, and its error is not known where the power iteration does not end.
+func TestNearStiffnesses(t *testing.T) {
+	base := baseOfNetworks()
+	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	base.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Displacement: 1e-5}}
+	of := func(next float64) measure.Estimate {
+		scales := []float64{2, 0.1, 0.1, next} // the first and the last context have the same reference
+		deep, alone := deepCell(base, scales)
+		for x, one := range alone {
+			for a, arm := range base.Bandit.Arms { // π* without scale and with the exact KL: log π_ref + m/β
+				deep.Network.Weights[3*x+a] = (one.Reference[a] + arm.Mean/0.5) / scales[x]
+			}
+		}
+		for _, e := range simulated(t, deep)[0].Estimates {
+			if e.Name == StiffnessTotal {
+				return e.Estimate
+			}
+		}
+		t.Fatal("no stiffness")
+		return measure.Estimate{}
+	}
+	alone := of(0.1)
+	for _, next := range []float64{1.8, 1.98, 1.99} { // ratios of stiffnesses of 0.81, 0.98 and 0.99
+		near := of(next)
+		if off := math.Abs(near.Mean - alone.Mean); off > near.Systematic+alone.Systematic || near.DF != measure.Exactly {
+			t.Errorf("next to a scale of %v: off by %v, with errors %v and %v", next, off, near.Systematic, alone.Systematic)
+		}
+	}
+	if near := of(1.9995); near.DF != 0 {
+		t.Errorf("off by %v at the last iteration, with the error %v", near.Mean-alone.Mean, near.Systematic)
+	}
+}
+
+// Each field of a network that is out of its range is named with what it has.
+func TestNetworkMistakes(t *testing.T) {
+	for want, change := range map[string]func(c *Cell){
+		"Network.New":                        func(c *Cell) { c.Network.New = nil },
+		"Network.Means[1]: got [0.9 1.5 0]":  func(c *Cell) { c.Network.Means[1] = []float64{0.9, 1.5, 0} },
+		"Optimizer.MaxNorm: got 2":           func(c *Cell) { c.Optimizer.MaxNorm = 2 },
+		"ReferenceUpdate.Interval: got 3":    func(c *Cell) { c.ReferenceUpdate.Interval = 3 },
+		"Location.Event: got ringing, want ": func(c *Cell) { c.Location = &LocationProbe{Event: Ringing} },
+	} {
+		deep, _ := deepCell(baseOfNetworks(), []float64{1, 2})
+		change(&deep)
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}()
+			deep.checked()
+		}()
+	}
+}
+
+// The memory of a cell with a network grows by some eight lists of the weights of each replica that runs.
+func TestMemoryOfWeights(t *testing.T) {
+	deep, _ := deepCell(baseOfNetworks(), []float64{1, 2})
+	before := deep.Memory()
+	deep.Network.Weights = append(deep.Network.Weights, make([]float64, 1000)...)
+	if got, want := deep.Memory()-before, 8*8*1000.; got != want { // at G = ∞ one replica runs
+		t.Errorf("1000 weights take %v bytes, want %v", got, want)
 	}
 }
 

@@ -267,7 +267,7 @@ func TestInterruptionOfProbes(t *testing.T) {
 		work := newCellWork(&c, 0)
 		for _, bins := range work.probes {
 			for i := range bins {
-				bins[i] = slopes{0.16, 0.16, 100} // in place of a measurement
+				bins[i] = slopes{near: 0.16, far: 0.16, informative: 100} // in place of a measurement
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -80,6 +80,7 @@ const FewestInformative = 30
 type slopes struct {
 	near, far   float64 // S(d), S(2d)
 	informative int     // pairs that say something about the reward's part (see StiffnessProbe), as far as counted
+	missing     float64 // of a network: what the power iteration leaves, +Inf if it does not end
 }
 
 // extrapolated returns λ.
@@ -98,7 +99,12 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	square := float64(p.Displacement * p.Displacement)
 	if c.Network != nil {
 		e = measure.Certain(e.Mean) // of the mean field
-		e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + float64((settled+roundedUlps/p.Displacement)*math.Abs(e.Mean))
+		e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + float64(roundedUlps/p.Displacement*math.Abs(e.Mean))
+		if missing := bins[0].missing; math.IsInf(missing, 1) {
+			e.DF = 0 // not known
+		} else {
+			e.Systematic += missing
+		}
 		return e
 	}
 	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
@@ -197,7 +203,7 @@ func (p *StiffnessProbe) oneByOne(ctx context.Context, c *Cell, laws *laws, numb
 		single, double := p.pairs(c, first+i)
 		near, inNear := p.slope(ctx, c, laws, words, p.Displacement, single)
 		far, inFar := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
-		bins[i] = slopes{near, far, inNear + inFar}
+		bins[i] = slopes{near: near, far: far, informative: inNear + inFar}
 	}
 }
 

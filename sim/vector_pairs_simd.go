@@ -151,7 +151,7 @@ func (p *vectorPairs) slopes(ctx context.Context, probe *StiffnessProbe, number,
 	nearSlopes, nearInformed := p.slope(ctx, probe, probe.Displacement, &near)
 	farSlopes, farInformed := p.slope(ctx, probe, 2*probe.Displacement, &far)
 	for i := range bins {
-		bins[i] = slopes{nearSlopes[i], farSlopes[i], nearInformed[i] + farInformed[i]}
+		bins[i] = slopes{near: nearSlopes[i], far: farSlopes[i], informative: nearInformed[i] + farInformed[i]}
 	}
 }
 

@@ -155,10 +155,15 @@ func networkStiffness() []scalar {
 	}
 }
 
-// edge returns the stiffness at which the learning rate of a cell is critical, where the whole force is stale.
+// edge returns the stiffness at which the learning rate of a cell is critical, where the whole force is stale or the run is on-policy: of
+// a part that is fresh one number does not decide.
 func (m *model) edge(c *Cell) (n scope.Number) {
 	p, s := m.prediction(c), m.settings(c)
 	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
+	if !n.Out() && p.Stiffness.Fresh != 0 && !grpo.OnPolicy(&s.Lag) {
+		n.Because = scope.Networks.Because("where training beyond the threshold ends if a part of the gradient is fresh")
+		return n
+	}
 	if rate := p.LeadingOrder.CriticalLearningRate; rate != nil {
 		n.Value = p.Stiffness.Total * *rate / s.Optimizer.LearningRate
 	}

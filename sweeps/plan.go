@@ -466,7 +466,10 @@ func (c *Cell) memory() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
 	}
-	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Estimator: c.Settings.Estimator, Lag: c.Settings.Lag, Run: c.Settings.Run}
+	if s := &c.Settings; s.Deep() { // whose sizes are known before it is built
+		in.Network = &sim.Network{Weights: make([]float64, s.WeightCount()), Means: make([][]float64, s.ContextCount())}
+	}
 	return in.Memory()
 }
 
@@ -475,9 +478,12 @@ func (c *Cell) memory() float64 {
 func (c *Cell) fits(spec *config.Spec, workers int) error {
 	has := physicalMemory()
 	if need := float64(workers) * c.memory(); need > has {
+		what := fmt.Sprintf("lag.interval: got %d with %d arms, whose past policies take", c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms))
+		if s := &c.Settings; s.Deep() {
+			what = fmt.Sprintf("policy.network.width: got %d with lag.interval %d, whose %d weights and past policies take", s.Network.Width, s.Lag.Interval, s.WeightCount())
+		}
 		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
-			"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
-			c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+			"%s %.3g GB on %d workers: this machine has %.3g GB", what, need/1e9, workers, has/1e9)}}
 	}
 	return nil
 }

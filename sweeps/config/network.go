@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"grposim/option"
@@ -38,34 +39,78 @@ var (
 // Deep reports whether the policy is a network.
 func (s *Settings) Deep() bool { return cmp.Or(s.Network.Kind, NetworkKinds[0]) != NetworkKinds[0] }
 
+// ContextCount returns C, the number of contexts of a network; of `addition` all pairs.
+func (s *Settings) ContextCount() int {
+	if arms := len(s.Bandit.Arms); s.Contexts.Task == addition {
+		return arms * arms
+	}
+	return s.Contexts.Count
+}
+
+// directions returns C(A−1), the number of differences of logits, of which the theory takes matrices.
+func (s *Settings) directions() int { return s.ContextCount() * (len(s.Bandit.Arms) - 1) }
+
+// WeightCount returns P, the number of weights of the network.
+func (s *Settings) WeightCount() int {
+	arms, d := len(s.Bandit.Arms), s.Network.Width
+	affine := func(n, m int) int { return (n + 1) * m }
+	if s.Network.Kind == transformer { // arms and the sign = in three places, three norms, attention, and a layer of 4d
+		weights := (arms+1+3)*d + 3*2*d + affine(d, 3*d) + affine(d, d) + affine(d, 4*d) + affine(4*d, d)
+		if s.Network.Unembedding != "tied" {
+			weights += d * arms
+		}
+		return weights
+	}
+	inputs := s.Contexts.Inputs
+	switch s.Contexts.Task {
+	case addition:
+		inputs = 2 * arms
+	case "digits":
+		inputs = 5 * 7
+	}
+	return affine(inputs, d) + (s.Network.Layers-1)*affine(d, d) + affine(d, arms)
+}
+
+// Bounds of the work of the theory of a network. Its matrices are square in the directions of the logits: 8 MB each of 1000, with spectra
+// that take some 25·1000³ operations. The search of weights holds the Jacobian twice: 1.6 GB of 1e8 entries.
+const (
+	maxDirections = 1000
+	maxJacobian   = 100_000_000
+)
+
 // Paths of the keys of contexts and networks.
 const (
 	taskKey    = "bandit.contexts.task"
 	countKey   = "bandit.contexts.count"
+	inputsKey  = "bandit.contexts.inputs"
 	networkKey = "policy.network.kind"
+	layersKey  = "policy.network.layers"
 	widthKey   = "policy.network.width"
 	headsKey   = "policy.network.heads"
 )
 
-const transformer = "transformer"
+const (
+	transformer = "transformer"
+	addition    = "addition"
+)
 
 // contextKeys are the rows of section `bandit.contexts`.
 var contextKeys = []Key{
 	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, which has the reward of the first of `bandit.arms`, and all others that of the second. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
 		func(s *Settings) *string { return &s.Contexts.Task }),
 	integerKey(countKey, between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms, that of `digits` a multiple of 10.",
-		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], "addition"),
-	integerKey("bandit.contexts.inputs", between(1, 1024), 10, "Numbers that describe a context.",
-		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], "addition", "digits"),
+		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], addition),
+	integerKey(inputsKey, between(1, 1024), 10, "Numbers that describe a context.",
+		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], addition, "digits"),
 	numberKey("bandit.contexts.noise", nonNegative, 0.0, "Standard deviation of the pixels of `digits`.",
-		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle(taskKey, Tasks[0], "addition", "gaussian"),
+		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle(taskKey, Tasks[0], addition, "gaussian"),
 }
 
 // networkKeys are the rows of section `policy.network`.
 var networkKeys = []Key{
 	textKey(networkKey, NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`), or one block of a causal transformer in the form of GPT-2 with a hidden layer of four times `width`, read at the last token (`transformer`). Its first weights are drawn by `seed` and make the reference policy, unless `right` trains them.",
 		func(s *Settings) *string { return &s.Network.Kind }),
-	integerKey("policy.network.layers", between(1, 3), 2, "Number of hidden layers of an `mlp`.",
+	integerKey(layersKey, between(1, 3), 2, "Number of hidden layers of an `mlp`.",
 		func(s *Settings) *int { return &s.Network.Layers }).idle(networkKey, NetworkKinds[0], transformer),
 	integerKey(widthKey, between(2, 4096), 16, "Width of each; of a `transformer` the numbers per position.",
 		func(s *Settings) *int { return &s.Network.Width }).idle(networkKey, NetworkKinds[0]),
@@ -77,7 +122,7 @@ var networkKeys = []Key{
 		func(s *Settings) *string { return &s.Network.Unembedding }).idle(networkKey, NetworkKinds[0], "mlp"),
 	integerKey("policy.network.seed", atLeast(0), 1, "Seed of the weights, and of what the task draws: of a run only the groups depend on `seed`.",
 		func(s *Settings) *int { return &s.Network.Seed }).idle(networkKey, NetworkKinds[0]),
-	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike; 0: it is not trained.",
+	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike, as far as the network can; 0: it is not trained.",
 		func(s *Settings) *float64 { return &s.Network.Right }).idle(networkKey, NetworkKinds[0]),
 }
 
@@ -118,10 +163,17 @@ var networkRules = func() []rule {
 		{headsKey, []string{widthKey}, func(s *Settings) bool { return s.Network.Kind == transformer && s.Network.Width%s.Network.Heads != 0 },
 			"", "a divisor of {" + widthKey + "} (" + widthKey + ")"},
 		{taskKey, nil, func(s *Settings) bool {
-			return s.Network.Kind == transformer && !none(s) && s.Contexts.Task != "addition"
+			return s.Network.Kind == transformer && !none(s) && s.Contexts.Task != addition
 		}, "", "addition, whose contexts are tokens, with a transformer"},
 		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && len(s.Bandit.Arms) != 10 }, "{arms}", "10 for the task digits"},
 		{countKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && s.Contexts.Count%10 != 0 }, "", "a multiple of 10 for the task digits"},
+		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == addition && s.directions() > maxDirections },
+			"{arms}, with {directions}", fmt.Sprintf("at most %d with the task addition: the square of the arms times the arms less 1", maxDirections)},
+		{countKey, []string{taskKey, ArmsKey}, func(s *Settings) bool { return s.Contexts.Task != addition && s.directions() > maxDirections },
+			"{" + countKey + "} of {arms}, with {directions}", fmt.Sprintf("at most %d with a network: the contexts times the arms less 1", maxDirections)},
+		{widthKey, []string{taskKey, countKey, inputsKey, layersKey, ArmsKey}, func(s *Settings) bool {
+			return s.directions() <= maxDirections && s.WeightCount()*s.directions() > maxJacobian
+		}, "{" + widthKey + "}, with {weights} and {directions}", fmt.Sprintf("a product of the two of at most %d", maxJacobian)},
 		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
 		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
 		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},

@@ -28,6 +28,9 @@ var phrases = map[string]func(s *Settings) string{
 	"pairs":    func(s *Settings) string { return countWords(len(*s.Prompts.List), "pair") },
 	"blocks":   func(s *Settings) string { return countWords(s.Run.Steps/max(s.Lag.Interval, 1), "block") },
 	"instants": func(s *Settings) string { return countWords(max(instants(s), 0), instantNoun(s)) },
+
+	"directions": func(s *Settings) string { return countWords(s.directions(), "difference") + " of logits" },
+	"weights":    func(s *Settings) string { return countWords(s.WeightCount(), "weight") },
 }
 
 // placeholder is {KEY} or {NAME} in a text.

@@ -31,7 +31,7 @@ type predictionTable struct {
 	known   map[Key]*rom.Prediction    // at most MaxPredictions
 	settled map[settledKey]rom.Settled // at most MaxPredictions
 
-	networks   map[string]*policyNetwork // of cells with a network, by config.ForceID
+	networks   map[string]func() *policyNetwork // of cells with a network, by config.ForceID
 	ofNetworks map[networkKey]*rom.Prediction
 }
 
@@ -55,7 +55,7 @@ const (
 // NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{
-		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]*policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
+		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]func() *policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		paths:       make(map[pathKey]*rom.Path),
 		most:        maxEntries,
@@ -141,7 +141,7 @@ func bytesOf(numbers ...float64) string {
 }
 
 // Predict returns the prediction for settings at their fixed point. Length and number of
-// runs do not change it.
+// runs do not change that of a bandit.
 func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
 	return cache.At(s, factors, nil, Whole(s))
 }

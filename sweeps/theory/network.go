@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/deep"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -22,6 +24,7 @@ type policyNetwork struct {
 	params    []rom.Params       // the bandit of each context
 	weights   []float64          // at which all contexts are at their fixed points, rounded; nil: none are known
 	point     *deep.Point        // of these; nil: some context has none
+	because   scope.Reason       // why point or weights are nil
 	space     func() *deep.Range // of the Jacobian at weights
 }
 
@@ -46,7 +49,9 @@ func newNetwork(s *config.Settings) *policyNetwork {
 		}
 		of.Policy.Reference, of.Policy.Init = row, config.Init{Logits: row}
 		p.means, p.reference = append(p.means, means), append(p.reference, row)
-		p.params = append(p.params, Params(&of, rom.Unit))
+		bandit := Params(&of, rom.Unit)
+		bandit.Optimizer, bandit.Lag = option.Optimizer{}, option.Lag{} // of the cell that came first: a network is that of many
+		p.params = append(p.params, bandit)
 	}
 	p.settle()
 	p.space = sync.OnceValue(func() *deep.Range { return deep.NewRange(p.atRest()) })
@@ -113,13 +118,16 @@ func supervise(net network.Network, w []float64, task *network.Task, right float
 func (p *policyNetwork) settle() {
 	point, err := deep.FixedPoint(p.params)
 	if err != nil {
+		p.because = scope.NoFixedPoint.Because()
 		return
 	}
 	p.point = point
 	w := slices.Clone(p.initial)
-	if _, err := network.Fit(p.build(), w, point.Logits); err == nil {
-		p.weights = config.RoundAll(w)
+	if _, err := network.Fit(p.build(), w, point.Logits); err != nil {
+		p.because = scope.Networks.Because(fmt.Sprintf("the fixed point of the weights (%v)", err))
+		return
 	}
+	p.weights = config.RoundAll(w)
 }
 
 // atRest returns the network at these weights.
@@ -156,11 +164,11 @@ func (cache *Cache) network(s *config.Settings) *policyNetwork {
 	of.Seed = 0 // nothing of it depends on the seed of the groups
 	key, t := config.ForceID(&of), cache.predictions
 	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	p, known := t.networks[key]
+	once, known := t.networks[key]
 	if !known {
-		p = newNetwork(s)
-		t.networks[key] = p
+		once = sync.OnceValue(func() *policyNetwork { return newNetwork(&of) })
+		t.networks[key] = once
 	}
-	return p
+	t.mutex.Unlock()
+	return once() // takes seconds: not under the lock
 }

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -44,8 +45,11 @@ type networkKey struct {
 	of       rom.Extent
 }
 
-// with returns the network with the constants of the theory scaled by factors.
+// with returns the network with the constants of the theory scaled by factors; n itself without a fixed point.
 func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
+	if n.point == nil {
+		return n
+	}
 	other := *n
 	other.params = slices.Clone(n.params)
 	for x := range other.params {
@@ -72,6 +76,10 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 	return &scaled
 }
 
+// largestState is the size of the matrix of a delay up to which its spectrum is taken. One takes time with its cube: 0.5 s of 600, some 20 s of 2000,
+// and a critical rate takes some twenty.
+const largestState = 2000
+
 // predict is Cache.atNetwork of the theory as derived.
 func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
@@ -81,8 +89,8 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		return p
 	}
 	switch {
-	case n.point == nil || n.weights == nil:
-		return out(scope.NoFixedPoint.Because())
+	case n.because.Out():
+		return out(n.because)
 	case s.Optimizer.Kind == option.Adam:
 		return out(scope.Networks.Because("Adam"))
 	}
@@ -92,14 +100,27 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	})
 	modes := exact.Modes()
 	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
-	p.Exact, p.LeadingOrder = dynamicsOf(exact, of), dynamicsOf(exact.OneNumber(), of)
+	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
+	p.RuleAtStiffness.CriticalLearningRate = &rule
+	p.LeadingOrder = dynamicsOf(exact.OneNumber(), of)
+	if tau := s.Lag.Interval; s.Lag.Kind == option.Delay && exact.Mixed && (tau+2)*exact.Whole.Dim() > largestState {
+		p.Exact.Scope.Because = scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where a part of the gradient is fresh and each of %d directions has a state of %d numbers,", tau, exact.Whole.Dim(), tau+2))
+		p.Noise.Because = p.Exact.Scope.Because
+		return p
+	}
+	p.Exact = dynamicsOf(exact, of)
 	if of&rom.Onset != 0 && !exact.Mixed { // of modes that mix no simulation finds it
 		p.Exact.OscillationLearningRate, p.Exact.Searched.Onset = exact.Threshold(linear.OnsetRate).Result()
 	}
-	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
-	p.RuleAtStiffness.CriticalLearningRate = &rule
-	p.Noise.Because = scope.NoNoise.Because()
-	if of&rom.StationaryLaw != 0 && s.Estimator.GroupSize != option.Infinite {
+	switch {
+	case s.Estimator.GroupSize == option.Infinite:
+		p.Noise.Because = scope.NoNoise.Because()
+	case of&rom.StationaryLaw == 0: // not asked for
+	case s.Optimizer.Schedule.Kind != option.ConstantRate || s.Optimizer.Schedule.Warmup > 0:
+		p.Noise.Because = scope.RateVaries.Because()
+	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
+		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
+	default:
 		law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
 		if err != nil {
 			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")

@@ -11,6 +11,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/linear"
+	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -115,6 +116,70 @@ func TestNetworkPrediction(t *testing.T) {
 	s.Estimator.KL.Coefficient = 0
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
+	}
+	if p := cache.At(&s, config.Scaled("stiffness", 2), nil, rom.StationaryLaw); !p.Noise.Because.Is(scope.NoFixedPoint) {
+		t.Errorf("without a penalty at twice the stiffness: %q", p.Noise.Because)
+	}
+}
+
+// The variance is that of a run from the fixed point, declined of others, and where the law is not asked for nothing is said of noise.
+func TestNetworkNoise(t *testing.T) {
+	s, cache := settingsOf(t, withNetwork), NewCache()
+	s.Estimator.GroupSize, s.Optimizer.LearningRate = 8, 0.01
+	if p := cache.Predict(&s, rom.Unit); !p.Noise.In || p.Exact.StationaryVariance.ExpectedReward == nil {
+		t.Errorf("from the fixed point: %+v", p.Noise)
+	}
+	if p := cache.At(&s, rom.Unit, nil, rom.CriticalRate); p.Noise.Because.Out() {
+		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
+	}
+	s.Policy.Init = config.Init{}
+	if p := cache.Predict(&s, rom.Unit); !p.Noise.Because.Is(scope.Networks) || p.Exact.StationaryVariance.ExpectedReward != nil {
+		t.Errorf("from the reference: %+v", p.Noise)
+	}
+}
+
+// Weights too few for the fixed points of all contexts are not a missing fixed point.
+func TestTooFewWeights(t *testing.T) {
+	s := settingsOf(t, withNetwork)
+	s.Network.Width, s.Contexts.Count = 2, 24
+	p := NewCache().Predict(&s, rom.Unit)
+	if because := p.Exact.Scope.Because; !because.Is(scope.Networks) || !strings.Contains(because.String(), "misses its target by") {
+		t.Errorf("%q", because)
+	}
+}
+
+// The counts of contexts and weights, which are known without a network, are those of the network.
+func TestNetworkCounts(t *testing.T) {
+	for _, set := range []func(s *config.Settings){
+		func(s *config.Settings) {},
+		func(s *config.Settings) { s.Contexts.Task, s.Network.Layers = "addition", 2 },
+		func(s *config.Settings) { s.Contexts.Task, s.Contexts.Count, s.Network.Layers = "digits", 20, 3 },
+		func(s *config.Settings) { s.Contexts.Task, s.Network.Kind = "addition", "transformer" },
+		func(s *config.Settings) {
+			s.Contexts.Task, s.Network.Kind, s.Network.Unembedding = "addition", "transformer", "tied"
+		},
+	} {
+		s := settingsOf(t, withNetwork)
+		if set(&s); s.Contexts.Task == "digits" {
+			s.Bandit.Arms = slices.Repeat(s.Bandit.Arms[1:2], 10)
+		}
+		net, _ := build(&s, must(taskOf(&s)))
+		if net.Contexts() != s.ContextCount() || net.Weights() != s.WeightCount() {
+			t.Errorf("%v of %v: %d contexts and %d weights, counted %d and %d", s.Network, s.Contexts, net.Contexts(), net.Weights(), s.ContextCount(), s.WeightCount())
+		}
+	}
+}
+
+// A long delay of a partly fresh gradient is declined, one of a stale gradient, whose modes do not mix, is not.
+func TestNetworkLongDelay(t *testing.T) {
+	s, cache := settingsOf(t, withNetwork), NewCache()
+	s.Lag = option.Lag{Kind: option.Delay, Interval: 1000}
+	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.Because.Is(scope.Networks) || !p.LeadingOrder.Scope.In {
+		t.Errorf("partly fresh: %+v", p.Exact.Scope)
+	}
+	s.Estimator.Importance.Mode, s.Estimator.KL = option.NoImportance, option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.In {
+		t.Errorf("stale: %+v", p.Exact.Scope)
 	}
 }
 
