@@ -185,7 +185,7 @@ func TestNetworkMistakes(t *testing.T) {
 		"Network.Means[1]: got [0.9 1.5 0]":  func(c *Cell) { c.Network.Means[1] = []float64{0.9, 1.5, 0} },
 		"Optimizer.MaxNorm: got 2":           func(c *Cell) { c.Optimizer.MaxNorm = 2 },
 		"ReferenceUpdate.Interval: got 3":    func(c *Cell) { c.ReferenceUpdate.Interval = 3 },
-		"Location.Event: got ringing, want ": func(c *Cell) { c.Location = &LocationProbe{Event: Ringing} },
+		"Location.Event: got visible, want ": func(c *Cell) { c.Location = &LocationProbe{Event: Visible} },
 	} {
 		deep, _ := deepCell(baseOfNetworks(), []float64{1, 2})
 		change(&deep)

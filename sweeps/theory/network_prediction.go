@@ -80,6 +80,9 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 // and a critical rate takes some twenty.
 const largestState = 2000
 
+// mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
+const mostOfModes = 1e7
+
 // predict is Cache.atNetwork of the theory as derived.
 func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
@@ -102,6 +105,9 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
+	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*math.Pow(float64(tau+2), 3) > mostOfModes {
+		return out(scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where each of %d directions has a state of %d numbers,", tau, n, tau+2)))
+	}
 	p.LeadingOrder = dynamicsOf(exact.OneNumber(), of)
 	if tau := s.Lag.Interval; s.Lag.Kind == option.Delay && exact.Mixed && (tau+2)*exact.Whole.Dim() > largestState {
 		p.Exact.Scope.Because = scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where a part of the gradient is fresh and each of %d directions has a state of %d numbers,", tau, exact.Whole.Dim(), tau+2))
