@@ -148,10 +148,10 @@ const MaxTableAge = 23
 // of many groups with an age each. The run is then deterministic.
 type Ages struct {
 	Law      AgeLaw
-	Drawn    AgeDraw
 	From, To int                      // of UniformAges: 0 ≤ From ≤ To
 	Mean     float64                  // of GeometricAges: > 0
 	Weights  [MaxTableAge + 1]float64 // of TableAges, by age: ≥ 0, with a positive sum
+	Drawn    AgeDraw
 }
 
 // Schedule scales the learning rate: over the first Warmup steps it rises as
