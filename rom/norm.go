@@ -75,7 +75,7 @@ func (s *normSums) about(p, square, fourth float64) {
 }
 
 // maxNormSums is the number of different groups up to which all are summed over: a millisecond.
-const maxNormSums = 50_000
+const maxNormSums = 7_000
 
 // groupNorms returns the sums of a step in which one group exerts a force, times a scale, beside the force still of every step. Few different groups are
 // summed over one by one. Of others, given the number of successes, those whose samples are all of one arm are set apart: advantages add to 0, so
@@ -148,7 +148,7 @@ type drawnSum struct {
 	force  []float64
 }
 
-// lostChance is the probability below which a sum is left out. Of 50,000 that is less than 1e-13 of the steps with as many successes.
+// lostChance is the probability below which a sum is left out. Of 7,000 that is less than 1e-13 of the steps with as many successes.
 const lostChance = 1e-18
 
 // drawnSums returns those of n samples that are of the arms with the given probabilities, each with its force.
