@@ -125,5 +125,5 @@ func (c *Cell) Memory() float64 {
 	if c.Prompts != nil && c.Estimator.Filter == option.Redraw {
 		policies += len(c.Prompts.Means) // as much as promptRedraws
 	}
-	return chunkSize*float64(policies)*float64(16*len(c.Bandit.Arms)+100) + weights
+	return float64(chunkSize*float64(policies)*float64(16*len(c.Bandit.Arms)+100)) + weights
 }

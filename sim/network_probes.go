@@ -120,7 +120,7 @@ func (p *contexts) stiffest(c *Cell, displaced Displaced, displacement float64) 
 		p.slope(image, direction, displaced, displacement)
 		stiffness = rayleigh(direction, image)
 		if !math.IsNaN(last) {
-			rounding := roundedUlps / displacement * math.Abs(stiffness)
+			rounding := float64(roundedUlps / displacement * math.Abs(stiffness))
 			change := math.Abs(stiffness - last)
 			changes = append(changes, change+rounding)
 			missing = remaining(changes)
