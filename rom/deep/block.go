@@ -67,7 +67,7 @@ func (mixedBlock) limit(m *mixed, k int) float64 {
 //
 // and 2/η − Λ_f too; the minimum taken of each eigenvalue of Λ_f (docs/theory-deep.md).
 func (mixedBlock) provenStable(m *mixed, rate float64) bool {
-	if _, velocity := linear.StepGains(m.Method, m.Momentum); velocity > 0 || !symmetric(m.stale) {
+	if _, velocity := linear.StepGains(m.Method, m.Momentum); velocity > 0 || !linear.Symmetric(m.stale) {
 		return false
 	}
 	n := len(m.fresh)

@@ -112,8 +112,9 @@ func (d *Dynamics) Modes() []Mode {
 
 // alone returns the mode alone as a system of one direction.
 func (m *Mode) alone() *linear.System {
-	number := func(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }
-	return &linear.System{Fresh: number(m.Fresh), Stale: number(m.Stale), Noise: number(m.Noise), Update: m.Update}
+	s := m.System()
+	s.Noise.Set(0, 0, m.Noise)
+	return s
 }
 
 // Threshold returns that of this mode alone, by the formulas of one mode with λ_f and λ_s.

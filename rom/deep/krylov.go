@@ -48,7 +48,7 @@ func Largest(j Jacobian, h []*mat.Dense, count, products int) []Eigenvalue {
 	}
 	hessenberg, next := krylov(apply, start, min(products, weights, contexts*(arms-1)))
 	of := ritzSymmetric
-	if slices.ContainsFunc(h, func(m *mat.Dense) bool { return !symmetric(m) }) {
+	if slices.ContainsFunc(h, func(m *mat.Dense) bool { return !linear.Symmetric(m) }) {
 		of = ritz
 	}
 	all := of(hessenberg, next)
@@ -110,28 +110,9 @@ func ritz(h *mat.Dense, next float64) (all []Eigenvalue) {
 // ritzSymmetric does so of the matrix of a symmetric map, which is symmetric up to rounding.
 func ritzSymmetric(h *mat.Dense, next float64) (all []Eigenvalue) {
 	m, _ := h.Dims()
-	sym := mat.NewSymDense(m, nil)
-	for i := range m {
-		for k := i; k < m; k++ {
-			sym.SetSym(i, k, 0.5*(h.At(i, k)+h.At(k, i)))
-		}
-	}
-	values, vectors := linear.Axes(sym)
+	values, vectors := linear.Axes(linear.SymmetricPart(h))
 	for k, value := range values {
 		all = append(all, Eigenvalue{value, next * math.Abs(vectors.At(m-1, k))})
 	}
 	return all
-}
-
-// symmetric reports whether m is its own transpose up to rounding, as linear.Eigenvectors decides it.
-func symmetric(m *mat.Dense) bool {
-	n, _ := m.Dims()
-	largest, skew := 0.0, 0.0
-	for i := range n {
-		for k := range n {
-			largest = max(largest, math.Abs(m.At(i, k)))
-			skew = max(skew, math.Abs(m.At(i, k)-m.At(k, i)))
-		}
-	}
-	return skew <= 1e-12*largest
 }

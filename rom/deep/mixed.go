@@ -16,7 +16,7 @@ type mixed struct {
 	lag mixedLag
 }
 
-// mixedLag is what the lag is to modes that mix.
+// mixedLag has the monodromy matrix and the bounds of a block or of a delay where modes mix.
 type mixedLag interface {
 	// monodromy returns the map of a period at an interval K of a block, τ of a delay.
 	monodromy(m *mixed, rate float64, interval int) *mat.Dense
@@ -33,7 +33,7 @@ type mixedLag interface {
 func (d *Dynamics) mixed() (m *mixed, interval int) {
 	lag := d.Whole.Lag
 	shortest, ok := lag.Interval(linear.MeanAge, 0)
-	if !d.Mixed || !ok || !symmetric(d.Whole.Fresh) {
+	if !d.Mixed || !ok || !linear.Symmetric(d.Whole.Fresh) {
 		return nil, 0
 	}
 	now, _ := lag.Interval(linear.MeanAge, lag.Age(linear.MeanAge))
@@ -47,14 +47,7 @@ func (d *Dynamics) mixed() (m *mixed, interval int) {
 }
 
 func newMixed(fresh, stale *mat.Dense, update linear.Update, lag mixedLag) *mixed {
-	n, _ := fresh.Dims()
-	sym := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			sym.SetSym(i, j, 0.5*(fresh.At(i, j)+fresh.At(j, i)))
-		}
-	}
-	values, vectors := linear.Axes(sym)
+	values, vectors := linear.Axes(linear.SymmetricPart(fresh))
 	return &mixed{values, linear.Within(vectors, stale), update, lag}
 }
 

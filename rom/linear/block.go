@@ -104,7 +104,7 @@ func (b block) threshold(of Event, m *Mode) Threshold {
 	case b.behind == 0 && m.frozen():
 		return KnownAt(FrozenBlock(of, m.Method, m.Momentum, b.interval) / m.Total())
 	case b.behind > 0 && of == OnsetRate:
-		return b.mixed(of, m.system())
+		return b.mixed(of, m.System())
 	}
 	low, high := b.bounds(m)
 	if of == OnsetRate { // which may lie far below the bound on stability: (1−√μ)² against 1−μ
@@ -114,7 +114,7 @@ func (b block) threshold(of Event, m *Mode) Threshold {
 		if b.behind > 0 {
 			moved := *m
 			moved.Rate = rate
-			return Radius(moved.system().Monodromy())
+			return Radius(moved.System().Monodromy())
 		}
 		period, step := m.period(b.interval, rate)
 		switch {
@@ -166,7 +166,7 @@ const maxInterval = 1_000_000
 func (b block) searchInterval(m *Mode) Threshold {
 	switch {
 	case b.behind > 0:
-		return b.mixed(CriticalInterval, m.system())
+		return b.mixed(CriticalInterval, m.System())
 	case m.frozen():
 		kappa, sums := m.Rate*m.Total(), newBlockSums(m.Momentum, 1)
 		for ; sums.k <= maxInterval; sums = sums.next() {

@@ -95,7 +95,7 @@ func (m *Dynamics) Replaced(whole *System) *Dynamics {
 
 // Relative returns the recursion of relative mode i, with a noise of the given variance.
 func (m *Dynamics) Relative(i int, noise float64) *System {
-	mode := m.Parts[len(m.Parts)-m.relatives+i].system()
+	mode := m.Parts[len(m.Parts)-m.relatives+i].System()
 	mode.Noise, mode.Samples = single(noise), m.Whole.Samples
 	return mode
 }
@@ -211,7 +211,7 @@ func (m *Dynamics) Oscillates() bool {
 	if m.Mixed && turns(m.Whole, Multipliers(m.Whole.Monodromy())) {
 		return true
 	}
-	return slices.ContainsFunc(m.Moving(), func(part Mode) bool { return turns(part.system(), part.Lag.multipliers(&part)) })
+	return slices.ContainsFunc(m.Moving(), func(part Mode) bool { return turns(part.System(), part.Lag.multipliers(&part)) })
 }
 
 // Threshold returns the smallest threshold of an event of all modes that are not neutral.
@@ -238,7 +238,7 @@ func (m *Dynamics) Crossings() []Crossing {
 		all, known = append(all, found...), known && found != nil
 		return Never
 	}, func(s *Mode) Threshold {
-		found := s.system().crossings()
+		found := s.System().crossings()
 		all, known = append(all, found...), known && found != nil
 		return Never
 	})

@@ -147,12 +147,8 @@ func (g rotation) columns(m complexMatrix, i, j int) {
 	}
 }
 
-// Eigenvectors returns the real parts of the eigenvalues of m, whose entries are finite,
-// and the right and left eigenvectors as columns.
-func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
-	if !Finite(m) { // gonum would not return
-		panic("linear: a matrix of which eigenvalues are wanted is not finite")
-	}
+// Symmetric reports whether m is its own transpose up to rounding.
+func Symmetric(m *mat.Dense) bool {
 	n, _ := m.Dims()
 	largest, skew := 0.0, 0.0
 	for i := range n {
@@ -161,14 +157,30 @@ func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 			skew = max(skew, math.Abs(m.At(i, j)-m.At(j, i)))
 		}
 	}
-	if skew <= 1e-12*largest {
-		sym := mat.NewSymDense(n, nil)
-		for i := range n {
-			for j := i; j < n; j++ {
-				sym.SetSym(i, j, 0.5*(m.At(i, j)+m.At(j, i)))
-			}
+	return skew <= 1e-12*largest
+}
+
+// SymmetricPart returns (m + mᵀ)/2.
+func SymmetricPart(m *mat.Dense) *mat.SymDense {
+	n, _ := m.Dims()
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			sym.SetSym(i, j, 0.5*(m.At(i, j)+m.At(j, i)))
 		}
-		values, v := Axes(sym)
+	}
+	return sym
+}
+
+// Eigenvectors returns the real parts of the eigenvalues of m, whose entries are finite,
+// and the right and left eigenvectors as columns.
+func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
+	if !Finite(m) { // gonum would not return
+		panic("linear: a matrix of which eigenvalues are wanted is not finite")
+	}
+	n, _ := m.Dims()
+	if Symmetric(m) {
+		values, v := Axes(SymmetricPart(m))
 		if values == nil {
 			panic("linear: the eigenvalues of a symmetric matrix do not converge")
 		}

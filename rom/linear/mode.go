@@ -123,13 +123,13 @@ func closeBlock(power, sum matrix2, enter [2]float64) matrix2 {
 	return power
 }
 
-// system returns the mode as a System of one coordinate, without noise.
-func (m *Mode) system() *System {
+// System returns the mode as a System of one coordinate, without noise.
+func (m *Mode) System() *System {
 	return &System{Fresh: single(m.Fresh), Stale: single(m.Stale), Noise: single(0), Update: m.Update}
 }
 
 // spectrum returns the multipliers from the monodromy matrix.
-func (m *Mode) spectrum() []complex128 { return Multipliers(m.system().Monodromy()) }
+func (m *Mode) spectrum() []complex128 { return Multipliers(m.System().Monodromy()) }
 
 // threshold returns that of an event.
 func (m *Mode) threshold(of Event) Threshold {

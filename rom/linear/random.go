@@ -189,7 +189,7 @@ func (m *Mode) meanSquareRate() Threshold {
 	return firstCrossing(func(rate float64) float64 {
 		moved := *m
 		moved.Rate, moved.AgeDraws = rate, 0
-		l := moved.system()
+		l := moved.System()
 		l.Noise = single(1)
 		law, ok := l.Law()
 		if !ok {

@@ -92,7 +92,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		}
 		found := s.threshold(CriticalRate)
 		critical := found.At
-		l := s.system()
+		l := s.System()
 		at := func(rate float64) float64 { return Radius(l.at(rate, s.Lag).Monodromy()) }
 		end := min(critical, 6) // where none is known, up to the limit
 		for i := 1; i < 40; i++ {

@@ -142,7 +142,7 @@ func TestDelayedForceThatVanishes(t *testing.T) {
 		if !got.Known || math.Abs(got.At-2) > 1e-9 {
 			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
 		}
-		l := s.system()
+		l := s.System()
 		if r := Radius(l.at(2*(1-1e-6), delay{steps: tau}).Monodromy()); r >= 1 {
 			t.Errorf("τ = %d: radius %v below", tau, r)
 		}

@@ -9,8 +9,6 @@ import (
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/sweeps/store"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Gauge is a run of training as its measured stiffness describes it: one mode
@@ -49,11 +47,10 @@ func (g *Gauge) TooLarge() scope.Reason { return g.mode(g.Lag.Interval).TooLarge
 func (g *Gauge) mode(interval int) *linear.Dynamics {
 	lag := g.Lag
 	lag.Interval = interval
-	single := func(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }
-	return linear.New(&linear.System{
-		Fresh: single(g.Fresh), Stale: single(g.Total - g.Fresh), Noise: single(0),
-		Update: linear.Update{Method: option.HeavyBall, Momentum: g.Momentum, Rate: g.Rate * g.gain(), Lag: linear.NewLag(&lag)},
-	}, nil, linear.Rounded)
+	one := linear.Mode{Fresh: g.Fresh, Stale: g.Total - g.Fresh, Update: linear.Update{
+		Method: option.HeavyBall, Momentum: g.Momentum, Rate: g.Rate * g.gain(), Lag: linear.NewLag(&lag),
+	}}
+	return linear.New(one.System(), nil, linear.Rounded)
 }
 
 // gain returns the learning rate of the heavy ball over that of the trainer.
