@@ -48,11 +48,8 @@ type adamLocal struct {
 }
 
 func newAdamState(p Params, init []float64, c quotient) *adamState {
-	arms, ones := len(p.Arms), make([]float64, len(p.Arms))
-	for a := range ones {
-		ones[a] = 1
-	}
-	s := &adamState{model: newModel(&p), q: basis(ones), by: gaussian, period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
+	arms := len(p.Arms)
+	s := &adamState{model: newModel(&p), q: basisOfArms(arms), by: gaussian, period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
 	blocks := 3
 	switch {
 	case s.period > 1:

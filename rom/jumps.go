@@ -33,11 +33,7 @@ func ratioLaws(m *model, now, old []float64, cov [][]float64) []ratioLaw {
 	if len(cov) < 2*n {
 		return laws // one policy: no ratio differs from 1
 	}
-	ones := make([]float64, len(m.Arms))
-	for a := range ones {
-		ones[a] = 1
-	}
-	q := basis(ones)
+	q := basisOfArms(len(m.Arms))
 	for a := range laws {
 		gradient := make([]float64, 2*n)
 		for k := range n { // of ln ρ_a = ln π_a − ln π_old,a
@@ -99,7 +95,7 @@ func holding(m *model, at func(x []float64) (now, old []float64), middle []float
 }
 
 // cross adds to the mean of an observable over the law of the policies, with weights held as in the middle, the jumps in the share of the runs whose
-// ratio is beyond a bound and is not so in the middle, or the other way round, and returns their variance. Each jump is what it is in the middle.
+// ratio is beyond a bound and is not so in the middle, or the other way round, and returns their variance. All jumps are computed in the middle.
 func (s *shifted) cross(m *model, o *observable, at func(x []float64) (now, old []float64), middle []float64, laws []ratioLaw) (variance float64) {
 	for _, law := range laws {
 		s.ratios = append(s.ratios, law.at)

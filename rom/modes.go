@@ -15,12 +15,11 @@ import (
 // of the eigenvectors, the other the imaginary part.
 func Modes(fresh, stale *mat.Dense) []Mode {
 	arms, _ := fresh.Dims()
-	count := make([]float64, arms)
-	for a := range count {
-		count[a] = 1
-	}
-	return modes(fresh, stale, basis(count))
+	return modes(fresh, stale, basisOfArms(arms))
 }
+
+// basisOfArms returns the basis of classes of one arm each.
+func basisOfArms(arms int) *mat.Dense { return basis(slices.Repeat([]float64{1}, arms)) }
 
 // basis returns an orthonormal basis of the vectors orthogonal to (√n_1, …, √n_C) as
 // the columns of a C×(C−1) matrix: the centred subspace, in the coordinates √n_c θ_c

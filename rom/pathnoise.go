@@ -501,11 +501,7 @@ const maxPathVariance = 100
 // newSpread returns the spread of runs at their start.
 func newSpread(p Params, init []float64, steps int, by closure) *spread {
 	p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough for a shift of order 1/G
-	ones := make([]float64, len(p.Arms))
-	for a := range ones {
-		ones[a] = 1
-	}
-	s := &spread{model: newModel(&p), closure: by, q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+	s := &spread{model: newModel(&p), closure: by, q: basisOfArms(len(p.Arms)), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
 	if p.keepsGroups() {
