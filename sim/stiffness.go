@@ -97,9 +97,10 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	}
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
+	bent := float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) // what the extrapolation leaves
 	if c.Network != nil {
 		e = measure.Certain(e.Mean) // of the mean field
-		e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + float64(roundedUlps/p.Displacement*math.Abs(e.Mean))
+		e.Systematic = bent + float64(roundedUlps/p.Displacement*math.Abs(e.Mean))
 		if missing := bins[0].missing; math.IsInf(missing, 1) {
 			e.DF = 0 // not known
 		} else {
@@ -107,7 +108,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 		}
 		return e
 	}
-	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
+	e.Systematic = bent + p.rounding(c)
 	// Without weights the advantages of a group add to 0, so that the fresh part has no reward.
 	certain := p.Displaced == Current && c.Estimator.Importance.Mode == option.NoImportance && !c.Estimator.KL.Sampled() && c.Optimizer.MaxNorm == 0
 	if c.uninformed(informative) && !certain {
