@@ -50,7 +50,7 @@ func (l *locking) share(z float64, steps, every int, at lattice) float64 {
 const unreached = 4
 
 // interpolate adds the weights, times chance, by which a polynomial of third degree through the four nearest points interpolates at a place of the lattice, in units
-// of its spacing. Beyond the ends it is what it is there.
+// of its spacing. Beyond an end it takes the value at that end.
 func interpolate(row []float64, place, chance float64) {
 	last := len(row) - 1
 	place = max(0, min(place, float64(last)))
