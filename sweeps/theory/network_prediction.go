@@ -127,13 +127,15 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
 	default:
-		law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
+		v, err := deep.Slid(n.build(), n.weights, n.params, n.point, exact.Whole.Update, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
 		if err != nil {
-			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
+			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance (%v)", err))
 			return p
 		}
 		p.Noise = rom.Scope{In: true}
-		p.Exact.StationaryVariance.ExpectedReward = &law.Reward
+		p.Exact.StationaryVariance.ExpectedReward = &v.Reward
+		p.Neglected.Add(scope.Slide, scope.Sizes{RewardVariance: v.Slide})
+		p.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: v.Curvature})
 	}
 	return p
 }
