@@ -83,6 +83,17 @@ const largestState = 2000
 // mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
 const mostOfModes = 1e7
 
+// stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
+// below 1e-9 of it, which no margin of a stiffness resolves.
+func (n *policyNetwork) stiffestFresh() float64 {
+	at := n.atRest()
+	for products := 8; ; products *= 2 {
+		if e := deep.Largest(at, n.point.Fresh, 1, products)[0]; e.Residual <= 1e-9*math.Abs(e.Value) || products >= len(n.point.Logits) {
+			return e.Value
+		}
+	}
+}
+
 // predict is Cache.atNetwork of the theory as derived.
 func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
@@ -102,7 +113,11 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
 	})
 	modes := exact.Modes()
-	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
+	total, fresh := modes[0].Total(), n.stiffestFresh()
+	if math.Abs(total-fresh) <= linear.Negligible*total { // nothing is stale
+		fresh = total
+	}
+	p.Stiffness = rom.ModeStiffness{Total: total, Fresh: fresh, Stale: total - fresh, Slowest: modes[len(modes)-1].Total()}
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
 	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*math.Pow(float64(tau+2), 3) > mostOfModes {
@@ -138,13 +153,6 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: v.Curvature})
 	}
 	return p
-}
-
-// FreshStiffness returns the largest eigenvalue of Λ_f at the fixed point of a cell with a network that has one, times
-// the factor of stiffnesses.
-func (cache *Cache) FreshStiffness(s *config.Settings, factors rom.Factors) float64 {
-	n := cache.network(s)
-	return factors.Stiffness * deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value
 }
 
 // dynamicsOf returns the parts of the linear dynamics of a network.

@@ -106,7 +106,7 @@ func TestNetworkPrediction(t *testing.T) {
 	if got, want := *twice.Exact.CriticalLearningRate, *p.Exact.CriticalLearningRate/2; math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("critical rate %v at twice the stiffness, want %v", got, want)
 	}
-	if got, want := *p.Exact.CriticalLearningRate, 2/cache.FreshStiffness(&s, rom.Unit); math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
+	if got, want := *p.Exact.CriticalLearningRate, 2/p.Stiffness.Fresh; math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
 		t.Errorf("critical rate %v, want 2/λ_f = %v", got, want)
 	}
 	s.Optimizer.LearningRate = 1.1 * *p.Exact.CriticalLearningRate
