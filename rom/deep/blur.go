@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// curvature returns the sum of the moduli of what the curvature of force, noise and J changes in Var J, to first order in the covariance of the logits: the noise, the stiffness
-// and the slope of J are means over the law, each alone in its turn, and the square of J has ½ tr(BΣBΣ), B = ∂²J.
-// Signs of the parts cancel, and more so with what is left out, the third cumulant; their moduli add up.
+// curvature returns the sum of the moduli of what the curvature of force, noise and J changes in Var J, to first order in the covariance of the
+// logits: the noise, the stiffness and the slope of J are means over the law, each alone in its turn, and the square of J has ½ tr(BΣBΣ),
+// B = ∂²J. The parts have either sign, and the third cumulant, which is left out, is of their order: their moduli add up.
 func (s *slide) curvature(weights []float64, over Window) (size float64, err error) {
 	center, err := s.here(weights, over)
 	if err != nil {
@@ -62,8 +62,9 @@ func (p *Point) bends(contexts []rom.Params) []*mat.Dense {
 	return all
 }
 
-// blurred returns the Point of coefficients that are means over the normal law of the logits with covariance spread of the coordinates y, to first order in it: over 2(A−1) points in each context, √(A−1) deviations on either side
-// along the axes of its covariance (Julier and Uhlmann 1997), about a center that is moved to where the mean force over them vanishes.
+// blurred returns the Point of coefficients that are means over the normal law of the logits with covariance spread of the coordinates y, to
+// first order in it: over 2(A−1) points in each context, √(A−1) deviations on either side along the axes of its covariance (Julier and
+// Uhlmann 1997), about a center that is moved to where the mean force over them vanishes.
 func (s *slide) blurred(r *Range, spread *mat.Dense) *Point {
 	within, arms := r.arms-1, r.arms
 	share := 1 / float64(2*within)

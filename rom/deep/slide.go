@@ -21,25 +21,28 @@ type Movable interface {
 type Variance struct {
 	Reward    float64 // of the law along the slide, to first order in the covariance at each place
 	Slide     float64 // by how much half as many stages change it
-	Curvature float64 // by how much the coefficients of the law change it if they are means over the law, and not those of its centre (blur)
+	Curvature float64 // by how much the coefficients of the law change it if they are means over the law, and not those of its center
 }
 
-// The slide is followed in a number of stages that doubles until Var J changes by less than followed of itself, the share that is of no account beside the error of a simulated variance, or is mostStages.
+// The slide is followed in a number of stages that doubles until Var J changes by less than followed of itself, which is of no account beside
+// the error of a simulated variance, or is mostStages.
 const (
 	followed   = 0.005
 	mostStages = 16
 )
 
-// Slid returns Var J of runs that start at rest at weights at which all contexts are at their fixed points p, averaged over the steps of a window.
+// Slid returns Var J of runs that start at rest at weights at which all contexts are at their fixed points p, averaged over the steps of a
+// window that is not empty.
 //
-// Noise moves the weights along the manifold of fixed points. About a fixed point w the deviation z changes the Jacobian as well as the force u = −H_f Jz − H_s Jz_old,
-// so that the mean gradient has a part along the manifold, where nothing restores, of second order in z: with the covariances of the linear law, each step slides by
+// Noise moves the weights along the manifold of fixed points. About a fixed point w the deviation z changes the Jacobian as well as the force
+// u = −H_f Jz − H_s Jz_old, so that the mean gradient has a part along the manifold, where nothing restores, of second order in z: with the
+// covariances of the linear law, each step slides by
 //
-//	Δw = η/(1−μ) · (1/C) Σ_a ∂_aJᵀ (H_f J Cov(z, z_a) + H_s J Cov(z_old, z_a)) · (−1)
+//	Δw = −η/(1−μ) · (1/C) Σ_a ∂_aJᵀ [H_f J Cov(z, z_a) + H_s J Cov(z_old, z_a)]
 //
-// z_a the components of z along an orthonormal basis of the range of Jᵀ, ∂_a the derivative along it. Of a symmetric H and without a lag that is the gradient of −½ tr(Λ Cov z) at constant Cov z:
-// to where Λ is flatter (docs/theory-deep.md §12.6). Derivatives are central differences of products with the Jacobian at other weights; what of Δw is not along the
-// manifold is taken back, by Newton's steps to the logits of p.
+// z_a the components of z along an orthonormal basis of the range of Jᵀ, ∂_a the derivative along it. Of a symmetric H and without a lag that is
+// η/(1−μ) times the gradient of −½ tr(Λ Cov z) at constant Cov z: to where Λ is flatter (docs/theory-deep.md §12.6). Derivatives are central differences
+// of products with the Jacobian at other weights; what of Δw is not along the manifold is taken back, by Newton's steps to the logits of p.
 //
 // The error says where there is no law, or the manifold cannot be followed.
 func Slid(at Movable, weights []float64, contexts []rom.Params, p *Point, update linear.Update, over Window) (*Variance, error) {
@@ -83,7 +86,8 @@ func (s *slide) here(w []float64, over Window) (*place, error) {
 	return &place{d, law}, err
 }
 
-// follow moves w from the start of a run to the end of a window and returns Var J averaged over the window, by the midpoint rule with a number of stages before the window and as many in it.
+// follow moves w from the start of a run to the end of a window and returns Var J averaged over the window, by the midpoint rule with a
+// number of stages before the window and as many in it.
 func (s *slide) follow(w []float64, over Window, stages int) (variance float64, err error) {
 	for _, part := range [2]Window{{0, over.From}, over} {
 		for i := range stages {

@@ -113,8 +113,8 @@ func first(n int) []int {
 	return all
 }
 
-// missing returns Σ_{t<from} of what the covariance of the given places of the state lacks of the stationary one in step t, and the same up to to ≥ from, for a state that lacks the given part of the
-// stationary covariance of the phase at the start of a period.
+// missing returns Σ_{t<from} of what the covariance of the given places of the state lacks of the stationary one in step t, and the same up to
+// to ≥ from, for a state that lacks the given part of the stationary covariance at the start of a period.
 func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (before, after *mat.Dense) {
 	n, period := len(places), s.Lag.Period()
 	// passing adds the sum over the given number of phases of a period that begins with x.

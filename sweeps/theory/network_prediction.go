@@ -16,7 +16,8 @@ import (
 
 // atNetwork returns the prediction for settings whose policy is a network, as far as it is derived
 // (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ, LeadingOrder that of the one number
-// λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ.
+// λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ. Of variances LeadingOrder is the law at the fixed point
+// where a run starts, and Exact that along its slide.
 func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
 	key, t := networkKey{string(config.Canonical(*s)), factors, of}, cache.predictions
 	t.mutex.Lock()
@@ -83,6 +84,9 @@ const largestState = 2000
 // mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
 const mostOfModes = 1e7
 
+// mostSlid is the largest number of directions whose slide is followed: some fifteen laws, each of pairs of directions: 3 s of 90, 50 s of 270.
+const mostSlid = 300
+
 // stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
 // below 1e-9 of it, which no margin of a stiffness resolves.
 func (n *policyNetwork) stiffestFresh() float64 {
@@ -141,8 +145,17 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Noise.Because = scope.RateVaries.Because()
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
+	case exact.Whole.Dim() > mostSlid:
+		p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance of %d directions, more than %d,", exact.Whole.Dim(), mostSlid))
 	default:
-		v, err := deep.Slid(n.build(), n.weights, n.params, n.point, exact.Whole.Update, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
+		over := deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}
+		law, err := exact.Law(modes, over)
+		if err != nil {
+			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
+			return p
+		}
+		p.LeadingOrder.StationaryVariance.ExpectedReward = &law.Reward
+		v, err := deep.Slid(n.build(), n.weights, n.params, n.point, exact.Whole.Update, over)
 		if err != nil {
 			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance (%v)", err))
 			return p
