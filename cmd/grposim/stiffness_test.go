@@ -183,27 +183,39 @@ func TestGaugeDocument(t *testing.T) {
 	golden(t, file, replaceBlock(t, text, "foreign", foreignTable(t, root)))
 }
 
-// foreignTable returns the table of what tools/foreign.py printed: make -s foreign … > tools/foreign.jsonl.
+// foreignTable returns the table of what tools/foreign.py printed: make -s foreign … > tools/foreign.jsonl, and the rows of
+// --size large after it.
 func foreignTable(t *testing.T, root string) string {
 	t.Helper()
-	table := "| loss | μ | K | located | over the pair | over all modes | over λ alone |\n|---|---|---|---|---|---|---|\n"
+	table := "| weights | loss | μ | K | λ_f | λ | located | over the pair | over all modes | over λ alone |\n|---|---|---|---|---|---|---|---|---|---|\n"
+	var network struct {
+		Weights      int
+		Fresh, Total float64
+	}
 	for line := range strings.Lines(string(readDocument(t, root, "tools", "foreign.jsonl"))) {
 		var row struct {
 			Loss      string
 			Momentum  float64
 			Interval  int
 			Located   float64
-			Pair      float64 `json:"located_over_pair"`
-			Full      float64 `json:"located_over_full"`
-			OneNumber float64 `json:"located_over_one_number"`
+			Pair      float64  `json:"located_over_pair"`
+			Full      *float64 `json:"located_over_full"`
+			OneNumber float64  `json:"located_over_one_number"`
 		}
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatal(err)
+		for _, into := range []any{&network, &row} {
+			if err := json.Unmarshal([]byte(line), into); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if row.Interval == 0 {
 			continue // the line of the measured stiffness
 		}
-		table += fmt.Sprintf("| %s | %g | %d | %.4g | %.4f | %.4f | %.3f |\n", row.Loss, row.Momentum, row.Interval, row.Located, row.Pair, row.Full, row.OneNumber)
+		full := ""
+		if row.Full != nil {
+			full = fmt.Sprintf("%.4f", *row.Full)
+		}
+		table += fmt.Sprintf("| %d | %s | %g | %d | %.4g | %.4g | %.4g | %.4f | %s | %.3f |\n", network.Weights, row.Loss, row.Momentum, row.Interval, network.Fresh,
+			network.Total, row.Located, row.Pair, full, row.OneNumber)
 	}
 	return table
 }
