@@ -43,9 +43,10 @@ mutants: ## plant small faults in the code, one by one: those of a table, and te
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
+	@command -v wine64 wine >/dev/null || test -x /usr/lib/wine/wine64 || echo "without wine (Debian: wine64) nothing is tried on Windows"
 	@$(GO) test -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... & rest=$$!; \
 		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -195,7 +196,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 	if within.In && away > nearStart {
 		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, point, to))}
 	}
-	if within.In && p.Advantage.Baseline == option.RunningMean && math.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
+	if within.In && p.Advantage.Baseline == option.RunningMean && fp.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
 		within = Scope{Because: scope.BaselineRemembers.Because()}
 	}
 	return left, within

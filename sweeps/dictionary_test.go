@@ -115,6 +115,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 | ` + "`cells.jsonl`" + ` | the journal: one line per simulated cell, with a checksum. All files below are computed from it |
 | ` + "`cells.damaged`" + ` | lines removed from the journal because they were damaged; only there if there were any |
 | ` + "`cells.foreign`" + ` | lines removed from the journal because another version of grposim, with other random streams or other estimates, wrote them; only there if there were any |
+| ` + "`cells.lock`" + ` | nothing: Windows, which locks no folders, locks it while a sweep writes; only there |
 | ` + "`cells.csv`" + ` | a row per cell: parameters, and estimates with intervals |
 | ` + "`predictions.csv`" + ` | a row per cell: parameters, and predictions of the theory |
 | ` + "`trajectories.parquet`" + ` | a row per cell, quantity and recorded step, compressed by zstd |

@@ -3,6 +3,8 @@ package config
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // Point is one cell of a sweep before it is planned. Points share the slices
@@ -174,7 +176,7 @@ func logPoints(from, to float64, n int) []float64 {
 	points := make([]float64, n)
 	for i := range points {
 		share := float64(i) / float64(n-1)
-		points[i] = Round(math.Exp((1-share)*math.Log(from) + share*math.Log(to)))
+		points[i] = Round(fp.Exp((1-share)*math.Log(from) + share*math.Log(to)))
 	}
 	points[0], points[n-1] = Round(from), Round(to)
 	return points

@@ -10,6 +10,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/sim/measure"
 )
 
@@ -417,6 +418,6 @@ func roundedDown(x float64) float64 {
 	if x == 0 {
 		return 0
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
+	unit := fp.Pow(10, math.Floor(math.Log10(x))-3)
 	return math.Floor(x/unit) * unit
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -67,7 +66,7 @@ type TrajectoryTable struct {
 	cells   int                      // their number
 	cell    func(i int) LabelledCell // in order
 	next    int                      // index of the first cell that is not written
-	file    *renameio.PendingFile
+	file    *replacement
 	columns *parquet.GenericWriter[trajectoryRow]
 	footer  []Metadata
 	rows    []trajectoryRow // buffer: the rows of the last cell
