@@ -152,7 +152,7 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, file.Close()); err != nil {
-			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check %s`, which writes it again", path, err, dir)}
+			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
 		}
 	}()
 	decoder := json.NewDecoder(file)
@@ -247,7 +247,7 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 func readManifest(dir string) (*store.Manifest, error) {
 	manifest, err := store.ReadManifest(dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE` with this --out first", dir)}
 	}
 	return manifest, err
 }

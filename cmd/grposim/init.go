@@ -29,7 +29,8 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 		}
 		_, err = file.Write(firstNamed(args[0]))
 		if err = errors.Join(err, file.Close()); err == nil {
-			printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], args[0], args[0]))
+			word := shellQuote(pathWord(args[0]))
+			printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], word, word))
 		}
 		return err
 	})

@@ -109,7 +109,7 @@ func (in *input) nearest(path string) string {
 func (want *input) instead(path string) string {
 	for _, in := range inputs {
 		if in != want && in.is(path) {
-			return fmt.Sprintf("got %s, want %s: ", in.name, want.name) + fmt.Sprintf(in.try, path)
+			return fmt.Sprintf("got %s, want %s: ", in.name, want.name) + fmt.Sprintf(in.try, shellQuote(pathWord(path)))
 		}
 	}
 	return ""

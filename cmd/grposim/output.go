@@ -401,7 +401,7 @@ func commandFor(spec *config.Spec) string {
 	built, err := embeddedSpec(config.ToJudge, spec.Name)
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
-		return "grposim sweep " + report.ConfigFile(spec.Name)
+		return "grposim sweep " + pathWord(report.ConfigFile(spec.Name))
 	case suiteOf(spec.Name) == suites[0].name:
 		return "grposim reproduce " + spec.Name
 	case suiteOf(spec.Name) != "":
