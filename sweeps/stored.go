@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,8 +205,19 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 
 // Open reads a finished results folder and returns its plan and its outcomes by cell
 // id. It neither simulates nor writes. It returns a *store.FolderError if the folder
-// holds no results, and a *store.DamagedError if cells are missing or damaged.
+// holds no results, and a *store.DamagedError if cells are missing or damaged, or a
+// *store.InUseError if another program is about to write them.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
+	plan, outcomes, err := open(dir)
+	var damaged *store.DamagedError
+	if errors.As(err, &damaged) {
+		err = cmp.Or(store.CheckFree(dir), err)
+	}
+	return plan, outcomes, err
+}
+
+// open is Open whoever uses the folder.
+func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
 		return nil, nil, err

@@ -53,7 +53,7 @@ func Lock(dir, name string) (release func() error, err error) {
 		if _, dangling := os.Readlink(dir); dangling == nil {
 			err = fmt.Errorf("%s is a symbolic link to nothing: choose another --out", dir)
 		}
-		return nil, &FolderError{err.Error()}
+		return nil, makingError(err, err.Error())
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -72,10 +72,40 @@ func Lock(dir, name string) (release func() error, err error) {
 // several machines may lock a folder for each machine alone, and files for all: so the journal
 // is locked too.
 func lock(dir string, file *os.File) error {
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return lockError(dir, err)
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EINTR): // a network file system can be interrupted by a signal
+			return lockError(dir, err)
+		}
 	}
-	return nil
+}
+
+// CheckFree returns an *InUseError if another program has locked a results folder. One that is missing, or
+// cannot be locked, is free.
+func CheckFree(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	var inUse *InUseError
+	if err := lock(dir, folder); errors.As(err, &inUse) {
+		return errors.Join(err, folder.Close())
+	}
+	return folder.Close() // which unlocks it
+}
+
+// makingError returns the error of a folder that could not be made: a *FolderError with this message, since
+// another path may do, except where the file system is full, read-only or faulty.
+func makingError(err error, message string) error {
+	for _, of := range []error{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EIO} {
+		if errors.Is(err, of) {
+			return err
+		}
+	}
+	return &FolderError{message}
 }
 
 // lockError returns the error of a folder that could not be locked.
