@@ -50,6 +50,13 @@ func (s *Settings) ContextCount() int {
 // directions returns C(A−1), the number of differences of logits, of which the theory takes matrices.
 func (s *Settings) directions() int { return s.ContextCount() * (len(s.Bandit.Arms) - 1) }
 
+// SettlingWork returns about how many operations the theory of a network takes: ten times the squares of its Jacobian
+// by the differences of logits, to find the weights at the fixed point, and the spectra of a matrix of these, 25 times their cube.
+func (s *Settings) SettlingWork() float64 {
+	n := float64(s.directions())
+	return 10*float64(s.WeightCount())*n*n + 25*n*n*n
+}
+
 // WeightCount returns P, the number of weights of the network.
 func (s *Settings) WeightCount() int {
 	arms, d := len(s.Bandit.Arms), s.Network.Width
