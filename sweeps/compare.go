@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -218,7 +217,7 @@ func (s *side) read(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	data, err := store.ReadFile(filepath.Join(dir, "verdicts.json"))
 	if err != nil {
 		return err
 	}
