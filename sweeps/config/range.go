@@ -19,6 +19,15 @@ const (
 	maxSamples  = 1_000_000 // of a step: clipped normal rewards are drawn sample by sample
 )
 
+// largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are finite.
+const largestMargin = 1e100
+
+var (
+	margins         = Range{Low: 0, High: largestMargin, LowOpen: true}
+	absoluteMargins = Range{Low: 0, High: largestMargin}
+	hypotheses      = Range{Low: -largestMargin, High: largestMargin}
+)
+
 // Range is an interval of numbers.
 type Range struct {
 	Low, High         float64 // ends; ∓Inf: unbounded
@@ -62,7 +71,15 @@ func (r Range) String() string {
 	if r.HighOpen {
 		closed = ")"
 	}
-	return "in " + open + plainNumber(r.Low) + ", " + plainNumber(r.High) + closed
+	return "in " + open + endOf(r.Low) + ", " + endOf(r.High) + closed
+}
+
+// endOf writes an end of a range, with an exponent where it would have many digits.
+func endOf(x float64) string {
+	if math.Abs(x) > maxInteger {
+		return Format(x)
+	}
+	return plainNumber(x)
 }
 
 // plainNumber writes a number without an exponent.
