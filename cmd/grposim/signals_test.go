@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -143,6 +144,28 @@ func TestSystemErrors(t *testing.T) {
 		}
 		if code := c.ProcessState.ExitCode(); code != want {
 			t.Errorf("%s: exit code %d, want %d: %s", fault, code, want, text)
+		}
+	}
+}
+
+// A path that cannot be what it is wanted for is a mistake of the command line, also where a system call says so.
+func TestPathsThatCannotBe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Symlink("nowhere", "dangling"),
+		os.WriteFile("log.jsonl", []byte(strings.Repeat("{\"step\": 1, \"reward\": 0.5}\n", 30)), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	grposim(t, 0, "init", "c.yaml")
+	const short = "name: short\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}\n" +
+		"grpo: {group_size: inf, kl: {coefficient: 0.5}}\noptimizer: {learning_rate: 0.1}\nrun: {steps: 10}\n"
+	write(t, "short.yaml", short)
+	long := strings.Repeat("a", 300)
+	for _, args := range [][]string{
+		{"predict", "short.yaml", "--path", "--figures", "file"}, {"predict", "short.yaml", "--path", "--figures", "dangling"}, {"sweep", "c.yaml", "--out", long}, {"sweep", "c.yaml", "--cache", long},
+		{"init", ""}, {"init", "none/c.yaml"}, {"init", "file/c.yaml"}, {"compare", "/dev/zero"},
+	} {
+		if _, errs := grposim(t, exitUsage, args...); strings.Count(errs, "\n") != 1 {
+			t.Errorf("%.40q: %s", args, errs)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,8 +21,8 @@ type Cache struct {
 // OpenCache returns the cache in a folder, which is created if it is missing. The error is a
 // *FolderError if dir is not a folder.
 func OpenCache(dir string) (*Cache, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, makingError(err, fmt.Sprintf("%s: %v: choose another --cache", dir, err))
+	if err := MakeFolder(dir, "--cache"); err != nil {
+		return nil, err
 	}
 	return &Cache{dir: filepath.Join(dir, strings.NewReplacer(",", "", " ", "-").Replace(sim.Version))}, nil
 }

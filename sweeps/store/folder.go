@@ -41,6 +41,8 @@ func Lock(dir, name string) (release func() error, err error) {
 		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another --out, or remove the folder", dir, manifest.Name, name)}
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, &FolderError{fmt.Sprintf("%s is not a folder: choose another --out", dir)}
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return nil, &FolderError{err.Error() + ": choose another --out"}
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damaged):
 		_, journal := os.Stat(filepath.Join(dir, JournalName))
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && journal != nil {
@@ -95,6 +97,15 @@ func CheckFree(dir string) error {
 		return errors.Join(err, folder.Close())
 	}
 	return folder.Close() // which unlocks it
+}
+
+// MakeFolder makes the folder that a flag of the command line names, unless it is there. The error is a
+// *FolderError where another folder may do.
+func MakeFolder(dir, flag string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return makingError(err, fmt.Sprintf("%s: %v: choose another %s", dir, err, flag))
+	}
+	return nil
 }
 
 // makingError returns the error of a folder that could not be made: a *FolderError with this message, since
