@@ -111,7 +111,7 @@ func MakeFolder(dir, flag string) error {
 // makingError returns the error of a folder that could not be made: a *FolderError with this message, since
 // another path may do, except where the file system is full, read-only or faulty.
 func makingError(err error, message string) error {
-	for _, of := range []error{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EIO} {
+	for _, of := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
 		if errors.Is(err, of) {
 			return err
 		}
