@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,7 +153,7 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, file.Close()); err != nil {
-			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check %s`, which writes it again", path, err, dir)}
+			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
 		}
 	}()
 	decoder := json.NewDecoder(file)
@@ -204,8 +205,19 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 
 // Open reads a finished results folder and returns its plan and its outcomes by cell
 // id. It neither simulates nor writes. It returns a *store.FolderError if the folder
-// holds no results, and a *store.DamagedError if cells are missing or damaged.
+// holds no results, and a *store.DamagedError if cells are missing or damaged, or a
+// *store.InUseError if another program is about to write them.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
+	plan, outcomes, err := open(dir)
+	var damaged *store.DamagedError
+	if errors.As(err, &damaged) {
+		err = cmp.Or(store.CheckFree(dir), err)
+	}
+	return plan, outcomes, err
+}
+
+// open is Open whoever uses the folder.
+func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
 		return nil, nil, err
@@ -247,7 +259,7 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 func readManifest(dir string) (*store.Manifest, error) {
 	manifest, err := store.ReadManifest(dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE` with this --out first", dir)}
 	}
 	return manifest, err
 }

@@ -222,7 +222,7 @@ func writeFigure(folder, name string, svg, png []byte) error {
 
 // drawFigures draws figures into a folder, which it makes, and says where they are.
 func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := store.MakeFolder(folder, "folder of figures"); err != nil {
 		return err
 	}
 	for _, f := range figures {
@@ -401,7 +401,7 @@ func commandFor(spec *config.Spec) string {
 	built, err := embeddedSpec(config.ToJudge, spec.Name)
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
-		return "grposim sweep " + report.ConfigFile(spec.Name)
+		return "grposim sweep " + pathWord(report.ConfigFile(spec.Name))
 	case suiteOf(spec.Name) == suites[0].name:
 		return "grposim reproduce " + spec.Name
 	case suiteOf(spec.Name) != "":

@@ -104,6 +104,9 @@ def good(): return base
 def short(): return {"model": model}
 def one(): return {**base, "parts": [0], "adam": torch.optim.Adam(model.parameters())}
 def still(): return {**base, "log_probs": lambda part: torch.zeros(3)}
+def listed(): return {**base, "log_probs": lambda part: [0.0]}
+def numbered(): return {**base, "loss": lambda z, q, part: 1.0}
+def held(): return {**base, "loss": lambda z, q, part: z.detach().mean()}
 def detached(): return {**base, "loss": lambda z, q, part: -(z - q.detach()).exp().mean()}
 def noisy(): return {**base, "log_probs": lambda part: model(torch.rand(3, 1))[:, 0]}
 `)
@@ -131,6 +134,9 @@ for line in lines:
 		{"r.py:one --adam --products 1", "stiffness.py: parts: want a list of two or more: the error comes from their differences\n" +
 			"stiffness.py: products: got 1, want 2 or more\n" +
 			"stiffness.py: adam: 2 of 2 parameters have no second moment: take the optimizer that trains this model, after its first step\n"},
+		{"r.py:listed", "stiffness.py: log_probs: got a list, want a tensor, or a tuple of two\n"},
+		{"r.py:numbered", "stiffness.py: loss: got a float, want a tensor that is computed with gradients\n"},
+		{"r.py:held", "stiffness.py: loss: got no graph, want a number that is computed with gradients from the log-probabilities\n"},
 		{"r.py:still", "stiffness.py: log_probs: got no graph, want log-probabilities computed with gradients\n"},
 		{"r.py:detached", "stiffness.py: loss: it depends on q without a gradient: do not detach q inside\n"},
 		{"r.py:noisy", "stiffness.py: log_probs: two passes differ: turn dropout and other randomness off\n"},

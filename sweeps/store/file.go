@@ -88,6 +88,14 @@ func checkRegular(path string, stat func(string) (fs.FileInfo, error)) error {
 	return &FolderError{fmt.Sprintf("%s is a %s, want a regular file", path, kind)}
 }
 
+// ReadFile reads a file of results. The error is a *FolderError if it is no regular file.
+func ReadFile(path string) ([]byte, error) {
+	if err := checkRegular(path, os.Stat); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
 // pendingFile creates the temporary file that will replace the file at path. Both
 // are in the same folder, so replacing is a rename.
 func pendingFile(path string) (*replacement, error) {

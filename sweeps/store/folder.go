@@ -39,6 +39,8 @@ func Lock(dir, name string) (release func() error, err error) {
 		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another --out, or remove the folder", dir, manifest.Name, name)}
 	case err != nil && blocked(dir):
 		return nil, &FolderError{fmt.Sprintf("%s is not a folder: choose another --out", dir)}
+	case tooLong(err):
+		return nil, &FolderError{err.Error() + ": choose another --out"}
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damaged):
 		_, journal := os.Stat(filepath.Join(dir, JournalName))
 		entries, err := os.ReadDir(dir)
@@ -52,7 +54,7 @@ func Lock(dir, name string) (release func() error, err error) {
 		if _, dangling := os.Readlink(dir); dangling == nil {
 			err = fmt.Errorf("%s is a symbolic link to nothing: choose another --out", dir)
 		}
-		return nil, &FolderError{err.Error()}
+		return nil, makingError(err, err.Error())
 	}
 	folder, err := openLock(dir)
 	if err != nil {
@@ -88,6 +90,38 @@ func lock(dir string, file *os.File) error {
 		return lockError(dir, err)
 	}
 	return nil
+}
+
+// CheckFree returns an *InUseError if another program has locked a results folder. One that is missing, or
+// cannot be locked, is free.
+func CheckFree(dir string) error {
+	file, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil
+	}
+	var inUse *InUseError
+	if err := lock(dir, file); errors.As(err, &inUse) {
+		return errors.Join(err, file.Close())
+	}
+	return file.Close() // which unlocks it
+}
+
+// MakeFolder makes the folder that a flag of the command line names, unless it is there. The error is a
+// *FolderError where another folder may do.
+func MakeFolder(dir, flag string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return makingError(err, fmt.Sprintf("%s: %v: choose another %s", dir, err, flag))
+	}
+	return nil
+}
+
+// makingError returns the error of a folder that could not be made: a *FolderError with this message, since
+// another path may do, except where the file system is full, read-only or faulty.
+func makingError(err error, message string) error {
+	if writeProtected(err) || outOfOrder(err) {
+		return err
+	}
+	return &FolderError{message}
 }
 
 // lockError returns the error of a folder that could not be locked.

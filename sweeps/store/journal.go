@@ -228,7 +228,7 @@ func (j *Journal) SetAside(order []string) (notes []string, err error) {
 			continue
 		}
 		path := filepath.Join(filepath.Dir(j.source.path), removed.name)
-		text, err := os.ReadFile(path)
+		text, err := ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

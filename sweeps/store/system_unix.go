@@ -19,7 +19,12 @@ func openLock(dir string) (*os.File, error) { return os.Open(dir) }
 
 // tryLock locks an open file or folder until it is closed.
 func tryLock(file *os.File) error {
-	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) { // a network file system can be interrupted by a signal
+			return err
+		}
+	}
 }
 
 // held reports whether an error of tryLock says that somebody else has locked the file.
@@ -32,6 +37,14 @@ func lockless(err error) bool {
 
 // writeProtected reports whether an error says that a file system may not be written.
 func writeProtected(err error) bool { return errors.Is(err, unix.EROFS) }
+
+// outOfOrder reports whether an error says that a file system is full or faulty.
+func outOfOrder(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EIO)
+}
+
+// tooLong reports whether an error says that a path is longer than the system takes.
+func tooLong(err error) bool { return errors.Is(err, unix.ENAMETOOLONG) }
 
 // replacement is a temporary file that replaces another when it is complete.
 type replacement = renameio.PendingFile

@@ -39,6 +39,14 @@ func lockless(err error) bool {
 // writeProtected reports whether an error says that a file system may not be written.
 func writeProtected(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
+// outOfOrder reports whether an error says that a file system is full or faulty.
+func outOfOrder(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) || errors.Is(err, windows.ERROR_IO_DEVICE)
+}
+
+// tooLong reports whether an error says that a path is longer than the system takes.
+func tooLong(err error) bool { return errors.Is(err, windows.ERROR_FILENAME_EXCED_RANGE) }
+
 // replacement is a temporary file that replaces another when it is complete.
 type replacement struct {
 	*os.File

@@ -48,7 +48,7 @@ type networkKey struct {
 
 // with returns the network with the constants of the theory scaled by factors; n itself without a fixed point.
 func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
-	if n.point == nil {
+	if n.rest(); n.point == nil {
 		return n
 	}
 	other := *n
@@ -92,6 +92,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Exact.Scope.Because, p.LeadingOrder.Scope.Because, p.Noise.Because = because, because, because
 		return p
 	}
+	n.rest()
 	switch {
 	case n.because.Out():
 		return out(n.because)
@@ -143,6 +144,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 // the factor of stiffnesses.
 func (cache *Cache) FreshStiffness(s *config.Settings, factors rom.Factors) float64 {
 	n := cache.network(s)
+	n.rest()
 	return factors.Stiffness * deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value
 }
 
