@@ -169,8 +169,9 @@ func (g *armLaw) spread(o *option.Optimizer) (s float64, ok bool) {
 		return 0, false
 	}
 	epsilon := o.Epsilon / root
-	low := 2*math.Log(max(least, epsilon/10, largest*fp.Exp(-momentStep*mostMoments/2+1))) - 1
 	high := 2*math.Log(largest) + 0.5
+	low := 2*math.Log(max(least, epsilon/10, largest*fp.Exp(-momentStep*mostMoments/2+1))) - 1
+	low = min(low, high-1.5) // where ε is far above every force
 	n := int((high-low)/momentStep) + 2
 	chain, mean := mat.NewDense(n, n, nil), make([]float64, n)
 	each := func(visit func(from, to int, share, p, move float64)) {
