@@ -64,7 +64,7 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		if f.Cells%1000 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		c, m, judging := planner.next(&point)
+		c, m, judging := planner.next(point)
 		place := slices.Index(order, f.Cells)
 		if place >= 0 {
 			c.ID = cellID(&c.Settings, &m)

@@ -67,7 +67,7 @@ func firstCells(spec *config.Spec, cells int) *Plan {
 		if len(plan.Cells) == cells {
 			break
 		}
-		c, m, _ := planner.next(&point)
+		c, m, _ := planner.next(point)
 		c.ID = cellID(&c.Settings, &m)
 		c.resolve(&m, cache)
 		plan.Cells = append(plan.Cells, c)
@@ -87,7 +87,7 @@ func verdictLabels(spec *config.Spec) []verdictLabel {
 	known := make(map[string]bool)
 	planner := newPlanner(spec)
 	for point := range spec.EachPoint {
-		c, _, judging := planner.next(&point)
+		c, _, judging := planner.next(point)
 		for _, n := range judging {
 			check, label := &spec.Checks[n], ""
 			if check.Claim.Per != config.AcrossCells {
