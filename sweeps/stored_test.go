@@ -70,8 +70,8 @@ func TestStored(t *testing.T) {
 				t.Errorf("%s, verdict %d: got %+v, want %+v", plan.Spec.Name, i, got, want)
 			}
 		}
-		rows, failure := e.CellRows()
-		wantRows, _ := judged.CellRows()
+		rows, failure := e.CellRows([]int{0})
+		wantRows, _ := judged.CellRows([]int{0})
 		got, want := slices.Collect(rows), slices.Collect(wantRows)
 		if err := failure(); err != nil || len(got) != 1 || !slices.Equal(got[0], want[0]) {
 			t.Errorf("%s: cells %q (%v), want %q", plan.Spec.Name, got, err, want[0])
