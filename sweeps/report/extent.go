@@ -21,6 +21,7 @@ const (
 // What a page shows of one experiment as a sample: together less than 5 MB.
 const (
 	mostPoints  = 3000      // of a figure; one takes 300 bytes of SVG with its interval
+	mostPlaces  = 300       // of a figure whose cells are side by side, on 600 pixels
 	figureBytes = 2_500_000 // of all figures
 	tableBytes  = 1_500_000 // of the rows of the table
 	configBytes = 200_000   // of the configuration, which a page holds twice: as text and to download
@@ -28,16 +29,16 @@ const (
 )
 
 // Figure returns a figure as it is drawn: of its points, but for those of lines and areas of maps and of bands,
-// about mostPoints at most, evenly spread over each series or over the categories, and a title that says so.
+// about mostPoints at most, evenly spread over each series, or over at most mostPlaces categories, and a title that says so.
 func (x Extent) Figure(f sweeps.Figure) sweeps.Figure {
 	total := pointsOf(&f)
-	if x == Everything || total <= mostPoints {
+	if x == Everything || total <= mostPoints && len(f.Categories) <= mostPlaces {
 		return f
 	}
 	most := func(count int) int { return int(math.Ceil(mostPoints * float64(count) / float64(total))) }
 	f.Series = slices.Clone(f.Series)
 	if f.Categories != nil {
-		keepCategories(&f, spread(indices(len(f.Categories)), most(len(f.Categories))))
+		keepCategories(&f, spread(indices(len(f.Categories)), min(mostPlaces, most(len(f.Categories)))))
 	} else {
 		for i := range f.Series {
 			if s := &f.Series[i]; loose(s.Mark) {

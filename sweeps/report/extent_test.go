@@ -57,7 +57,7 @@ func TestSampleOfAFigure(t *testing.T) {
 	}
 	got = Sample.Figure(beside)
 	for _, s := range got.Series {
-		if len(s.Points) != len(got.Categories) || len(s.Points) != mostPoints/2 {
+		if len(s.Points) != len(got.Categories) || len(s.Points) != mostPlaces {
 			t.Fatalf("%d points over %d categories", len(s.Points), len(got.Categories))
 		}
 		for i, p := range s.Points {
