@@ -36,13 +36,20 @@ func (m Runner) Stored(ctx context.Context, spec *config.Spec, dir string, cells
 	if err != nil || !manifest.IsOf(spec.Document()) {
 		return nil, nil
 	}
-	if same, err := manifest.Judged.Holds(dir, m.Program); err != nil || !same {
+	e = &Experiment{}
+	read := make(chan error)
+	go func() { // while the files are hashed
+		var err error
+		e.Verdicts, err = readVerdicts(dir)
+		read <- err
+	}()
+	same, err := manifest.Judged.Holds(dir, m.Program)
+	if failure := <-read; err != nil || !same {
 		return nil, err
+	} else if failure != nil {
+		return nil, failure
 	}
-	e = &Experiment{Plan: firstCells(spec, cells)}
-	if e.Verdicts, err = readVerdicts(dir); err != nil {
-		return nil, err
-	}
+	e.Plan = firstCells(spec, cells)
 	labels := verdictLabels(spec)
 	if len(labels) != len(e.Verdicts) {
 		return nil, nil
