@@ -41,7 +41,7 @@ const (
 	leastMemory      = 43e6  // of any: the program, and a picture
 	batchMemory      = 3e3   // of a cell of the batchCells that are prepared at a time
 	cellMemory       = 2.1e3 // of any cell: settings, id, outcome, place in the journal
-	verdictMemory    = 1.2e3 // of a check of a cell while the sweep is judged
+	verdictMemory    = 1.8e3 // of a check of a cell while the sweep is judged
 	predictionMemory = 5.7e3 // of one of the predictions that are kept then
 	otherMemory      = 24    // of a cell of another shard
 )
