@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -167,4 +168,25 @@ func heapOf[T any](make func() T) float64 {
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(held)
 	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
+}
+
+// To find that nothing is left to do, a cell costs the three allocations of a point that is listed: nothing is planned, judged or read for
+// it.
+func TestStoredAllocatesLittle(t *testing.T) {
+	allocations := func(cells int) float64 {
+		dir := t.TempDir()
+		plan := planText(t, fmt.Sprintf("%ssweep: [{param: seed, range: {from: 1, to: %d, step: 1}}]\n", minimal, cells))
+		m, _ := storedRunner(dir, "a program")
+		if _, err := m.Run(t.Context(), plan, dir); err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(1, func() {
+			if e, err := m.Stored(t.Context(), plan.Spec, dir, 1); err != nil || e == nil {
+				t.Fatalf("got %v, %v", e, err)
+			}
+		})
+	}
+	if each := (allocations(600) - allocations(200)) / 400; each > 3 {
+		t.Errorf("%.1f allocations a cell", each)
+	}
 }

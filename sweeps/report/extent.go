@@ -37,14 +37,15 @@ func (x Extent) Figure(f sweeps.Figure) sweeps.Figure {
 	}
 	most := func(count int) int { return int(math.Ceil(mostPoints * float64(count) / float64(total))) }
 	f.Series = slices.Clone(f.Series)
-	if f.Categories != nil {
-		keepCategories(&f, spread(indices(len(f.Categories)), min(mostPlaces, most(len(f.Categories)))))
-	} else {
-		for i := range f.Series {
-			if s := &f.Series[i]; loose(s.Mark) {
-				s.Values = spread(s.Values, most(len(s.Points)))
-				s.Points = spread(s.Points, most(len(s.Points)))
-			}
+	if places := len(f.Categories); places > 0 {
+		keepCategories(&f, spread(indices(places), min(mostPlaces, most(places))))
+		f.Title += fmt.Sprintf(" (%d of %d columns)", len(f.Categories), places)
+		return f
+	}
+	for i := range f.Series {
+		if s := &f.Series[i]; loose(s.Mark) {
+			s.Values = spread(s.Values, most(len(s.Points)))
+			s.Points = spread(s.Points, most(len(s.Points)))
 		}
 	}
 	f.Title += fmt.Sprintf(" (%d of %d points)", pointsOf(&f), total)

@@ -56,6 +56,9 @@ func TestSampleOfAFigure(t *testing.T) {
 		beside.Categories = append(beside.Categories, fmt.Sprint(i))
 	}
 	got = Sample.Figure(beside)
+	if want := fmt.Sprintf(" (%d of %d columns)", mostPlaces, 2*mostPoints); got.Title != want {
+		t.Errorf("title %q, want %q", got.Title, want)
+	}
 	for _, s := range got.Series {
 		if len(s.Points) != len(got.Categories) || len(s.Points) != mostPlaces {
 			t.Fatalf("%d points over %d categories", len(s.Points), len(got.Categories))
