@@ -67,9 +67,10 @@ func loose(m sweeps.Mark) bool {
 	return m != sweeps.Boundary && m != sweeps.Region && m != sweeps.Spread
 }
 
-// keepCategories keeps those of a figure's categories that have these indices, in order, and their points.
+// keepCategories keeps those of a figure's categories that have these indices, in order, their points, and those
+// beyond the first and the last.
 func keepCategories(f *sweeps.Figure, kept []int) {
-	place := make(map[int]int)
+	place := map[int]int{-1: -1, len(f.Categories): len(kept)}
 	names := make([]string, len(kept))
 	for i, k := range kept {
 		place[k], names[i] = i, f.Categories[k]

@@ -52,14 +52,19 @@ func TestSampleOfAFigure(t *testing.T) {
 	}
 
 	beside := sweeps.Figure{Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(2 * mostPoints)}, {Mark: sweeps.Predicted, Points: points(2 * mostPoints)}}}
+	ends := []sweeps.FigurePoint{sweeps.BarePoint(-0.5, 1), sweeps.BarePoint(2*mostPoints-0.5, 1)} // of a line across
 	for i := range 2 * mostPoints {
 		beside.Categories = append(beside.Categories, fmt.Sprint(i))
 	}
+	beside.Series = append(beside.Series, sweeps.FigureSeries{Mark: sweeps.Claimed, Points: ends})
 	got = Sample.Figure(beside)
+	if across := got.Series[2].Points; len(across) != 2 || across[0].X != -0.5 || across[1].X != mostPlaces-0.5 {
+		t.Errorf("the ends of a line across are at %v", across)
+	}
 	if want := fmt.Sprintf(" (%d of %d columns)", mostPlaces, 2*mostPoints); got.Title != want {
 		t.Errorf("title %q, want %q", got.Title, want)
 	}
-	for _, s := range got.Series {
+	for _, s := range got.Series[:2] {
 		if len(s.Points) != len(got.Categories) || len(s.Points) != mostPlaces {
 			t.Fatalf("%d points over %d categories", len(s.Points), len(got.Categories))
 		}
