@@ -122,7 +122,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 | ` + "`verdicts.json`, `verdicts.md`" + ` | the verdicts of the checks |
 | ` + "`map-X-Y.csv`, `map-X.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y, or over X alone; ` + "`report.html`" + ` links to it beside the map |
 | ` + "`figures/`" + ` | the figures, as SVG and PNG |
-| ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page that needs no other file; links to the other files |
+| ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page of at most 5 MB that needs no other file, of a large sweep a sample; links to the other files |
 
 The folder of ` + "`grposim reproduce`" + ` holds a results folder per experiment, and verdicts.json, verdicts.md and report.html over all of them.
 

@@ -48,13 +48,15 @@ const (
 	settlingRate = 1.2e9
 )
 
-// The memory of a sweep in bytes, measured.
+// The memory of a sweep in bytes, a quarter of which is garbage: fitted to the largest resident memory of the sweeps in
+// docs/scale.md.
 const (
-	leastMemory   = 80e6  // of any
-	cellMemory    = 2e3   // of a cell while the sweep is planned and simulated
-	judgedMemory  = 3e3   // of a cell while the sweep is judged and drawn
-	verdictMemory = 1.2e3 // of a check of a cell then
-	otherMemory   = 24    // of a cell of another shard
+	leastMemory      = 43e6  // of any: the program, and a picture
+	batchMemory      = 3e3   // of a cell of the batchCells that are prepared at a time
+	cellMemory       = 2.1e3 // of any cell: settings, id, outcome, place in the journal
+	verdictMemory    = 1.8e3 // of a check of a cell while the sweep is judged
+	predictionMemory = 5.7e3 // of one of the predictions that are kept then
+	otherMemory      = 24    // of a cell of another shard
 )
 
 // drawnShare is the time of figures and the page in units of that of the tables, measured: 0.4
@@ -77,7 +79,7 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		if f.Cells%1000 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		c, m, judging := planner.next(&point)
+		c, m, judging := planner.next(point)
 		place := slices.Index(order, f.Cells)
 		if work := settlingWork(&c); work > mostSettling {
 			f.Judging += work / settlingRate / float64(min(workers, runtime.GOMAXPROCS(0)))
@@ -101,8 +103,9 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		}
 	}
 	cells := float64(f.Cells)
-	f.Memory = leastMemory + cellMemory*cells + float64(workers)*largest
-	f.JudgingMemory = leastMemory + verdictMemory*float64(judged) + judgedMemory*cells
+	planned := leastMemory + cellMemory*cells + batchMemory*min(cells, batchCells)
+	f.Memory = planned + float64(workers)*largest
+	f.JudgingMemory = planned + verdictMemory*float64(judged) + predictionMemory*float64(min(distinct(spec), theory.MaxPredictions))
 
 	plan, outcomes, total, tried := samplePlan(spec), make(map[string]*store.Outcome), trial{}, 0
 	for i, began := 0, time.Now(); i < len(sample) && (time.Since(began) < forecastTime || i < leastCells); i++ {

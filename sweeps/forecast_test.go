@@ -202,3 +202,27 @@ func planOf(t *testing.T, text string) *Plan {
 	}
 	return &Plan{Spec: spec}
 }
+
+// Each cell of a sweep is listed twice, once to be checked and once to be forecast, with two allocations each: the values that the axes
+// assign, and a default that follows another key. These are most of the time of a dry run of a million cells.
+func TestForecastAllocatesLittle(t *testing.T) {
+	const rates = 100
+	allocations := func(seeds int) float64 {
+		text := fmt.Sprintf(`%ssweep:
+  - {param: optimizer.learning_rate, range: {from: 0.001, to: 0.1, step: 0.001}}
+  - {param: seed, range: {from: 1, to: %d, step: 1}}
+`, minimal, seeds)
+		return testing.AllocsPerRun(1, func() {
+			spec, err := config.Load(t.Name(), []byte(text))
+			if err != nil || spec.Size() != rates*seeds {
+				t.Fatal(err)
+			}
+			if _, err := NewForecast(t.Context(), spec, 1); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if each := (allocations(80) - allocations(40)) / (40 * rates); each > 5 {
+		t.Errorf("%.1f allocations a cell", each)
+	}
+}

@@ -196,7 +196,7 @@ func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measur
 		cells, measured, judges = cells[:0], measured[:0], judges[:0]
 	}
 	for point := range spec.EachPoint {
-		c, m, judging := p.next(&point)
+		c, m, judging := p.next(point)
 		cells, measured, judges = append(cells, c), append(measured, m), append(judges, judging)
 		if len(cells) == cellsTogether {
 			finish()

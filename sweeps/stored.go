@@ -37,13 +37,20 @@ func (m Runner) Stored(ctx context.Context, spec *config.Spec, dir string, cells
 	if err != nil || !manifest.IsOf(spec.Document()) {
 		return nil, nil
 	}
-	if same, err := manifest.Judged.Holds(dir, m.Program); err != nil || !same {
+	e = &Experiment{}
+	read := make(chan error)
+	go func() { // while the files are hashed
+		var err error
+		e.Verdicts, err = readVerdicts(dir)
+		read <- err
+	}()
+	same, err := manifest.Judged.Holds(dir, m.Program)
+	if failure := <-read; err != nil || !same {
 		return nil, err
+	} else if failure != nil {
+		return nil, failure
 	}
-	e = &Experiment{Plan: firstCells(spec, cells)}
-	if e.Verdicts, err = readVerdicts(dir); err != nil {
-		return nil, err
-	}
+	e.Plan = firstCells(spec, cells)
 	labels := verdictLabels(spec)
 	if len(labels) != len(e.Verdicts) {
 		return nil, nil
@@ -68,7 +75,7 @@ func firstCells(spec *config.Spec, cells int) *Plan {
 		if len(plan.Cells) == cells {
 			break
 		}
-		c, m, _ := planner.next(&point)
+		c, m, _ := planner.next(point)
 		c.ID = cellID(&c.Settings, &m)
 		c.resolve(&m, cache)
 		plan.Cells = append(plan.Cells, c)
@@ -88,7 +95,7 @@ func verdictLabels(spec *config.Spec) []verdictLabel {
 	known := make(map[string]bool)
 	planner := newPlanner(spec)
 	for point := range spec.EachPoint {
-		c, _, judging := planner.next(&point)
+		c, _, judging := planner.next(point)
 		for _, n := range judging {
 			check, label := &spec.Checks[n], ""
 			if check.Claim.Per != config.AcrossCells {

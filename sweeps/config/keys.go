@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"grposim/option"
 )
@@ -496,8 +497,19 @@ func LookupKey(path string) (Key, bool) {
 
 // keyIndex returns the index in Keys of the key with a path, −1 where there is none.
 func keyIndex(path string) int {
-	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
+	if i, known := keyIndices()[path]; known {
+		return i
+	}
+	return -1
 }
+
+var keyIndices = sync.OnceValue(func() map[string]int {
+	indices := make(map[string]int)
+	for i := range Keys {
+		indices[Keys[i].Path] = i
+	}
+	return indices
+})
 
 // keyPaths lists the paths of Keys.
 func keyPaths() []string {

@@ -76,6 +76,10 @@ type TrajectoryTable struct {
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
 
+// pageSize is the size of a page of a column in bytes. zstd compresses one of at most 128 kB in itself, and for a larger one keeps
+// a window of 16 MB in memory.
+const pageSize = 120 << 10
+
 // NewTrajectoryTable creates the table of a locked results folder for cells with the indices
 // 0 … cells−1, with key-value metadata, which Save writes. The caller calls Discard at the
 // end, after Save as well.
@@ -85,7 +89,7 @@ func NewTrajectoryTable(dir string, cells int, cell func(i int) LabelledCell, fo
 		return nil, err
 	}
 	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-		parquet.Compression(&parquet.Zstd))
+		parquet.PageBufferSize(pageSize), parquet.Compression(&parquet.Zstd))
 	return &TrajectoryTable{cells: cells, cell: cell, file: file, columns: columns, footer: footer}, nil
 }
 
