@@ -11,7 +11,7 @@ import (
 // Every key of the table takes several values, every word and law occurs, and every claim is
 // drawn or exempt.
 func TestLongDraw(t *testing.T) {
-	const drawn = 3000
+	const drawn = 1000
 	values := map[string]map[string]bool{}
 	note := func(name, value string) {
 		if values[name] == nil {
