@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build guard explorer reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench site foreign
+.PHONY: help build guard explorer reproduce calibrate mutants test test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -43,15 +43,33 @@ mutants: ## plant small faults in the code, one by one: those of a table, and te
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
+# Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
+# of the commands takes longest and is first. Lint has vetted all with this tag.
+LONG = ./cmd/grposim $(addprefix ./,$(filter-out cmd/grposim/,$(sort $(dir $(shell grep -lr --include=*_test.go '^//go:build long' cmd sweeps)))))
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	@$(GO) test -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... & rest=$$!; \
-		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
+	@command -v wine64 wine >/dev/null || test -x /usr/lib/wine/wine64 || echo "without wine (Debian: wine64) nothing is tried on Windows"
+	@{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
-		echo "without chromium, node and npm no page is tested in a browser"; \
+		echo "without chromium, node and npm no page is tested in a browser"
+	@{ $(GO) test -vet=off -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... && $(RACE); } & rest=$$!; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
-		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sweeps/... && wait $$rest
+		$(GO) test -vet=off -timeout 60m -tags long -run '^TestLong' $(LONG) && wait $$rest
+
+# Packages that start goroutines, and tests of them that do; none of more than seconds, because the
+# race detector makes a program ten times as slow. Without checkptr=0 it stops at
+# simd/archsimd.LoadFloat64x8SlicePart of Go 1.26, which points at eight numbers in a shorter slice, and reads those that are there.
+CONCURRENT := sim sweeps sweeps/advice cmd/internal/tool cmd/calibrate cmd/fuzz cmd/grposim
+RACED := TestWorkersDoNotMatter TestCellsBeforeDoNotMatter TestDivergence TestInterruption TestInterruptionOfProbes TestDoneFails TestPanickingCell \
+	TestCacheOfSeveral TestWaitForAFolder TestQueueFails TestQueueInterrupted TestQueuePanics TestProgressOfWork TestSameBytesForAnyWorkers \
+	TestSeedsAreAnAxis TestInterruptedJudging TestMergedShardsAreTheSingleRun TestStored TestFigures TestForecastOfProbes \
+	TestTrialsDependOnTheCellAlone TestEach TestTrials TestFailures TestProgressOfParts TestWatchConfirms TestHeartbeat TestInterrupt
+RACE = if command -v $$($(GO) env CC) >/dev/null; then \
+		$(GO) test -race '-gcflags=grposim/...=-d=checkptr=0' -vet=off -run "^($$(echo $(RACED) | tr ' ' '|'))$$" $(addprefix ./,$(CONCURRENT)); \
+		else echo "without a C compiler (Debian: gcc) nothing is tested for races"; fi
+race: ## the race detector over what runs on several goroutines; needs a C compiler
+	@$(RACE)
 
 test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one of which is lost
 	@{ command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null || \

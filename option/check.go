@@ -110,10 +110,10 @@ func (e *Estimator) Check(m *Mistakes) {
 	if len(m.list) > found { // rules are for known words
 		return
 	}
-	names := strings.NewReplacer("{", "Estimator.", "}", "")
-	for _, rule := range Rules {
-		got, want := rule.Broken(e, nil)
-		m.Want(got == "", "Estimator."+rule.Field, got, names.Replace(want))
+	for i := range Rules {
+		if got, want := Rules[i].Broken(e, nil); got != "" {
+			m.Want(false, "Estimator."+Rules[i].Field, got, strings.NewReplacer("{", "Estimator.", "}", "").Replace(want))
+		}
 	}
 }
 

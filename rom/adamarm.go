@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
@@ -118,15 +119,15 @@ func (g *armLaw) meanStep(o *option.Optimizer) float64 {
 	top := min(math.Log(laplaceDepth)-2*math.Log(least), laplaceDepth-2*math.Log(epsilon), 2*laplaceDepth)
 	forget := -math.Log(o.Beta2)
 	behind := -forget / math.Log(o.Beta1) // of m, in ln u
-	kept := math.Exp(-laplaceStep / behind)
+	kept := fp.Exp(-laplaceStep / behind)
 	whole := 1 - forget*o.Beta1/(1-o.Beta1)/behind // a number of whole steps has a shorter mean than an exponential law
-	sum := 2 * math.Exp(from/2) * mean
-	filtered, before, logs, cumulated := mean, mean, 0.0, -(1-o.Beta2)*math.Exp(from)
+	sum := 2 * fp.Exp(from/2) * mean
+	filtered, before, logs, cumulated := mean, mean, 0.0, -(1-o.Beta2)*fp.Exp(from)
 	for w := from; w < top; w += laplaceStep {
-		s := (1 - o.Beta2) * math.Exp(w)
+		s := (1 - o.Beta2) * fp.Exp(w)
 		var zero, one, two float64
 		for i, x := range unit.values {
-			p := unit.weights[i] * math.Exp(-s*(x*x-least*least))
+			p := unit.weights[i] * fp.Exp(-s*(x*x-least*least))
 			zero += p
 			one += p * x
 			two += p * x * x
@@ -139,7 +140,7 @@ func (g *armLaw) meanStep(o *option.Optimizer) float64 {
 		filtered = kept*filtered + ratio*(1-kept) - d*(behind-(laplaceStep+behind)*kept)
 		logs, before = f, ratio
 		l := (cumulated-laplaceStep*laplaceStep/12*slope)/forget + f/2 + forget/12*slope
-		sum += laplaceStep * math.Exp(w/2+l) * (filtered + whole*(ratio-filtered)) * regularised(epsilon*math.Exp(w/2))
+		sum += laplaceStep * fp.Exp(w/2+l) * (filtered + whole*(ratio-filtered)) * regularised(epsilon*fp.Exp(w/2))
 	}
 	return sum / math.Sqrt(math.Pi)
 }
@@ -149,7 +150,7 @@ func regularised(a float64) float64 {
 	if a > 20 {
 		return (1 - 1.5/(a*a)) / (2 * a * a)
 	}
-	return 1 - math.Sqrt(math.Pi)*a*math.Exp(a*a)*math.Erfc(a)
+	return 1 - math.Sqrt(math.Pi)*a*fp.Exp(a*a)*fp.Erfc(a)
 }
 
 // momentStep is the distance in ln v of the states of the chain of spread, and mostMoments their largest number.
@@ -168,13 +169,14 @@ func (g *armLaw) spread(o *option.Optimizer) (s float64, ok bool) {
 		return 0, false
 	}
 	epsilon := o.Epsilon / root
-	low := 2*math.Log(max(least, epsilon/10, largest*math.Exp(-momentStep*mostMoments/2+1))) - 1
 	high := 2*math.Log(largest) + 0.5
+	low := 2*math.Log(max(least, epsilon/10, largest*fp.Exp(-momentStep*mostMoments/2+1))) - 1
+	low = min(low, high-1.5) // where ε is far above every force
 	n := int((high-low)/momentStep) + 2
 	chain, mean := mat.NewDense(n, n, nil), make([]float64, n)
 	each := func(visit func(from, to int, share, p, move float64)) {
 		for k := range n {
-			v := math.Exp(low + momentStep*float64(k))
+			v := fp.Exp(low + momentStep*float64(k))
 			for i, x := range unit.values {
 				next := o.Beta2*v + (1-o.Beta2)*x*x
 				at := min(max((math.Log(next)-low)/momentStep, 0), float64(n-1)-1e-9)

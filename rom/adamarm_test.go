@@ -124,3 +124,17 @@ func TestAdamSpread(t *testing.T) {
 	adamNear(t, "mean step", mean, sum/steps, 4*math.Sqrt(variance/chains)/steps)
 	adamNear(t, "S", spread, variance/steps, (4*math.Sqrt(2./chains)+0.1)*spread)
 }
+
+// Where ε is far above every force each step moves by g/ε: S is the variance of the force over ε².
+func TestAdamSpreadLargeEpsilon(t *testing.T) {
+	p, m, law := armAt(4, 0.02, 0.99, 8)
+	for _, epsilon := range []float64{100, 1e6} {
+		o := p.Optimizer
+		o.Epsilon = epsilon
+		got, ok := law.spread(&o)
+		want := m.covariance().At(0, 0) / (epsilon * epsilon)
+		if !ok || !(math.Abs(got/want-1) < 0.01+2/epsilon) {
+			t.Errorf("ε = %g: S = %g, %t, want %g", epsilon, got, ok, want)
+		}
+	}
+}

@@ -1,8 +1,7 @@
 package rom
 
 import (
-	"math"
-
+	"grposim/rom/fp"
 	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/floats"
@@ -63,7 +62,7 @@ func (m *model) pairs() *pairMoments {
 		for b := range arms {
 			v := all.second[a][b]
 			all.fourth[a][b] = (all.fourth[a][b] - variances[a]*variances[b] - 2*v*v) * noise * noise / (size * size * size)
-			all.third[a][b] *= math.Pow(noise, 1.5) / (size * size)
+			all.third[a][b] *= fp.Pow(noise, 1.5) / (size * size)
 			all.second[a][b] = v * noise / size
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
@@ -231,7 +232,7 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
 	for a, excess := range l.excess {
 		if excess > 0 && penalty[a] != 0 {
-			s.idle[a] += math.Copysign(rate*math.Exp(-memory/excess), penalty[a])
+			s.idle[a] += math.Copysign(rate*fp.Exp(-memory/excess), penalty[a])
 			if far := math.Abs(s.now.logs[a] - s.target[a]); math.Abs(s.idle[a]) > far {
 				s.idle[a] = math.Copysign(far, s.idle[a])
 			}
@@ -323,7 +324,7 @@ func taylor(m, v, mixed, square, epsilon float64) float64 {
 // lognormal is exact to second order too, and for every variance where ln v is normal and m linear in it:
 // v^{−½} (1 + Var v/v²)^{3/8} (m − ½ Cov(m, v)/v), of which the first two factors are the mean of v^{−½}.
 func lognormal(m, v, mixed, square, epsilon float64) float64 {
-	return math.Pow(1+square/(v*v), 0.375) * (m - 0.5*mixed/v) / (math.Sqrt(v) + epsilon)
+	return fp.Pow(1+square/(v*v), 0.375) * (m - 0.5*mixed/v) / (math.Sqrt(v) + epsilon)
 }
 
 // sparse is taylor less the share q² of it, q = Var v/v² ≤ 1: the next order in q, of which no term is known where few forces are in the

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -324,10 +325,10 @@ func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Si
 	for a, p := range probs {
 		weights[a] = p * (counts.Success[a] - j)
 	}
-	slope := size * math.Abs(math.Pow(j, size-1)-math.Pow(rest, size-1))
-	bend := size * (size - 1) * (math.Pow(j, size-2) + math.Pow(rest, size-2))
+	slope := size * math.Abs(fp.Pow(j, size-1)-fp.Pow(rest, size-1))
+	bend := size * (size - 1) * (fp.Pow(j, size-2) + fp.Pow(rest, size-2))
 	variance := linear.Form(weights, x.cov, weights)
-	equal := min(1, math.Pow(j, size)+math.Pow(rest, size)+bend*variance/2)
+	equal := min(1, fp.Pow(j, size)+fp.Pow(rest, size)+bend*variance/2)
 	change := equal - fixed
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &equal, &change
 	left = x.left

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -206,7 +207,7 @@ func (row *ArrivalRow) decideSpread(w *way) {
 	linear, _ := at.Linear()
 	if variance := linear.StationaryVariance.LogitGap; !row.Because.Out() && variance != nil {
 		z := at.FixedPoint.Logits[w.best] - at.FixedPoint.Logits[1-w.best]
-		row.Value = math.Erfc(z/math.Sqrt(2**variance)) / 2
+		row.Value = fp.Erfc(z/math.Sqrt(2**variance)) / 2
 		row.Share.Value = row.Value
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
@@ -46,7 +47,7 @@ func (e *Equilibrium) chatter(o option.Optimizer, l option.Lag) (variance, reach
 	moment := func(power float64) float64 {
 		return law.Mean(func(n int) float64 {
 			r := float64(n) / g
-			return math.Pow(factor*math.Sqrt(r*(1-r)), power)
+			return fp.Pow(factor*math.Sqrt(r*(1-r)), power)
 		})
 	}
 	most, some := 0.0, 0.0

@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -83,11 +84,11 @@ func alike(a, b Mode) bool {
 // 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of 2cosh(L/2)/(L − L_ref):
 // sinh(L/2) at the root of (L − L_ref)tanh(L/2) = 2.
 func BetaCritical(refGap float64) float64 {
-	f := func(l float64) float64 { return (l-refGap)*math.Tanh(l/2) - 2 }
+	f := func(l float64) float64 { return (l-refGap)*fp.Tanh(l/2) - 2 }
 	low := max(refGap, 0)
 	high := low + 2
 	for step := 2.0; f(high) < 0; step *= 2 {
 		high += step
 	}
-	return math.Sinh(linear.Root(f, low, high, f(low)) / 2)
+	return fp.Sinh(linear.Root(f, low, high, f(low)) / 2)
 }

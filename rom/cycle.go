@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -74,7 +75,7 @@ func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 	bound := math.Log1p(up.Above)
 
 	contraction := p.Factors.Stiffness * p.Optimizer.LearningRate * 2 * m.pull() * prob * q // in a step of a block
-	left := math.Pow(1-contraction, float64(p.Lag.Interval))
+	left := fp.Pow(1-contraction, float64(p.Lag.Interval))
 	endless := SkewMultiplier(ratio, fixed.Logits)
 	multiplier := endless + (1-endless)*left
 	stiffening := q * q * y // relative, of the force where the weight is held
@@ -97,7 +98,7 @@ func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 		second += bound / 4 * (endless + 1) / (endless - 1) // the cycle is not centred
 		kept = math.Abs(multiplier * (stiffening + endless) / (stiffening + 1))
 		c.Value = longest
-		c.Leave(scope.HigherOrder, c.Value*(second+math.Pow(left, (1+stiffening)/2))+math.Abs(late-early)/(1-kept))
+		c.Leave(scope.HigherOrder, c.Value*(second+fp.Pow(left, (1+stiffening)/2))+math.Abs(late-early)/(1-kept))
 	} else {
 		c.Value = (move + longest) / 2
 		c.Leave(scope.HigherOrder, (longest-move)/2+step+c.Value*second)

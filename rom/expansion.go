@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
@@ -77,7 +78,7 @@ func (l *linearization) newExpansion() *expansion {
 		v.MulVec(noise, mat.NewVecDense(n, e.reward))
 		variance := linear.Form(e.reward, noise, e.reward)
 		if variance > 0 {
-			size := assumedSkewness / math.Sqrt(float64(m.GroupsPerStep)) * math.Pow(variance, -1.5)
+			size := assumedSkewness / math.Sqrt(float64(m.GroupsPerStep)) * fp.Pow(variance, -1.5)
 			for i := range e.skew {
 				e.skew[i] = size * v.AtVec(i/(n*n)) * v.AtVec(i/n%n) * v.AtVec(i%n)
 			}
@@ -122,7 +123,7 @@ func (l *linearization) thirdCumulant() []float64 {
 	m := l.model
 	if m.limited() {
 		_, _, third := m.cutMoments()
-		return []float64{third * math.Pow(m.Factors.Noise, 1.5) * math.Pow(l.q.At(0, 0)-l.q.At(1, 0), 3)}
+		return []float64{third * fp.Pow(m.Factors.Noise, 1.5) * fp.Pow(l.q.At(0, 0)-l.q.At(1, 0), 3)}
 	}
 	counts, ok := m.law.(*group.Counts)
 	if !ok || m.GroupSize == option.Infinite || m.Filter == option.Drop || m.Advantage.Scale.OfStep() || m.Advantage.Baseline == option.RunningMean {
@@ -196,7 +197,7 @@ func (l *linearization) thirdCumulant() []float64 {
 			variance[k] += w * x
 		}
 	}
-	factor := math.Pow(m.Factors.Noise, 1.5) / float64(m.GroupsPerStep*m.GroupsPerStep)
+	factor := fp.Pow(m.Factors.Noise, 1.5) / float64(m.GroupsPerStep*m.GroupsPerStep)
 	for s, w := range law.Weights {
 		c := given[s]
 		for k := range c[0] {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/weight"
 )
 
@@ -61,7 +62,7 @@ func (r ratioLaw) beyond(band weight.Band, off float64) float64 {
 			}
 			return 0
 		}
-		return 0.5 * math.Erfc(distance/(r.deviation*math.Sqrt2))
+		return 0.5 * fp.Erfc(distance/(r.deviation*math.Sqrt2))
 	}
 	at := r.at + off
 	return tail(math.Log1p(band.Above)-at) + tail(at-math.Log(max(1-band.Below, 0)))
@@ -77,7 +78,7 @@ func (r ratioLaw) slopes(band weight.Band) (first, second float64) {
 			continue
 		}
 		x := (bound - r.at) / r.deviation
-		density := float64(1-2*i) * math.Exp(-x*x/2) / (r.deviation * math.Sqrt(2*math.Pi))
+		density := float64(1-2*i) * fp.Exp(-x*x/2) / (r.deviation * math.Sqrt(2*math.Pi))
 		first += density
 		second += density * x / r.deviation
 	}
@@ -175,7 +176,7 @@ func shares(m *model) (jumps []jump) {
 			j += old * success[a]
 			rest += old * (1 - success[a])
 		}
-		ups[x], downs[x] = (1-math.Pow(j, m.size-1))/float64(len(all)), (1-math.Pow(rest, m.size-1))/float64(len(all))
+		ups[x], downs[x] = (1-fp.Pow(j, m.size-1))/float64(len(all)), (1-fp.Pow(rest, m.size-1))/float64(len(all))
 		above += j * ups[x]
 		below += rest * downs[x]
 	}
@@ -184,7 +185,7 @@ func shares(m *model) (jumps []jump) {
 	}
 	some := 1.0 / (above + below)
 	if m.Filter != option.Redraw {
-		some *= 1 - math.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
+		some *= 1 - fp.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
 	}
 	for a, old := range m.past.probs {
 		up, down, _ := weight.Bands(&m.Importance, old)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -72,12 +73,12 @@ func (l *linearization) newKinks(m *motion, gap float64) *kinks {
 func normalPoints(pairs, dimension int) (points [][]float64) {
 	phi := 2.0
 	for range 64 {
-		phi = math.Pow(1+phi, 1/float64(dimension+1))
+		phi = fp.Pow(1+phi, 1/float64(dimension+1))
 	}
 	for i := range pairs {
 		plus, minus := make([]float64, dimension), make([]float64, dimension)
 		for j := range plus {
-			_, u := math.Modf(0.5 + float64(i+1)*math.Pow(phi, -float64(j+1)))
+			_, u := math.Modf(0.5 + float64(i+1)*fp.Pow(phi, -float64(j+1)))
 			plus[j] = math.Sqrt2 * math.Erfinv(2*u-1)
 			minus[j] = -plus[j]
 		}

@@ -254,6 +254,25 @@ func TestMovingReference(t *testing.T) {
 	rom.MeanField(p, []float64{0, 0}, 1000, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
 	rho, d := math.Pow(1-0.1*2*0.5*0.25, 25), 1e-6/0.5
 	closeTo(t, "drift", (z[1000]-z[975])/(0.6*(1-rho)*d/(1-0.4*rho)), 1, 1e-6)
+
+	// Quantities of a path are those beside the reference of their step.
+	p.Arms[0].Mean, p.Reference = 0.5, []float64{-1, 1}
+	steps := []int{0, 24, 25, 26, 60, 400}
+	got := rom.Paths(p, []float64{0.3, 0}, steps, rom.KLReference)[0]
+	z = nil
+	rom.MeanField(p, []float64{0.3, 0}, 400, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
+	logistic := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+	reference, at := -2.0, 0
+	for n, z := range z {
+		if n > 0 && n%25 == 0 {
+			reference += 0.6 * (z - reference)
+		}
+		if n == steps[at] {
+			pi, of := logistic(z), logistic(reference)
+			closeTo(t, "KL to a moving reference", got.Field[at], pi*math.Log(pi/of)+(1-pi)*math.Log((1-pi)/(1-of)), 1e-12)
+			at = min(at+1, len(steps)-1)
+		}
+	}
 }
 
 // The largest norm 1 of trainers clips no force of a tabular bandit with weights of 1: the

@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/scope"
 )
@@ -33,7 +34,7 @@ func (row *ArrivalRow) decideLocking(w *way) {
 			continue
 		}
 		l, back, z := w.newLocking(b, gain), newLoneSample(&w.Params, w.best, b), w.init[w.best]-w.init[b]
-		if l.scale*l.samples*back.mean()*float64(steps)*math.Exp(min(z, 0)) < leftMiddle {
+		if l.scale*l.samples*back.mean()*float64(steps)*fp.Exp(min(z, 0)) < leftMiddle {
 			row.Because = scope.PathNotThere.Because(w.steps, w.end)
 			return
 		}

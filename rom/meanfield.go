@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -45,7 +46,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	}
 	m := newModel(&p)
 	m.startBaseline()
-	theta, reference := slices.Clone(init), slices.Clone(p.Reference)
+	theta, moveReference := slices.Clone(init), m.movingReference()
 	force, part := make([]float64, arms), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
@@ -114,14 +115,23 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 				}
 			}
 		}
-		if u := p.ReferenceUpdate; u.Interval > 0 && (t+1)%u.Interval == 0 {
-			for a, x := range theta {
-				reference[a] += u.Rate * (x - reference[a])
-			}
-			logSoftmax(m.reference, reference)
-		}
+		moveReference(t+1, theta)
 	}
 	return kind, Scope{In: true}
+}
+
+// movingReference returns what moves the reference of the model to that of step t ≥ 1, with the logits of that step.
+func (m *model) movingReference() (move func(t int, theta []float64)) {
+	u, reference := m.ReferenceUpdate, slices.Clone(m.Reference)
+	return func(t int, theta []float64) {
+		if u.Interval == 0 || t%u.Interval != 0 {
+			return
+		}
+		for a, x := range theta {
+			reference[a] += u.Rate * (x - reference[a])
+		}
+		logSoftmax(m.reference, reference)
+	}
 }
 
 // overflow is the scope of a mean field that leaves the range of floating point at step t.
@@ -186,7 +196,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 	if within.In && away > nearStart {
 		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, point, to))}
 	}
-	if within.In && p.Advantage.Baseline == option.RunningMean && math.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
+	if within.In && p.Advantage.Baseline == option.RunningMean && fp.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
 		within = Scope{Because: scope.BaselineRemembers.Because()}
 	}
 	return left, within

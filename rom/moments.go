@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -108,7 +109,7 @@ func (l *linearization) armKurtoses() []float64 {
 	kurtoses, others, only := make([]float64, len(all)), slices.Clone(all), make([]float64, len(all))
 	for a, p := range all {
 		others[a], only[a] = 0, p
-		some := -math.Expm1(m.size*math.Log1p(-p)) - math.Pow(p, m.size)
+		some := -math.Expm1(m.size*math.Log1p(-p)) - fp.Pow(p, m.size)
 		share := (some - (equal - m.law.EqualRewards(others) - m.law.EqualRewards(only))) / (1 - equal) // of the groups whose rewards differ
 		others[a], only[a] = p, 0
 		kurtoses[a] = math.Inf(1)

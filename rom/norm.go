@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
+	"grposim/rom/fp"
 )
 
 // gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F, at the state that is set.
@@ -34,7 +35,7 @@ func normFactor(m *model, now, old []float64) (mean, size float64) {
 	groups := float64(m.GroupsPerStep)
 	one := groupNorms(m, still, 1/groups)
 	none := max(1-one.probability, 0)
-	rest, rare := math.Pow(none, groups), groups*math.Pow(none, groups-1)
+	rest, rare := fp.Pow(none, groups), groups*fp.Pow(none, groups-1)
 	all := normSums{0, rare * one.norm, rare * one.size, rare * one.square, rare * one.fourth}
 	all.exactly(rest, floats.Dot(still, still))
 	if m.GroupsPerStep > 1 {
@@ -66,7 +67,7 @@ func (s *normSums) about(p, square, fourth float64) {
 	}
 	v := max(p*fourth/(square*square)-1, 0)
 	least, root := 1/math.Sqrt(1+v), math.Sqrt(p*square)
-	here := max(math.Exp(-v/8), least)
+	here := max(fp.Exp(-v/8), least)
 	s.probability += p
 	s.norm += root * here
 	s.size += root * max(1-here, here-least)
@@ -119,7 +120,7 @@ func groupNorms(m *model, still []float64, scale float64) (all normSums) {
 		floats.Add(c.mean, still)
 		square, fourth := (&pairMoments{c.second, c.third, c.fourth}).norms(c.mean)
 		for a := range still {
-			p := math.Pow(alpha[a], float64(s)) * math.Pow(delta[a], m.size-float64(s))
+			p := fp.Pow(alpha[a], float64(s)) * fp.Pow(delta[a], m.size-float64(s))
 			if p == 0 {
 				continue
 			}

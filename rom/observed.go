@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -166,7 +167,7 @@ var observables = map[Observed]observable{
 			sum := 0.0
 			for a, p := range m.now.probs {
 				if p > 0 {
-					sum += p * math.Exp(m.now.logs[a]-m.past.logs[a])
+					sum += p * fp.Exp(m.now.logs[a]-m.past.logs[a])
 				}
 			}
 			return 1 / sum
@@ -196,12 +197,12 @@ func (p *Params) observable(q Observed) (o observable, because scope.Reason) {
 		want(succeedOrFail(p), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
 		return observable{of: func(m *model, now, _ []float64) float64 {
 			if len(m.Prompts.First) == 0 {
-				return 1 - math.Pow(max(1-m.expected(now), 0), float64(k))
+				return 1 - fp.Pow(max(1-m.expected(now), 0), float64(k))
 			}
 			softmax(m.now.probs, now)
 			miss, all := 0.0, eachSuccess(m)
 			for _, success := range all {
-				miss += math.Pow(max(1-floats.Dot(m.now.probs, success), 0), float64(k))
+				miss += fp.Pow(max(1-floats.Dot(m.now.probs, success), 0), float64(k))
 			}
 			return 1 - miss/float64(len(all))
 		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}

@@ -301,7 +301,7 @@ func (p *Params) clipped(force float64) scope.Reason {
 
 // roundedUp returns x > 0 with three digits, not below x.
 func roundedUp(x float64) string {
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	unit := fp.Pow(10, math.Floor(math.Log10(x))-2)
 	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 3, 64)
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -336,7 +337,7 @@ func leastWithout(from float64, still func(x float64) bool) float64 {
 			high = middle
 		}
 	}
-	digit := math.Pow(10, math.Floor(math.Log10(high))-1)
+	digit := fp.Pow(10, math.Floor(math.Log10(high))-1)
 	return math.Ceil(high/digit) * digit
 }
 

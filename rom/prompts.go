@@ -1,10 +1,10 @@
 package rom
 
 import (
-	"math"
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/scope"
 )
 
@@ -80,7 +80,7 @@ func (p *Params) visits() (visit Params, period int, because scope.Reason) {
 	}
 	visit = *p
 	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1, option.Lag{Kind: option.Block, Interval: 1}
-	visit.Optimizer.Momentum = math.Pow(o.Momentum, float64(period))
+	visit.Optimizer.Momentum = fp.Pow(o.Momentum, float64(period))
 	visit.Optimizer.LearningRate = o.LearningRate * coasted(o.Momentum, period) / float64(p.GroupsPerStep)
 	return visit, period, because
 }
@@ -88,7 +88,7 @@ func (p *Params) visits() (visit Params, period int, because scope.Reason) {
 // coasted returns s_j = (1−μ^j)/(1−μ), the way of a prompt in j steps from a visit in units of
 // that of the first step.
 func coasted(momentum float64, steps int) float64 {
-	return (1 - math.Pow(momentum, float64(steps))) / (1 - momentum)
+	return (1 - fp.Pow(momentum, float64(steps))) / (1 - momentum)
 }
 
 // promptGroup is the equilibrium of the prompts that are equal.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/scope"
 )
 
@@ -64,7 +65,7 @@ func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 		return 0
 	}
 	rate := func(z float64) float64 { // of ln|z′ − z|, per step
-		kappa := 2 * o.LearningRate * p.Factors.Stiffness * p.pull() / (2 + 2*math.Cosh(z))
+		kappa := 2 * o.LearningRate * p.Factors.Stiffness * p.pull() / (2 + 2*fp.Cosh(z))
 		switch {
 		case kappa >= 2*(1+o.Momentum):
 			return 0
@@ -75,7 +76,7 @@ func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 	}
 	last := 0.0
 	for i := range points + 1 { // the trapezoidal rule in ln|z′ − z|
-		now := 1 / rate(next-way*math.Pow(within/away, float64(i)/points))
+		now := 1 / rate(next-way*fp.Pow(within/away, float64(i)/points))
 		if i > 0 {
 			steps += (last + now) / 2 * math.Log(away/within) / points
 		}

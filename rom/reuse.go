@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/weight"
@@ -202,7 +203,7 @@ func carried(x float64, steps int) float64 {
 	}
 	u, step := 0.0, x/float64(steps)
 	for range steps {
-		u = min(u+step*math.Exp(u), mostCarried)
+		u = min(u+step*fp.Exp(u), mostCarried)
 	}
 	return u / x
 }

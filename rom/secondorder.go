@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/weight"
 
@@ -230,7 +231,7 @@ const maxSecondOrder = 1e9
 func secondOrderWork(law *linear.Law) float64 {
 	size, _ := law.A.Dims()
 	free, _ := law.Monodromy().Dims()
-	fourth := func(x int) float64 { return math.Pow(float64(x), 4) }
+	fourth := func(x int) float64 { return fp.Pow(float64(x), 4) }
 	return 6*float64(law.Lag.Period())*fourth(size) + 90*fourth(free)
 }
 
@@ -541,7 +542,7 @@ func derivative(f func(y []float64) []float64, dim int, h float64, at ...int) []
 	var sum []float64
 	for signs := range 1 << len(at) {
 		clear(y)
-		weight := math.Pow(2*h, -float64(len(at)))
+		weight := fp.Pow(2*h, -float64(len(at)))
 		for k, i := range at {
 			if signs>>k&1 == 1 {
 				y[i] -= h

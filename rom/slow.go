@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -175,7 +176,7 @@ func (s *slowPart) neglect(l *linearization, m *motion, variance float64) scope.
 			return scope.Unknown
 		}
 		spread, step := gain*noise/stiffness, 2*gain*math.Sqrt(noise/(p*draws)) // log π moves by twice a logit
-		most := math.Exp(math.Log(p) + spread*step)
+		most := fp.Exp(math.Log(p) + spread*step)
 		d += math.Abs(l.Arms[c].Mean-reward) * most
 		equal += l.model.size * most
 	}

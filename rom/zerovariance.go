@@ -39,7 +39,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		for k := range x {
 			x[k] = from[k] + s*direction[k]
 		}
-		return math.Pow(at(x, v), m.size)
+		return fp.Pow(at(x, v), m.size)
 	}
 	bend := func(f func(s float64) float64) float64 { return (f(h) - 2*f(0) + f(-h)) / (h * h) }
 	origin := make([]float64, n)
@@ -53,7 +53,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		for k := range n {
 			slope[k] = derivative(func(x []float64) []float64 { return []float64{math.Log(at(x, v))} }, n, h, k)[0]
 		}
-		fixed := math.Pow(p, m.size)
+		fixed := fp.Pow(p, m.size)
 		still += fixed
 		variance := linear.Form(slope, sigma, slope)
 		if !(variance > 0) {
@@ -69,7 +69,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		if second != nil {
 			wider = math.Sqrt(max(1+linear.Form(slope, second.snapshot, slope)/variance, 0))
 			for i, x := range second.third {
-				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / math.Pow(variance, 1.5)
+				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / fp.Pow(variance, 1.5)
 			}
 		}
 		first, more := 0.0, 0.0
@@ -99,7 +99,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 				logits[x.a] += s / math.Sqrt2
 				logits[x.b] -= s / math.Sqrt2
 				softmax(split, logits)
-				return math.Pow(x.split.law.Values(split)[v], m.size)
+				return fp.Pow(x.split.law.Values(split)[v], m.size)
 			})
 		}
 		total += more + across

@@ -154,14 +154,14 @@ func one(yes bool) int {
 }
 
 // Three quarters of the lost cells are flagged, of the safe ones, most of which lie at the onset, at most half; nine tenths of the shares are within. See
-// docs/theory-neglected.md §6.12 for 150 families.
+// docs/theory-neglected.md §6.12 for 150 families. Of the first 8, all 32 shares are, and of the 12 that were tried here all 48.
 func TestKicksOnRandomFamilies(t *testing.T) {
-	c := try(t, rom.K3Kicks, 12, 3000, 64, 0.1, func(r *rand.Rand) family {
+	c := try(t, rom.K3Kicks, 8, 3000, 64, 0.1, func(r *rand.Rand) family {
 		f := drawFamily(r)
 		f.p.KL = option.KL{Coefficient: 0.005 * math.Pow(20, r.Float64()), Gradient: option.K3}
 		return f
 	}, 0.75, 1, 1.25, 1.5)
-	if 4*c.lostFlagged < 3*c.lost || 2*c.safeFlagged > c.safe || 10*c.within < 9*c.shares || c.shares < 40 {
+	if 4*c.lostFlagged < 3*c.lost || 2*c.safeFlagged > c.safe || 10*c.within < 9*c.shares || c.shares < 27 {
 		t.Errorf("%+v", c)
 	}
 }

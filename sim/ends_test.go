@@ -122,3 +122,25 @@ func TestEndsWantsReplicasAndSteps(t *testing.T) {
 		}()
 	}
 }
+
+// A block that the run does not fill is one of any length: its samples are counted without an overflow.
+func TestLongestBlock(t *testing.T) {
+	for _, arms := range []int{2, 3} {
+		for _, replicas := range []int{1, 16} {
+			c := endingCell()
+			c.Bandit.Arms = slices.Repeat([]option.Arm{{Law: option.Bernoulli, Mean: 0.5}}, arms)
+			c.Bandit.Arms[0].Mean = 0.9
+			c.Init, c.Ends, c.Run.Replicas = make([]float64, arms), replicas, replicas
+			c.Optimizer.LearningRate, c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 0.1, 4, 1024
+			longest := c
+			c.Lag.Interval, longest.Lag.Interval = 1000, 1<<53
+			var results [2]Result
+			if err := Simulate(t.Context(), []Cell{c, longest}, 1, func(i int, r Result) error { results[i] = r; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(results[0].Ends, results[1].Ends) {
+				t.Errorf("%d arms, %d replicas: J = %v with a block of 2^53 steps, %v of 1000", arms, replicas, results[1].Ends[0].Mean, results[0].Ends[0].Mean)
+			}
+		}
+	}
+}

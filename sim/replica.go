@@ -41,7 +41,7 @@ type replica struct {
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	arms := len(cell.Bandit.Arms)
-	groups := cell.Estimator.GroupsPerStep * cell.Lag.StepsPerSnapshot() // from one snapshot
+	groups := min(cell.Estimator.GroupsPerStep, draw.MaxLanes) * min(cell.Lag.StepsPerSnapshot(), draw.MaxLanes) // from one snapshot, as far as a pack goes
 	if cell.agedByGroup() {
 		groups = 1
 	}

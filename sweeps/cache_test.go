@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"grposim/sweeps/store"
@@ -61,6 +62,19 @@ func TestCache(t *testing.T) {
 	}
 	if p := runCached(t, cache, want); p.cells != 0 {
 		t.Errorf("after six bad entries: %d cells simulated", p.cells)
+	}
+	irregular := map[int]func(path string) error{
+		0: func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		1: func(path string) error { return os.Symlink(entries[2], path) },
+		3: func(path string) error { return os.Symlink("/dev/zero", path) },
+	}
+	for i, put := range irregular {
+		if err := errors.Join(os.Remove(entries[i]), put(entries[i])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := runCached(t, cache, want); p.cells != 3 || !strings.Contains(strings.Join(p.notes, "\n"), "is a named pipe, want a regular file: its cell is computed again") {
+		t.Errorf("with a pipe and two links: %d cells simulated; %q", p.cells, p.notes)
 	}
 	if _, err := store.OpenCache(entries[0]); !errors.As(err, new(*store.FolderError)) {
 		t.Errorf("a file as a cache: %v", err)

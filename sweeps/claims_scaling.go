@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -194,7 +195,7 @@ func (n slope) draw(j *judgement, d *figureSource) Figure {
 			if !why.Out() {
 				line := FigureSeries{Name: "slope " + strings.Replace(config.Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {
-					line.Points = append(line.Points, BarePoint(p.X, last.Y*math.Pow(p.X/last.X, slope)))
+					line.Points = append(line.Points, BarePoint(p.X, last.Y*fp.Pow(p.X/last.X, slope)))
 				}
 				f.Series = append(f.Series, line)
 			}
@@ -224,7 +225,7 @@ func ratios(j *judgement, sets []CellSet, names []string) string {
 				ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
 				ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
 				lo, hi := ratio.Interval(j.confidence)
-				v := Verdict{Measured: store.Number(math.Exp(ratio.Mean)), Lo: store.Number(math.Exp(lo)), Hi: store.Number(math.Exp(hi))}
+				v := Verdict{Measured: store.Number(fp.Exp(ratio.Mean)), Lo: store.Number(fp.Exp(lo)), Hi: store.Number(fp.Exp(hi))}
 				from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
 				sizes, inverse = append(sizes, fmt.Sprint(to)), append(inverse, fmt.Sprintf("%.3g", float64(from)/float64(to)))
 				if len(sets) == 1 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -218,13 +217,13 @@ func (s *side) read(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	data, err := store.ReadFile(filepath.Join(dir, "verdicts.json"))
 	if err != nil {
 		return err
 	}
 	var stored struct{ Verdicts []Verdict }
 	if err := json.Unmarshal(data, &stored); err != nil {
-		return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check %s`, which writes it again", filepath.Join(dir, "verdicts.json"), err, dir)}
+		return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", filepath.Join(dir, "verdicts.json"), err)}
 	}
 	s.verdicts, s.evidence = stored.Verdicts, newEvidence(s.outcomes)
 	seen := make(map[string]bool)

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -226,5 +228,25 @@ func TestFoldersToCompare(t *testing.T) {
 		if pairs, only := FoldersToCompare(at("a"), at(b)); len(pairs) != 1 || pairs[0] != [2]string{at("a"), at(b)} || only != nil {
 			t.Errorf("a and %s: %v, %v", b, pairs, only)
 		}
+	}
+}
+
+// A file of verdicts that is a pipe or a device is refused, not read for ever.
+func TestCompareIrregularFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	runSweep(t, resting+"  - {claim: fixed-point, margin: 1}\n", dir, 2)
+	verdicts := filepath.Join(dir, "verdicts.json")
+	if err := errors.Join(os.Remove(verdicts), syscall.Mkfifo(verdicts, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 1)
+	go func() { _, err := CompareFolders(dir, dir); refused <- err }()
+	select {
+	case err := <-refused:
+		if !errors.As(err, new(*store.FolderError)) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("waits for a writer of the pipe")
 	}
 }

@@ -115,13 +115,14 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 | ` + "`cells.jsonl`" + ` | the journal: one line per simulated cell, with a checksum. All files below are computed from it |
 | ` + "`cells.damaged`" + ` | lines removed from the journal because they were damaged; only there if there were any |
 | ` + "`cells.foreign`" + ` | lines removed from the journal because another version of grposim, with other random streams or other estimates, wrote them; only there if there were any |
+| ` + "`cells.lock`" + ` | nothing: Windows, which locks no folders, locks it while a sweep writes; only there |
 | ` + "`cells.csv`" + ` | a row per cell: parameters, and estimates with intervals |
 | ` + "`predictions.csv`" + ` | a row per cell: parameters, and predictions of the theory |
 | ` + "`trajectories.parquet`" + ` | a row per cell, quantity and recorded step, compressed by zstd |
 | ` + "`verdicts.json`, `verdicts.md`" + ` | the verdicts of the checks |
 | ` + "`map-X-Y.csv`, `map-X.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y, or over X alone; ` + "`report.html`" + ` links to it beside the map |
 | ` + "`figures/`" + ` | the figures, as SVG and PNG |
-| ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page that needs no other file; links to the other files |
+| ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page of at most 5 MB that needs no other file, of a large sweep a sample; links to the other files |
 
 The folder of ` + "`grposim reproduce`" + ` holds a results folder per experiment, and verdicts.json, verdicts.md and report.html over all of them.
 

@@ -209,10 +209,10 @@ func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis)
 // CellColumns are the columns of a table of cells for people: see Experiment.CellRows.
 var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in", "steps to 95 %", "samples to 95 %", "entropy at the last step"}
 
-// CellRows yields a row of CellColumns for each cell, the values with their intervals.
+// CellRows yields a row of CellColumns for each of the cells with these indices, the values with their intervals.
 // "–" stands for what is not known. failure returns the first error in reading a trajectory so
 // far.
-func (e *Experiment) CellRows() (rows iter.Seq[[]string], failure func() error) {
+func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure func() error) {
 	measured := newEvidence(e.Outcomes)
 	confidence := e.Plan.IntervalConfidence()
 	show := func(x measure.Estimate, known bool) string {
@@ -222,7 +222,7 @@ func (e *Experiment) CellRows() (rows iter.Seq[[]string], failure func() error) 
 		return withInterval(x, confidence)
 	}
 	rows = func(yield func([]string) bool) {
-		for i := range e.Plan.Cells {
+		for _, i := range cells {
 			c := &e.Plan.Cells[i]
 			o := e.Outcomes[c.ID]
 			row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(measured.finalReward(c), true)}

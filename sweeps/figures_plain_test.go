@@ -70,7 +70,7 @@ variants:
 	if side := named["final-reward-words"]; len(side.Categories) != 2 {
 		t.Errorf("categories %q", side.Categories)
 	}
-	all, failure := e.CellRows()
+	all, failure := e.CellRows([]int{0, 1, 2, 3, 4, 5, 6, 7})
 	rows := slices.Collect(all)
 	if err := failure(); err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
 		t.Fatalf("%d rows: %v", len(rows), err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"grposim/grpo"
+	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -35,13 +37,26 @@ const (
 	leastCells    = 8           // that are simulated, however long it takes
 )
 
-// The memory of a sweep in bytes, measured.
+// forecastDraws bounds the work of a shortened run in arms of groups that are drawn, and in weights times contexts of a network:
+// each takes 1 to 10 ns, the whole at most 0.1 s.
+const forecastDraws = 1e7
+
+// The theory of a network is computed for a forecast if it takes at most so many operations, about a second; else its time
+// is estimated from their number by the second, measured of 18 directions and 5 million weights: 14 s.
 const (
-	leastMemory   = 80e6  // of any
-	cellMemory    = 2e3   // of a cell while the sweep is planned and simulated
-	judgedMemory  = 3e3   // of a cell while the sweep is judged and drawn
-	verdictMemory = 1.2e3 // of a check of a cell then
-	otherMemory   = 24    // of a cell of another shard
+	mostSettling = 1e9
+	settlingRate = 1.2e9
+)
+
+// The memory of a sweep in bytes, a quarter of which is garbage: fitted to the largest resident memory of the sweeps in
+// docs/scale.md.
+const (
+	leastMemory      = 43e6  // of any: the program, and a picture
+	batchMemory      = 3e3   // of a cell of the batchCells that are prepared at a time
+	cellMemory       = 2.1e3 // of any cell: settings, id, outcome, place in the journal
+	verdictMemory    = 1.8e3 // of a check of a cell while the sweep is judged
+	predictionMemory = 5.7e3 // of one of the predictions that are kept then
+	otherMemory      = 24    // of a cell of another shard
 )
 
 // drawnShare is the time of figures and the page in units of that of the tables, measured: 0.4
@@ -54,7 +69,7 @@ const storedTwice = 2
 // NewForecast estimates the cost of a sweep with the given number of workers, at least 1. It
 // simulates shortened runs of some of the cells, judges them, and scales durations and sizes
 // up. Other load on the machine while it measures makes the forecast too long. It keeps no
-// cell but these. Its error is that of the simulation, or the context's, or config.Problems if
+// cell but these. Of a network whose theory takes long it counts no probes and no searches, which are placed by that theory. Its error is that of the simulation, or the context's, or config.Problems if
 // the sweep needs more memory than the machine has.
 func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
 	planner, order, cache := newPlanner(spec), sampled(spec.Size()), theory.NewCache()
@@ -64,8 +79,12 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		if f.Cells%1000 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		c, m, judging := planner.next(&point)
+		c, m, judging := planner.next(point)
 		place := slices.Index(order, f.Cells)
+		if work := settlingWork(&c); work > mostSettling {
+			f.Judging += work / settlingRate / float64(min(workers, runtime.GOMAXPROCS(0)))
+			m, judging, c.Settings.Policy.Init = measures{}, nil, config.Init{}
+		}
 		if place >= 0 {
 			c.ID = cellID(&c.Settings, &m)
 		}
@@ -84,16 +103,17 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		}
 	}
 	cells := float64(f.Cells)
-	f.Memory = leastMemory + cellMemory*cells + float64(workers)*largest
-	f.JudgingMemory = leastMemory + verdictMemory*float64(judged) + judgedMemory*cells
+	planned := leastMemory + cellMemory*cells + batchMemory*min(cells, batchCells)
+	f.Memory = planned + float64(workers)*largest
+	f.JudgingMemory = planned + verdictMemory*float64(judged) + predictionMemory*float64(min(distinct(spec), theory.MaxPredictions))
 
-	plan, outcomes, total := samplePlan(spec), make(map[string]*store.Outcome), trial{}
+	plan, outcomes, total, tried := samplePlan(spec), make(map[string]*store.Outcome), trial{}, 0
 	for i, began := 0, time.Now(); i < len(sample) && (time.Since(began) < forecastTime || i < leastCells); i++ {
 		c := &sample[i]
 		if c.Status == store.NoFixedPoint {
 			continue
 		}
-		if len(outcomes) == 0 {
+		if tried == 0 {
 			if _, err := try(ctx, c); err != nil { // which fills caches
 				return nil, err
 			}
@@ -102,6 +122,7 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		if err != nil {
 			return nil, err
 		}
+		tried++
 		total.work += t.work
 		total.simulating += t.simulating
 		total.storing += t.storing
@@ -110,18 +131,31 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 			outcomes[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
 			checks[i] = nil
 		}
+		if settlingWork(c) > mostSettling {
+			continue
+		}
 		plan.Cells = append(plan.Cells, *c)
 		plan.judge(c, checks[i])
 	}
-	if len(plan.Cells) == 0 {
+	if tried == 0 {
 		return f, nil
 	}
-	each := cells / float64(len(plan.Cells))
+	each := cells / float64(tried)
 	simulating, storing := total.simulating*f.ReplicaSteps/total.work, storedTwice*total.storing*each
 	f.Seconds = max(storing, (simulating+storing)/float64(workers))
 	f.Bytes = int64(storedTwice * total.bytes * each)
-	f.Judging = plan.judgingTime(outcomes, workers)
+	if len(plan.Cells) > 0 {
+		f.Judging += plan.judgingTime(outcomes, workers)
+	}
 	return f, nil
+}
+
+// settlingWork returns the operations that the theory of a cell with a network takes, 0 of others.
+func settlingWork(c *Cell) float64 {
+	if !c.Settings.Deep() {
+		return 0
+	}
+	return c.Settings.SettlingWork()
 }
 
 // sampled returns the indices of cells of the sample, in an order in which the first ones are
@@ -152,7 +186,7 @@ type trial struct {
 
 // try simulates a shortened run of a cell.
 func try(ctx context.Context, cell *Cell) (t trial, err error) {
-	c, probed := shortened(cell)
+	c, probed, share := shortened(cell)
 	began := time.Now()
 	err = sim.Simulate(ctx, []sim.Cell{c.Sim()}, 1, func(_ int, r sim.Result) error {
 		finished := time.Now()
@@ -167,15 +201,15 @@ func try(ctx context.Context, cell *Cell) (t trial, err error) {
 		t.bytes, t.storing = float64(size), time.Since(finished).Seconds()
 		return err
 	})
-	t.work, t.simulating = c.Work(), time.Since(began).Seconds()-t.storing
+	t.work, t.simulating = c.Work(), (time.Since(began).Seconds()-t.storing)/share
 	return t, err
 }
 
 // shortened returns a cell with a run that is short enough for a forecast. A step of a probe or
 // a search takes as long as a step of a run, so the run alone is timed. Where it is a small part
 // of the cell, which is then probed, it is too short to be timed, and is made longer; what its
-// trajectory takes is then not counted.
-func shortened(cell *Cell) (c Cell, probed bool) {
+// trajectory takes is then not counted. Where a single step takes long, only a share of its groups is drawn.
+func shortened(cell *Cell) (c Cell, probed bool, share float64) {
 	c = *cell
 	in := c.Sim()
 	run := &in.Run
@@ -183,13 +217,38 @@ func shortened(cell *Cell) (c Cell, probed bool) {
 	if probed {
 		run.Steps = max(run.Steps, forecastSteps/100)
 	}
-	run.Steps = min(run.Steps, forecastSteps)
+	groups, rest := drawsOfStep(&c.Settings)
+	share = min(1, forecastDraws/groups)
+	if drawn := max(1, int(share*float64(in.Estimator.GroupsPerStep))); share < 1 {
+		share = float64(drawn) / float64(in.Estimator.GroupsPerStep)
+		in.Estimator.GroupsPerStep = drawn
+	}
+	most := min(forecastSteps, max(1, int(forecastDraws/(share*groups+rest))))
+	run.Steps = min(run.Steps, most)
 	run.BurnIn = min(run.BurnIn, run.Steps-1)
-	run.Replicas = max(1, min(run.Replicas, forecastSteps/run.Steps))
+	run.Replicas = max(1, min(run.Replicas, most/run.Steps))
 	c.Settings.Run = *run
 	in = runAlone(in)
 	c.probed = &in
-	return c, probed
+	return c, probed, share
+}
+
+// drawsOfStep returns the work of a step of a replica in units of forecastDraws: that of the groups, and the rest.
+func drawsOfStep(s *config.Settings) (groups, rest float64) {
+	contexts := 1.0
+	if s.Deep() {
+		contexts = float64(s.ContextCount())
+		rest = contexts * float64(s.WeightCount())
+	}
+	arms := float64(len(s.Bandit.Arms))
+	groups = contexts * arms
+	if s.Estimator.GroupSize == option.Infinite {
+		return groups, rest
+	}
+	if groups *= float64(s.Estimator.GroupsPerStep); grpo.WeightsBySign(&s.Estimator.Importance) && slices.ContainsFunc(s.Bandit.Arms, func(a option.Arm) bool { return a.Law == option.Normal }) {
+		groups *= float64(s.Estimator.GroupSize) / arms // normal rewards one by one
+	}
+	return groups, rest
 }
 
 // samplePlan returns a plan of a configuration without cells.

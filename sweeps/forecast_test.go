@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,5 +161,68 @@ func TestDistinctPredictions(t *testing.T) {
 		if got := distinct(plan.Spec); got != want || len(known) != want {
 			t.Errorf("got %d, and %d keys, want %d", got, len(known), want)
 		}
+	}
+}
+
+// A step of a million groups, of as many contexts as a network can have, or of a network whose theory takes minutes
+// is forecast in seconds: as many times the time of a thousandth of the groups as it has more.
+func TestForecastOfLargeSteps(t *testing.T) {
+	const bandit = `name: large
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 9}]%s}
+policy: {init: fixed-point%s}
+grpo: {group_size: 4, groups_per_step: %d, kl: {coefficient: 0.5}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1000, burn_in: 10, replicas: 40}
+`
+	const contexts, network = ", contexts: {task: gaussian, count: 100, inputs: 100}", ", network: {kind: mlp, width: 200}"
+	began := store.CPUSeconds()
+	seconds := make(map[int]float64)
+	for _, groups := range []int{1000, 1_000_000} {
+		seconds[groups] = forecastOf(t, planOf(t, fmt.Sprintf(bandit, "", "", groups))).Seconds
+	}
+	if ratio := seconds[1_000_000] / seconds[1000]; ratio < 200 || ratio > 5000 {
+		t.Errorf("a thousand times the groups are forecast to take %.3g times as long", ratio)
+	}
+	f := forecastOf(t, planOf(t, fmt.Sprintf(bandit, contexts, network, 1000)))
+	if f.Judging < 10 || f.Seconds < 10 {
+		t.Errorf("a network of 71,000 weights and 900 differences of logits is forecast to take %.3g s, and %.3g s of judging", f.Seconds, f.Judging)
+	}
+	if took := store.CPUSeconds() - began; took > 10 {
+		t.Errorf("the forecasts take %.3g s", took)
+	}
+}
+
+// planOf returns a plan of a configuration without its cells.
+func planOf(t *testing.T, text string) *Plan {
+	t.Helper()
+	spec, err := config.Load("large", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Plan{Spec: spec}
+}
+
+// Each cell of a sweep is listed twice, once to be checked and once to be forecast, with two allocations each: the values that the axes
+// assign, and a default that follows another key. These are most of the time of a dry run of a million cells.
+func TestForecastAllocatesLittle(t *testing.T) {
+	const rates = 100
+	allocations := func(seeds int) float64 {
+		text := fmt.Sprintf(`%ssweep:
+  - {param: optimizer.learning_rate, range: {from: 0.001, to: 0.1, step: 0.001}}
+  - {param: seed, range: {from: 1, to: %d, step: 1}}
+`, minimal, seeds)
+		return testing.AllocsPerRun(1, func() {
+			spec, err := config.Load(t.Name(), []byte(text))
+			if err != nil || spec.Size() != rates*seeds {
+				t.Fatal(err)
+			}
+			if _, err := NewForecast(t.Context(), spec, 1); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if each := (allocations(80) - allocations(40)) / (40 * rates); each > 5 {
+		t.Errorf("%.1f allocations a cell", each)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/rom/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -331,7 +332,7 @@ func decided(ruling Ruling, f finding, margin float64, expect config.Expectation
 		}
 		distance := math.Abs(math.Abs(f.measured-f.predicted.Value) - margin)
 		reach := max(f.hi-f.measured, f.measured-f.lo) // of a share near 0 or 1 the longer side
-		if more := math.Pow(reach/distance, 2); f.replicas > 0 && more < math.Inf(1) {
+		if more := fp.Pow(reach/distance, 2); f.replicas > 0 && more < math.Inf(1) {
 			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", more)
 		}
 		return "the interval straddles the margin"

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -270,7 +270,7 @@ func (m *RegimeMap) caption() string {
 
 // HasCellsOf reports whether all cells in a file that MapCSV wrote are of the experiment.
 func (e *Experiment) HasCellsOf(path string) bool {
-	data, err := os.ReadFile(path)
+	data, err := store.ReadFile(path)
 	rows, malformed := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil || malformed != nil || len(rows) == 0 {
 		return false

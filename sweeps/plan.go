@@ -196,7 +196,7 @@ func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measur
 		cells, measured, judges = cells[:0], measured[:0], judges[:0]
 	}
 	for point := range spec.EachPoint {
-		c, m, judging := p.next(&point)
+		c, m, judging := p.next(point)
 		cells, measured, judges = append(cells, c), append(measured, m), append(judges, judging)
 		if len(cells) == cellsTogether {
 			finish()
@@ -206,8 +206,11 @@ func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measur
 }
 
 // NewPlan expands a Spec that config.Load has checked.
-func NewPlan(spec *config.Spec) *Plan {
-	plan := &Plan{Spec: spec, cache: theory.NewCache(), Cells: make([]Cell, 0, spec.Size())}
+func NewPlan(spec *config.Spec) *Plan { return NewPlanWith(spec, theory.NewCache()) }
+
+// NewPlanWith is NewPlan with a cache of what the theory says, which plans that are judged one after the other may share.
+func NewPlanWith(spec *config.Spec, cache *theory.Cache) *Plan {
+	plan := &Plan{Spec: spec, cache: cache, Cells: make([]Cell, 0, spec.Size())}
 	judged := make([][]*Cell, len(spec.Checks))
 	newPlanner(spec).each(spec, func(_ int, c *Cell, m *measures) {
 		c.ID = cellID(&c.Settings, m)

@@ -304,6 +304,7 @@ func (r *run) simulate(ctx context.Context) error {
 // simulateMissing simulates the cells that the journal lacks, appends their outcomes to it, and
 // returns their number.
 func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
+	kept := r.plan.kept(r.journal.Outcomes)
 	missing, planned := r.plan.missing(r.journal.Outcomes)
 	for _, id := range r.plan.ids() {
 		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
@@ -319,6 +320,9 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
+	}
+	if kept > 0 && len(missing) > 0 {
+		r.Progress.Note(fmt.Sprintf("%s: continuing after %d of %d cells", r.plan.Spec.Name, kept, planned))
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
 	finished := func() {

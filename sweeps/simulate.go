@@ -43,6 +43,17 @@ func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 	return cells, len(seen)
 }
 
+// kept returns the number of distinct ids of a plan whose outcomes there are.
+func (p *Plan) kept(outcomes map[string]*store.Outcome) int {
+	ids := make(map[string]bool)
+	for i := range p.Cells {
+		if id := p.Cells[i].ID; outcomes[id] != nil {
+			ids[id] = true
+		}
+	}
+	return len(ids)
+}
+
 // batchCells is the number of cells whose simulator's input is in memory at a time.
 const batchCells = 4096
 

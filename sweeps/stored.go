@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,13 +37,20 @@ func (m Runner) Stored(ctx context.Context, spec *config.Spec, dir string, cells
 	if err != nil || !manifest.IsOf(spec.Document()) {
 		return nil, nil
 	}
-	if same, err := manifest.Judged.Holds(dir, m.Program); err != nil || !same {
+	e = &Experiment{}
+	read := make(chan error)
+	go func() { // while the files are hashed
+		var err error
+		e.Verdicts, err = readVerdicts(dir)
+		read <- err
+	}()
+	same, err := manifest.Judged.Holds(dir, m.Program)
+	if failure := <-read; err != nil || !same {
 		return nil, err
+	} else if failure != nil {
+		return nil, failure
 	}
-	e = &Experiment{Plan: firstCells(spec, cells)}
-	if e.Verdicts, err = readVerdicts(dir); err != nil {
-		return nil, err
-	}
+	e.Plan = firstCells(spec, cells)
 	labels := verdictLabels(spec)
 	if len(labels) != len(e.Verdicts) {
 		return nil, nil
@@ -67,7 +75,7 @@ func firstCells(spec *config.Spec, cells int) *Plan {
 		if len(plan.Cells) == cells {
 			break
 		}
-		c, m, _ := planner.next(&point)
+		c, m, _ := planner.next(point)
 		c.ID = cellID(&c.Settings, &m)
 		c.resolve(&m, cache)
 		plan.Cells = append(plan.Cells, c)
@@ -87,7 +95,7 @@ func verdictLabels(spec *config.Spec) []verdictLabel {
 	known := make(map[string]bool)
 	planner := newPlanner(spec)
 	for point := range spec.EachPoint {
-		c, _, judging := planner.next(&point)
+		c, _, judging := planner.next(point)
 		for _, n := range judging {
 			check, label := &spec.Checks[n], ""
 			if check.Claim.Per != config.AcrossCells {
@@ -152,7 +160,7 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, file.Close()); err != nil {
-			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check %s`, which writes it again", path, err, dir)}
+			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
 		}
 	}()
 	decoder := json.NewDecoder(file)
@@ -204,8 +212,19 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 
 // Open reads a finished results folder and returns its plan and its outcomes by cell
 // id. It neither simulates nor writes. It returns a *store.FolderError if the folder
-// holds no results, and a *store.DamagedError if cells are missing or damaged.
+// holds no results, and a *store.DamagedError if cells are missing or damaged, or a
+// *store.InUseError if another program is about to write them.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
+	plan, outcomes, err := open(dir)
+	var damaged *store.DamagedError
+	if errors.As(err, &damaged) {
+		err = cmp.Or(store.CheckFree(dir), err)
+	}
+	return plan, outcomes, err
+}
+
+// open is Open whoever uses the folder.
+func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
 		return nil, nil, err
@@ -247,7 +266,7 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 func readManifest(dir string) (*store.Manifest, error) {
 	manifest, err := store.ReadManifest(dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE` with this --out first", dir)}
 	}
 	return manifest, err
 }

@@ -1,19 +1,22 @@
 """Thresholds of code that nobody here wrote: located in training, and predicted from one measurement; prints JSON.
 
-Policy: karpathy/nanoGPT's model.py, one layer, two heads, width 32, tied embeddings, which reads a, b and "=" and answers
-a + b mod 5 with one token. Loss: GRPOLoss of open-thought/tiny-grpo, and GRPOTrainer._compute_loss of huggingface/trl, cut
-out of its file and given a stand-in of its trainer; both without a clip: ratio, k3 at the current policy, β = 0.4. None of
-that code is here: the script takes paths of checkouts and says what it skips without one.
+Policy: karpathy/nanoGPT's model.py with tied embeddings, which reads a, b and "=" and answers with digits modulo 5: a + b
+(one token; one layer, two heads, width 32), or with --size large a + b, a − b and ab (three tokens; four layers, four heads, width
+256). An answer that is right throughout is rewarded with .9 on average, any other with .2. Loss: GRPOLoss of open-thought/tiny-grpo, and
+GRPOTrainer._compute_loss of huggingface/trl, cut out of its file and given a stand-in of its trainer; both without a clip: ratio,
+k3 at the current policy, β = 0.4. None of that code is here: the script takes paths of checkouts and says what it skips without one.
 
-Mean field: ∂L/∂log p of every answer to every prompt comes from the foreign loss, is weighted by the probability with which
-the behaviour policy draws it, and is pulled back through the foreign network. The advantage is the mean one at G = ∞, m − J.
-The fixed point π = βπ_ref/(β − m + J) is reached by Gauss–Newton; SGD with momentum from a small displacement along Jᵀu, in blocks
-of K steps. The threshold is the learning rate at which the logarithm of the deviation of the log-probabilities begins to rise, found by
-doubling from a rate that knows nothing of the prediction, and bisection.
+Mean field: every answer to every prompt is there. ∂L/∂log p of its tokens comes from the foreign loss, is weighted by the
+probability with which the behaviour policy draws the answer, and is pulled back through the foreign network. The advantage is the
+mean one at G = ∞, r − J. The network is trained to give the right token with probability .6; a reference enters the losses by
+its log-probabilities alone, and is the one for which this policy π is the fixed point: after every prompt and beginning of an answer,
+π_ref = π(β − Q + V)/β, Q the expected reward with the next token and V that without. From there SGD with momentum from a small displacement
+along Jᵀu, in blocks of K steps. The threshold is the learning rate at which the logarithm of the deviation of the log-probabilities begins to
+rise, found by doubling from a rate that knows nothing of the prediction, and bisection.
 
 Predictions: `pair`, the threshold of one mode of (λ_f, λ) as tools/stiffness.py measures them at the fixed point, which is what
 `grposim advise` says; `one_number`, that of λ alone, on-policy; `full`, of all modes on the range of Jᵀ with the matrices
-Λ_f and Λ of the logits.
+Λ_f and Λ of the logits, where these are small enough to be written down.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import json
 import math
 import os
 import sys
+import time
 import types
 from collections import defaultdict
 
@@ -33,9 +37,7 @@ import torch
 import stiffness
 
 ARMS, BETA = 5, 0.4
-PAIRS = torch.tensor([[a, b, 5] for a in range(5) for b in range(5)])
-PROMPTS = len(PAIRS)
-MEANS = torch.where(torch.nn.functional.one_hot(PAIRS[:, :2].sum(1) % 5, 5).bool(), 0.9, 0.2).double()
+SIZES = {"small": dict(n_layer=1, n_head=2, n_embd=32, tokens=1), "large": dict(n_layer=4, n_head=4, n_embd=256, tokens=3)}
 
 
 def module_of(path, folder):
@@ -52,18 +54,17 @@ def module_of(path, folder):
 
 
 def tiny_grpo(folder):
-    """z, q, reference, advantage of samples of one token -> the mean loss. The loss casts its KL to float32, which would
+    """z, q, reference (samples, tokens), advantage (samples,) -> the mean loss. The loss casts its KL to float32, which would
     hide growth below 1e-7: the cast is switched off for the call."""
     module = module_of(os.path.join(folder, "loss.py"), folder)
     criterion = module.GRPOLoss(clip_eps=math.inf, kl_weight=BETA)
 
     def loss(z, q, reference, advantage):
-        column = [t.reshape(-1, 1) for t in (z, q, reference, advantage)]
-        experience = types.SimpleNamespace(action_log_probs=column[1], log_probs_ref=column[2], advantages=column[3], action_mask=None)
+        experience = types.SimpleNamespace(action_log_probs=q, log_probs_ref=reference, advantages=advantage[:, None], action_mask=None)
         cast = torch.Tensor.float
         torch.Tensor.float = lambda t: t
         try:
-            return criterion(log_probs=column[0], experience=experience)[0]
+            return criterion(log_probs=z, experience=experience)[0]
         finally:
             torch.Tensor.float = cast
 
@@ -80,10 +81,9 @@ def trl(folder):
     exec(compile(ast.Module([methods[0]], []), "grpo_trainer.py", "exec"), space)
 
     def loss(z, q, reference, advantage):
-        column = [t.reshape(-1, 1) for t in (z, q, reference, advantage)]
-        ones = torch.ones_like(column[0])
+        ones = torch.ones_like(z)
         trainer = types.SimpleNamespace(
-            _get_per_token_logps_and_entropies=lambda *_, **__: (column[0], torch.zeros_like(ones), None), aux_loss_enabled=False,
+            _get_per_token_logps_and_entropies=lambda *_, **__: (z, torch.zeros_like(ones), None), aux_loss_enabled=False,
             top_entropy_quantile=1.0, off_policy_mask_threshold=None, importance_sampling_level="token", beta=BETA, loss_type="grpo",
             epsilon_low=math.inf, epsilon_high=math.inf, use_vllm=False, current_gradient_accumulation_steps=1, _entropy_bonus_enabled=False,
             args=types.SimpleNamespace(use_bias_correction_kl=False, delta=None), model=types.SimpleNamespace(training=True),
@@ -91,119 +91,161 @@ def trl(folder):
             _metrics={"train": defaultdict(list)})
         ids = torch.zeros_like(ones).long()
         return space["_compute_loss"](trainer, None, {"prompt_ids": ids, "prompt_mask": ones, "completion_ids": ids, "completion_mask": ones,
-                                                      "advantages": column[3][:, 0], "old_per_token_logps": column[1], "ref_per_token_logps": column[2]})
+                                                      "advantages": advantage, "old_per_token_logps": q, "ref_per_token_logps": reference})
 
     return loss
 
 
-def nano_gpt(folder):
+def nano_gpt(folder, tokens, **shape):
     module = module_of(os.path.join(folder, "model.py"), folder)
     torch.manual_seed(1)
     with contextlib.redirect_stdout(io.StringIO()):
-        return module.GPT(module.GPTConfig(block_size=4, vocab_size=6, n_layer=1, n_head=2, n_embd=32, dropout=0.0, bias=True)).double()
+        return module.GPT(module.GPTConfig(block_size=3 + tokens, vocab_size=6, dropout=0.0, bias=True, **shape)).double()
+
+
+class Expected(torch.autograd.Function):
+    """Σ chance·(loss of a sample) as far as its derivatives go, from the derivatives of a mean over samples; its value is that mean."""
+
+    @staticmethod
+    def forward(ctx, z, q, chance, loss):
+        ctx.save_for_backward(z, q, chance)
+        ctx.loss = loss
+        return loss(z, q)
+
+    @staticmethod
+    def backward(ctx, slope):
+        z, q, chance = ctx.saved_tensors
+        moving = [t for t, needed in zip((z, q), ctx.needs_input_grad) if needed]
+        with torch.enable_grad():
+            found = iter(torch.autograd.grad(ctx.loss(z, q) * len(z), moving, create_graph=True))
+            weight = slope * chance[:, None]
+            return *(weight * next(found) if needed else None for needed in ctx.needs_input_grad[:2]), None, None
 
 
 class Task:
-    """The network with its reference, at its fixed point."""
+    """The network at its fixed point. A context is a prompt with the beginning of an answer: all of a length in turn, in the order of
+    prompts and tokens. A table has a row of arms, the next tokens, for each; `taken` has the places in a table of the tokens of each answer,
+    (answers, tokens)."""
 
-    def __init__(self, model, loss):
-        self.model, self.loss = model, loss
+    def __init__(self, model, loss, tokens, device):
+        self.model, self.loss = model.to(device), loss
         self.weights = list(model.parameters())
-        self.approach(torch.where(MEANS > 0.5, 0.45, 0.55 / 4).double(), rounds=400)
-        self.reference = self.log_probs().detach()
-        self.newton(self.at_rest().log())
-        self.rest = self.log_probs().detach()
+        a, b = torch.cartesian_prod(torch.arange(ARMS), torch.arange(ARMS)).T
+        right = torch.stack([a + b, a - b, a * b], 1)[:, :tokens] % ARMS
+        self.prompts = len(right)
+        self.contexts = [self.prompts * ARMS ** t for t in range(tokens)]
+        answers = torch.cartesian_prod(*[torch.arange(ARMS)] * tokens).view(-1, tokens)
+        # The longest contexts hold the shorter ones: a row of the table is a position of one of them.
+        longest = answers[::ARMS, :-1]
+        prompts = torch.stack([a, b, torch.full_like(a, ARMS)], 1)
+        self.input = torch.cat([prompts.repeat_interleave(len(longest), 0), longest.repeat(self.prompts, 1)], 1).to(device)
+        rows, taken = [], []
+        for t, count in enumerate(self.contexts):
+            rows.append(torch.arange(count) * (len(self.input) // count) * tokens + t)
+            begun = torch.arange(len(answers)) // ARMS ** (tokens - t)
+            context = sum(self.contexts[:t]) + torch.arange(self.prompts)[:, None] * ARMS ** t + begun
+            taken.append(context * ARMS + answers[:, t])
+        self.rows, self.taken = torch.cat(rows).to(device), torch.stack(taken, 2).view(-1, tokens).to(device)
+        correct = (answers == right[:, None]).all(2)
+        self.reward = torch.where(correct, 0.9, 0.2).double().reshape(-1).to(device)
+        goal = torch.cat([torch.nn.functional.one_hot(column, ARMS).repeat_interleave(ARMS ** t, 0) for t, column in enumerate(right.T)])
+        self.approach(torch.where(goal.bool(), 0.6, 0.4 / (ARMS - 1)).double().to(device), within=0.05)
         self.fixed = [w.detach().clone() for w in self.weights]
+        self.rest = self.table().detach()
+        self.reference = self.rest + (1 - self.gain() / BETA).log()
 
     def logits(self):
-        return self.model(PAIRS)[0][:, -1, :ARMS]
+        outputs = self.model(self.input, self.input)[0][:, 2:, :ARMS]
+        return outputs.reshape(-1, ARMS)[self.rows]
 
-    def log_probs(self):
+    def table(self):
+        """The log-probabilities of the policy."""
         return self.logits().log_softmax(1)
 
-    def approach(self, policy, rounds):
-        optimizer = torch.optim.LBFGS(self.weights, max_iter=rounds, line_search_fn="strong_wolfe")
+    def of_answers(self, table):
+        return table.reshape(-1)[self.taken]
 
-        def closure():
+    def approach(self, policy, within, rounds=10000):
+        """Supervised training with Adam until every probability is within a distance of the policy's."""
+        optimizer = torch.optim.Adam(self.weights, lr=1e-3)
+        for i in range(rounds):
+            z = self.table()
+            if i % 50 == 0 and float((z.detach().exp() - policy).abs().max()) < within:
+                return
             optimizer.zero_grad()
-            value = -(policy * self.log_probs()).sum(1).mean()
-            value.backward()
-            return value
+            (-(policy * z).sum(1).mean()).backward()
+            optimizer.step()
+        raise RuntimeError(f"supervised training is not within {within} after {rounds} steps")
 
-        optimizer.step(closure)
+    def gain(self):
+        """Q − V of every next token, from the last one back."""
+        parts, value = [], self.reward
+        for policy in reversed(self.rest.exp().split(self.contexts)):
+            q = value.view(-1, ARMS)
+            value = (policy * q).sum(1)
+            parts.append(q - value[:, None])
+        return torch.cat(parts[::-1])
 
-    def at_rest(self):
-        """π = βπ_ref/(β − m + J): J by bisection, where the probabilities add up to 1."""
-        low = (MEANS - BETA).max(1, keepdim=True).values
-        high = torch.ones_like(low)
-        for _ in range(200):
-            middle = (low + high) / 2
-            above = (BETA * self.reference.exp() / (BETA - MEANS + middle)).sum(1, keepdim=True) > 1
-            low, high = torch.where(above, middle, low), torch.where(above, high, middle)
-        return BETA * self.reference.exp() / (BETA - MEANS + high)
-
-    def jacobian(self, outputs):
-        rows = [torch.autograd.grad(o, self.weights, retain_graph=True, allow_unused=True) for o in outputs.reshape(-1)]
-        return torch.stack([torch.cat([(torch.zeros_like(w) if g is None else g).reshape(-1) for g, w in zip(row, self.weights)]) for row in rows])
-
-    def newton(self, goal):
-        """Moves the log-probabilities to the goal, first by quarters of the way."""
-        for share in [0.25, 1 / 3, 0.5] + [1.0] * 6:
-            now = self.log_probs()
-            off = (goal - now.detach()) * share
-            if share == 1 and float(off.abs().max()) < 1e-13:
-                break
-            j = self.jacobian(now)
-            step = j.T @ torch.linalg.lstsq(j @ j.T, off.reshape(-1), driver="gelsd", rcond=1e-12).solution
-            self.move(step)
-
-    def move(self, step, start=None):
+    def move(self, step):
+        """To the fixed point and a step from there."""
         with torch.no_grad():
-            at = 0
-            for i, w in enumerate(self.weights):
-                w.copy_((w if start is None else start[i]) + step[at:at + w.numel()].view_as(w))
-                at += w.numel()
+            for w, start, s in zip(self.weights, self.fixed, step):
+                w.copy_(start + s)
+
+    def mean_loss(self, chance):
+        """z, q of the answers -> the foreign loss, with advantages over the mean reward of these chances."""
+        rewards = self.reward.view(self.prompts, -1)
+        advantage = rewards - (chance.view_as(rewards) * rewards).sum(1, keepdim=True)
+        return lambda z, q: self.loss(z, q, self.of_answers(self.reference), advantage.reshape(-1))
+
+    def slope(self, z, q, chance):
+        """∂E[L]/∂z of two tables, (contexts, arms), where answers are drawn with a chance."""
+        held = self.of_answers(z)
+        mean = self.mean_loss(chance)(held, self.of_answers(q)) * len(held)
+        each = chance[:, None] * torch.autograd.grad(mean, held, create_graph=True)[0] / self.prompts
+        return torch.zeros_like(z).reshape(-1).index_add(0, self.taken.reshape(-1), each.reshape(-1)).view_as(z)
 
     def force(self, z, q):
-        """−∂E[L]/∂z: the foreign loss's derivative of every sample times the probability of that sample."""
-        held = z.detach().requires_grad_()
-        chance = q.exp()
-        advantage = MEANS - (chance * MEANS).sum(1, keepdim=True)
-        slope = torch.autograd.grad(self.loss(held, q, self.reference, advantage), held)[0] * held.numel()
-        return -chance * slope / PROMPTS
+        """−∂E[L]/∂z with answers that q draws. At the fixed point it is a multiple of π in each row, which moves no policy."""
+        return -self.slope(z.detach().requires_grad_(), q, self.of_answers(q).sum(1).exp()).detach()
 
-    def weighted(self, z, q, chance, rows):
-        """E[L] as a function of z and q: the foreign loss of one sample at a time, over the prompts of rows."""
-        total = 0
-        for i, row in enumerate(rows):
-            advantage = MEANS[row] - (chance[i] * MEANS[row]).sum()
-            for a in range(ARMS):
-                total = total + chance[i, a] * self.loss(z[i, a], q[i, a], self.reference[row, a], advantage[a])
-        return total / len(rows)
+    def off_rest(self):
+        """The largest force on a logit at the fixed point: rounding."""
+        f = self.force(self.rest, self.rest)
+        return float((f - self.rest.exp() * f.sum(1, keepdim=True)).abs().max())
+
+    def measured(self):
+        """What tools/stiffness.py finds, all answers being there with their chances."""
+        chance = self.of_answers(self.rest).sum(1).exp()
+        loss = self.mean_loss(chance)
+        return stiffness.measure(self.model, [None, None], lambda _: self.of_answers(self.table()), lambda z, q, _: Expected.apply(z, q, chance / self.prompts, loss),
+                                 keep=True, tolerance=1e-6, products=60)
 
 
 def growth(task, rate, momentum, interval, blocks):
     """The growth of the deviation per block, e^γ: γ from the second half of the blocks, while it is small."""
     generator = torch.Generator().manual_seed(7)
-    task.move(torch.zeros(sum(w.numel() for w in task.weights)).double(), task.fixed)
-    z = task.log_probs()
-    kick = torch.autograd.grad(z, task.weights, torch.randn(z.shape, generator=generator, dtype=torch.float64))
-    kick = torch.cat([k.reshape(-1) for k in kick])
-    kick *= 1e-9 / float(kick.norm())
-    task.move(kick, task.fixed)
-    task.move(kick * (1e-7 / float((task.log_probs().detach() - task.rest).norm())), task.fixed)
+    task.move([torch.zeros_like(w) for w in task.weights])
+    z = task.table()
+    kick = torch.autograd.grad(z, task.weights, torch.randn(z.shape, generator=generator, dtype=torch.float64).to(z))
+    norm = math.sqrt(sum(float(k.square().sum()) for k in kick))
+    kick = [k * (1e-9 / norm) for k in kick]
+    task.move(kick)
+    scale = 1e-7 / float((task.table().detach() - task.rest).norm())
+    task.move([k * scale for k in kick])
     velocity = [torch.zeros_like(w) for w in task.weights]
     norms = []
     for _ in range(blocks):
         for step in range(interval):
-            z = task.log_probs()
+            z = task.table()
             if step == 0:
                 q = z.detach()
                 norms.append(float((q - task.rest).norm()))
             pull = torch.autograd.grad(z, task.weights, task.force(z, q))
             with torch.no_grad():
-                for w, v, g in zip(task.weights, velocity, pull):
-                    w.add_(v.mul_(momentum).add_(g), alpha=rate)
+                torch._foreach_mul_(velocity, momentum)
+                torch._foreach_add_(velocity, pull)
+                torch._foreach_add_(task.weights, velocity, alpha=rate)
         if not 1e-11 < norms[-1] < 1e-5:
             break
     if not norms[-1] < 1:
@@ -228,25 +270,18 @@ def locate(task, momentum, interval):
 
 def matrices(task):
     """Λ_f and Λ_s on an orthonormal basis of the range of Jᵀ."""
-    rows = range(PROMPTS)
     outputs = task.logits()
-    j = task.jacobian(outputs)
+    rows = [torch.autograd.grad(o, task.weights, retain_graph=True) for o in outputs.reshape(-1)]
+    j = torch.stack([torch.cat([g.reshape(-1) for g in row]) for row in rows])
     u, s, _ = torch.linalg.svd(j @ j.T)
     keep = s > 1e-11 * s[0]
-    basis = j.T @ u[:, keep] / s[keep].sqrt()
-    r = j @ basis
+    r = j @ (j.T @ u[:, keep] / s[keep].sqrt())
     current, old = outputs.detach().requires_grad_(), outputs.detach().clone().requires_grad_()
-    q = old.log_softmax(1)
-    z = current.log_softmax(1)
-    first = torch.autograd.grad(task.weighted(z, q, q.exp().detach(), rows), current, create_graph=True)[0].reshape(-1)
-    chance = q.exp()
-    # Samples move as well: ∂E[L]/∂o_cur with the chances as functions of o_old.
-    slope = torch.autograd.grad(task.weighted(z, q, chance, rows), current, create_graph=True)[0].reshape(-1)
-
-    def hessian(values, of):
-        return torch.stack([torch.autograd.grad(v, of, retain_graph=True)[0].reshape(-1) for v in values])
-
-    return r.T @ hessian(first, current) @ r, r.T @ hessian(slope, old) @ r
+    z, q = current.log_softmax(1), old.log_softmax(1)
+    # Samples move with the behaviour policy: the chances are functions of o_old.
+    slope = torch.autograd.grad(z, current, task.slope(z, q, task.of_answers(q).sum(1).exp()), create_graph=True)[0].reshape(-1)
+    hessian = [torch.stack([torch.autograd.grad(v, of, retain_graph=True)[0].reshape(-1) for v in slope]) for of in (current, old)]
+    return [r.T @ h @ r for h in hessian]
 
 
 def full(fresh, stale, momentum, interval, scale):
@@ -274,13 +309,25 @@ def full(fresh, stale, momentum, interval, scale):
     return (low + high) / 2
 
 
+def cells(text):
+    """The pairs (μ, K) of μ:K,μ:K."""
+    found = []
+    for cell in text.split(","):
+        momentum, _, interval = cell.partition(":")
+        found.append((float(momentum), int(interval)))
+        if not (0 <= found[-1][0] < 1 and found[-1][1] >= 1):
+            raise ValueError(cell)
+    return found
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--nanogpt", default="", help="a checkout of karpathy/nanoGPT")
     p.add_argument("--tiny-grpo", default="", help="a checkout of open-thought/tiny-grpo")
     p.add_argument("--trl", default="", help="a checkout of huggingface/trl")
-    p.add_argument("--cells", type=lambda text: [tuple(c.split(":")) for c in text.split(",")], default=[("0", "1"), ("0", "2"), ("0", "3"), ("0", "4"), ("0.9", "4")],
-                   help="momentum:interval, with commas between them")
+    p.add_argument("--size", choices=SIZES, default="small", help="of the network and its answers (%(default)s)")
+    p.add_argument("--device", default="cpu", help="where PyTorch computes, in float64 (%(default)s)")
+    p.add_argument("--cells", type=cells, default="0:1,0:2,0:3,0:4,0.9:4", help="momentum:interval, with commas between them (%(default)s)")
     c = p.parse_args()
     if not c.nanogpt:
         print("skipped: no checkout of nanoGPT", file=sys.stderr)
@@ -289,26 +336,27 @@ def main():
         if not folder:
             print(f"skipped: no checkout of {name}", file=sys.stderr)
             continue
-        task = Task(nano_gpt(c.nanogpt), make(folder))
-
-        def part_loss(z, q, rows):
-            z, q = z.view(-1, ARMS), q.view(-1, ARMS)
-            return task.weighted(z, q, task.rest[rows].exp(), rows)
-
-        everything = list(range(PROMPTS))
-        found = stiffness.measure(task.model, [everything] * 2, lambda rows: task.log_probs()[rows].reshape(-1), part_loss, keep=True, tolerance=1e-6, products=60)
-        fresh, stale = matrices(task)
+        start = time.monotonic()
+        task = Task(nano_gpt(c.nanogpt, **SIZES[c.size]), make(folder), SIZES[c.size]["tokens"], c.device)
+        found = task.measured()
         pair = [found["fresh"]["value"], found["total"]["value"]]
-        print(json.dumps({"loss": name, "weights": found["parameters"], "fresh": pair[0], "total": pair[1], "dense": [stiffness.top(fresh), stiffness.top(fresh + stale)],
-                          "force": float(task.force(task.rest, task.rest).norm())}), flush=True)
+        about = {"loss": name, "weights": found["parameters"], "contexts": len(task.rest), "answers": len(task.taken), "fresh": pair[0], "total": pair[1],
+                 "fresh_along_total": found["fresh_along_total"], "total_along_fresh": found["total_along_fresh"],
+                 "products": [found["fresh"]["products"], found["total"]["products"]], "force": task.off_rest()}
+        if c.size == "small":
+            fresh, stale = matrices(task)
+            about["dense"] = [stiffness.top(fresh), stiffness.top(fresh + stale)]
+        print(json.dumps(about | {"seconds": round(time.monotonic() - start)}), flush=True)
         one = torch.ones(1, 1).double()
-        for momentum, interval in c.cells:
-            mu, k = float(momentum), int(interval)
+        for mu, k in c.cells:
+            start = time.monotonic()
             predicted = full(pair[0] * one, (pair[1] - pair[0]) * one, mu, k, 2 * (1 + mu) / pair[0] * (0.2 if mu else 1))
-            all_modes = full(fresh, stale, mu, k, predicted)
             located = locate(task, mu, k)
-            print(json.dumps({"loss": name, "momentum": mu, "interval": k, "located": located, "located_over_pair": located / predicted,
-                              "located_over_full": located / all_modes, "located_over_one_number": located * pair[1] / (2 * (1 + mu))}), flush=True)
+            cell = {"loss": name, "momentum": mu, "interval": k, "located": located, "located_over_pair": located / predicted,
+                    "located_over_one_number": located * pair[1] / (2 * (1 + mu))}
+            if c.size == "small":
+                cell["located_over_full"] = located / full(fresh, stale, mu, k, predicted)
+            print(json.dumps(cell | {"seconds": round(time.monotonic() - start)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -139,6 +139,8 @@ class Problem:
         """Raises BadInput where the closures do not give what is wanted."""
         part = self.parts[0]
         z, outputs = self.outputs(part)
+        if not torch.is_tensor(z):
+            raise BadInput(f"log_probs: got a {type(z).__name__}, want a tensor, or a tuple of two")
         if not z.requires_grad:
             raise BadInput("log_probs: got no graph, want log-probabilities computed with gradients")
         if self.gauss_newton and outputs is z:
@@ -152,8 +154,12 @@ class Problem:
             raise BadInput("log_probs: two passes differ: turn dropout and other randomness off")
         q = z.detach().clone().requires_grad_()
         value = self.loss(z, q, part)
+        if not torch.is_tensor(value):
+            raise BadInput(f"loss: got a {type(value).__name__}, want a tensor that is computed with gradients")
         if value.dim() != 0 or not torch.isfinite(value):
             raise BadInput(f"loss: got {value.detach()}, want one finite number")
+        if not value.requires_grad:
+            raise BadInput("loss: got no graph, want a number that is computed with gradients from the log-probabilities")
         if torch.autograd.grad(value, z, retain_graph=True, allow_unused=True)[0] is None:
             raise BadInput("loss: it does not depend on the log-probabilities that it is given")
         seen = torch.autograd.grad(value, q, allow_unused=True)[0]

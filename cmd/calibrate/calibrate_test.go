@@ -222,7 +222,7 @@ func TestReducedBudget(t *testing.T) {
 	}
 	for _, c := range cells {
 		budget := c.reducedBudget()
-		plan, err := c.plan(1, budget)
+		plan, err := c.plan(1, budget, theory.NewCache())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestReducedBudget(t *testing.T) {
 // The confidence of a plan, shared among its verdicts, gives each of them 95 %.
 func TestConfidenceOfEachVerdict(t *testing.T) {
 	for claim, want := range map[string]float64{"relaxation": 0.95, "saturation-fit": 0.90, "stiffness": 0.85} {
-		plan, err := cellOf(t, claim).plan(1, allData)
+		plan, err := cellOf(t, claim).plan(1, allData, theory.NewCache())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestBandOfTrajectoryClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := c.plan(1, allData)
+	plan, err := c.plan(1, allData, theory.NewCache())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"grposim/cmd/internal/tool"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
 )
 
 // Requirements.
@@ -75,7 +76,7 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows rows, er
 
 // controlShifts returns by how much the control moves each of the cell's quantities.
 func (c *cell) controlShifts() ([]sweeps.Shift, error) {
-	plan, err := c.plan(1, allData)
+	plan, err := c.plan(1, allData, theory.NewCache())
 	if err != nil {
 		return nil, err
 	}

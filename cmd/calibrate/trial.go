@@ -11,6 +11,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // confidence is the confidence of every single interval.
@@ -68,8 +69,14 @@ type trial struct {
 // trials runs seeds 1 to n, as many at the same time as there are workers, and judges the data of
 // each once for every confidence. It returns the trials by confidence and seed.
 func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, confidences ...float64) ([][]trial, error) {
+	caches := make(chan *theory.Cache, workers) // of predictions, which seeds share: one goroutine at a time has each
+	for range workers {
+		caches <- theory.NewCache()
+	}
 	bySeed, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (judged []trial, err error) {
-		plan, err := c.plan(i+1, budget)
+		cache := <-caches
+		defer func() { caches <- cache }()
+		plan, err := c.plan(i+1, budget, cache)
 		if err != nil {
 			return nil, err
 		}
@@ -128,8 +135,8 @@ func judge(plan *sweeps.Plan, outcomes map[string]*store.Outcome, confidence flo
 	return t, nil
 }
 
-// plan plans the cell under a seed.
-func (c *cell) plan(seed int, budget dataBudget) (*sweeps.Plan, error) {
+// plan plans the cell under a seed, with a cache of predictions.
+func (c *cell) plan(seed int, budget dataBudget, cache *theory.Cache) (*sweeps.Plan, error) {
 	set := []string{fmt.Sprintf("seed=%d", seed)}
 	if budget == fewReplicas {
 		least := leastReplicas
@@ -145,7 +152,7 @@ func (c *cell) plan(seed int, budget dataBudget) (*sweeps.Plan, error) {
 	if budget == fewDraws {
 		spec.Checks[0].Draws = reduce(spec.Checks[0].Draws, drawsDivisor, leastDraws)
 	}
-	return sweeps.NewPlan(spec), nil
+	return sweeps.NewPlanWith(spec, cache), nil
 }
 
 // band returns the simultaneous band of the mean reward, an interval for each recorded

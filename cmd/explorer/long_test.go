@@ -76,7 +76,8 @@ func TestLongExplorerInBrowser(t *testing.T) {
 	t.Log(shown.Text())
 }
 
-// As WebAssembly, and so in the page, the runs have the same bits as everywhere.
+// As WebAssembly, and so in the page, the runs have the same bits as everywhere. With -trimpath
+// the packages are those of the page, and are compiled once for both.
 func TestLongExplorerRuns(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("needs node (Debian: nodejs)")
@@ -85,7 +86,7 @@ func TestLongExplorerRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := exec.CommandContext(t.Context(), "go", "test", "-count", "1", "-exec", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"),
+	test := exec.CommandContext(t.Context(), "go", "test", "-count", "1", "-trimpath", "-exec", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"),
 		"-run", "TestRunsAreTheSameEverywhere", "grposim/cmd/explorer/explore")
 	test.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=")
 	if out, err := test.CombinedOutput(); err != nil {

@@ -39,6 +39,9 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		if c.Flags().Changed("stiffness") {
 			return adviseGauge(f.out, c, args, &f)
 		}
+		if err := f.gauge.absent(c); err != nil && len(args) == 0 {
+			return usageError{err}
+		}
 		if err := arguments(cobra.ExactArgs(1))(c, args); err != nil {
 			return err
 		}

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -12,12 +14,9 @@ import (
 	"grposim/sweeps"
 )
 
-// In Chromium a page of several experiments, a page of one and a page of a map have no
-// console messages, no serious finding of axe-core and no sideways scrolling, in light and
-// dark, on a desktop and a phone; on the phone tables and figures fit, and no word is broken
-// in the middle. Their print has every row of every table, whatever is folded or
-// filtered, and whole figures. Every file that they link to is there.
-func TestLongReportInBrowser(t *testing.T) {
+// browser returns the path of Chromium, and skips a test where it, or what drives it, is missing.
+func browser(t *testing.T) string {
+	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("needs chromium (Debian: chromium)")
@@ -25,6 +24,56 @@ func TestLongReportInBrowser(t *testing.T) {
 	if exec.Command("node", "-e", `require("playwright-core"), require("axe-core")`).Run() != nil {
 		t.Skip("node has no playwright-core and axe-core (npm; their folder in NODE_PATH)")
 	}
+	return chromium
+}
+
+// The page of 2000 cells has less than 5 MB and a sample of them. From a file, as a browser opens it, it shows all of cells.csv, once it
+// is given that, and finds cells in it. With --all it has a row for each cell.
+func TestLongWholeTableInBrowser(t *testing.T) {
+	chromium := browser(t)
+	dir := t.TempDir()
+	config, out, all := filepath.Join(dir, "many.yaml"), filepath.Join(dir, "out"), filepath.Join(dir, "all.html")
+	text := `name: many
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8}
+optimizer: {learning_rate: 0.1}
+run: {steps: 2, replicas: 4}
+sweep: [{param: seed, range: {from: 1001, to: 3000, step: 1}}]
+`
+	if err := os.WriteFile(config, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	grposim(t, 0, "sweep", config, "--out", out)
+	grposim(t, 0, "report", out, "--all", "--out", all)
+	rows := func(file string) (rows, size int) {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(page, []byte("<tr><td>seed=")), len(page)
+	}
+	if n, size := rows(filepath.Join(out, "report.html")); n > 1500 || n < 500 || size > 5_000_000 {
+		t.Errorf("a page of %d bytes with %d rows", size, n)
+	}
+	if n, _ := rows(all); n != 2000 {
+		t.Errorf("%d rows with --all", n)
+	}
+	script := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "whole.js"), chromium,
+		filepath.Join(out, "report.html"), filepath.Join(out, "cells.csv"), "SEED=2345")
+	said, err := script.CombinedOutput()
+	if want := "1 to 100 of 2000 rows 100\n101 to 200 of 2000 rows 100\n1 to 1 of 1 rows 1\n"; err != nil || string(said) != want {
+		t.Errorf("%v\n%swant %s", err, said, want)
+	}
+}
+
+// In Chromium a page of several experiments, a page of one and a page of a map have no
+// console messages, no serious finding of axe-core and no sideways scrolling, in light and
+// dark, on a desktop and a phone; on the phone tables and figures fit, and no word is broken
+// in the middle. Their print has every row of every table, whatever is folded or
+// filtered, and whole figures. Every file that they link to is there.
+func TestLongReportInBrowser(t *testing.T) {
+	chromium := browser(t)
 	dir := t.TempDir()
 	grposim(t, 0, "reproduce", "one-dimension", "saturation-law", "--out", dir)
 	drawn := filepath.Join(t.TempDir(), "map")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +25,15 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 		file, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
 			return usageError{fmt.Errorf("%s: got an existing file, want a new one", args[0])}
+		} else if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return usageError{fmt.Errorf("%s: got a folder that does not exist, want a new file in one that does", args[0])}
 		} else if err != nil {
 			return err
 		}
 		_, err = file.Write(firstNamed(args[0]))
 		if err = errors.Join(err, file.Close()); err == nil {
-			printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], args[0], args[0]))
+			word := shellQuote(pathWord(args[0]))
+			printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], word, word))
 		}
 		return err
 	})

@@ -107,9 +107,12 @@ func (in *input) nearest(path string) string {
 // instead says what is at a path where this kind of input was wanted, and which command reads it;
 // "" where none does.
 func (want *input) instead(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "" // a pipe that has been read would be waited for
+	}
 	for _, in := range inputs {
 		if in != want && in.is(path) {
-			return fmt.Sprintf("got %s, want %s: ", in.name, want.name) + fmt.Sprintf(in.try, path)
+			return fmt.Sprintf("got %s, want %s: ", in.name, want.name) + fmt.Sprintf(in.try, shellQuote(pathWord(path)))
 		}
 	}
 	return ""

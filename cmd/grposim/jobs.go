@@ -3,14 +3,11 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"regexp"
-	"strings"
 	"text/template"
 	"time"
 
@@ -31,7 +28,7 @@ const (
 )
 
 // jobs are a task for each shard of a sweep, and a merge: the flags of the commands that write
-// them, and with them the input of their templates.
+// them, and the input of Slurm's template.
 type jobs struct {
 	Sweep          string // its name
 	Tasks, Workers int
@@ -43,10 +40,9 @@ type jobs struct {
 	Program, Folder string // of Slurm: the path of this program, the folder in which the jobs run
 
 	// Of Kubernetes.
-	Name     string // of the objects
-	Image    string
-	Document string // the configuration, JSON
-	Storage  int    // of the shared volume, GiB
+	image    string
+	document string // the configuration, JSON
+	storage  int    // of the shared volume, GiB
 
 	out string // file; "": stdout
 	set []string
@@ -64,16 +60,16 @@ func newResources(seconds, bytes float64) resources {
 	return resources{max(shortestTime, limit), int(math.Ceil(memoryFactor * bytes / 1e6))}
 }
 
-// newJobs returns a command that writes what a template makes of jobs, which finish completes and
-// checks; submit is the command that submits them.
-func newJobs(name, submit string, stdout, stderr io.Writer, text *template.Template, finish func(j *jobs) error) (*cobra.Command, *jobs) {
+// newJobs returns a command that writes jobs, which finish completes and checks; submit is the
+// command that submits them.
+func newJobs(name, submit string, stdout, stderr io.Writer, finish func(j *jobs) error, write func(j *jobs, w io.Writer) error) (*cobra.Command, *jobs) {
 	j := new(jobs)
 	c := newCommand(name, cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		spec, err := readSpec(stderr, config.ToJudge, args[0], j.set)
 		if err != nil {
 			return err
 		}
-		j.Sweep, j.Results, j.Document, j.Config = spec.Name, resultsFolder(spec.Name), string(spec.Document()), args
+		j.Sweep, j.Results, j.document, j.Config = spec.Name, resultsFolder(spec.Name), string(spec.Document()), []string{pathWord(args[0])}
 		for _, set := range j.set {
 			j.Config = append(j.Config, "--set", set)
 		}
@@ -81,12 +77,12 @@ func newJobs(name, submit string, stdout, stderr io.Writer, text *template.Templ
 			return err
 		}
 		if j.out == "" {
-			return text.Execute(stdout, j)
+			return write(j, stdout)
 		}
-		if err := store.ReplaceFile(j.out, func(w io.Writer) error { return text.Execute(w, j) }); err != nil {
+		if err := store.ReplaceFile(j.out, func(w io.Writer) error { return write(j, w) }); err != nil {
 			return err
 		}
-		printLines(stderr, fmt.Sprintf("wrote %s: submit it with `%s %s`", j.out, submit, j.out))
+		printLines(stderr, fmt.Sprintf("wrote %s: submit it with `%s %s`", j.out, submit, shellQuote(pathWord(j.out))))
 		return nil
 	})
 	c.ValidArgsFunction = completeConfiguration
@@ -113,7 +109,7 @@ func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	}
 	j.Task = newResources(f.LargestShard(spec, j.Tasks))
 	j.Merge = newResources(f.Judging, f.JudgingMemory)
-	j.Storage = int(math.Ceil(storageFactor * float64(f.Bytes) / (1 << 30)))
+	j.storage = int(math.Ceil(storageFactor * float64(f.Bytes) / (1 << 30)))
 	return nil
 }
 
@@ -123,68 +119,20 @@ var slurmText string
 var slurmTemplate = template.Must(template.New("slurm").Funcs(template.FuncMap{"hours": hours, "quote": shellQuote}).Parse(slurmText))
 
 func newSlurm(stdout, stderr io.Writer) *cobra.Command {
-	c, _ := newJobs("slurm", "sh", stdout, stderr, slurmTemplate, func(j *jobs) (err error) {
+	c, _ := newJobs("slurm", "sh", stdout, stderr, func(j *jobs) (err error) {
 		if j.Program, err = os.Executable(); err == nil {
 			j.Folder, err = os.Getwd()
 		}
-		return err
-	})
+		problems := []error{err, checkWord("the path of grposim", j.Program), checkWord("the folder", j.Folder), checkWord("--cache", j.Cache)}
+		for _, word := range j.Config {
+			problems = append(problems, checkWord("the command line", word))
+		}
+		return errors.Join(problems...)
+	}, func(j *jobs, w io.Writer) error { return slurmTemplate.Execute(w, j) })
 	return c
 }
 
 // hours formats a time limit as Slurm reads it, H:MM:SS.
 func hours(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:00", int(d.Hours()), int(d.Minutes())%60)
-}
-
-var plainWord = regexp.MustCompile(`^[\w./:=,+@%-]+$`)
-
-// shellQuote quotes words for a POSIX shell.
-func shellQuote(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		if quoted[i] = word; !plainWord.MatchString(word) {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-//go:embed kubernetes.yaml.tmpl
-var kubernetesText string
-
-var kubernetesTemplate = template.Must(template.New("kubernetes").Funcs(template.FuncMap{"json": jsonText}).Parse(kubernetesText))
-
-// maxConfigMap is the size of the largest configuration that a ConfigMap takes, in bytes.
-const maxConfigMap = 1_000_000
-
-func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
-	c, j := newJobs("kubernetes", "kubectl apply -f", stdout, stderr, kubernetesTemplate, func(j *jobs) error {
-		j.Name = objectName(j.Sweep)
-		var problems []error
-		if j.Image == "" {
-			problems = append(problems, usageError{errors.New("--image: got nothing, want the name of an image that holds grposim")})
-		}
-		if j.Cache != "" && !plainWord.MatchString(j.Cache) {
-			problems = append(problems, usageError{fmt.Errorf("--cache: got %q, want a path in the volume of letters, digits and ./:=,+@%%-_", j.Cache)})
-		}
-		if n := len(j.Document); n > maxConfigMap {
-			problems = append(problems, usageError{fmt.Errorf("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap", j.Config[0], n, maxConfigMap)})
-		}
-		return errors.Join(problems...)
-	})
-	c.Flags().StringVar(&j.Image, "image", "", "name of an image that holds grposim; required")
-	return c
-}
-
-// objectName returns a name of Kubernetes objects, which is shorter than that of a sweep can
-// be, and neither begins nor ends with a hyphen.
-func objectName(sweep string) string {
-	return strings.TrimRight("grposim-"+strings.Trim(sweep[:min(len(sweep), 40)], "-"), "-")
-}
-
-// jsonText formats a text as JSON, which YAML reads.
-func jsonText(text string) (string, error) {
-	data, err := json.Marshal(text)
-	return string(data), err
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // manifest returns the objects of the manifest of the smallest sweep, by kind and name.
-func manifest(t *testing.T) map[string]any {
+func manifest(t *testing.T, flags ...string) map[string]any {
 	t.Helper()
-	text, _ := grposim(t, 0, "kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000")
+	text, _ := grposim(t, 0, append([]string{"kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000"}, flags...)...)
 	objects := make(map[string]any)
 	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
 		var object map[string]any
@@ -65,6 +65,23 @@ func TestKubernetesSchemas(t *testing.T) {
 	delete(spec, "template")
 	if problems := schemas.problems(map[string]any{"$ref": "/io.k8s.api.batch.v1.JobSpec"}, spec, "spec"); len(problems) != 3 {
 		t.Errorf("three mistakes give %q", problems)
+	}
+}
+
+// A folder of the cache is one word of a shell, whatever its name means in YAML or to Kubernetes.
+func TestKubernetesCache(t *testing.T) {
+	for cache, want := range map[string]string{"a:": "a:", "- b": "'- b'", "it's": `'it'\''s'`, "$(HOME) #": "'$$(HOME) #'", `"{{`: `'"{{'`} {
+		job := manifest(t, "--cache", cache)["Job grposim-smoke"]
+		arguments := at(job, "spec", "template", "spec", "containers", 0, "args")
+		if text := fmt.Sprint(arguments); fmt.Sprintf("%T", at(arguments, 0)) != "string" || !strings.HasSuffix(text, "--workers 1 --cache "+want+"]") {
+			t.Errorf("%q: got %q, want it to end with %s", cache, text, want)
+		}
+	}
+	for _, flags := range [][]string{{"--cache", "a\nb"}, {"--cache", "a\u200bb"}, {"--image", "a\rb"}} {
+		_, errs := grposim(t, exitUsage, append([]string{"kubernetes", "smoke", "--tasks", "2", "--image", "i"}, flags...)...)
+		if !strings.Contains(errs, flags[0]+": got ") {
+			t.Errorf("%q: got %s", flags, errs)
+		}
 	}
 }
 

@@ -20,8 +20,8 @@ const grace = 800 * time.Millisecond
 
 // garbage is the share of the memory in use, in percent, by which it grows before it is
 // collected, unless the environment variable GOGC says otherwise. Go's default, 100, costs a large
-// sweep a quarter more memory; its time goes into floating point, not into collecting.
-const garbage = 50
+// sweep half as much memory again; its time goes into floating point, not into collecting.
+const garbage = 30
 
 func main() {
 	if os.Getenv("GOGC") == "" {
@@ -38,7 +38,7 @@ func main() {
 		signal.Stop(signals) // a second signal ends the process at once
 		cancel(cause)
 		time.Sleep(grace)
-		os.Exit(exitCode(os.Stderr, cause))
+		os.Exit(exitCode(os.Stderr, interrupted(cause, os.Args[1:])))
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

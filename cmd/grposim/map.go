@@ -13,6 +13,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/report"
 	"grposim/sweeps/store"
 	"grposim/training/logs"
 )
@@ -150,7 +151,7 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *swee
 	if err := store.WriteFile(filepath.Join(m.out, d.name+".csv"), d.table); err != nil {
 		return err
 	}
-	if _, err := writeReport(ctx, m.out, experiment, display); err != nil {
+	if _, err := writeReport(ctx, m.out, experiment, report.Sample, display); err != nil {
 		return err
 	}
 	p := &page{w: stdout}

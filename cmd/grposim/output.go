@@ -95,14 +95,14 @@ func knownColumns(rows [][]string) [][]string {
 // printCells prints what was measured in the cells of an experiment without checks, the
 // first ones of many.
 func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
-	cells, failure := e.CellRows()
-	rows := [][]string{upper(sweeps.CellColumns)}
-	for row := range cells {
-		if len(rows) > mostRows && !o.all {
-			break
+	var shown []int
+	for i := range e.Plan.Cells {
+		if i < mostRows || o.all {
+			shown = append(shown, i)
 		}
-		rows = append(rows, row)
 	}
+	cells, failure := e.CellRows(shown)
+	rows := slices.AppendSeq([][]string{upper(sweeps.CellColumns)}, cells)
 	if p.err = failure(); p.err != nil {
 		return
 	}
@@ -196,7 +196,7 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 // writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
 // into its results folder dir. Older figures are removed, except maps with a table. It
 // returns the part that the experiment is on a page beside the folder.
-func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display *progress) (report.Part, error) {
+func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress) (report.Part, error) {
 	figures := filepath.Join(dir, "figures")
 	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return report.Part{}, err
@@ -204,7 +204,7 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 	if err := removeFigures(dir, figures); err != nil {
 		return report.Part{}, err
 	}
-	part, err := drawPart(ctx, dir, e, display, func(name string, svg, png []byte) error {
+	part, err := drawPart(ctx, dir, e, extent, display, func(name string, svg, png []byte) error {
 		return writeFigure(figures, name, svg, png)
 	})
 	if err != nil {
@@ -222,7 +222,7 @@ func writeFigure(folder, name string, svg, png []byte) error {
 
 // drawFigures draws figures into a folder, which it makes, and says where they are.
 func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := store.MakeFolder(folder, "folder of figures"); err != nil {
 		return err
 	}
 	for _, f := range figures {
@@ -240,20 +240,24 @@ func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) erro
 
 // drawPart draws the figures of the results folder dir, calls drawn with each, and returns the
 // part that the experiment is on a page inside the folder.
-func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, display *progress, drawn func(name string, svg, png []byte) error) (report.Part, error) {
-	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte), Tables: make(map[string]string)}
+func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress, drawn func(name string, svg, png []byte) error) (report.Part, error) {
+	part := report.Part{Experiment: e, Extent: extent, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte), Tables: make(map[string]string)}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
 		return part, err
 	}
 	part.Run = manifest.Run
+	size := 0
 	for i, f := range e.Figures {
 		display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
-		svg, png, err := report.Draw(f)
+		svg, png, err := report.Draw(extent.Figure(f))
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return part, err
 		}
-		part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
+		if extent.Fits(len(svg), size) {
+			part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
+			size += len(svg)
+		}
 		if err := drawn(f.Name, svg, png); err != nil {
 			return part, err
 		}
@@ -401,7 +405,7 @@ func commandFor(spec *config.Spec) string {
 	built, err := embeddedSpec(config.ToJudge, spec.Name)
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
-		return "grposim sweep " + report.ConfigFile(spec.Name)
+		return "grposim sweep " + pathWord(report.ConfigFile(spec.Name))
 	case suiteOf(spec.Name) == suites[0].name:
 		return "grposim reproduce " + spec.Name
 	case suiteOf(spec.Name) != "":

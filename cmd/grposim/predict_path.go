@@ -81,11 +81,16 @@ func (f *pathFlags) passes() bool {
 	return err == nil && k >= 1 && f.of() == sim.PassAt(k)
 }
 
-// checkPlan returns an error where a cell does not have the quantity.
+// maxPathSteps bounds the steps of a path, each of which is computed: 10 to 40 µs with two arms.
+const maxPathSteps = 10_000_000
+
+// checkPlan returns an error where a cell does not have the quantity, or has a path that takes days.
 func (f *pathFlags) checkPlan(plan *sweeps.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms
-		switch {
+		switch steps := plan.Cells[i].Settings.Run.Steps; {
+		case f.path && steps > maxPathSteps:
+			return usageError{fmt.Errorf("--path: got run.steps %d, want at most %d: every step is computed", steps, maxPathSteps)}
 		case f.passes() && !sim.Binary(arms):
 			return usageError{fmt.Errorf("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)}
 		case f.of() == sim.LogitGap && len(arms) != 2:

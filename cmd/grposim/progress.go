@@ -37,9 +37,6 @@ func newProgress(stderr io.Writer) *progress {
 // Begin starts the display of a sweep.
 func (p *progress) Begin(name string, cells, finished int, work float64) {
 	p.name, p.cells, p.done, p.work, p.worked, p.lastLine = name, cells, finished, work, 0, time.Now()
-	if finished > 0 && finished < cells {
-		p.Note(fmt.Sprintf("%s: continuing after %d of %d cells", name, finished, cells))
-	}
 	if p.terminal && finished < cells {
 		p.newBar(name, int64(work))
 	}

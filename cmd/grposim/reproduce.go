@@ -101,7 +101,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			part, err := writeReport(c.Context(), dir, e, display)
+			part, err := writeReport(c.Context(), dir, e, report.Sample, display)
 			if err != nil {
 				return err
 			}

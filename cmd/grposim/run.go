@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,9 +65,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err, args) })
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
-		err = errors.Join(err, context.Cause(ctx))
+		err = interrupted(errors.Join(err, context.Cause(ctx)), args)
 	}
 	return exitCode(errs, err)
+}
+
+// interruptedError is that of a command that a signal has ended.
+type interruptedError struct {
+	error
+	kept bool // whether the command keeps the cells that are finished
+}
+
+func (e interruptedError) Unwrap() error { return e.error }
+
+// interrupted returns the error of a command line that a signal has ended.
+func interrupted(err error, args []string) error {
+	kept := false
+	if c, _, unknown := newRoot(nil, nil).Find(args); unknown == nil {
+		kept = slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name()) && !slices.Contains(args, "--dry-run")
+	}
+	return interruptedError{err, kept}
 }
 
 // exitCode prints the error of a command, nil if there is none, and returns the exit
@@ -89,11 +107,16 @@ func exitCode(stderr io.Writer, err error) int {
 		printInternalError(stderr, panicked, panicked.Stack)
 		return exitDamaged
 	case errors.Is(err, context.Canceled):
-		printLines(stderr, "interrupted: finished cells are kept; run the same command again to continue")
+		text, code := "interrupted", exitInterrupted
 		if errors.Is(err, errTerminated) {
-			return exitTryAgain
+			text, code = "terminated", exitTryAgain
 		}
-		return exitInterrupted
+		var signalled interruptedError
+		if errors.As(err, &signalled) && signalled.kept {
+			text += ": finished cells are kept; run the same command again to continue"
+		}
+		printLines(stderr, text)
+		return code
 	}
 	printLines(stderr, err.Error())
 	if errors.As(err, &inUse) {

@@ -104,6 +104,9 @@ def good(): return base
 def short(): return {"model": model}
 def one(): return {**base, "parts": [0], "adam": torch.optim.Adam(model.parameters())}
 def still(): return {**base, "log_probs": lambda part: torch.zeros(3)}
+def listed(): return {**base, "log_probs": lambda part: [0.0]}
+def numbered(): return {**base, "loss": lambda z, q, part: 1.0}
+def held(): return {**base, "loss": lambda z, q, part: z.detach().mean()}
 def detached(): return {**base, "loss": lambda z, q, part: -(z - q.detach()).exp().mean()}
 def noisy(): return {**base, "log_probs": lambda part: model(torch.rand(3, 1))[:, 0]}
 `)
@@ -131,6 +134,9 @@ for line in lines:
 		{"r.py:one --adam --products 1", "stiffness.py: parts: want a list of two or more: the error comes from their differences\n" +
 			"stiffness.py: products: got 1, want 2 or more\n" +
 			"stiffness.py: adam: 2 of 2 parameters have no second moment: take the optimizer that trains this model, after its first step\n"},
+		{"r.py:listed", "stiffness.py: log_probs: got a list, want a tensor, or a tuple of two\n"},
+		{"r.py:numbered", "stiffness.py: loss: got a float, want a tensor that is computed with gradients\n"},
+		{"r.py:held", "stiffness.py: loss: got no graph, want a number that is computed with gradients from the log-probabilities\n"},
 		{"r.py:still", "stiffness.py: log_probs: got no graph, want log-probabilities computed with gradients\n"},
 		{"r.py:detached", "stiffness.py: loss: it depends on q without a gradient: do not detach q inside\n"},
 		{"r.py:noisy", "stiffness.py: log_probs: two passes differ: turn dropout and other randomness off\n"},
@@ -183,27 +189,39 @@ func TestGaugeDocument(t *testing.T) {
 	golden(t, file, replaceBlock(t, text, "foreign", foreignTable(t, root)))
 }
 
-// foreignTable returns the table of what tools/foreign.py printed: make -s foreign … > tools/foreign.jsonl.
+// foreignTable returns the table of what tools/foreign.py printed: make -s foreign … > tools/foreign.jsonl, and the rows of
+// --size large after it.
 func foreignTable(t *testing.T, root string) string {
 	t.Helper()
-	table := "| loss | μ | K | located | over the pair | over all modes | over λ alone |\n|---|---|---|---|---|---|---|\n"
+	table := "| weights | loss | μ | K | λ_f | λ | located | over the pair | over all modes | over λ alone |\n|---|---|---|---|---|---|---|---|---|---|\n"
+	var network struct {
+		Weights      int
+		Fresh, Total float64
+	}
 	for line := range strings.Lines(string(readDocument(t, root, "tools", "foreign.jsonl"))) {
 		var row struct {
 			Loss      string
 			Momentum  float64
 			Interval  int
 			Located   float64
-			Pair      float64 `json:"located_over_pair"`
-			Full      float64 `json:"located_over_full"`
-			OneNumber float64 `json:"located_over_one_number"`
+			Pair      float64  `json:"located_over_pair"`
+			Full      *float64 `json:"located_over_full"`
+			OneNumber float64  `json:"located_over_one_number"`
 		}
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatal(err)
+		for _, into := range []any{&network, &row} {
+			if err := json.Unmarshal([]byte(line), into); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if row.Interval == 0 {
 			continue // the line of the measured stiffness
 		}
-		table += fmt.Sprintf("| %s | %g | %d | %.4g | %.4f | %.4f | %.3f |\n", row.Loss, row.Momentum, row.Interval, row.Located, row.Pair, row.Full, row.OneNumber)
+		full := ""
+		if row.Full != nil {
+			full = fmt.Sprintf("%.4f", *row.Full)
+		}
+		table += fmt.Sprintf("| %d | %s | %g | %d | %.4g | %.4g | %.4g | %.4f | %s | %.3f |\n", network.Weights, row.Loss, row.Momentum, row.Interval, network.Fresh,
+			network.Total, row.Located, row.Pair, full, row.OneNumber)
 	}
 	return table
 }

@@ -110,7 +110,7 @@ func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *
 // folder dir.
 func drawIn(ctx context.Context, dir string, display *progress) func(e *sweeps.Experiment) error {
 	return func(e *sweeps.Experiment) error {
-		_, err := writeReport(ctx, dir, e, display)
+		_, err := writeReport(ctx, dir, e, report.Sample, display)
 		return err
 	}
 }
@@ -135,14 +135,20 @@ func newCheck(stdout, stderr io.Writer) *cobra.Command {
 }
 
 func newReport(stdout, stderr io.Writer) *cobra.Command {
-	var out, trajectories string
+	var (
+		out, trajectories string
+		all               bool
+	)
 	c := newCommand("report", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		display := newProgress(stderr)
+		display, extent := newProgress(stderr), report.Sample
+		if all {
+			extent = report.Everything
+		}
 		switch {
 		case out != "" && trajectories != "":
 			return usageError{errors.New("--out and --trajectories: got both, want one: each writes one file alone")}
 		case out != "":
-			return writePageAlone(c.Context(), stdout, args[0], out, display)
+			return writePageAlone(c.Context(), stdout, args[0], out, extent, display)
 		case trajectories != "":
 			return writeTrajectories(c.Context(), stdout, args[0], trajectories)
 		}
@@ -152,7 +158,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		}
 		parts := make([]report.Part, len(experiments))
 		for i, e := range experiments {
-			if parts[i], err = writeReport(c.Context(), folders[i], e, display); err != nil {
+			if parts[i], err = writeReport(c.Context(), folders[i], e, extent, display); err != nil {
 				return err
 			}
 		}
@@ -164,6 +170,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		_, err = fmt.Fprintln(stdout, filepath.Join(args[0], "report.html"))
 		return err
 	})
+	c.Flags().BoolVar(&all, "all", false, "show every figure, point, cell and verdict, and not a sample of more than a page of 5 MB holds")
 	c.Flags().StringVar(&out, "out", "", "write only the page, into this `file`")
 	c.Flags().StringVar(&trajectories, "trajectories", "", "write only the recorded trajectories, as CSV, into this `file`; - is stdout")
 	return c
@@ -188,14 +195,14 @@ func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string) 
 
 // writePageAlone writes the page over the results in dir into a file, and prints its path. It
 // writes nothing into dir.
-func writePageAlone(ctx context.Context, stdout io.Writer, dir, file string, display *progress) error {
+func writePageAlone(ctx context.Context, stdout io.Writer, dir, file string, extent report.Extent, display *progress) error {
 	folders, experiments, err := checkFolder(ctx, dir, display, sweeps.JudgeStored)
 	if err != nil {
 		return err
 	}
 	parts := make([]report.Part, len(experiments))
 	for i, e := range experiments {
-		if parts[i], err = drawPart(ctx, folders[i], e, display, func(string, []byte, []byte) error { return nil }); err != nil {
+		if parts[i], err = drawPart(ctx, folders[i], e, extent, display, func(string, []byte, []byte) error { return nil }); err != nil {
 			return err
 		}
 		if folders[i] != dir {

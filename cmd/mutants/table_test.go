@@ -127,7 +127,7 @@ var table = []fault{
 	{"rom", "the mean field refreshes its snapshot one step early",
 		"if t%s.period == 0 {", "if (t+1)%s.period == 0 {"},
 	{"rom", "the probability of equal rewards in a group is J^(G−1) + (1−J)^(G−1)",
-		"sum += math.Pow(p, b.size)", "sum += math.Pow(p, b.size-1)"},
+		"sum += fp.Pow(p, b.size)", "sum += fp.Pow(p, b.size-1)"},
 	{"rom", "Adam's critical learning rate is multiplied by 1−β1 instead of divided",
 		"*rate /= 1 - p.Optimizer.Beta1", "*rate *= 1 - p.Optimizer.Beta1"},
 	{"rom", "noise that takes runs to another attractor is in scope",
@@ -146,7 +146,7 @@ var table = []fault{
 		"d[i] = r * r / 1.5", "d[i] = r * r"},
 
 	{"training/diagnose", "the false-alarm probability of an oscillation is that of a single trial frequency",
-		"math.Pow(change.FalseAlarm/trials, 2/(n-4))", "math.Pow(change.FalseAlarm, 2/(n-4))"},
+		"fp.Pow(change.FalseAlarm/trials, 2/(n-4))", "fp.Pow(change.FalseAlarm, 2/(n-4))"},
 
 	{"training/logs", "records of TensorBoard with a wrong checksum are read",
 		"sum != checksum(data) || !t.event(data)", "sum == 0 || !t.event(data)"},

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/rom/fp"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -73,7 +74,7 @@ func expected(context *rom.Params, logits []float64) (probs []float64, reward fl
 		top = max(top, l)
 	}
 	for a, l := range logits {
-		probs[a] = math.Exp(l - top)
+		probs[a] = fp.Exp(l - top)
 		sum += probs[a]
 	}
 	for a, arm := range context.Arms {

@@ -4,14 +4,15 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 )
 
 // Differ returns P = 1 − J^G − (1−J)^G, the probability that the rewards of a group are not
 // all equal, and its derivative G((1−J)^{G−1} − J^{G−1}) in J = j, rest = 1 − J.
 func (c *Counts) Differ(j, rest float64) (p, slope float64) {
 	small := min(j, rest)
-	p = -math.Expm1(c.size*math.Log1p(-small)) - math.Pow(small, c.size)
-	return p, c.size * (math.Pow(rest, c.size-1) - math.Pow(j, c.size-1))
+	p = -math.Expm1(c.size*math.Log1p(-small)) - fp.Pow(small, c.size)
+	return p, c.size * (fp.Pow(rest, c.size-1) - fp.Pow(j, c.size-1))
 }
 
 // filterFactor returns what a filter of groups of equal rewards multiplies φ by, and the
@@ -31,7 +32,7 @@ func (c *Counts) filterFactor(j, rest float64) (factor, slope float64) {
 	}
 	b := float64(c.e.GroupsPerStep)
 	some := -math.Expm1(b * math.Log1p(-p))
-	return some / p, dp * (b*math.Pow(1-p, b-1) - some/p) / p
+	return some / p, dp * (b*fp.Pow(1-p, b-1) - some/p) / p
 }
 
 // Successes returns the law of the number S of successes of a group that exerts a force:
@@ -93,7 +94,7 @@ func (c *Counts) dropped(v [][]float64, f []float64, p float64) {
 		}
 	}
 	b := float64(c.e.GroupsPerStep)
-	none := math.Pow(1-p, b)
+	none := fp.Pow(1-p, b)
 	for a, row := range v {
 		for c := range row {
 			row[c] = b * (inverse*row[c] + none*(1-none)*f[a]*f[c])

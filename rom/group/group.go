@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/weight"
 )
 
@@ -200,7 +201,7 @@ func (b *base) EqualRewards(probs []float64) float64 { return b.equal(b.Values(p
 // equal returns Σp^G.
 func (b *base) equal(values []float64) (sum float64) {
 	for _, p := range values {
-		sum += math.Pow(p, b.size)
+		sum += fp.Pow(p, b.size)
 	}
 	return sum
 }

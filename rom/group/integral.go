@@ -144,7 +144,7 @@ func newIntegral(arms []option.Arm, e *option.Estimator) *integral {
 				if atoms > 0 {
 					power, breadth = 1, 1
 				}
-				term = max(term, l.second*(l.own[j]+l.smear)*math.Pow(l.slope[j], power/2)/(step*math.Sqrt(u*breadth)))
+				term = max(term, l.second*(l.own[j]+l.smear)*fp.Pow(l.slope[j], power/2)/(step*math.Sqrt(u*breadth)))
 			} else if !separate {
 				term = math.MaxFloat64
 			}

@@ -94,7 +94,7 @@ func (a *pooled) phiAndSlope(j, rest float64) (phi, slope float64) {
 		own, psi := pair.Mean(func(t int) float64 { return e(t + 1) }), all.Mean(e)
 		ownSlope := (a.size - 2) * single.Mean(func(t int) float64 { return e(t+2) - e(t+1) })
 		psiSlope := a.size * fewer.Mean(func(t int) float64 { return e(t+1) - e(t) })
-		others := node.first * math.Pow(psi, b-1)
+		others := node.first * fp.Pow(psi, b-1)
 		phi += others * own
 		slope += others * (ownSlope + (b-1)*own*psiSlope/psi)
 	}
@@ -123,9 +123,9 @@ func (a *pooled) moments(j, rest float64) (g moments) {
 			r += w * (share - j)
 			xr += w * q * (share - j)
 		}
-		one, two := math.Pow(psi, b-1), 0.0
+		one, two := fp.Pow(psi, b-1), 0.0
 		if b > 1 {
-			two = (b - 1) * math.Pow(psi, b-2)
+			two = (b - 1) * fp.Pow(psi, b-2)
 		}
 		g.mean += node.first * one * x
 		g.up += node.second * one * up

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/fp"
 )
 
 // Closed forms of docs/theory.md §5 for one mode whose whole force is frozen
@@ -41,7 +42,7 @@ func newBlockSums(mu float64, k int) blockSums {
 		}
 		return b
 	}
-	power := math.Pow(mu, float64(k))
+	power := fp.Pow(mu, float64(k))
 	s := (1 - power) / (1 - mu)
 	return blockSums{mu: mu, s: s, a: (float64(k) - mu*s) / (1 - mu), power: power, k: k}
 }

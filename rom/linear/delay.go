@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/scope"
 )
 
@@ -47,7 +48,7 @@ func (d delay) limit(n int, _ bool) scope.Reason {
 
 // onCircle is of filtered: e^{−iτw}, and onLine z^{−τ}.
 func (d delay) onCircle(w float64) complex128 { return cmplx.Rect(1, -float64(d.steps)*w) }
-func (d delay) onLine(z float64) float64      { return math.Pow(z, -float64(d.steps)) }
+func (d delay) onLine(z float64) float64      { return fp.Pow(z, -float64(d.steps)) }
 func (d delay) resolution() int               { return d.steps }
 
 func (d delay) threshold(of Event, m *Mode) Threshold {

@@ -87,7 +87,7 @@ var weightings = [...]row{
 			// 4σ(1−σ) = 1/cosh²(x/2), which is 0 long before cosh overflows
 			of := func(tau float64) float64 {
 				ratio := min(ratio, 1e300)
-				c := math.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
+				c := fp.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
 				return ratio / (c * c)
 			}
 			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)

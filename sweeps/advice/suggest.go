@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fp"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -213,7 +214,7 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 
 // rounded rounds to two significant digits, to what a suggestion prints.
 func rounded(x float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	unit := fp.Pow(10, math.Floor(math.Log10(x))-1)
 	return config.Round(math.Round(x/unit) * unit)
 }
 

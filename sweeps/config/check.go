@@ -75,10 +75,10 @@ var checkKeys = slices.Concat([]checkKey{
 		schema: func() object { return object{"enum": claimNames()} }, write: func(c *Check) any { return c.Claim.Name }},
 	{Key: Key{Path: "about", Doc: "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it."},
 		schema: schemaAbout, write: func(c *Check) any { return c.About.document() }},
-	{Key: Key{Path: "margin", Kind: NumberValue, Range: positive, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
+	{Key: Key{Path: "margin", Kind: NumberValue, Range: margins, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
 		field: func(c *Check) any { return &c.Margin }},
 	{
-		Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: nonNegative, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
+		Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: absoluteMargins, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
 		write: func(c *Check) any { // it may be 0
 			if c.Margin > 0 || c.Hypothesis != nil && c.Hypothesis.Relation != Equals {
 				return nil
@@ -134,7 +134,7 @@ var checkKeys = slices.Concat([]checkKey{
 // relationKey is the row of a key that gives a hypothesis.
 func relationKey(relation Relation, doc string) checkKey {
 	return checkKey{
-		Key: Key{Path: string(relation), Kind: NumberValue, Range: anyNumber, Doc: doc},
+		Key: Key{Path: string(relation), Kind: NumberValue, Range: hypotheses, Doc: doc},
 		write: func(c *Check) any {
 			if c.Hypothesis == nil || c.Hypothesis.Relation != relation {
 				return nil
@@ -294,7 +294,7 @@ func (c *checkReader) hypothesis() {
 		case c.Hypothesis != nil:
 			c.reject(path, "got %s and %s, want one of them", c.Hypothesis.Relation, relation)
 		default:
-			x, ok := c.number(f, path, anyNumber, "a number")
+			x, ok := c.number(f, path, hypotheses, "a number "+hypotheses.String())
 			if !ok {
 				x = math.NaN() // no other problem follows from it
 			}
@@ -316,11 +316,11 @@ func (c *checkReader) margins() {
 	relative, absolute := c.fields["margin"], c.fields["absolute_margin"]
 	margin, absoluteMargin := c.path+".margin", c.path+".absolute_margin"
 	if absolute != nil {
-		want := "a number > 0"
+		want := "a number " + margins.String()
 		if c.fields["locate"] != nil {
 			want += ", or 0 where " + LagIntervalKey + " is located and the exact prediction is judged (both are whole numbers)"
 		}
-		x, ok := c.number(absolute, absoluteMargin, nonNegative, want)
+		x, ok := c.number(absolute, absoluteMargin, absoluteMargins, want)
 		if wholeNumbers := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact(); ok && x == 0 && !wholeNumbers {
 			c.want(absolute, absoluteMargin, want)
 		}

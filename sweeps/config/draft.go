@@ -34,16 +34,17 @@ func (d draft) settings() Settings {
 		k.set(&s, perArm(v, groups, len(s.Bandit.Arms)))
 	}
 	for i, k := range Keys {
-		if d.follows(i) {
+		if follows(i, d[i]) {
 			k.set(&s, k.follow(&s))
 		}
 	}
 	return s
 }
 
-// follows reports whether key i takes a default that depends on other keys.
-func (d draft) follows(i int) bool {
-	return Keys[i].follow != nil && (d[i] == nil || Keys[i].Path == ScheduleTotalKey && d[i] == 0)
+// follows reports whether key i, to which a draft gives a value, takes a default that depends on
+// other keys.
+func follows(i int, given any) bool {
+	return Keys[i].follow != nil && (given == nil || Keys[i].Path == ScheduleTotalKey && given == 0)
 }
 
 // perArm converts a list with one entry per item of bandit.arms to one entry per arm;

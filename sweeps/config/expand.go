@@ -3,6 +3,8 @@ package config
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // Point is one cell of a sweep before it is planned. Points share the slices
@@ -18,13 +20,13 @@ type Point struct {
 func (s *Spec) Points() []Point {
 	points := make([]Point, 0, s.Size())
 	for p := range s.EachPoint {
-		points = append(points, p)
+		points = append(points, *p)
 	}
 	return points
 }
 
-// EachPoint yields the points one by one.
-func (s *Spec) EachPoint(yield func(Point) bool) {
+// EachPoint yields the points one by one, each in the place of the one before.
+func (s *Spec) EachPoint(yield func(*Point) bool) {
 	for _, g := range s.Grids() {
 		for _, p := range g.points {
 			if !yield(p) {
@@ -88,32 +90,33 @@ func (g Grid) cells() int {
 	return n
 }
 
-// points yields every point with its index on each axis. The slice of indices is
+// points yields every point with its index on each axis. The slice of indices and the point are
 // reused for the next point.
-func (g Grid) points(yield func([]int, Point) bool) {
+func (g Grid) points(yield func([]int, *Point) bool) {
 	for _, axis := range g.Axes {
 		if len(axis.Points) == 0 {
 			return
 		}
 	}
-	choice := make([]int, len(g.Axes))
-	var last Settings // of the last point that was built from its draft
-	reshaped := g.reshapes()
-	for first := true; ; first = false {
-		set := g.assignments(choice)
-		s := last
+	choice, keys, total := make([]int, len(g.Axes)), g.keys(), keyIndex(ScheduleTotalKey)
+	p := &Point{Variant: g.Name}
+	s := &p.Settings
+	for first, reshaped := true, g.reshapes(); ; first = false {
+		p.Axes = g.assignments(choice)
 		if first || reshaped {
-			last = g.start.with(set).settings()
-			s = last
+			*s = g.start.with(p.Axes).settings()
 		} else {
-			for _, a := range set {
-				Keys[keyIndex(a.Param)].set(&s, a.Value)
+			given := g.start[total]
+			for i, a := range p.Axes {
+				if Keys[keys[i]].set(s, a.Value); keys[i] == total {
+					given = a.Value
+				}
 			}
-			if total := keyIndex(ScheduleTotalKey); g.start.with(set).follows(total) {
-				Keys[total].set(&s, s.Run.Steps)
+			if follows(total, given) {
+				Keys[total].set(s, s.Run.Steps)
 			}
 		}
-		if !yield(choice, Point{Variant: g.Name, Axes: set, Settings: s}) {
+		if !yield(choice, p) {
 			return
 		}
 		axis := len(choice) - 1
@@ -140,10 +143,24 @@ func (g Grid) reshapes() bool {
 	})
 }
 
+// keys lists the indices in Keys of the keys that the axes assign, in the order of assignments.
+func (g Grid) keys() (keys []int) {
+	for _, axis := range g.Axes {
+		for _, param := range axis.Params {
+			keys = append(keys, keyIndex(param))
+		}
+	}
+	return keys
+}
+
 // assignments lists the values that the axes assign at a point, given by its index on
 // each axis.
 func (g Grid) assignments(choice []int) []Assignment {
-	var set []Assignment
+	count := 0
+	for _, axis := range g.Axes {
+		count += len(axis.Params)
+	}
+	set := make([]Assignment, 0, count)
 	for i, axis := range g.Axes {
 		for j, param := range axis.Params {
 			set = append(set, Assignment{Param: param, Value: axis.Points[choice[i]][j]})
@@ -174,7 +191,7 @@ func logPoints(from, to float64, n int) []float64 {
 	points := make([]float64, n)
 	for i := range points {
 		share := float64(i) / float64(n-1)
-		points[i] = Round(math.Exp((1-share)*math.Log(from) + share*math.Log(to)))
+		points[i] = Round(fp.Exp((1-share)*math.Log(from) + share*math.Log(to)))
 	}
 	points[0], points[n-1] = Round(from), Round(to)
 	return points

@@ -47,6 +47,10 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	file := chain[len(chain)-1]
 	l.files = chain
 	root, problems := parseYAML(file, "", data)
+	if len(chain) > 1 && !isConfiguration(root) {
+		l.problems = append(l.problems, silenced(problems, file)...)
+		return nil
+	}
 	l.problems = append(l.problems, problems...)
 	if root == nil {
 		return nil
@@ -90,16 +94,28 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 		l.problem(name.at, extendsKey, "%s: %s", quoteText(name.text), problem)
 		return root
 	}
-	parent := l.tree(append(chain, other), data, read)
-	switch {
-	case parent == nil: // reported
-	case parent.kind != mapping:
-		l.want(parent, "", "a configuration")
-	default:
+	if parent := l.tree(append(chain, other), data, read); parent != nil { // else reported
 		parent.fields = slices.DeleteFunc(parent.fields, func(f field) bool { return f.name == "name" || f.name == "claim" })
 		root.inherit(parent, "")
 	}
 	return root
+}
+
+// isConfiguration reports whether a tree has a key of a configuration.
+func isConfiguration(root *node) bool {
+	return root != nil && slices.ContainsFunc(root.fields, func(f field) bool { return slices.Contains(fileNames(), f.name) })
+}
+
+// silenced returns the problems of a file that another extends and that is no configuration without any
+// text of it: who wrote the other one may name a file that only its reader can read.
+func silenced(problems Problems, file string) Problems {
+	for i := range problems {
+		problems[i].Key, problems[i].Text = "", "got what is not valid YAML of a configuration, want a configuration"
+	}
+	if problems == nil {
+		return Problems{{Source: file, Text: "got a file without a key of a configuration, want a configuration"}}
+	}
+	return problems
 }
 
 // atExtends moves problems of how keys go together, those from index first on, that lie in
@@ -127,9 +143,13 @@ func (l *loader) atExtends(first int) {
 // inherit adds the fields of parent that n does not have. Sections are joined key by key;
 // any other value is taken over as a whole.
 func (n *node) inherit(parent *node, path string) {
+	index := make(map[string]int)
+	for i, own := range n.fields {
+		index[own.name] = i
+	}
 	for _, f := range parent.fields {
-		i := slices.IndexFunc(n.fields, func(own field) bool { return own.name == f.name })
-		if i < 0 {
+		i, given := index[f.name]
+		if !given {
 			n.fields = append(n.fields, f)
 			continue
 		}

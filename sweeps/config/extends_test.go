@@ -122,6 +122,26 @@ func TestExtendsProblems(t *testing.T) {
 	}
 }
 
+// A file that is no configuration is refused without its text: its reader need not be who wrote the name.
+func TestExtendsTellsNothing(t *testing.T) {
+	files := map[string]string{
+		"shadow": "root:$6$secret:19000:0:::\n", "list": "- secret\n", "keys": "secret: 1\npassword: secret\n", "alias": "a: *secret\n",
+		"syntax": "name: [secret\n", "quoted": "\"secret\"", "tag": "!secret b: 1\n", "empty": "",
+	}
+	for name := range files {
+		files[name+".yaml"] = "name: x\nextends: " + name + "\n"
+	}
+	writeFiles(t, files)
+	for name := range files {
+		if strings.HasSuffix(name, ".yaml") {
+			_, err := ReadFile(name)
+			if file := strings.TrimSuffix(name, ".yaml"); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), file+": got") && !strings.Contains(err.Error(), file+":") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 // Every preset is a part of a configuration that leaves bandit, learning rate and length of
 // the run to the file, without notes on keys that have no effect. What the file gives holds.
 func TestPresets(t *testing.T) {

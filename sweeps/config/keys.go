@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"grposim/option"
 )
@@ -221,7 +222,7 @@ var otherKeys = []Key{
 
 	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", "").known("num_generations", "n"),
-	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
+	integerKey(groupsKey, between(1, maxGroups), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", "").known("per_device_train_batch_size", "ppo_mini_batch_size"),
 	wordKey(filterKey, option.Filters, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
 		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite).known("filter_groups", "use_dynamic_sampling", "dynamic_filtering_enable"),
@@ -496,8 +497,19 @@ func LookupKey(path string) (Key, bool) {
 
 // keyIndex returns the index in Keys of the key with a path, −1 where there is none.
 func keyIndex(path string) int {
-	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
+	if i, known := keyIndices()[path]; known {
+		return i
+	}
+	return -1
 }
+
+var keyIndices = sync.OnceValue(func() map[string]int {
+	indices := make(map[string]int)
+	for i := range Keys {
+		indices[Keys[i].Path] = i
+	}
+	return indices
+})
 
 // keyPaths lists the paths of Keys.
 func keyPaths() []string {

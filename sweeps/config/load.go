@@ -114,6 +114,11 @@ func (a Aim) restore(file string, data []byte, set []string, read func(path stri
 	return l.spec, nil
 }
 
+// fileNames returns the keys of a file.
+func fileNames() []string {
+	return slices.Concat(topNames, sectionNames(""), []string{"sweep", "variants", "checks", extendsKey})
+}
+
 // load decodes the tree of a file, applies the overrides and checks the result.
 func (l *loader) load(root *node, set []string) {
 	var fields map[string]*node
@@ -122,7 +127,7 @@ func (l *loader) load(root *node, set []string) {
 	} else if root != nil {
 		l.remember(root, "")
 		sections := sectionNames("")
-		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", extendsKey}))
+		fields = l.fields(root, "", fileNames())
 		for _, name := range topNames {
 			if n := fields[name]; n != nil {
 				l.top(name, n)

@@ -50,6 +50,13 @@ func (s *Settings) ContextCount() int {
 // directions returns C(A−1), the number of differences of logits, of which the theory takes matrices.
 func (s *Settings) directions() int { return s.ContextCount() * (len(s.Bandit.Arms) - 1) }
 
+// SettlingWork returns about how many operations the theory of a network takes: ten times the squares of its Jacobian
+// by the differences of logits, to find the weights at the fixed point, and the spectra of a matrix of these, 25 times their cube.
+func (s *Settings) SettlingWork() float64 {
+	n := float64(s.directions())
+	return 10*float64(s.WeightCount())*n*n + 25*n*n*n
+}
+
 // WeightCount returns P, the number of weights of the network.
 func (s *Settings) WeightCount() int {
 	arms, d := len(s.Bandit.Arms), s.Network.Width
@@ -76,6 +83,7 @@ func (s *Settings) WeightCount() int {
 const (
 	maxDirections = 1000
 	maxJacobian   = 100_000_000
+	maxNoise      = 1000 // of pixels that are 0 or 1: ten noisier digits are no digits, and the products of a Jacobian stay finite
 )
 
 // Paths of the keys of contexts and networks.
@@ -102,7 +110,7 @@ var contextKeys = []Key{
 		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], addition),
 	integerKey(inputsKey, between(1, 1024), 10, "Numbers that describe a context.",
 		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], addition, "digits"),
-	numberKey("bandit.contexts.noise", nonNegative, 0.0, "Standard deviation of the pixels of `digits`.",
+	numberKey("bandit.contexts.noise", Range{Low: 0, High: maxNoise}, 0.0, "Standard deviation of the pixels of `digits`.",
 		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle(taskKey, Tasks[0], addition, "gaussian"),
 }
 
@@ -165,8 +173,9 @@ var networkRules = func() []rule {
 		{taskKey, nil, func(s *Settings) bool {
 			return s.Network.Kind == transformer && !none(s) && s.Contexts.Task != addition
 		}, "", "addition, whose contexts are tokens, with a transformer"},
-		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && len(s.Bandit.Arms) != 10 }, "{arms}", "10 for the task digits"},
-		{countKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == "digits" && s.Contexts.Count%10 != 0 }, "", "a multiple of 10 for the task digits"},
+		{taskKey, []string{ArmsKey, countKey}, func(s *Settings) bool {
+			return s.Contexts.Task == "digits" && (len(s.Bandit.Arms) != 10 || s.Contexts.Count%10 != 0)
+		}, "digits with {arms} and {" + countKey + "} contexts", "10 arms and a multiple of 10 contexts (" + countKey + "; none given: 25)"},
 		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == addition && s.directions() > maxDirections },
 			"{arms}, with {directions}", fmt.Sprintf("at most %d with the task addition: the square of the arms times the arms less 1", maxDirections)},
 		{countKey, []string{taskKey, ArmsKey}, func(s *Settings) bool { return s.Contexts.Task != addition && s.directions() > maxDirections },

@@ -11,11 +11,21 @@ const (
 	maxArms     = 4096    // the theory's matrices have arms² entries
 	maxInteger  = 1 << 53 // JSON readers round larger integers
 	maxCells    = 1_000_000
-	maxGroup    = 1 << 31 // the largest finite group that the samplers draw
+	maxGroup    = 1 << 31   // the largest finite group that the samplers draw
+	maxGroups   = 1_000_000 // of a step, which are drawn one by one: 10 ms with two arms
 	maxReplicas = 10_000_000
 	maxDelay    = 1_000_000 // the policies of all steps of a delay are kept
 	maxMeanAge  = 1000      // of a geometric law, which keeps 35 times as many policies
-	maxSamples  = 1_000_000 // clipped normal rewards are drawn sample by sample
+	maxSamples  = 1_000_000 // of a step: clipped normal rewards are drawn sample by sample
+)
+
+// largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are finite.
+const largestMargin = 1e100
+
+var (
+	margins         = Range{Low: 0, High: largestMargin, LowOpen: true}
+	absoluteMargins = Range{Low: 0, High: largestMargin}
+	hypotheses      = Range{Low: -largestMargin, High: largestMargin}
 )
 
 // Range is an interval of numbers.
@@ -61,7 +71,15 @@ func (r Range) String() string {
 	if r.HighOpen {
 		closed = ")"
 	}
-	return "in " + open + plainNumber(r.Low) + ", " + plainNumber(r.High) + closed
+	return "in " + open + endOf(r.Low) + ", " + endOf(r.High) + closed
+}
+
+// endOf writes an end of a range, with an exponent where it would have many digits.
+func endOf(x float64) string {
+	if math.Abs(x) > maxInteger {
+		return Format(x)
+	}
+	return plainNumber(x)
 }
 
 // plainNumber writes a number without an exponent.

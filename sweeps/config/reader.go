@@ -81,10 +81,17 @@ func (rd *reader) unknownKey(at place, path, name string, known []string) {
 	rd.problem(at, path, "got an unknown key, want %s%s", listWords(known), rd.keyHint(strings.TrimSuffix(path, name), name, known))
 }
 
+// mostHinted is the number of problems after which no key is suggested: of thousands of unknown keys
+// 50 are shown (shownProblems), and to look for the key that one means takes 0.2 ms.
+const mostHinted = 1000
+
 // keyHint ends a message about an unknown key of a section: it suggests the key that is
 // meant, and marks it as bad, so that no other problem follows. The section ends with a
 // dot; "": the known names are paths.
 func (rd *reader) keyHint(section, name string, known []string) string {
+	if len(rd.problems) >= mostHinted {
+		return ""
+	}
 	meant := meantKey(name, known)
 	path := meant
 	if slices.Contains(known, meant) {

@@ -10,6 +10,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/sim/measure"
 )
 
@@ -209,9 +210,9 @@ var generalRules = []rule{
 	{agesDrawnKey, []string{lagKindKey, GroupSizeKey}, func(s *Settings) bool {
 		return s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerStep && !sampled(s)
 	}, "", "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"},
-	{GroupSizeKey, []string{modeKey, ArmsKey}, func(s *Settings) bool {
-		return sampled(s) && s.Estimator.GroupSize > maxSamples && hasLaw(s, option.Normal) && grpo.WeightsBySign(&s.Estimator.Importance)
-	}, "", fmt.Sprintf("at most %d for normal rewards with weights by the sign of the advantage ({%s}), which are drawn sample by sample", maxSamples, modeKey)},
+	{GroupSizeKey, []string{modeKey, ArmsKey, groupsKey}, func(s *Settings) bool {
+		return sampled(s) && s.Estimator.GroupSize*max(s.Estimator.GroupsPerStep, 1) > maxSamples && hasLaw(s, option.Normal) && grpo.WeightsBySign(&s.Estimator.Importance)
+	}, "", fmt.Sprintf("at most %d samples of a step (%s {%s}) for normal rewards with weights by the sign of the advantage ({%s}), which are drawn one by one", maxSamples, groupsKey, groupsKey, modeKey)},
 	{samplesKey, []string{lagKindKey}, func(s *Settings) bool { return s.Estimator.Samples == option.Reused && s.Lag.Kind != option.Block },
 		"", "fresh unless the lag is a block: else every step has another snapshot"},
 	{placementKey, []string{coefficientKey, gradientKey, anchorKey}, func(s *Settings) bool {
@@ -418,6 +419,6 @@ func roundedDown(x float64) float64 {
 	if x == 0 {
 		return 0
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
+	unit := fp.Pow(10, math.Floor(math.Log10(x))-3)
 	return math.Floor(x/unit) * unit
 }

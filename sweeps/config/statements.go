@@ -1,11 +1,8 @@
 package config
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-
-	"gopkg.in/yaml.v3"
 
 	"grposim/configs"
 )
@@ -23,7 +20,7 @@ type Statement struct {
 	Readings    Readings // how it can be read; empty: in one way
 	Beside      Readings // what is judged beside it and is not the paper's; it does not enter the outcome
 	Choices     Readings // values of a choice that the paper leaves open, each judged; empty: there is none
-	NotTestable string   `yaml:"not_testable"` // why no check can test it; "" where one can
+	NotTestable string   // why no check can test it; "" where one can
 	Remark      string   // what else a reader should know; ""
 }
 
@@ -51,17 +48,6 @@ type Reading struct {
 // Readings are readings in the order of the table.
 type Readings []Reading
 
-// UnmarshalYAML reads a mapping of names to words, which has an order.
-func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: want a mapping of names to words", n.Line)
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		*r = append(*r, Reading{n.Content[i].Value, n.Content[i+1].Value})
-	}
-	return nil
-}
-
 // ReadingIndex returns the position of a reading in the table, those beside the statement last,
 // −1 for "" and unknown ones.
 func (s *Statement) ReadingIndex(name string) int {
@@ -85,16 +71,39 @@ func namesOf(readings []Reading) []string {
 	return names
 }
 
-// Statements lists the statements of the paper in the order of the table.
+// Statements lists the statements of the paper in the order of the table, which is embedded; a test reads it.
 var Statements = func() []Statement {
-	var statements []Statement
-	decoder := yaml.NewDecoder(bytes.NewReader(configs.Statements))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&statements); err != nil {
-		panic("config: " + err.Error()) // the table is embedded, and a test reads it
+	table, problems := parseYAML("configs/statements.yaml", "", configs.Statements)
+	if problems != nil {
+		panic("config: " + problems.Error())
+	}
+	statements := make([]Statement, len(table.items))
+	for i, entry := range table.items {
+		entry.readStatement(&statements[i])
 	}
 	return statements
 }()
+
+// readStatement reads an entry of configs/statements.yaml. It panics at a key that is not one.
+func (n *node) readStatement(s *Statement) {
+	texts := map[string]*string{
+		"id": &s.ID, "where": &s.Where, "says": &s.Says, "symbols": &s.Symbols, "on": (*string)(&s.On), "tested": &s.Tested,
+		"instead": &s.Instead, "not_testable": &s.NotTestable, "remark": &s.Remark,
+	}
+	readings := map[string]*Readings{"readings": &s.Readings, "beside": &s.Beside, "choices": &s.Choices}
+	for _, f := range n.fields {
+		switch text, list := texts[f.name], readings[f.name]; {
+		case text != nil && len(f.value.fields)+len(f.value.items) == 0:
+			*text = f.value.text
+		case list != nil && f.value.kind == mapping:
+			for _, reading := range f.value.fields {
+				*list = append(*list, Reading{reading.name, reading.value.text})
+			}
+		default:
+			panic(fmt.Sprintf("config: configs/statements.yaml, line %d: got %s: %s", f.at.line, f.name, f.value.describe()))
+		}
+	}
+}
 
 // LookupStatement returns the statement with an id; known is false where there is none.
 func LookupStatement(id string) (s Statement, known bool) {

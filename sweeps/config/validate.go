@@ -41,13 +41,13 @@ func (l *loader) validate() {
 			idle.cell(&p.Settings)
 			var selected []int
 			for i, state := range states {
-				if state != nil && state.Selects(&p) {
-					state.add(&p)
+				if state != nil && state.Selects(p) {
+					state.add(p)
 					selected = append(selected, i)
 				}
 			}
 			if !l.bad[ArmsKey] {
-				shared.cell(g, choice, &p, selected)
+				shared.cell(g, choice, p, selected)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (l *loader) validate() {
 
 // applies reports whether a rule is applied: none of the keys that it reads is bad.
 func (l *loader) applies(r *rule) bool {
-	return !l.bad[r.key] && !slices.ContainsFunc(r.reads, func(key string) bool { return l.bad[key] })
+	return len(l.bad) == 0 || !l.bad[r.key] && !slices.ContainsFunc(r.reads, func(key string) bool { return l.bad[key] })
 }
 
 // replaces reports whether an axis of a grid, or its variant, gives the key a value.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"grposim/rom/fp"
 	"grposim/sweeps"
 )
 
@@ -38,7 +39,7 @@ func (a axis) coordinate(x float64) float64 {
 // value is the inverse of coordinate.
 func (a axis) value(coordinate float64) float64 {
 	if a.scale == sweeps.LogAxis {
-		return math.Pow(10, coordinate)
+		return fp.Pow(10, coordinate)
 	}
 	return coordinate
 }
@@ -119,7 +120,7 @@ func (a axis) ticks(wanted int, values []float64) []plot.Tick {
 			wanted = max(1, min(wanted, int(math.Ceil(min(high-low, 1e6))))) // at least 1 apart
 		}
 		rough := (high - low) / float64(wanted)
-		step := math.Pow(10, math.Floor(math.Log10(rough)))
+		step := fp.Pow(10, math.Floor(math.Log10(rough)))
 		step *= []float64{1, 2, 5, 10}[slices.IndexFunc([]float64{1, 2, 5, math.Inf(1)}, func(m float64) bool { return m*step >= rough })]
 		for i := math.Ceil(low/step - 1e-9); i <= math.Floor(high/step+1e-9); i++ {
 			add(i*step, tickLabel(i*step, step))

@@ -42,6 +42,7 @@ type Part struct {
 	Run        *store.RunInfo    // that simulated it; nil if it is not known
 	Command    string            // that runs it again; ConfigFile of its name stands for the configuration on the page
 	Folder     string            // name of its results folder, which is beside the page; "" if the page is inside it
+	Extent     Extent            // how much of it the page shows
 }
 
 // ConfigFile returns the name of the file in which a page offers the configuration of an
@@ -75,8 +76,7 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		verdicts = append(verdicts, e.Verdicts...)
 		s := newSection(i, part)
 		if len(e.Plan.Checks) == 0 && len(e.Verdicts) == 0 {
-			rows, failure := e.CellRows()
-			s.Cells, failures = rows, append(failures, failure)
+			failures = append(failures, s.addCells(part))
 		}
 		p.Sections = append(p.Sections, s)
 	}
@@ -230,12 +230,14 @@ type section struct {
 	Rows     iter.Seq[row]      // one for each verdict; nil if there are none
 	Long     bool               // whether the table of verdicts is folded at first
 	Cells    iter.Seq[[]string] // rows of sweeps.CellColumns; nil unless there are no checks
+	Table    string             // name of the file that has all rows of the table, of which the page has some; "": it has all
+	Left     []string           // sentences that say what the page leaves out
 	Command  string             // that runs the experiment again
 	FromFile bool               // Command reads ConfigFile
 
 	experiment string // its name, without that of its folder
 
-	Config     string       // the configuration as run, JSON
+	Config     string       // the configuration as run, JSON; "": it is too long for a sample
 	ConfigFile string       // name of a file with it
 	ConfigData template.URL // its content
 	Files      []link       // the tables of the results folder
@@ -294,8 +296,10 @@ func newSection(i int, part Part) section {
 		Facts: facts(part), Units: e.Plan.Units(), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
 		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
 	}
-	s.Config = document(spec)
-	s.ConfigData = template.URL("data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(s.Config+"\n")))
+	if text := document(spec); part.Extent == Everything || len(text) <= configBytes {
+		s.Config = text
+		s.ConfigData = template.URL("data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(text+"\n")))
+	}
 	folder := "./"
 	if part.Folder != "" {
 		folder += url.PathEscape(part.Folder) + "/"
@@ -313,17 +317,25 @@ func newSection(i int, part Part) section {
 			s.Figures = append(s.Figures, figure{f.Name, inline(svg), f.Caption, files})
 		}
 	}
+	if left := len(e.Figures) - len(s.Figures); left > 0 {
+		s.Left = append(s.Left, fmt.Sprintf("The folder figures has %s more.", number(left, "picture")))
+	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
 	s.Verdicts = number(len(e.Verdicts), "verdict")
 	s.Long = len(e.Verdicts) > 20
 	if len(e.Verdicts) > 0 {
+		shown := part.Extent.rows(len(e.Verdicts), func(i int) int {
+			v := &e.Verdicts[i]
+			return 3*len(v.Label) + 2*len(v.Because)
+		}, func(i int) bool { return e.Verdicts[i].Verdict != sweeps.Agree })
 		s.Rows = func(yield func(row) bool) {
-			for i := range e.Verdicts {
+			for _, i := range shown {
 				if !yield(newRow(&e.Verdicts[i])) {
 					return
 				}
 			}
 		}
+		s.leaveOut("verdicts.json", s.Verdicts, len(e.Verdicts), len(shown), "do not agree")
 	}
 	for _, v := range e.Verdicts {
 		if refuted(&v) {
@@ -337,6 +349,25 @@ func newSection(i int, part Part) section {
 		s.Claims[i].Count++
 	}
 	return s
+}
+
+// addCells adds the table of cells, and returns the function that returns its first error.
+func (s *section) addCells(part Part) (failure func() error) {
+	e := part.Experiment
+	shown := part.Extent.rows(len(e.Plan.Cells), func(i int) int { return len(e.Plan.Cells[i].Label()) },
+		func(i int) bool { return e.Outcomes[e.Plan.Cells[i].ID].Status != store.CellOK })
+	s.leaveOut("cells.csv", number(len(e.Plan.Cells), "cell"), len(e.Plan.Cells), len(shown), "have another status than ok")
+	s.Cells, failure = e.CellRows(shown)
+	return failure
+}
+
+// leaveOut says that of so many rows, in words and as a number, which a file holds, some are shown, and of which kind those are that
+// come first.
+func (s *section) leaveOut(file, words string, all, shown int, first string) {
+	if shown < all {
+		s.Table = file
+		s.Left = append(s.Left, fmt.Sprintf("The table shows %d of %s: first those that %s, of the others a sample. All are in %s.", shown, words, first, file))
+	}
 }
 
 // number returns a number of things, "1 cell" or "2 cells".

@@ -1,6 +1,6 @@
 "use strict";
-// Sorts and filters the verdicts. Without this script the page shows all rows in the
-// order of the checks.
+// Sorts and filters the verdicts, and shows a whole table of the results folder. Without this script the page shows
+// its rows in the order of the checks.
 (() => {
   const rows = [...document.querySelectorAll(".verdicts tbody tr")];
   const form = document.getElementById("filter");
@@ -66,5 +66,56 @@
         body.append(...keyed.map(([, row]) => row));
       });
     });
+  }
+
+  // A table of the results folder of which the page has a sample, from a file that the reader chooses: a page that is a
+  // file must not read the one beside it.
+  const atOnce = 100;
+  const fields = line => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+  const cellsOf = row => typeof row === "string" ? fields(row) : row;
+  const rowsOf = (name, text) => {
+    if (!name.endsWith(".json")) return text.trimEnd().split("\n");
+    const {verdicts} = JSON.parse(text), header = [...new Set(verdicts.flatMap(Object.keys))];
+    const show = value => typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+    return [header, ...verdicts.map(verdict => header.map(key => show(verdict[key])))];
+  };
+  for (const place of document.querySelectorAll(".whole")) {
+    const [file, find] = place.querySelectorAll("input"), [earlier, later] = place.querySelectorAll("button");
+    const table = place.querySelector("table"), says = place.querySelector("output");
+    let header = [], rows = [], found = [], first = 0;
+    const show = () => {
+      table.replaceChildren();
+      const line = (into, row, tag) => {
+        const tr = into.insertRow();
+        for (const value of cellsOf(row)) tr.append(Object.assign(document.createElement(tag), {textContent: value}));
+      };
+      line(table.createTHead(), header, "th");
+      const body = table.createTBody();
+      for (const row of found.slice(first, first + atOnce)) line(body, row, "td");
+      earlier.disabled = first === 0;
+      later.disabled = first + atOnce >= found.length;
+      says.textContent = `${found.length ? first + 1 : 0} to ${Math.min(first + atOnce, found.length)} of ${found.length} rows`;
+    };
+    const search = () => {
+      const words = find.value.toLowerCase().split(/\s+/);
+      found = rows.filter(row => words.every(word => String(row).toLowerCase().includes(word)));
+      first = 0;
+      show();
+    };
+    file.addEventListener("change", async () => {
+      if (file.files.length === 0) return;
+      says.textContent = "reading …";
+      try {
+        [header, ...rows] = rowsOf(file.files[0].name, await file.files[0].text());
+        find.disabled = false;
+        search();
+      } catch (problem) {
+        says.textContent = `this file cannot be shown: ${problem.message}`;
+      }
+    });
+    find.addEventListener("input", search);
+    earlier.addEventListener("click", () => { first -= atOnce; show(); });
+    later.addEventListener("click", () => { first += atOnce; show(); });
+    place.hidden = false;
   }
 })();

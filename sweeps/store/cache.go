@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,8 +21,8 @@ type Cache struct {
 // OpenCache returns the cache in a folder, which is created if it is missing. The error is a
 // *FolderError if dir is not a folder.
 func OpenCache(dir string) (*Cache, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, &FolderError{fmt.Sprintf("%s: %v: choose another --cache", dir, err)}
+	if err := MakeFolder(dir, "--cache"); err != nil {
+		return nil, err
 	}
 	return &Cache{dir: filepath.Join(dir, strings.NewReplacer(",", "", " ", "-").Replace(sim.Version))}, nil
 }
@@ -34,6 +33,9 @@ func (c *Cache) path(id string) string { return filepath.Join(c.dir, id[:2], id)
 // Get returns the outcome of a cell with its recorded series in memory, nil if the cache does
 // not have it. The error says that its file cannot be used.
 func (c *Cache) Get(id string) (*Outcome, error) {
+	if err := checkRegular(c.path(id), os.Lstat); err != nil {
+		return nil, &DamagedError{err.Error() + ": its cell is computed again"}
+	}
 	line, err := os.ReadFile(c.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -10,6 +10,7 @@
 //     their checksum, or held no outcome of a sweep. Their cells are simulated again.
 //   - cells.foreign: intact lines removed from the journal because a program of another
 //     [sim.Version] wrote them. Their cells are simulated again.
+//   - cells.lock: on Windows alone, an empty file that is locked in the place of the folder.
 //   - trajectories.parquet: the recorded trajectories as one table
 //     ([TrajectoryTable]).
 //

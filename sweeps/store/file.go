@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-
-	"github.com/google/renameio/v2"
 )
 
 // WriteFile replaces the content of a file by data, atomically: a crash leaves
@@ -90,10 +88,18 @@ func checkRegular(path string, stat func(string) (fs.FileInfo, error)) error {
 	return &FolderError{fmt.Sprintf("%s is a %s, want a regular file", path, kind)}
 }
 
+// ReadFile reads a file of results. The error is a *FolderError if it is no regular file.
+func ReadFile(path string) ([]byte, error) {
+	if err := checkRegular(path, os.Stat); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
 // pendingFile creates the temporary file that will replace the file at path. Both
 // are in the same folder, so replacing is a rename.
-func pendingFile(path string) (*renameio.PendingFile, error) {
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+func pendingFile(path string) (*replacement, error) {
+	file, err := newReplacement(path)
 	var temporary *fs.PathError
 	if errors.As(err, &temporary) { // nobody knows its name
 		err = &fs.PathError{Op: "write", Path: path, Err: temporary.Err}

@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
-
-	"golang.org/x/sys/unix"
+	"slices"
 )
 
 // FolderError says why a results folder cannot be used.
@@ -39,11 +37,14 @@ func Lock(dir, name string) (release func() error, err error) {
 	switch {
 	case err == nil && manifest.Name != name:
 		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another --out, or remove the folder", dir, manifest.Name, name)}
-	case errors.Is(err, syscall.ENOTDIR):
+	case err != nil && blocked(dir):
 		return nil, &FolderError{fmt.Sprintf("%s is not a folder: choose another --out", dir)}
+	case tooLong(err):
+		return nil, &FolderError{err.Error() + ": choose another --out"}
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damaged):
 		_, journal := os.Stat(filepath.Join(dir, JournalName))
-		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && journal != nil {
+		entries, err := os.ReadDir(dir)
+		if others := slices.DeleteFunc(entries, isLock); err == nil && len(others) > 0 && journal != nil {
 			return nil, &FolderError{fmt.Sprintf("%s is not empty and holds no results of grposim: choose another --out", dir)}
 		}
 	case err != nil:
@@ -53,9 +54,9 @@ func Lock(dir, name string) (release func() error, err error) {
 		if _, dangling := os.Readlink(dir); dangling == nil {
 			err = fmt.Errorf("%s is a symbolic link to nothing: choose another --out", dir)
 		}
-		return nil, &FolderError{err.Error()}
+		return nil, makingError(err, err.Error())
 	}
-	folder, err := os.Open(dir)
+	folder, err := openLock(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -68,22 +69,67 @@ func Lock(dir, name string) (release func() error, err error) {
 	return folder.Close, nil
 }
 
+// blocked reports whether dir cannot be a folder, since it, or what it would lie in, is a file. Windows
+// gives for a file in the way the error of a folder that is missing.
+func blocked(dir string) bool {
+	info, err := os.Stat(dir)
+	if above := filepath.Dir(dir); err != nil && above != dir {
+		return blocked(above)
+	}
+	return err == nil && !info.IsDir()
+}
+
+// isLock reports whether an entry of a results folder is what the folder is locked by.
+func isLock(entry fs.DirEntry) bool { return entry.Name() == lockName }
+
 // lock locks an open file for the results folder dir, or that folder itself. A file system of
 // several machines may lock a folder for each machine alone, and files for all: so the journal
 // is locked too.
 func lock(dir string, file *os.File) error {
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := tryLock(file); err != nil {
 		return lockError(dir, err)
 	}
 	return nil
 }
 
+// CheckFree returns an *InUseError if another program has locked a results folder. One that is missing, or
+// cannot be locked, is free.
+func CheckFree(dir string) error {
+	file, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil
+	}
+	var inUse *InUseError
+	if err := lock(dir, file); errors.As(err, &inUse) {
+		return errors.Join(err, file.Close())
+	}
+	return file.Close() // which unlocks it
+}
+
+// MakeFolder makes the folder that a flag of the command line names, unless it is there. The error is a
+// *FolderError where another folder may do.
+func MakeFolder(dir, flag string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return makingError(err, fmt.Sprintf("%s: %v: choose another %s", dir, err, flag))
+	}
+	return nil
+}
+
+// makingError returns the error of a folder that could not be made: a *FolderError with this message, since
+// another path may do, except where the file system is full, read-only or faulty.
+func makingError(err error, message string) error {
+	if writeProtected(err) || outOfOrder(err) {
+		return err
+	}
+	return &FolderError{message}
+}
+
 // lockError returns the error of a folder that could not be locked.
 func lockError(dir string, err error) error {
 	switch {
-	case errors.Is(err, unix.EWOULDBLOCK):
+	case held(err):
 		return &InUseError{dir}
-	case errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+	case lockless(err):
 		return &FolderError{fmt.Sprintf("%s: its file system has no locks (%v), so that two programs could write at the same time: choose an --out on another file system", dir, err)}
 	}
 	return &fs.PathError{Op: "lock", Path: dir, Err: err}
@@ -91,5 +137,5 @@ func lockError(dir string, err error) error {
 
 // ReadOnly reports whether an error says that files or folders may not be written.
 func ReadOnly(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
+	return errors.Is(err, fs.ErrPermission) || writeProtected(err)
 }

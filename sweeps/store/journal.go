@@ -228,7 +228,7 @@ func (j *Journal) SetAside(order []string) (notes []string, err error) {
 			continue
 		}
 		path := filepath.Join(filepath.Dir(j.source.path), removed.name)
-		text, err := os.ReadFile(path)
+		text, err := ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -265,6 +265,7 @@ func (j *Journal) Sort(order []string) error {
 	if inPlace && end == j.end {
 		return nil
 	}
+	replaced := j.file
 	err := ReplaceFile(j.source.path, func(w io.Writer) error {
 		for _, l := range lines {
 			line, err := l.read(j.buffer)
@@ -276,7 +277,7 @@ func (j *Journal) Sort(order []string) error {
 				return err
 			}
 		}
-		return nil
+		return beforeReplaced(replaced)
 	})
 	if err != nil {
 		return err
@@ -286,13 +287,12 @@ func (j *Journal) Sort(order []string) error {
 		l.at = j.end
 		j.end += int64(l.length)
 	}
-	replaced := j.file
 	file, err := os.OpenFile(j.source.path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
 	j.file = file
-	return errors.Join(lock(filepath.Dir(j.source.path), file), replaced.Close())
+	return errors.Join(lock(filepath.Dir(j.source.path), file), afterReplaced(replaced))
 }
 
 // sorted lists the lines of the outcomes in the order of Sort.

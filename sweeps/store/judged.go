@@ -17,7 +17,7 @@ import (
 type Judged struct {
 	// Program is the sha256 of the executable file that judged and drew, in hexadecimal digits.
 	Program string `json:"program"`
-	// Files are the sha256 of all files of the folder but the manifest, by their paths in it.
+	// Files are the sha256 of all files of the folder but the manifest and the lock, by their paths in it.
 	Files map[string]string `json:"files"`
 	// Infinite are the numbers of verdicts.json that are infinite, which JSON does not have: by
 	// name, with the indices of their verdicts.
@@ -41,11 +41,11 @@ func (j *Judged) Holds(dir, program string) (bool, error) {
 	return maps.Equal(files, j.Files), err
 }
 
-// fileSums returns the sha256 of all files of a folder but its manifest, by their paths in it.
+// fileSums returns the sha256 of all files of a folder but its manifest and its lock, by their paths in it.
 func fileSums(dir string) (map[string]string, error) {
 	sums := make(map[string]string)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || isLock(entry) {
 			return err
 		}
 		name, err := filepath.Rel(dir, path)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -54,10 +53,7 @@ func NewManifest(name string, config []byte) *Manifest {
 // file is not a manifest or its configuration does not match its checksum.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
-	if err := checkRegular(path, os.Stat); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,9 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 		if recorded := trajectoryOf(t, j.Outcomes["7"]); recorded == nil || len(recorded.Steps) != 200 {
 			t.Error("the trajectory is lost")
 		}
+	}
+	if err := appended.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -196,7 +200,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := table.Save(j.Outcomes); err != nil {
+		if err := errors.Join(table.Save(j.Outcomes), j.Close()); err != nil {
 			t.Fatal(err)
 		}
 		table.Discard()
@@ -258,8 +262,8 @@ func TestTrajectoryGroups(t *testing.T) {
 		}
 	}
 	sameAsCSV(t, rows, ids, j.Outcomes)
-	newTable(t, dir, ids) // and the program is killed
-	if err := NewManifest("x", []byte("{}")).Write(dir); err != nil {
+	killed := newTable(t, dir, ids)
+	if err := errors.Join(killed.file.Close(), j.Close(), NewManifest("x", []byte("{}")).Write(dir)); err != nil {
 		t.Fatal(err)
 	}
 	release, err := Lock(dir, "x")
@@ -269,7 +273,7 @@ func TestTrajectoryGroups(t *testing.T) {
 	if err := release(); err != nil {
 		t.Error(err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+	if entries, err := os.ReadDir(dir); err != nil || len(slices.DeleteFunc(entries, isLock)) != 3 {
 		t.Errorf("%d entries in the folder, want journal, table and manifest: %v", len(entries), err)
 	}
 }

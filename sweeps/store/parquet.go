@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -67,7 +66,7 @@ type TrajectoryTable struct {
 	cells   int                      // their number
 	cell    func(i int) LabelledCell // in order
 	next    int                      // index of the first cell that is not written
-	file    *renameio.PendingFile
+	file    *replacement
 	columns *parquet.GenericWriter[trajectoryRow]
 	footer  []Metadata
 	rows    []trajectoryRow // buffer: the rows of the last cell
@@ -76,6 +75,10 @@ type TrajectoryTable struct {
 // rowsPerGroup is the number of rows in a row group of the file, which stores each
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
+
+// pageSize is the size of a page of a column in bytes. zstd compresses one of at most 128 kB in itself, and for a larger one keeps
+// a window of 16 MB in memory.
+const pageSize = 120 << 10
 
 // NewTrajectoryTable creates the table of a locked results folder for cells with the indices
 // 0 … cells−1, with key-value metadata, which Save writes. The caller calls Discard at the
@@ -86,7 +89,7 @@ func NewTrajectoryTable(dir string, cells int, cell func(i int) LabelledCell, fo
 		return nil, err
 	}
 	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-		parquet.Compression(&parquet.Zstd))
+		parquet.PageBufferSize(pageSize), parquet.Compression(&parquet.Zstd))
 	return &TrajectoryTable{cells: cells, cell: cell, file: file, columns: columns, footer: footer}, nil
 }
 

@@ -6,8 +6,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-
-	"golang.org/x/sys/unix"
 )
 
 // RunInfo says how and where a sweep was last run.
@@ -67,17 +65,6 @@ func describe(build *debug.BuildInfo) (version, amd64 string) {
 		}
 	}
 	return version, amd64
-}
-
-// CPUSeconds returns the user and system time that this process has used so far, in
-// seconds; 0 if the operating system does not say.
-func CPUSeconds() float64 {
-	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return seconds(usage.Utime) + seconds(usage.Stime)
 }
 
 // PhysicalMemory returns the memory of the machine in bytes; +Inf if the operating system does

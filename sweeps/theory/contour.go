@@ -3,6 +3,8 @@ package theory
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // nodes holds the nodes of a lattice along one axis, in increasing order. A real
@@ -217,7 +219,7 @@ func (f *field) crossing(e edge) Spot {
 func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 	toScale, fromScale := func(x float64) float64 { return x }, func(x float64) float64 { return x }
 	if a > 0 && b > 0 {
-		toScale, fromScale = math.Log, math.Exp
+		toScale, fromScale = math.Log, fp.Exp
 	}
 	const steps, share = 12, 1e-4
 	low, high := toScale(a), toScale(b)

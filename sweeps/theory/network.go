@@ -22,6 +22,7 @@ type policyNetwork struct {
 	reference [][]float64        // logits of π_ref by context, rounded to 12 digits
 	initial   []float64          // weights of the reference, rounded too
 	params    []rom.Params       // the bandit of each context
+	rest      func()             // sets the three below, which takes minutes of a large network; calls after the first do nothing
 	weights   []float64          // at which all contexts are at their fixed points, rounded; nil: none are known
 	point     *deep.Point        // of these; nil: some context has none
 	because   scope.Reason       // why point or weights are nil
@@ -53,7 +54,7 @@ func newNetwork(s *config.Settings) *policyNetwork {
 		bandit.Optimizer, bandit.Lag = option.Optimizer{}, option.Lag{} // of the cell that came first: a network is that of many
 		p.params = append(p.params, bandit)
 	}
-	p.settle()
+	p.rest = sync.OnceFunc(p.settle)
 	p.space = sync.OnceValue(func() *deep.Range { return deep.NewRange(p.atRest()) })
 	return p
 }
@@ -151,10 +152,14 @@ func (cache *Cache) Network(s *config.Settings) *sim.Network {
 // none are known.
 func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
 	n := cache.Network(s)
-	if n == nil || cache.network(s).weights == nil {
+	if n == nil {
 		return nil
 	}
-	n.Weights = cache.network(s).weights
+	p := cache.network(s)
+	if p.rest(); p.weights == nil {
+		return nil
+	}
+	n.Weights = p.weights
 	return n
 }
 

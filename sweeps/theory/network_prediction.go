@@ -9,6 +9,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/deep"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
@@ -48,7 +49,7 @@ type networkKey struct {
 
 // with returns the network with the constants of the theory scaled by factors; n itself without a fixed point.
 func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
-	if n.point == nil {
+	if n.rest(); n.point == nil {
 		return n
 	}
 	other := *n
@@ -106,6 +107,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Exact.Scope.Because, p.LeadingOrder.Scope.Because, p.Noise.Because = because, because, because
 		return p
 	}
+	n.rest()
 	switch {
 	case n.because.Out():
 		return out(n.because)
@@ -124,7 +126,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	p.Stiffness = rom.ModeStiffness{Total: total, Fresh: fresh, Stale: total - fresh, Slowest: modes[len(modes)-1].Total()}
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
-	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*math.Pow(float64(tau+2), 3) > mostOfModes {
+	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*fp.Pow(float64(tau+2), 3) > mostOfModes {
 		return out(scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where each of %d directions has a state of %d numbers,", tau, n, tau+2)))
 	}
 	p.LeadingOrder = dynamicsOf(exact.OneNumber(), of)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"grposim/rom/fp"
 	"grposim/sweeps/config"
 )
 
@@ -120,7 +121,7 @@ func newNodes(k config.Key, values []float64) nodes {
 		share := float64(i) / (count - 1)
 		v := low + share*(high-low)
 		if LogSpaced(values) {
-			v = low * math.Pow(high/low, share)
+			v = low * fp.Pow(high/low, share)
 		}
 		s.value = append(s.value, min(max(v, low), high))
 	}

@@ -279,9 +279,13 @@ func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
 // each step of all replicas, from which the scatter of the replicas tells the error of a number.
 const fewestKicks = 100
 
-// RareSamples returns why so few independent forces decide no number of the given name.
+// RareSamples returns why so few independent forces decide no number of the given name; NaN, that of a law without
+// a variance, is none.
 func RareSamples(kicks float64, name string) scope.Reason {
 	if !(kicks >= fewestKicks) {
+		if math.IsNaN(kicks) {
+			kicks = 0
+		}
 		return scope.FewForces.Because(kicks, fewestKicks, name)
 	}
 	return scope.Reason{}

@@ -4,5 +4,5 @@ package theory
 
 import "testing"
 
-// The 10 sets of TestWayOfPrompts are 100.
-func TestWayOfManyPrompts(t *testing.T) { checkPrompts(t, 5, 100, 2048) }
+// The 10 sets of TestWayOfPrompts are 30 others; 100 of them were tried.
+func TestLongWayOfPrompts(t *testing.T) { checkPrompts(t, 5, 30, 2048) }

@@ -29,6 +29,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/rom/fp"
 )
 
 // Change is a change of level of a series.
@@ -179,7 +181,7 @@ func (s *scan) try(rho float64) {
 		sum += e
 	}
 	constant := first + float64(n-2)*q*q
-	scale, after := math.Pow(first, -1/float64(n-1)), 0.0
+	scale, after := fp.Pow(first, -1/float64(n-1)), 0.0
 	for i := n - 1; i > 0; i-- {
 		e := y[i] - rho*y[i-1]
 		product := first*y[0] + q*(sum-e)
@@ -292,5 +294,5 @@ func ranks(x []float64) []float64 {
 // which k stand apart is rarer than one of them, however clear the likelihood says it is.
 func choices(n, k int) float64 {
 	log := func(m int) float64 { g, _ := math.Lgamma(float64(m + 1)); return g }
-	return math.Exp(log(n) - log(k) - log(n-k))
+	return fp.Exp(log(n) - log(k) - log(n-k))
 }

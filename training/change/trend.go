@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/rom/fp"
 )
 
 // Trend is a slow change: a straight line through successive values of a series, which ends
@@ -105,7 +107,7 @@ func line(x []float64, of Direction) (t Trend, found bool) {
 			e, l = y[i]-rho*y[i-1], at-rho*(at-1)
 			yy, cc, ll, yc, yl, cl = yy+e*e, cc+q*q, ll+l*l, yc+e*q, yl+e*l, cl+q*l
 		}
-		scale := math.Pow(first, -2/n)
+		scale := fp.Pow(first, -2/n)
 		left, slope := yy-yc*yc/cc, yl-cl*yc/cc
 		gain := 0.0
 		if of == Either || (slope > 0) == (of == Rises) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/rom/fp"
 	"grposim/training/change"
 )
 
@@ -79,7 +80,7 @@ func largest(x []float64) (most float64) {
 // chanceShare is the share of the variance that the best of some trial frequencies must
 // exceed in n values to count (see rewardRinging).
 func chanceShare(trials, n float64) float64 {
-	return max(1-math.Pow(change.FalseAlarm/trials, 2/(n-4)), 0.5)
+	return max(1-fp.Pow(change.FalseAlarm/trials, 2/(n-4)), 0.5)
 }
 
 // entropySwings counts how often the policy concentrates and spreads again in the

@@ -130,7 +130,7 @@ func anyDifferent(all []Compared) bool {
 
 // Of pairs with the same curve at most 5 % have any row that is different, whatever the
 // curve, its noise, correlation and averaging are, with single and with repeated runs. It
-// is about 1 % of 1000 pairs with the tag long.
+// was about 1 % of 1000 pairs.
 func TestEqualCurves(t *testing.T) {
 	different := 0
 	for seed := range uint64(equalPairs) {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"grposim/rom/fp"
 )
 
 // runError is the standard error of a difference that comes from the scatter between
@@ -60,7 +62,7 @@ func moderate(runs []runError, questions []float64) []runError {
 		if r.df == 0 || questions[i] == 0 {
 			continue
 		}
-		own, common := r.se*r.se, math.Exp(level)*questions[i]*questions[i]
+		own, common := r.se*r.se, fp.Exp(level)*questions[i]*questions[i]
 		variance := common
 		if !math.IsInf(lent, 1) {
 			variance = (lent*common + r.df*own) / (lent + r.df)

@@ -311,7 +311,7 @@ func lineAt(at float64, t, y []float64, r float64) estimate {
 	left := n
 	for i, x := range t {
 		for j, z := range t {
-			left -= (1/n + (x-line.Middle)*(z-line.Middle)/spread) * math.Pow(r, math.Abs(float64(i-j)))
+			left -= (1/n + (x-line.Middle)*(z-line.Middle)/spread) * fp.Pow(r, math.Abs(float64(i-j)))
 		}
 	}
 	widen := (1 + r) / (1 - r)

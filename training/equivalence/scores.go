@@ -110,12 +110,16 @@ const maxScores = 10000
 // file in errors, which list every problem.
 func ReadScores(r io.Reader, name string) (*Table, error) {
 	p := scoreReader{name: name, seen: make(map[[3]string]int)}
-	input := csv.NewReader(r)
+	rest := &io.LimitedReader{R: r, N: maxScoresBytes + 1}
+	input := csv.NewReader(rest)
 	input.Comment, input.FieldsPerRecord, input.TrimLeadingSpace = '#', -1, true
 	for {
 		cells, err := input.Read()
 		var wrong *csv.ParseError
 		switch {
+		case rest.N == 0:
+			p.add(1, "got more than %d bytes, want at most %d", maxScoresBytes, maxScoresBytes)
+			return p.end()
 		case errors.Is(err, io.EOF):
 			return p.end()
 		case errors.As(err, &wrong):
@@ -132,6 +136,9 @@ func ReadScores(r io.Reader, name string) (*Table, error) {
 		}
 	}
 }
+
+// maxScoresBytes is the size of the largest file of scores: a device has no end.
+const maxScoresBytes = 1 << 24
 
 // BadScores is everything wrong with a file of scores, one problem a line.
 type BadScores struct{ problems []string }

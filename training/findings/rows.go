@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"grposim/rom/fp"
 	"grposim/training/change"
 	"grposim/training/logs"
 )
@@ -230,7 +231,7 @@ func (m move) large() bool {
 
 // factor says by which factor a level has changed.
 func (m move) factor() string {
-	if x := math.Exp(math.Abs(math.Log(m.to) - math.Log(m.from))); !math.IsInf(x, 0) {
+	if x := fp.Exp(math.Abs(math.Log(m.to) - math.Log(m.from))); !math.IsInf(x, 0) {
 		return fmt.Sprintf("%.2g times", x)
 	}
 	return "beyond measure"

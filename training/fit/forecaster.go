@@ -64,7 +64,7 @@ func growths(known float64) []growth {
 	var half, prior [halves]float64
 	var sum float64
 	for i := range halves {
-		half[i] = known * 0.1 * math.Pow(40, float64(i)/(halves-1)) // 0.1 to 4 known lengths
+		half[i] = known * 0.1 * fp.Pow(40, float64(i)/(halves-1)) // 0.1 to 4 known lengths
 		prior[i] = fp.Exp(-square(math.Log(half[i]/known)/halfSpread) / 2)
 		sum += prior[i]
 	}
@@ -79,7 +79,7 @@ func growths(known float64) []growth {
 			add(0.25/3, func(t float64) float64 { return (sigmoid((t/half-1)/width) - start) / (1 - start) })
 		}
 		for _, exponent := range []float64{1, 2, 4} {
-			add(0.15/3, func(t float64) float64 { return 1 / (1 + math.Pow(half/t, exponent)) })
+			add(0.15/3, func(t float64) float64 { return 1 / (1 + fp.Pow(half/t, exponent)) })
 		}
 	}
 	return all

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// Where a signal ends a command, only one that keeps cells speaks of them, and SIGTERM is not an interrupt.
+func TestSignals(t *testing.T) {
+	const kept = ": finished cells are kept; run the same command again to continue"
+	t.Chdir(t.TempDir())
+	grposim(t, 0, "init", "c.yaml")
+	for _, row := range []struct {
+		cause error
+		code  int
+		want  string
+		args  []string
+	}{
+		{context.Canceled, exitInterrupted, "interrupted" + kept, []string{"sweep", "c.yaml"}},
+		{errTerminated, exitTryAgain, "terminated" + kept, []string{"sweep", "c.yaml"}},
+		{context.Canceled, exitInterrupted, "interrupted", []string{"sweep", "c.yaml", "--dry-run"}},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(row.cause)
+		var stderr bytes.Buffer
+		if code := run(ctx, row.args, io.Discard, &stderr); code != row.code || !strings.HasSuffix(stderr.String(), "grposim: "+row.want+"\n") {
+			t.Errorf("%q: exit code %d, %q, want %d, %q", row.args, code, stderr.String(), row.code, row.want)
+		}
+	}
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, row := range []struct {
+		signal  syscall.Signal
+		command string
+		code    int
+		want    string
+	}{{syscall.SIGTERM, "fit", exitTryAgain, "grposim: terminated\n"}, {syscall.SIGINT, "predict", exitInterrupted, "grposim: interrupted\n"}} {
+		var stderr bytes.Buffer
+		c := exec.Command(program(t), row.command, "pipe") // which nobody writes
+		c.Stderr = &stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond) // until it waits
+		_ = c.Process.Signal(row.signal)
+		_ = c.Wait()
+		if code := c.ProcessState.ExitCode(); code != row.code || stderr.String() != row.want {
+			t.Errorf("%s: exit code %d, %q, want %d, %q", row.command, code, stderr.String(), row.code, row.want)
+		}
+	}
+}
+
+// check and report leave a folder alone that a sweep is writing, and ask to be tried again.
+func TestCheckWhileASweepWrites(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	grposim(t, 0, "sweep", "smoke", "--set", "run.replicas=2000", "--out", dir)
+	journal := filepath.Join(dir, store.JournalName)
+	lines := bytes.SplitAfter(readDocument(t, journal), []byte("\n"))
+	if err := os.WriteFile(journal, lines[0], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	grposim(t, exitDamaged, "check", dir)
+	release, err := store.Lock(dir, "smoke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"check", dir}, {"report", dir}, {"report", dir, "--out", page}} {
+		if _, errs := grposim(t, exitTryAgain, args...); !strings.Contains(errs, "is in use by another grposim") {
+			t.Errorf("%q: %s", args, errs)
+		}
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	grposim(t, exitDamaged, "check", dir)
+}
+
+// A sweep continues only after cells that its folder held before.
+func TestContinuing(t *testing.T) {
+	const text = `name: locked
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: fixed-point}
+grpo: {group_size: 16, kl: {coefficient: 0.5}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 10}
+sweep: [{param: grpo.kl.coefficient, values: [0, 0.5, 0.6]}]
+`
+	spec, err := config.Load("locked", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	sweep := func(plan *sweeps.Plan) string {
+		var stderr bytes.Buffer
+		if err := (sweeps.Runner{Workers: 1, Progress: newProgress(&stderr)}).RunPart(t.Context(), plan, dir); err != nil {
+			t.Fatal(err)
+		}
+		return stderr.String()
+	}
+	if got := sweep(sweeps.NewPlan(spec)); strings.Contains(got, "continuing") {
+		t.Errorf("a fresh sweep: %s", got)
+	}
+	text3 := strings.Replace(text, "0.6]", "0.6, 0.7]", 1)
+	if spec, err = config.Load("locked", []byte(text3)); err != nil {
+		t.Fatal(err)
+	}
+	if got := sweep(sweeps.NewPlan(spec)); !strings.Contains(got, "locked: continuing after 3 of 4 cells") {
+		t.Errorf("one more cell: %s", got)
+	}
+}
+
+// A lock that a signal interrupts is tried again; a full or read-only file system is no mistake of the
+// command line. strace makes the system calls fail.
+func TestSystemErrors(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("needs strace (Debian: strace)")
+	}
+	dir := t.TempDir()
+	for fault, want := range map[string]int{
+		"flock:error=EINTR:when=1": 0, "mkdirat:error=ENOSPC:when=1": exitDamaged, "mkdirat:error=EROFS:when=1": exitDamaged, "mkdirat:error=EACCES:when=1": exitUsage,
+	} {
+		log, out := filepath.Join(dir, "log"), filepath.Join(dir, strings.Split(fault, "=")[1])
+		c := exec.Command("strace", "-f", "-qq", "-o", log, "-e", "trace=flock,mkdirat", "-e", "inject="+fault, program(t), "sweep", "smoke", "--set", "run.replicas=2000", "--out", out)
+		c.Env = append(os.Environ(), "GOMAXPROCS=1") // when is counted by thread
+		text, _ := c.CombinedOutput()
+		if traced, err := os.ReadFile(log); err != nil || !bytes.Contains(traced, []byte("INJECTED")) {
+			t.Skipf("strace injects nothing: %v: %s", err, text)
+		}
+		if code := c.ProcessState.ExitCode(); code != want {
+			t.Errorf("%s: exit code %d, want %d: %s", fault, code, want, text)
+		}
+	}
+}
+
+// A path that cannot be what it is wanted for is a mistake of the command line, also where a system call says so.
+func TestPathsThatCannotBe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Symlink("nowhere", "dangling"),
+		os.WriteFile("log.jsonl", []byte(strings.Repeat("{\"step\": 1, \"reward\": 0.5}\n", 30)), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	grposim(t, 0, "init", "c.yaml")
+	const short = "name: short\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}\n" +
+		"grpo: {group_size: inf, kl: {coefficient: 0.5}}\noptimizer: {learning_rate: 0.1}\nrun: {steps: 10}\n"
+	write(t, "short.yaml", short)
+	long := strings.Repeat("a", 300)
+	for _, args := range [][]string{
+		{"predict", "short.yaml", "--path", "--figures", "file"}, {"predict", "short.yaml", "--path", "--figures", "dangling"}, {"sweep", "c.yaml", "--out", long}, {"sweep", "c.yaml", "--cache", long},
+		{"init", ""}, {"init", "none/c.yaml"}, {"init", "file/c.yaml"}, {"compare", "/dev/zero"},
+	} {
+		if _, errs := grposim(t, exitUsage, args...); strings.Count(errs, "\n") != 1 {
+			t.Errorf("%.40q: %s", args, errs)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"grposim/sweeps"
+)
+
+// points returns so many points of a series.
+func points(n int) []sweeps.FigurePoint {
+	all := make([]sweeps.FigurePoint, n)
+	for i := range all {
+		all[i] = sweeps.FigurePoint{X: float64(i), Y: float64(i), Lo: float64(i) - 1, Hi: float64(i) + 1}
+	}
+	return all
+}
+
+// A figure of few points is drawn as it is; one of many has about mostPoints of each mark that consists of
+// points, all of its lines, says so, and leaves the original as it was. Values stay with their points, and points in the place
+// of their category.
+func TestSampleOfAFigure(t *testing.T) {
+	few := sweeps.Figure{Title: "few", Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(mostPoints)}}}
+	if got := Sample.Figure(few); !reflect.DeepEqual(got, few) {
+		t.Errorf("a figure of %d points was changed", mostPoints)
+	}
+	values := make([]float64, 30*mostPoints)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	many := sweeps.Figure{Title: "many", Series: []sweeps.FigureSeries{
+		{Mark: sweeps.Marker, Points: points(30 * mostPoints), Values: values}, {Mark: sweeps.Measured, Points: points(10)}, {Mark: sweeps.Boundary, Points: points(70)},
+	}}
+	got := Sample.Figure(many)
+	if n := pointsOf(&got); n < mostPoints || n > mostPoints+2 || len(got.Series[1].Points) != 1 || len(got.Series[2].Points) != 70 {
+		t.Errorf("%d points, want %d, and %d of a boundary", n, mostPoints, len(got.Series[2].Points))
+	}
+	if want := fmt.Sprintf("many (%d of %d points)", pointsOf(&got), pointsOf(&many)); got.Title != want {
+		t.Errorf("title %q, want %q", got.Title, want)
+	}
+	for i, p := range got.Series[0].Points {
+		if p.X != got.Series[0].Values[i] || math.Abs(p.X-30*float64(i)) > 30 {
+			t.Fatalf("point %d is %v with value %v", i, p, got.Series[0].Values[i])
+		}
+	}
+	if all := Everything.Figure(many); !reflect.DeepEqual(all, many) || len(many.Series[0].Points) != 30*mostPoints {
+		t.Error("a whole figure was changed")
+	}
+
+	beside := sweeps.Figure{Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(2 * mostPoints)}, {Mark: sweeps.Predicted, Points: points(2 * mostPoints)}}}
+	ends := []sweeps.FigurePoint{sweeps.BarePoint(-0.5, 1), sweeps.BarePoint(2*mostPoints-0.5, 1)} // of a line across
+	for i := range 2 * mostPoints {
+		beside.Categories = append(beside.Categories, fmt.Sprint(i))
+	}
+	beside.Series = append(beside.Series, sweeps.FigureSeries{Mark: sweeps.Claimed, Points: ends})
+	got = Sample.Figure(beside)
+	if across := got.Series[2].Points; len(across) != 2 || across[0].X != -0.5 || across[1].X != mostPlaces-0.5 {
+		t.Errorf("the ends of a line across are at %v", across)
+	}
+	if want := fmt.Sprintf(" (%d of %d columns)", mostPlaces, 2*mostPoints); got.Title != want {
+		t.Errorf("title %q, want %q", got.Title, want)
+	}
+	for _, s := range got.Series[:2] {
+		if len(s.Points) != len(got.Categories) || len(s.Points) != mostPlaces {
+			t.Fatalf("%d points over %d categories", len(s.Points), len(got.Categories))
+		}
+		for i, p := range s.Points {
+			if p.X != float64(i) || got.Categories[i] != fmt.Sprint(p.Y) {
+				t.Fatalf("point %d at %g is of category %s", i, p.X, got.Categories[i])
+			}
+		}
+	}
+}
+
+// A page about an experiment of any size has less than 5 MB: with 5000 verdicts whose labels and reasons are long, a hundred
+// figures of a hundred thousand points, and a long configuration. Its table has verdicts that do not agree, and a sample of the others, and
+// the page says so. As a whole it has every row.
+func TestPageIsBounded(t *testing.T) {
+	examples, err := examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, plan, spec := *examples[0].Experiment, *examples[0].Experiment.Plan, *examples[0].Experiment.Plan.Spec
+	e.Plan, plan.Spec = &plan, &spec
+	checks := spec.Checks
+	for range 2000 { // a configuration of more than configBytes
+		spec.Checks = append(spec.Checks, checks...)
+	}
+	verdict := e.Verdicts[0]
+	e.Verdicts = nil
+	const verdicts, disagreeing = 5000, 500
+	for i := range verdicts {
+		v := verdict
+		v.Verdict, v.Label = sweeps.Agree, strings.Repeat("η=0.1 ", i%30)
+		if v.Because = strings.Repeat("because ", i%20); i%(verdicts/disagreeing) == 7 {
+			v.Verdict = sweeps.Disagree
+		}
+		e.Verdicts = append(e.Verdicts, v)
+	}
+	e.Figures = nil
+	drawn := sweeps.Figure{Title: "many", Series: []sweeps.FigureSeries{{Name: "measured", Group: "measured", Mark: sweeps.Measured, Points: points(100_000)}}}
+	svg, _, err := Draw(Sample.Figure(drawn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, size := Part{Experiment: &e, SVGs: make(map[string][]byte)}, 0
+	for i := range 100 {
+		f := sweeps.Figure{Name: fmt.Sprint(i)}
+		if e.Figures = append(e.Figures, f); Sample.Fits(len(svg), size) {
+			part.SVGs[f.Name] = svg
+			size += len(svg)
+		}
+	}
+	page, err := pageText("bounded", []Part{part})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page) > 5_000_000 || len(page) < 1_500_000 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	if n := bytes.Count(page, []byte(`<tr data-verdict="disagree"`)); n != disagreeing {
+		t.Errorf("%d of %d verdicts that disagree", n, disagreeing)
+	}
+	shown := bytes.Count(page, []byte("<tr data-verdict="))
+	for _, want := range []string{
+		fmt.Sprintf("The table shows %d of %d verdicts: first those that do not agree", shown, verdicts),
+		fmt.Sprintf("The folder figures has %d pictures more.", 100-len(part.SVGs)), "grposim report DIR --all",
+	} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	part.Extent = Everything
+	if page, err = pageText("whole", []Part{part}); err != nil || bytes.Count(page, []byte("<tr data-verdict=")) != verdicts {
+		t.Errorf("%d rows on the whole page: %v", bytes.Count(page, []byte("<tr data-verdict=")), err)
+	}
+}

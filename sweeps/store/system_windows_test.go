@@ -1,0 +1,56 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// A file that somebody reads is replaced as soon as it is closed, and keeps its content where that
+// takes too long.
+func TestReplacingWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "verdicts.json")
+	if err := WriteFile(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		read time.Duration
+		want string
+	}{{2 * patience, "old"}, {patience / 10, "new"}} {
+		reader, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan error)
+		time.AfterFunc(row.read, func() { closed <- reader.Close() })
+		err = WriteFile(path, []byte("new"))
+		if refused := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED); refused != (row.want == "old") {
+			t.Errorf("replacing a file that is read for %v: %v", row.read, err)
+		}
+		if err := <-closed; err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != row.want {
+			t.Errorf("read for %v: %q, %v, want %q", row.read, text, err, row.want)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v: want one file", left, err)
+	}
+}
+
+// A file system without locks is told from a folder in use.
+func TestLockErrors(t *testing.T) {
+	var folder *FolderError
+	if err := lockError("a", windows.ERROR_NOT_SUPPORTED); !errors.As(err, &folder) {
+		t.Error(err)
+	}
+	var inUse *InUseError
+	if err := lockError("a", windows.ERROR_LOCK_VIOLATION); !errors.As(err, &inUse) {
+		t.Error(err)
+	}
+}
