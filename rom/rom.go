@@ -121,8 +121,8 @@ type Mode struct {
 // slowest, in units of force per logit. Negative values do not restore.
 type ModeStiffness struct {
 	Total   float64 `json:"total"`   // λ of the stiffest mode
-	Fresh   float64 `json:"fresh"`   // λ_f of the stiffest mode
-	Stale   float64 `json:"stale"`   // λ_s of the stiffest mode
+	Fresh   float64 `json:"fresh"`   // λ_f of the stiffest mode; of shared weights the largest eigenvalue of Λ_f
+	Stale   float64 `json:"stale"`   // λ_s of the stiffest mode; of shared weights λ − λ_f
 	Slowest float64 `json:"slowest"` // the smallest λ of all modes
 }
 

@@ -14,6 +14,7 @@ import (
 const (
 	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean
 	SamplesDrawn        Quantity = "samples"               // drawn for the steps before this one, ≥ 0; with option.Redraw the expected number, what is thrown away included
+	Stiffest            Quantity = "stiffness"             // of a Network at G = ∞: λ of the stiffest mode of −∂g/∂w at the step's weights, current and behaviour policy displaced together, in units of force per logit
 )
 
 // passPrefix begins the names of PassAt.
@@ -58,10 +59,11 @@ func (c *Cell) checkRecord(m *option.Mistakes) {
 	seen := make(map[Quantity]bool)
 	for _, q := range c.Run.Record {
 		_, passes := q.Samples()
-		m.Want(passes || q == EffectiveSampleSize || q == SamplesDrawn || q == Strata, "Run.Record", q, "PassAt(k), EffectiveSampleSize, SamplesDrawn or Strata")
+		m.Want(passes || q == EffectiveSampleSize || q == SamplesDrawn || q == Stiffest || q == Strata, "Run.Record", q, "PassAt(k), EffectiveSampleSize, SamplesDrawn, Stiffest or Strata")
 		m.Want(!seen[q], "Run.Record", q, "each quantity once")
 		m.Want(!passes || Binary(c.Bandit.Arms), "Bandit.Arms", c.Bandit.Arms, "rewards of 0 or 1, with "+string(q)+" in Run.Record")
 		m.Want(q != SamplesDrawn || !c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with samples in Run.Record")
+		m.Want(q != Stiffest || c.Network != nil && c.Deterministic(), "Network", c.Network, "one at option.Infinite groups, with stiffness in Run.Record")
 		m.Want(q != Strata || c.tabular(), "Prompts", c.Prompts, "prompts with a policy each, with strata in Run.Record")
 		seen[q] = true
 		count += len(q.Parts())
@@ -160,6 +162,8 @@ func (r *replica) observeExtras(t int, reward float64) {
 			v[i] = r.tabular.meanOver(r.extra.strata[stratum-1])
 		case passes:
 			v[i] = r.passes(k, reward)
+		case q == Stiffest:
+			v[i] = r.contexts.(*contexts).stiffnessNow(r.cell)
 		case q == EffectiveSampleSize:
 			v[i] = r.effectiveSampleSize()
 		case r.cell.countsRedraws():

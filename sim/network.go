@@ -55,7 +55,8 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	m.Want(o.MaxNorm == 0, "Optimizer.MaxNorm", o.MaxNorm, "0, with Network")
 	m.Want(c.ReferenceUpdate.Interval == 0, "ReferenceUpdate.Interval", c.ReferenceUpdate.Interval, "0, with Network")
 	m.Want(c.Relaxation == nil, "Relaxation", "a probe", "none, with Network")
-	m.Want(len(c.Run.Record) == 0, "Run.Record", c.Run.Record, "none, with Network")
+	other := func(q Quantity) bool { return q != Stiffest }
+	m.Want(!slices.ContainsFunc(c.Run.Record, other), "Run.Record", c.Run.Record, "no other than Stiffest, with Network")
 	if c.Location == nil {
 		m.Want(len(c.Stiffness) == 0 || c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "option.Infinite for the stiffness of a Network")
 		return
@@ -75,6 +76,8 @@ type contexts struct {
 	logits, force []float64  // of all contexts
 	each          []*replica // by context: its policy, snapshots, samples and force
 	reward, gap   float64    // means over the contexts
+	probe         *contexts  // at the weights of which stiffnessNow measures; nil before the first time
+	stiff         []float64  // the direction that it found last
 }
 
 // newContexts returns the policies of a cell with a network. A context is a replica whose logits

@@ -15,7 +15,9 @@ func (c *Cell) followsMode() bool {
 // mode, which moves the logits of all contexts by a norm of 1.
 func (c *Cell) alongMode() *Cell {
 	at := newContexts(c, coupledLaws)
-	direction, _, _ := at.stiffest(c, Both, endDisplacement)
+	at.begin()
+	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+	at.stiffest(direction, Both, endDisplacement, 0)
 	at.begin()
 	change := make([]float64, len(at.logits))
 	at.net.Push(direction, change)

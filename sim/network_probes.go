@@ -105,19 +105,22 @@ const (
 // differences of the gradient on the weights along the present direction, with displacements that move the logits by d and by 2d.
 func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at := newContexts(c, coupledLaws)
-	direction, near, missing := at.stiffest(c, p.Displaced, p.Displacement)
+	at.begin()
+	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+	near, missing := at.stiffest(direction, p.Displaced, p.Displacement, 0)
 	image := make([]float64, len(direction))
 	at.slope(image, direction, p.Displaced, 2*p.Displacement)
 	return slopes{near: near, far: rayleigh(direction, image), missing: missing}
 }
 
-// stiffest returns the direction in weights of the stiffest mode, its stiffness, and a bound of what the iteration leaves of it, +Inf where that is not known.
-func (p *contexts) stiffest(c *Cell, displaced Displaced, displacement float64) (direction []float64, stiffness, missing float64) {
-	p.begin()
-	direction = p.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+// stiffest turns a direction in weights into that of the mode at the start whose stiffness plus shift has the largest modulus, and returns its stiffness, and a bound of what the iteration leaves of it, +Inf where that is not known.
+func (p *contexts) stiffest(direction []float64, displaced Displaced, displacement, shift float64) (stiffness, missing float64) {
 	image, last, changes := make([]float64, len(direction)), math.NaN(), []float64(nil)
 	for range mostIterations {
 		p.slope(image, direction, displaced, displacement)
+		for i, x := range direction {
+			image[i] += float64(shift * x)
+		}
 		stiffness = rayleigh(direction, image)
 		if !math.IsNaN(last) {
 			rounding := float64(roundedUlps / displacement * math.Abs(stiffness))
@@ -136,7 +139,7 @@ func (p *contexts) stiffest(c *Cell, displaced Displaced, displacement float64) 
 			direction[i] = x / stiffness
 		}
 	}
-	return direction, stiffness, missing
+	return stiffness - shift, missing
 }
 
 // remaining returns Σ of the changes that follow bounds of changes that fall like a geometric sequence: change·q/(1 − q), +Inf where they do not fall
@@ -148,6 +151,29 @@ func remaining(changes []float64) float64 {
 		return changes[last] * q / (1 - q)
 	}
 	return math.Inf(1)
+}
+
+// stiffnessNow returns the largest stiffness of a mode at the present weights of a run of c, by power iteration from the direction that was the
+// stiffest when it was measured last. Where a mode that grows has the largest modulus, all stiffnesses are shifted by as much.
+func (p *contexts) stiffnessNow(c *Cell) float64 {
+	if p.probe == nil {
+		p.probe = newContexts(c, coupledLaws)
+		p.probe.start = slices.Clone(p.weights)
+	}
+	copy(p.probe.start, p.weights)
+	anew := func() {
+		p.probe.begin()
+		p.stiff = p.probe.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+	}
+	if p.stiff == nil {
+		anew()
+	}
+	stiffness, _ := p.probe.stiffest(p.stiff, Both, endDisplacement, 0)
+	if stiffness < 0 {
+		anew()
+		stiffness, _ = p.probe.stiffest(p.stiff, Both, endDisplacement, -stiffness)
+	}
+	return stiffness
 }
 
 // StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.

@@ -257,3 +257,31 @@ func TestStiffestModeOfTable(t *testing.T) {
 		}
 	}
 }
+
+// The recorded stiffness is the largest of those of the contexts of a table, also where one that grows has a larger modulus, and at the last step what StiffnessAtEnd is.
+func TestRecordedStiffness(t *testing.T) {
+	base := baseOfNetworks()
+	base.Bandit.Arms = base.Bandit.Arms[:2]
+	base.Optimizer.LearningRate, base.Run, base.Edge = 1e-9, Run{Steps: 4, Record: []Quantity{Stiffest}}, true
+	base.Estimator.KL = option.KL{Coefficient: 0.05, At: option.AtSnapshot}
+	scales := []float64{1, 2}
+	deep, alone := deepCell(base, scales)
+	var each []float64
+	for x, gap := range []float64{1.4, -1.4} { // beyond and before the middle, where the force falls and grows
+		copy(deep.Network.Weights[2*x:], []float64{gap / 2 / scales[x], -gap / 2 / scales[x]})
+		one := alone[x]
+		one.Run.Record, one.Edge = nil, false
+		one.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Point: []float64{gap / 2, -gap / 2}, Direction: []float64{0.5, -0.5}, Covector: []float64{1, -1}, Displacement: 1e-4, Pairs: 1}}
+		each = append(each, scales[x]*scales[x]/2*estimateOf(t, simulated(t, one)[0], StiffnessTotal))
+	}
+	if each[0] < 0 || each[1] > -each[0] {
+		t.Fatalf("stiffnesses %v of the contexts: want the second to have the larger modulus, and to be negative", each)
+	}
+	r := simulated(t, deep)[0]
+	row := slices.Index(r.Quantities, Stiffest)
+	for i, step := range r.Steps {
+		if got := r.Trajectory[i][row].Mean; math.Abs(got/each[0]-1) > 1e-5 {
+			t.Errorf("step %d: stiffness %v, want %v", step, got, each[0])
+		}
+	}
+}

@@ -96,8 +96,12 @@ var claims = map[*config.Claim]claim{
 		view: picture{family: byClaim, draw: drawCycles},
 	},
 
-	config.FixedPoint:            scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*model).rewardMean},
-	config.EdgeOfStability:       scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd, predict: (*model).edge},
+	config.FixedPoint:      scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*model).rewardMean},
+	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd, predict: (*model).edge},
+	config.RateOverThreshold: path{
+		quantity: only("largest rate over the threshold of its place, from the burn-in on"), compare: compareOverThreshold,
+		view: picture{family: byClaim, draw: drawOverThreshold},
+	},
 	config.StationaryFluctuation: scalar{quantity: "expected reward, variance", estimate: sim.ExpectedRewardVariance, predict: (*model).fluctuation},
 	config.DegenerateGroups:      scalar{quantity: "share of zero-variance groups", estimate: sim.ZeroVarianceShare, predict: (*model).zeroVariance},
 	config.EarlySlope:            scalar{quantity: "stiffness by the early slope", estimate: sim.EarlySlope, predict: (*model).earlySlope},

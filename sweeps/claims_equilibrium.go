@@ -136,22 +136,19 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 
 // networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
 func networkStiffness() []scalar {
-	of := func(name string, number func(m *model, c *Cell) float64) scalar {
+	of := func(name string, number func(*rom.ModeStiffness) float64) scalar {
 		return scalar{quantity: name, estimate: name, unresolved: func(*Cell, *finding) string { return "" }, predict: func(m *model, c *Cell) scope.Number {
 			p := m.prediction(c)
 			n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
 			if !n.Out() {
-				n.Value = number(m, c)
+				n.Value = number(&p.Stiffness)
 			}
 			return n
 		}}
 	}
 	return []scalar{
-		of(stiffnessTotal, func(m *model, c *Cell) float64 { return m.prediction(c).Stiffness.Total }),
-		of(stiffnessFresh, func(m *model, c *Cell) float64 {
-			s := m.settings(c)
-			return m.cache.FreshStiffness(&s, m.fault.Scale)
-		}),
+		of(stiffnessTotal, func(s *rom.ModeStiffness) float64 { return s.Total }),
+		of(stiffnessFresh, func(s *rom.ModeStiffness) float64 { return s.Fresh }),
 	}
 }
 
@@ -162,6 +159,11 @@ func (m *model) edge(c *Cell) (n scope.Number) {
 	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
 	if !n.Out() && p.Stiffness.Fresh != 0 && !grpo.OnPolicy(&s.Lag) {
 		n.Because = scope.Networks.Because("where training beyond the threshold ends if a part of the gradient is fresh")
+		return n
+	}
+	// nothing drives a run below the threshold along the manifold; a planted fault does not decide what is claimed
+	if nearest := m.cache.Predict(&c.Settings, rom.Unit).LeadingOrder.CriticalLearningRate; !n.Out() && nearest != nil && c.Settings.Optimizer.LearningRate < *nearest {
+		n.Because = scope.Networks.Because(fmt.Sprintf("where a run ends whose learning rate is below the threshold of the nearest fixed point, %.3g,", *nearest))
 		return n
 	}
 	if rate := p.LeadingOrder.CriticalLearningRate; rate != nil {

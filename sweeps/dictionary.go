@@ -79,6 +79,7 @@ var ownColumns = []store.Column{
 	{Name: passColumn, Doc: "1 − (1−J)^K, the probability that one of K samples of the policy has reward 1; of many prompts the mean. K is the number in `run.record`.", Unit: pureRatio, Range: zeroToOne},
 	{Name: string(sim.EffectiveSampleSize), Doc: "1/Σ π²/π_old, the effective sample size of the weights π/π_old as a share of the samples; of many prompts, or snapshots of a step, the mean.", Unit: pureRatio, Range: zeroToOne},
 	{Name: string(sim.SamplesDrawn), Doc: "Number of samples drawn for the steps before this one: group_size × groups_per_step in each step that draws. With `grpo.filter` redraw the expected number with those that are thrown away: a kept group takes 1/P groups, P the probability, under the policy that draws, that the rewards of a group differ.", Unit: inSamples, Range: atLeast0},
+	{Name: string(sim.Stiffest), Doc: "Stiffness λ of the stiffest mode of a network at the weights of the step: the largest eigenvalue of −∂g/∂w, by power iteration.", Unit: perLogit, Range: anyReal},
 	{Name: stratumColumn, Doc: "Mean of J over the prompts of stratum K of those with a policy each, K = 1 the hardest, where `run.record` has strata. With F the share of the prompts that start at a lower J and half the share of those that start at the same, a prompt is in the stratum of number ⌊4F⌋; strata without prompts are left out before K is counted, and a cell whose prompts all start alike has none.", Unit: ofReward, Range: zeroToOne},
 }
 
@@ -111,8 +112,8 @@ var predictionColumns = []predictionColumn{
 	}),
 	numeric("expected_reward_shift", "Shift of the mean of J from the fixed point by the noise, to second order.", ofReward, anyReal, func(p *prediction) *float64 { return p.Moments.RewardShift }),
 	numeric("stiffness_total", "Stiffness λ of the stiffest mode.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Total }),
-	numeric("stiffness_fresh", "Its part λ_f from the current policy.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Fresh }),
-	numeric("stiffness_stale", "Its part λ_s from the snapshot.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Stale }),
+	numeric("stiffness_fresh", "Its part λ_f from the current policy; of a network the largest eigenvalue of Λ_f.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Fresh }),
+	numeric("stiffness_stale", "Its part λ_s from the snapshot; of a network λ − λ_f.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Stale }),
 	numeric("stiffness_slowest", "Stiffness of the slowest mode.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Slowest }),
 	numeric("gradient_variance", "Variance of one step's gradient along the stiffest mode.", force2, atLeast0, func(p *prediction) *float64 { return &p.GradientVariance }),
 	numeric("damping_ratio", "ζ of the reduced-order model.", pureRatio, anyReal, func(p *prediction) *float64 { return &p.Oscillator.DampingRatio }),

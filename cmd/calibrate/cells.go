@@ -32,6 +32,7 @@ var exempt = map[string]string{
 	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 	"cycle-width":          "G = ∞ only, where nothing is random",
 	"edge-of-stability":    "G = ∞ only, where nothing is random",
+	"rate-over-threshold":  "G = ∞ only, where nothing is random",
 }
 
 // intervalKind is the kind of interval that a claim judges. It decides how high the

@@ -45,6 +45,7 @@ var exempt = map[string]string{
 	"class-throughout":     "as class-occurs",
 	"model-amplitude":      "it judges the paper's oscillator, which need not hold",
 	"edge-of-stability":    "it is of a network, of which none is drawn",
+	"rate-over-threshold":  "it is of a network, of which none is drawn",
 	"law-forecast":         "there is no exact prediction of a forecast",
 }
 

@@ -153,6 +153,14 @@ func (r *Range) Covector(l []float64) []float64 {
 	return covector
 }
 
+// coordinates returns the coordinates y of a change of the logits.
+func (r *Range) coordinates(change []float64) []float64 {
+	var y mat.VecDense
+	x := r.gather(change)
+	y.MulVec(r.drop, mat.NewVecDense(len(x), x))
+	return y.RawVector().Data
+}
+
 // onRange returns the covector in the coordinates y of a covector on logits.
 func (r *Range) onRange(covector []float64) []float64 {
 	var y mat.VecDense

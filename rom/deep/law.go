@@ -16,6 +16,8 @@ type Window struct{ From, To int }
 type Law struct {
 	Modes  []float64 // Var a of each mode, in the order of the modes given
 	Reward float64   // Var J of J, the mean over contexts, to first order, in squared units of reward
+
+	spread *mat.Dense // covariance of (y, y_old) due to these modes, 2r×2r
 }
 
 // Law returns the law of the given modes of d, as Modes returns them, and Var J due to these alone. A mode of
@@ -27,59 +29,62 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 	if d.Mixed {
 		return d.mixedLaw(modes, over)
 	}
-	law := &Law{Modes: make([]float64, len(modes))}
-	covectors := d.covectors(modes)
+	count, rank := len(modes), d.at.Rank()
+	law := &Law{Modes: make([]float64, count)}
+	covectors, directions := d.covectors(modes), mat.NewDense(2*rank, 2*count, nil)
+	amplitudes := mat.NewDense(2*count, 2*count, nil) // covariance of those now and of the snapshot
 	for i := range modes {
 		own, ok := modes[i].alone().Law()
 		if !ok {
 			return nil, fmt.Errorf("mode %d, λ = %v, has no stationary law at η = %v", i, modes[i].Total(), modes[i].Rate)
 		}
-		law.Modes[i] = squares(&own, over, []float64{1})[0]
-		law.Reward += modes[i].slope * modes[i].slope * law.Modes[i]
+		setPair(amplitudes, own.Over(over.From, over.To), i, i)
 		for j := range i {
 			noise := linear.Form(covectors[i], d.system.Noise, covectors[j])
-			cov, ok := covariance(&modes[i], &modes[j], noise, over)
+			if noise == 0 {
+				continue
+			}
+			both, ok := together(&modes[i], &modes[j], noise).Law()
 			if !ok {
 				return nil, fmt.Errorf("modes %d and %d have no stationary law together", i, j)
 			}
-			law.Reward += 2 * modes[i].slope * modes[j].slope * cov
+			setPair(amplitudes, both.Over(over.From, over.To), i, j)
+		}
+		for row, y := range d.at.coordinates(modes[i].Direction) {
+			directions.Set(row, i, y)
+			directions.Set(rank+row, count+i, y)
 		}
 	}
+	for i := range modes {
+		law.Modes[i] = amplitudes.At(i, i)
+		for j := range modes {
+			law.Reward += modes[i].slope * modes[j].slope * amplitudes.At(i, j)
+		}
+	}
+	law.spread = linear.Congruence(directions, amplitudes)
 	return law, nil
 }
 
-// squares returns E (l·x)² of each covector.
-func squares(law *linear.Law, over Window, covectors ...[]float64) []float64 {
-	average, all := law.TimeAverage(), make([]float64, len(covectors))
-	for i, l := range covectors {
-		all[i] = linear.Form(l, average, l)
-	}
-	if over.To > over.From {
-		lacks, _ := law.Lacks(0)
-		for i, share := range law.Shares(lacks, covectors, over.From, over.To) {
-			all[i] *= share
+// setPair sets what the covariance of the amplitudes of all modes, now and of the snapshot, has of modes i and j: of the covariance of the two
+// alone that between one and the other, of i = j that of the one.
+func setPair(all, of *mat.Dense, i, j int) {
+	count, size := all.RawMatrix().Rows/2, of.RawMatrix().Rows/2
+	for a := range 2 {
+		for b := range 2 {
+			v, u := of.At(a*size, b*size+size-1), of.At(a*size+size-1, b*size)
+			all.Set(a*count+i, b*count+j, v)
+			all.Set(a*count+j, b*count+i, u)
 		}
 	}
-	return all
 }
 
-// covariance returns Cov(a, b) of two independent modes whose forces have the given covariance, from a law of the two whose noises have the
-// variance |noise| each: 4 Cov(a, b) = Var(a + b) − Var(a − b).
-func covariance(a, b *Mode, noise float64, over Window) (cov float64, ok bool) {
-	if noise == 0 {
-		return 0, true
-	}
-	size := max(noise, -noise)
-	both := &linear.System{
+// together returns two independent modes whose forces have the given covariance c, and the variance |c| each: what they have in common depends on c alone.
+func together(a, b *Mode, c float64) *linear.System {
+	size := max(c, -c)
+	return &linear.System{
 		Fresh: mat.NewDense(2, 2, []float64{a.Fresh, 0, 0, b.Fresh}), Stale: mat.NewDense(2, 2, []float64{a.Stale, 0, 0, b.Stale}),
-		Noise: mat.NewDense(2, 2, []float64{size, noise, noise, size}), Update: a.Update,
+		Noise: mat.NewDense(2, 2, []float64{size, c, c, size}), Update: a.Update,
 	}
-	law, ok := both.Law()
-	if !ok {
-		return 0, false
-	}
-	s := squares(&law, over, []float64{1, 1}, []float64{1, -1})
-	return (s[0] - s[1]) / 4, true
 }
 
 // covectors returns the left eigenvectors of modes on the range.
@@ -100,14 +105,17 @@ func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
 	if !ok {
 		return nil, fmt.Errorf("no stationary law at η = %v", whole.Rate)
 	}
-	covectors := append(d.covectors(modes), d.slope)
-	for i, l := range covectors {
-		var on mat.VecDense
-		on.MulVec(moving.T(), mat.NewVecDense(len(l), l))
-		covectors[i] = on.RawVector().Data
+	rank, count := moving.Dims()
+	both := mat.NewDense(2*rank, 2*count, nil)
+	both.Slice(0, rank, 0, count).(*mat.Dense).Copy(moving)
+	both.Slice(rank, 2*rank, count, 2*count).(*mat.Dense).Copy(moving)
+	law := &Law{spread: linear.Congruence(both, own.Over(over.From, over.To))}
+	now := mat.DenseCopyOf(law.spread.Slice(0, rank, 0, rank))
+	for _, l := range d.covectors(modes) {
+		law.Modes = append(law.Modes, linear.Form(l, now, l))
 	}
-	all := squares(&own, over, covectors...)
-	return &Law{Modes: all[:len(modes)], Reward: all[len(modes)]}, nil
+	law.Reward = linear.Form(d.slope, now, d.slope)
+	return law, nil
 }
 
 // movingDirections returns an orthonormal basis, the columns, of the directions in which [Λ_f; Λ_s] has a singular value above

@@ -61,7 +61,7 @@ func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []floa
 	n, average := s.Dim(), s.TimeAverage()
 	var phases []*mat.Dense // stationary, of a refresh period
 	s.States(func(state *mat.Dense) { phases = append(phases, mat.DenseCopyOf(state.Slice(0, n, 0, n))) })
-	before, after := s.missing(lacks, from, to)
+	before, after := s.missing(lacks, first(n), from, to)
 	shares := make([]float64, len(vectors))
 	for i, a := range vectors {
 		whole := Form(a, average, a)
@@ -80,10 +80,43 @@ func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []floa
 	return shares
 }
 
-// missing returns Σ_{t<from} (Σ − Cov x_t) and the same up to to ≥ from, for a state that lacks the given part of the
-// stationary covariance Σ of the phase at the start of a period.
-func (s *Law) missing(lacks *mat.Dense, from, to int) (before, after *mat.Dense) {
-	n, period := s.Dim(), s.Lag.Period()
+// Over returns the covariance of (x, x_old), 2n×2n, averaged over the steps from ≤ t < to of runs that start at rest at the
+// fixed point, or, where to ≤ from, over the phases of the stationary law. The lag has one snapshot in each step: Places is not nil.
+func (s *Law) Over(from, to int) *mat.Dense {
+	var phases []*mat.Dense // stationary, of a refresh period
+	s.Phases(func(joint *mat.Dense) { phases = append(phases, joint) })
+	steps, size := float64(len(phases)), 2*s.Dim()
+	sum := mat.NewDense(size, size, nil)
+	if to > from {
+		before, after := s.missing(s.start, s.Places(), from, to)
+		sum.Sub(before, after)
+		steps = float64(to - from)
+	} else {
+		from, to = 0, len(phases)
+	}
+	for k, joint := range phases { // times that a phase occurs
+		var times mat.Dense
+		period := len(phases)
+		times.Scale(float64((to-k+period-1)/period-(from-k+period-1)/period), joint)
+		sum.Add(sum, &times)
+	}
+	sum.Scale(1/steps, sum)
+	return sum
+}
+
+// first returns 0, 1, …, n−1.
+func first(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// missing returns Σ_{t<from} of what the covariance of the given places of the state lacks of the stationary one in step t, and the same up to
+// to ≥ from, for a state that lacks the given part of the stationary covariance at the start of a period.
+func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (before, after *mat.Dense) {
+	n, period := len(places), s.Lag.Period()
 	// passing adds the sum over the given number of phases of a period that begins with x.
 	passing := func(sum, x *mat.Dense, count int) {
 		if count == 0 {
@@ -94,7 +127,11 @@ func (s *Law) missing(lacks *mat.Dense, from, to int) (before, after *mat.Dense)
 			if k > 0 {
 				state = Congruence(s.A, state)
 			}
-			sum.Add(sum, state.Slice(0, n, 0, n))
+			for i, row := range places {
+				for j, column := range places {
+					sum.Set(i, j, sum.At(i, j)+state.At(row, column))
+				}
+			}
 		}
 	}
 	// Σ_{r<k} M^r Σ M^rᵀ and M^k by the binary digits of k, for both numbers k of periods.

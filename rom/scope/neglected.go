@@ -23,6 +23,7 @@ const (
 	LeftModel                // what another model has and the judged one not
 	Sampling                 // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
 	SlowModes                // directions of the logits that do not come to rest
+	Slide                    // the stages in which the weights of a network are followed along their fixed points
 )
 
 // String returns the term in words.
@@ -35,6 +36,7 @@ func (t Term) String() string {
 		FasterModes: "modes that the fit does not have", Probe: "the finite displacement of the probe", LeftModel: "what the model has not",
 		Sampling:  "what the log's noise leaves open",
 		SlowModes: "directions of the logits that do not come to rest",
+		Slide:     "the stages in which the weights of a network are followed along their fixed points",
 	}[t]
 }
 

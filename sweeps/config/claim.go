@@ -53,6 +53,7 @@ const (
 	NeedsExpected     Need = "`grpo.group_size: inf`"
 	NeedsTwoArms      Need = "two arms"
 	NeedsNetwork      Need = "`policy.network`"
+	NeedsStiffness    Need = "stiffness in `run.record`"
 	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
 	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block of the last snapshot or a delay of at most 1"
 	NeedsOneAge       Need = "at finite `grpo.group_size`: a block or a delay"

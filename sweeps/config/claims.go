@@ -16,6 +16,7 @@ var Claims = []*Claim{
 	FluctuationScaling,
 	Stiffness,
 	EdgeOfStability,
+	RateOverThreshold,
 	Relaxation,
 	RelaxationScaling,
 	DampingRatio,

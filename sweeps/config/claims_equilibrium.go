@@ -42,6 +42,16 @@ var Stiffness = &Claim{
 	How:         "Pairs of groups are drawn with the logits displaced to either side of the fixed point: those of both policies together (total), of the current policy alone (fresh) and of the behaviour policy alone (stale). At `inf` one pair of expected gradients takes the place of the pairs of groups. Each of a finite group is scaled to `optimizer.max_norm` where it is longer. The interval includes the error of the finite displacement. Cells that share `seed`, `bandit`, `grpo`, `policy.reference` and `optimizer.max_norm` share one measurement, made in the first of them.",
 }
 
+// RateOverThreshold is the claim about the margin along a run beyond the threshold.
+var RateOverThreshold = &Claim{
+	Name: "rate-over-threshold", Per: PerCell,
+	Quantity:    "largest over the recorded steps from `run.burn_in` on of the learning rate over the threshold at the stiffness there, ηλ/κ*(μ, K)",
+	Needs:       []Need{NeedsNetwork, NeedsExpected, NeedsSteadyRate, NeedsKnownRule, NeedsStiffness},
+	Predictions: []rom.Kind{rom.LeadingOrder},
+	Doc:         "A run whose learning rate is above the threshold of the nearest fixed point is led to the edge of stability and stays there: its margin, 1 less this number, falls to 0.",
+	How:         "The stiffness is that of the whole gradient at the weights of the step. It may pass the edge on its way, for which `run.burn_in` leaves time. The prediction is that of one number, where the whole gradient is stale.",
+}
+
 // EdgeOfStability is the claim about where training beyond the threshold ends.
 var EdgeOfStability = &Claim{
 	Name: "edge-of-stability", Per: PerCell,

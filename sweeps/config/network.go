@@ -142,7 +142,7 @@ func textKey(path string, words []string, doc string, field func(*Settings) *str
 }
 
 // claimsOfNetworks are the claims that can be made about cells with a network.
-var claimsOfNetworks = []*Claim{OscillationOnset, StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, Arrival, TimeToLevel}
+var claimsOfNetworks = []*Claim{OscillationOnset, StabilityThreshold, Stiffness, StationaryFluctuation, EdgeOfStability, RateOverThreshold, Arrival, TimeToLevel}
 
 // networkRules say what is possible with a network.
 var networkRules = func() []rule {
@@ -186,7 +186,7 @@ var networkRules = func() []rule {
 		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
 		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
 		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},
-		atDefault(filterKey), atDefault(placementKey), atDefault(entropyKey), atDefault(samplesKey), atDefault(maxNormKey), atDefault(updateKey), atDefault(recordKey),
+		atDefault(filterKey), atDefault(placementKey), atDefault(entropyKey), atDefault(samplesKey), atDefault(maxNormKey), atDefault(updateKey),
 	}
 	for i := range rules {
 		broken := rules[i].broken

@@ -11,8 +11,8 @@ import (
 )
 
 // Record lists what a cell records beside what every cell records, the value of run.record. A
-// file writes pass@8, effective-sample-size, samples and strata for the quantities pass_at_8,
-// effective_sample_size, samples and strata.
+// file writes pass@8, effective-sample-size, samples, stiffness and strata for the quantities pass_at_8,
+// effective_sample_size, samples, stiffness and strata.
 type Record []sim.Quantity
 
 const (
@@ -20,17 +20,17 @@ const (
 	passWord   = "pass@"
 	maxRecord  = 10      // sim.Run has room for as many
 	maxPass    = 1 << 31 // largest K of pass@K
-	recordWant = "a list of pass@K, effective-sample-size, samples and strata"
+	recordWant = "a list of pass@K, effective-sample-size, samples, stiffness and strata"
 )
 
 // recordNames are the words of the quantities with one word.
-var recordNames = []string{"effective-sample-size", "samples", "strata"}
+var recordNames = []string{"effective-sample-size", "samples", "stiffness", "strata"}
 
 // recordRow is the row of run.record.
 var recordRow = Key{
 	Path: recordKey, Kind: RecordValue, Default: Record{},
 	Doc: "Quantities to record beside the usual ones: `pass@K`, for any K ≥ 1 the probability 1 − (1−J)^K that one of K samples has reward 1, where all rewards are 0 or 1 (of many prompts the mean); " +
-		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away; `strata`, of prompts with a policy each the mean of J over quarters of them by J at the start, `reward_of_stratum_1` of the hardest to `reward_of_stratum_4`, fewer where many prompts start alike.",
+		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away; `stiffness`, of a network at `grpo.group_size` inf the stiffness of the stiffest mode at the weights of the step, by power iteration; `strata`, of prompts with a policy each the mean of J over quarters of them by J at the start, `reward_of_stratum_1` of the hardest to `reward_of_stratum_4`, fewer where many prompts start alike.",
 	get: func(s *Settings) any { return Record(s.Run.Record) },
 	set: func(s *Settings, v any) {
 		s.Run.Record = nil
@@ -87,6 +87,9 @@ func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 // records reports whether run.record names a quantity.
 func records(s *Settings, q sim.Quantity) bool { return slices.Contains(s.Run.Record, q) }
 
+// withoutStiffness reports whether run.record does not name the stiffness.
+func withoutStiffness(s *Settings) bool { return !records(s, sim.Stiffest) }
+
 // recordRules say which quantities a cell can record.
 var recordRules = []rule{
 	{recordKey, []string{ArmsKey}, func(s *Settings) bool {
@@ -98,6 +101,12 @@ var recordRules = []rule{
 	{recordKey, []string{promptsKey, promptParametersKey}, func(s *Settings) bool {
 		return !(s.Prompts.Count > 1 && s.Prompts.Parameters == option.Tabular) && records(s, sim.Strata)
 	}, "", "no strata unless " + promptsKey + " is more than 1 and " + promptParametersKey + " is tabular"},
+	{recordKey, []string{networkKey, GroupSizeKey}, func(s *Settings) bool {
+		return !(s.Deep() && !sampled(s)) && !withoutStiffness(s)
+	}, "", "no stiffness unless " + networkKey + " is a network and " + GroupSizeKey + " inf"},
+	{recordKey, []string{networkKey}, func(s *Settings) bool {
+		return s.Deep() && slices.ContainsFunc(s.Run.Record, func(q sim.Quantity) bool { return q != sim.Stiffest })
+	}, "", "stiffness alone with a network"},
 	{recordKey, nil, func(s *Settings) bool {
 		return len(s.Run.Record) > maxRecord+1-sim.MaxStrata && records(s, sim.Strata)
 	}, "", fmt.Sprintf("at most %d quantities beside strata", maxRecord-sim.MaxStrata)},

@@ -337,6 +337,7 @@ var needRules = func() []needRule {
 		equal(NeedsExpected, GroupSizeKey, "inf"),
 		{NeedsNetwork, rule{networkKey, nil, func(s *Settings) bool { return !s.Deep() }, "without a network", "a network"}},
 		{NeedsTwoArms, rule{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 && !s.Deep() }, "with {arms}", "2 arms"}},
+		{NeedsStiffness, rule{recordKey, nil, withoutStiffness, "that does not record stiffness", "stiffness in " + recordKey}},
 		equal(NeedsSteadyRate, scheduleKey, "constant"),
 		equal(NeedsSteadyRate, warmupKey, "0"),
 		// The recurrence fitted to pairs under sampled groups has two multipliers. Where the

@@ -155,7 +155,7 @@ func Whole(s *config.Settings) rom.Extent {
 	case s.Estimator.GroupSize == option.Infinite:
 		return rom.CriticalRate | rom.Multipliers
 	}
-	return rom.StationaryLaw
+	return rom.CriticalRate | rom.Multipliers | rom.StationaryLaw
 }
 
 // At returns the prediction for settings at a measured stiffness; nil stands for the

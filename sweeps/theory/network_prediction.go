@@ -17,7 +17,8 @@ import (
 
 // atNetwork returns the prediction for settings whose policy is a network, as far as it is derived
 // (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ, LeadingOrder that of the one number
-// λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ.
+// λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ. Of variances LeadingOrder is the law at the fixed point
+// where a run starts, and Exact that along its slide.
 func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
 	key, t := networkKey{string(config.Canonical(*s)), factors, of}, cache.predictions
 	t.mutex.Lock()
@@ -84,6 +85,20 @@ const largestState = 2000
 // mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
 const mostOfModes = 1e7
 
+// mostSlid is the largest number of directions whose slide is followed: some fifteen laws, each of pairs of directions: 3 s of 90, 50 s of 270.
+const mostSlid = 300
+
+// stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
+// below 1e-9 of it, which no margin of a stiffness resolves.
+func (n *policyNetwork) stiffestFresh() float64 {
+	at := n.atRest()
+	for products := 8; ; products *= 2 {
+		if e := deep.Largest(at, n.point.Fresh, 1, products)[0]; e.Residual <= 1e-9*math.Abs(e.Value) || products >= len(n.point.Logits) {
+			return e.Value
+		}
+	}
+}
+
 // predict is Cache.atNetwork of the theory as derived.
 func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
@@ -104,7 +119,11 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
 	})
 	modes := exact.Modes()
-	p.Stiffness = rom.ModeStiffness{Total: modes[0].Total(), Fresh: modes[0].Fresh, Stale: modes[0].Stale, Slowest: modes[len(modes)-1].Total()}
+	total, fresh := modes[0].Total(), n.stiffestFresh()
+	if math.Abs(total-fresh) <= linear.Negligible*total { // nothing is stale
+		fresh = total
+	}
+	p.Stiffness = rom.ModeStiffness{Total: total, Fresh: fresh, Stale: total - fresh, Slowest: modes[len(modes)-1].Total()}
 	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
 	p.RuleAtStiffness.CriticalLearningRate = &rule
 	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*fp.Pow(float64(tau+2), 3) > mostOfModes {
@@ -128,24 +147,27 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Noise.Because = scope.RateVaries.Because()
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
+	case exact.Whole.Dim() > mostSlid:
+		p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance of %d directions, more than %d,", exact.Whole.Dim(), mostSlid))
 	default:
-		law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps})
+		over := deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}
+		law, err := exact.Law(modes, over)
 		if err != nil {
 			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
 			return p
 		}
+		p.LeadingOrder.StationaryVariance.ExpectedReward = &law.Reward
+		v, err := deep.Slid(n.build(), n.weights, n.params, n.point, exact.Whole.Update, over)
+		if err != nil {
+			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance (%v)", err))
+			return p
+		}
 		p.Noise = rom.Scope{In: true}
-		p.Exact.StationaryVariance.ExpectedReward = &law.Reward
+		p.Exact.StationaryVariance.ExpectedReward = &v.Reward
+		p.Neglected.Add(scope.Slide, scope.Sizes{RewardVariance: v.Slide})
+		p.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: v.Curvature})
 	}
 	return p
-}
-
-// FreshStiffness returns the largest eigenvalue of Λ_f at the fixed point of a cell with a network that has one, times
-// the factor of stiffnesses.
-func (cache *Cache) FreshStiffness(s *config.Settings, factors rom.Factors) float64 {
-	n := cache.network(s)
-	n.rest()
-	return factors.Stiffness * deep.Largest(n.atRest(), n.point.Fresh, 1, math.MaxInt)[0].Value
 }
 
 // dynamicsOf returns the parts of the linear dynamics of a network.

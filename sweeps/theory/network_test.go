@@ -106,7 +106,7 @@ func TestNetworkPrediction(t *testing.T) {
 	if got, want := *twice.Exact.CriticalLearningRate, *p.Exact.CriticalLearningRate/2; math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("critical rate %v at twice the stiffness, want %v", got, want)
 	}
-	if got, want := *p.Exact.CriticalLearningRate, 2/cache.FreshStiffness(&s, rom.Unit); math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
+	if got, want := *p.Exact.CriticalLearningRate, 2/p.Stiffness.Fresh; math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
 		t.Errorf("critical rate %v, want 2/λ_f = %v", got, want)
 	}
 	s.Optimizer.LearningRate = 1.1 * *p.Exact.CriticalLearningRate
@@ -122,12 +122,18 @@ func TestNetworkPrediction(t *testing.T) {
 	}
 }
 
-// The variance is that of a run from the fixed point, declined of others, and where the law is not asked for nothing is said of noise.
+// The variance is that of a run from the fixed point along its slide, beside that of the law there, with what it leaves out, and thresholds are given too; it is
+// declined of other runs, and where the law is not asked for nothing is said of noise.
 func TestNetworkNoise(t *testing.T) {
 	s, cache := settingsOf(t, withNetwork), NewCache()
 	s.Estimator.GroupSize, s.Optimizer.LearningRate = 8, 0.01
 	if p := cache.Predict(&s, rom.Unit); !p.Noise.In || p.Exact.StationaryVariance.ExpectedReward == nil {
 		t.Errorf("from the fixed point: %+v", p.Noise)
+	} else if law, slid, size := *p.LeadingOrder.StationaryVariance.ExpectedReward, *p.Exact.StationaryVariance.ExpectedReward, p.Neglected.RewardVariance; !(slid < law) || slid < 0.9*law || !(size > 0) || size > 0.1*law {
+		t.Errorf("in a short run: %v along the slide, %v of the law, %v left out", slid, law, size)
+	}
+	if p := cache.Predict(&s, rom.Unit); p.Exact.CriticalLearningRate == nil || p.Exact.SpectralRadius == nil {
+		t.Error("no threshold of finite groups")
 	}
 	if p := cache.At(&s, rom.Unit, nil, rom.CriticalRate); p.Noise.Because.Out() {
 		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
