@@ -46,7 +46,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	}
 	m := newModel(&p)
 	m.startBaseline()
-	theta, moveReference := slices.Clone(init), m.movingReference()
+	theta, moveReference := slices.Clone(init), moveReferenceOf(m)
 	force, part := make([]float64, arms), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
@@ -120,8 +120,8 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	return kind, Scope{In: true}
 }
 
-// movingReference returns what moves the reference of the model to that of step t ≥ 1, with the logits of that step.
-func (m *model) movingReference() (move func(t int, theta []float64)) {
+// moveReferenceOf returns what moves the reference of a model to that of step t ≥ 1, with the logits of that step.
+func moveReferenceOf(m *model) (move func(t int, theta []float64)) {
 	u, reference := m.ReferenceUpdate, slices.Clone(m.Reference)
 	return func(t int, theta []float64) {
 		if u.Interval == 0 || t%u.Interval != 0 {

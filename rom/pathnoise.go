@@ -378,7 +378,7 @@ func followOn(p Params, init []float64, at []int, last int, displaced float64, o
 		f.field, f.noisy = append(f.field, field), append(f.noisy, noisy)
 	}
 	m, past := newModel(&p), newSnapshots(&p.Lag, init, steps)
-	moveReference := m.movingReference()
+	moveReference := moveReferenceOf(m)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		old := past.at(t, theta)
 		if t > 0 {
