@@ -154,7 +154,7 @@ func setInfinities(verdicts []Verdict, at map[string][]int) {
 // labels and the indices of checks are missing.
 func readVerdicts(dir string) (verdicts []Verdict, err error) {
 	path := filepath.Join(dir, "verdicts.json")
-	file, err := os.Open(path)
+	file, err := store.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

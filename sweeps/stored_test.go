@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,7 +12,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -188,5 +191,28 @@ func TestStoredAllocatesLittle(t *testing.T) {
 	}
 	if each := (allocations(600) - allocations(200)) / 400; each > 3 {
 		t.Errorf("%.1f allocations a cell", each)
+	}
+}
+
+// A named pipe in the place of the verdicts is not waited for.
+func TestStoredIrregularFile(t *testing.T) {
+	dir, plan := t.TempDir(), planText(t, small)
+	m, _ := storedRunner(dir, "a program")
+	if _, err := m.Run(t.Context(), plan, dir); err != nil {
+		t.Fatal(err)
+	}
+	verdicts := filepath.Join(dir, "verdicts.json")
+	if err := errors.Join(os.Remove(verdicts), syscall.Mkfifo(verdicts, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	trusted := make(chan bool, 1)
+	go func() { e, _ := m.Stored(t.Context(), plan.Spec, dir, 0); trusted <- e != nil }()
+	select {
+	case is := <-trusted:
+		if is {
+			t.Error("the verdicts are trusted")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("waits for a writer of the pipe")
 	}
 }

@@ -22,6 +22,9 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 			_, err := stdout.Write(configs.First)
 			return err
 		}
+		if args[0] == "" {
+			return usageError{errors.New("got an empty name, want that of a new file")}
+		}
 		file, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
 			return usageError{fmt.Errorf("%s: got an existing file, want a new one", args[0])}

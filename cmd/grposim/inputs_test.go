@@ -94,7 +94,7 @@ func TestPipeIsReadOnce(t *testing.T) {
 	}
 	go func() { _ = os.WriteFile(pipe, []byte("a,b\n"), 0) }()
 	done := make(chan bool)
-	go func() { grposim(t, exitUsage, "fit", pipe); close(done) }()
+	go func() { defer close(done); grposim(t, exitUsage, "fit", pipe) }()
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):

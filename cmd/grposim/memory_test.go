@@ -75,7 +75,7 @@ func largestMemory(t *testing.T, c *exec.Cmd) (most float64) {
 	for {
 		select {
 		case err := <-ended:
-			if exit, left := err.(*exec.ExitError); err != nil && (!left || exit.ExitCode() > exitInconclusive) {
+			if exit, left := err.(*exec.ExitError); err != nil && (!left || exit.ExitCode() > exitInconclusive || exit.ExitCode() < 0) {
 				t.Fatalf("%v: %v", c.Args, err)
 			}
 			return most

@@ -98,7 +98,7 @@ type importer func(path string) (*types.Package, error)
 
 func (i importer) Import(path string) (*types.Package, error) { return i(path) }
 
-// The program has no error of types on any system that README names, nor the explorer as WebAssembly; the store has none
+// The program has no error of types on any system that docs/platforms.md names, nor the explorer as WebAssembly; the store has none
 // with its tests. TestLongArchitectures builds it for linux/arm64, TestLongWine for Windows, cmd/explorer the page.
 func TestLongPlatforms(t *testing.T) {
 	program, store := []string{"grposim/..."}, []string{"-test", "grposim/sweeps/store"}

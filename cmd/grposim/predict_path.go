@@ -81,10 +81,10 @@ func (f *pathFlags) passes() bool {
 	return err == nil && k >= 1 && f.of() == sim.PassAt(k)
 }
 
-// maxPathSteps bounds the steps of a path, each of which is computed: 10 to 40 µs with two arms.
+// maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with two arms.
 const maxPathSteps = 10_000_000
 
-// checkPlan returns an error where a cell does not have the quantity, or has a path that takes days.
+// checkPlan returns an error where a cell does not have the quantity, or has a path of too many steps.
 func (f *pathFlags) checkPlan(plan *sweeps.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms

@@ -78,11 +78,16 @@ type interruptedError struct {
 
 func (e interruptedError) Unwrap() error { return e.error }
 
+// isDryRun reports whether a word of the command line asks for a dry run.
+func isDryRun(word string) bool {
+	return strings.HasPrefix(word, "--dry-run") && word != "--dry-run=false"
+}
+
 // interrupted returns the error of a command line that a signal has ended.
 func interrupted(err error, args []string) error {
 	kept := false
 	if c, _, unknown := newRoot(nil, nil).Find(args); unknown == nil {
-		kept = slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name()) && !slices.Contains(args, "--dry-run")
+		kept = slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name()) && !slices.ContainsFunc(args, isDryRun)
 	}
 	return interruptedError{err, kept}
 }

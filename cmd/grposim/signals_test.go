@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -55,9 +54,13 @@ func TestSignals(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(300 * time.Millisecond) // until it waits
+		writer, err := os.OpenFile("pipe", os.O_WRONLY, 0) // returns when the command has opened it, to wait for what is written
+		if err != nil {
+			t.Fatal(err)
+		}
 		_ = c.Process.Signal(row.signal)
 		_ = c.Wait()
+		_ = writer.Close()
 		if code := c.ProcessState.ExitCode(); code != row.code || stderr.String() != row.want {
 			t.Errorf("%s: exit code %d, %q, want %d, %q", row.command, code, stderr.String(), row.code, row.want)
 		}

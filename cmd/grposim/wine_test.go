@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,7 +75,7 @@ func newWine(t *testing.T) wine {
 
 // command returns a program with the environment of Wine.
 func (w wine) command(program string, args ...string) *exec.Cmd {
-	c := exec.CommandContext(w.t.Context(), program, args...)
+	c := exec.CommandContext(context.WithoutCancel(w.t.Context()), program, args...)
 	c.Env = append(os.Environ(), "WINEPREFIX="+w.files, "WINEDEBUG=-all")
 	return c
 }

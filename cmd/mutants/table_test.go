@@ -175,7 +175,7 @@ var table = []fault{
 	{"sweeps/store", "lines of other versions are kept",
 		"if o.Version == sim.Version {", `if o.Version != "" {`},
 	{"sweeps/store", "two programs may write into one folder",
-		"unix.LOCK_EX|unix.LOCK_NB", "unix.LOCK_SH|unix.LOCK_NB"},
+		"flock(file, unix.LOCK_EX|unix.LOCK_NB)", "flock(file, unix.LOCK_UN)"},
 
 	{"cmd/grposim", "an inconclusive verdict exits 0",
 		"case s.Inconclusive > 0,", "case s.Inconclusive < 0,"},

@@ -100,7 +100,7 @@ func (n *node) readStatement(s *Statement) {
 				*list = append(*list, Reading{reading.name, reading.value.text})
 			}
 		default:
-			panic(fmt.Sprintf("config: configs/statements.yaml, line %d: got %s: %s", f.at.line, f.name, f.value.describe()))
+			panic(fmt.Sprintf("config: configs/statements.yaml, line %d: got %s: %s, want a text or names of words", f.at.line, f.name, f.value.describe()))
 		}
 	}
 }

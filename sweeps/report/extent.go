@@ -22,7 +22,7 @@ const (
 const (
 	mostPoints  = 3000      // of a figure; one takes 300 bytes of SVG with its interval
 	mostPlaces  = 300       // of a figure whose cells are side by side, on 600 pixels
-	figureBytes = 2_500_000 // of all figures
+	figureBytes = 2_000_000 // of all figures
 	tableBytes  = 1_500_000 // of the rows of the table
 	configBytes = 200_000   // of the configuration, which a page holds twice: as text and to download
 	rowBytes    = 1100      // of a row apart from its texts, of which TestPageScales counts 1300 with them
@@ -31,7 +31,7 @@ const (
 // Figure returns a figure as it is drawn: of its points, but for those of lines and areas of maps and of bands,
 // about mostPoints at most, evenly spread over each series, or over at most mostPlaces categories, and a title that says so.
 func (x Extent) Figure(f sweeps.Figure) sweeps.Figure {
-	total := pointsOf(&f)
+	total := max(pointsOf(&f), 1)
 	if x == Everything || total <= mostPoints && len(f.Categories) <= mostPlaces {
 		return f
 	}

@@ -71,7 +71,8 @@
   // A table of the results folder of which the page has a sample, from a file that the reader chooses: a page that is a
   // file must not read the one beside it.
   const atOnce = 100;
-  const fields = line => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+  const outside = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/; // a comma that no quotes enclose
+  const fields = line => line.split(outside).map(field => field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field);
   const cellsOf = row => typeof row === "string" ? fields(row) : row;
   const rowsOf = (name, text) => {
     if (!name.endsWith(".json")) return text.trimEnd().split("\n");

@@ -93,15 +93,14 @@ func lock(dir string, file *os.File) error {
 }
 
 // CheckFree returns an *InUseError if another program has locked a results folder. One that is missing, or
-// cannot be locked, is free.
+// cannot be locked, is free. A program that would lock it in the same moment finds it in use.
 func CheckFree(dir string) error {
 	file, err := os.Open(filepath.Join(dir, lockName))
 	if err != nil {
 		return nil
 	}
-	var inUse *InUseError
-	if err := lock(dir, file); errors.As(err, &inUse) {
-		return errors.Join(err, file.Close())
+	if held(tryShared(file)) {
+		return errors.Join(&InUseError{dir}, file.Close())
 	}
 	return file.Close() // which unlocks it
 }

@@ -18,9 +18,14 @@ const lockName = "."
 func openLock(dir string) (*os.File, error) { return os.Open(dir) }
 
 // tryLock locks an open file or folder until it is closed.
-func tryLock(file *os.File) error {
+func tryLock(file *os.File) error { return flock(file, unix.LOCK_EX|unix.LOCK_NB) }
+
+// tryShared locks it against tryLock, but not against others that share it.
+func tryShared(file *os.File) error { return flock(file, unix.LOCK_SH|unix.LOCK_NB) }
+
+func flock(file *os.File, how int) error {
 	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(file.Fd()), how)
 		if !errors.Is(err, unix.EINTR) { // a network file system can be interrupted by a signal
 			return err
 		}

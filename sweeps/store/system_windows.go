@@ -24,8 +24,15 @@ const lockedByte = 1<<63 - 1
 
 // tryLock locks an open file until it is closed.
 func tryLock(file *os.File) error {
+	return lockFile(file, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
+}
+
+// tryShared locks it against tryLock, but not against others that share it.
+func tryShared(file *os.File) error { return lockFile(file, windows.LOCKFILE_FAIL_IMMEDIATELY) }
+
+func lockFile(file *os.File, flags uint32) error {
 	at := windows.Overlapped{Offset: lockedByte & (1<<32 - 1), OffsetHigh: lockedByte >> 32}
-	return windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
 }
 
 // held reports whether an error of tryLock says that somebody else has locked the file.
