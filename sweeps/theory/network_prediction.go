@@ -89,7 +89,7 @@ const mostOfModes = 1e7
 const mostSlid = 300
 
 // lawsOfSlide is about how many laws a slide takes that two stages follow, as most do: 4 with one stage, 8 with two, and some at the start.
-// One that takes mostStages in package deep has 120 more.
+// One that takes mostStages in package deep has 112 more.
 const lawsOfSlide = 15
 
 // SettlingWork returns about how many operations the theory of a network takes that all cells with it share, to find the weights at the fixed point: ten times the squares of
