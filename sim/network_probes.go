@@ -160,7 +160,7 @@ const knownStiffness = 1e-3
 
 // stiffnessNow returns the largest stiffness of a mode at the present weights of a run of c, by power iteration from the direction that was the
 // stiffest when it was measured last, NaN if it is not known. That direction may have no part along a mode that has overtaken it, so that a second iteration
-// starts from an irregular one, and decides where it finds more. Where a mode that grows has the largest modulus, all stiffnesses are shifted by as much.
+// starts from an irregular one, and decides where it finds more by knownStiffness. Where a mode that grows has the largest modulus, all stiffnesses are shifted by as much.
 func (p *contexts) stiffnessNow(c *Cell) float64 {
 	if p.probe == nil {
 		p.probe = newContexts(c, coupledLaws)
