@@ -14,7 +14,7 @@ import (
 const (
 	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean
 	SamplesDrawn        Quantity = "samples"               // drawn for the steps before this one, ≥ 0; with option.Redraw the expected number, what is thrown away included
-	Stiffest            Quantity = "stiffness"             // of a Network at G = ∞: λ of the stiffest mode of −∂g/∂w at the step's weights, current and behaviour policy displaced together, in units of force per logit
+	Stiffest            Quantity = "stiffness"             // of a Network at G = ∞: λ of the stiffest mode of −∂g/∂w at the step's weights, current and behaviour policy displaced together, in units of force per logit; NaN if the iteration leaves more than knownStiffness of it
 )
 
 // passPrefix begins the names of PassAt.

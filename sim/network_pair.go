@@ -17,7 +17,7 @@ func (c *Cell) alongMode() *Cell {
 	at := newContexts(c, coupledLaws)
 	at.begin()
 	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
-	at.stiffest(direction, Both, endDisplacement, 0)
+	at.stiffest(direction, Both, endDisplacement, 0, unchanged)
 	at.begin()
 	change := make([]float64, len(at.logits))
 	at.net.Push(direction, change)

@@ -107,14 +107,15 @@ func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at := newContexts(c, coupledLaws)
 	at.begin()
 	direction := at.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
-	near, missing := at.stiffest(direction, p.Displaced, p.Displacement, 0)
+	near, missing := at.stiffest(direction, p.Displaced, p.Displacement, 0, unchanged)
 	image := make([]float64, len(direction))
 	at.slope(image, direction, p.Displaced, 2*p.Displacement)
 	return slopes{near: near, far: rayleigh(direction, image), missing: missing}
 }
 
-// stiffest turns a direction in weights into that of the mode at the start whose stiffness plus shift has the largest modulus, and returns its stiffness, and a bound of what the iteration leaves of it, +Inf where that is not known.
-func (p *contexts) stiffest(direction []float64, displaced Displaced, displacement, shift float64) (stiffness, missing float64) {
+// stiffest turns a direction in weights into that of the mode at the start whose stiffness plus shift has the largest modulus, and returns its stiffness, and a bound of what the iteration leaves of it, +Inf where that is not known. It ends
+// where that bound is at most the given share of the stiffness.
+func (p *contexts) stiffest(direction []float64, displaced Displaced, displacement, shift, share float64) (stiffness, missing float64) {
 	image, last, changes := make([]float64, len(direction)), math.NaN(), []float64(nil)
 	for range mostIterations {
 		p.slope(image, direction, displaced, displacement)
@@ -130,7 +131,7 @@ func (p *contexts) stiffest(direction []float64, displaced Displaced, displaceme
 			if change <= rounding && len(changes) == 1 { // the first direction is that of a mode
 				missing = rounding
 			}
-			if change <= rounding || missing <= unchanged*math.Abs(stiffness) {
+			if change <= rounding || missing <= share*math.Abs(stiffness) {
 				break
 			}
 		}
@@ -153,30 +154,43 @@ func remaining(changes []float64) float64 {
 	return math.Inf(1)
 }
 
+// A recorded stiffness is known if what the iteration leaves of it is at most this share: a hundredth of the margin of a tenth about
+// the edge of stability, and less than the line of a picture shows.
+const knownStiffness = 1e-3
+
 // stiffnessNow returns the largest stiffness of a mode at the present weights of a run of c, by power iteration from the direction that was the
-// stiffest when it was measured last. Where a mode that grows has the largest modulus, all stiffnesses are shifted by as much.
+// stiffest when it was measured last, NaN if it is not known. That direction may have no part along a mode that has overtaken it, so that a second iteration
+// starts from an irregular one, and decides where it finds more by knownStiffness. Where a mode that grows has the largest modulus, all stiffnesses are shifted by as much.
 func (p *contexts) stiffnessNow(c *Cell) float64 {
 	if p.probe == nil {
 		p.probe = newContexts(c, coupledLaws)
-		p.probe.start = slices.Clone(p.weights)
+		p.probe.start = make([]float64, len(p.weights))
 	}
 	copy(p.probe.start, p.weights)
-	anew := func() {
+	irregular := func() []float64 {
 		p.probe.begin()
-		p.stiff = p.probe.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
+		return p.probe.direction(Stream(c.Seed, c.ID, ForStiffness, 0))
 	}
 	if p.stiff == nil {
-		anew()
+		p.stiff = irregular()
 	}
-	stiffness, _ := p.probe.stiffest(p.stiff, Both, endDisplacement, 0)
+	stiffness, missing := p.probe.stiffest(p.stiff, Both, endDisplacement, 0, unchanged)
+	anew := irregular()
+	if other, _ := p.probe.stiffest(anew, Both, endDisplacement, 0, knownStiffness); math.Abs(other) > (1+knownStiffness)*math.Abs(stiffness) {
+		p.stiff = anew
+		stiffness, missing = p.probe.stiffest(p.stiff, Both, endDisplacement, 0, unchanged)
+	}
 	if stiffness < 0 {
-		anew()
-		stiffness, _ = p.probe.stiffest(p.stiff, Both, endDisplacement, -stiffness)
+		p.stiff = irregular()
+		stiffness, missing = p.probe.stiffest(p.stiff, Both, endDisplacement, -stiffness, unchanged)
+	}
+	if !(missing <= knownStiffness*math.Abs(stiffness)) {
+		return math.NaN()
 	}
 	return stiffness
 }
 
-// StiffnessAtEnd is the name of the estimate of λ of the stiffest mode at the last weights of a run.
+// StiffnessAtEnd is the name of the estimate of λ at the last weights of a run, of the mode that has the largest modulus.
 const StiffnessAtEnd = "stiffness_at_end"
 
 // endDisplacement is the displacement of the logits with which StiffnessAtEnd is measured: a stiffness of order 1 has some 9 digits.

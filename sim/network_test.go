@@ -262,7 +262,7 @@ func TestStiffestModeOfTable(t *testing.T) {
 func TestRecordedStiffness(t *testing.T) {
 	base := baseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Optimizer.LearningRate, base.Run, base.Edge = 1e-9, Run{Steps: 4, Record: []Quantity{Stiffest}}, true
+	base.Optimizer.LearningRate, base.Run, base.Edge = 1e-9, Run{Steps: 4, Record: []Quantity{Stiffest}}, true // the weights stay
 	base.Estimator.KL = option.KL{Coefficient: 0.05, At: option.AtSnapshot}
 	scales := []float64{1, 2}
 	deep, alone := deepCell(base, scales)
@@ -282,6 +282,35 @@ func TestRecordedStiffness(t *testing.T) {
 	for i, step := range r.Steps {
 		if got := r.Trajectory[i][row].Mean; math.Abs(got/each[0]-1) > 1e-5 {
 			t.Errorf("step %d: stiffness %v, want %v", step, got, each[0])
+		}
+	}
+	if end := estimateOf(t, r, StiffnessAtEnd); math.Abs(end/each[1]-1) > 1e-5 {
+		t.Errorf("the stiffness of the largest modulus at the end is %v, want %v", end, each[1])
+	}
+}
+
+// The stiffness recorded at each step of a run whose weights move is what a run that ends there measures anew, also where the mode of one context
+// overtakes that of another, in which the direction found before has no part.
+func TestRecordedStiffnessAlongARun(t *testing.T) {
+	base := baseOfNetworks()
+	base.Bandit.Arms = base.Bandit.Arms[:2]
+	base.Optimizer.LearningRate, base.Lag.Interval, base.Edge = 1, 1, true // the second context has the stiffest mode from step 9 on
+	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	const steps = 12
+	deep, _ := deepCell(base, []float64{1, 1.05})
+	deep.Network.Weights = []float64{0, 0, 1, -1}
+	deep.Run = Run{Steps: steps, Record: []Quantity{Stiffest}}
+	r := simulated(t, deep)[0]
+	row := slices.Index(r.Quantities, Stiffest)
+	for i, step := range r.Steps {
+		if step == 0 {
+			continue
+		}
+		short := deep
+		short.Run = Run{Steps: step}
+		got, want := r.Trajectory[i][row].Mean, estimateOf(t, simulated(t, short)[0], StiffnessAtEnd)
+		if !(math.Abs(got/want-1) <= 1e-6) {
+			t.Errorf("step %d: stiffness %v, want %v", step, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"math"
+	"slices"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -38,10 +39,9 @@ func compareOverThreshold(j *judgement, c *Cell) finding {
 	f.predicted = j.edge(c)
 	f.predicted.Value /= criticalStiffness(j.model.cache, c)
 	steps, shares := j.overThreshold(c)
-	for i, t := range steps {
-		if t >= c.Settings.Run.BurnIn && !(f.measured >= shares[i]) {
-			f.measured = shares[i]
-		}
+	first := slices.IndexFunc(steps, func(t int) bool { return t >= c.Settings.Run.BurnIn })
+	if first >= 0 {
+		f.measured = slices.Max(shares[first:]) // NaN where one of them is not known
 	}
 	f.lo, f.hi = f.measured, f.measured
 	return f

@@ -72,6 +72,18 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 			t.Errorf("%+v: the fault is not caught: %+v", of, v.Control)
 		}
 	}
+	for unknown, want := range map[int]Ruling{400: Agree, 800: Inconclusive, 1000: Inconclusive} {
+		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
+		o.SetTrajectory(noiselessSeries(c, sim.Stiffest, func(step int) float64 {
+			if step == unknown {
+				return math.NaN()
+			}
+			return 0.97 * critical
+		}))
+		if v := judged(t, plan, map[string]*store.Outcome{c.ID: o})[0]; v.Verdict != want {
+			t.Errorf("not known at step %d: %s, want %s", unknown, v.Verdict, want)
+		}
+	}
 	if v := judged(t, plan, map[string]*store.Outcome{c.ID: {ID: c.ID, Status: store.CellOK}})[0]; v.Verdict != Inconclusive {
 		t.Errorf("not recorded: %s", v.Verdict)
 	}

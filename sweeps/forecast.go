@@ -41,7 +41,7 @@ const (
 // each takes 1 to 10 ns, the whole at most 0.1 s.
 const forecastDraws = 1e7
 
-// The theory of a network is computed for a forecast if it takes at most so many operations, about a second; else its time
+// The theory of networks is computed for a forecast as long as it takes at most so many operations in all, about a second; else its time
 // is estimated from their number by the second, measured of 18 directions and 5 million weights: 14 s.
 const (
 	mostSettling = 1e9
@@ -73,7 +73,8 @@ const storedTwice = 2
 // the sweep needs more memory than the machine has.
 func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
 	planner, order, cache := newPlanner(spec), sampled(spec.Size()), theory.NewCache()
-	sample, checks := make([]Cell, len(order)), make([][]int, len(order))
+	sample, checks, works := make([]Cell, len(order)), make([][]int, len(order)), make([]float64, len(order))
+	long := longTheory{networks: make(map[string]bool)}
 	f, judged, largest := &Forecast{}, 0, 0.0
 	for point := range spec.EachPoint {
 		if f.Cells%1000 == 0 && ctx.Err() != nil {
@@ -81,8 +82,9 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		}
 		c, m, judging := planner.next(point)
 		place := slices.Index(order, f.Cells)
-		if work := settlingWork(&c); work > mostSettling {
-			f.Judging += work / settlingRate / float64(min(workers, runtime.GOMAXPROCS(0)))
+		work := theoryWork(&c.Settings)
+		if work > mostSettling {
+			long.add(&c.Settings)
 			m, judging, c.Settings.Policy.Init = measures{}, nil, config.Init{}
 		}
 		if place >= 0 {
@@ -99,15 +101,16 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 		judged += len(judging)
 		largest = max(largest, c.memory())
 		if place >= 0 {
-			sample[place], checks[place] = c, judging
+			sample[place], checks[place], works[place] = c, judging, work
 		}
 	}
+	f.Judging = long.seconds(workers)
 	cells := float64(f.Cells)
 	planned := leastMemory + cellMemory*cells + batchMemory*min(cells, batchCells)
 	f.Memory = planned + float64(workers)*largest
 	f.JudgingMemory = planned + verdictMemory*float64(judged) + predictionMemory*float64(min(distinct(spec), theory.MaxPredictions))
 
-	plan, outcomes, total, tried := samplePlan(spec), make(map[string]*store.Outcome), trial{}, 0
+	plan, outcomes, total, tried, settling := samplePlan(spec), make(map[string]*store.Outcome), trial{}, 0, 0.0
 	for i, began := 0, time.Now(); i < len(sample) && (time.Since(began) < forecastTime || i < leastCells); i++ {
 		c := &sample[i]
 		if c.Status == store.NoFixedPoint {
@@ -131,9 +134,10 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 			outcomes[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
 			checks[i] = nil
 		}
-		if settlingWork(c) > mostSettling {
+		if settling+works[i] > mostSettling {
 			continue
 		}
+		settling += works[i]
 		plan.Cells = append(plan.Cells, *c)
 		plan.judge(c, checks[i])
 	}
@@ -150,12 +154,33 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 	return f, nil
 }
 
-// settlingWork returns the operations that the theory of a cell with a network takes, 0 of others.
-func settlingWork(c *Cell) float64 {
-	if !c.Settings.Deep() {
+// longTheory adds up the theory of networks that is not computed for a forecast, in operations.
+type longTheory struct {
+	networks     map[string]bool // those counted, which their cells share
+	sum, longest float64         // of all, and of a single cell with its network
+}
+
+// add counts the theory of a cell.
+func (l *longTheory) add(s *config.Settings) {
+	l.longest = max(l.longest, theoryWork(s))
+	l.sum += theory.LawWork(s)
+	if id := theory.NetworkID(s); !l.networks[id] {
+		l.networks[id] = true
+		l.sum += theory.SettlingWork(s)
+	}
+}
+
+// seconds returns how long it takes with the given workers: cells that wait for one network do not share its time among them.
+func (l *longTheory) seconds(workers int) float64 {
+	return max(l.longest, l.sum/float64(min(workers, runtime.GOMAXPROCS(0)))) / settlingRate
+}
+
+// theoryWork returns the operations that the theory of a cell with a network takes, 0 of others.
+func theoryWork(s *config.Settings) float64 {
+	if !s.Deep() {
 		return 0
 	}
-	return c.Settings.SettlingWork()
+	return theory.SettlingWork(s) + theory.LawWork(s)
 }
 
 // sampled returns the indices of cells of the sample, in an order in which the first ones are

@@ -193,6 +193,41 @@ run: {steps: 1000, burn_in: 10, replicas: 40}
 	}
 }
 
+// The slide of 200 differences of logits, half a minute, is counted and not computed, and the theory that cells share is counted once: the weights of a
+// network at rest, not the laws of each cell, whatever its seed. More workers do not share one network.
+func TestForecastOfLongTheory(t *testing.T) {
+	const text = `name: slide
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 2}], contexts: {task: gaussian, count: 100, inputs: 20}}
+policy: {init: fixed-point, network: {kind: mlp, width: 20}}
+grpo: {group_size: 8, advantage: {scale: none}, kl: {coefficient: 0.4}}
+optimizer: {learning_rate: 0.01}
+run: {steps: 20, replicas: 2}
+`
+	began := store.CPUSeconds()
+	f := forecastOf(t, planOf(t, text))
+	if took := store.CPUSeconds() - began; f.Judging < 10 || f.Judging > 60 || took > 2 {
+		t.Errorf("the slide is forecast to take %.3g s; the forecast took %.3g s", f.Judging, took)
+	}
+	l := longTheory{networks: make(map[string]bool)}
+	s := planOf(t, text).Spec.Base
+	s.Network.Width = 100_000
+	network, law := theory.SettlingWork(&s), theory.LawWork(&s)
+	for seed := range 3 {
+		s.Seed = uint64(seed)
+		l.add(&s)
+	}
+	if want := network + 3*law; l.sum != want || l.longest != network+law || l.seconds(1) != want/settlingRate {
+		t.Errorf("three seeds of a network take %v, the longest %v; want %v, of which the network takes %v", l.sum, l.longest, want, network)
+	}
+	if s.Network.Seed++; l.seconds(1000)*settlingRate < network+law {
+		t.Error("workers share a network")
+	}
+	if l.add(&s); l.sum != 2*network+4*law {
+		t.Errorf("two networks take %v, want %v", l.sum, 2*network+4*law)
+	}
+}
+
 // planOf returns a plan of a configuration without its cells.
 func planOf(t *testing.T, text string) *Plan {
 	t.Helper()

@@ -62,10 +62,10 @@ func TestSlideOfRuns(t *testing.T) {
 		}
 		mean := floats.Sum(shares) / runs
 		square := floats.Dot(shares, shares) / runs
-		deviation := math.Sqrt((square - mean*mean) / (runs - 1))
-		t.Logf("%s: |Δw| = %.3g, measured over predicted %.3f ± %.3f", c.place, floats.Norm(way, 2), mean, deviation)
-		if math.Abs(mean-1) > errors*deviation+off || errors*deviation > 0.5 {
-			t.Errorf("%s: the slide measured over that predicted is %v ± %v", c.place, mean, deviation)
+		standardError := math.Sqrt((square - mean*mean) / (runs - 1))
+		t.Logf("%s: |Δw| = %.3g, measured over predicted %.3f ± %.3f", c.place, floats.Norm(way, 2), mean, standardError)
+		if math.Abs(mean-1) > errors*standardError+off || errors*standardError > 0.5 {
+			t.Errorf("%s: the slide measured over that predicted is %v ± %v", c.place, mean, standardError)
 		}
 	}
 }

@@ -49,7 +49,7 @@ var RateOverThreshold = &Claim{
 	Needs:       []Need{NeedsNetwork, NeedsExpected, NeedsSteadyRate, NeedsKnownRule, NeedsStiffness},
 	Predictions: []rom.Kind{rom.LeadingOrder},
 	Doc:         "A run whose learning rate is above the threshold of the nearest fixed point is led to the edge of stability and stays there: its margin, 1 less this number, falls to 0.",
-	How:         "The stiffness is that of the whole gradient at the weights of the step. It may pass the edge on its way, for which `run.burn_in` leaves time. The prediction is that of one number, where the whole gradient is stale.",
+	How:         "The stiffness is that of the whole gradient at the weights of the step. It may pass the edge on its way, for which `run.burn_in` leaves time. The prediction is that of one number, where the whole gradient is stale. A learning rate below the threshold of the nearest fixed point is out of scope: from there nothing drives a run to the edge.",
 }
 
 // EdgeOfStability is the claim about where training beyond the threshold ends.
@@ -60,5 +60,5 @@ var EdgeOfStability = &Claim{
 	Predictions: []rom.Kind{rom.LeadingOrder},
 	Edge:        true,
 	Doc:         "A network has a manifold of fixed points. A run whose learning rate is above the threshold of the nearest slides along it until its rate is the threshold: the stiffness at its end is κ*(μ, K)/η.",
-	How:         "The stiffness is that of the whole gradient at the last weights, by power iteration. The prediction is that of one number, where the whole gradient is stale.",
+	How:         "The stiffness is that of the whole gradient at the last weights, by power iteration. The prediction is that of one number, where the whole gradient is stale. A learning rate below the threshold of the nearest fixed point is out of scope: from there nothing drives a run to the edge.",
 }

@@ -47,15 +47,8 @@ func (s *Settings) ContextCount() int {
 	return s.Contexts.Count
 }
 
-// directions returns C(A−1), the number of differences of logits, of which the theory takes matrices.
-func (s *Settings) directions() int { return s.ContextCount() * (len(s.Bandit.Arms) - 1) }
-
-// SettlingWork returns about how many operations the theory of a network takes: ten times the squares of its Jacobian
-// by the differences of logits, to find the weights at the fixed point, and the spectra of a matrix of these, 25 times their cube.
-func (s *Settings) SettlingWork() float64 {
-	n := float64(s.directions())
-	return 10*float64(s.WeightCount())*n*n + 25*n*n*n
-}
+// Directions returns C(A−1), the number of differences of logits, of which the theory takes matrices.
+func (s *Settings) Directions() int { return s.ContextCount() * (len(s.Bandit.Arms) - 1) }
 
 // WeightCount returns P, the number of weights of the network.
 func (s *Settings) WeightCount() int {
@@ -176,12 +169,12 @@ var networkRules = func() []rule {
 		{taskKey, []string{ArmsKey, countKey}, func(s *Settings) bool {
 			return s.Contexts.Task == "digits" && (len(s.Bandit.Arms) != 10 || s.Contexts.Count%10 != 0)
 		}, "digits with {arms} and {" + countKey + "} contexts", "10 arms and a multiple of 10 contexts (" + countKey + "; none given: 25)"},
-		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == addition && s.directions() > maxDirections },
+		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == addition && s.Directions() > maxDirections },
 			"{arms}, with {directions}", fmt.Sprintf("at most %d with the task addition: the square of the arms times the arms less 1", maxDirections)},
-		{countKey, []string{taskKey, ArmsKey}, func(s *Settings) bool { return s.Contexts.Task != addition && s.directions() > maxDirections },
+		{countKey, []string{taskKey, ArmsKey}, func(s *Settings) bool { return s.Contexts.Task != addition && s.Directions() > maxDirections },
 			"{" + countKey + "} of {arms}, with {directions}", fmt.Sprintf("at most %d with a network: the contexts times the arms less 1", maxDirections)},
 		{widthKey, []string{taskKey, countKey, inputsKey, layersKey, ArmsKey}, func(s *Settings) bool {
-			return s.directions() <= maxDirections && s.WeightCount()*s.directions() > maxJacobian
+			return s.Directions() <= maxDirections && s.WeightCount()*s.Directions() > maxJacobian
 		}, "{" + widthKey + "}, with {weights} and {directions}", fmt.Sprintf("a product of the two of at most %d", maxJacobian)},
 		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
 		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},

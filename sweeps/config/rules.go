@@ -30,7 +30,7 @@ var phrases = map[string]func(s *Settings) string{
 	"blocks":   func(s *Settings) string { return countWords(s.Run.Steps/max(s.Lag.Interval, 1), "block") },
 	"instants": func(s *Settings) string { return countWords(max(instants(s), 0), instantNoun(s)) },
 
-	"directions": func(s *Settings) string { return countWords(s.directions(), "difference") + " of logits" },
+	"directions": func(s *Settings) string { return countWords(s.Directions(), "difference") + " of logits" },
 	"weights":    func(s *Settings) string { return countWords(s.WeightCount(), "weight") },
 }
 

@@ -163,11 +163,16 @@ func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
 	return n
 }
 
+// NetworkID returns what names the policy of settings with a network: nothing of it depends on the seed of the groups.
+func NetworkID(s *config.Settings) string {
+	of := *s
+	of.Seed = 0
+	return config.ForceID(&of)
+}
+
 // network returns the policy of settings with a network.
 func (cache *Cache) network(s *config.Settings) *policyNetwork {
-	of := *s
-	of.Seed = 0 // nothing of it depends on the seed of the groups
-	key, t := config.ForceID(&of), cache.predictions
+	of, key, t := *s, NetworkID(s), cache.predictions
 	t.mutex.Lock()
 	once, known := t.networks[key]
 	if !known {

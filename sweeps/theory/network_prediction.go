@@ -85,8 +85,33 @@ const largestState = 2000
 // mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
 const mostOfModes = 1e7
 
-// mostSlid is the largest number of directions whose slide is followed: some fifteen laws, each of pairs of directions: 3 s of 90, 50 s of 270.
+// mostSlid is the largest number of directions whose slide is followed: lawsOfSlide laws, each of pairs of directions: 3 s of 90, 50 s of 270.
 const mostSlid = 300
+
+// lawsOfSlide is about how many laws a slide takes that two stages follow, as most do: 4 with one stage, 8 with two, and some at the start.
+// One that takes mostStages in package deep has 112 more.
+const lawsOfSlide = 15
+
+// SettlingWork returns about how many operations the theory of a network takes that all cells with it share, to find the weights at the fixed point: ten times the squares of
+// its Jacobian by the differences of logits.
+func SettlingWork(s *config.Settings) float64 {
+	n := float64(s.Directions())
+	return 10 * float64(s.WeightCount()) * n * n
+}
+
+// LawWork returns about how many operations the rest of the prediction of a cell with a network takes: the spectra of a matrix of n differences of logits, 25n³, and
+// where a variance is predicted lawsOfSlide laws or, above mostSlid directions, one. The two terms of a law
+// fit the two times at mostSlid, of 1.2e9 operations a second.
+func LawWork(s *config.Settings) float64 {
+	n, laws := float64(s.Directions()), 0.0
+	if s.Estimator.GroupSize != option.Infinite && s.Policy.Init.Kind == config.AtFixedPoint {
+		laws = lawsOfSlide
+		if n > mostSlid {
+			laws = 1
+		}
+	}
+	return 25*n*n*n + laws*(1.7e4*n*n+140*n*n*n)
+}
 
 // stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
 // below 1e-9 of it, which no margin of a stiffness resolves.
@@ -147,8 +172,6 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Noise.Because = scope.RateVaries.Because()
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
-	case exact.Whole.Dim() > mostSlid:
-		p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance of %d directions, more than %d,", exact.Whole.Dim(), mostSlid))
 	default:
 		over := deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}
 		law, err := exact.Law(modes, over)
@@ -157,6 +180,10 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 			return p
 		}
 		p.LeadingOrder.StationaryVariance.ExpectedReward = &law.Reward
+		if exact.Whole.Dim() > mostSlid {
+			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance along the slide of %d directions, more than %d,", exact.Whole.Dim(), mostSlid))
+			return p
+		}
 		v, err := deep.Slid(n.build(), n.weights, n.params, n.point, exact.Whole.Update, over)
 		if err != nil {
 			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance (%v)", err))

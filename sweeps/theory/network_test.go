@@ -138,6 +138,12 @@ func TestNetworkNoise(t *testing.T) {
 	if p := cache.At(&s, rom.Unit, nil, rom.CriticalRate); p.Noise.Because.Out() {
 		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
 	}
+	declined := *cache.Predict(&s, rom.Unit)
+	declined.Noise, declined.Exact.StationaryVariance.ExpectedReward = rom.Scope{Because: scope.Networks.Because("the variance along the slide")}, nil
+	rest := cache.AtRest(&s, &declined, rom.Unit)
+	if exact, law := rest.RunVariance(rom.Exact), rest.RunVariance(rom.LeadingOrder); !exact.Out() || law.Out() || law.Value != *declined.LeadingOrder.StationaryVariance.ExpectedReward {
+		t.Errorf("without the slide: %+v, and %+v to leading order", exact, law)
+	}
 	s.Policy.Init = config.Init{}
 	if p := cache.Predict(&s, rom.Unit); !p.Noise.Because.Is(scope.Networks) || p.Exact.StationaryVariance.ExpectedReward != nil {
 		t.Errorf("from the reference: %+v", p.Noise)

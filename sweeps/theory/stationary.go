@@ -175,7 +175,11 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	s, p, n := a.settings, a.prediction, a.number(scope.OfVariance)
 	own := n.Kind
 	linear, best := variances(own, p)
-	if n.Kind = cmp.Or(kind, own); n.Out() {
+	n.Kind = cmp.Or(kind, own)
+	if s.Deep() && n.Kind == rom.LeadingOrder && p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
+		n.Because = scope.Reason{} // the law where a run starts asks for no slide
+	}
+	if n.Out() {
 		return n
 	}
 	if s.Estimator.GroupSize == option.Infinite {
