@@ -289,7 +289,7 @@ func TestRecordedStiffness(t *testing.T) {
 	}
 }
 
-// The stiffness recorded at each step of a run whose weights move is what a run that ends there measures anew, also where the mode of one context
+// At each step of a run whose weights move the recorded stiffness equals what a run that ends there measures anew, also where the mode of one context
 // overtakes that of another, in which the direction found before has no part.
 func TestRecordedStiffnessAlongARun(t *testing.T) {
 	base := baseOfNetworks()

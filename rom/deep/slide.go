@@ -63,7 +63,7 @@ func Slid(at Movable, weights []float64, contexts []rom.Params, p *Point, update
 	return v, err
 }
 
-// slide is what a run along the manifold of fixed points is followed with.
+// slide follows a run along the manifold of fixed points.
 type slide struct {
 	at       Movable
 	contexts []rom.Params

@@ -79,7 +79,7 @@ func blocked(dir string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// isLock reports whether an entry of a results folder is what the folder is locked by.
+// isLock reports whether an entry of a results folder is the file that is locked.
 func isLock(entry fs.DirEntry) bool { return entry.Name() == lockName }
 
 // lock locks an open file for the results folder dir, or that folder itself. A file system of
