@@ -128,6 +128,17 @@ func TestNoPromptToRedraw(t *testing.T) {
 	near(t, "E J", path.Mean[1], 2./3, 1e-15)
 }
 
+// A quantity that is not derived for prompts with a policy each is declined, also where no other is asked for.
+func TestPathOfPromptsAlone(t *testing.T) {
+	for _, order := range []option.PromptOrder{option.Independent, option.Shuffled} {
+		p := promptParams(option.Tabular, option.NoScale)
+		p.Prompts.Order = order
+		if path := Paths(p, []float64{0, 0}, []int{0, 10}, GradientNorm)[0]; path.Scope.In || path.Scope.Because.String() == "" {
+			t.Errorf("%v: got %+v, want a reason", order, path)
+		}
+	}
+}
+
 // Σ_y P_y is the mean over the spread of runs, and its variance is that of independent prompts. The
 // rule of three points has the fifth derivative of P as its error: of logit gaps with the variance
 // 0.04 it is less than 1e-4 of P, of P = 1 − J^G − (1−J)^G integrated over the normal law.

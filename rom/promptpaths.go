@@ -95,6 +95,9 @@ func newPaths(p *Params, of []observable, init []float64, steps int, neglected b
 // tabularPaths is Paths for prompts with a policy each.
 func tabularPaths(p Params, init []float64, at []int, neglected bool, of ...observable) []Path {
 	all, parts := newPaths(&p, of, init, len(at), neglected)
+	if len(all) == 0 {
+		return all // no quantity is derived
+	}
 	follow := followEpochs
 	if p.Prompts.Order == option.Independent {
 		follow = followDrawn
