@@ -223,7 +223,7 @@ func (s *side) read(dir string) (err error) {
 	}
 	var stored struct{ Verdicts []Verdict }
 	if err := json.Unmarshal(data, &stored); err != nil {
-		return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", filepath.Join(dir, "verdicts.json"), err)}
+		return damagedVerdicts(filepath.Join(dir, "verdicts.json"), err)
 	}
 	s.verdicts, s.evidence = stored.Verdicts, newEvidence(s.outcomes)
 	seen := make(map[string]bool)

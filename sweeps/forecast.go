@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
@@ -270,8 +269,8 @@ func drawsOfStep(s *config.Settings) (groups, rest float64) {
 	if s.Estimator.GroupSize == option.Infinite {
 		return groups, rest
 	}
-	if groups *= float64(s.Estimator.GroupsPerStep); grpo.WeightsBySign(&s.Estimator.Importance) && slices.ContainsFunc(s.Bandit.Arms, func(a option.Arm) bool { return a.Law == option.Normal }) {
-		groups *= float64(s.Estimator.GroupSize) / arms // normal rewards one by one
+	if groups *= float64(s.Estimator.GroupsPerStep); s.DrawsRewardsSingly() {
+		groups *= float64(s.Estimator.GroupSize) / arms
 	}
 	return groups, rest
 }

@@ -160,7 +160,7 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, file.Close()); err != nil {
-			err = &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
+			err = damagedVerdicts(path, err)
 		}
 	}()
 	decoder := json.NewDecoder(file)
@@ -208,6 +208,11 @@ func readVerdicts(dir string) (verdicts []Verdict, err error) {
 		}
 	}
 	return verdicts, nil
+}
+
+// damagedVerdicts returns the error of a file of verdicts that cannot be read.
+func damagedVerdicts(path string, err error) error {
+	return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
 }
 
 // Open reads a finished results folder and returns its plan and its outcomes by cell

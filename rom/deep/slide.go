@@ -168,14 +168,10 @@ func (s *slide) settle(w []float64, near *Range) error {
 	for range mostSettles {
 		s.at.Logits(w, s.logits)
 		floats.SubTo(missing, s.point.Logits, s.logits)
-		centred := near.gather(missing)
-		largest := floats.Norm(centred, math.Inf(1))
-		if largest <= settled {
+		if floats.Norm(near.gather(missing), math.Inf(1)) <= settled {
 			return nil
 		}
-		var y mat.VecDense
-		y.MulVec(near.drop, mat.NewVecDense(len(centred), centred))
-		s.at.Pull(near.Covector(y.RawVector().Data), step)
+		s.at.Pull(near.Covector(near.coordinates(missing)), step)
 		floats.Add(w, step)
 	}
 	return fmt.Errorf("noise carries the weights farther along the manifold of fixed points than it can be followed at η = %v", s.update.Rate)

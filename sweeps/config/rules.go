@@ -187,6 +187,12 @@ func hasLaw(s *Settings, laws ...option.Law) bool {
 	return slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return slices.Contains(laws, arm.Law) })
 }
 
+// DrawsRewardsSingly reports whether the rewards of groups are drawn sample by sample: normal ones, where the weight of a
+// sample depends on the sign of its advantage.
+func (s *Settings) DrawsRewardsSingly() bool {
+	return sampled(s) && hasLaw(s, option.Normal) && grpo.WeightsBySign(&s.Estimator.Importance)
+}
+
 // random reports whether the snapshots of a cell have random ages of such a law.
 func random(s *Settings, law option.AgeLaw) bool {
 	return s.Lag.Kind == option.Random && s.Lag.Ages.Law == law
@@ -211,7 +217,7 @@ var generalRules = []rule{
 		return s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerStep && !sampled(s)
 	}, "", "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"},
 	{GroupSizeKey, []string{modeKey, ArmsKey, groupsKey}, func(s *Settings) bool {
-		return sampled(s) && s.Estimator.GroupSize*max(s.Estimator.GroupsPerStep, 1) > maxSamples && hasLaw(s, option.Normal) && grpo.WeightsBySign(&s.Estimator.Importance)
+		return s.DrawsRewardsSingly() && s.Estimator.GroupSize*max(s.Estimator.GroupsPerStep, 1) > maxSamples
 	}, "", fmt.Sprintf("at most %d samples of a step (%s {%s}) for normal rewards with weights by the sign of the advantage ({%s}), which are drawn one by one", maxSamples, groupsKey, groupsKey, modeKey)},
 	{samplesKey, []string{lagKindKey}, func(s *Settings) bool { return s.Estimator.Samples == option.Reused && s.Lag.Kind != option.Block },
 		"", "fresh unless the lag is a block: else every step has another snapshot"},
