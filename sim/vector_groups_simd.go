@@ -278,17 +278,30 @@ func (g *vectorGroups) lookUp(total integers) (up, down vector, equal integers) 
 		}
 		up, down = archsimd.LoadFloat64x8(&g.up), archsimd.LoadFloat64x8(&g.down)
 	default:
-		t, rows := &g.table[0], total.ShiftRight(fp.Integers(4))
-		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
-		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
-		for n := 1; n < len(g.table); n++ {
-			t, here := &g.table[n], rows.Equal(fp.Integers(uint64(n)))
-			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
-			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
-		}
+		return g.advantagesIn(total)
 	}
 	size := fp.Integers(uint64(g.Estimator.GroupSize))
 	return up, down, total.Equal(fp.Integers(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
+}
+
+// advantagesIn is lookUp of a group in a pack, in the table.
+func (g *vectorGroups) advantagesIn(total integers) (up, down vector, equal integers) {
+	up, down, equal = g.table[0].of(total)
+	rows := total.ShiftRight(fp.Integers(4))
+	for n := 1; n < len(g.table); n++ {
+		u, d, e := g.table[n].of(total)
+		here := rows.Equal(fp.Integers(uint64(n)))
+		up, down, equal = u.Merge(up, here), d.Merge(down, here), e.Merge(equal, here)
+	}
+	return up, down, equal
+}
+
+// of returns a row's entries of the given numbers, less a multiple of 16.
+func (r *advantageRow) of(total integers) (up, down vector, equal integers) {
+	up = archsimd.LoadFloat64x8(&r.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&r.up[1]), total)
+	down = archsimd.LoadFloat64x8(&r.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&r.down[1]), total)
+	equal = archsimd.LoadUint64x8(&r.equal[0]).ConcatPermute(archsimd.LoadUint64x8(&r.equal[1]), total)
+	return up, down, equal
 }
 
 // redraws reports whether any of the groups that have no variance, where equal is −1, is redrawn.

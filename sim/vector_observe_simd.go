@@ -143,11 +143,15 @@ func (b *vectorBatch) average(reward vector) {
 	d := reward.Sub(fp.Spread(&b.reward0))
 	archsimd.LoadFloat64x8(&b.rewardSum).Add(d).Store(&b.rewardSum)
 	archsimd.LoadFloat64x8(&b.rewardSquares).Add(d.Mul(d)).Store(&b.rewardSquares)
-	archsimd.LoadUint64x8(&b.zeroSum).Add(archsimd.LoadUint64x8(&b.zero)).Store(&b.zeroSum)
 	if len(b.force) == 2 {
 		z := archsimd.LoadFloat64x8(&b.now.logits[0]).Sub(archsimd.LoadFloat64x8(&b.now.logits[1]))
 		z = z.Sub(fp.Spread(&b.gap0))
 		archsimd.LoadFloat64x8(&b.gapSum).Add(z).Store(&b.gapSum)
 		archsimd.LoadFloat64x8(&b.gapSquares).Add(z.Mul(z)).Store(&b.gapSquares)
 	}
+}
+
+// countZero adds the groups without variance of a step after burn-in, −1 for each.
+func (b *vectorBatch) countZero(groups integers) {
+	archsimd.LoadUint64x8(&b.zeroSum).Sub(groups).Store(&b.zeroSum)
 }

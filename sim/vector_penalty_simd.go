@@ -155,5 +155,5 @@ func (b *vectorBatch) moveReference() {
 		logit := &b.reference.logits[a]
 		rest.Mul(archsimd.LoadFloat64x8(logit)).Add(rate.Mul(archsimd.LoadFloat64x8(&b.now.logits[a]))).Store(logit)
 	}
-	b.reference.softmax(b.reference.logNorm, &b.gap)
+	b.reference.softmax(b.reference.logNorm)
 }

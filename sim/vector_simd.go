@@ -41,9 +41,9 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
+	pull           [2]floats   // of plainGroup, by arm
 	drawnSamples   floats      // expected of the steps before this one, if countsRedraws
 	running        floats      // b of the next groups, with option.RunningMean
-	gap            [1]floats   // scratch of pairSoftmax
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
 
@@ -65,6 +65,7 @@ type vectorCell struct {
 	together      int            // groups in a full pack; 0 for larger groups
 	first         uint64         // lanes of the first group in a pack
 	plain         bool           // see isPlain
+	changing      bool           // advantages depend on the steps before, or groups are redrawn
 	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
@@ -76,7 +77,20 @@ type vectorCell struct {
 
 	vectorWeights
 
-	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
+	constants *vectorConstants
+	table     []advantageRow // by number of rewarded samples, 16 in each; of groups in one pack
+}
+
+// advantageRow holds the advantages of sixteen groups, and −1 for those without variance.
+type advantageRow struct {
+	up, down [2]floats
+	equal    [2]draw.Vector
+}
+
+// vectorConstants are numbers of a plain cell in vectors, which its instructions take from memory.
+type vectorConstants struct {
+	size, share, penalty, momentum floats // G, 1/G, β, μ
+	means                          [2]floats
 }
 
 // vectorWeights are the importance weights of a vectorCell.
@@ -231,13 +245,19 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
 		v.single = groups == 1 && e.Advantage.Scale != option.PooledStd
-		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
+		v.table = make([]advantageRow, (e.GroupSize+15)/16)
 		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G count finds those of S = 0 for G: they are the same
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
+			if total%e.GroupSize == 0 {
+				a.equal[total/8%2][total%8] = ^uint64(0)
+			}
 		}
 	}
-	v.plain = v.isPlain() && !c.countsRedraws()
+	if v.plain = v.isPlain() && !c.countsRedraws(); v.plain {
+		v.changing = e.Advantage.Baseline == option.RunningMean || e.Filter == option.Redraw
+		v.constants = v.newConstants()
+	}
 	return v
 }
 
@@ -337,7 +357,10 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			archsimd.ClearAVXUpperBits() // see fp.Broadcast
 			rate := grpo.Rate(&c.Optimizer, t)
 			for _, b := range batches {
-				b.plainStep(t, &rate)
+				b.plainGroup(t)
+			}
+			for _, b := range batches {
+				b.plainMove(t, &rate)
 			}
 			continue
 		}
@@ -377,6 +400,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		if t >= c.Run.BurnIn {
 			for _, b := range batches {
 				b.average(archsimd.LoadFloat64x8(&b.reward))
+				b.countZero(fp.Integers(0).Sub(archsimd.LoadUint64x8(&b.zero)))
 			}
 		}
 		archsimd.ClearAVXUpperBits()

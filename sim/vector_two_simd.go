@@ -9,30 +9,54 @@ import (
 	"grposim/sim/draw"
 )
 
-// isPlain reports whether the cell is one that plainStep computes.
+// isPlain reports whether the cell is one whose steps plainGroup and plainMove compute.
 func (v *vectorCell) isPlain() bool {
 	one := v.single && v.Estimator.GroupsPerStep == 1 // a single group of an aged step is one of several
 	return one && !v.tabular() && len(v.means) == 2 && plainPath.computes(v.Cell)
 }
 
-// plainStep does step t of a plain cell, at which nothing is observed: all phases of
-// runVectors with their numbers in registers.
-func (b *vectorBatch) plainStep(t int, rate *float64) {
+// newConstants returns the constants of a plain cell.
+func (v *vectorCell) newConstants() *vectorConstants {
+	c := new(vectorConstants)
+	for i := range c.size {
+		c.size[i], c.share[i] = float64(v.Estimator.GroupSize), v.share
+		c.penalty[i], c.momentum[i] = v.Estimator.KL.Coefficient, v.Optimizer.Momentum
+		c.means[0][i], c.means[1][i] = v.means[0], v.means[1]
+	}
+	return c
+}
+
+// plainGroup draws the group of a step of a plain cell, at which nothing is observed, and sets
+// b.pull. No vector lives across a call here or in plainMove: it would be stored where it crosses a
+// cache line, and the processor waits for such a vector.
+func (b *vectorBatch) plainGroup(t int) {
 	if b.left == 0 {
 		b.draw()
 	}
 	if b.weighted && !b.onPolicy {
-		b.weigh() // here, because half vectors that live across a call are stored by instructions of SSE
+		b.weigh()
 	}
 	b.lanes = b.first << ((b.together - b.left) * b.Estimator.GroupSize)
 	b.left--
+	if b.changing {
+		b.changedGroup(t)
+		return
+	}
 	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
-	total := draw.OnesCount(rewarded)
 	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
-	drawn, both := draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
+	total := draw.OnesCount(rewarded)
+	up, down, equal := b.advantagesIn(total)
+	b.setPull(t, up, down, total, draw.OnesCount(first), draw.OnesCount(first.And(rewarded)), equal)
+}
+
+// changedGroup is plainGroup of a cell whose groups of equal rewards are redrawn, or whose baseline
+// is a running mean.
+func (b *vectorBatch) changedGroup(t int) {
+	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
+	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
+	total, drawn, both := draw.OnesCount(rewarded), draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
 	up, down, equal := b.lookUp(total)
 	b.moveBaseline(total)
-	fp.Integers(0).Sub(equal).Store(&b.zero)
 	if b.redraws(equal) {
 		again, where := b.informativeGroups(equal.NotEqual(fp.Integers(0)))
 		total = again.Merge(total, where)
@@ -40,17 +64,27 @@ func (b *vectorBatch) plainStep(t int, rate *float64) {
 		both = archsimd.LoadUint64x8(&b.informative.Successes[0]).Merge(both, where)
 		up, down, _ = b.lookUp(total)
 	}
-	size, share := fp.Integers(uint64(b.Estimator.GroupSize)), fp.Spread(&b.share)
-	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
-	positive0, negative0 := up.Mul(both.ConvertToFloat64()), down.Mul(drawn.Sub(both).ConvertToFloat64())
-	positive1, negative1 := up.Mul(successes.ConvertToFloat64()), down.Mul(failures.ConvertToFloat64())
-	logit0, logit1 := archsimd.LoadFloat64x8(&b.now.logits[0]), archsimd.LoadFloat64x8(&b.now.logits[1])
-	prob0, prob1 := archsimd.LoadFloat64x8(&b.now.probs[0]), archsimd.LoadFloat64x8(&b.now.probs[1])
+	b.setPull(t, up, down, total, drawn, both, equal)
+}
+
+// setPull sets b.pull to the advantages times the importance weights, by arm, over G, given the
+// advantages and the numbers of rewarded samples, of samples of the first arm, and of both. equal is
+// −1 where all rewards were equal.
+func (b *vectorBatch) setPull(t int, up, down vector, total, drawn, both, equal integers) {
+	if t >= b.Run.BurnIn {
+		b.countZero(equal)
+	}
+	c := b.constants
+	successes0, successes1 := both.ConvertToFloat64(), total.Sub(both).ConvertToFloat64()
+	failures0 := drawn.Sub(both).ConvertToFloat64()
+	failures1 := archsimd.LoadFloat64x8(&c.size).Sub(successes0.Add(successes1).Add(failures0))
+	positive0, negative0 := up.Mul(successes0), down.Mul(failures0)
+	positive1, negative1 := up.Mul(successes1), down.Mul(failures1)
 	switch {
 	case b.onPolicy:
 	case b.ratio:
-		w0 := importanceRatio(prob0, archsimd.LoadFloat64x8(&b.old.probs[0]))
-		w1 := importanceRatio(prob1, archsimd.LoadFloat64x8(&b.old.probs[1]))
+		w0 := importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[0]), archsimd.LoadFloat64x8(&b.old.probs[0]))
+		w1 := importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[1]), archsimd.LoadFloat64x8(&b.old.probs[1]))
 		positive0, negative0 = w0.Mul(positive0), w0.Mul(negative0)
 		positive1, negative1 = w1.Mul(positive1), w1.Mul(negative1)
 	case b.weighted:
@@ -59,28 +93,36 @@ func (b *vectorBatch) plainStep(t int, rate *float64) {
 		negative0 = archsimd.LoadFloat64x8(&b.weights[2]).Mul(negative0)
 		negative1 = archsimd.LoadFloat64x8(&b.weights[3]).Mul(negative1)
 	}
-	c0, c1 := share.Mul(positive0.Add(negative0)), share.Mul(positive1.Add(negative1))
-	sum := c0.Add(c1)
+	share := archsimd.LoadFloat64x8(&c.share)
+	share.Mul(positive0.Add(negative0)).Store(&b.pull[0])
+	share.Mul(positive1.Add(negative1)).Store(&b.pull[1])
+}
 
+// plainMove moves the policies of a plain cell in step t.
+func (b *vectorBatch) plainMove(t int, rate *float64) {
+	c := b.constants
+	logits, probs, velocity := (*[2]floats)(b.now.logits), (*[2]floats)(b.now.probs), (*[2]floats)(b.velocity)
+	logit0, logit1 := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
+	prob0, prob1 := archsimd.LoadFloat64x8(&probs[0]), archsimd.LoadFloat64x8(&probs[1])
 	if t >= b.Run.BurnIn {
-		reward := prob0.Mul(fp.Spread(&b.means[0])).Add(prob1.Mul(fp.Spread(&b.means[1])))
-		b.average(reward)
+		b.average(prob0.Mul(archsimd.LoadFloat64x8(&c.means[0])).Add(prob1.Mul(archsimd.LoadFloat64x8(&c.means[1]))))
 	}
+	c0, c1 := archsimd.LoadFloat64x8(&b.pull[0]), archsimd.LoadFloat64x8(&b.pull[1])
+	sum := c0.Add(c1)
 	g0, g1 := c0.Sub(prob0.Mul(sum)), c1.Sub(prob1.Mul(sum))
 	if b.exact {
-		beta := fp.Spread(&b.Estimator.KL.Coefficient)
-		l0 := logit0.Sub(archsimd.LoadFloat64x8(&b.reference.logits[0]))
-		l1 := logit1.Sub(archsimd.LoadFloat64x8(&b.reference.logits[1]))
+		reference, beta := (*[2]floats)(b.reference.logits), archsimd.LoadFloat64x8(&c.penalty)
+		l0, l1 := logit0.Sub(archsimd.LoadFloat64x8(&reference[0])), logit1.Sub(archsimd.LoadFloat64x8(&reference[1]))
 		mean := fp.Broadcast(0).Add(prob0.Mul(l0)).Add(prob1.Mul(l1)) // 0 − 0 is not −0
 		g0 = g0.Sub(beta.Mul(prob0.Mul(l0.Sub(mean))))
 		g1 = g1.Sub(beta.Mul(prob1.Mul(l1.Sub(mean))))
 	}
-	momentum, step := fp.Spread(&b.Optimizer.Momentum), fp.Spread(rate)
-	v0 := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[0])).Add(g0)
-	v1 := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[1])).Add(g1)
-	v0.Store(&b.velocity[0])
-	v1.Store(&b.velocity[1])
-	logit0.Add(step.Mul(v0)).Store(&b.now.logits[0])
-	logit1.Add(step.Mul(v1)).Store(&b.now.logits[1])
-	b.updatePolicies(t)
+	momentum, step := archsimd.LoadFloat64x8(&c.momentum), fp.Spread(rate)
+	v0 := momentum.Mul(archsimd.LoadFloat64x8(&velocity[0])).Add(g0)
+	v1 := momentum.Mul(archsimd.LoadFloat64x8(&velocity[1])).Add(g1)
+	v0.Store(&velocity[0])
+	v1.Store(&velocity[1])
+	logit0.Add(step.Mul(v0)).Store(&logits[0])
+	logit1.Add(step.Mul(v1)).Store(&logits[1])
+	b.accept(b.now.pairSoftmax(b.nextLogNorm(t)), t)
 }

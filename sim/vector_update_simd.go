@@ -55,29 +55,29 @@ func (b *vectorBatch) move(learningRate *float64) {
 // updatePolicies sets the probabilities from the logits after step t, as
 // grpo.Policy.Update, and moves the reference. A replica whose policy has become NaN has
 // diverged.
-func (b *vectorBatch) updatePolicies(t int) {
+func (b *vectorBatch) updatePolicies(t int) { b.accept(b.now.softmax(b.nextLogNorm(t)), t) }
+
+// accept takes the policies after step t, of which softmax returned the given number.
+func (b *vectorBatch) accept(inverse vector, t int) {
 	b.onPolicy = false
-	b.diverge(b.update(t), t)
+	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
+		b.diverge(diverged, t)
+	}
 	if b.ReferenceUpdate.Moves(t) {
 		b.moveReference()
 	}
 }
 
-// update sets the probabilities from the logits after step t. It returns the elements in which they
-// are NaN, as bits.
-func (b *vectorBatch) update(t int) (diverged uint8) {
-	logNorm := b.now.logNorm
-	if logNorm != nil && !b.usesLogNorm(t+1) {
-		logNorm = nil
+// nextLogNorm returns where softmax stores log Σ exp(logits) after step t; nil if it is not used.
+func (b *vectorBatch) nextLogNorm(t int) *floats {
+	if b.now.logNorm != nil && b.usesLogNorm(t+1) {
+		return b.now.logNorm
 	}
-	return b.now.softmax(logNorm, &b.gap).IsNaN().ToBits()
+	return nil
 }
 
 // diverge notes the replicas that diverge in step t, as bits.
 func (b *vectorBatch) diverge(diverged uint8, t int) {
-	if diverged == 0 {
-		return
-	}
 	for i, r := range b.replicas {
 		if diverged>>i&1 != 0 && r.divergedAt == running {
 			r.divergedAt = t + 1
@@ -87,9 +87,9 @@ func (b *vectorBatch) diverge(diverged uint8, t int) {
 
 // softmax sets the probabilities of policies from their logits, and log Σ exp(θ_a) unless it is
 // nil. It returns the inverse of Σ exp(θ_a − max θ).
-func (p *vectorPolicies) softmax(logNorm *floats, scratch *[1]floats) vector {
+func (p *vectorPolicies) softmax(logNorm *floats) vector {
 	if len(p.logits) == 2 {
-		return p.pairSoftmax(logNorm, scratch)
+		return p.pairSoftmax(logNorm)
 	}
 	logits, probs := p.logits, p.probs[:len(p.logits)]
 	top := archsimd.LoadFloat64x8(&logits[0])
@@ -109,17 +109,20 @@ func (p *vectorPolicies) softmax(logNorm *floats, scratch *[1]floats) vector {
 
 // pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
 // they are infinite.
-func (p *vectorPolicies) pairSoftmax(logNorm *floats, scratch *[1]floats) vector {
-	zero, one := fp.Broadcast(0), fp.Broadcast(1)
-	first, second := archsimd.LoadFloat64x8(&p.logits[0]), archsimd.LoadFloat64x8(&p.logits[1])
-	gap := first.Sub(second).Masked(first.NotEqual(second))
-	likelier := gap.GreaterEqual(zero)
-	gap.Min(zero.Sub(gap)).Store(&scratch[0])
-	e := fp.ExpBelowLanes(scratch[:], scratch[:], zero)
+func (p *vectorPolicies) pairSoftmax(logNorm *floats) vector {
+	logits, probs := (*[2]floats)(p.logits), (*[2]floats)(p.probs)
+	gap := archsimd.LoadFloat64x8(&logits[0]).Sub(archsimd.LoadFloat64x8(&logits[1]))
+	e := fp.ExpLanes(gap.AsUint64x8().Or(fp.Integers(1 << 63)).AsFloat64x8()) // of −|gap|
+	// The logits are loaded again: a vector that lives across a call is stored where it crosses a cache line.
+	first, second := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
+	one, likelier := fp.Broadcast(1), first.GreaterEqual(second)
+	if e.IsNaN().ToBits() != 0 {
+		e = one.Merge(e, first.Equal(second))
+	}
 	inverse := one.Div(one.Add(e))
 	// Products of selected factors: the compiler would repeat a division whose result is selected.
-	one.Merge(e, likelier).Mul(inverse).Store(&p.probs[0])
-	e.Merge(one, likelier).Mul(inverse).Store(&p.probs[1])
+	one.Merge(e, likelier).Mul(inverse).Store(&probs[0])
+	e.Merge(one, likelier).Mul(inverse).Store(&probs[1])
 	if logNorm != nil {
 		first.Merge(second, likelier).Add(fp.LogLanes(one.Add(e))).Store(logNorm)
 	}
