@@ -34,13 +34,6 @@ type packVectors struct {
 	open     Vector // lanes undecided about any bound
 }
 
-// pairVectors draws two arms as Pair. A set of arms is a number, the first arm its bit 0.
-type pairVectors struct {
-	sets   [4]Vector // the lanes of each set
-	bits   [64]uint8 // by binary digit: the arms whose mean reward has it
-	always uint8     // the arms whose mean reward is 1
-}
-
 // packWords holds the first bits of the two numbers of each lane.
 type packWords struct{ armBits, meanBits [firstBits]Vector }
 
@@ -60,7 +53,7 @@ func NewPacks(streams *Streams, arms int, means []float64) *Packs {
 		rest:        make([]Vector, arms-1),
 	}
 	if len(means) == 2 {
-		p.pairs = new(pairVectors)
+		p.pairs = newPairVectors(means)
 	}
 	for a, x := range means {
 		m := newMean(x)
@@ -71,9 +64,6 @@ func NewPacks(streams *Streams, arms int, means []float64) *Packs {
 			if topBit(m.expansion<<bit) != 0 {
 				p.rewardBits[bit] = append(p.rewardBits[bit], a)
 			}
-		}
-		if p.pairs != nil {
-			p.pairs.add(a, m)
 		}
 	}
 	return p
@@ -108,14 +98,23 @@ func probabilityVector(p reals) vector {
 // Draw draws the given number of samples into the lowest lanes of p.Arms and
 // p.Rewarded, as Pack.Draw.
 func (p *Packs) Draw(samples int) {
+	if p.pairs != nil {
+		p.drawPair(samples)
+		return
+	}
 	p.read(samples)
 	p.decide(samples)
 }
 
 // DrawCoupled draws two Packs, whose streams started equal, as Pack.Draw after Align. Both
-// have the same first bits, which are read once.
+// have the same first bits, which are read once unless there are two arms.
 func DrawCoupled(a, b *Packs, samples int) {
 	AlignStreams(a.Streams, b.Streams)
+	if a.pairs != nil {
+		a.drawPair(samples)
+		b.drawPair(samples)
+		return
+	}
 	a.read(samples)
 	b.set(a.Streams)
 	b.packWords = a.packWords
@@ -134,9 +133,6 @@ func (p *Packs) read(samples int) {
 		}
 		return
 	}
-	if p.pairs != nil { // as Pair
-		p.skip(4)
-	}
 	p.takeNarrow(&p.armBits)
 	if p.rewards {
 		p.takeNarrow(&p.meanBits)
@@ -147,10 +143,6 @@ func (p *Packs) read(samples int) {
 // undecided.
 func (p *Packs) decide(samples int) {
 	all := fp.Integers(^uint64(0) >> (MaxLanes - uint(samples)))
-	if p.pairs != nil {
-		p.decidePair(all)
-		return
-	}
 	if samples <= narrow {
 		p.compareNarrow(all)
 	} else {
@@ -160,70 +152,6 @@ func (p *Packs) decide(samples int) {
 	if p.rewards {
 		p.drawRewards(all)
 	}
-}
-
-// add adds arm a with its mean.
-func (v *pairVectors) add(a int, m mean) {
-	arm := uint8(1) << a
-	v.always |= arm & uint8(m.always)
-	for bit := range v.bits {
-		v.bits[bit] |= arm & uint8(topBit(m.expansion<<bit))
-	}
-}
-
-// decidePair is decide for two arms, with all that it compares in registers.
-func (p *Packs) decidePair(all vector) {
-	zero := fp.Integers(0)
-	first, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[0]))
-	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
-	s0, s1, s2, s3 := p.load()
-	taken := archsimd.LoadUint64x8(&p.taken)
-	for {
-		open := undecided.NotEqual(zero)
-		if open.ToBits() == 0 {
-			break
-		}
-		var word vector
-		where := ones(open)
-		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
-		taken = taken.Sub(where)
-		first, undecided = compareVectors(first, undecided, word, topBits(rest))
-		rest = rest.Add(rest)
-		undecided = undecided.Masked(rest.NotEqual(zero))
-	}
-	v := p.pairs
-	first = first.Or(archsimd.LoadUint64x8(&p.certain[0]).And(all))
-	first.Store(&v.sets[1])
-	all.AndNot(first).Store(&v.sets[2])
-	all.Store(&v.sets[3])
-	first.Store(&p.Arms[0])
-	all.AndNot(first).Store(&p.Arms[1])
-
-	rewarded := archsimd.LoadUint64x8(&v.sets[v.always&3])
-	undecided = all.AndNot(rewarded)
-	words := &p.meanBits
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[0]), archsimd.LoadUint64x8(&v.sets[v.bits[0]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[1]), archsimd.LoadUint64x8(&v.sets[v.bits[1]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[2]), archsimd.LoadUint64x8(&v.sets[v.bits[2]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[3]), archsimd.LoadUint64x8(&v.sets[v.bits[3]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[4]), archsimd.LoadUint64x8(&v.sets[v.bits[4]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[5]), archsimd.LoadUint64x8(&v.sets[v.bits[5]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[6]), archsimd.LoadUint64x8(&v.sets[v.bits[6]&3]))
-	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[7]), archsimd.LoadUint64x8(&v.sets[v.bits[7]&3]))
-	for bit := firstBits; bit < 63; bit++ {
-		open := undecided.NotEqual(zero)
-		if open.ToBits() == 0 {
-			break
-		}
-		var word vector
-		where := ones(open)
-		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
-		taken = taken.Sub(where)
-		rewarded, undecided = compareVectors(rewarded, undecided, word, archsimd.LoadUint64x8(&v.sets[v.bits[bit]&3]))
-	}
-	rewarded.Store(&p.Rewarded)
-	p.store(s0, s1, s2, s3)
-	taken.Store(&p.taken)
 }
 
 // compareVectors is compare for the lanes of eight packs.
