@@ -65,7 +65,7 @@ var plainPath = fastPath{
 	weights:         vectorPath.weights,
 	klPlaces:        []option.KLPlacement{option.InLoss},
 	klGradients:     []option.KLGradient{option.ExactKL},
-	klPoints:        []option.KLPoint{option.AtCurrent},
+	klPoints:        vectorPath.klPoints,
 	samples:         []option.Samples{option.Fresh},
 	lags:            vectorPath.lags,
 	draws:           vectorPath.draws,

@@ -41,7 +41,7 @@ func TestFastPaths(t *testing.T) {
 		"shared prompts":     {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Shared} }, paths{vectors: true, plain: true}},
 		"tabular prompts":    {func(c *Cell) { c.Prompts = &Prompts{} }, slower},
 		"drop":               {func(c *Cell) { c.Estimator.Filter = option.Drop }, paths{vectors: true, twoArm: true}},
-		"KL at snapshot":     {func(c *Cell) { c.Estimator.KL.At = option.AtSnapshot }, paths{vectors: true, twoArm: true}},
+		"KL at snapshot":     {func(c *Cell) { c.Estimator.KL.At = option.AtSnapshot }, all},
 		"Nesterov":           {func(c *Cell) { c.Optimizer.Kind = option.Nesterov }, paths{vectors: true, twoArm: true}},
 		"batch-std":          {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchStd }, slower},
 		"pooled-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.PooledStd }, slower},

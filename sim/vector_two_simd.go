@@ -6,6 +6,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo/fp"
+	"grposim/option"
 	"grposim/sim/draw"
 )
 
@@ -112,10 +113,15 @@ func (b *vectorBatch) plainMove(t int, rate *float64) {
 	g0, g1 := c0.Sub(prob0.Mul(sum)), c1.Sub(prob1.Mul(sum))
 	if b.exact {
 		reference, beta := (*[2]floats)(b.reference.logits), archsimd.LoadFloat64x8(&c.penalty)
-		l0, l1 := logit0.Sub(archsimd.LoadFloat64x8(&reference[0])), logit1.Sub(archsimd.LoadFloat64x8(&reference[1]))
-		mean := fp.Broadcast(0).Add(prob0.Mul(l0)).Add(prob1.Mul(l1)) // 0 − 0 is not −0
-		g0 = g0.Sub(beta.Mul(prob0.Mul(l0.Sub(mean))))
-		g1 = g1.Sub(beta.Mul(prob1.Mul(l1.Sub(mean))))
+		p0, p1, at0, at1 := prob0, prob1, logit0, logit1
+		if b.Estimator.KL.At == option.AtSnapshot {
+			p0, p1 = archsimd.LoadFloat64x8(&b.old.probs[0]), archsimd.LoadFloat64x8(&b.old.probs[1])
+			at0, at1 = archsimd.LoadFloat64x8(&b.old.logits[0]), archsimd.LoadFloat64x8(&b.old.logits[1])
+		}
+		l0, l1 := at0.Sub(archsimd.LoadFloat64x8(&reference[0])), at1.Sub(archsimd.LoadFloat64x8(&reference[1]))
+		mean := fp.Broadcast(0).Add(p0.Mul(l0)).Add(p1.Mul(l1)) // 0 − 0 is not −0
+		g0 = g0.Sub(beta.Mul(p0.Mul(l0.Sub(mean))))
+		g1 = g1.Sub(beta.Mul(p1.Mul(l1.Sub(mean))))
 	}
 	momentum, step := archsimd.LoadFloat64x8(&c.momentum), fp.Spread(rate)
 	v0 := momentum.Mul(archsimd.LoadFloat64x8(&velocity[0])).Add(g0)
