@@ -8,16 +8,34 @@ import (
 	"grposim/grpo/fp"
 )
 
+// readNarrow takes two words from every stream, which hold the first bits of at most 16 lanes, and
+// puts each bit of them into all four quarters of an element of p.armBits; and as it is the words of
+// the rewards. See nextBits.
+func (p *Packs) readNarrow() {
+	s0, s1, s2, s3 := p.load()
+	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	if p.rewards {
+		var c, d vector
+		c, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		d, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		c.Store(&p.meanBits[0])
+		d.Store(&p.meanBits[1])
+		p.count(fp.Integers(2))
+	}
+	p.store(s0, s1, s2, s3)
+	p.count(fp.Integers(2))
+	for i := range quarters {
+		inQuarter(a, i).Store(&p.armBits[2*i])
+		inQuarter(b, i).Store(&p.armBits[2*i+1])
+	}
+}
+
 // compareNarrow is compareArms for at most 16 lanes, with four arms at once, one in each quarter
 // of an element.
 func (p *Packs) compareNarrow(all vector) {
 	zero := fp.Integers(0)
-	late, open, everywhere := p.late[:0], zero, all.Or(all.ShiftAllLeft(narrow))
-	everywhere = everywhere.Or(everywhere.ShiftAllLeft(2 * narrow))
-	quarter := archsimd.LoadUint64x8(&firstQuarter).AsInt8x64()
-	for i := range p.armBits {
-		archsimd.LoadUint64x8(&p.armBits[i]).AsUint8x64().PermuteOrZeroGrouped(quarter).AsUint64x8().Store(&p.armBits[i])
-	}
+	late, open, everywhere := p.late[:0], zero, inQuarter(all, 0)
 	quarterBits, above, firstDigits := fp.Integers(narrow), fp.Integers(MaxLanes-narrow), fp.Integers(firstBits)
 	for first := 0; first < len(p.bounds); first += 4 {
 		bounds, digits := p.bounds[first:min(first+4, len(p.bounds))], zero
@@ -37,11 +55,32 @@ func (p *Packs) compareNarrow(all vector) {
 	open.Store(&p.open)
 }
 
-// firstQuarter is the permutation of bytes that puts the first quarter of an element in the place of
-// all four.
-var firstQuarter = Vector{
-	0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908,
-	0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908,
+// drawNarrowRewards is drawRewards for at most 16 lanes.
+func (p *Packs) drawNarrowRewards(all vector) {
+	evens, odds := fp.Integers(0), fp.Integers(0)
+	for a := range p.narrow {
+		lanes := inQuarter(archsimd.LoadUint64x8(&p.Arms[a]), 0)
+		evens = evens.Or(lanes.And(archsimd.LoadUint64x8(&p.narrow[a][0])))
+		odds = odds.Or(lanes.And(archsimd.LoadUint64x8(&p.narrow[a][1])))
+	}
+	below, open := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds)
+	always := p.union(p.always)
+	undecided := all.AndNot(always)
+	p.finishMeans(always.Or(below.And(undecided)), open.And(undecided))
+}
+
+// inQuarter returns a quarter of each element in the place of all four.
+func inQuarter(x vector, quarter int) vector {
+	return x.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&quarters[quarter]).AsInt8x64()).AsUint64x8()
+}
+
+// quarters holds, for each quarter of an element, the permutation of bytes that puts it in the place
+// of all four.
+var quarters = [4]Vector{
+	{0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908},
+	{0x0302030203020302, 0x0b0a0b0a0b0a0b0a, 0x0302030203020302, 0x0b0a0b0a0b0a0b0a, 0x0302030203020302, 0x0b0a0b0a0b0a0b0a, 0x0302030203020302, 0x0b0a0b0a0b0a0b0a},
+	{0x0504050405040504, 0x0d0c0d0c0d0c0d0c, 0x0504050405040504, 0x0d0c0d0c0d0c0d0c, 0x0504050405040504, 0x0d0c0d0c0d0c0d0c, 0x0504050405040504, 0x0d0c0d0c0d0c0d0c},
+	{0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e},
 }
 
 // compareQuarters is compareFirstVectors for every quarter of an element, whose expansion has 16

@@ -66,7 +66,7 @@ func (p *Packs) drawNarrowPair(lanes uint64) {
 	first = archsimd.LoadUint64x8(&v.sets[1])
 	rewarded := archsimd.LoadUint64x8(&v.sets[v.always&3])
 	undecided = archsimd.LoadUint64x8(&v.sets[3]).AndNot(rewarded)
-	everywhere := first.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&firstQuarter).AsInt8x64()).AsUint64x8()
+	everywhere := inQuarter(first, 0)
 	evens := archsimd.LoadUint64x8(&v.narrow[0].second).Xor(everywhere.And(archsimd.LoadUint64x8(&v.narrow[0].differs)))
 	odds := archsimd.LoadUint64x8(&v.narrow[1].second).Xor(everywhere.And(archsimd.LoadUint64x8(&v.narrow[1].differs)))
 	below, open := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds)

@@ -16,14 +16,15 @@ type Packs struct {
 	*packWords
 	*packVectors
 
-	rewards    bool      // are drawn
-	bounds     []Vector  // cumulative probability up to and including each arm but the last, as binary digits
-	certain    []Vector  // all ones where that probability is 1, else 0
-	late       []int     // the arms about whose bounds the first bits leave lanes undecided
-	undecided  []Vector  // these lanes, by arm
-	rest       []Vector  // the remaining binary digits of the bounds, by arm
-	rewardBits [63][]int // by binary digit: the arms whose mean reward has it
-	always     []int     // the arms whose mean reward is 1
+	rewards    bool        // are drawn
+	bounds     []Vector    // cumulative probability up to and including each arm but the last, as binary digits
+	certain    []Vector    // all ones where that probability is 1, else 0
+	late       []int       // the arms about whose bounds the first bits leave lanes undecided
+	undecided  []Vector    // these lanes, by arm
+	rest       []Vector    // the remaining binary digits of the bounds, by arm
+	rewardBits [63][]int   // by binary digit: the arms whose mean reward has it
+	narrow     [][2]Vector // the first bits of the mean reward of each arm, as narrowBits
+	always     []int       // the arms whose mean reward is 1
 
 	pairs *pairVectors // nil unless there are two arms
 }
@@ -51,12 +52,16 @@ func NewPacks(streams *Streams, arms int, means []float64) *Packs {
 		late:        make([]int, 0, arms),
 		undecided:   make([]Vector, arms-1),
 		rest:        make([]Vector, arms-1),
+		narrow:      make([][2]Vector, len(means)),
 	}
 	if len(means) == 2 {
 		p.pairs = newPairVectors(means)
 	}
 	for a, x := range means {
 		m := newMean(x)
+		evens, odds := narrowBits(m.expansion)
+		fp.Integers(evens).Store(&p.narrow[a][0])
+		fp.Integers(odds).Store(&p.narrow[a][1])
 		if m.always != 0 {
 			p.always = append(p.always, a)
 		}
@@ -124,18 +129,15 @@ func DrawCoupled(a, b *Packs, samples int) {
 
 // read takes the words of the first bits.
 func (p *Packs) read(samples int) {
-	if samples > narrow {
-		p.skip(firstBits)
-		p.take(&p.armBits)
-		if p.rewards {
-			p.skip(firstBits)
-			p.take(&p.meanBits)
-		}
+	if samples <= narrow {
+		p.readNarrow()
 		return
 	}
-	p.takeNarrow(&p.armBits)
+	p.skip(firstBits)
+	p.take(&p.armBits)
 	if p.rewards {
-		p.takeNarrow(&p.meanBits)
+		p.skip(firstBits)
+		p.take(&p.meanBits)
 	}
 }
 
@@ -149,7 +151,11 @@ func (p *Packs) decide(samples int) {
 		p.compareArms(all)
 	}
 	p.finishArms(all)
-	if p.rewards {
+	switch {
+	case !p.rewards:
+	case samples <= narrow:
+		p.drawNarrowRewards(all)
+	default:
 		p.drawRewards(all)
 	}
 }
@@ -248,12 +254,18 @@ func (p *Packs) finishArms(all vector) {
 
 // drawRewards is Pack.drawRewards.
 func (p *Packs) drawRewards(all vector) {
-	zero := fp.Integers(0)
 	below := p.union(p.always)
 	undecided := all.AndNot(below)
 	for i := range p.meanBits {
 		below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&p.meanBits[i]), p.union(p.rewardBits[i]))
 	}
+	p.finishMeans(below, undecided)
+}
+
+// finishMeans decides the lanes that the first bits leave undecided about the mean rewards, and sets
+// the rewarded lanes.
+func (p *Packs) finishMeans(below, undecided vector) {
+	zero := fp.Integers(0)
 	for bit := firstBits; bit < 63; bit++ {
 		need := undecided.NotEqual(zero)
 		if need.ToBits() == 0 {

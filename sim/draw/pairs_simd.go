@@ -147,15 +147,8 @@ func (p *Packs) finishRewards(first, rewarded, undecided, x, y vector, bit int) 
 
 // narrowDigits is narrowBits for every element.
 func narrowDigits(digits vector) (evens, odds vector) {
-	quarters := digits.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&lastQuarter).AsInt8x64()).AsInt16x32()
-	quarters = quarters.ShiftLeft(fp.Integers(0x0006000400020000).AsInt16x32())
-	return quarters.ShiftAllRight(15).AsUint64x8(), quarters.ShiftAllLeft(1).ShiftAllRight(15).AsUint64x8()
-}
-
-// lastQuarter is as firstQuarter for the last quarter, of the first digits.
-var lastQuarter = Vector{
-	0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e,
-	0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e,
+	shifted := inQuarter(digits, 3).AsInt16x32().ShiftLeft(fp.Integers(0x0006000400020000).AsInt16x32())
+	return shifted.ShiftAllRight(15).AsUint64x8(), shifted.ShiftAllLeft(1).ShiftAllRight(15).AsUint64x8()
 }
 
 // narrowCompareVectors is narrowCompare of the given lanes of every element with binary digits.
@@ -186,7 +179,7 @@ func fewDigits(digits vector) (evens, odds vector) {
 	return evens, quarters.Add(quarters).AsInt8x64().Less(zero).ToInt8x64().AsUint64x8()
 }
 
-// swappedQuarter is as lastQuarter with the first digits in the lower byte.
+// swappedQuarter is as the last of quarters with the first digits in the lower byte.
 var swappedQuarter = Vector{
 	0x0607060706070607, 0x0e0f0e0f0e0f0e0f, 0x0607060706070607, 0x0e0f0e0f0e0f0e0f,
 	0x0607060706070607, 0x0e0f0e0f0e0f0e0f, 0x0607060706070607, 0x0e0f0e0f0e0f0e0f,

@@ -144,22 +144,6 @@ func (s *Streams) Next() archsimd.Uint64x8 {
 	return word
 }
 
-// takeNarrow takes two words from every stream, which hold the first bits of at most 16
-// lanes, see nextBits.
-func (s *Streams) takeNarrow(words *[firstBits]Vector) {
-	s0, s1, s2, s3 := s.load()
-	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	s.store(s0, s1, s2, s3)
-	s.count(fp.Integers(2))
-	next16 := fp.Integers(16) // a shift of all elements in a loop has an instruction of SSE, see fp.Integers
-	for i := 0; i < firstBits; i += 2 {
-		a.Store(&words[i])
-		b.Store(&words[i+1])
-		a, b = a.ShiftRight(next16), b.ShiftRight(next16)
-	}
-}
-
 // NextWhere takes a word from the given streams. The other words are arbitrary.
 func (s *Streams) NextWhere(where mask) vector {
 	s0, s1, s2, s3 := s.load()
