@@ -11,7 +11,7 @@ import (
 // BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact KL
 // penalty at the current policy, on one worker with a full chunk of replicas.
 func BenchmarkStep(b *testing.B) {
-	for _, arms := range []int{2, 10, 100} {
+	for _, arms := range []int{2, 3, 10, 100} {
 		for _, groupSize := range []int{4, 16, 64, 1024, 65536} {
 			for _, interval := range []int{1, 4, 16} {
 				for _, importance := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
