@@ -19,6 +19,7 @@ type process struct {
 	importance   option.ImportanceMode
 	scale        option.Scale
 	learningRate float64
+	penaltyAt    option.KLPoint // which peers have at the current policy
 }
 
 const (
@@ -42,12 +43,18 @@ func newProcess(arms, groupSize, interval int) process {
 			means[a] = (float64(arms-a) - 0.5) / float64(arms)
 		}
 	}
-	return process{means, groupSize, interval, option.NoImportance, option.StdScale, learningRate}
+	return process{means, groupSize, interval, option.NoImportance, option.StdScale, learningRate, option.AtCurrent}
 }
 
 // with returns the process with another importance mode and scale.
 func (p process) with(importance option.ImportanceMode, scale option.Scale) process {
 	p.importance, p.scale = importance, scale
+	return p
+}
+
+// atSnapshot returns the process with the KL penalty at the snapshot.
+func (p process) atSnapshot() process {
+	p.penaltyAt = option.AtSnapshot
 	return p
 }
 
@@ -74,7 +81,7 @@ func (p process) cell(l length, seed int) sim.Cell {
 			GroupSize: p.groupSize, GroupsPerStep: 1,
 			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: p.scale, Std: option.PopulationStd},
 			Importance: option.Importance{Mode: p.importance},
-			KL:         option.KL{Coefficient: klCoefficient, Gradient: option.ExactKL, At: option.AtCurrent},
+			KL:         option.KL{Coefficient: klCoefficient, Gradient: option.ExactKL, At: p.penaltyAt},
 		},
 		Lag: option.Lag{Kind: option.Block, Interval: p.interval},
 		Optimizer: option.Optimizer{

@@ -9,7 +9,7 @@ import (
 )
 
 // alone lists comparisons of grposim with itself, at the same settings except for the number of
-// arms or the group size. Two arms have code of their own, so linear growth is judged from three
+// arms, the group size or the policy at which the KL penalty is computed. Two arms have code of their own, so linear growth is judged from three
 // arms on.
 var alone = []struct {
 	what, over    string
@@ -19,6 +19,8 @@ var alone = []struct {
 }{
 	{"2 arms, K = 4, none: G = 65536", "G = 16", newProcess(2, 65536, 4), newProcess(2, 16, 4), false, target{bound: 2.5}},
 	{"10 arms, K = 4, none: G = 65536", "G = 1024", newProcess(10, 65536, 4), newProcess(10, 1024, 4), false, target{bound: 2}},
+	{"2 arms, G = 16, K = 4: exact KL at the current policy", "at the snapshot", newProcess(2, 16, 4), newProcess(2, 16, 4).atSnapshot(), false, target{bound: 1.05}},
+	{"10 arms, G = 16, K = 4: exact KL at the current policy", "at the snapshot", newProcess(10, 16, 4), newProcess(10, 16, 4).atSnapshot(), false, target{bound: 1.05}},
 	{"an arm of 10, G = 16, K = 4, none", "an arm of 2", newProcess(10, 16, 4), newProcess(2, 16, 4), true, target{}},
 	{"an arm of 10, G = 16, K = 4, none", "an arm of 3", newProcess(10, 16, 4), newProcess(3, 16, 4), true, target{bound: 1}},
 	{"an arm of 100, G = 16, K = 4, none", "an arm of 10", newProcess(100, 16, 4), newProcess(10, 16, 4), true, target{bound: 1}},
