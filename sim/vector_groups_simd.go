@@ -23,6 +23,7 @@ type vectorGroups struct {
 	reference vectorPolicies // π_ref
 
 	left  int    // groups in the packs that have not been used
+	added bool   // these are added up, see addPairs
 	lanes uint64 // lanes of the current group in the packs
 
 	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
@@ -109,7 +110,7 @@ func (g *vectorGroups) draw() {
 	default:
 		g.drawPacks()
 	}
-	g.left = max(1, g.together)
+	g.left, g.added = max(1, g.together), false
 }
 
 // add adds the next of the groups that have been drawn.
@@ -287,11 +288,8 @@ func (g *vectorGroups) lookUp(total integers) (up, down vector, equal integers) 
 // advantagesIn is lookUp of a group in a pack, in the table.
 func (g *vectorGroups) advantagesIn(total integers) (up, down vector, equal integers) {
 	up, down, equal = g.table[0].of(total)
-	rows := total.ShiftRight(fp.Integers(4))
 	for n := 1; n < len(g.table); n++ {
-		u, d, e := g.table[n].of(total)
-		here := rows.Equal(fp.Integers(uint64(n)))
-		up, down, equal = u.Merge(up, here), d.Merge(down, here), e.Merge(equal, here)
+		up, down, equal = g.table[n].instead(n, total, up, down, equal)
 	}
 	return up, down, equal
 }
@@ -302,6 +300,13 @@ func (r *advantageRow) of(total integers) (up, down vector, equal integers) {
 	down = archsimd.LoadFloat64x8(&r.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&r.down[1]), total)
 	equal = archsimd.LoadUint64x8(&r.equal[0]).ConcatPermute(archsimd.LoadUint64x8(&r.equal[1]), total)
 	return up, down, equal
+}
+
+// instead returns what of returns for the numbers of row n, and the given entries for the others.
+func (r *advantageRow) instead(n int, total integers, up, down vector, equal integers) (vector, vector, integers) {
+	here := total.ShiftRight(fp.Integers(4)).Equal(fp.Integers(uint64(n)))
+	u, d, e := r.of(total)
+	return u.Merge(up, here), d.Merge(down, here), e.Merge(equal, here)
 }
 
 // redraws reports whether any of the groups that have no variance, where equal is −1, is redrawn.

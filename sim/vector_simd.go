@@ -27,6 +27,8 @@ type vectorBatch struct {
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
 	force            []floats         // by arm
+	pairs            []pairGroup      // of a pack; nil unless plain
+	group            int              // of a pack, that of the step
 	exponentials     []floats         // scratch of measure and weigh, by arm
 	weights          []floats         // of weigh, by arm for A > 0, then for A < 0
 
@@ -41,7 +43,6 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
-	pull           [2]floats   // of plainGroup, by arm
 	drawnSamples   floats      // expected of the steps before this one, if countsRedraws
 	running        floats      // b of the next groups, with option.RunningMean
 
@@ -89,8 +90,8 @@ type advantageRow struct {
 
 // vectorConstants are numbers of a plain cell in vectors, which its instructions take from memory.
 type vectorConstants struct {
-	size, share, penalty, momentum floats // G, 1/G, β, μ
-	means                          [2]floats
+	share, penalty, momentum floats // 1/G, β, μ
+	means                    [2]floats
 }
 
 // vectorWeights are the importance weights of a vectorCell.
@@ -286,6 +287,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		force:        make([]floats, arms),
 		exponentials: make([]floats, arms),
 	}
+	if v.plain {
+		b.pairs = make([]pairGroup, v.together)
+	}
 	if v.addsPrompts() {
 		b.prompts.groups = make([]promptGroup, v.groups)
 	}
@@ -357,7 +361,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			archsimd.ClearAVXUpperBits() // see fp.Broadcast
 			rate := grpo.Rate(&c.Optimizer, t)
 			for _, b := range batches {
-				b.plainGroup(t)
+				b.plainGroup()
 			}
 			for _, b := range batches {
 				b.plainMove(t, &rate)

@@ -19,40 +19,68 @@ func (v *vectorCell) isPlain() bool {
 // newConstants returns the constants of a plain cell.
 func (v *vectorCell) newConstants() *vectorConstants {
 	c := new(vectorConstants)
-	for i := range c.size {
-		c.size[i], c.share[i] = float64(v.Estimator.GroupSize), v.share
-		c.penalty[i], c.momentum[i] = v.Estimator.KL.Coefficient, v.Optimizer.Momentum
+	for i := range c.share {
+		c.share[i], c.penalty[i], c.momentum[i] = v.share, v.Estimator.KL.Coefficient, v.Optimizer.Momentum
 		c.means[0][i], c.means[1][i] = v.means[0], v.means[1]
 	}
 	return c
 }
 
-// plainGroup draws the group of a step of a plain cell, at which nothing is observed, and sets
-// b.pull. No vector lives across a call here or in plainMove: it would be stored where it crosses a
-// cache line, and the processor waits for such a vector.
-func (b *vectorBatch) plainGroup(t int) {
+// pairGroup is what a step takes of a group of two arms.
+type pairGroup struct {
+	positive, negative [2]floats   // sums of advantages by arm
+	equal              draw.Vector // −1 where all rewards are equal, else 0
+}
+
+// plainGroup takes the next group of a plain cell, at a step at which nothing is observed. No vector
+// lives across a call here or in plainMove: it would be stored where it crosses a cache line, and the
+// processor waits for such a vector.
+func (b *vectorBatch) plainGroup() {
 	if b.left == 0 {
 		b.draw()
 	}
-	if b.weighted && !b.onPolicy {
-		b.weigh()
-	}
-	b.lanes = b.first << ((b.together - b.left) * b.Estimator.GroupSize)
+	b.group = b.together - b.left
 	b.left--
-	if b.changing {
-		b.changedGroup(t)
-		return
+	switch {
+	case b.changing:
+		b.changedGroup()
+	case !b.added:
+		b.added = true
+		b.addPairs()
 	}
-	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
-	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
-	total := draw.OnesCount(rewarded)
-	up, down, equal := b.advantagesIn(total)
-	b.setPull(t, up, down, total, draw.OnesCount(first), draw.OnesCount(first.And(rewarded)), equal)
 }
 
-// changedGroup is plainGroup of a cell whose groups of equal rewards are redrawn, or whose baseline
-// is a running mean.
-func (b *vectorBatch) changedGroup(t int) {
+// addPairs adds up the groups of a pack.
+func (b *vectorBatch) addPairs() {
+	size, lanes := fp.Integers(uint64(b.Estimator.GroupSize)), fp.Integers(b.first)
+	arm, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[0]), archsimd.LoadUint64x8(&b.packs.Rewarded)
+	for i := range b.pairs {
+		first, of := arm.And(lanes), rewarded.And(lanes)
+		total := draw.OnesCount(of)
+		up, down, equal := b.table[0].of(total) // as advantagesIn, which the compiler does not inline
+		for n := 1; n < len(b.table); n++ {
+			up, down, equal = b.table[n].instead(n, total, up, down, equal)
+		}
+		b.pairs[i].set(up, down, size, total, draw.OnesCount(first), draw.OnesCount(first.And(of)), equal)
+		lanes = lanes.ShiftLeft(size)
+	}
+}
+
+// set sets the sums of a group, given the advantages, its size and the numbers of rewarded samples, of
+// samples of the first arm, and of both.
+func (p *pairGroup) set(up, down vector, size, total, drawn, both, equal integers) {
+	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
+	up.Mul(both.ConvertToFloat64()).Store(&p.positive[0])
+	up.Mul(successes.ConvertToFloat64()).Store(&p.positive[1])
+	down.Mul(drawn.Sub(both).ConvertToFloat64()).Store(&p.negative[0])
+	down.Mul(failures.ConvertToFloat64()).Store(&p.negative[1])
+	equal.Store(&p.equal)
+}
+
+// changedGroup adds up the group of a step of a cell whose groups of equal rewards are redrawn, or
+// whose baseline is a running mean.
+func (b *vectorBatch) changedGroup() {
+	b.lanes = b.first << (b.group * b.Estimator.GroupSize)
 	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
 	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
 	total, drawn, both := draw.OnesCount(rewarded), draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
@@ -65,27 +93,29 @@ func (b *vectorBatch) changedGroup(t int) {
 		both = archsimd.LoadUint64x8(&b.informative.Successes[0]).Merge(both, where)
 		up, down, _ = b.lookUp(total)
 	}
-	b.setPull(t, up, down, total, drawn, both, equal)
+	b.pairs[b.group].set(up, down, fp.Integers(uint64(b.Estimator.GroupSize)), total, drawn, both, equal)
 }
 
-// setPull sets b.pull to the advantages times the importance weights, by arm, over G, given the
-// advantages and the numbers of rewarded samples, of samples of the first arm, and of both. equal is
-// −1 where all rewards were equal.
-func (b *vectorBatch) setPull(t int, up, down vector, total, drawn, both, equal integers) {
-	if t >= b.Run.BurnIn {
-		b.countZero(equal)
+// plainMove moves the policies of a plain cell in step t.
+func (b *vectorBatch) plainMove(t int, rate *float64) {
+	if b.weighted && !b.onPolicy {
+		b.weigh()
 	}
-	c := b.constants
-	successes0, successes1 := both.ConvertToFloat64(), total.Sub(both).ConvertToFloat64()
-	failures0 := drawn.Sub(both).ConvertToFloat64()
-	failures1 := archsimd.LoadFloat64x8(&c.size).Sub(successes0.Add(successes1).Add(failures0))
-	positive0, negative0 := up.Mul(successes0), down.Mul(failures0)
-	positive1, negative1 := up.Mul(successes1), down.Mul(failures1)
+	c, p := b.constants, &b.pairs[b.group]
+	logits, probs, velocity := (*[2]floats)(b.now.logits), (*[2]floats)(b.now.probs), (*[2]floats)(b.velocity)
+	logit0, logit1 := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
+	prob0, prob1 := archsimd.LoadFloat64x8(&probs[0]), archsimd.LoadFloat64x8(&probs[1])
+	if t >= b.Run.BurnIn {
+		b.average(prob0.Mul(archsimd.LoadFloat64x8(&c.means[0])).Add(prob1.Mul(archsimd.LoadFloat64x8(&c.means[1]))))
+		b.countZero(archsimd.LoadUint64x8(&p.equal))
+	}
+	positive0, positive1 := archsimd.LoadFloat64x8(&p.positive[0]), archsimd.LoadFloat64x8(&p.positive[1])
+	negative0, negative1 := archsimd.LoadFloat64x8(&p.negative[0]), archsimd.LoadFloat64x8(&p.negative[1])
 	switch {
 	case b.onPolicy:
 	case b.ratio:
-		w0 := importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[0]), archsimd.LoadFloat64x8(&b.old.probs[0]))
-		w1 := importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[1]), archsimd.LoadFloat64x8(&b.old.probs[1]))
+		w0 := importanceRatio(prob0, archsimd.LoadFloat64x8(&b.old.probs[0]))
+		w1 := importanceRatio(prob1, archsimd.LoadFloat64x8(&b.old.probs[1]))
 		positive0, negative0 = w0.Mul(positive0), w0.Mul(negative0)
 		positive1, negative1 = w1.Mul(positive1), w1.Mul(negative1)
 	case b.weighted:
@@ -95,20 +125,7 @@ func (b *vectorBatch) setPull(t int, up, down vector, total, drawn, both, equal 
 		negative1 = archsimd.LoadFloat64x8(&b.weights[3]).Mul(negative1)
 	}
 	share := archsimd.LoadFloat64x8(&c.share)
-	share.Mul(positive0.Add(negative0)).Store(&b.pull[0])
-	share.Mul(positive1.Add(negative1)).Store(&b.pull[1])
-}
-
-// plainMove moves the policies of a plain cell in step t.
-func (b *vectorBatch) plainMove(t int, rate *float64) {
-	c := b.constants
-	logits, probs, velocity := (*[2]floats)(b.now.logits), (*[2]floats)(b.now.probs), (*[2]floats)(b.velocity)
-	logit0, logit1 := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
-	prob0, prob1 := archsimd.LoadFloat64x8(&probs[0]), archsimd.LoadFloat64x8(&probs[1])
-	if t >= b.Run.BurnIn {
-		b.average(prob0.Mul(archsimd.LoadFloat64x8(&c.means[0])).Add(prob1.Mul(archsimd.LoadFloat64x8(&c.means[1]))))
-	}
-	c0, c1 := archsimd.LoadFloat64x8(&b.pull[0]), archsimd.LoadFloat64x8(&b.pull[1])
+	c0, c1 := share.Mul(positive0.Add(negative0)), share.Mul(positive1.Add(negative1))
 	sum := c0.Add(c1)
 	g0, g1 := c0.Sub(prob0.Mul(sum)), c1.Sub(prob1.Mul(sum))
 	if b.exact {
