@@ -61,7 +61,7 @@ func (p *Packs) drawNarrowPair(lanes uint64) {
 	first, undecided := narrowCompareVectors(a, b, bound, all)
 	c.Store(&p.meanBits[0])
 	d.Store(&p.meanBits[1])
-	p.finishPairArms(first, undecided, bound.ShiftAllLeft(firstBits), fp.Integers(lanes))
+	p.finishPairArms(first, undecided, bound.ShiftAllLeft(firstBits), fp.Integers(lanes), sureOfNarrow)
 
 	first = archsimd.LoadUint64x8(&v.sets[1])
 	rewarded := archsimd.LoadUint64x8(&v.sets[v.always&3])
@@ -70,14 +70,14 @@ func (p *Packs) drawNarrowPair(lanes uint64) {
 	evens := archsimd.LoadUint64x8(&v.narrow[0].second).Xor(everywhere.And(archsimd.LoadUint64x8(&v.narrow[0].differs)))
 	odds := archsimd.LoadUint64x8(&v.narrow[1].second).Xor(everywhere.And(archsimd.LoadUint64x8(&v.narrow[1].differs)))
 	below, open := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds)
-	p.finishPairRewards(rewarded.Or(below.And(undecided)), open.And(undecided))
+	p.finishPairRewards(rewarded.Or(below.And(undecided)), open.And(undecided), sureOfNarrow)
 }
 
 // drawWidePair is drawPair for any number of lanes, whose first bits have been taken.
 func (p *Packs) drawWidePair(lanes uint64) {
 	v, words := p.pairs, &p.meanBits
 	first, undecided, rest := compareFirstVectors(&p.armBits, fp.Integers(lanes), archsimd.LoadUint64x8(&p.bounds[0]))
-	p.finishPairArms(first, undecided, rest, fp.Integers(lanes))
+	p.finishPairArms(first, undecided, rest, fp.Integers(lanes), sureOfWide)
 
 	rewarded := archsimd.LoadUint64x8(&v.sets[v.always&3])
 	undecided = archsimd.LoadUint64x8(&v.sets[3]).AndNot(rewarded)
@@ -89,30 +89,31 @@ func (p *Packs) drawWidePair(lanes uint64) {
 	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[5]), archsimd.LoadUint64x8(&v.sets[v.bits[5]&3]))
 	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[6]), archsimd.LoadUint64x8(&v.sets[v.bits[6]&3]))
 	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[7]), archsimd.LoadUint64x8(&v.sets[v.bits[7]&3]))
-	p.finishPairRewards(rewarded, undecided)
+	p.finishPairRewards(rewarded, undecided, sureOfWide)
 }
 
 // finishPairArms decides the lanes that the first bits leave undecided about the bound, which has the
 // remaining digits rest, and sets the lanes of the arms.
-func (p *Packs) finishPairArms(first, undecided, rest, all vector) {
+func (p *Packs) finishPairArms(first, undecided, rest, all vector, sure int) {
 	zero := fp.Integers(0)
 	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
-	if open := undecided.NotEqual(zero); open.ToBits() != 0 {
-		s0, s1, s2, s3 := p.load()
-		taken := archsimd.LoadUint64x8(&p.taken)
-		var word vector
-		for open.ToBits() != 0 {
-			where := ones(open)
-			word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
-			taken = taken.Sub(where)
-			first, undecided = compareVectors(first, undecided, word, topBits(rest))
-			rest = rest.Add(rest)
-			undecided = undecided.Masked(rest.NotEqual(zero))
-			open = undecided.NotEqual(zero)
+	s0, s1, s2, s3 := p.load()
+	taken := archsimd.LoadUint64x8(&p.taken)
+	var word vector
+	for bit := 0; ; bit++ {
+		open := undecided.NotEqual(zero)
+		if bit >= sure && open.ToBits() == 0 {
+			break
 		}
-		p.store(s0, s1, s2, s3)
-		taken.Store(&p.taken)
+		where := ones(open)
+		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+		taken = taken.Sub(where)
+		first, undecided = compareVectors(first, undecided, word, topBits(rest))
+		rest = rest.Add(rest)
+		undecided = undecided.Masked(rest.NotEqual(zero))
 	}
+	p.store(s0, s1, s2, s3)
+	taken.Store(&p.taken)
 	v := p.pairs
 	first = first.Or(archsimd.LoadUint64x8(&p.certain[0]).And(all))
 	first.Store(&v.sets[1])
@@ -124,21 +125,30 @@ func (p *Packs) finishPairArms(first, undecided, rest, all vector) {
 
 // finishPairRewards decides the lanes that the first bits leave undecided about the mean rewards, and
 // sets the rewarded lanes.
-func (p *Packs) finishPairRewards(rewarded, undecided vector) {
+func (p *Packs) finishPairRewards(rewarded, undecided vector, sure int) {
 	v, zero := p.pairs, fp.Integers(0)
-	if open := undecided.NotEqual(zero); open.ToBits() != 0 {
-		s0, s1, s2, s3 := p.load()
-		taken := archsimd.LoadUint64x8(&p.taken)
-		var word vector
-		for bit := firstBits; bit < 63 && open.ToBits() != 0; bit++ {
-			where := ones(open)
-			word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
-			taken = taken.Sub(where)
-			rewarded, undecided = compareVectors(rewarded, undecided, word, archsimd.LoadUint64x8(&v.sets[v.bits[bit]&3]))
-			open = undecided.NotEqual(zero)
+	s0, s1, s2, s3 := p.load()
+	taken := archsimd.LoadUint64x8(&p.taken)
+	var word vector
+	for bit := firstBits; bit < 63; bit++ {
+		open := undecided.NotEqual(zero)
+		if bit >= firstBits+sure && open.ToBits() == 0 {
+			break
 		}
-		p.store(s0, s1, s2, s3)
-		taken.Store(&p.taken)
+		where := ones(open)
+		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+		taken = taken.Sub(where)
+		rewarded, undecided = compareVectors(rewarded, undecided, word, archsimd.LoadUint64x8(&v.sets[v.bits[bit]&3]))
 	}
+	p.store(s0, s1, s2, s3)
+	taken.Store(&p.taken)
 	rewarded.Store(&p.Rewarded)
 }
+
+// Words for lanes that are undecided are taken so many times without a branch on whether any lane
+// is, and after that until none is: a lane is undecided after n bits with probability 2⁻ⁿ, so that with
+// fewer the branch would be unpredictable. More take longer than it saves.
+const (
+	sureOfNarrow = 2
+	sureOfWide   = 3
+)

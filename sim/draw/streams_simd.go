@@ -80,7 +80,7 @@ func (s *Streams) skipWhere(n uint64, where mask) {
 		return
 	}
 	s0, s1, s2, s3 := s.load()
-	for late.ToBits() != 0 {
+	for range n - 1 {
 		skipped := ones(late)
 		_, s0, s1, s2, s3 = nextWhere(skipped, s0, s1, s2, s3)
 		taken = taken.Sub(skipped)
