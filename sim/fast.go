@@ -54,7 +54,7 @@ var twoArmPath = fastPath{
 	methods:     vectorPath.methods,
 }
 
-// plainPath is what plainStep computes, of the cells of a vectorBatch with two arms and one
+// plainPath is what plainSteps computes, of the cells of a vectorBatch with two arms and one
 // group of at most 64 samples a step.
 var plainPath = fastPath{
 	laws:            []option.Law{option.Bernoulli},

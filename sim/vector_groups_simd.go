@@ -23,7 +23,7 @@ type vectorGroups struct {
 	reference vectorPolicies // π_ref
 
 	left  int    // groups in the packs that have not been used
-	added bool   // these are added up, see addPairs
+	added bool   // these are added up, see plainSteps
 	lanes uint64 // lanes of the current group in the packs
 
 	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
@@ -279,19 +279,14 @@ func (g *vectorGroups) lookUp(total integers) (up, down vector, equal integers) 
 		}
 		up, down = archsimd.LoadFloat64x8(&g.up), archsimd.LoadFloat64x8(&g.down)
 	default:
-		return g.advantagesIn(total)
+		up, down, equal = g.table[0].of(total)
+		for n := 1; n < len(g.table); n++ {
+			up, down, equal = g.table[n].instead(n, total, up, down, equal)
+		}
+		return up, down, equal
 	}
 	size := fp.Integers(uint64(g.Estimator.GroupSize))
 	return up, down, total.Equal(fp.Integers(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
-}
-
-// advantagesIn is lookUp of a group in a pack, in the table.
-func (g *vectorGroups) advantagesIn(total integers) (up, down vector, equal integers) {
-	up, down, equal = g.table[0].of(total)
-	for n := 1; n < len(g.table); n++ {
-		up, down, equal = g.table[n].instead(n, total, up, down, equal)
-	}
-	return up, down, equal
 }
 
 // of returns a row's entries of the given numbers, less a multiple of 16.

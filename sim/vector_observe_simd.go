@@ -152,6 +152,6 @@ func (b *vectorBatch) average(reward vector) {
 }
 
 // countZero adds the groups without variance of a step after burn-in, −1 for each.
-func (b *vectorBatch) countZero(groups integers) {
-	archsimd.LoadUint64x8(&b.zeroSum).Sub(groups).Store(&b.zeroSum)
+func (s *vectorSums) countZero(groups integers) {
+	archsimd.LoadUint64x8(&s.zeroSum).Sub(groups).Store(&s.zeroSum)
 }

@@ -27,11 +27,10 @@ type vectorBatch struct {
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
 	force            []floats         // by arm
-	pairs            []pairGroup      // of a pack; nil unless plain
-	group            int              // of a pack, that of the step
 	exponentials     []floats         // scratch of measure and weigh, by arm
 	weights          []floats         // of weigh, by arm for A > 0, then for A < 0
 
+	plain   *plainSteps    // nil: there are none
 	ages    *vectorAges    // of snapshots; nil unless the lag is random
 	tabular *vectorTabular // nil: there is one policy
 }
@@ -65,8 +64,6 @@ type vectorCell struct {
 	samples       int            // of a full pack
 	together      int            // groups in a full pack; 0 for larger groups
 	first         uint64         // lanes of the first group in a pack
-	plain         bool           // see isPlain
-	changing      bool           // advantages depend on the steps before, or groups are redrawn
 	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
@@ -78,20 +75,13 @@ type vectorCell struct {
 
 	vectorWeights
 
-	constants *vectorConstants
-	table     []advantageRow // by number of rewarded samples, 16 in each; of groups in one pack
+	table []advantageRow // by number of rewarded samples, 16 in each; of groups in one pack
 }
 
 // advantageRow holds the advantages of sixteen groups, and −1 for those without variance.
 type advantageRow struct {
 	up, down [2]floats
 	equal    [2]draw.Vector
-}
-
-// vectorConstants are numbers of a plain cell in vectors, which its instructions take from memory.
-type vectorConstants struct {
-	share, penalty, momentum floats // 1/G, β, μ
-	means                    [2]floats
 }
 
 // vectorWeights are the importance weights of a vectorCell.
@@ -255,10 +245,6 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 			}
 		}
 	}
-	if v.plain = v.isPlain() && !c.countsRedraws(); v.plain {
-		v.changing = e.Advantage.Baseline == option.RunningMean || e.Filter == option.Redraw
-		v.constants = v.newConstants()
-	}
 	return v
 }
 
@@ -286,9 +272,6 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		square:       make([]floats, arms),
 		force:        make([]floats, arms),
 		exponentials: make([]floats, arms),
-	}
-	if v.plain {
-		b.pairs = make([]pairGroup, v.together)
 	}
 	if v.addsPrompts() {
 		b.prompts.groups = make([]promptGroup, v.groups)
@@ -334,6 +317,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 			b.old = v.newPolicies()
 		}
 	}
+	b.plain = newPlainSteps(b)
 	return b
 }
 
@@ -357,14 +341,14 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 				b.refresh(t)
 			}
 		}
-		if t != observed[0] && batches[0].plain {
+		if t != observed[0] && batches[0].plain != nil {
 			archsimd.ClearAVXUpperBits() // see fp.Broadcast
 			rate := grpo.Rate(&c.Optimizer, t)
 			for _, b := range batches {
-				b.plainGroup()
+				b.plain.next()
 			}
 			for _, b := range batches {
-				b.plainMove(t, &rate)
+				b.plain.move(t, &rate)
 			}
 			continue
 		}

@@ -228,7 +228,7 @@ func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate *floa
 	}
 	left := archsimd.LoadFloat64x8(&sums.gap).Sub(gap())
 	b.move(rate)
-	b.diverge(b.now.softmax(b.nextLogNorm(t)).IsNaN().ToBits()&where, t)
+	b.diverge(b.now.softmax(b.nextLogNorm(&b.now, t)).IsNaN().ToBits()&where, t)
 	left.Add(gap()).Merge(archsimd.LoadFloat64x8(&sums.gap), mask).Store(&sums.gap)
 	reward := zero
 	for a := range q.means {

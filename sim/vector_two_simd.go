@@ -10,20 +10,21 @@ import (
 	"grposim/sim/draw"
 )
 
-// isPlain reports whether the cell is one whose steps plainGroup and plainMove compute.
-func (v *vectorCell) isPlain() bool {
-	one := v.single && v.Estimator.GroupsPerStep == 1 // a single group of an aged step is one of several
-	return one && !v.tabular() && len(v.means) == 2 && plainPath.computes(v.Cell)
+// plainSteps runs the steps of a batch at which nothing is observed, of a cell with two arms and one
+// group a step. No vector lives across a call in its methods: it would be stored where it crosses a
+// cache line, and the processor waits for such a vector.
+type plainSteps struct {
+	*vectorBatch
+	*plainConstants
+	changing bool        // advantages depend on the steps before, or groups are redrawn
+	pairs    []pairGroup // of a pack
+	group    int         // of a pack, that of the step
 }
 
-// newConstants returns the constants of a plain cell.
-func (v *vectorCell) newConstants() *vectorConstants {
-	c := new(vectorConstants)
-	for i := range c.share {
-		c.share[i], c.penalty[i], c.momentum[i] = v.share, v.Estimator.KL.Coefficient, v.Optimizer.Momentum
-		c.means[0][i], c.means[1][i] = v.means[0], v.means[1]
-	}
-	return c
+// plainConstants are numbers of a cell in vectors, which instructions take from memory.
+type plainConstants struct {
+	part, penalty, momentum floats // 1/G, β, μ
+	rewards                 [2]floats
 }
 
 // pairGroup is what a step takes of a group of two arms.
@@ -32,10 +33,28 @@ type pairGroup struct {
 	equal              draw.Vector // −1 where all rewards are equal, else 0
 }
 
-// plainGroup takes the next group of a plain cell, at a step at which nothing is observed. No vector
-// lives across a call here or in plainMove: it would be stored where it crosses a cache line, and the
-// processor waits for such a vector.
-func (b *vectorBatch) plainGroup() {
+// newPlainSteps returns the plainSteps of a batch, nil if its cell has other steps.
+func newPlainSteps(b *vectorBatch) *plainSteps {
+	e := &b.Estimator
+	one := b.single && e.GroupsPerStep == 1 // a single group of an aged step is one of several
+	if !one || b.vectorCell.tabular() || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() {
+		return nil
+	}
+	c := new(plainConstants)
+	for i := range c.part {
+		c.part[i], c.penalty[i], c.momentum[i] = b.share, e.KL.Coefficient, b.Optimizer.Momentum
+		c.rewards[0][i], c.rewards[1][i] = b.means[0], b.means[1]
+	}
+	return &plainSteps{
+		vectorBatch:    b,
+		plainConstants: c,
+		changing:       e.Advantage.Baseline == option.RunningMean || e.Filter == option.Redraw,
+		pairs:          make([]pairGroup, b.together),
+	}
+}
+
+// next takes the group of a step.
+func (b *plainSteps) next() {
 	if b.left == 0 {
 		b.draw()
 	}
@@ -43,21 +62,21 @@ func (b *vectorBatch) plainGroup() {
 	b.left--
 	switch {
 	case b.changing:
-		b.changedGroup()
+		b.addChanged()
 	case !b.added:
 		b.added = true
-		b.addPairs()
+		b.addPack()
 	}
 }
 
-// addPairs adds up the groups of a pack.
-func (b *vectorBatch) addPairs() {
+// addPack adds up the groups of a pack.
+func (b *plainSteps) addPack() {
 	size, lanes := fp.Integers(uint64(b.Estimator.GroupSize)), fp.Integers(b.first)
 	arm, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[0]), archsimd.LoadUint64x8(&b.packs.Rewarded)
 	for i := range b.pairs {
 		first, of := arm.And(lanes), rewarded.And(lanes)
 		total := draw.OnesCount(of)
-		up, down, equal := b.table[0].of(total) // as advantagesIn, which the compiler does not inline
+		up, down, equal := b.table[0].of(total) // as lookUp, which the compiler does not inline
 		for n := 1; n < len(b.table); n++ {
 			up, down, equal = b.table[n].instead(n, total, up, down, equal)
 		}
@@ -77,9 +96,8 @@ func (p *pairGroup) set(up, down vector, size, total, drawn, both, equal integer
 	equal.Store(&p.equal)
 }
 
-// changedGroup adds up the group of a step of a cell whose groups of equal rewards are redrawn, or
-// whose baseline is a running mean.
-func (b *vectorBatch) changedGroup() {
+// addChanged adds up the group of a step where advantages or groups change.
+func (b *plainSteps) addChanged() {
 	b.lanes = b.first << (b.group * b.Estimator.GroupSize)
 	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
 	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
@@ -96,17 +114,17 @@ func (b *vectorBatch) changedGroup() {
 	b.pairs[b.group].set(up, down, fp.Integers(uint64(b.Estimator.GroupSize)), total, drawn, both, equal)
 }
 
-// plainMove moves the policies of a plain cell in step t.
-func (b *vectorBatch) plainMove(t int, rate *float64) {
+// move moves the policies in step t.
+func (b *plainSteps) move(t int, rate *float64) {
 	if b.weighted && !b.onPolicy {
 		b.weigh()
 	}
-	c, p := b.constants, &b.pairs[b.group]
+	c, p := b.plainConstants, &b.pairs[b.group]
 	logits, probs, velocity := (*[2]floats)(b.now.logits), (*[2]floats)(b.now.probs), (*[2]floats)(b.velocity)
 	logit0, logit1 := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
 	prob0, prob1 := archsimd.LoadFloat64x8(&probs[0]), archsimd.LoadFloat64x8(&probs[1])
 	if t >= b.Run.BurnIn {
-		b.average(prob0.Mul(archsimd.LoadFloat64x8(&c.means[0])).Add(prob1.Mul(archsimd.LoadFloat64x8(&c.means[1]))))
+		b.average(prob0.Mul(archsimd.LoadFloat64x8(&c.rewards[0])).Add(prob1.Mul(archsimd.LoadFloat64x8(&c.rewards[1]))))
 		b.countZero(archsimd.LoadUint64x8(&p.equal))
 	}
 	positive0, positive1 := archsimd.LoadFloat64x8(&p.positive[0]), archsimd.LoadFloat64x8(&p.positive[1])
@@ -124,8 +142,8 @@ func (b *vectorBatch) plainMove(t int, rate *float64) {
 		negative0 = archsimd.LoadFloat64x8(&b.weights[2]).Mul(negative0)
 		negative1 = archsimd.LoadFloat64x8(&b.weights[3]).Mul(negative1)
 	}
-	share := archsimd.LoadFloat64x8(&c.share)
-	c0, c1 := share.Mul(positive0.Add(negative0)), share.Mul(positive1.Add(negative1))
+	part := archsimd.LoadFloat64x8(&c.part)
+	c0, c1 := part.Mul(positive0.Add(negative0)), part.Mul(positive1.Add(negative1))
 	sum := c0.Add(c1)
 	g0, g1 := c0.Sub(prob0.Mul(sum)), c1.Sub(prob1.Mul(sum))
 	if b.exact {
@@ -147,5 +165,5 @@ func (b *vectorBatch) plainMove(t int, rate *float64) {
 	v1.Store(&velocity[1])
 	logit0.Add(step.Mul(v0)).Store(&logits[0])
 	logit1.Add(step.Mul(v1)).Store(&logits[1])
-	b.accept(b.now.pairSoftmax(b.nextLogNorm(t)), t)
+	b.accept(b.now.pairSoftmax(b.nextLogNorm(&b.now, t)), t)
 }

@@ -55,7 +55,7 @@ func (b *vectorBatch) move(learningRate *float64) {
 // updatePolicies sets the probabilities from the logits after step t, as
 // grpo.Policy.Update, and moves the reference. A replica whose policy has become NaN has
 // diverged.
-func (b *vectorBatch) updatePolicies(t int) { b.accept(b.now.softmax(b.nextLogNorm(t)), t) }
+func (b *vectorBatch) updatePolicies(t int) { b.accept(b.now.softmax(b.nextLogNorm(&b.now, t)), t) }
 
 // accept takes the policies after step t, of which softmax returned the given number.
 func (b *vectorBatch) accept(inverse vector, t int) {
@@ -68,10 +68,10 @@ func (b *vectorBatch) accept(inverse vector, t int) {
 	}
 }
 
-// nextLogNorm returns where softmax stores log Σ exp(logits) after step t; nil if it is not used.
-func (b *vectorBatch) nextLogNorm(t int) *floats {
-	if b.now.logNorm != nil && b.usesLogNorm(t+1) {
-		return b.now.logNorm
+// nextLogNorm returns where softmax of p stores log Σ exp(logits) after step t; nil if it is not used.
+func (v *vectorCell) nextLogNorm(p *vectorPolicies, t int) *floats {
+	if p.logNorm != nil && v.usesLogNorm(t+1) {
+		return p.logNorm
 	}
 	return nil
 }
