@@ -63,10 +63,9 @@ func (p *Packs) drawNarrowRewards(all vector) {
 		evens = evens.Or(lanes.And(archsimd.LoadUint64x8(&p.narrow[a][0])))
 		odds = odds.Or(lanes.And(archsimd.LoadUint64x8(&p.narrow[a][1])))
 	}
-	below, open := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds)
 	always := p.union(p.always)
-	undecided := all.AndNot(always)
-	p.finishMeans(always.Or(below.And(undecided)), open.And(undecided))
+	below, undecided := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds, all.AndNot(always))
+	p.finishMeans(always.Or(below), undecided)
 }
 
 // inQuarter returns a quarter of each element in the place of all four.

@@ -69,8 +69,8 @@ func (p *Packs) drawNarrowPair(lanes uint64) {
 	everywhere := inQuarter(first, 0)
 	evens := archsimd.LoadUint64x8(&v.narrow[0].second).Xor(everywhere.And(archsimd.LoadUint64x8(&v.narrow[0].differs)))
 	odds := archsimd.LoadUint64x8(&v.narrow[1].second).Xor(everywhere.And(archsimd.LoadUint64x8(&v.narrow[1].differs)))
-	below, open := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds)
-	p.finishPairRewards(rewarded.Or(below.And(undecided)), open.And(undecided), sureOfNarrow)
+	below, open := narrowFold(archsimd.LoadUint64x8(&p.meanBits[0]), archsimd.LoadUint64x8(&p.meanBits[1]), evens, odds, undecided)
+	p.finishPairRewards(rewarded.Or(below), open, sureOfNarrow)
 }
 
 // drawWidePair is drawPair for any number of lanes, whose first bits have been taken.

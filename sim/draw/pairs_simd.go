@@ -154,21 +154,30 @@ func narrowDigits(digits vector) (evens, odds vector) {
 // narrowCompareVectors is narrowCompare of the given lanes of every element with binary digits.
 func narrowCompareVectors(a, b, digits, lanes vector) (below, undecided vector) {
 	thresholdA, thresholdB := narrowDigits(digits)
-	below, undecided = narrowFold(a, b, thresholdA, thresholdB)
-	return below.And(lanes), undecided.And(lanes)
+	return narrowFold(a, b, thresholdA, thresholdB, lanes)
 }
 
-// narrowFold is narrowCompare for every element.
-func narrowFold(a, b, thresholdA, thresholdB vector) (below, undecided vector) {
+// narrowFold is narrowCompare of the given lanes of every element.
+func narrowFold(a, b, thresholdA, thresholdB, lanes vector) (below, undecided vector) {
 	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
 	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
 	decided := differsA.Or(differsB)
-	quarter, half := fp.Integers(16), fp.Integers(32)
+	quarter, half := archsimd.LoadUint64x8(&fields.quarter), archsimd.LoadUint64x8(&fields.half)
 	below = below.Or(below.ShiftRight(quarter).AndNot(decided))
 	decided = decided.Or(decided.ShiftRight(quarter))
 	below = below.Or(below.ShiftRight(half).AndNot(decided))
-	return below, fp.Integers(^uint64(0)).AndNot(decided.Or(decided.ShiftRight(half)))
+	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftRight(half)))
 }
+
+// fields holds by how many bits narrowFold shifts. It is allocated, so that a vector does not cross a
+// cache line.
+var fields = func() *struct{ quarter, half Vector } {
+	f := new(struct{ quarter, half Vector })
+	for i := range f.quarter {
+		f.quarter[i], f.half[i] = narrow, 2*narrow
+	}
+	return f
+}()
 
 // fewDigits is fewBits for every element.
 func fewDigits(digits vector) (evens, odds vector) {
@@ -188,7 +197,7 @@ var swappedQuarter = Vector{
 // fewCompareVectors is fewCompare of the given lanes of every element with binary digits.
 func fewCompareVectors(a, b, digits, lanes vector) (below, undecided vector) {
 	thresholdA, thresholdB := fewDigits(digits)
-	below, undecided = narrowFold(a, b, thresholdA, thresholdB)
+	below, undecided = narrowFold(a, b, thresholdA, thresholdB, fp.Integers(^uint64(0)))
 	eighth := fp.Integers(8)
 	return below.Or(below.ShiftRight(eighth).And(undecided)).And(lanes), undecided.And(undecided.ShiftRight(eighth)).And(lanes)
 }
