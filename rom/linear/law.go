@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -188,15 +189,15 @@ func (s *Law) entered(state *mat.Dense) *mat.Dense {
 	return x
 }
 
-// States calls visit with the covariance of the state before the step in each phase of
-// a period, beginning with the step of the refresh. Behind the state are reused samples.
-func (s *Law) States(visit func(state *mat.Dense)) {
+// States yields the phases of a period, beginning with the step of the refresh, and the covariance of the state before the step
+// in each. Behind the state are reused samples. It is overwritten by the next.
+func (s *Law) States(yield func(phase int, state *mat.Dense) bool) {
 	state := s.entered(s.refreshed(s.start))
-	for k := range s.Lag.Period() {
-		if k > 0 {
-			state = add(Congruence(s.inside, state), s.fresh)
-		}
-		visit(state)
+	data := state.RawMatrix().Data
+	space, by := make([]float64, len(data)), new(Rotator)
+	for k := 0; yield(k, state) && k+1 < s.Lag.Period(); k++ {
+		by.Rotate(s.inside, by.Rotate(s.inside, data, space), data)
+		floats.Add(data, s.fresh.RawMatrix().Data)
 	}
 }
 
@@ -227,15 +228,25 @@ func (s *Law) Places() []int {
 	return at
 }
 
-// Phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of States. With
+// Phases yields the phases as States does, with the covariance of (x, x_old), 2n×2n. With
 // random ages x_old is the position of a random age.
-func (s *Law) Phases(visit func(joint *mat.Dense)) {
+func (s *Law) Phases(yield func(phase int, joint *mat.Dense) bool) {
 	at := s.Places()
 	if at == nil {
-		visit(s.aged())
+		yield(0, s.aged())
 		return
 	}
-	s.States(func(state *mat.Dense) { visit(among(state, at)) })
+	joint := mat.NewDense(len(at), len(at), nil)
+	for phase, state := range s.States {
+		for i, row := range at {
+			for j, column := range at {
+				joint.Set(i, j, state.At(row, column))
+			}
+		}
+		if !yield(phase, joint) {
+			return
+		}
+	}
 }
 
 // aged returns the covariance of (x, x_{t−a}) with a random age a: x_{t−a} has the
@@ -327,41 +338,34 @@ func (s *Law) TimeAverage() *mat.Dense {
 	return average
 }
 
-// Respond returns the displacement of the mean of the state in each phase under a constant force in
-// each phase; nil where the monodromy matrix has the eigenvalue 1.
-func (s *Law) Respond(forces [][]float64) []*mat.VecDense {
-	n := s.Dim()
+// Respond returns the displacement of the mean of the state in each phase, a row each, under a constant force in
+// each phase, likewise; nil where the monodromy matrix has the eigenvalue 1.
+func (s *Law) Respond(forces *mat.Dense) *mat.Dense {
+	phases, _ := forces.Dims()
 	size, _ := s.A.Dims()
-	push := func(state *mat.VecDense, force []float64) *mat.VecDense {
-		var next, moved mat.VecDense
-		next.MulVec(s.A, state)
-		moved.MulVec(s.Gamma, mat.NewVecDense(n, force))
-		next.AddVec(&next, &moved)
-		return &next
+	states := mat.NewDense(phases+1, size, nil)
+	pass := func() {
+		for p := range phases {
+			state, force, next := states.RawRowView(p), forces.RawRowView(p), states.RawRowView(p+1)
+			for i := range next {
+				next[i] = floats.Dot(s.A.RawRowView(i), state) + floats.Dot(s.Gamma.RawRowView(i), force)
+			}
+		}
 	}
-	// The state at the end of a period that starts at 0.
-	gathered := mat.NewVecDense(size, nil)
-	for _, force := range forces {
-		gathered = push(gathered, force)
-	}
+	pass() // the last row is the state at the end of a period that starts at 0
 	period := s.Monodromy()
 	free, _ := period.Dims()
 	closing := Identity(free)
 	closing.Sub(closing, period)
 	var start mat.VecDense
-	if err := start.SolveVec(closing, gathered.SliceVec(0, free)); err != nil {
+	if err := start.SolveVec(closing, mat.NewVecDense(free, states.RawRowView(phases)[:free])); err != nil {
 		if _, poor := err.(mat.Condition); !poor {
 			return nil
 		}
 	}
-	state := mat.NewVecDense(size, nil)
-	for i := range size {
-		state.SetVec(i, start.AtVec(s.beforeRefresh(i)))
+	for i, x := range states.RawRowView(0) {
+		states.Set(0, i, x+start.AtVec(s.beforeRefresh(i)))
 	}
-	states := []*mat.VecDense{state}
-	for _, force := range forces[:len(forces)-1] {
-		state = push(state, force)
-		states = append(states, state)
-	}
-	return states
+	pass()
+	return states.Slice(0, phases, 0, size).(*mat.Dense)
 }

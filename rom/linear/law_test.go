@@ -61,7 +61,9 @@ func TestPhasesBeginWithTheRefresh(t *testing.T) {
 		t.Fatal("no stationary law")
 	}
 	var seen []*mat.Dense
-	law.Phases(func(joint *mat.Dense) { seen = append(seen, joint) })
+	for _, joint := range law.Phases {
+		seen = append(seen, mat.DenseCopyOf(joint))
+	}
 	if len(seen) != 4 {
 		t.Fatalf("%d phases, want 4", len(seen))
 	}
@@ -117,11 +119,9 @@ func TestSumsOverAPeriod(t *testing.T) {
 			walk(func(state *mat.Dense) { states = append(states, state) })
 			free, _ := law.start.Dims()
 			alike("the law after a period", law.start, states[period].Slice(0, free, 0, free))
-			k := 0
-			law.States(func(state *mat.Dense) {
+			for k, state := range law.States {
 				alike("a phase", state.Slice(0, size, 0, size), states[k])
-				k++
-			})
+			}
 			joint, some := mat.NewDense(4, 4, nil), mat.NewDense(4, 4, nil)
 			for k, state := range states[:period] {
 				if k == period/2 {
