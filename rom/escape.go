@@ -47,7 +47,7 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 		p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough to tell whether a path comes back
 	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
-	if bound := math.Log1p(weight.Range(&p.Importance)); bound < escapeDeviations*largestRatio(law) {
+	if bound := math.Log1p(weight.Range(&p.Importance)); !math.IsInf(bound, 1) && bound < escapeDeviations*largestRatio(law) {
 		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times
 		// those of the mean force κx at one deviation x, and a fast mode makes longer ones. From so far
 		// another attractor may lie half of the way back.
@@ -81,7 +81,7 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 // snapshot, in the phase and the direction in which it is largest: no log ratio has a larger one.
 func largestRatio(law *linear.Law) float64 {
 	n, largest := law.Dim(), 0.0
-	law.Phases(func(joint *mat.Dense) {
+	for _, joint := range law.Phases {
 		moved := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := range i + 1 {
@@ -91,7 +91,7 @@ func largestRatio(law *linear.Law) float64 {
 		if variances, _ := linear.Axes(moved); variances != nil {
 			largest = max(largest, variances[n-1])
 		}
-	})
+	}
 	return math.Sqrt(2 * largest)
 }
 

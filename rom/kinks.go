@@ -89,18 +89,18 @@ func normalPoints(pairs, dimension int) (points [][]float64) {
 
 // roots returns the symmetric root of the covariance of (x, x_old) by phase; nil where one is not finite.
 func roots(law *linear.Law) (all []*mat.Dense) {
-	phase, every, ok := 0, (law.Lag.Period()+kinkPhases-1)/kinkPhases, true
-	law.Phases(func(joint *mat.Dense) {
-		if phase++; (phase-1)%every != every/2 {
-			return
+	every := (law.Lag.Period() + kinkPhases - 1) / kinkPhases
+	for phase, joint := range law.Phases {
+		if phase%every != every/2 {
+			continue
 		}
 		size, _ := joint.Dims()
-		if ok = ok && linear.Finite(joint); !ok {
-			return
+		if !linear.Finite(joint) {
+			return nil
 		}
 		lengths, vectors := linear.Axes(mat.NewSymDense(size, joint.RawMatrix().Data))
-		if ok = lengths != nil; !ok {
-			return
+		if lengths == nil {
+			return nil
 		}
 		var half, root mat.Dense
 		for i, v := range lengths {
@@ -109,9 +109,6 @@ func roots(law *linear.Law) (all []*mat.Dense) {
 		half.Mul(vectors, mat.NewDiagDense(size, lengths))
 		root.Mul(&half, vectors.T())
 		all = append(all, &root)
-	})
-	if !ok {
-		return nil
 	}
 	return all
 }

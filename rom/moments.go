@@ -9,6 +9,7 @@ import (
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -194,33 +195,22 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 			return
 		}
 	}
-	var extra [][]float64
+	n, phases := m.Whole.Dim(), law.Lag.Period()
+	forces := mat.NewDense(phases, n, nil)
 	old := make([]float64, len(laws)) // variance of x_old
 	for i := range laws {
-		for k, push := range l.relativePush(&l.relatives[i], &laws[i]) {
-			if k == len(extra) {
-				extra = append(extra, make([]float64, len(push)))
-			}
-			for j, x := range push {
-				extra[k][j] += x
-			}
-		}
+		l.addRelativePush(forces, &l.relatives[i], &laws[i])
 		old[i] = laws[i].Snapshot().At(0, 0)
 	}
-	means := l.curvature().meanState(law, extra)
+	means := l.curvature().meanState(law, forces)
 	if means == nil {
 		return
 	}
-	n := m.Whole.Dim()
-	mean, oldMean := make([]float64, n), make([]float64, n)
-	for _, state := range means {
-		for k := range mean {
-			mean[k] += state.AtVec(k) / float64(len(means))
-		}
+	mean := make([]float64, n)
+	for p := range phases {
+		floats.AddScaled(mean, 1/float64(phases), means.RawRowView(p)[:n])
 	}
-	for k := range oldMean { // at a refresh x_old is x, with a delay they have the same mean
-		oldMean[k] = means[0].AtVec(k)
-	}
+	oldMean := means.RawRowView(0)[:n] // at a refresh x_old is x, with a delay they have the same mean
 	out := &prediction.Moments
 	gradient := l.rewardGradient()
 	byMean := 0.0

@@ -49,11 +49,11 @@ func TestShiftOfAFrozenForce(t *testing.T) {
 		r := newLinearization(f, f.reached())
 		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole.Law()
 		snapshot := math.NaN()
-		law.Phases(func(joint *mat.Dense) {
+		for _, joint := range law.Phases {
 			if math.IsNaN(snapshot) {
 				snapshot = 2 * joint.At(1, 1)
 			}
-		})
+		}
 		// Second differences leave 1e-9 or so.
 		near(t, "E z − z*", *got.Moments.LogitGapShift, (2*got.FixedPoint.Policy[0]-1)*snapshot, 1e-7)
 	}
@@ -197,11 +197,13 @@ func TestPredictIsQuick(t *testing.T) {
 		ten.Arms = append(ten.Arms, option.Arm{Mean: 0.1 + 0.08*float64(i)})
 		ten.Reference = append(ten.Reference, 0.1*float64(i))
 	}
+	long := two
+	long.GroupSize, long.Lag.Interval, long.Optimizer.LearningRate = 16, 1000, 1e-4
 	for _, c := range []struct {
 		name  string
 		p     Params
 		limit float64
-	}{{"two arms", two, 20}, {"1000 equal arms", many, 240}, {"ten arms", ten, 140}} {
+	}{{"two arms", two, 20}, {"1000 equal arms", many, 240}, {"ten arms", ten, 140}, {"blocks of 1000", long, 5}} {
 		if n := Yardsticks(c.limit, func() { Predict(c.p) }); n >= c.limit {
 			t.Errorf("%s: the prediction took %.0f yardsticks", c.name, n)
 		}

@@ -2,11 +2,14 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"grposim/rom/fp"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/weight"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -110,9 +113,8 @@ func (l *linearization) newCurvature() *curvature {
 	return c
 }
 
-// contract returns ½ Σ_ij D_ij Cov(y_i, y_j), given the covariance joint of y, 2n×2n.
-func (c *curvature) contract(joint *mat.Dense) []float64 {
-	out := make([]float64, c.n)
+// addContracted adds ½ Σ_ij D_ij Cov(y_i, y_j) to force, given the covariance joint of y, 2n×2n.
+func (c *curvature) addContracted(force []float64, joint *mat.Dense) {
 	for i := range 2 * c.n {
 		for j := i; j < 2*c.n; j++ {
 			w := joint.At(i, j)
@@ -120,37 +122,29 @@ func (c *curvature) contract(joint *mat.Dense) []float64 {
 				w *= 0.5
 			}
 			for k, x := range c.d[i*2*c.n+j] {
-				out[k] += w * x
+				force[k] += w * x
 			}
 		}
 	}
-	return out
 }
 
-// meanState returns the displacement of the mean of the state in each phase, to first order
+// meanState returns the displacement of the mean of the state in each phase, a row each, to first order
 // in the covariance of the noise. The curvature of the mean force turns fluctuations
 // into a constant force d = ½ Σ ∂²E[g] Cov in each phase, which drives the linear map
 // (docs/theory-neglected.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and x_old have the same covariance).
-// extra, one force per phase, is the contribution of the relative modes, which are not
-// part of the state; nil: none. The result is nil where the monodromy matrix has the eigenvalue 1.
-func (c *curvature) meanState(law *linear.Law, extra [][]float64) []*mat.VecDense {
-	var forces [][]float64
-	law.Phases(func(joint *mat.Dense) {
-		d := c.contract(joint)
-		if extra != nil {
-			for k := range d {
-				d[k] += extra[len(forces)][k]
-			}
-		}
-		forces = append(forces, d)
-	})
+// forces, one row per phase, are the contribution of the relative modes, which are not
+// part of the state; d is added to them. The result is nil where the monodromy matrix has the eigenvalue 1.
+func (c *curvature) meanState(law *linear.Law, forces *mat.Dense) *mat.Dense {
+	for p, joint := range law.Phases {
+		c.addContracted(forces.RawRowView(p), joint)
+	}
 	return law.Respond(forces)
 }
 
-// relativePush returns the contribution of relative mode x to the constant force of
-// each phase: multiplicity × ½ Σ ∂²E[g] Cov, in the reduced coordinates of the
+// addRelativePush adds the contribution of relative mode x to the constant force of
+// each phase, a row of forces: multiplicity × ½ Σ ∂²E[g] Cov, in the reduced coordinates of the
 // merged bandit. law is the stationary law of the mode along one of its directions.
-func (l *linearization) relativePush(x *relative, law *linear.Law) [][]float64 {
+func (l *linearization) addRelativePush(forces *mat.Dense, x *relative, law *linear.Law) {
 	h := x.split.differenceStep()
 	displaced := func(s, sOld float64) []float64 {
 		theta := append([]float64{}, x.logits...)
@@ -175,18 +169,14 @@ func (l *linearization) relativePush(x *relative, law *linear.Law) [][]float64 {
 	current := along(func(s float64) []float64 { return displaced(s, 0) }, h)
 	stale := along(func(s float64) []float64 { return displaced(0, s) }, h)
 	both := along(func(s float64) []float64 { return displaced(s, s) }, h)
-	var pushes [][]float64
-	law.Phases(func(joint *mat.Dense) {
-		d := make([]float64, len(current))
-		mixed := joint.At(0, 1)
+	for p, joint := range law.Phases {
+		d, mixed := forces.RawRowView(p), joint.At(0, 1)
 		for k := range d {
 			// both = current + stale + 2·mixed derivative
-			d[k] = 0.5 * float64(x.multiplicity) *
+			d[k] += 0.5 * float64(x.multiplicity) *
 				(current[k]*(joint.At(0, 0)-mixed) + stale[k]*(joint.At(1, 1)-mixed) + both[k]*mixed)
 		}
-		pushes = append(pushes, d)
-	})
-	return pushes
+	}
 }
 
 // rewardCurvature returns mean and variance of the quadratic part of J, ½ tr(∇²J Cov) and
@@ -258,279 +248,262 @@ type secondOrder struct {
 //	Σ₁′ = A Σ₁ Aᵀ + A c Γᵀ + (A c Γᵀ)ᵀ + Γ (C′m + ½ C″Σ + ½ DΣΣD) Γᵀ
 //	c = Cov(s, force beyond linear) = ½ D K + D m Σ + ½ TΣΣ
 //
-// where Σ_3 is the sum over the three choices of the index that stands alone.
-func newSecondOrder(law *linear.Law, c *curvature, e *expansion, means []*mat.VecDense) *secondOrder {
-	s := &secondOrders{law: law, c: c, e: e, means: means, n: law.Dim(), dim: 2 * law.Dim(), at: law.Places()}
-	s.size, _ = law.A.Dims()
-	law.States(func(state *mat.Dense) { s.states = append(s.states, state) })
-	drawn := s.drawn()
-	third := s.cumulants(func(_ int, state *mat.Dense) linear.Tensor { return s.thirdSource(state, drawn) })
-	out := s.read(third, [][]linear.Tensor{s.covariance(s.noise), s.covariance(s.stiffness), s.viaThird(third), s.covariance(s.forceVariance)})
-	if e.assumed {
-		s.assume(out, drawn)
+// where Σ_3 is the sum over the three choices of the index that stands alone. The stretch of a whole period gives the K of its first phase. From
+// there one pass over the phases sums them, and finds what the period adds to Σ₁ from 0. The Σ₁ of the first phase, which that gives,
+// adds (A^pᵀa)ᵀ Σ₁ (A^pᵀa) to the variance of J in phase p, a = ∇J.
+func newSecondOrder(law *linear.Law, c *curvature, e *expansion, means *mat.Dense) *secondOrder {
+	s := newSecondOrders(law, c, e)
+	n, size := s.n, s.size
+	for _, state := range law.States {
+		whole := s.step.times(law.Lag.Period())
+		whole.pass(state, s.thirds)
+		for i, gathered := range s.thirds {
+			s.thirds[i] = law.Periodic(3, gathered)
+		}
+		break
 	}
+	// At the start of a period x_old is x, or with a delay has the same law.
+	out := &secondOrder{snapshot: mat.NewDense(n, n, nil), third: make([]float64, n*n*n)}
+	for ij := range n * n {
+		copy(out.third[ij*n:(ij+1)*n], s.thirds[0][(ij/n*size+ij%n)*size:])
+	}
+	sums := phaseSums{secondOrders: s, e: e, count: float64(law.Lag.Period()), spread: make([]float64, len(s.terms))}
+	rise, rises := mat.NewDense(1, size, nil), make([]float64, size*size) // A^pᵀa, and the sum of its squares
+	copy(rise.RawRowView(0), e.reward)
+	sums.after = s.step.Rotate(rise, law.A.RawMatrix().Data, make([]float64, size))
+	for p, state := range law.States {
+		s.enter(state, means.RawRowView(p))
+		sums.add()
+		s.stepTerms()
+		s.step.pass(state, s.thirds)
+		for i, x := range rise.RawRowView(0) {
+			floats.AddScaled(rises[i*size:(i+1)*size], x, rise.RawRowView(0))
+		}
+		copy(rise.RawRowView(0), s.step.Rotate(rise, law.A.RawMatrix().Data, s.space[0]))
+	}
+	for q, term := range s.terms {
+		start := law.Periodic(2, term)
+		sums.spread[q] += floats.Dot(rises, start)
+		for i := range n {
+			if q != assumedTerm {
+				floats.Add(out.snapshot.RawRowView(i), start[i*size:][:n])
+			}
+		}
+	}
+	sums.read(out)
 	return out
 }
 
-// secondOrders computes the second order of a stationary law. The state s of the recursion
+// assumedTerm is the part of Σ₁ by an assumed skewness of the noise.
+const assumedTerm = 4
+
+// secondOrders steps the second order of a stationary law through a period. The state s of the recursion
 // has size entries; of these the force depends on the dim = 2n entries y at the places at:
 // x and x_old, n each.
 type secondOrders struct {
-	law    *linear.Law
-	c      *curvature
-	e      *expansion
-	means  []*mat.VecDense // of the state, by step of the period
-	states []*mat.Dense    // its covariance, by step of the period
-
+	a, gamma     *mat.Dense
+	step         *stretch
 	n, dim, size int
 	at           []int
+
+	curved      []float64 // D: y, y, force
+	third       []float64 // T: y, y, y, force
+	slope, bend []float64 // C′: y, force, force; C″: y, y, force, force
+
+	// Of the present phase.
+	state  *mat.Dense  // Σ
+	y, m   *mat.Dense  // Cov y, and a row: the mean of y
+	flat   *mat.Dense  // Cov y as a row
+	with   *mat.Dense  // Cov(s, y)
+	thirds [][]float64 // K, and where S is assumed a second one by S alone
+	terms  [][]float64 // parts of Σ₁: by the noise, by the stiffness, by the variance of the mean force, and by each third cumulant
+
+	space [3][]float64 // for products
 }
 
-// gamma returns Γ, which the force ξ of coordinate k enters the state by.
-func (s *secondOrders) gamma(a, k int) float64 { return s.law.Gamma.At(a, k) }
-
-// y returns the covariance of two entries of y.
-func (s *secondOrders) y(state *mat.Dense, i, j int) float64 { return state.At(s.at[i], s.at[j]) }
-
-// cumulants returns the periodic solution of the recursion of a cumulant, given what each
-// step adds.
-func (s *secondOrders) cumulants(part func(p int, state *mat.Dense) linear.Tensor) []linear.Tensor {
-	var sources []linear.Tensor
-	for p, state := range s.states {
-		sources = append(sources, part(p, state))
+func newSecondOrders(law *linear.Law, c *curvature, e *expansion) *secondOrders {
+	n, dim := law.Dim(), 2*law.Dim()
+	size, _ := law.A.Dims()
+	cube := size * size * size
+	s := &secondOrders{a: law.A, gamma: law.Gamma, n: n, dim: dim, size: size, at: law.Places()}
+	curved, slope := make([]float64, cube), make([]float64, cube) // of a step
+	for i, row := range s.at {
+		copy(slope[row*size*size:], linear.Transform(s.gamma, 2, e.slope[i]))
+		for j, column := range s.at {
+			d := c.d[min(i, j)*dim+max(i, j)]
+			s.curved = append(s.curved, d...)
+			copy(curved[(row*size+column)*size:], linear.Transform(s.gamma, 1, d))
+		}
 	}
-	return s.law.Periodic(sources)
+	s.third, s.slope, s.bend = slices.Concat(e.third...), slices.Concat(e.slope...), slices.Concat(e.bend...)
+	skews := [][]float64{linear.Transform(s.gamma, 3, e.skew)}
+	if e.assumed {
+		skews = [][]float64{make([]float64, cube), skews[0]}
+	}
+	s.step = newStretch(s.a, linear.Congruence(s.gamma, law.Noise), curved, slope, skews)
+	s.thirds, s.terms = group.Zeros(len(skews), cube), group.Zeros(3+len(skews), size*size)
+	s.y, s.m, s.with = mat.NewDense(dim, dim, nil), mat.NewDense(1, dim, nil), mat.NewDense(size, dim, nil)
+	s.flat = mat.NewDense(1, dim*dim, s.y.RawMatrix().Data)
+	for i := range s.space {
+		s.space[i] = make([]float64, cube)
+	}
+	return s
 }
 
-// covariance is cumulants for a covariance.
-func (s *secondOrders) covariance(part func(p int, state *mat.Dense) *mat.Dense) []linear.Tensor {
-	return s.cumulants(func(p int, state *mat.Dense) linear.Tensor {
-		return linear.Tensor{Rank: 2, Data: part(p, state).RawMatrix().Data}
-	})
+// enter sets the phase by the covariance and the mean of its state.
+func (s *secondOrders) enter(state *mat.Dense, mean []float64) {
+	s.state = state
+	all, y, with, m := state.RawMatrix().Data, s.y.RawMatrix().Data, s.with.RawMatrix().Data, s.m.RawRowView(0)
+	for j, column := range s.at {
+		for i, row := range s.at {
+			y[i*s.dim+j] = all[row*s.size+column]
+		}
+		for a := range s.size {
+			with[a*s.dim+j] = all[a*s.size+column]
+		}
+		m[j] = mean[column]
+	}
 }
 
-// addSymmetric adds the three products of a pair and a single entry to a third cumulant.
-func (s *secondOrders) addSymmetric(t linear.Tensor, pair func(a, b int) float64, alone func(a int) float64) {
+// rotate is Rotate into the given space.
+func (s *secondOrders) rotate(a *mat.Dense, t []float64, space int) []float64 {
+	return s.step.Rotate(a, t, s.space[space])
+}
+
+// stepTerms takes the parts of Σ₁ to the next phase.
+func (s *secondOrders) stepTerms() {
+	n, dim := s.n, s.dim
+	for _, t := range s.terms {
+		copy(t, s.rotate(s.a, s.rotate(s.a, t, 0), 1))
+	}
+	// The noise changes with the state.
+	noise := s.rotate(s.m, s.slope, 0)
+	floats.AddScaled(noise, 0.5, s.rotate(s.flat, s.bend, 1))
+	s.addForces(s.terms[0], noise)
+	// The stiffness is that at the mean, and another away from it.
+	stiffness := s.rotate(s.m, s.curved, 0)
+	floats.AddScaled(stiffness, 0.5, s.rotate(s.flat, s.third, 1))
+	s.addCorrelated(s.terms[1], s.rotate(s.with, stiffness, 1))
+	// The mean force varies: by ½ tr D_k Cov y D_l Cov y.
+	moved, variance := s.rotate(s.y, s.curved, 0), s.space[1][:n*n] // moved: y, force, y
+	for k := range n {
+		for l := range n {
+			v := 0.0
+			for i := range dim {
+				for j := range dim {
+					v += 0.5 * moved[(i*n+k)*dim+j] * moved[(j*n+l)*dim+i]
+				}
+			}
+			variance[k*n+l] = v
+		}
+	}
+	s.addForces(s.terms[2], variance)
+	for q, t := range s.thirds {
+		c := s.space[1][:n*s.size] // force, state
+		clear(c)
+		for i, row := range s.at {
+			for j, column := range s.at {
+				for k := range n {
+					d := 0.5 * s.curved[(i*dim+j)*n+k]
+					floats.AddScaled(c[k*s.size:(k+1)*s.size], d, t[(row*s.size+column)*s.size:][:s.size])
+				}
+			}
+		}
+		s.addCorrelated(s.terms[3+q], c)
+	}
+}
+
+// addForces adds Γ Q Γᵀ to a covariance of the state, given that of a force.
+func (s *secondOrders) addForces(t, q []float64) {
+	floats.Add(t, s.rotate(s.gamma, s.rotate(s.gamma, q, 2), 0))
+}
+
+// addCorrelated adds Γ cᵀ Aᵀ and its transpose, given cᵀ = Cov(N, s) of the force N beyond linear.
+func (s *secondOrders) addCorrelated(t, c []float64) {
+	both := s.rotate(s.a, s.rotate(s.gamma, c, 2), 0)
 	for a := range s.size {
 		for b := range s.size {
-			v := pair(a, b)
-			if v == 0 {
-				continue
-			}
-			for k := range s.size {
-				w := v * alone(k)
-				t.Data[(a*s.size+b)*s.size+k] += w
-				t.Data[(a*s.size+k)*s.size+b] += w
-				t.Data[(k*s.size+a)*s.size+b] += w
-			}
+			t[a*s.size+b] += both[a*s.size+b] + both[b*s.size+a]
 		}
 	}
 }
 
-// drawn returns the third cumulant that the skewness of the force of one step adds.
-func (s *secondOrders) drawn() linear.Tensor {
-	drawn := linear.NewTensor(s.size, 3)
-	for a := range s.dim {
-		for b := range s.dim {
-			for k := range s.dim {
-				drawn.Data[(a*s.size+b)*s.size+k] = s.gamma(a, a%s.n) * s.gamma(b, b%s.n) * s.gamma(k, k%s.n) * s.e.skew[(a%s.n*s.n+b%s.n)*s.n+k%s.n]
+// phaseSums holds the sums over the phases of what a secondOrders changes of E J and Var J.
+type phaseSums struct {
+	*secondOrders
+	e *expansion
+
+	after                              []float64 // Aᵀa, a = ∇J
+	count                              float64
+	spread                             []float64  // of Var J, by each part of Σ₁
+	readout                            [3]float64 // of Var J: by K, by m and Σ, and by Σ alone
+	mean, assumed                      float64    // of E J by K, and of Var J by the K of an assumed S
+	shift, shiftSquare, variance, next float64    // of E J, its square, Var J and Cov(J, J of the next step), to first order
+}
+
+// add adds the present phase.
+func (p *phaseSums) add() {
+	n, size, a, b, t := p.n, p.size, p.e.reward, p.e.rewardBend, p.e.rewardThird
+	first, state := 0.0, p.state.RawMatrix().Data
+	for i := range n {
+		first += a[i] * p.m.At(0, i)
+		along, bent, twisted := 0.0, 0.0, 0.0 // (Σa)_i, (bm)_i and (t : Σ)_i
+		for j := range n {
+			first += 0.5 * b[i*n+j] * state[i*size+j]
+			along += a[j] * state[i*size+j]
+			bent += b[i*n+j] * p.m.At(0, j)
+			for q, term := range p.terms {
+				p.spread[q] += a[i] * a[j] * term[i*size+j]
 			}
-		}
-	}
-	return drawn
-}
-
-// thirdSource returns what a step adds to the third cumulant of the state: the curvature of the
-// mean force, the slope of the noise and, unless it is assumed, the skewness of the noise.
-func (s *secondOrders) thirdSource(state *mat.Dense, drawn linear.Tensor) linear.Tensor {
-	var moved mat.Dense
-	moved.Mul(s.law.A, state)
-	t := linear.NewTensor(s.size, 3)
-	d := mat.NewDense(s.dim, s.dim, nil)
-	across := mat.NewDense(s.size, s.dim, nil) // Cov(A s, y)
-	for a := range s.size {
-		for i := range s.dim {
-			across.Set(a, i, moved.At(a, s.at[i]))
-		}
-	}
-	for k := range s.n {
-		for i := range s.dim {
-			for j := range s.dim {
-				d.Set(i, j, s.c.d[min(i, j)*s.dim+max(i, j)][k])
-			}
-		}
-		pair := linear.Congruence(across, d)
-		s.addSymmetric(t, pair.At, func(a int) float64 { return s.gamma(a, k) })
-	}
-	for i := range s.dim {
-		pair := linear.Congruence(s.law.Gamma, mat.NewDense(s.n, s.n, s.e.slope[i]))
-		s.addSymmetric(t, pair.At, func(a int) float64 { return across.At(a, i) })
-	}
-	if !s.e.assumed {
-		t.Add(drawn)
-	}
-	return t
-}
-
-// correlated returns A c Γᵀ and its transpose, given c = Cov(s_a, N_k) of the force N
-// beyond linear.
-func (s *secondOrders) correlated(cov func(a, k int) float64) *mat.Dense {
-	m := mat.NewDense(s.size, s.n, nil)
-	m.Apply(func(a, k int, _ float64) float64 { return cov(a, k) }, m)
-	var moved, one, both mat.Dense
-	moved.Mul(s.law.A, m)
-	one.Mul(&moved, s.law.Gamma.T())
-	both.Add(&one, one.T())
-	return &both
-}
-
-// viaThird returns the covariance that third cumulants give by the curvature of the mean force.
-func (s *secondOrders) viaThird(third []linear.Tensor) []linear.Tensor {
-	return s.covariance(func(p int, _ *mat.Dense) *mat.Dense {
-		return s.correlated(func(a, k int) float64 {
-			sum := 0.0
-			for i := range s.dim {
-				for j := range s.dim {
-					sum += 0.5 * s.c.d[min(i, j)*s.dim+max(i, j)][k] * third[p].Data[(a*s.size+s.at[i])*s.size+s.at[j]]
-				}
-			}
-			return sum
-		})
-	})
-}
-
-// noise returns the covariance that a step adds because its noise changes with the state.
-func (s *secondOrders) noise(p int, state *mat.Dense) *mat.Dense {
-	sum := mat.NewDense(s.n, s.n, nil)
-	data := sum.RawMatrix().Data
-	for i := range s.dim {
-		for l, v := range s.e.slope[i] {
-			data[l] += v * s.means[p].AtVec(s.at[i])
-		}
-		for j := range s.dim {
-			for l, v := range s.e.bend[i*s.dim+j] {
-				data[l] += 0.5 * v * s.y(state, i, j)
-			}
-		}
-	}
-	return linear.Congruence(s.law.Gamma, sum)
-}
-
-// stiffness returns that by the stiffness at the mean, and away from it.
-func (s *secondOrders) stiffness(p int, state *mat.Dense) *mat.Dense {
-	return s.correlated(func(a, k int) float64 {
-		sum := 0.0
-		for i := range s.dim {
-			for j := range s.dim {
-				sum += s.c.d[min(i, j)*s.dim+max(i, j)][k] * s.means[p].AtVec(s.at[i]) * state.At(a, s.at[j])
-				for l := range s.dim {
-					sum += 0.5 * s.e.third[(i*s.dim+j)*s.dim+l][k] * state.At(a, s.at[i]) * s.y(state, j, l)
-				}
-			}
-		}
-		return sum
-	})
-}
-
-// forceVariance returns that by the variance of the mean force.
-func (s *secondOrders) forceVariance(p int, state *mat.Dense) *mat.Dense {
-	sum := mat.NewDense(s.n, s.n, nil)
-	for k := range s.n {
-		for l := range s.n {
-			v := 0.0
-			for i := range s.dim {
-				for j := range s.dim {
-					d := s.c.d[min(i, j)*s.dim+max(i, j)][k]
-					for i2 := range s.dim {
-						for j2 := range s.dim {
-							v += 0.5 * d * s.c.d[min(i2, j2)*s.dim+max(i2, j2)][l] * s.y(state, i, i2) * s.y(state, j, j2)
-						}
+			ahead, back := 0.0, 0.0 // (bΣ)_ij and (bΣ)_ji
+			for k := range n {
+				ahead += b[i*n+k] * state[k*size+j]
+				back += b[j*n+k] * state[k*size+i]
+				twisted += t[(i*n+j)*n+k] * state[j*size+k]
+				for q, third := range p.thirds {
+					by := a[i] * b[j*n+k] * third[(i*size+j)*size+k]
+					if q > 0 {
+						p.assumed += by
+						continue
 					}
+					p.readout[0] += by
+					p.mean += t[(i*n+j)*n+k] * third[(i*size+j)*size+k] / 6
 				}
 			}
-			sum.Set(k, l, v)
+			p.readout[2] += 0.5 * ahead * back
 		}
+		p.variance += a[i] * along
+		p.readout[1] += 2 * along * bent
+		p.readout[2] += along * twisted
 	}
-	return linear.Congruence(s.law.Gamma, sum)
-}
-
-// read returns what the third cumulants and the terms of the covariance change of E J and Var J,
-// averaged over the period.
-func (s *secondOrders) read(third []linear.Tensor, terms [][]linear.Tensor) *secondOrder {
-	n := s.n
-	out := &secondOrder{snapshot: mat.NewDense(n, n, nil), third: make([]float64, n*n*n)}
-	count := float64(len(s.states))
-	a, b, t := s.e.reward, s.e.rewardBend, s.e.rewardThird
-	spread, readout := make([]float64, len(terms)), make([]float64, 3)
-	shift, shiftSquare, variance, next := 0.0, 0.0, 0.0, 0.0
-	for p, state := range s.states {
-		var moved mat.Dense
-		moved.Mul(s.law.A, state)
-		first := 0.0
+	for j, x := range p.after { // aᵀAΣa
 		for i := range n {
-			mi := s.means[p].AtVec(i)
-			first += a[i] * mi
-			for j := range n {
-				first += 0.5 * b[i*n+j] * state.At(i, j)
-				variance += a[i] * a[j] * state.At(i, j)
-				next += a[i] * a[j] * moved.At(i, j)
-				for q, term := range terms {
-					spread[q] += a[i] * a[j] * term[p].Data[i*s.size+j] / count
-				}
-				for k := range n {
-					cube := third[p].Data[(i*s.size+j)*s.size+k] / count
-					readout[0] += a[i] * b[j*n+k] * cube
-					out.mean += t[(i*n+j)*n+k] * cube / 6
-					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * s.means[p].AtVec(k) / count
-					for l := range n {
-						readout[2] += (0.5*b[i*n+j]*b[k*n+l]*state.At(j, k)*state.At(l, i) +
-							a[i]*t[(j*n+k)*n+l]*state.At(i, j)*state.At(k, l)) / count
-					}
-				}
-			}
+			p.next += x * a[i] * state[j*size+i]
 		}
-		shift += first / count
-		shiftSquare += first * first / count
 	}
-	readout = append(readout, max(shiftSquare-shift*shift, 0)) // the mean moves with the phase
-	for _, x := range spread {
-		out.spread += x
-		out.size += math.Abs(x)
+	p.shift += first
+	p.shiftSquare += first * first
+}
+
+// read sets the averages over the phases.
+func (p *phaseSums) read(out *secondOrder) {
+	out.mean, out.assumed = p.mean/p.count, p.assumed/p.count
+	shift := p.shift / p.count
+	readout := append(p.readout[:], max(p.shiftSquare-p.count*shift*shift, 0)) // the mean moves with the phase
+	for q, x := range p.spread {
+		if q == assumedTerm {
+			out.assumed += x / p.count
+			continue
+		}
+		out.spread += x / p.count
+		out.size += math.Abs(x) / p.count
 	}
 	for _, x := range readout {
-		out.readout += x
-		out.size += math.Abs(x)
+		out.readout += x / p.count
+		out.size += math.Abs(x) / p.count
 	}
-	if variance > 0 {
-		out.fast = 1 - next/variance
-	}
-	// At the start of a period x_old is x, or with a delay has the same s.law.
-	for i := range n {
-		for j := range n {
-			for _, term := range terms {
-				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].Data[i*s.size+j])
-			}
-			for k := range n {
-				out.third[(i*n+j)*n+k] = third[0].Data[(i*s.size+j)*s.size+k]
-			}
-		}
-	}
-	return out
-}
-
-// assume adds what the skewness of the noise would change, where it is not known.
-func (s *secondOrders) assume(out *secondOrder, drawn linear.Tensor) {
-	n, a, b, count := s.n, s.e.reward, s.e.rewardBend, float64(len(s.states))
-	assumed := s.cumulants(func(int, *mat.Dense) linear.Tensor { return drawn })
-	for p, term := range s.viaThird(assumed) {
-		for i := range n {
-			for j := range n {
-				out.assumed += a[i] * a[j] * term.Data[i*s.size+j] / count
-				for k := range n {
-					out.assumed += a[i] * b[j*n+k] * assumed[p].Data[(i*s.size+j)*s.size+k] / count
-				}
-			}
-		}
+	if p.variance > 0 {
+		out.fast = 1 - p.next/p.variance
 	}
 }
 

@@ -2,9 +2,11 @@ package linear
 
 import (
 	"math"
+	"math/bits"
 
 	"grposim/option"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -62,7 +64,9 @@ type Law struct {
 	*System
 	A, Gamma *mat.Dense // A and Γ
 	kicks    *mat.Dense // Γ Cov[ξ] Γᵀ
-	sum      *mat.Dense // of gather: S_k
+	// inside is the map of a step inside a period, and fresh the noise that each step adds: A and kicks. Reused samples give the
+	// same ξ in all steps, so that there it is part of the state and no step adds noise.
+	inside, fresh *mat.Dense
 	// start is the covariance of the state at the end of a period, without the position that a
 	// refresh drops.
 	start *mat.Dense
@@ -75,151 +79,125 @@ func (s *System) Law() (law Law, ok bool) {
 	law = Law{System: s}
 	law.A, law.Gamma = s.step()
 	law.kicks = Congruence(law.Gamma, s.Noise)
-	// The noise of a whole period, W_K = Σ_{j<K} A^j Q A^jᵀ.
+	law.inside, law.fresh = law.A, law.kicks
 	size, _ := law.A.Dims()
-	law.sum = mat.NewDense(size, s.Dim(), nil)
-	gathered := mat.NewDense(size, size, nil)
-	if law.long() {
-		gathered = law.gathered()
-	} else {
-		for k := range s.Lag.Period() {
-			gathered = law.gather(gathered, k)
-		}
+	if s.Samples != option.Fresh {
+		n := s.Dim()
+		law.inside, law.fresh = Identity(size+n), mat.NewDense(size+n, size+n, nil)
+		law.inside.Slice(0, size, 0, size).(*mat.Dense).Copy(law.A)
+		law.inside.Slice(0, size, size, size+n).(*mat.Dense).Copy(law.Gamma)
 	}
 	period := s.Monodromy()
 	free, _ := period.Dims()
-	if law.start, ok = Lyapunov(period, mat.DenseCopyOf(gathered.Slice(0, free, 0, free))); ok && s.AgeDraws > 0 {
+	// The noise of a whole period, W_K = Σ_{j<K} A^j Q A^jᵀ.
+	whole := after(law.inside, law.entered(mat.NewDense(size, size, nil)), law.fresh, s.Lag.Period())
+	if law.start, ok = Lyapunov(period, mat.DenseCopyOf(whole.end().Slice(0, free, 0, free))); ok && s.AgeDraws > 0 {
 		ok = law.addAgeNoise()
 	}
 	return law, ok
 }
 
-// longPeriod is the period from which on sums over its steps are found by doubling: where all that is wanted is a sum.
-const longPeriod = 1000
-
-// long reports whether the sums over a period are found by doubling.
-func (s *Law) long() bool { return s.Lag.Period() > longPeriod && s.Samples == option.Fresh }
-
-// gathered returns the noise of a long period, by W_{k+m} = A^m W_k A^mᵀ + W_m.
-func (s *Law) gathered() *mat.Dense {
-	size, _ := s.A.Dims()
-	all, step, noise := mat.NewDense(size, size, nil), mat.DenseCopyOf(s.A), mat.DenseCopyOf(s.kicks)
-	for k := s.Lag.Period(); k > 0; k /= 2 { // step and noise are those of 1, 2, 4, … steps
-		if k%2 == 1 {
-			all = Congruence(step, all)
-			all.Add(all, noise)
-		}
-		more := Congruence(step, noise)
-		noise.Add(noise, more)
-		var next mat.Dense
-		next.Mul(step, step)
-		step = &next
-	}
-	return all
+// passage is what a number n of steps s′ = A s + ξ make of a state of the covariance X.
+type passage struct {
+	x     *mat.Dense // X
+	power *mat.Dense // A^n
+	noise *mat.Dense // W_n = Σ_{j<n} A^j Q A^jᵀ, Q = Cov ξ
+	sum   *mat.Dense // S_n, of the covariances before each of the steps
 }
 
-// MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given matrix. In a long period the sum over the phases
-// is tr G_K S_0 + tr H_K Q, S_0 the covariance after the refresh, Q the noise of a step, G_K = Σ_{k<K} A^kᵀ r rᵀ A^k and H_K = Σ_{k<K} G_k:
+// after returns the passage of n ≥ 1 steps by doubling:
 //
-//	G_{k+m} = G_k + A^kᵀ G_m A^k,   H_{k+m} = H_k + m G_k + A^kᵀ H_m A^k
+//	S_{n+1} = X + A S_n Aᵀ + n Q,   S_{2n} = S_n + A^n S_n A^nᵀ + n W_n
+func after(a, x, q *mat.Dense, steps int) passage {
+	p := passage{x, a, q, x}
+	for bit, n := bits.Len(uint(steps))-2, 1.0; bit >= 0; bit-- {
+		var square, next mat.Dense
+		p.sum = plus(p.sum, Congruence(p.power, p.sum), n, p.noise)
+		p.noise = plus(p.noise, Congruence(p.power, p.noise), 0, p.noise)
+		square.Mul(p.power, p.power)
+		p.power = &square
+		if n *= 2; steps>>bit&1 == 1 {
+			p.sum = plus(x, Congruence(a, p.sum), n, q)
+			p.noise = plus(q, Congruence(a, p.noise), 0, q)
+			next.Mul(a, p.power)
+			p.power = &next
+			n++
+		}
+	}
+	return p
+}
+
+// plus returns a + b + n c.
+func plus(a, b *mat.Dense, n float64, c *mat.Dense) *mat.Dense {
+	var sum mat.Dense
+	sum.Scale(n, c)
+	sum.Add(&sum, b)
+	sum.Add(&sum, a)
+	return &sum
+}
+
+// end returns the covariance after the steps.
+func (p *passage) end() *mat.Dense { return add(Congruence(p.power, p.x), p.noise) }
+
+// MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given matrix.
 func (s *Law) MeanSquares(rows *mat.Dense) []float64 {
 	count, _ := rows.Dims()
-	sums, phases := make([]float64, count), float64(s.Lag.Period())
-	places := s.Places()
-	if !s.long() || places == nil {
-		phases = 0
-		s.Phases(func(joint *mat.Dense) {
-			square := Congruence(rows, joint)
-			for a := range sums {
-				sums[a] += square.At(a, a)
-			}
-			phases++
-		})
-	} else {
-		start := s.refreshed(s.start)
-		size, _ := s.A.Dims()
-		for a := range sums {
-			row := make([]float64, size)
-			for i, place := range places {
-				row[place] += rows.At(a, i)
-			}
-			sums[a] = s.sumOfSquares(row, start)
-		}
+	squares := Congruence(rows, s.jointSum(s.Lag.Period()))
+	means := make([]float64, count)
+	for a := range means {
+		means[a] = squares.At(a, a) / float64(s.Lag.Period())
 	}
-	for a := range sums {
-		sums[a] /= phases
-	}
-	return sums
+	return means
 }
 
-// sumOfSquares returns the sum over the phases of E (r·s)², s the state of the given covariance at first.
-func (s *Law) sumOfSquares(row []float64, start *mat.Dense) float64 {
-	size := len(row)
-	step := mat.DenseCopyOf(s.A) // and G and H of 1, 2, 4, … steps
-	g, h := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
-	g.Outer(1, mat.NewVecDense(size, row), mat.NewVecDense(size, row))
-	power, all, twice := Identity(size), mat.NewDense(size, size, nil), mat.NewDense(size, size, nil) // of the steps so far
-	after := func(power, g, x *mat.Dense) { x.Add(x, Congruence(mat.DenseCopyOf(power.T()), g)) }
-	for k, m := s.Lag.Period(), 1.0; k > 0; k, m = k/2, 2*m {
-		if k%2 == 1 {
-			var more mat.Dense
-			more.Scale(m, all)
-			twice.Add(twice, &more)
-			after(power, h, twice)
-			after(power, g, all)
-			var next mat.Dense
-			next.Mul(step, power)
-			power = &next
-		}
-		var more, next mat.Dense
-		more.Scale(m, g)
-		older := mat.DenseCopyOf(h)
-		h.Add(h, &more)
-		after(step, older, h)
-		older = mat.DenseCopyOf(g)
-		after(step, older, g)
-		next.Mul(step, step)
-		step = &next
+// stateSum returns the sum of the covariance of the state over the first phases of a period, as many as given.
+func (s *Law) stateSum(phases int) *mat.Dense {
+	x := s.entered(s.refreshed(s.start))
+	if phases == 0 {
+		x.Zero()
+		return x
 	}
-	sum := 0.0
-	for i := range size {
-		for j := range size {
-			sum += all.At(i, j)*start.At(i, j) + twice.At(i, j)*s.kicks.At(i, j)
-		}
-	}
-	return sum
+	return after(s.inside, x, s.fresh, phases).sum
 }
 
-// gather returns the covariance of the state after step k of a period, given the covariance before
-// it. Reused samples give the same ξ in all steps: with S_k = Σ_{j<k} A^j Γ
-// the covariance after k steps is A^k Σ A^kᵀ + S_k Cov[ξ] S_kᵀ.
-func (s *Law) gather(state *mat.Dense, k int) *mat.Dense {
-	state = Congruence(s.A, state)
-	if s.Samples == option.Fresh {
-		state.Add(state, s.kicks)
-		return state
+// jointSum is stateSum of (x, x_old).
+func (s *Law) jointSum(phases int) *mat.Dense {
+	if at := s.Places(); at != nil {
+		return among(s.stateSum(phases), at)
 	}
-	if k == 0 {
-		s.sum.Zero()
-	}
-	var next mat.Dense
-	next.Mul(s.A, s.sum)
-	past := Congruence(&next, s.System.Noise) // A S Cov[ξ] SᵀAᵀ, which Congruence has moved
-	s.sum.Add(&next, s.Gamma)
-	state.Sub(state, past)
-	state.Add(state, Congruence(s.sum, s.System.Noise))
-	return state
+	joint := s.aged()
+	joint.Scale(float64(phases), joint)
+	return joint
 }
 
-// States calls visit with the covariance of the state before the step in each phase of
-// a period, beginning with the step of the refresh.
-func (s *Law) States(visit func(state *mat.Dense)) {
-	state := s.refreshed(s.start)
-	for k := range s.Lag.Period() {
-		if k > 0 {
-			state = s.gather(state, k-1)
-		}
-		visit(state)
+// among returns the entries of m in the given rows and columns.
+func among(m *mat.Dense, at []int) *mat.Dense {
+	out := mat.NewDense(len(at), len(at), nil)
+	out.Apply(func(i, j int, _ float64) float64 { return m.At(at[i], at[j]) }, out)
+	return out
+}
+
+// entered returns the covariance of the state of inside at the first step of a period, given that of the state.
+func (s *Law) entered(state *mat.Dense) *mat.Dense {
+	size, _ := state.Dims()
+	all, _ := s.inside.Dims()
+	x := mat.NewDense(all, all, nil)
+	x.Slice(0, size, 0, size).(*mat.Dense).Copy(state)
+	if all > size {
+		x.Slice(size, all, size, all).(*mat.Dense).Copy(s.System.Noise)
+	}
+	return x
+}
+
+// States yields the phases of a period, beginning with the step of the refresh, and the covariance of the state before the step
+// in each. Behind the state are reused samples. It is overwritten by the next.
+func (s *Law) States(yield func(phase int, state *mat.Dense) bool) {
+	state := s.entered(s.refreshed(s.start))
+	data := state.RawMatrix().Data
+	space, by := make([]float64, len(data)), new(Rotator)
+	for k := 0; yield(k, state) && k+1 < s.Lag.Period(); k++ {
+		by.Rotate(s.inside, by.Rotate(s.inside, data, space), data)
+		floats.Add(data, s.fresh.RawMatrix().Data)
 	}
 }
 
@@ -250,19 +228,25 @@ func (s *Law) Places() []int {
 	return at
 }
 
-// Phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of States. With
+// Phases yields the phases as States does, with the covariance of (x, x_old), 2n×2n. With
 // random ages x_old is the position of a random age.
-func (s *Law) Phases(visit func(joint *mat.Dense)) {
+func (s *Law) Phases(yield func(phase int, joint *mat.Dense) bool) {
 	at := s.Places()
 	if at == nil {
-		visit(s.aged())
+		yield(0, s.aged())
 		return
 	}
-	s.States(func(state *mat.Dense) {
-		joint := mat.NewDense(len(at), len(at), nil)
-		joint.Apply(func(i, j int, _ float64) float64 { return state.At(at[i], at[j]) }, joint)
-		visit(joint)
-	})
+	joint := mat.NewDense(len(at), len(at), nil)
+	for phase, state := range s.States {
+		for i, row := range at {
+			for j, column := range at {
+				joint.Set(i, j, state.At(row, column))
+			}
+		}
+		if !yield(phase, joint) {
+			return
+		}
+	}
 }
 
 // aged returns the covariance of (x, x_{t−a}) with a random age a: x_{t−a} has the
@@ -342,63 +326,46 @@ func (s *Law) addAgeNoise() (ok bool) {
 
 // Snapshot returns the covariance of x_old, n×n, which is the same in all phases.
 func (s *Law) Snapshot() *mat.Dense {
-	var sigma *mat.Dense
 	n := s.Dim()
-	s.Phases(func(joint *mat.Dense) {
-		if sigma == nil {
-			sigma = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
-		}
-	})
-	return sigma
+	return mat.DenseCopyOf(s.jointSum(1).Slice(n, 2*n, n, 2*n))
 }
 
 // TimeAverage returns the covariance of x averaged over the phases, n×n.
 func (s *Law) TimeAverage() *mat.Dense {
-	n, count := s.Dim(), 0.0
-	sum := mat.NewDense(n, n, nil)
-	s.Phases(func(joint *mat.Dense) {
-		sum.Add(sum, joint.Slice(0, n, 0, n))
-		count++
-	})
-	sum.Scale(1/count, sum)
-	return sum
+	n, period := s.Dim(), s.Lag.Period()
+	average := mat.NewDense(n, n, nil)
+	average.Scale(1/float64(period), s.stateSum(period).Slice(0, n, 0, n))
+	return average
 }
 
-// Respond returns the displacement of the mean of the state in each phase under a constant force in
-// each phase; nil where the monodromy matrix has the eigenvalue 1.
-func (s *Law) Respond(forces [][]float64) []*mat.VecDense {
-	n := s.Dim()
+// Respond returns the displacement of the mean of the state in each phase, a row each, under a constant force in
+// each phase, likewise; nil where the monodromy matrix has the eigenvalue 1.
+func (s *Law) Respond(forces *mat.Dense) *mat.Dense {
+	phases, _ := forces.Dims()
 	size, _ := s.A.Dims()
-	push := func(state *mat.VecDense, force []float64) *mat.VecDense {
-		var next, moved mat.VecDense
-		next.MulVec(s.A, state)
-		moved.MulVec(s.Gamma, mat.NewVecDense(n, force))
-		next.AddVec(&next, &moved)
-		return &next
+	states := mat.NewDense(phases+1, size, nil)
+	pass := func() {
+		for p := range phases {
+			state, force, next := states.RawRowView(p), forces.RawRowView(p), states.RawRowView(p+1)
+			for i := range next {
+				next[i] = floats.Dot(s.A.RawRowView(i), state) + floats.Dot(s.Gamma.RawRowView(i), force)
+			}
+		}
 	}
-	// The state at the end of a period that starts at 0.
-	gathered := mat.NewVecDense(size, nil)
-	for _, force := range forces {
-		gathered = push(gathered, force)
-	}
+	pass() // the last row is the state at the end of a period that starts at 0
 	period := s.Monodromy()
 	free, _ := period.Dims()
 	closing := Identity(free)
 	closing.Sub(closing, period)
 	var start mat.VecDense
-	if err := start.SolveVec(closing, gathered.SliceVec(0, free)); err != nil {
+	if err := start.SolveVec(closing, mat.NewVecDense(free, states.RawRowView(phases)[:free])); err != nil {
 		if _, poor := err.(mat.Condition); !poor {
 			return nil
 		}
 	}
-	state := mat.NewVecDense(size, nil)
-	for i := range size {
-		state.SetVec(i, start.AtVec(s.beforeRefresh(i)))
+	for i, x := range states.RawRowView(0) {
+		states.Set(0, i, x+start.AtVec(s.beforeRefresh(i)))
 	}
-	states := []*mat.VecDense{state}
-	for _, force := range forces[:len(forces)-1] {
-		state = push(state, force)
-		states = append(states, state)
-	}
-	return states
+	pass()
+	return states.Slice(0, phases, 0, size).(*mat.Dense)
 }

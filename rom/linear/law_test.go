@@ -61,7 +61,9 @@ func TestPhasesBeginWithTheRefresh(t *testing.T) {
 		t.Fatal("no stationary law")
 	}
 	var seen []*mat.Dense
-	law.Phases(func(joint *mat.Dense) { seen = append(seen, joint) })
+	for _, joint := range law.Phases {
+		seen = append(seen, mat.DenseCopyOf(joint))
+	}
 	if len(seen) != 4 {
 		t.Fatalf("%d phases, want 4", len(seen))
 	}
@@ -74,37 +76,72 @@ func TestPhasesBeginWithTheRefresh(t *testing.T) {
 	}
 }
 
-// Sums over a long period by doubling are those of its steps, for coupled modes of which a part of the force is frozen.
-func TestSumsOverALongPeriod(t *testing.T) {
+// Law and its sums over a period by doubling are those of its steps, for coupled modes of which a part of the force is frozen: with the
+// response of the state to each ξ, which reused samples give to all later steps of a block.
+func TestSumsOverAPeriod(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 2))
-	for _, period := range []int{longPeriod + 1, 1500, 2047} {
-		fresh, noise := mat.NewDense(2, 2, []float64{0.3, 0.1, 0.05, 0.2}), mat.NewDense(2, 2, []float64{1, 0.3, 0.3, 2})
-		s := &System{Fresh: fresh, Stale: mat.NewDense(2, 2, []float64{0.2, 0, 0.02, 0.1}), Noise: noise, Update: Update{
-			Method: option.HeavyBall, Rate: 0.002, Momentum: 0.5, Lag: block{interval: period}}}
-		law, ok := s.Law()
-		if !ok {
-			t.Fatalf("K = %d: no law", period)
-		}
-		size, _ := law.A.Dims()
-		want := mat.NewDense(size, size, nil)
-		for k := range period {
-			want = law.gather(want, k)
-		}
-		got := law.gathered()
-		got.Sub(got, want)
-		if miss := norm(got.RawMatrix().Data); !(miss < 1e-10*norm(want.RawMatrix().Data)) {
-			t.Errorf("K = %d: the noise of a period misses by %g", period, miss)
-		}
-		rows := mat.NewDense(3, 4, normals(r, 12, 1))
-		sums := make([]float64, 3)
-		law.Phases(func(joint *mat.Dense) {
-			square := Congruence(rows, joint)
-			for a := range sums {
-				sums[a] += square.At(a, a) / float64(period)
+	for _, period := range []int{1, 2, 3, 4, 7, 100, 1500, 2047} {
+		for _, samples := range []option.Samples{option.Fresh, option.Reused} {
+			fresh, noise := mat.NewDense(2, 2, []float64{0.3, 0.1, 0.05, 0.2}), mat.NewDense(2, 2, []float64{1, 0.3, 0.3, 2})
+			s := &System{Samples: samples, Fresh: fresh, Stale: mat.NewDense(2, 2, []float64{0.2, 0, 0.02, 0.1}), Noise: noise, Update: Update{
+				Method: option.HeavyBall, Rate: 0.002, Momentum: 0.5, Lag: block{interval: period}}}
+			law, ok := s.Law()
+			if !ok {
+				t.Fatalf("K = %d: no law", period)
 			}
-		})
-		for a, x := range law.MeanSquares(rows) {
-			near(t, "mean square over the phases", x, sums[a], 1e-9)
+			a, gamma := s.step()
+			size, _ := a.Dims()
+			before := law.refreshed(law.start)
+			walk := func(visit func(state *mat.Dense)) { // all K + 1 of them
+				state, gathered := mat.DenseCopyOf(before), mat.NewDense(size, size, nil) // of the start, and of the noise
+				response := mat.DenseCopyOf(gamma)
+				for range period + 1 {
+					visit(add(state, gathered))
+					state = Congruence(a, state)
+					if samples == option.Reused {
+						gathered = Congruence(response, noise)
+						var next mat.Dense
+						next.Mul(a, response)
+						response.Add(&next, gamma)
+					} else {
+						gathered = add(Congruence(a, gathered), Congruence(gamma, noise))
+					}
+				}
+			}
+			alike := func(what string, got, want mat.Matrix) {
+				var miss mat.Dense
+				miss.Sub(got, want)
+				if off := norm(miss.RawMatrix().Data); !(off < 1e-10*norm(mat.DenseCopyOf(want).RawMatrix().Data)) {
+					t.Errorf("K = %d, %v: %s misses by %g", period, samples, what, off)
+				}
+			}
+			var states []*mat.Dense
+			walk(func(state *mat.Dense) { states = append(states, state) })
+			free, _ := law.start.Dims()
+			alike("the law after a period", law.start, states[period].Slice(0, free, 0, free))
+			for k, state := range law.States {
+				alike("a phase", state.Slice(0, size, 0, size), states[k])
+			}
+			joint, some := mat.NewDense(4, 4, nil), mat.NewDense(4, 4, nil)
+			for k, state := range states[:period] {
+				if k == period/2 {
+					some.Copy(joint)
+				}
+				joint.Add(joint, among(state, law.Places()))
+			}
+			alike("the sum over the phases", law.jointSum(period), joint)
+			if period > 1 {
+				alike("the sum over some of them", law.jointSum(period/2), some)
+			}
+			joint.Scale(1/float64(period), joint)
+			alike("the average", law.TimeAverage(), joint.Slice(0, 2, 0, 2))
+			alike("the snapshot", law.Snapshot(), joint.Slice(2, 4, 2, 4))
+			alike("the average over a period", law.Over(0, 0), joint)
+			rows := mat.NewDense(3, 4, normals(r, 12, 1))
+			square := Congruence(rows, joint)
+			for a, x := range law.MeanSquares(rows) {
+				near(t, "mean square over the phases", x, square.At(a, a), 1e-9)
+			}
 		}
 	}
 }

@@ -58,24 +58,20 @@ func (s *Law) Lacks(beta1 float64) (covariance *mat.Dense, since int) {
 // where that variance is 0.
 func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []float64 {
 	from, to = max(from, 0), max(to, max(from, 0)+1)
-	n, average := s.Dim(), s.TimeAverage()
-	var phases []*mat.Dense // stationary, of a refresh period
-	s.States(func(state *mat.Dense) { phases = append(phases, mat.DenseCopyOf(state.Slice(0, n, 0, n))) })
-	before, after := s.missing(lacks, first(n), from, to)
+	n, period := s.Dim(), s.Lag.Period()
+	earlier, later := s.missing(lacks, first(n), from, to)
+	cycle, before, last := s.stateSum(period), s.stateSum(from%period), s.stateSum(to%period)
 	shares := make([]float64, len(vectors))
 	for i, a := range vectors {
-		whole := Form(a, average, a)
+		over := func(sum *mat.Dense) float64 { return Form(a, sum.Slice(0, n, 0, n).(*mat.Dense), a) }
+		whole := over(cycle) / float64(period)
 		if !(whole > 0) {
 			continue
 		}
-		sum := func(steps int, missing *mat.Dense) float64 { // of the first steps
-			stationary := whole * float64(steps/len(phases)*len(phases))
-			for _, phase := range phases[:steps%len(phases)] {
-				stationary += Form(a, phase, a)
-			}
-			return stationary - Form(a, missing, a)
+		sum := func(steps int, rest, missing *mat.Dense) float64 { // of the first steps
+			return whole*float64(steps/period*period) + over(rest) - Form(a, missing, a)
 		}
-		shares[i] = (sum(to, after) - sum(from, before)) / (float64(to-from) * whole)
+		shares[i] = (sum(to, last, later) - sum(from, before, earlier)) / (float64(to-from) * whole)
 	}
 	return shares
 }
@@ -83,24 +79,19 @@ func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []floa
 // Over returns the covariance of (x, x_old), 2n×2n, averaged over the steps from ≤ t < to of runs that start at rest at the
 // fixed point, or, where to ≤ from, over the phases of the stationary law. The lag has one snapshot in each step: Places is not nil.
 func (s *Law) Over(from, to int) *mat.Dense {
-	var phases []*mat.Dense // stationary, of a refresh period
-	s.Phases(func(joint *mat.Dense) { phases = append(phases, joint) })
-	steps, size := float64(len(phases)), 2*s.Dim()
-	sum := mat.NewDense(size, size, nil)
-	if to > from {
-		before, after := s.missing(s.start, s.Places(), from, to)
-		sum.Sub(before, after)
-		steps = float64(to - from)
-	} else {
-		from, to = 0, len(phases)
+	period := s.Lag.Period()
+	started := to > from
+	if !started {
+		from, to = 0, period
 	}
-	for k, joint := range phases { // times that a phase occurs
-		var times mat.Dense
-		period := len(phases)
-		times.Scale(float64((to-k+period-1)/period-(from-k+period-1)/period), joint)
-		sum.Add(sum, &times)
+	sum := plus(s.jointSum(to%period), mat.NewDense(2*s.Dim(), 2*s.Dim(), nil), float64(to/period-from/period), s.jointSum(period))
+	sum.Sub(sum, s.jointSum(from%period))
+	if started {
+		earlier, later := s.missing(s.start, s.Places(), from, to)
+		sum.Add(sum, earlier)
+		sum.Sub(sum, later)
 	}
-	sum.Scale(1/steps, sum)
+	sum.Scale(1/float64(to-from), sum)
 	return sum
 }
 
@@ -115,23 +106,14 @@ func first(n int) []int {
 
 // missing returns Σ_{t<from} of what the covariance of the given places of the state lacks of the stationary one in step t, and the same up to
 // to ≥ from, for a state that lacks the given part of the stationary covariance at the start of a period.
-func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (before, after *mat.Dense) {
+func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (earlier, later *mat.Dense) {
 	n, period := len(places), s.Lag.Period()
 	// passing adds the sum over the given number of phases of a period that begins with x.
+	size, _ := s.A.Dims()
+	still := mat.NewDense(size, size, nil)
 	passing := func(sum, x *mat.Dense, count int) {
-		if count == 0 {
-			return
-		}
-		state := s.refreshed(x)
-		for k := range count {
-			if k > 0 {
-				state = Congruence(s.A, state)
-			}
-			for i, row := range places {
-				for j, column := range places {
-					sum.Set(i, j, sum.At(i, j)+state.At(row, column))
-				}
-			}
+		if count > 0 {
+			sum.Add(sum, among(after(s.A, s.refreshed(x), still, count).sum, places))
 		}
 	}
 	// Σ_{r<k} M^r Σ M^rᵀ and M^k by the binary digits of k, for both numbers k of periods.

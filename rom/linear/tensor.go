@@ -5,65 +5,64 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Tensor is a tensor of one or more indices, the last one fastest in data.
-type Tensor struct {
-	Rank int
-	Data []float64
-}
+// Rotator applies matrices to tensors, which are lists of entries, the last index the fastest. It holds entries that are summed together.
+type Rotator [128]float64
 
-// NewTensor returns the zero Tensor of rank indices, each from 0 to n−1.
-func NewTensor(n, rank int) Tensor {
-	size := 1
-	for range rank {
-		size *= n
-	}
-	return Tensor{rank, make([]float64, size)}
-}
+// long is the number of entries from which on a call for a sum pays.
+const long = 16
 
-// entriesAtOnce is the number of entries that transform sums together, few enough for a fast
-// cache.
-const entriesAtOnce = 512
-
-// transform returns the tensor with the matrix a applied to every index.
-func (t Tensor) transform(a *mat.Dense) Tensor {
+// Rotate returns, in the space given, the tensor t with the matrix a applied to its first index, which becomes the last one:
+// out_jr = Σ_c a_rc t_cj.
+func (sums *Rotator) Rotate(a *mat.Dense, t, space []float64) []float64 {
 	rows, columns := a.Dims()
-	data := t.Data
-	var sum [entriesAtOnce]float64
-	for range t.Rank {
-		// The first index is transformed and becomes the last one.
-		rest := len(data) / columns
-		out := make([]float64, rest*rows)
-		for from := 0; from < rest; from += entriesAtOnce {
-			sum := sum[:min(entriesAtOnce, rest-from)]
-			for i := range rows {
-				clear(sum)
-				for c, x := range a.RawRowView(i) {
-					if x != 0 {
-						floats.AddScaled(sum, x, data[c*rest+from:c*rest+from+len(sum)])
-					}
+	rest := len(t) / columns
+	out := space[:rest*rows]
+	raw := a.RawMatrix()
+	if rest < long {
+		for r := range rows {
+			row := raw.Data[r*raw.Stride:][:columns]
+			for j := range rest {
+				sum, at := 0.0, j
+				for _, x := range row {
+					sum += x * t[at]
+					at += rest
 				}
-				for j, v := range sum {
-					out[(from+j)*rows+i] = v
-				}
+				out[j*rows+r] = sum
 			}
 		}
-		data = out
+		return out
 	}
-	return Tensor{t.Rank, data}
+	for from := 0; from < rest; from += len(sums) {
+		sum := sums[:min(len(sums), rest-from)]
+		for r := range rows {
+			clear(sum)
+			for c, x := range raw.Data[r*raw.Stride:][:columns] {
+				if x != 0 {
+					floats.AddScaled(sum, x, t[c*rest+from:][:len(sum)])
+				}
+			}
+			for j, v := range sum {
+				out[(from+j)*rows+r] = v
+			}
+		}
+	}
+	return out
 }
 
-// Add adds o to t.
-func (t Tensor) Add(o Tensor) {
-	for i, x := range o.Data {
-		t.Data[i] += x
+// Transform returns the tensor t of the given rank with the matrix a applied to every index.
+func Transform(a *mat.Dense, rank int, t []float64) []float64 {
+	rows, columns := a.Dims()
+	by := new(Rotator)
+	for range rank {
+		t = by.Rotate(a, t, make([]float64, len(t)/columns*rows))
 	}
+	return t
 }
 
-// Periodic returns the periodic solution X_p of X_{p+1} = (A⊗…⊗A) X_p + Q_p, in each
-// phase p of a period the state's tensor before the step, given the sources
-// Q_p. It doubles as Lyapunov does, so that a slow mode costs
+// Periodic returns X_0 of the periodic solution of X_{p+1} = (A⊗…⊗A) X_p + Q_p, p the phase of a period and X_p the state's tensor
+// of the given rank before its step, given X_K of the solution that starts at 0. It doubles as Lyapunov does, so that a slow mode costs
 // only the logarithm of its relaxation time.
-func (s *Law) Periodic(sources []Tensor) []Tensor {
+func (s *Law) Periodic(rank int, gathered []float64) []float64 {
 	size, _ := s.A.Dims()
 	free, _ := s.start.Dims()
 	begin, end := mat.NewDense(size, free, nil), mat.NewDense(free, size, nil)
@@ -73,12 +72,7 @@ func (s *Law) Periodic(sources []Tensor) []Tensor {
 	for i := range free {
 		end.Set(i, i, 1)
 	}
-	x := NewTensor(size, sources[0].Rank)
-	for _, q := range sources {
-		x = x.transform(s.A)
-		x.Add(q)
-	}
-	x = x.transform(end)
+	x := Transform(end, rank, gathered)
 	for k := range 64 {
 		if k == len(s.powers) {
 			factor := s.Monodromy()
@@ -88,18 +82,11 @@ func (s *Law) Periodic(sources []Tensor) []Tensor {
 			}
 			s.powers = append(s.powers, factor)
 		}
-		more := x.transform(s.powers[k])
-		x.Add(more)
-		if norm(more.Data) <= 1e-14*norm(x.Data) || !isFinite(x.Data...) {
+		more := Transform(s.powers[k], rank, x)
+		floats.Add(x, more)
+		if norm(more) <= 1e-14*norm(x) || !isFinite(x...) {
 			break
 		}
 	}
-	x = x.transform(begin)
-	phases := []Tensor{x}
-	for _, q := range sources[:len(sources)-1] {
-		x = x.transform(s.A)
-		x.Add(q)
-		phases = append(phases, x)
-	}
-	return phases
+	return Transform(begin, rank, x)
 }
