@@ -9,13 +9,13 @@ import (
 )
 
 // Simulated curves of each kind.
-const falseClaimRuns, powerRuns, forecastRuns, oscillationRuns, flatRuns, hiddenRuns = 200, 200, 100, 400, 60, 50
+const falseClaimRuns, powerRuns, forecastRuns, oscillationRuns, flatRuns, hiddenRuns = 100, 100, 100, 400, 60, 50
 
 // 90 % intervals contain the true parameters in 85 to 95 % of the runs. The share of
 // each of 18 parameters may differ from 0.9 by four standard deviations of a binomial
 // law.
 func TestLongIntervalsCover(t *testing.T) {
-	const coverRuns = 200
+	const coverRuns = 100
 	rng := rand.New(rand.NewPCG(7, 6))
 	var sum, count float64
 	for _, s := range shapes {
