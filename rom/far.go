@@ -81,14 +81,12 @@ func (l *linearization) far(sigma *mat.Dense) (largest scope.Sizes) {
 // of an arm's logit, arm is e_a, both in reduced coordinates.
 func (l *linearization) alongRay(arm, ray []float64, deviation float64) (changed scope.Sizes, beyond float64) {
 	m, n, probs := l.model, len(arm), make([]float64, len(l.logits))
-	at := func(s float64) []float64 {
-		x := floats.ScaleTo(make([]float64, n), s, ray)
-		return append(x, x...)
-	}
-	pull := func(s float64) (force, noise float64) { // towards the fixed point
-		y := at(s)
-		force = -math.Copysign(1, s) * floats.Dot(arm, l.reducedForce(y))
-		return force, linear.Form(arm, mat.NewDense(n, n, l.reducedNoise(y)), arm)
+	x, logits := make([]float64, n), make([]float64, len(l.logits))
+	pull := func(s float64) (force, noise float64) { // towards the fixed point; it leaves the logits there
+		l.displace(logits, floats.ScaleTo(x, s, ray))
+		m.set(logits, logits)
+		force = -math.Copysign(1, s) * floats.Dot(arm, l.forceHere())
+		return force, linear.Form(arm, mat.NewDense(n, n, l.noiseHere()), arm)
 	}
 	m.set(l.logits, l.logits)
 	release := m.holdCuts()
@@ -103,12 +101,15 @@ func (l *linearization) alongRay(arm, ray []float64, deviation float64) (changed
 		for s := 0.0; s*deviation < tailReach && min(depth[0], depth[1]) < tailDepth; {
 			step := max(tailStep, tailShare*s)
 			middle := sign * (s + step/2)
-			logits := l.displaced(at(middle)[:n])
+			force, noise := pull(middle)
 			softmax(probs, logits)
 			j, equal := expected(l.Arms, probs)-reward, m.law.EqualRewards(probs)
-			for i, cuts := range [2]*groupForce{nil, held} {
-				m.cuts = cuts
-				force, noise := pull(middle)
+			for i := range sums {
+				if i == 1 && held != nil {
+					m.cuts = held
+					force, noise = pull(middle)
+					m.cuts = nil
+				}
 				rate := step * force / unit * still / noise
 				top[i] = max(top[i], depth[i]+rate/2)
 				depth[i] += rate
@@ -125,7 +126,6 @@ func (l *linearization) alongRay(arm, ray []float64, deviation float64) (changed
 					sums[i][k] += w * x
 				}
 			}
-			m.cuts = nil
 			s += step
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"grposim/rom/linear"
 	"grposim/rom/weight"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,13 +29,17 @@ type curvature struct {
 // displaced returns the logits of the merged bandit at the displacement x in reduced
 // coordinates.
 func (l *linearization) displaced(x []float64) []float64 {
-	var out mat.VecDense
-	out.MulVec(l.q, mat.NewVecDense(len(x), x))
 	logits := make([]float64, len(l.logits))
-	for c, v := range out.RawVector().Data {
+	l.displace(logits, x)
+	return logits
+}
+
+// displace is displaced into given memory, for callers with many displacements.
+func (l *linearization) displace(logits, x []float64) {
+	blas64.Gemv(blas.NoTrans, 1, l.q.RawMatrix(), vector(x), 0, vector(logits))
+	for c, v := range logits {
 		logits[c] = l.logits[c] + v/math.Sqrt(l.count[c])
 	}
-	return logits
 }
 
 // reducedForce returns the mean force at the displacement y = (x, x_old), both in

@@ -29,13 +29,13 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		}
 	}
 	h := m.differenceStep()
-	probs := make([]float64, len(l.logits))
+	probs, logits, x := make([]float64, len(l.logits)), make([]float64, len(l.logits)), make([]float64, n)
 	at := func(x []float64, v int) float64 {
-		softmax(probs, l.displaced(x))
+		l.displace(logits, x)
+		softmax(probs, logits)
 		return m.law.Value(probs, v)
 	}
 	along := func(v int, from, direction []float64, s float64) float64 {
-		x := make([]float64, n)
 		for k := range x {
 			x[k] = from[k] + s*direction[k]
 		}

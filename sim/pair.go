@@ -166,7 +166,7 @@ func (d deviation) along(direction []float64) (x, v float64) {
 // centredSquare returns Σ (x − mean)². The mean is removed because a policy does not
 // depend on the mean of its logits.
 func centredSquare(x []float64) float64 {
-	mean, square := measure.Mean(x).Mean, 0.0
+	mean, square := measure.Average(x), 0.0
 	for _, v := range x {
 		square += float64((v - mean) * (v - mean))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // runCached runs a plan with a cache, and checks that it gives the wanted files.
@@ -152,4 +153,22 @@ type notify struct {
 func (n notify) Note(message string) {
 	n.silent.Note(message)
 	n.noted()
+}
+
+// Goroutines that judge have a cache each, which they keep for the tables that follow.
+func TestGoroutinesKeepTheirCaches(t *testing.T) {
+	e := newEvidence(nil)
+	e.workers = 3
+	var mutex sync.Mutex
+	caches := make(map[*theory.Cache]bool)
+	for range 2 {
+		e.inParallel(3, always, func(own *evidence, i int) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			caches[own.cache] = true
+		})
+	}
+	if len(e.others) != 2 || len(caches) > 3 {
+		t.Errorf("3 goroutines have %d caches, and %d beside the first", len(caches), len(e.others))
+	}
 }

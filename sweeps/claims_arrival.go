@@ -159,7 +159,7 @@ func compareArrival(j *judgement, c *Cell) finding {
 	f.measured, f.replicas = e.Mean, len(arrived)
 	f.lo, f.hi = e.Share(float64(len(arrived)), j.confidence)
 	if others != nil {
-		f.instead = fmt.Sprintf("%d of %d replicas end elsewhere, at J = %.4g on average", len(others), len(arrived), measure.Mean(others).Mean)
+		f.instead = fmt.Sprintf("%d of %d replicas end elsewhere, at J = %.4g on average", len(others), len(arrived), measure.Average(others))
 	}
 	return f
 }

@@ -100,7 +100,7 @@ func (m *model) loggedR2(c *Cell, law measure.Law) scope.Number {
 	n := float64(len(reward))
 	// all returns the sum of squares of a log about its mean, and the part of it by noise.
 	all := func(reward []float64) (square, scatter float64) {
-		mean := measure.Mean(reward).Mean
+		mean := measure.Average(reward)
 		for i, v := range noise {
 			square += (reward[i] - mean) * (reward[i] - mean)
 			scatter += v

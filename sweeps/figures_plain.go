@@ -26,9 +26,9 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 		all = append(all, &plan.Cells[i])
 	}
 	j := newJudgement(&config.Check{}, plan.IntervalConfidence(), e)
-	final := make(map[string]measure.Estimate)
+	final, costs := make(map[string]measure.Estimate), make(map[string]float64)
 	for _, c := range all {
-		final[c.ID] = e.finalReward(c)
+		final[c.ID], costs[c.ID] = e.atEnd(c)
 	}
 	var figures []Figure
 	add := func(variant, name string, f Figure) {
@@ -41,7 +41,7 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 	for _, variant := range variantsOf(each(all)) {
 		cells := slices.DeleteFunc(slices.Clone(all), func(c *Cell) bool { return c.Variant != variant })
 		add(variant, "learning-curves", drawCourses(j, each(cells), sim.ExpectedReward, overSteps))
-		if e.costsDiffer(cells) {
+		if differ(costs, cells) {
 			add(variant, "learning-curves-samples", drawCourses(j, each(cells), sim.ExpectedReward, overSamples))
 		}
 		picture := overPicture{title: "Expected reward at the last step", label: "expected reward J at the last step",
@@ -95,35 +95,28 @@ func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Qua
 	return moving
 }
 
-// costsDiffer reports whether a step takes more samples in one cell than in another, as far as that
-// is known.
-func (e *evidence) costsDiffer(cells []*Cell) bool {
-	var costs []float64
+// differ reports whether a step takes more samples in one cell than in another, as far as that is known: NaN where
+// it is not.
+func differ(costs map[string]float64, cells []*Cell) bool {
+	var known []float64
 	for _, c := range cells {
-		o := e.outcome(c)
-		if o == nil {
-			continue
-		}
-		t := e.means(o, sim.ExpectedReward, sim.SamplesDrawn)
-		if t == nil || len(t.Steps) == 0 {
-			continue
-		}
-		last := len(t.Steps) - 1
-		if x := (&recordedRun{Cell: c, t: t}).samples()[last] / float64(t.Steps[last]); !math.IsNaN(x) {
-			costs = append(costs, x)
+		if x := costs[c.ID]; !math.IsNaN(x) {
+			known = append(known, x)
 		}
 	}
-	return measure.Spread(costs) > 0
+	return measure.Spread(known) > 0
 }
 
-// finalReward returns the mean of J over the replicas at the last recorded step; its Mean
-// is NaN where nothing was recorded.
-func (e *evidence) finalReward(c *Cell) measure.Estimate {
-	recorded := e.means(e.outcome(c), sim.ExpectedReward)
+// atEnd returns the mean of J over the replicas at the last recorded step, and the samples that a step takes; NaN
+// where nothing was recorded.
+func (e *evidence) atEnd(c *Cell) (final measure.Estimate, cost float64) {
+	recorded := e.means(e.outcome(c), sim.ExpectedReward, sim.SamplesDrawn)
 	if recorded == nil || len(recorded.Steps) == 0 {
-		return measure.Estimate{Mean: math.NaN()}
+		return measure.Estimate{Mean: math.NaN()}, math.NaN()
 	}
-	return c.meanReward(recorded, len(recorded.Steps)-1)
+	last := len(recorded.Steps) - 1
+	samples := (&recordedRun{Cell: c, t: recorded}).samples()
+	return c.meanReward(recorded, last), samples[last] / float64(recorded.Steps[last])
 }
 
 // axis is what a picture of a quantity along a run has on its x axis.
@@ -225,7 +218,8 @@ func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure fun
 		for _, i := range cells {
 			c := &e.Plan.Cells[i]
 			o := e.Outcomes[c.ID]
-			row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(measured.finalReward(c), true)}
+			final, _ := measured.atEnd(c)
+			row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(final, true)}
 			for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
 				row = append(row, show(o.Estimate(name)))
 			}

@@ -68,8 +68,11 @@ func (e *evidence) inParallel(n int, part func() (more bool), do func(e *evidenc
 	own := make([]*evidence, min(e.workers, n))
 	for w := range own {
 		own[w] = &evidence{outcomes: e.outcomes, cache: e.cache}
-		if w > 0 { // equilibria are for one goroutine
-			own[w].cache = e.cache.Sharing(e.workers)
+		if w > len(e.others) { // equilibria are for one goroutine
+			e.others = append(e.others, e.cache.Sharing(e.workers))
+		}
+		if w > 0 {
+			own[w].cache = e.others[w-1]
 		}
 	}
 	var failed atomic.Bool

@@ -56,7 +56,7 @@ type curve struct {
 
 func newCurve(steps []int, reward []float64) *curve {
 	c := &curve{time: make([]float64, len(steps)), reward: make([]float64, len(steps))}
-	mean := Mean(reward).Mean
+	mean := Average(reward)
 	for i, t := range steps {
 		c.time[i] = float64(t - steps[0])
 		c.reward[i] = reward[i] - mean
@@ -145,7 +145,7 @@ func EarlySlope(steps []int, reward []float64, learningRate float64) float64 {
 		time = append(time, float64(t))
 		distance = append(distance, -fp.Log(gap))
 	}
-	meanTime, meanDistance := Mean(time).Mean, Mean(distance).Mean
+	meanTime, meanDistance := Average(time), Average(distance)
 	square, product := 0.0, 0.0
 	for i, t := range time {
 		square += float64((t - meanTime) * (t - meanTime))

@@ -125,7 +125,7 @@ func FitLaw(law Law, steps []int, reward []float64) (fit LawFit, ok bool) {
 		}) {
 		}
 	}
-	start := Mean(reward).Mean - float64(best.slope*best.mean)
+	start := Average(reward) - float64(best.slope*best.mean)
 	return LawFit{
 		Law: law, Start: start, Plateau: start + best.slope, R2: best.explained / c.square,
 		Rate: fp.Exp(logRate), Middle: middle, first: steps[0],
@@ -141,7 +141,7 @@ type regression struct {
 
 // regress returns the regression on a shape; the zero value for a constant one.
 func (c *curve) regress(shape []float64) regression {
-	mean := Mean(shape).Mean
+	mean := Average(shape)
 	square, product := 0.0, 0.0
 	for i, s := range shape {
 		d := s - mean
@@ -184,15 +184,15 @@ func ForecastLog(law Law, steps []int, reward []float64) (f Forecast, ok bool) {
 	recent := func(values []float64) []float64 {
 		return values[len(values)-max(1, int(recentShare*float64(len(values)))):]
 	}
-	persistent := Mean(recent(reward[:known])).Mean
+	persistent := Average(recent(reward[:known]))
 	ofLaw, ofPersistence := 0.0, 0.0
 	for i := known; i < len(steps); i++ {
 		d, p := fit.At(steps[i])-reward[i], persistent-reward[i]
 		ofLaw += float64(d * d)
 		ofPersistence += float64(p * p)
 	}
-	end := Mean(recent(reward)).Mean
-	rise := end - Mean(reward[:len(recent(reward))]).Mean
+	end := Average(recent(reward))
+	rise := end - Average(reward[:len(recent(reward))])
 	return Forecast{
 		Gain:  math.Sqrt(ofPersistence / ofLaw),
 		Found: math.Abs(fit.Plateau-end) <= float64(plateauNear*math.Abs(rise)),

@@ -33,12 +33,7 @@ func Certain(x float64) Estimate { return Estimate{Mean: x, DF: Exactly} }
 // Mean returns the mean of n ≥ 1 independent values, its standard error s/√n, where s²
 // is their sample variance, and n−1 degrees of freedom. It sums in the order of values.
 func Mean(values []float64) Estimate {
-	n := float64(len(values))
-	sum := 0.0
-	for _, x := range values {
-		sum += x
-	}
-	mean := sum / n
+	n, mean := float64(len(values)), Average(values)
 	squares := 0.0
 	for _, x := range values {
 		d := x - mean
@@ -49,6 +44,15 @@ func Mean(values []float64) Estimate {
 		e.StdErr = math.Sqrt(squares / (n - 1) / n)
 	}
 	return e
+}
+
+// Average returns the mean of n ≥ 1 values alone, summed in their order.
+func Average(values []float64) float64 {
+	sum := 0.0
+	for _, x := range values {
+		sum += x
+	}
+	return sum / float64(len(values))
 }
 
 // Shift returns the estimate of the quantity plus the constant x.
@@ -94,7 +98,7 @@ func (e Estimate) Sign() int {
 // The standard error of m is √n times smaller than that of a replica's own mean, whose
 // subtraction would bias the variance (docs/theory-neglected.md §6).
 func SquaresAboutMean(square, mean []float64) []float64 {
-	m := Mean(mean).Mean
+	m := Average(mean)
 	about := make([]float64, len(square))
 	for i, s := range square {
 		about[i] = s - float64(2*float64(m*mean[i])) + float64(m*m)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -33,21 +34,34 @@ import (
 // interval that extends beyond the axis has an arrow at that end.
 func Draw(f sweeps.Figure) (svg, raster []byte, err error) {
 	p := newPicture(f)
-	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, p.height), vgimg.UseDPI(pngDPI))
+	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, p.height), vgimg.UseDPI(pngDPI)) // which is white
+	p.plot.BackgroundColor = nil
 	p.paint(draw.New(canvas))
 	var out bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // a third less time than the default, 4 % more bytes
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: buffers} // a third less time than the default, 4 % more bytes
 	if err := encoder.Encode(&out, canvas.Image()); err != nil {
 		return nil, nil, fmt.Errorf("figure %s: %w", f.Name, err)
 	}
 	return p.svg(), out.Bytes(), nil
 }
 
-// svg returns the picture as SVG, with a title for screen readers and fallbacks for a
+// pngBuffers lends memory to encoders, half a megabyte to each.
+type pngBuffers struct{ sync.Pool }
+
+var buffers = new(pngBuffers)
+
+func (b *pngBuffers) Get() *png.EncoderBuffer  { e, _ := b.Pool.Get().(*png.EncoderBuffer); return e }
+func (b *pngBuffers) Put(e *png.EncoderBuffer) { b.Pool.Put(e) }
+
+// svg returns the picture as SVG, on a white panel, with a title for screen readers and fallbacks for a
 // missing font.
 func (p *picture) svg() []byte {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(figureWidth, p.height))
-	p.paint(draw.New(canvas))
+	panel := draw.New(canvas)
+	panel.SetColor(color.White)
+	panel.Fill(panel.Rectangle.Path())
+	p.plot.BackgroundColor = color.White
+	p.paint(panel)
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		panic(err) // writing to a bytes.Buffer does not fail
@@ -164,10 +178,8 @@ func (p *picture) drawn(s sweeps.FigureSeries) []sweeps.FigurePoint {
 	return slices.Concat(p.runs(s)...)
 }
 
-// paint draws the picture.
+// paint draws the picture on a white panel.
 func (p *picture) paint(c draw.Canvas) {
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	p.legend.paint(c)
 	p.plot.Draw(draw.Crop(c, 0, 0, p.legend.height, 0))
