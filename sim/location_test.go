@@ -546,16 +546,16 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 func TestSearchSteps(t *testing.T) {
 	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	c.Lag, c.Run.Steps = block(4), 10
-	if got := c.SearchSteps(); got != 2*(3+1)*256 {
+	if got := c.SearchSteps(1); got != 2*(3+1)*256 {
 		t.Errorf("η: got %g steps, want %d", got, 2*(3+1)*256)
 	}
 	c.Location.Param, c.Location.From, c.Location.To, c.Location.Tolerance = RefreshInterval, 0.1, 3, 1.2
 	c.Optimizer.LearningRate, c.Run.Replicas, c.Estimator.GroupSize = 1, 8, 16
-	if got := c.SearchSteps(); got != 2*8*32*(1+2+3) {
+	if got := c.SearchSteps(1); got != 2*8*32*(1+2+3) {
 		t.Errorf("K: got %g steps, want %d", got, 2*8*32*(1+2+3))
 	}
 	c.Location = nil
-	if got := c.SearchSteps(); got != 0 {
+	if got := c.SearchSteps(1); got != 0 {
 		t.Errorf("no search: got %g steps, want 0", got)
 	}
 }

@@ -119,6 +119,33 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// A search of sampled groups has the replicas that its budget allows: all of them where few intervals are tried, none
+// where the rule is long because the stiffness is that of the penalty alone, up to which a replica takes 10⁹ steps.
+func TestSearchWithinBudget(t *testing.T) {
+	const text = `
+name: located
+seed: 1
+confidence: 0.999
+bandit: {arms: [{reward: constant, mean: 0.5}, {reward: constant, mean: 0.5}, {reward: constant, mean: 0.5}]}
+policy: {init: fixed-point}
+grpo: {group_size: 14, groups_per_step: 3, kl: {coefficient: 0.08362}}
+optimizer: {learning_rate: 0.04891}
+run: {steps: 200, replicas: 2}
+checks:
+  - {claim: stability-threshold, margin: 0.02, displacement: 1e-4, draws: 20000, locate: {param: lag.interval, from: 0.1264, to: 10.44, tolerance: 0.002}}
+`
+	for _, c := range []struct {
+		rate         string // η, of which the intervals are a multiple of the inverse
+		fewest, most int64
+		slow         bool
+	}{{"0.04891", 2, 2, true}, {"0.5", leastRepeats, searchReplicas - 1, false}, {"5", searchReplicas, searchReplicas, false}} {
+		f, slow, err := prepare(parse(t, strings.Replace(text, "0.04891", c.rate, 1)), usualBudget)
+		if got, _ := f.get("run.replicas").(json.Number).Int64(); err != nil || got < c.fewest || got > c.most || slow != c.slow {
+			t.Errorf("η = %s: %d replicas, slow %v, %v", c.rate, got, slow, err)
+		}
+	}
+}
+
 // A computation that does not end in time is killed and reported with its file, as is a
 // process that ends.
 func TestFailures(t *testing.T) {

@@ -129,7 +129,7 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 		if nonFinite.Match(text) {
 			return nil, false, fmt.Errorf("prediction: %s", text)
 		}
-		if own := lengthOf(class(spec.Name), budget, &c.Settings, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
+		if own := lengthOf(class(spec.Name), budget, c, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
 			l = own
 		}
 		s := line.Prediction.Stiffness
