@@ -146,6 +146,24 @@ checks:
 	}
 }
 
+// A stiffness of 1e200, of which a share is no margin, is not judged.
+func TestStiffnessWithoutMargin(t *testing.T) {
+	const text = `
+name: linear
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9945}, {reward: bernoulli, mean: 0.2806}]}
+policy: {init: fixed-point}
+grpo: {advantage: {scale: batch-mean}, group_size: inf, kl: {coefficient: 1e200}}
+optimizer: {kind: adam, learning_rate: 0.005}
+run: {steps: 200, replicas: 2}
+checks: [{claim: stiffness, margin: 0.02, displacement: 1e-4, draws: 20000}]
+`
+	f, _, err := prepare(parse(t, text), usualBudget)
+	if err != nil || len(f.checks()) != 0 {
+		t.Errorf("%v: checks %v", err, f.checks())
+	}
+}
+
 // A computation that does not end in time is killed and reported with its file, as is a
 // process that ends.
 func TestFailures(t *testing.T) {
