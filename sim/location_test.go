@@ -166,6 +166,33 @@ func TestLocatedOnsets(t *testing.T) {
 	}
 }
 
+// Under geometric ages the mean y of old policies is a third mode, y_n = (1−r)x_n + r y_{n−1}, so that a frozen force rings from
+// max (1−z)(z−μ)(z−r)/((1−r)z²) on, z above μ and r.
+func TestLocatedOnsetUnderGeometricAges(t *testing.T) {
+	var cells []Cell
+	var want []float64
+	for _, mu := range []float64{0.03, 0.5} {
+		for _, mean := range []float64{0.2, 1} {
+			c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
+				Event: Ringing, Param: LearningRate, From: 0.02, To: 4, Tolerance: 1e-3})
+			c.Run.Steps = 500
+			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}
+			c.Optimizer.Momentum = mu
+			r, onset := mean/(1+mean), 0.0
+			for z := max(mu, r); z < 1; z += 1e-5 {
+				onset = max(onset, (1-z)*(z-mu)*(z-r)/((1-r)*z*z))
+			}
+			cells, want = append(cells, c), append(want, onset)
+		}
+	}
+	stiffness, low, high := located(t, cells)
+	for i, onset := range want {
+		if lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]; !(math.Abs(lo/onset-1) < 2e-3 && math.Abs(hi/onset-1) < 2e-3) {
+			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g", cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
+		}
+	}
+}
+
 // Without a stale part the onset is that of a single step, (1−√μ)², for every K: the
 // rotation inside a block is detected also if its K-th power is small or a rotation by
 // half a circle.
