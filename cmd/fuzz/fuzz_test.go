@@ -146,6 +146,27 @@ checks:
 	}
 }
 
+// At G = ∞ a search for a learning rate follows deviations for long, because a slow mode that decays may hide one that grows (draw 843 of seed 9: a threshold
+// of 590 in the place of 566); the intervals that a search for one tries are bounded by the length of the run.
+func TestSearchWithoutNoise(t *testing.T) {
+	for param, want := range map[string]string{"optimizer.learning_rate": "2000", "lag.interval": "100"} {
+		f, slow, err := prepare(parse(t, `
+name: located
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.99}, {reward: constant, mean: 0}]}
+policy: {init: fixed-point}
+grpo: {group_size: inf, kl: {coefficient: 0.7}}
+optimizer: {learning_rate: 0.03}
+run: {steps: 200, replicas: 2}
+checks:
+  - {claim: stability-threshold, margin: 0.02, displacement: 1e-4, draws: 20000, locate: {param: `+param+`, from: 0.1, to: 5, tolerance: 0.002}}
+`), usualBudget)
+		if got := flow(f.get("run.steps")); err != nil || slow || got != want {
+			t.Errorf("%s: %s steps, slow %v, %v; want %s", param, got, slow, err, want)
+		}
+	}
+}
+
 // A stiffness of 1e200, of which a share is no margin, is not judged.
 func TestStiffnessWithoutMargin(t *testing.T) {
 	const text = `

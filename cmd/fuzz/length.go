@@ -22,6 +22,7 @@ const (
 	unsettledReplicas = 64 // of a run that is shorter than its burn-in should be
 
 	searchSteps, searchReplicas = 600, 256 // of a search with sampled groups
+	slowestSearch               = 2000     // of a search for a learning rate at G = ∞, in which a slow mode may hide one that grows
 	searchBudgets               = 200      // for such a search at most: cpuLimit, were no pair to end early
 )
 
@@ -77,10 +78,14 @@ func lengthOf(c class, budget float64, cell *sweeps.Cell, p *rom.Prediction) len
 // many replicas of sampled groups as the budget allows.
 func locatedLength(cell *sweeps.Cell, budget float64, p *rom.Prediction) length {
 	s := &cell.Settings
-	if s.Estimator.GroupSize == option.Infinite {
+	in := cell.Sim()
+	switch {
+	case s.Estimator.GroupSize != option.Infinite:
+	case in.Location != nil && in.Location.Param == sim.LearningRate:
+		return length{steps: slowestSearch, replicas: 1}
+	default:
 		return length{steps: 100, replicas: 1}
 	}
-	in := cell.Sim()
 	in.Run.Steps, in.Run.Replicas = searchSteps, 1
 	replicas := searchBudgets * budget / (in.SearchSteps(p.Stiffness.Total) * stepWork(s))
 	if replicas < leastRepeats {
