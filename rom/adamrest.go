@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
 	"grposim/rom/fp"
@@ -190,12 +191,35 @@ func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimi
 	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
 	missing, moment := l.missingUnderAdam(&prediction.LeadingOrder, o, law)
-	moment.RewardVariance = reward * missing
+	moment.RewardVariance, moment.RewardMean = reward*missing, l.skewShift(o)
 	prediction.Neglected.Add(scope.SecondMoment, moment)
 	higher.RewardMean /= max(1-missing, 0)
 	if sigma := law.Snapshot(); reward > 0 {
 		n, _ := sigma.Dims()
-		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, nil, secondOrderSize*gap, higher.RewardMean/math.Sqrt(reward))
+		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, nil, secondOrderSize*gap, (higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
 	}
 	return higher
+}
+
+// skewShift returns a bound on the shift of J because a skew force is divided by the root of its own square. With h = 1/(√v + ε),
+//
+//	E[m h] = h[F − ½c Cov(g, g²)/(√v(√v + ε))],   c = (1−β1)(1−β2)/(1−β1β2),   |Cov(g, g²)| ≤ √(k−1) v^{3/2},
+//
+// k the kurtosis of g and v its variance; whatever the law of v, the second term is at most v/ε.
+func (l *linearization) skewShift(o option.Optimizer) (size float64) {
+	gain, total, kurtoses := l.adamGain(o), &mat.Dense{}, l.armKurtoses()
+	total.Add(l.fresh, l.stale)
+	total.Mul(mat.NewDiagDense(len(gain), gain), total)
+	along, gradient := mat.NewVecDense(len(gain)-1, nil), l.rewardGradient()
+	if along.SolveVec(linear.Within(l.q, total).T(), mat.NewVecDense(len(gradient), gradient)) != nil {
+		return math.Inf(1)
+	}
+	c := (1 - o.Beta1) * (1 - o.Beta2) / (1 - o.Beta1*o.Beta2)
+	for a, h := range gain {
+		if v := l.noise.At(a, a); v > 0 {
+			force := min(c*math.Sqrt(kurtoses[a]-1)*v*h/2, v/o.Epsilon)
+			size += math.Abs(h*mat.Dot(l.q.RowView(a), along)) * force
+		}
+	}
+	return size
 }

@@ -81,3 +81,25 @@ func TestAdamSelfConsistentMomentOfSeveralArms(t *testing.T) {
 		}
 	}
 }
+
+// A second moment of one force, which β2 = 0.02 leaves, divides rare large forces by more than others: E J is 0.7978(3) in a simulation
+// (26 replicas of 37,080 steps), where the zero of the mean force has 0.8205. With a sampled KL and a second moment that varies no law is derived.
+func TestSkewForceUnderAdam(t *testing.T) {
+	p := Params{
+		Arms:      []option.Arm{{Mean: 0.138}, {Mean: 0.9424}},
+		Reference: []float64{0.2514, 0.4412},
+		Estimator: option.Estimator{
+			GroupSize: 2, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.2624, Gradient: option.RatioK1},
+			Importance: option.Importance{Mode: option.Clip, ClipHigh: 1.659, ClipLow: 0.6037},
+		},
+		Lag:       option.Lag{Kind: option.Block, Interval: 24},
+		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: 0.00701, Beta1: 0.2471, Beta2: 0.01994, Epsilon: 0.5926},
+	}
+	if got := Predict(p); !(got.Neglected.RewardMean > math.Abs(got.FixedPoint.Reward-0.7978)) || got.Neglected.RewardMean > 0.1 {
+		t.Errorf("E J = %.4g leaves out %.3g", got.FixedPoint.Reward, got.Neglected.RewardMean)
+	}
+	p.Optimizer.Beta2 = 0.9999
+	if got := Predict(p); got.Neglected.RewardMean > 0.005 {
+		t.Errorf("a long memory of squares leaves out %.3g", got.Neglected.RewardMean)
+	}
+}

@@ -26,6 +26,10 @@ const (
 	// hundred relaxation times, and in the simulation still more seldom, because kicks of
 	// rare arms are large and not normal.
 	tailWeight = 0.01
+
+	// The kurtosis of a step's force from which on kicks come in bursts: fewer than half of the groups exert one. See the table in
+	// docs/theory-trainers.md §11.6.
+	fewPush = 6.0
 )
 
 // far returns what linear theory and its second order leave out on-policy because force and noise are not
@@ -43,18 +47,24 @@ const (
 // are cut at the fixed point; without a largest norm with those within tailStart. The largest change of all arms is
 // returned, nothing where the evaluations of force and noise take more than about a second.
 //
+// Where fewer than half of the groups exert a force, and across a largest norm all the same one, their kicks come in bursts that carry the policy
+// farther than a normal law. With k the kurtosis of a step's force, and k/3 − 1 times tanh(rate) = (1 − ρ²)/(1 + ρ²) in the law of states that
+// forget by a factor ρ a step, the change is also taken under a normal law of w = 1 + (k/3 − 1)tanh(rate) times the variance, in a share 1/w of the
+// time, which has this kurtosis and variance.
+//
 // With a lag a state far away is no place to stay: the weights of samples grow as the policy moves on from the
 // snapshot that drew them, and no share of such states is known.
 //
 // Case: two constant arms 0 and −1, G = 9, k3, β = 0.2, η = 0.2, μ = 0.9. Linear theory has a share 0.718 of
 // groups of equal rewards, the tails add 0.22, and 0.938(2) was simulated. With a lag: constant arms 60, 0.2,
 // 60, G = 2, k3, β = 0.5, η = 0.8, μ = 0.9, where nearly all replicas overflow at delays of 1, 5 and 30.
-func (l *linearization) far(sigma *mat.Dense) (largest scope.Sizes) {
+func (l *linearization) far(sigma *mat.Dense, rate float64) (largest scope.Sizes) {
 	_, n := l.q.Dims()
 	if l.model.affordable(maxFlowWork) < 100*n {
 		return largest
 	}
 	defer l.model.law.Leave()()
+	kurtoses := l.armKurtoses()
 	onPolicy := linear.NewLag(&l.Lag).OnPolicy()
 	for a := range l.logits {
 		arm := l.q.RawRowView(a)
@@ -66,6 +76,11 @@ func (l *linearization) far(sigma *mat.Dense) (largest scope.Sizes) {
 		ray.MulVec(sigma, mat.NewVecDense(n, arm))
 		ray.ScaleVec(1/deviation, &ray)
 		changed, weight := l.alongRay(arm, ray.RawVector().Data, deviation)
+		if wider := 1 + (kurtoses[a]/3-1)*fp.Tanh(rate); l.model.limited() && kurtoses[a] > fewPush && wider < math.Inf(1) {
+			ray.ScaleVec(math.Sqrt(wider), &ray)
+			inBursts, _ := l.alongRay(arm, ray.RawVector().Data, math.Sqrt(wider)*deviation)
+			changed = changed.Max(inBursts.Times(1/wider, 1/wider, 1/wider))
+		}
 		switch {
 		case l.model.limited() || onPolicy && weight > tailWeight:
 			largest = largest.Max(changed)

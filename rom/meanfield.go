@@ -20,7 +20,7 @@ import (
 // Its kind is Exact where the mean force is: the exact law of the simulator at
 // G = ∞, and at finite G the limit of many groups per step. Else it is an Expansion, as
 // it is where the exact force would take more than a few seconds. The scope is out if a
-// logit or a velocity is not finite or larger than largestSquared; the run ends there,
+// logit, a velocity or a reward's mean or deviation is not finite or larger than largestSquared; the run ends there,
 // without visiting that state.
 //
 // Adam divides by the root of its second moment, to which the noise of finite
@@ -52,6 +52,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
 	past := newSnapshots(&p.Lag, theta, steps)
+	rewardsSquarable := !slices.ContainsFunc(p.Arms, func(a option.Arm) bool { return !isSquarable([]float64{a.Mean, a.Std}) })
 	kind := m.kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
 		if because := p.notDerived(adamMoment); because.Out() {
@@ -60,7 +61,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		kind = LeadingOrder
 	}
 	for t := range steps + 1 {
-		if !isSquarable(theta) || !isSquarable(velocity) || !isFinite(second) {
+		if !isSquarable(theta) || !isSquarable(velocity) || !isFinite(second) || !rewardsSquarable {
 			return kind, overflow(t)
 		}
 		if !visit(t, theta) || t == steps {
@@ -260,7 +261,7 @@ func (prediction *Prediction) variance() *float64 {
 	return prediction.LeadingOrder.StationaryVariance.ExpectedReward
 }
 
-// largestSquared is the size beyond which the square of a logit or of a velocity, summed over
+// largestSquared is the size beyond which the square of a logit, of a velocity or of a reward, summed over
 // a run, can leave the range of floating point, as the variance of a simulated run then does.
 const largestSquared = 1e150
 

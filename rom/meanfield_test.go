@@ -188,6 +188,14 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 	if _, scope := MeanField(huge, []float64{0, 0}, 5, func(int, []float64) {}); scope.In {
 		t.Error("a force whose square overflows is in scope")
 	}
+	// The mean square of J − J_0 overflows, although the advantages are of order 1.
+	rewards := reference(option.StdScale, 1.2, option.Infinite)
+	for size, in := range map[float64]bool{1e149: true, 1e200: false} {
+		rewards.Arms = []option.Arm{{Law: option.Normal, Mean: size, Std: 1}, {Law: option.Normal, Std: 1}}
+		if _, scope := MeanField(rewards, []float64{0, 0}, 5, func(int, []float64) {}); scope.In != in {
+			t.Errorf("rewards of %g: %+v", size, scope)
+		}
+	}
 }
 
 // A delay as long as the run keeps π_old at the start, as any longer delay and

@@ -721,14 +721,15 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	if slow.slow != nil {
 		neglected.Add(scope.SlowModes, slow.slow.neglect(whole, slow, reward))
 	}
-	rounded := l.rounding()
-	if rate != nil { // the series of the law has 1/rate terms
-		rounded += reward * roundedTerm / *rate
+	perStep := math.Inf(1)
+	if rate != nil {
+		perStep = *rate
 	}
+	rounded := l.rounding() + reward*roundedTerm/perStep // the series of the law has 1/rate terms
 	neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: rounded})
 	neglected.Add(scope.Kinks, l.kinkNeglect(m, &law, gap))
 	neglected.Add(scope.NextInSize, l.expansionNeglect(m, reward))
-	neglected.Add(scope.FarStates, l.far(sigma))
+	neglected.Add(scope.FarStates, l.far(sigma, perStep))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

@@ -302,16 +302,16 @@ func (b *bracket) lowest() float64 {
 }
 
 // SearchSteps returns an estimate of the replica-steps of the cell's location search, 0
-// if it has none: for all values of the ladder and the halvings after them, two
-// replicas for the shortest run of a trial each. It takes the stiffness, which is not
-// yet known, as 1.
-func (c *Cell) SearchSteps() float64 {
+// if it has none, where it will measure a stiffness: for all values of the ladder and the
+// halvings after them, two replicas for the shortest run of a trial each. With sampled
+// groups that is most often too much: the search ends at the event, and pairs that have grown or decayed end.
+func (c *Cell) SearchSteps(stiffness float64) float64 {
 	p := c.Location
 	if p == nil {
 		return 0
 	}
 	steps, longest := 0.0, 0.0
-	values := p.ladder(c, 1)
+	values := p.ladder(c, stiffness)
 	for value, more := values.first, values.first <= values.last; more; value, more = values.next(value) {
 		at := p.at(c, value)
 		longest = float64(shortestRun(&at))

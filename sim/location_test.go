@@ -166,6 +166,33 @@ func TestLocatedOnsets(t *testing.T) {
 	}
 }
 
+// Under geometric ages the mean y of old policies is a third mode, y_n = (1−r)x_n + r y_{n−1}, so that a frozen force rings from
+// max (1−z)(z−μ)(z−r)/((1−r)z²) on, z above μ and r.
+func TestLocatedOnsetUnderGeometricAges(t *testing.T) {
+	var cells []Cell
+	var want []float64
+	for _, mu := range []float64{0.03, 0.5} {
+		for _, mean := range []float64{0.2, 1} {
+			c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
+				Event: Ringing, Param: LearningRate, From: 0.02, To: 4, Tolerance: 1e-3})
+			c.Run.Steps = 500
+			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}
+			c.Optimizer.Momentum = mu
+			r, onset := mean/(1+mean), 0.0
+			for z := max(mu, r); z < 1; z += 1e-5 {
+				onset = max(onset, (1-z)*(z-mu)*(z-r)/((1-r)*z*z))
+			}
+			cells, want = append(cells, c), append(want, onset)
+		}
+	}
+	stiffness, low, high := located(t, cells)
+	for i, onset := range want {
+		if lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]; !(math.Abs(lo/onset-1) < 2e-3 && math.Abs(hi/onset-1) < 2e-3) {
+			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g", cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
+		}
+	}
+}
+
 // Without a stale part the onset is that of a single step, (1−√μ)², for every K: the
 // rotation inside a block is detected also if its K-th power is small or a rotation by
 // half a circle.
@@ -546,16 +573,16 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 func TestSearchSteps(t *testing.T) {
 	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	c.Lag, c.Run.Steps = block(4), 10
-	if got := c.SearchSteps(); got != 2*(3+1)*256 {
+	if got := c.SearchSteps(1); got != 2*(3+1)*256 {
 		t.Errorf("η: got %g steps, want %d", got, 2*(3+1)*256)
 	}
 	c.Location.Param, c.Location.From, c.Location.To, c.Location.Tolerance = RefreshInterval, 0.1, 3, 1.2
 	c.Optimizer.LearningRate, c.Run.Replicas, c.Estimator.GroupSize = 1, 8, 16
-	if got := c.SearchSteps(); got != 2*8*32*(1+2+3) {
+	if got := c.SearchSteps(1); got != 2*8*32*(1+2+3) {
 		t.Errorf("K: got %g steps, want %d", got, 2*8*32*(1+2+3))
 	}
 	c.Location = nil
-	if got := c.SearchSteps(); got != 0 {
+	if got := c.SearchSteps(1); got != 0 {
 		t.Errorf("no search: got %g steps, want 0", got)
 	}
 }

@@ -45,7 +45,8 @@ const sameDeviation = 1e-9
 // half the margin and the band lies wholly outside the margin, then those where it is known and the mean lies outside,
 // then those where the band lies outside a curve that is not known, then all others; of one rank the step where the
 // band is farthest outside, or reaches farthest from 0. If the curve has no value somewhere and nothing is outside
-// elsewhere, what it neglects is unknown. If a measured number is missing at any step, so is the finding's.
+// elsewhere, what it neglects is unknown. If a measured number is missing at any step, so is the finding's. A step is
+// passed over where all replicas are equal because none has yet drawn the rare samples that move the mean.
 func compareTrajectory(j *judgement, c *Cell) finding {
 	o := j.outcome(c)
 	f := newFinding(rom.Exact)
@@ -67,6 +68,9 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 			if unpredicted < 0 {
 				unpredicted = t
 			}
+			continue
+		}
+		if t > 0 && band.lo[i] == band.hi[i] && j.fewKicks(c, t).Out() {
 			continue
 		}
 		share := func(x float64) float64 { return (x - curve.at(t)) / curve.unit }
@@ -101,6 +105,15 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 		f.predicted.Leave(scope.HigherOrder, math.Inf(1), fmt.Sprintf("from step %d on the spread of runs has no finite prediction", unpredicted))
 	}
 	return f
+}
+
+// fewKicks returns why so few forces act in the first steps of the runs of a cell that their scatter does not tell the
+// error of a mean.
+func (m *model) fewKicks(c *Cell, steps int) scope.Reason {
+	s := m.settings(c)
+	params := theory.Params(&s, m.fault.Scale)
+	_, point, reached := m.way(params, c.start)
+	return theory.FewKicks(params, &s, c.start, point, reached, steps)
 }
 
 // nounOf returns a recorded quantity in words, and unitOf what a deviation of its mean is a share of.
@@ -337,9 +350,8 @@ func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	s := m.settings(c)
 	params := theory.Params(&s, m.fault.Scale)
 	of, because := theory.Observed(&s, quantity)
-	_, point, reached := m.way(params, c.start)
 	p.Kind = cmp.Or(m.kind, rom.Exact)
-	if p.Because = cmp.Or(because, theory.FewKicks(params, &c.Settings, c.start, point, reached)); p.Out() {
+	if p.Because = cmp.Or(because, m.fewKicks(c, s.Run.Steps)); p.Out() {
 		return curve{}, p
 	}
 	path := theory.Part(m.along(c, params, of), quantity)
@@ -404,7 +416,7 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		p.Because = scope.NoRise.Because()
 		return curve{}, p
 	}
-	if because := theory.FewKicks(params, &c.Settings, c.start, point, ok); because.Out() {
+	if because := theory.FewKicks(params, &c.Settings, c.start, point, ok, c.Settings.Run.Steps); because.Out() {
 		p.Because = because
 		return curve{}, p
 	}

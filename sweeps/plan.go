@@ -327,7 +327,8 @@ func label(variant string, axes []config.Assignment, without ...string) string {
 }
 
 // Work returns the work of simulating the cell in steps of one replica, its probes and
-// the expected steps of its search included; 0 for a cell without a fixed point.
+// the expected steps of its search included, for which the stiffness that is not yet known counts as 1; 0 for a cell
+// without a fixed point.
 func (c *Cell) Work() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
@@ -342,7 +343,7 @@ func (c *Cell) Work() float64 {
 		return work
 	}
 	if c.probed.Location != nil {
-		work = c.probed.SearchSteps()
+		work = c.probed.SearchSteps(1)
 	}
 	if c.probed.Relaxation != nil {
 		work += 2 * run

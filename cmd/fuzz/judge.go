@@ -129,7 +129,7 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 		if nonFinite.Match(text) {
 			return nil, false, fmt.Errorf("prediction: %s", text)
 		}
-		if own := lengthOf(class(spec.Name), budget, &c.Settings, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
+		if own := lengthOf(class(spec.Name), budget, c, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
 			l = own
 		}
 		s := line.Prediction.Stiffness
@@ -143,7 +143,7 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 	var checks []any
 	for i, c := range f.checks() {
 		switch claim := spec.Checks[i].Claim; {
-		case l.slow && claim.Has(config.NeedsOffset), claim.Per == config.PerForce && stiffness == 0:
+		case l.slow && claim.Has(config.NeedsOffset), claim.Per == config.PerForce && (stiffness == 0 || stiffness > stiffest):
 			continue
 		case claim.Per == config.PerForce: // its parts can be 0, so the margin is a share of the largest
 			check := c.(map[string]any)
@@ -157,6 +157,9 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 	f["checks"] = checks
 	return f.clone(), slow, nil
 }
+
+// stiffest is the largest stiffness that is judged: about the largest absolute margin of a check.
+const stiffest = 1e100
 
 // moreData multiplies the numbers of replicas and draws of a file.
 func moreData(f file, factor int) file {

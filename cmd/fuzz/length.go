@@ -7,6 +7,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
 
@@ -19,6 +20,10 @@ const (
 	leastRepeats = 16   // replicas below which a cell is not worth its time
 
 	unsettledReplicas = 64 // of a run that is shorter than its burn-in should be
+
+	searchSteps, searchReplicas = 600, 256 // of a search with sampled groups
+	slowestSearch               = 2000     // of a search for a learning rate at G = ∞, in which a slow mode may hide one that grows
+	searchBudgets               = 200      // for such a search at most: cpuLimit, were no pair to end early
 )
 
 // usualBudget is the largest work of a cell, about 0.3 s.
@@ -55,7 +60,8 @@ var tooSlow = length{shortest, shortest / 2, 2, true}
 
 // lengthOf returns the length of a cell of a class with a prediction, within a budget of
 // work.
-func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) length {
+func lengthOf(c class, budget float64, cell *sweeps.Cell, p *rom.Prediction) length {
+	s := &cell.Settings
 	period := float64(sim.RefreshPeriod(s.Lag))
 	switch c {
 	case path:
@@ -63,12 +69,29 @@ func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) le
 	case linear:
 		return linearLength(s, budget, p, period)
 	case located:
-		if s.Estimator.GroupSize == option.Infinite {
-			return length{steps: 100, burnIn: 0, replicas: 1} // which bounds the intervals that are searched
-		}
-		return length{steps: 600, burnIn: 0, replicas: 256}
+		return locatedLength(cell, budget, p)
 	}
 	return restLength(s, budget, relaxationTime(s, p), period)
+}
+
+// locatedLength returns the length of a search, whose steps also bound the intervals that are tried, with as
+// many replicas of sampled groups as the budget allows.
+func locatedLength(cell *sweeps.Cell, budget float64, p *rom.Prediction) length {
+	s := &cell.Settings
+	in := cell.Sim()
+	switch {
+	case s.Estimator.GroupSize != option.Infinite:
+	case in.Location != nil && in.Location.Param == sim.LearningRate:
+		return length{steps: slowestSearch, replicas: 1}
+	default:
+		return length{steps: 100, replicas: 1}
+	}
+	in.Run.Steps, in.Run.Replicas = searchSteps, 1
+	replicas := searchBudgets * budget / (in.SearchSteps(p.Stiffness.Total) * stepWork(s))
+	if replicas < leastRepeats {
+		return tooSlow
+	}
+	return length{steps: searchSteps, replicas: int(min(searchReplicas, replicas))}
 }
 
 // relaxationTime returns the predicted relaxation time in steps, +Inf where the theory

@@ -281,7 +281,7 @@ var rows = [...]struct{ name, says, try string }{
 	ShareOfRewardKL:     {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},
 	ShareTooLong:        {"share-too-long", "the share of groups with equal rewards is followed over at most %d steps, here are %d", "take fewer `run.steps` after `run.burn_in`"},
 	DrawnTooLong:        {"drawn-too-long", "the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", "take fewer steps or fewer different prompts"},
-	PathOverflows:       {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`: the run diverges"},
+	PathOverflows:       {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`, or take smaller rewards or logits: the run diverges"},
 	PromptOverflows:     {"prompt-overflows", "the mean field of a prompt leaves the range of floating point", "lower `optimizer.learning_rate`: the run diverges"},
 
 	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the best arm, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},

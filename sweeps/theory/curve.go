@@ -101,7 +101,7 @@ func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params
 	}
 	params := Params(s, rom.Unit)
 	point, reached := cache.Equilibrium(params).Reached()
-	few := FewKicks(params, s, start, point, reached)
+	few := FewKicks(params, s, start, point, reached, s.Run.Steps)
 	for n, r := range predict(params, start, steps, known...) {
 		path := &all[places[n]]
 		r = *Part(&r, of[places[n]])
@@ -143,15 +143,15 @@ func ComparedSteps(s *config.Settings) []int {
 	return slices.Compact(steps)
 }
 
-// FewKicks returns why the runs of a cell have too few groups that exert a force for their mean
+// FewKicks returns why the runs of a cell have, in their first steps, too few groups that exert a force for their mean
 // reward to be judged. The runs start at the logits start and approach
 // the fixed point, if it is reached; both must have too few such groups.
-func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool) scope.Reason {
+func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return scope.Reason{}
 	}
 	few := func(logits []float64) scope.Reason {
-		return RareSamples(rom.Informed(params, logits)*float64(s.Run.Steps*s.Run.Replicas), "mean reward")
+		return RareSamples(rom.Informed(params, logits)*float64(steps*s.Run.Replicas), "mean reward")
 	}
 	because := few(start)
 	if because.Out() && reached && !few(point.Logits).Out() {
