@@ -47,10 +47,10 @@ const (
 	settlingRate = 1.2e9
 )
 
-// The memory of a sweep in bytes, a quarter of which is garbage, beside 39 MB that the program lets gather: fitted to the
+// The memory of a sweep in bytes, a quarter of which is garbage, beside 19 MB that the program lets gather: fitted to the
 // largest resident memory of the sweeps in docs/scale.md.
 const (
-	leastMemory      = 82e6  // of any: the program, a picture, and garbage
+	leastMemory      = 62e6  // of any: the program, a picture, and garbage
 	batchMemory      = 3e3   // of a cell of the batchCells that are prepared at a time
 	cellMemory       = 2.1e3 // of any cell: settings, id, outcome, place in the journal
 	verdictMemory    = 1.8e3 // of a check of a cell while the sweep is judged

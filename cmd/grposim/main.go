@@ -23,7 +23,7 @@ const grace = 800 * time.Millisecond
 // again; 30 percent of the 40 MB of a small one are soon full, and collecting them took a tenth of the time of reproduce.
 const (
 	garbage      = 30
-	leastGarbage = 32 << 20
+	leastGarbage = 16 << 20
 )
 
 // spare counts as in use, so that the collector waits for garbage percent of it. Nothing touches it: the operating
