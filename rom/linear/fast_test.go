@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Skipping points before the rate falls finds the maximum that a look at every point does,
@@ -82,5 +84,20 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	}
 	if late < 20 {
 		t.Errorf("%d searches start late", late)
+	}
+}
+
+// However many steps doubling passes, it takes the memory of one, and a form takes none.
+func TestMemoryOfAPassage(t *testing.T) {
+	a := mat.NewDense(3, 3, []float64{0.9, 0.1, -0.1, -0.2, 0.5, -0.1, 0, 0, 1})
+	memory := func(steps int) float64 {
+		return testing.AllocsPerRun(10, func() { after(a, a, a, steps) })
+	}
+	if few, many := memory(2), memory(1023); many > few {
+		t.Errorf("%v allocations for 1023 steps, %v for 2", many, few)
+	}
+	x := []float64{1, 2, 3}
+	if n := testing.AllocsPerRun(10, func() { Form(x, a, x) }); n > 0 {
+		t.Errorf("%v allocations of a form", n)
 	}
 }
