@@ -87,6 +87,27 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	}
 }
 
+// Rotate gives the bits of the plain sums, for all shapes of a matrix and numbers of entries.
+func TestRotateAgainstSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(93, 94))
+	for range 300 {
+		rows, columns, rest := 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(30)
+		a, tensor := mat.NewDense(rows, columns, normals(r, rows*columns, 1)), normals(r, columns*rest, 1)
+		got := new(Rotator).Rotate(a, tensor, make([]float64, rows*rest))
+		for j := range rest {
+			for i := range rows {
+				sum := 0.0
+				for c := range columns {
+					sum += a.At(i, c) * tensor[c*rest+j]
+				}
+				if got[j*rows+i] != sum {
+					t.Fatalf("%d×%d, %d entries: %v, want %v", rows, columns, rest, got[j*rows+i], sum)
+				}
+			}
+		}
+	}
+}
+
 // However many steps doubling passes, it takes the memory of one, and a form takes none.
 func TestMemoryOfAPassage(t *testing.T) {
 	a := mat.NewDense(3, 3, []float64{0.9, 0.1, -0.1, -0.2, 0.5, -0.1, 0, 0, 1})
