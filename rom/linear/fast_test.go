@@ -87,6 +87,32 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	}
 }
 
+// Of a frozen mode, whose threshold falls in K, bisection finds the interval that the sums of each one do.
+func TestCriticalFrozenBlockAgainstEveryInterval(t *testing.T) {
+	r := rand.New(rand.NewPCG(91, 92))
+	long := 0
+	for range 300 {
+		s := &Mode{Stale: 1, Update: Update{Method: option.Method(r.IntN(2)), Rate: math.Exp(1 - 11*r.Float64()), Momentum: 1 - math.Exp(-7*r.Float64()), Lag: block{interval: 1}}}
+		sums := newBlockSums(s.Momentum, 1)
+		for last := math.Inf(1); s.Rate < sums.threshold(s.Method); sums = sums.next() {
+			if next := sums.threshold(s.Method); !(next < last) {
+				t.Fatalf("μ = %v, %v: threshold %v at K = %d, before %v", s.Momentum, s.Method, next, sums.k, last)
+			} else {
+				last = next
+			}
+		}
+		if got := s.threshold(CriticalInterval); got != KnownAt(float64(sums.k)) {
+			t.Errorf("%+v: critical interval %v, at every interval %d", s, got, sums.k)
+		}
+		if sums.k > 100 {
+			long++
+		}
+	}
+	if long < 50 {
+		t.Errorf("%d intervals are long", long)
+	}
+}
+
 // Rotate gives the bits of the plain sums, for all shapes of a matrix and numbers of entries.
 func TestRotateAgainstSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(93, 94))
