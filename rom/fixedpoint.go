@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
@@ -538,7 +540,7 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 	}
 	residual := size(logits)
 	for range 100 {
-		step := f.implicitStep(m, logits, math.Inf(1))
+		step := f.implicitAt(m, logits).step(math.Inf(1))
 		if step == nil {
 			return nil, false
 		}
@@ -572,42 +574,46 @@ func norm(x []float64) float64 {
 	return largest
 }
 
-// implicitStep returns the linearly implicit Euler step δ of length h of the
-// merged flow dϑ_c/dt = g_c/n_c: (D_n/h + Λ)δ = g with D_n = diag n_c, and nᵀδ = 0
-// to fix the common shift of the logits. At h = ∞ it is Newton's step. It returns
-// nil if the matrix is singular.
-func (f *folded) implicitStep(m *model, logits []float64, h float64) []float64 {
-	n := len(logits)
+// implicit makes the linearly implicit Euler steps δ of the merged flow dϑ_c/dt = g_c/n_c from one state, of length h:
+// (D_n/h + Λ)δ = g with D_n = diag n_c, and nᵀδ = 0 to fix the common shift of the logits. At h = ∞ it is Newton's step.
+type implicit struct {
+	count     []float64
+	stiffness *mat.Dense // Λ
+	force     []float64  // g
+}
+
+func (f *folded) implicitAt(m *model, logits []float64) *implicit {
 	fresh, stale := m.stiffness(logits)
 	fresh.Add(fresh, stale)
-	largest := 0.0
-	for a := range n {
-		largest = max(largest, math.Abs(fresh.At(a, a)))
-	}
-	total := 0.0
-	for _, c := range f.count {
+	force := make([]float64, len(logits))
+	m.meanForce(force)
+	return &implicit{f.count, fresh, force}
+}
+
+// step returns the step of length h, nil if the matrix is singular.
+func (s *implicit) step(h float64) []float64 {
+	n := len(s.count)
+	largest, total := 0.0, 0.0
+	for a, c := range s.count {
+		largest = max(largest, math.Abs(s.stiffness.At(a, a)))
 		total += c
 	}
-	for a, na := range f.count {
-		for b, nb := range f.count {
-			fresh.Set(a, b, fresh.At(a, b)+(largest+total/h)*na*nb/(total*total))
+	matrix, step, swaps := mat.NewDense(n, n, nil), mat.NewDense(n, 1, slices.Clone(s.force)), make([]int, n)
+	for a, na := range s.count {
+		row := matrix.RawRowView(a)
+		for b, nb := range s.count {
+			row[b] = s.stiffness.At(a, b) + (largest+total/h)*na*nb/(total*total)
 		}
-		fresh.Set(a, a, fresh.At(a, a)+na/h)
+		row[a] += na / h
 	}
-	force := make([]float64, n)
-	m.meanForce(force)
-	var step mat.VecDense
-	if err := step.SolveVec(fresh, mat.NewVecDense(n, force)); err != nil {
-		if _, poor := err.(mat.Condition); !poor || math.IsInf(float64(err.(mat.Condition)), 1) {
-			return nil
-		}
+	if !lapack64.Getrf(matrix.RawMatrix(), swaps) {
+		return nil
 	}
-	for _, x := range step.RawVector().Data {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil
-		}
+	lapack64.Getrs(blas.NoTrans, matrix.RawMatrix(), step.RawMatrix(), swaps)
+	if delta := step.RawMatrix().Data; isFinite(delta) {
+		return delta
 	}
-	return step.RawVector().Data
+	return nil
 }
 
 // flow integrates the on-policy mean field from the merged logits start by linearly
@@ -622,13 +628,12 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 		roundedStep = 1e13 // where 1/h is lost in the rounding of the stiffness
 	)
 	logits = slices.Clone(start)
-	h, last := 1.0, math.Inf(1)
+	h, last, here := 1.0, math.Inf(1), f.implicitAt(m, logits)
 	for steps, rounded := min(5000, m.affordable(maxFlowWork)), 0; steps > 0 && rounded < 100; steps-- {
 		if h > roundedStep {
 			rounded++
 		}
-		whole := f.implicitStep(m, logits, h)
-		half := f.implicitStep(m, logits, h/2)
+		whole, half := here.step(h), here.step(h/2)
 		if whole == nil || half == nil {
 			return logits, false
 		}
@@ -636,7 +641,7 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 		for a, x := range half {
 			middle[a] += x
 		}
-		rest := f.implicitStep(m, middle, h/2)
+		rest := f.implicitAt(m, middle).step(h / 2)
 		if rest == nil {
 			return logits, false
 		}
@@ -659,6 +664,7 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 		if miss < flowError/4 {
 			h *= 2
 		}
+		here = f.implicitAt(m, logits)
 	}
 	return logits, h > 1e12 && last < 1e-7
 }

@@ -82,24 +82,31 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 	if !ok {
 		return 0, Scope{Because: scope.PaperNoPoint.Because()}
 	}
+	p = p.checked()
 	start := p.Start
 	if start == nil {
-		start = p.checked().Reference
+		start = p.Reference
 	}
-	first := point.Reward - ExpectedReward(p, start)
+	probs := make([]float64, len(start))
+	below := func(theta []float64) float64 {
+		softmax(probs, theta)
+		return point.Reward - expected(p.Arms, probs)
+	}
+	first := below(start)
 	if math.Abs(first) < 1e-9 {
 		return 0, Scope{Because: scope.PaperAtRest.Because()}
 	}
 	const middle = baselineSteps / 2.0
 	square, product, passed := 0.0, 0.0, -1
-	_, within := MeanField(p, start, baselineSteps, func(t int, theta []float64) {
-		gap := (point.Reward - ExpectedReward(p, theta)) / first
+	_, within := meanField(p, start, baselineSteps, func(t int, theta []float64) (more bool) {
+		gap := below(theta) / first
 		if !(gap > 0) && passed < 0 {
 			passed = t
 		}
 		x := float64(t) - middle
 		square += x * x
 		product -= x * math.Log(gap)
+		return true
 	})
 	if within.In && passed >= 0 {
 		within = Scope{Because: scope.PaperPasses.Because(passed)}

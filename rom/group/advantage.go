@@ -137,7 +137,7 @@ func newAdvantage(c *Counts) advantage {
 	case c.row.form != nil:
 		return c.row.form(c)
 	}
-	return &ofGroup{c}
+	return &ofGroup{Counts: c}
 }
 
 // atInfinity is the form at G = ∞, where R = J, and where the best and the second-best reward are equal
@@ -172,14 +172,20 @@ func (a *atInfinity) bound() float64               { return math.Inf(1) }
 // over groups into φ_G = c(1 − 1/G) E[1/s((T+1)/G)], T ~ Binomial(G−2, J),
 // which neither divides by J(1−J) nor contains groups without variance; c is
 // G/(G−1) for leave-one-out and else 1, 1/s stands for inverse. Without scale it is c(1 − 1/G) span.
-type ofGroup struct{ *Counts }
+type ofGroup struct {
+	*Counts
+	last struct{ j, rest, phi float64 } // the last value of phi, 0: none yet; inside a block only the current policy changes
+}
 
 func (a *ofGroup) phi(j, rest float64) float64 {
 	c := a.baseline * (1 - 1/a.size)
 	if a.e.Advantage.Scale == option.NoScale {
 		return c * a.span
 	}
-	return c * a.binomial(pool(a.e)-2, j, rest).Mean(a.informative)
+	if last := &a.last; last.phi == 0 || last.j != j || last.rest != rest {
+		last.j, last.rest, last.phi = j, rest, c*a.binomial(pool(a.e)-2, j, rest).Mean(a.informative)
+	}
+	return a.last.phi
 }
 
 // slope is the derivative of a binomial expectation,
@@ -196,9 +202,22 @@ func (a *ofGroup) slope(j, rest float64) float64 {
 // informative returns inverse for a pool of T+1 successes, 0 ≤ T ≤ G−2. It
 // has at least one success and one failure, so s > 0.
 func (c *Counts) informative(t int) float64 {
+	if t < len(c.inverses) && c.inverses[t] != 0 {
+		return c.inverses[t]
+	}
 	s, n := float64(t+1), float64(pool(c.e))
-	return c.row.inverse(c, s/n, (n-s)/n)
+	inverse := c.row.inverse(c, s/n, (n-s)/n)
+	if c.inverses == nil {
+		c.inverses = make([]float64, min(pool(c.e), mostInverses))
+	}
+	if t < len(c.inverses) {
+		c.inverses[t] = inverse
+	}
+	return inverse
 }
+
+// mostInverses is the number of values of informative that are kept, so that a law takes a few kilobytes.
+const mostInverses = 512
 
 func (a *ofGroup) moments(j, rest float64) (g moments) {
 	q := func(s int) (value, inverse, share, other float64) {

@@ -21,6 +21,7 @@ type Counts struct {
 	advantage   advantage
 	alpha, beta []float64 // scratch, see Outcomes
 	weights     []float64 // scratch, of sums over numbers of successes
+	inverses    []float64 // of informative, as far as they have been needed, else 0; nil: none has
 }
 
 // NewCounts returns the law of a group of arms, or nil where rewards take a third value or have

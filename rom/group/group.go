@@ -131,6 +131,8 @@ type base struct {
 	baseline  float64   // G/(G−1) for leave-one-out, else 1
 	deviation float64   // sample over population standard deviation
 	states    []partial // of the reward of each arm, see prepare
+	takes     []take    // nil: not yet listed
+	values    int       // number of different ones in takes
 }
 
 func newBase(arms []option.Arm, e *option.Estimator, s *Samples) base {
@@ -159,34 +161,57 @@ func (b *base) Approach()         {}
 
 func (b *base) Leave() (back func()) { return func() {} }
 
-func (b *base) Value(probs []float64, v int) float64 { return b.Values(probs)[v] }
+func (b *base) Value(probs []float64, v int) (sum float64) {
+	for _, t := range b.listed() {
+		if t.value == v {
+			sum += probs[t.arm] * t.chance
+		}
+	}
+	return sum
+}
 
 func (b *base) Values(probs []float64) []float64 {
-	var values, probabilities []float64
-	add := func(value, probability float64) {
-		if b.e.KL.OfReward() { // no two arms have equal rewards
-			values, probabilities = append(values, value), append(probabilities, probability)
-			return
+	takes := b.listed()
+	values := make([]float64, b.values)
+	for _, t := range takes {
+		values[t.value] += probs[t.arm] * t.chance
+	}
+	return values
+}
+
+// take is a value that the reward of an arm takes, by its place in Values, and its probability given the arm.
+type take struct {
+	arm, value int
+	chance     float64
+}
+
+// listed returns the values of rewards, arm by arm, listed at the first call.
+func (b *base) listed() []take {
+	if b.takes != nil {
+		return b.takes
+	}
+	values := make([]float64, 0, 2*len(b.arms))
+	b.takes = make([]take, 0, 2*len(b.arms))
+	add := func(arm int, value, chance float64) {
+		at := slices.Index(values, value)
+		if at < 0 || b.e.KL.OfReward() { // then no two arms have equal rewards
+			at = len(values)
+			values = append(values, value)
 		}
-		for i := range values {
-			if values[i] == value {
-				probabilities[i] += probability
-				return
-			}
-		}
-		values, probabilities = append(values, value), append(probabilities, probability)
+		b.takes = append(b.takes, take{arm, at, chance})
 	}
 	for a, arm := range b.arms {
 		switch {
 		case arm.Law == option.Bernoulli:
-			add(1, probs[a]*arm.Mean)
-			add(0, probs[a]*(1-arm.Mean))
+			add(a, 1, arm.Mean)
+			add(a, 0, 1-arm.Mean)
 		case arm.Law == option.Normal && arm.Std > 0:
 		default:
-			add(arm.Mean, probs[a])
+			add(a, arm.Mean, 1)
 		}
 	}
-	return probabilities
+	b.values = len(values)
+	return b.takes
 }
 
 func (b *base) Unevenness(probs []float64) float64 {

@@ -12,7 +12,7 @@ type pooled struct {
 	kept []pooledNode // see nodes; nil: not computed yet
 }
 
-func newPooled(c *Counts) advantage { return &pooled{ofGroup: ofGroup{c}} }
+func newPooled(c *Counts) advantage { return &pooled{ofGroup: ofGroup{Counts: c}} }
 
 // bound is c(1 − 1/G)/s of a step with one success, of all of them the least deviation.
 func (a *pooled) bound() float64 {

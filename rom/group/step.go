@@ -4,7 +4,7 @@ package group
 // all N = GB rewards of the step.
 type ofStep struct{ ofGroup }
 
-func newOfStep(c *Counts) advantage { return &ofStep{ofGroup{c}} }
+func newOfStep(c *Counts) advantage { return &ofStep{ofGroup{Counts: c}} }
 
 // moments returns the moments of a step as those of one group: variances are B times as large.
 // Given the number T of successes in the step the numbers S and F = G − S of a group are

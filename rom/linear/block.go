@@ -2,6 +2,7 @@ package linear
 
 import (
 	"math"
+	"sort"
 
 	"grposim/option"
 	"grposim/rom/scope"
@@ -168,13 +169,12 @@ func (b block) searchInterval(m *Mode) Threshold {
 	case b.behind > 0:
 		return b.mixed(CriticalInterval, m.System())
 	case m.frozen():
-		kappa, sums := m.Rate*m.Total(), newBlockSums(m.Momentum, 1)
-		for ; sums.k <= maxInterval; sums = sums.next() {
-			if kappa >= sums.threshold(m.Method) {
-				return KnownAt(float64(sums.k))
-			}
+		kappa := m.Rate * m.Total()
+		k := sort.Search(maxInterval, func(k int) bool { return kappa >= newBlockSums(m.Momentum, 1+k).threshold(m.Method) }) // which falls in K
+		if k == maxInterval {
+			return UpTo(maxInterval)
 		}
-		return UpTo(maxInterval)
+		return KnownAt(float64(1 + k))
 	}
 	// B^K and Σ_{j<K} B^j follow from those of K−1; once B^K has died out M no longer changes.
 	step, enter := m.inner(m.Rate)

@@ -52,7 +52,13 @@ func newBlockSums(mu float64, k int) blockSums {
 //	flip 2(1+μ^K)/(c(1+μ^K) − νs²),  Neimark–Sacker (1−μ^K)/(νs² − μ^K c),
 //
 // the latter only where it is positive, with c = a, ν = μ for the heavy ball and
-// c = K + μa, ν = μ² for Nesterov.
+// c = K + μa, ν = μ² for Nesterov. Both fall in K. The second is (1−μ)/(ν/(1−μ) − Kμ^K/(1−μ^K)), and
+// Kp/(1−p) falls, p = μ^K. With x = μp and g(p) = (1−p)²/(1+p) the first is
+// 2/(c − νg(p)/(1−μ)²), whose denominator grows from K to K + 1 by
+//
+//	(1−x)/(1−μ) − μ(g(x) − g(p))/(1−μ)² ≥ (1−x)/(1−μ) (1 − x(3+x)/(1+x)²) > 0
+//
+// for the heavy ball, because g(x) − g(p) ≤ (p−x)|g′(x)|, and for Nesterov by 1 and μ times that.
 func (b blockSums) threshold(method option.Method) float64 {
 	c, nu := b.gains(method)
 	flip := 2 * (1 + b.power) / (c*(1+b.power) - nu*b.s*b.s)

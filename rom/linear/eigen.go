@@ -5,6 +5,9 @@ import (
 	"math/cmplx"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -254,18 +257,27 @@ func Axes(m *mat.SymDense) (values []float64, vectors *mat.Dense) {
 
 // Form returns lᵀ M r.
 func Form(l []float64, m *mat.Dense, r []float64) float64 {
-	return mat.Inner(mat.NewVecDense(len(l), l), m, mat.NewVecDense(len(r), r))
+	sum := 0.0
+	for i, x := range l {
+		if x != 0 {
+			sum += x * floats.Dot(m.RawRowView(i), r)
+		}
+	}
+	return sum
 }
 
 // Within returns Qᵀ M Q.
 func Within(q *mat.Dense, m mat.Matrix) *mat.Dense {
-	var half, out mat.Dense
-	if _, symmetric := m.(mat.Symmetric); symmetric { // without a transposed copy
-		half.Mul(m, q)
-		out.Mul(half.T(), q)
-	} else {
-		half.Mul(q.T(), m)
-		out.Mul(&half, q)
+	rows, columns := q.Dims()
+	out := mat.NewDense(columns, columns, nil)
+	if plain, ok := m.(*mat.Dense); ok {
+		half := mat.NewDense(columns, rows, nil)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, q.RawMatrix(), plain.RawMatrix(), 0, half.RawMatrix())
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, half.RawMatrix(), q.RawMatrix(), 0, out.RawMatrix())
+		return out
 	}
-	return &out
+	var half mat.Dense // of a symmetric matrix without a transposed copy
+	half.Mul(m, q)
+	out.Mul(half.T(), q)
+	return out
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Skipping points before the rate falls finds the maximum that a look at every point does,
@@ -82,5 +84,67 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	}
 	if late < 20 {
 		t.Errorf("%d searches start late", late)
+	}
+}
+
+// Of a frozen mode, whose threshold falls in K, bisection finds the interval that the sums of each one do.
+func TestCriticalFrozenBlockAgainstEveryInterval(t *testing.T) {
+	r := rand.New(rand.NewPCG(91, 92))
+	long := 0
+	for range 300 {
+		s := &Mode{Stale: 1, Update: Update{Method: option.Method(r.IntN(2)), Rate: math.Exp(1 - 11*r.Float64()), Momentum: 1 - math.Exp(-7*r.Float64()), Lag: block{interval: 1}}}
+		sums := newBlockSums(s.Momentum, 1)
+		for last := math.Inf(1); s.Rate < sums.threshold(s.Method); sums = sums.next() {
+			if next := sums.threshold(s.Method); !(next < last) {
+				t.Fatalf("μ = %v, %v: threshold %v at K = %d, before %v", s.Momentum, s.Method, next, sums.k, last)
+			} else {
+				last = next
+			}
+		}
+		if got := s.threshold(CriticalInterval); got != KnownAt(float64(sums.k)) {
+			t.Errorf("%+v: critical interval %v, at every interval %d", s, got, sums.k)
+		}
+		if sums.k > 100 {
+			long++
+		}
+	}
+	if long < 50 {
+		t.Errorf("%d intervals are long", long)
+	}
+}
+
+// Rotate gives the bits of the plain sums, for all shapes of a matrix and numbers of entries.
+func TestRotateAgainstSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(93, 94))
+	for range 300 {
+		rows, columns, rest := 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(30)
+		a, tensor := mat.NewDense(rows, columns, normals(r, rows*columns, 1)), normals(r, columns*rest, 1)
+		got := new(Rotator).Rotate(a, tensor, make([]float64, rows*rest))
+		for j := range rest {
+			for i := range rows {
+				sum := 0.0
+				for c := range columns {
+					sum += a.At(i, c) * tensor[c*rest+j]
+				}
+				if got[j*rows+i] != sum {
+					t.Fatalf("%d×%d, %d entries: %v, want %v", rows, columns, rest, got[j*rows+i], sum)
+				}
+			}
+		}
+	}
+}
+
+// However many steps doubling passes, it takes the memory of one, and a form takes none.
+func TestMemoryOfAPassage(t *testing.T) {
+	a := mat.NewDense(3, 3, []float64{0.9, 0.1, -0.1, -0.2, 0.5, -0.1, 0, 0, 1})
+	memory := func(steps int) float64 {
+		return testing.AllocsPerRun(10, func() { after(a, a, a, steps) })
+	}
+	if few, many := memory(2), memory(1023); many > few {
+		t.Errorf("%v allocations for 1023 steps, %v for 2", many, few)
+	}
+	x := []float64{1, 2, 3}
+	if n := testing.AllocsPerRun(10, func() { Form(x, a, x) }); n > 0 {
+		t.Errorf("%v allocations of a form", n)
 	}
 }

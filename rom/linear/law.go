@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -53,10 +55,16 @@ func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 
 // Congruence returns A X Aᵀ.
 func Congruence(a, x *mat.Dense) *mat.Dense {
-	var left, out mat.Dense
-	left.Mul(a, x)
-	out.Mul(&left, a.T())
-	return &out
+	rows, columns := a.Dims()
+	out := mat.NewDense(rows, rows, nil)
+	congruence(out, mat.NewDense(rows, columns, nil), a, x)
+	return out
+}
+
+// congruence is Congruence into out, by way of A X in half.
+func congruence(out, half, a, x *mat.Dense) {
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a.RawMatrix(), x.RawMatrix(), 0, half.RawMatrix())
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, half.RawMatrix(), a.RawMatrix(), 0, out.RawMatrix())
 }
 
 // Law is the stationary law of a System s′ = A s + Γ ξ, s the state of step.
@@ -70,8 +78,10 @@ type Law struct {
 	// start is the covariance of the state at the end of a period, without the position that a
 	// refresh drops.
 	start *mat.Dense
-	// powers are M, M², M⁴, … of the monodromy matrix, as far as they have been needed.
+	// powers are M, M², M⁴, … of the monodromy matrix, as far as they have been needed, and cycle is stateSum of a whole period; nil:
+	// it has not been.
 	powers []*mat.Dense
+	cycle  *mat.Dense
 }
 
 // Law returns the stationary law; ok is false where Lyapunov finds none.
@@ -109,18 +119,27 @@ type passage struct {
 //
 //	S_{n+1} = X + A S_n Aᵀ + n Q,   S_{2n} = S_n + A^n S_n A^nᵀ + n W_n
 func after(a, x, q *mat.Dense, steps int) passage {
-	p := passage{x, a, q, x}
+	p := passage{x, mat.DenseCopyOf(a), mat.DenseCopyOf(q), mat.DenseCopyOf(x)}
+	size, _ := a.Dims()
+	half, more := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
+	// pass sets y to first + B y Bᵀ + n c.
+	pass := func(y, first, b *mat.Dense, n float64, c *mat.Dense) {
+		congruence(more, half, b, y)
+		start, by, times, out := first.RawMatrix().Data, more.RawMatrix().Data, c.RawMatrix().Data, y.RawMatrix().Data
+		for i, v := range times {
+			out[i] = n*v + by[i] + start[i]
+		}
+	}
 	for bit, n := bits.Len(uint(steps))-2, 1.0; bit >= 0; bit-- {
-		var square, next mat.Dense
-		p.sum = plus(p.sum, Congruence(p.power, p.sum), n, p.noise)
-		p.noise = plus(p.noise, Congruence(p.power, p.noise), 0, p.noise)
-		square.Mul(p.power, p.power)
-		p.power = &square
+		pass(p.sum, p.sum, p.power, n, p.noise)
+		pass(p.noise, p.noise, p.power, 0, p.noise)
+		more.Mul(p.power, p.power)
+		more, p.power = p.power, more
 		if n *= 2; steps>>bit&1 == 1 {
-			p.sum = plus(x, Congruence(a, p.sum), n, q)
-			p.noise = plus(q, Congruence(a, p.noise), 0, q)
-			next.Mul(a, p.power)
-			p.power = &next
+			pass(p.sum, x, a, n, q)
+			pass(p.noise, q, a, 0, q)
+			more.Mul(a, p.power)
+			more, p.power = p.power, more
 			n++
 		}
 	}
@@ -150,14 +169,22 @@ func (s *Law) MeanSquares(rows *mat.Dense) []float64 {
 	return means
 }
 
-// stateSum returns the sum of the covariance of the state over the first phases of a period, as many as given.
+// stateSum returns the sum of the covariance of the state over the first phases of a period, as many as given. Nothing may write into it.
 func (s *Law) stateSum(phases int) *mat.Dense {
+	whole := phases == s.Lag.Period()
+	if whole && s.cycle != nil {
+		return s.cycle
+	}
 	x := s.entered(s.refreshed(s.start))
 	if phases == 0 {
 		x.Zero()
 		return x
 	}
-	return after(s.inside, x, s.fresh, phases).sum
+	sum := after(s.inside, x, s.fresh, phases).sum
+	if whole {
+		s.cycle = sum
+	}
+	return sum
 }
 
 // jointSum is stateSum of (x, x_old).

@@ -21,6 +21,14 @@ func (sums *Rotator) Rotate(a *mat.Dense, t, space []float64) []float64 {
 	if rest < long {
 		for r := range rows {
 			row := raw.Data[r*raw.Stride:][:columns]
+			if columns == 3 { // of two arms in a block
+				a, b, c := row[0], row[1], row[2]
+				y, z := t[rest:][:rest], t[2*rest:][:rest]
+				for j, x := range t[:rest] {
+					out[j*rows+r] = 0 + a*x + b*y[j] + c*z[j]
+				}
+				continue
+			}
 			for j := range rest {
 				sum, at := 0.0, j
 				for _, x := range row {
