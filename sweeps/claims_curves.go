@@ -432,11 +432,10 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, p
 	}
-	r := m.along(c, params, rom.Reward)
-	if theory.Unbounded(r) {
+	r := theory.ComeToRest(m.along(c, params, rom.Reward), theory.ComparedSteps(&c.Settings), func() *theory.AtRest {
 		s := m.settings(c)
-		r = theory.ComeToRest(r, m.atRest(&s))
-	}
+		return m.atRest(&s)
+	})
 	cv.follow(c, r)
 	p.Kind = cmp.Or(p.Kind, r.Kind)
 	p.Because = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -110,8 +111,8 @@ func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params
 			path.Scope.Because = because
 			continue
 		}
-		if known[n] == rom.Reward && Unbounded(&r) {
-			r = *ComeToRest(&r, cache.Stationary(s))
+		if known[n] == rom.Reward {
+			r = *ComeToRest(&r, steps, func() *AtRest { return cache.Stationary(s) })
 		}
 		path.Steps, path.Scope.In = steps, true
 		path.Reward, path.Deviation, path.Neglected, path.strata = r.Mean, r.Deviation, r.Neglected, r.Strata
@@ -160,17 +161,16 @@ func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.
 	return because
 }
 
-// Unbounded reports whether the spread of runs on a path has no finite prediction from some step
-// on, while J on the mean field is known.
-func Unbounded(r *rom.Path) bool {
-	return r.Neglected != nil && r.Field != nil && math.IsInf(r.Neglected[len(r.Neglected)-1], 1)
-}
-
-// ComeToRest completes a path that is Unbounded: where the mean field has come to rest, the runs are
-// predicted to be in the stationary state of p. That neglects what the prediction of the
-// stationary mean does, its whole shift by the noise, and what the mean field still moves. It
-// returns the path itself where the stationary state is not known.
-func ComeToRest(r *rom.Path, at *AtRest) *rom.Path {
+// ComeToRest bounds the sizes of a path, which is known at the given steps, by those of the stationary state, where the
+// path has come to rest: runs are there but for what the stationary mean neglects, its whole shift by the noise, and
+// what is still on its way (stillMoving). A mean without a finite size becomes that of the stationary state. Other means
+// stay, with at most that size and their distance from it: along a path the largest size of the transient, of noise that
+// runs forget, counts to the end. The path itself is returned where it has no sizes, or the stationary state is not known.
+func ComeToRest(r *rom.Path, steps []int, stationary func() *AtRest) *rom.Path {
+	if r.Neglected == nil || r.Field == nil {
+		return r
+	}
+	at := stationary()
 	p := at.prediction
 	if at.Scope().Out() || p.Moments.RewardShift == nil {
 		return r
@@ -178,12 +178,18 @@ func ComeToRest(r *rom.Path, at *AtRest) *rom.Path {
 	rest := *r
 	rest.Mean, rest.Neglected, rest.Deviation = slices.Clone(r.Mean), slices.Clone(r.Neglected), slices.Clone(r.Deviation)
 	variance := at.Variance()
-	left, shift := 0.0, *p.Moments.RewardShift
-	for i := len(r.Field) - 1; i >= 0 && math.IsInf(r.Neglected[i], 1); i-- {
-		if left = max(left, math.Abs(r.Field[i]-p.FixedPoint.Reward)); math.IsNaN(r.Field[i]) {
-			break
+	shift := *p.Moments.RewardShift
+	mean, moving := p.FixedPoint.Reward+shift, stillMoving(r.Field, steps, p.FixedPoint.Reward)
+	for i, moves := range moving {
+		size := p.Neglected.RewardMean + math.Abs(shift) + moves
+		if !math.IsInf(r.Neglected[i], 1) {
+			rest.Neglected[i] = min(r.Neglected[i], size+math.Abs(r.Mean[i]-mean))
+			continue
 		}
-		rest.Mean[i], rest.Neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
+		if math.IsInf(size, 1) {
+			continue
+		}
+		rest.Mean[i], rest.Neglected[i] = mean, size
 		if rest.Deviation != nil {
 			rest.Deviation[i] = math.NaN()
 			if !variance.Judged(variance.Value).Out() {
@@ -192,4 +198,32 @@ func ComeToRest(r *rom.Path, at *AtRest) *rom.Path {
 		}
 	}
 	return &rest
+}
+
+// stillMoving bounds, at each of the steps t, how far from rest, where J is as given, the mean of runs is that follow the
+// mean field of J, which is NaN where it is not known. With m(s) the largest distance of the field from rest from step s on,
+//
+//	min over s ≤ t of m(s) + m(0) e^{1 − t/s}
+//
+// because runs that noise holds on a plateau leave it one after the other: of those that have not when the field is at
+// rest, a share of 1 − 1/e in each further s steps.
+func stillMoving(field []float64, steps []int, rest float64) []float64 {
+	moves := slices.Clone(field)
+	after := 0.0
+	for i, x := range slices.Backward(moves) {
+		if after = max(after, math.Abs(x-rest)); math.IsNaN(x) {
+			after = math.Inf(1)
+		}
+		moves[i] = after
+	}
+	moving := make([]float64, len(field))
+	for i, t := range steps {
+		moving[i] = moves[0]
+		for k, s := range steps[:i+1] {
+			if s > 0 && moves[k] < moving[i] {
+				moving[i] = min(moving[i], moves[k]+moves[0]*fp.Exp(1-float64(t)/float64(s)))
+			}
+		}
+	}
+	return moving
 }
