@@ -212,13 +212,17 @@ func (l *linearization) skewShift(o option.Optimizer) (size float64) {
 	total.Mul(mat.NewDiagDense(len(gain), gain), total)
 	along, gradient := mat.NewVecDense(len(gain)-1, nil), l.rewardGradient()
 	if along.SolveVec(linear.Within(l.q, total).T(), mat.NewVecDense(len(gradient), gradient)) != nil {
-		return math.Inf(1)
+		return math.Inf(1) // a direction that nothing holds may move J by any amount
 	}
 	c := (1 - o.Beta1) * (1 - o.Beta2) / (1 - o.Beta1*o.Beta2)
 	for a, h := range gain {
-		if v := l.noise.At(a, a); v > 0 {
-			force := min(c*math.Sqrt(kurtoses[a]-1)*v*h/2, v/o.Epsilon)
-			size += math.Abs(h*mat.Dot(l.q.RowView(a), along)) * force
+		v, moves := l.noise.At(a, a), math.Abs(h*mat.Dot(l.q.RowView(a), along))
+		if v > 0 && moves > 0 {
+			force := v / o.Epsilon
+			if skew := c * math.Sqrt(kurtoses[a]-1) * v * h / 2; skew < force { // a kurtosis may be NaN
+				force = skew
+			}
+			size += moves * force
 		}
 	}
 	return size

@@ -47,6 +47,7 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 		p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough to tell whether a path comes back
 	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
+	// Weights without bounds need no largest ratio, which takes a walk over the phases.
 	if bound := math.Log1p(weight.Range(&p.Importance)); !math.IsInf(bound, 1) && bound < escapeDeviations*largestRatio(law) {
 		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times
 		// those of the mean force κx at one deviation x, and a fast mode makes longer ones. From so far

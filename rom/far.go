@@ -64,7 +64,10 @@ func (l *linearization) far(sigma *mat.Dense, rate float64) (largest scope.Sizes
 		return largest
 	}
 	defer l.model.law.Leave()()
-	kurtoses := l.armKurtoses()
+	var kurtoses []float64 // of the arms' forces, for the bursts of a largest norm
+	if l.model.limited() {
+		kurtoses = l.armKurtoses()
+	}
 	onPolicy := linear.NewLag(&l.Lag).OnPolicy()
 	for a := range l.logits {
 		arm := l.q.RawRowView(a)
@@ -76,10 +79,12 @@ func (l *linearization) far(sigma *mat.Dense, rate float64) (largest scope.Sizes
 		ray.MulVec(sigma, mat.NewVecDense(n, arm))
 		ray.ScaleVec(1/deviation, &ray)
 		changed, weight := l.alongRay(arm, ray.RawVector().Data, deviation)
-		if wider := 1 + (kurtoses[a]/3-1)*fp.Tanh(rate); l.model.limited() && kurtoses[a] > fewPush && wider < math.Inf(1) {
-			ray.ScaleVec(math.Sqrt(wider), &ray)
-			inBursts, _ := l.alongRay(arm, ray.RawVector().Data, math.Sqrt(wider)*deviation)
-			changed = changed.Max(inBursts.Times(1/wider, 1/wider, 1/wider))
+		if kurtoses != nil && kurtoses[a] > fewPush {
+			if wider := 1 + (kurtoses[a]/3-1)*fp.Tanh(rate); wider < math.Inf(1) {
+				ray.ScaleVec(math.Sqrt(wider), &ray)
+				inBursts, _ := l.alongRay(arm, ray.RawVector().Data, math.Sqrt(wider)*deviation)
+				changed = changed.Max(inBursts.Times(1/wider, 1/wider, 1/wider))
+			}
 		}
 		switch {
 		case l.model.limited() || onPolicy && weight > tailWeight:

@@ -100,7 +100,7 @@ func (l *linearization) averageError(o option.Optimizer, steps float64) float64 
 	return largest
 }
 
-// armKurtoses returns kurtosis of the force on the logit of each arm, of arms that are not merged.
+// armKurtoses returns the kurtosis of the force on the logit of each arm; merged arms count as one.
 // A group whose rewards differ exerts one only if the arm has some of its samples and not all:
 // advantages add to 0.
 func (l *linearization) armKurtoses() []float64 {

@@ -219,11 +219,11 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (m
 	return mean, variance
 }
 
-// maxSecondOrder bounds the work of the second order in multiplications, about half a second.
+// maxSecondOrder bounds the work of the second order, as secondOrderWork estimates it, to less than half a second.
 const maxSecondOrder = 1e9
 
-// secondOrderWork estimates the multiplications that newSecondOrder takes: those of its
-// tensors of rank 3.
+// secondOrderWork bounds the multiplications that newSecondOrder takes: those of its tensors of rank 3, one walk over
+// the phases for each of them, where one pass does.
 func secondOrderWork(law *linear.Law) float64 {
 	size, _ := law.A.Dims()
 	free, _ := law.Monodromy().Dims()

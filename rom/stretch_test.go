@@ -32,7 +32,7 @@ func TestStretchIsItsSteps(t *testing.T) {
 		curved = append(curved, symmetric().RawMatrix().Data...)
 	}
 	curved = new(linear.Rotator).Rotate(linear.Identity(size), curved, make([]float64, len(curved)))
-	skew := linear.Transform(mat.NewDense(size, size, normals(size*size, 1)), 3, linear.Transform(linear.Identity(size), 3, diagonal(size)))
+	skew := linear.Transform(mat.NewDense(size, size, normals(size*size, 1)), 3, diagonal(size))
 	f := mat.NewDense(size, size, normals(size*size, 0.4))
 	step := newStretch(f, symmetric(), curved, slope, [][]float64{skew, diagonal(size)})
 	for _, count := range []int{1, 2, 3, 7, 50} {

@@ -117,7 +117,7 @@ func TestCriticalFrozenBlockAgainstEveryInterval(t *testing.T) {
 func TestRotateAgainstSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(93, 94))
 	for range 300 {
-		rows, columns, rest := 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(30)
+		rows, columns, rest := 1+r.IntN(5), 1+r.IntN(5), []int{1 + r.IntN(30), 100 + r.IntN(200)}[r.IntN(2)]
 		a, tensor := mat.NewDense(rows, columns, normals(r, rows*columns, 1)), normals(r, columns*rest, 1)
 		got := new(Rotator).Rotate(a, tensor, make([]float64, rows*rest))
 		for j := range rest {

@@ -146,15 +146,6 @@ func after(a, x, q *mat.Dense, steps int) passage {
 	return p
 }
 
-// plus returns a + b + n c.
-func plus(a, b *mat.Dense, n float64, c *mat.Dense) *mat.Dense {
-	var sum mat.Dense
-	sum.Scale(n, c)
-	sum.Add(&sum, b)
-	sum.Add(&sum, a)
-	return &sum
-}
-
 // end returns the covariance after the steps.
 func (p *passage) end() *mat.Dense { return add(Congruence(p.power, p.x), p.noise) }
 

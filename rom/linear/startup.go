@@ -84,7 +84,9 @@ func (s *Law) Over(from, to int) *mat.Dense {
 	if !started {
 		from, to = 0, period
 	}
-	sum := plus(s.jointSum(to%period), mat.NewDense(2*s.Dim(), 2*s.Dim(), nil), float64(to/period-from/period), s.jointSum(period))
+	sum := &mat.Dense{}
+	sum.Scale(float64(to/period-from/period), s.jointSum(period))
+	sum.Add(sum, s.jointSum(to%period))
 	sum.Sub(sum, s.jointSum(from%period))
 	if started {
 		earlier, later := s.missing(s.start, s.Places(), from, to)
