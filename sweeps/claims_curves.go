@@ -111,6 +111,9 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 // error of a mean.
 func (m *model) fewKicks(c *Cell, steps int) scope.Reason {
 	s := m.settings(c)
+	if s.Estimator.GroupSize == option.Infinite {
+		return scope.Reason{}
+	}
 	params := theory.Params(&s, m.fault.Scale)
 	_, point, reached := m.way(params, c.start)
 	return theory.FewKicks(params, &s, c.start, point, reached, steps)

@@ -47,7 +47,7 @@ const (
 	settlingRate = 1.2e9
 )
 
-// The memory of a sweep in bytes, a quarter of which is garbage, beside 19 MB that the program lets gather: fitted to the
+// The memory of a sweep in bytes, a quarter of which is garbage, and 19 MB for what the program lets gather besides: fitted to the
 // largest resident memory of the sweeps in docs/scale.md.
 const (
 	leastMemory      = 62e6  // of any: the program, a picture, and garbage

@@ -32,7 +32,7 @@ type evidence struct {
 	failure  error              // the first error in reading a trajectory, or of the context; nil: none
 	part     func() (more bool) // called before each set of cells is judged; false: stop
 	workers  int                // number of goroutines that judge, at least 1
-	others   []*theory.Cache    // of those beside the first, which find their equilibria again
+	others   []*theory.Cache    // of the goroutines beside the first, kept from one call to the next
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {

@@ -216,6 +216,9 @@ func stillMoving(field []float64, steps []int, rest float64) []float64 {
 		}
 		moves[i] = after
 	}
+	if math.IsInf(moves[0], 1) {
+		return slices.Repeat(moves[:1], len(field))
+	}
 	moving := make([]float64, len(field))
 	for i, t := range steps {
 		moving[i] = moves[0]
