@@ -301,8 +301,8 @@ func (b *bracket) lowest() float64 {
 	return b.low
 }
 
-// SearchSteps returns an estimate of the replica-steps of the cell's location search, 0
-// if it has none, where it will measure a stiffness: for all values of the ladder and the
+// SearchSteps returns an estimate of the replica-steps of the cell's location search if it measures the given
+// stiffness, 0 if the cell has no search: for all values of the ladder and the
 // halvings after them, two replicas for the shortest run of a trial each. With sampled
 // groups that is most often too much: the search ends at the event, and pairs that have grown or decayed end.
 func (c *Cell) SearchSteps(stiffness float64) float64 {

@@ -11,8 +11,8 @@ import (
 )
 
 // plainSteps runs the steps of a batch at which nothing is observed, of a cell with two arms and one
-// group a step. No vector lives across a call in its methods: it would be stored where it crosses a
-// cache line, and the processor waits for such a vector.
+// group a step. In addPack and move no vector lives across a call: it would be stored where it crosses
+// a cache line, and the processor waits for such a vector.
 type plainSteps struct {
 	*vectorBatch
 	*plainConstants

@@ -60,9 +60,7 @@ func (b *vectorBatch) updatePolicies(t int) { b.accept(b.now.softmax(b.nextLogNo
 // accept takes the policies after step t, of which softmax returned the given number.
 func (b *vectorBatch) accept(inverse vector, t int) {
 	b.onPolicy = false
-	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
-		b.diverge(diverged, t)
-	}
+	b.diverge(inverse.IsNaN().ToBits(), t)
 	if b.ReferenceUpdate.Moves(t) {
 		b.moveReference()
 	}
@@ -78,6 +76,9 @@ func (v *vectorCell) nextLogNorm(p *vectorPolicies, t int) *floats {
 
 // diverge notes the replicas that diverge in step t, as bits.
 func (b *vectorBatch) diverge(diverged uint8, t int) {
+	if diverged == 0 {
+		return
+	}
 	for i, r := range b.replicas {
 		if diverged>>i&1 != 0 && r.divergedAt == running {
 			r.divergedAt = t + 1

@@ -32,8 +32,11 @@ var spare []byte
 
 // paceCollector tells the collector of garbage how long to wait.
 func paceCollector() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	debug.SetGCPercent(garbage)
+	if os.Getenv("GOMEMLIMIT") == "" { // which counts spare
 		spare = make([]byte, leastGarbage*100/garbage)
 	}
 }

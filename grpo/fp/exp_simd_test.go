@@ -10,7 +10,7 @@ import (
 	"simd/archsimd"
 )
 
-// ExpBelowLanes has the bits of Exp, also beyond the ends of its range, and the sums of
+// ExpBelowLanes and ExpLanes have the bits of Exp, also beyond the ends of its range, the former the sums of
 // ExpBelow.
 func TestExpBelowLanesIsExp(t *testing.T) {
 	if !archsimd.X86.AVX512() {
@@ -26,9 +26,14 @@ func TestExpBelowLanesIsExp(t *testing.T) {
 	var sum, want [8]float64
 	ExpBelowLanes(y, x, archsimd.BroadcastFloat64x8(0.5)).Store(&sum)
 	for a := range x {
+		var alone [8]float64
+		ExpLanes(archsimd.LoadFloat64x8(&x[a]).Sub(archsimd.BroadcastFloat64x8(0.5))).Store(&alone)
 		for i, x := range x[a] {
 			e := Exp(x - 0.5)
 			want[i] += e
+			if math.Float64bits(alone[i]) != math.Float64bits(e) && !(math.IsNaN(alone[i]) && math.IsNaN(e)) {
+				t.Fatalf("alone e^(%x − 0.5) is %x, want %x", x, alone[i], e)
+			}
 			if math.Float64bits(y[a][i]) != math.Float64bits(e) && !(math.IsNaN(y[a][i]) && math.IsNaN(e)) {
 				t.Fatalf("e^(%x − 0.5) is %x, want %x", x, y[a][i], e)
 			}
