@@ -41,7 +41,8 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
-	if past := int(math.Ceil(grpo.LagAge(&cell.Lag))) / t.period; past > 1 || cell.Lag.Kind != option.Block {
+	older := cell.Lag.Kind == option.Random && grpo.StoredPolicies(&cell.Lag, t.cell.Run.Steps) > 2 // than the last step's, which velocity tells
+	if past := int(math.Ceil(grpo.LagAge(&cell.Lag))) / t.period; past > 1 || older || cell.Lag.Kind == option.Delay {
 		t.transient = min(transientDelays*past, t.periods/2)
 	}
 	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
@@ -79,7 +80,7 @@ func momentum(o option.Optimizer) float64 {
 const minTolerance = 1e-6
 
 // transientDelays is the number of delays in which the modes beyond the dominant two
-// decay by several powers of ten each. A delay of τ steps has τ−1 of them, random ages as many as the oldest, or
+// decay by several powers of ten each. A delay of τ steps has τ−1 of them, random ages one fewer than the oldest, or
 // one where they are geometric; under block lag two arms have none.
 const transientDelays = 10
 
