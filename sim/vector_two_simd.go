@@ -27,7 +27,7 @@ type plainConstants struct {
 	rewards                 [2]floats
 }
 
-// pairGroup is what a step takes of a group of two arms.
+// pairGroup holds the sums of a group of two arms.
 type pairGroup struct {
 	positive, negative [2]floats   // sums of advantages by arm
 	equal              draw.Vector // −1 where all rewards are equal, else 0

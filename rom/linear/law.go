@@ -107,7 +107,7 @@ func (s *System) Law() (law Law, ok bool) {
 	return law, ok
 }
 
-// passage is what a number n of steps s′ = A s + ξ make of a state of the covariance X.
+// passage holds the result of n steps s′ = A s + ξ from a state of the covariance X.
 type passage struct {
 	x     *mat.Dense // X
 	power *mat.Dense // A^n
