@@ -41,24 +41,15 @@ func (p *Packs) drawPair(samples int) {
 		p.drawNarrowPair(all)
 		return
 	}
-	p.skip(firstBits)
-	p.take(&p.armBits)
-	p.skip(firstBits)
-	p.take(&p.meanBits)
+	p.read(samples)
 	p.drawWidePair(all)
 }
 
 // drawNarrowPair is drawPair for at most 16 lanes.
 func (p *Packs) drawNarrowPair(lanes uint64) {
-	v, all, bound := p.pairs, fp.Integers(lanes), archsimd.LoadUint64x8(&p.bounds[0])
-	s0, s1, s2, s3 := p.load()
-	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	c, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	d, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	p.store(s0, s1, s2, s3)
-	p.count(fp.Integers(4))
-	first, undecided := narrowCompareVectors(a, b, bound, all)
+	a, b, c, d := p.nextFour()
+	v, bound := p.pairs, archsimd.LoadUint64x8(&p.bounds[0])
+	first, undecided := narrowCompareVectors(a, b, bound, fp.Integers(lanes))
 	c.Store(&p.meanBits[0])
 	d.Store(&p.meanBits[1])
 	p.finishPairArms(first, undecided, bound.ShiftAllLeft(firstBits), fp.Integers(lanes), sureOfNarrow)

@@ -87,15 +87,9 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 // drawFew is DrawPairs of at most eight samples. Few of their numbers need further words.
 func (p *Packs) drawFew(samples int, means [][2]uint64, rows *Vector) {
 	p.skip(4)
+	a, b, c, d := p.nextFour()
 	x, y := gather(means, rows)
 	all, zero, one := fp.Integers(^uint64(0)>>(MaxLanes-uint(samples))), fp.Integers(0), fp.Integers(1)
-	s0, s1, s2, s3 := p.load()
-	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	c, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	d, s0, s1, s2, s3 := next(s0, s1, s2, s3)
-	p.store(s0, s1, s2, s3)
-	p.count(fp.Integers(4))
 	bound, late := archsimd.LoadUint64x8(&p.bounds[0]), fp.Integers(2*firstBits)
 	first, undecided := fewCompareVectors(a, b, bound, all)
 	rest := bound.ShiftLeft(late)

@@ -144,6 +144,18 @@ func (s *Streams) Next() archsimd.Uint64x8 {
 	return word
 }
 
+// nextFour takes four words from every stream.
+func (s *Streams) nextFour() (a, b, c, d vector) {
+	s0, s1, s2, s3 := s.load()
+	a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+	b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+	c, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+	d, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+	s.store(s0, s1, s2, s3)
+	s.count(fp.Integers(4))
+	return a, b, c, d
+}
+
 // NextWhere takes a word from the given streams. The other words are arbitrary.
 func (s *Streams) NextWhere(where mask) vector {
 	s0, s1, s2, s3 := s.load()
