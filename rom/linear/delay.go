@@ -179,10 +179,13 @@ func (d delay) mixed(of Event, s *System) Threshold {
 //
 // which has n(τ+2) zeros: all lie inside if det D turns by 2nπ as z = e^{iw} goes from 1
 // to −1, and each outside takes π from that at least. Steps in w, which are small against the
-// turns of z^{−τ} in n modes, are halved until det D turns by less than a right angle. Where
-// multipliers are all but on the circle, or two next to it together, or det D overflows, the
-// answer may be a wrong false, but not a wrong true.
+// turns of z^{−τ} in n modes, are halved until det D turns by less than a right angle. From 1
+// they begin small and double: multipliers of slow modes lie so close to 1 that four of them
+// would turn det D by all of 2π within one step. Where multipliers are all but on the circle,
+// or two next to it together, or det D overflows, the answer may be a wrong false, but not a
+// wrong true.
 func (s *System) delayStable() bool {
+	const closest = 1e-9
 	n, lag := s.Dim(), s.Lag.(delay)
 	m := newComplexMatrix(n)
 	mu, advance := complex(s.Momentum, 0), 0i
@@ -207,7 +210,7 @@ func (s *System) delayStable() bool {
 		if math.Abs(angle) < math.Pi/2 || math.IsNaN(angle) {
 			return angle
 		}
-		if !(to-from > 1e-9) {
+		if !(to-from > closest) {
 			return math.NaN()
 		}
 		middle := (from + to) / 2
@@ -218,12 +221,12 @@ func (s *System) delayStable() bool {
 		}
 		return angle
 	}
-	steps := 16 + 4*n*(lag.steps+2)
-	step, last, sum := math.Pi/float64(steps), direction(0), 0.0
-	for i := 0; i < steps && !math.IsNaN(sum); i++ {
-		now := direction(float64(i+1) * step)
-		sum += turn(float64(i)*step, float64(i+1)*step, last, now)
-		last = now
+	step, last, sum := math.Pi/float64(16+4*n*(lag.steps+2)), direction(0), 0.0
+	for w := 0.0; w < math.Pi && !math.IsNaN(sum); {
+		to := min(w+min(max(w, closest), step), math.Pi)
+		now := direction(to)
+		sum += turn(w, to, last, now)
+		w, last = to, now
 	}
 	return math.Abs(sum-2*float64(n)*math.Pi) < 1
 }

@@ -101,6 +101,14 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	if stable < 200 || unstable < 200 {
 		t.Errorf("%d maps are stable, %d unstable", stable, unstable)
 	}
+	// At a small learning rate all modes are slow, with multipliers next to 1.
+	for i := range 40 {
+		l := mixedDelay(r, 1+i%10, 0.1, 0.1, 15)
+		l.Rate = 1e-3 * math.Pow(0.1, 3*r.Float64())
+		if got, size := l.delayStable(), Radius(l.Monodromy()); got != (size < 1) {
+			t.Errorf("%+v: %v with a spectral radius of 1 − %g", l, got, 1-size)
+		}
+	}
 	// Two equal modes next to the circle may hide each other, but nothing unstable is stable.
 	for _, excess := range []float64{-1e-9, 1e-9} {
 		s := &Mode{Stale: 1, Update: Update{Lag: delay{steps: 5}}}
