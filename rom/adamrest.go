@@ -57,7 +57,7 @@ const (
 
 // settledMotion returns the linear dynamics under Adam whose second moment v is that of its own
 // stationary law, v_a = T_a(v) = Var g_a + E(Λ_f x + Λ_s x_old)_a² averaged over the phases; nil where none is found, as
-// at a fixed point that is unstable at every learning rate, and for states of more than largestSettled coordinates. held is the
+// at a fixed point that is unstable at every learning rate, where a direction is slow, and for states of more than largestSettled coordinates. held is the
 // dynamics with the second moments of the noise.
 //
 // Along a ray of v the right side falls, and it is +∞ below the v at which the dynamics becomes stable, so
@@ -66,7 +66,7 @@ const (
 // distance, so that these are smooth there.
 func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
 	arms := len(l.count)
-	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
+	if oldest, _ := held.Whole.Lag.Stored(); held.slow != nil || held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
 		return nil
 	}
 	moment := make([]float64, arms)
@@ -164,20 +164,19 @@ func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o opt
 	return m, second
 }
 
-// missingUnderAdam returns the relative size of Var J that a linear law leaves out as far as it is not the second order, and the sizes of the other numbers.
-func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, law *linear.Law) (missing float64, moment scope.Sizes) {
-	missing = l.adamError(o, law, *d.SpectralRadius)
-	return missing, d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
+// missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the given share of itself.
+func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, missing float64) scope.Sizes {
+	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
 }
 
-// byMeanSteps replaces the linear law, of the given Var J and the given bound of the second order, by that of the mean steps, if there is one and it leaves out
-// less of Var J.
-func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, law *linear.Law, reward float64, bound scope.Sizes) bool {
-	missing, moment := l.missingUnderAdam(&prediction.LeadingOrder, o, law)
+// byMeanSteps replaces the linear law, of which Var J misses the share missing and by its second order bound, by that of the mean steps, if there is one and it
+// leaves out less of Var J.
+func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, missing, bound float64) bool {
 	x := l.stepLaw(&o)
-	if x == nil || !(x.size() < missing+bound.RewardVariance/reward) {
+	if x == nil || !(x.size() < missing+bound) {
 		return false
 	}
+	moment := l.missingUnderAdam(&prediction.LeadingOrder, o, missing)
 	moment.RewardVariance = x.follows
 	prediction.Neglected.Add(scope.SecondMoment, moment)
 	prediction.Neglected.Add(scope.HigherOrder, x.addTo(l, prediction))
@@ -185,12 +184,12 @@ func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, 
 	return true
 }
 
-// boundedUnderAdam adds what a linear law with the given Var J and largest variance of a gap leaves out where there is no law of second order. It takes higher, the
-// bound of the second order, and returns what counts as that.
-func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, reward, gap float64, higher scope.Sizes) scope.Sizes {
+// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and largest variance of a gap leaves out where there is no law of second
+// order. It takes higher, the bound of the second order, and returns what counts as that.
+func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {
 	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
-	missing, moment := l.missingUnderAdam(&prediction.LeadingOrder, o, law)
+	moment := l.missingUnderAdam(&prediction.LeadingOrder, o, missing)
 	moment.RewardVariance, moment.RewardMean = reward*missing, l.skewShift(o)
 	prediction.Neglected.Add(scope.SecondMoment, moment)
 	higher.RewardMean /= max(1-missing, 0)
@@ -210,7 +209,8 @@ func (l *linearization) skewShift(o option.Optimizer) (size float64) {
 	gain, total, kurtoses := l.adamGain(o), &mat.Dense{}, l.armKurtoses()
 	total.Add(l.fresh, l.stale)
 	total.Mul(mat.NewDiagDense(len(gain), gain), total)
-	along, gradient := mat.NewVecDense(len(gain)-1, nil), l.rewardGradient()
+	gradient := l.rewardGradient()
+	along := mat.NewVecDense(len(gradient), nil)
 	if along.SolveVec(linear.Within(l.q, total).T(), mat.NewVecDense(len(gradient), gradient)) != nil {
 		return math.Inf(1) // a direction that nothing holds may move J by any amount
 	}

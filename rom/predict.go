@@ -660,11 +660,11 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 		noise.Because = scope.AdamEscapes.Because(a.EscapeLearningRate, LeastEscape*a.EscapeLearningRate)
 		return
 	}
-	whole, slow := l, m
-	rate := d.RelaxationRate
+	whole, slow, moving := l, m, d
 	if m.slow != nil {
 		l, m = m.slow.at, m.slow.motion
-		rate = multipliersAlone(m.Dynamics).RelaxationRate
+		apart := multipliersAlone(m.Dynamics)
+		moving = &apart
 	}
 	law, ok := m.Whole.Law()
 	if !ok {
@@ -710,10 +710,11 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	if second != nil {
 		higher = second.addMoments(l, prediction, &law, reward)
 	} else if p.Optimizer.Kind == option.Adam {
-		if l.byMeanSteps(prediction, p.Optimizer, &law, reward, higher) {
+		missing := l.adamError(p.Optimizer, &law, *moving.SpectralRadius)
+		if whole.byMeanSteps(prediction, p.Optimizer, missing, higher.RewardVariance/reward) {
 			return
 		}
-		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, reward, gap, higher)
+		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, missing, reward, gap, higher)
 	} else if prediction.Moments.Because = p.notDerived(secondOrderLaw); m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out() {
 		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}
@@ -722,7 +723,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 		neglected.Add(scope.SlowModes, slow.slow.neglect(whole, slow, reward))
 	}
 	perStep := math.Inf(1)
-	if rate != nil {
+	if rate := moving.RelaxationRate; rate != nil {
 		perStep = *rate
 	}
 	rounded := l.rounding() + reward*roundedTerm/perStep // the series of the law has 1/rate terms

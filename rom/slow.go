@@ -34,22 +34,25 @@ type slowPart struct {
 // slowPart returns the slow part of the linear dynamics m of l; nil: there is none, all directions are slow, or a slow mode
 // grows.
 func (l *linearization) slowPart(m *motion) *slowPart {
-	if l.Measured != nil || m.gain != nil || m.Whole.Dim() == 1 && len(l.relatives) == 0 {
+	if l.Measured != nil || m.Whole.Dim() == 1 && len(l.relatives) == 0 {
 		return nil
 	}
-	gain := m.Whole.Rate / (1 - m.Whole.Momentum) // of a constant force, in logits per step
+	rate := m.Whole.Rate / (1 - m.Whole.Momentum) // logits per step of a constant force
 	var total mat.Dense
-	total.Add(linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale))
-	values, right, _ := linear.Eigenvectors(&total)
+	total.Add(l.fresh, l.stale)
+	if m.gain != nil {
+		total.Mul(mat.NewDiagDense(len(m.gain), m.gain), &total)
+	}
+	values, right, _ := linear.Eigenvectors(linear.Within(l.q, &total))
 	s := &slowPart{}
 	grows := false
 	slow := func(stiffness float64) bool {
-		neutral := m.IsNeutral(&linear.Mode{Fresh: stiffness}) || math.Abs(stiffness) <= roundedPart*l.pull()
-		if !neutral && !(gain*math.Abs(stiffness) <= slowRate) {
+		neutral := m.IsNeutral(&linear.Mode{Fresh: stiffness}) || m.gain == nil && math.Abs(stiffness) <= roundedPart*l.pull()
+		if !neutral && !(rate*math.Abs(stiffness) <= slowRate) {
 			return false
 		}
 		if !neutral {
-			s.rates = append(s.rates, gain*stiffness)
+			s.rates = append(s.rates, rate*stiffness)
 			grows = grows || stiffness < 0
 		}
 		return true
@@ -103,7 +106,7 @@ func (l *linearization) slowPart(m *motion) *slowPart {
 		}
 		return &apart
 	})
-	s.at, s.motion = &moved, moved.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil)
+	s.at, s.motion = &moved, moved.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, m.gain)
 	if s.motion == nil {
 		return nil
 	}
@@ -161,9 +164,9 @@ func (s *slowPart) multipliers(period int) (values []complex128) {
 // directions make at most d = Σ π*|m − J| e^{Vk} of the standard deviation of J and of E J, and d² + 2d√Var J of Var J.
 func (s *slowPart) neglect(l *linearization, m *motion, variance float64) scope.Sizes {
 	reward := l.model.expected(l.logits)
-	gain, draws := m.Whole.Rate/(1-m.Whole.Momentum), l.model.size*float64(l.GroupsPerStep)
+	rate, draws := m.Whole.Rate/(1-m.Whole.Momentum), l.model.size*float64(l.GroupsPerStep)
 	if l.Samples == option.Reused {
-		gain *= float64(m.Whole.Lag.Period())
+		rate *= float64(m.Whole.Lag.Period())
 	}
 	d, equal, probs := 0.0, 0.0, make([]float64, len(l.logits))
 	softmax(probs, l.logits)
@@ -174,6 +177,10 @@ func (s *slowPart) neglect(l *linearization, m *motion, variance float64) scope.
 		}
 		if !(stiffness > 0) || !(noise >= 0) {
 			return scope.Unknown
+		}
+		gain := rate
+		if m.gain != nil {
+			gain *= m.gain[c]
 		}
 		spread, step := gain*noise/stiffness, 2*gain*math.Sqrt(noise/(p*draws)) // log π moves by twice a logit
 		most := fp.Exp(math.Log(p) + spread*step)
