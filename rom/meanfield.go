@@ -157,7 +157,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		return unsettledTabular(p, init, from, to)
 	}
 	m := newModel(&p)
-	point := at.FixedPoint.Logits
+	least := p.leastThatCounts(at)
 	gradient := func() (square float64) {
 		j := expected(p.Arms, m.now.probs)
 		for a, q := range m.now.probs {
@@ -165,7 +165,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		}
 		return square
 	}
-	m.expected(point)
+	m.expected(at.FixedPoint.Logits)
 	slope, equal := gradient(), m.law.EqualRewards(m.now.probs)
 	away, j, calm, resting := 0.0, 0.0, 0, restingSteps+linear.NewLag(&p.Lag).Span()
 	var across scope.Reason
@@ -173,8 +173,8 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		if across = kicksAcross(s.kicks, theta, "the mean path"); across.Out() {
 			return false
 		}
-		away = distance(theta, point)
 		j = m.expected(theta)
+		away = at.FixedPoint.distance(theta, m.now.probs, least)
 		if t >= from && !(2*away < at.Chatter) { // at a sliding point z never comes nearer than one step: then it counts as arrived
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
 			left.RewardMean += miss / n
@@ -195,7 +195,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		return left, Scope{Because: across}
 	}
 	if within.In && away > nearStart {
-		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, point, to))}
+		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, at.FixedPoint, least, to))}
 	}
 	if within.In && p.Advantage.Baseline == option.RunningMean && fp.Pow(1-p.Advantage.Rate, float64(p.drawn(from))) > unsettledBaseline {
 		within = Scope{Because: scope.BaselineRemembers.Because()}
@@ -212,10 +212,12 @@ const (
 
 // arrival says in words when the mean field from the logits init, which has not arrived in the given steps,
 // comes near a fixed point and stays there to the end of what is followed.
-func arrival(p Params, init, point []float64, steps int) string {
+func arrival(p Params, init []float64, point *FixedPoint, least float64, steps int) string {
 	since, end := -1, min(farther*steps, steps+muchMore)
+	probs := make([]float64, len(init))
 	_, within := meanField(p, init, end, func(t int, theta []float64) (more bool) {
-		switch near := distance(theta, point) <= nearStart; {
+		softmax(probs, theta)
+		switch near := point.distance(theta, probs, least) <= nearStart; {
 		case !near:
 			since = -1
 		case since < 0:
@@ -227,6 +229,40 @@ func arrival(p Params, init, point []float64, steps int) string {
 		return fmt.Sprintf("it does not come near it in %d steps", end)
 	}
 	return fmt.Sprintf("it is near it from step %d on", since)
+}
+
+// counted is the share of the standard deviation of J that an arm has to be able to add to J for its logit to count: one that adds less changes Var J by a
+// hundredth where its probability varies by itself.
+const counted = 0.1
+
+// leastThatCounts returns the probability of an arm from which on its logit counts in the distance from the fixed point: an arm that is rarer in both
+// policies moves J by less than counted standard deviations, of which Unsettled takes account. It is 0 where J has no noise, or that is not known.
+func (p *Params) leastThatCounts(at *Prediction) float64 {
+	lowest, highest := p.Arms[0].Mean, p.Arms[0].Mean
+	for _, arm := range p.Arms {
+		lowest, highest = min(lowest, arm.Mean), max(highest, arm.Mean)
+	}
+	if v := at.variance(); v != nil && highest > lowest {
+		return counted * math.Sqrt(*v) / (highest - lowest)
+	}
+	return 0
+}
+
+// distance returns the largest difference between the logits of a policy of the given probabilities and those of the fixed point, but for a common
+// shift, among the arms of which either has a probability of at least least.
+func (f *FixedPoint) distance(theta, probs []float64, least float64) (largest float64) {
+	shift, n := 0.0, 0.0
+	for a, x := range f.Logits {
+		if max(probs[a], f.Policy[a]) >= least {
+			shift, n = shift+theta[a]-x, n+1
+		}
+	}
+	for a, x := range f.Logits {
+		if max(probs[a], f.Policy[a]) >= least {
+			largest = max(largest, math.Abs(theta[a]-x-shift/n))
+		}
+	}
+	return largest
 }
 
 // distance returns the largest difference between centred logits and those of a point, which
