@@ -93,9 +93,27 @@ func (d *Dynamics) relativeError(relative float64) (n scope.Sizes) {
 // averageError returns the largest relative error of an arm's gain 1/(√v + ε) where v averages
 // the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageError(o option.Optimizer, steps float64) float64 {
-	largest := 0.0
-	for a, kurtosis := range l.armKurtoses() {
-		largest = max(largest, min(kurtosis/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon))
+	return slices.Max(l.averageErrors(o, steps)) // NaN if one is
+}
+
+// averageErrors returns the relative errors of all arms' gains, see averageError.
+func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float64 {
+	errors := l.armKurtoses()
+	for a, kurtosis := range errors {
+		errors[a] = min(kurtosis/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon)
+	}
+	return errors
+}
+
+// rewardError returns the relative error of Var J by that of a law about averages of a number of steps (averageErrors). An arm makes the error of its gain
+// in the share of the deviation of J that its own logit makes, at most 1.
+func (l *linearization) rewardError(o option.Optimizer, steps float64, sigma *mat.Dense) (largest float64) {
+	gradient := l.rewardGradient()
+	deviation := math.Sqrt(linear.Form(gradient, sigma, gradient))
+	for a, x := range l.averageErrors(o, steps) {
+		row := l.q.RawRowView(a)
+		share := math.Abs(floats.Dot(row, gradient)) * math.Sqrt(linear.Form(row, sigma, row)) / deviation
+		largest = max(largest, min(1, share)*x)
 	}
 	return largest
 }

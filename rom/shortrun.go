@@ -1,9 +1,11 @@
 package rom
 
 import (
+	"math"
 	"slices"
 
 	"grposim/option"
+	"grposim/rom/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -79,11 +81,22 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 		settled.Largest = max(settled.Largest, relative.Shares(lacks, [][]float64{{1}}, from-since, to-since)[0])
 	}
 	if o.Kind == option.Adam {
-		settled.Unknown = at.averageError(o, float64(max(from, 1)))
+		settled.Unknown = at.rewardError(o, missingMoment(o.Beta2, max(from, 1)), law.TimeAverage())
 	}
 	if from < since {
 		settled.Unknown += linear.LargestStart
 	}
 	settled.Escape, settled.kicks = at.escape(p, &law, largest), at.kicks(p, law.TimeAverage())
 	return settled
+}
+
+// missingMoment returns the number of steps of which an average varies as much as Adam's second moment at step t does beyond a settled one: with its bias
+// corrected it varies as an average of n steps,
+//
+//	1/n = (1−β2)/(1+β2) (1 + β2^t)/(1 − β2^t),
+//
+// of which (1−β2)/(1+β2) remains.
+func missingMoment(beta2 float64, t int) (steps float64) {
+	kept := fp.Pow(beta2, float64(t))
+	return min((1+beta2)*(1-kept)/(2*(1-beta2)*kept), math.MaxFloat64)
 }
