@@ -256,8 +256,9 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 	var second *secondOrder
 	if n < maxSplit && secondOrderWork(law) <= maxSecondOrder && first > 0 {
 		second = newSecondOrder(law, l.curvature(), l.expansion(), means)
-		variance := first + second.spread + second.readout
-		out.RewardVariance = &variance
+		if variance := first + second.spread + second.readout; variance > 0 { // else the second order takes more than the first, and is no number
+			out.RewardVariance = &variance
+		}
 		relative = max(second.size/first, gap)
 		// The next order is about the square of the second. The terms depend on the coordinates
 		// and cancel in part where steps are small; for large steps they do not.

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"slices"
 
 	"grposim/option"
@@ -193,7 +194,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	var shift, linear, variance, share, moved, gap float64
 	for _, g := range e.prompts {
 		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
-		if m := q.Moments; !q.Noise.In || q.variance() == nil || m.RewardShift == nil || m.RewardVariance == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
+		if m := q.Moments; !q.Noise.In || q.variance() == nil || m.RewardShift == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
 			prediction.Noise = Scope{Because: scope.OfPrompt.Because(q.Noise.Because)}
 			return prediction
 		}
@@ -202,7 +203,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 		share += w * *q.Moments.ZeroVariance
 		moved += w * *q.Moments.ZeroVarianceShift
 		linear += w * *q.variance() / n
-		variance += w * *q.Moments.RewardVariance / n
+		variance += w * *cmp.Or(q.Moments.RewardVariance, q.variance()) / n
 		gap += w * *q.Exact.StationaryVariance.LogitGap / n
 		prediction.Neglected.AddAll(q.Neglected, w, w/n, w)
 	}

@@ -162,9 +162,7 @@ func (a *AtRest) Variance() scope.Number {
 	case best == nil:
 		n.Because = scope.NoVariance.Because()
 	default:
-		if n.Value = *best; n.Value < 0 { // its second order is larger than its first
-			n.Leave(scope.HigherOrder, math.Inf(1))
-		}
+		n.Value = *best
 	}
 	return n
 }
