@@ -17,6 +17,7 @@ type typical struct {
 	adam      bool
 	state     typicalState
 	threshold bool
+	sized     bool // Var J, with the size of what is left out
 	noise     bool // Var J, with a size of what is left out of at most a quarter
 	path      bool // the mean reward to the end, with a size of less than 5 % of its rise
 	words     string
@@ -39,6 +40,7 @@ var typicalShares = []struct {
 }{
 	{"threshold, heavy ball, where the policy does not lock", 1, func(x typical) bool { return x.state != locks && !x.adam }, func(x typical) bool { return x.threshold }},
 	{"threshold, Adam, where the policy does not lock", 0.9, func(x typical) bool { return x.state != locks && x.adam }, func(x typical) bool { return x.threshold }},
+	{"noise with its size, where stable", 0.9, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.sized }},
 	{"noise, heavy ball, where stable", 0.75, func(x typical) bool { return x.state == stable && !x.adam }, func(x typical) bool { return x.noise }},
 	{"noise, where stable", 0.75, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.noise }},
 	{"noise, Adam, where stable", 0.60, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
@@ -128,7 +130,8 @@ func askTypical(t *testing.T, document string) (x typical) {
 		say("unstable")
 	default:
 		x.state = stable
-		if x.noise = p.Scope.In && p.Variance != nil && p.Neglected.RewardVariance <= *p.Variance/4; p.Scope.In && p.Variance != nil {
+		x.sized = p.Scope.In && p.Variance != nil && !math.IsInf(p.Neglected.RewardVariance, 1)
+		if x.noise = x.sized && p.Neglected.RewardVariance <= *p.Variance/4; x.sized {
 			say("Var J %.3g to %.2g", *p.Variance, p.Neglected.RewardVariance)
 		} else {
 			say("no noise: %s", p.Scope.Because)
