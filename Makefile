@@ -46,7 +46,7 @@ test: ## fast tests
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
 # of the commands takes longest and is first. Lint has vetted all with this tag.
 LONG = ./cmd/grposim $(addprefix ./,$(filter-out cmd/grposim/,$(sort $(dir $(shell grep -lr --include=*_test.go '^//go:build long' cmd sweeps)))))
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package with a floor; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@command -v wine64 wine >/dev/null || test -x /usr/lib/wine/wine64 || echo "without wine (Debian: wine64) nothing is tried on Windows"
