@@ -46,7 +46,7 @@ test: ## fast tests
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
 # of the commands takes longest and is first. Lint has vetted all with this tag.
 LONG = ./cmd/grposim $(addprefix ./,$(filter-out cmd/grposim/,$(sort $(dir $(shell grep -lr --include=*_test.go '^//go:build long' cmd sweeps)))))
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package; every random case of rom, sim, grpo and training
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package with a floor; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@command -v wine64 wine >/dev/null || test -x /usr/lib/wine/wine64 || echo "without wine (Debian: wine64) nothing is tried on Windows"
@@ -91,10 +91,11 @@ fuzz-theory: ## judge N random configurations under each of SEEDS, theory agains
 	$(GO) build -trimpath -o bin/fuzz ./cmd/fuzz
 	@code=0; for seed in $(SEEDS); do bin/fuzz --n $(N) --seed $$seed --out fuzz-found || code=1; done; exit $$code
 
+# The files without vectors are those of arm64, for which TestLongArchitectures compiles the same packages.
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
 	$(GO) vet -tags long,slurm,kills ./...
-	GOEXPERIMENT= $(GO) vet ./grpo/... ./network/... ./rom/... ./sim/...
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./grpo/... ./network/... ./rom/... ./sim/...
 	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md

@@ -86,7 +86,7 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			advantage -= p.KL.Coefficient * math.Log(past[s.arm]/reference[s.arm])
 		}
 		pull(weight*advantage, s.arm, now)
-		if p.KL.In != option.InLoss {
+		if p.KL.In != option.InLoss || p.KL.Gradient == option.ExactKL {
 			continue
 		}
 		rho := anchor[s.arm] / past[s.arm]
@@ -103,9 +103,11 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			pull(-p.KL.Coefficient*rho*l, s.arm, anchor)
 		}
 	}
-	for a, q := range now {
-		for _, r := range now {
-			g[a] -= p.Entropy * q * r * math.Log(q/r)
+	if p.Entropy != 0 {
+		for a, q := range now {
+			for _, r := range now {
+				g[a] -= p.Entropy * q * r * math.Log(q/r)
+			}
 		}
 	}
 	if p.KL.Gradient == option.ExactKL && p.KL.In == option.InLoss {

@@ -321,24 +321,27 @@ func (p *Params) leastResolved(from float64) float64 {
 	return leastWithout(from, rounded)
 }
 
-// leastWithout returns the least number above from > 0 from which on something is no longer true that is true at from:
-// rounded up to two digits, and +Inf where none is found up to 2⁴⁰ times from.
+// leastWithout returns the least number of two digits above from > 0 from which on something is no longer true that is
+// true at from, and +Inf where none is found up to 10¹² times from.
 func leastWithout(from float64, still func(x float64) bool) float64 {
-	low, high := from, 2*from
-	for ; math.IsInf(high, 1) || still(high); low, high = high, 2*high {
-		if math.IsInf(high, 1) || high > 0x1p40*from {
+	const decade, stride = 90, 40 // numbers of two digits from 10 to 99; a factor of about 3
+	power := math.Floor(math.Log10(from)) - 1
+	number := func(n int) float64 { return float64(10+n%decade) * fp.Pow(10, power+float64(n/decade)) }
+	low := int(min(99, from/fp.Pow(10, power))) - 10
+	high := low + stride
+	for ; math.IsInf(number(high), 1) || still(number(high)); low, high = high, high+stride {
+		if math.IsInf(number(high), 1) || high > 12*decade {
 			return math.Inf(1)
 		}
 	}
-	for high > 1.001*low {
-		if middle := low * math.Sqrt(high/low); still(middle) {
+	for high > low+1 {
+		if middle := (low + high) / 2; still(number(middle)) {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	digit := fp.Pow(10, math.Floor(math.Log10(high))-1)
-	return math.Ceil(high/digit) * digit
+	return number(high)
 }
 
 // PredictPart is Predict of a part of the prediction.

@@ -175,7 +175,7 @@ func said(ask string, plan *Plan, c *Cell) []scope.Reason {
 		}
 		return all
 	}
-	p := theory.Predict(c.ID, &c.Settings)
+	p := theory.NewCache().Line(c.ID, &c.Settings)
 	dynamics, _ := p.Linear()
 	if ask == askPredict {
 		switch {

@@ -323,8 +323,9 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 // Predictions yields each cell of a plan with its prediction, in the order of the plan.
 func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
 	return func(yield func(*Cell, *theory.Prediction) bool) {
+		cache := theory.NewCache()
 		for i := range plan.Cells {
-			if c := &plan.Cells[i]; !yield(c, theory.Predict(c.ID, &c.Settings)) {
+			if c := &plan.Cells[i]; !yield(c, cache.Line(c.ID, &c.Settings)) {
 				return
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,8 +35,14 @@ func TestLongReproduce(t *testing.T) {
 // longest is the suite that takes five minutes of processor time, of which thirds are tried.
 const longest = "deep"
 
+// onlyTried sets one value of an axis of its own of the experiments that take longest.
+var onlyTried = map[string]string{
+	"onset": "policy.network.seed=2", "sampled": "policy.network.seed=2", "threshold": "policy.network.seed=2",
+	"transformer": "policy.network.seed=2", "two-matrices": "policy.network.seed=2", "variance": "grpo.groups_per_step=4",
+}
+
 // The experiments of the suite longest give the committed rows of cells.csv and predictions.csv to the byte, but for the bounds of
-// intervals, which depend on the number of verdicts. Where the seed of the network is an axis of its own, one of its three values is tried.
+// intervals, which depend on the number of verdicts: all of them, and of those of onlyTried at least a third.
 func TestLongReproducePart(t *testing.T) {
 	root := moduleRoot(t)
 	decided(t, filepath.Join(root, "results", longest), longest)
@@ -47,16 +52,16 @@ func TestLongReproducePart(t *testing.T) {
 	}
 	for _, file := range files {
 		name, out := strings.TrimSuffix(filepath.Base(file), ".yaml"), t.TempDir()
-		args, share := []string{"sweep", file, "--out", out}, 1
-		if slices.Contains([]string{"onset", "sampled", "threshold", "transformer", "two-matrices"}, name) {
-			args, share = append(args, "--set", "policy.network.seed=2"), 3
+		args, part := []string{"sweep", file, "--out", out}, onlyTried[name]
+		if part != "" {
+			args = append(args, "--set", part)
 		}
 		grposim(t, 0, args...)
 		committed := filepath.Join(root, "results", longest, name)
 		for _, table := range []string{"cells.csv", "predictions.csv"} {
 			got, want := rowsByCell(t, out, table), rowsByCell(t, committed, table)
-			if len(got)*share != len(want) {
-				t.Errorf("%s: %d rows of %s, want a share 1/%d of %d", name, len(got), table, share, len(want))
+			if part == "" && len(got) != len(want) || 3*len(got) < len(want) {
+				t.Errorf("%s: %d of %d rows of %s", name, len(got), len(want), table)
 			}
 			for cell, row := range got {
 				if runtime.GOARCH == "amd64" && !maps.Equal(row, want[cell]) {

@@ -35,9 +35,8 @@ type Numbers struct {
 	ZeroShare scope.Number `json:"zero_variance_fraction"`
 }
 
-// Predict returns what the theory says of a cell with the given id and settings.
-func Predict(id string, s *config.Settings) *Prediction {
-	cache := NewCache()
+// Line returns what the theory says of a cell with the given id and settings.
+func (cache *Cache) Line(id string, s *config.Settings) *Prediction {
 	at := cache.Stationary(s)
 	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Prediction: *at.prediction}
 	p := &line.Prediction

@@ -117,7 +117,8 @@ func askTypical(t *testing.T, document string) (x typical) {
 		t.Fatal(document, err)
 	}
 	s := spec.Points()[0].Settings
-	p, path := Predict("typical", &s), NewCache().Path(&s)
+	cache := NewCache()
+	p, path := cache.Line("typical", &s), cache.Path(&s)
 	d, _ := p.Linear()
 	x.adam = s.Optimizer.Kind == option.Adam
 	words := []string{fmt.Sprintf("%d arms, G %d, K %d, %s", len(s.Bandit.Arms), s.Estimator.GroupSize, s.Lag.Interval, s.Optimizer.Kind)}
