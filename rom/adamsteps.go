@@ -16,13 +16,17 @@ import (
 // stepLaw is the stationary law under Adam of logits that move by their mean steps D_a = E m_a/(√v_a + ε) at a fixed policy, whatever the law of
 // the forces, and by noise of S_a per step about these (docs/theory-neglected.md §6.8). It rests where all D_a are equal, and to first order the
 // covariance of the logits is that of dθ = ηD dt + η√N dW, N_ab = ρ_ab√(S_aS_b), ρ the correlation of the forces. It needs no expansion about the means of
-// m and v, but logits that move far more slowly than v forgets, or S = 1.
+// m and v, but logits that move far more slowly than v forgets, or S = 1. Where that leaves out much of Var J, E J and Var J are those of chains of arms.
 type stepLaw struct {
 	logits   []float64
 	cov      *mat.Dense  // of the logits, but for a common shift
 	variance float64     // Var J
-	shift    float64     // J where the law rests less J at the fixed point
-	left     scope.Sizes // but for follows: what the normal law of the logits makes of itself
+	shift    float64     // E J less J at the fixed point
+	moved    float64     // of chains: E J less J where the law rests
+	growth   float64     // of Var J over that of the linear law
+	gap      float64     // two arms: E(θ_0 − θ_1) less that at the fixed point
+	spread   float64     // two arms: Var(θ_0 − θ_1)
+	left     scope.Sizes // but for follows
 	follows  float64     // of Var J, what the memory of v, m and the lag makes of it beyond the law
 }
 
@@ -258,6 +262,9 @@ func (d *meanSteps) law(logits []float64, slope *mat.Dense) *stepLaw {
 		return nil
 	}
 	out.measure(d, whole, still, apart)
+	if out.size() > chainFrom {
+		d.byChains(out, apart)
+	}
 	return out
 }
 
@@ -268,14 +275,13 @@ func (x *stepLaw) measure(d *meanSteps, noise, still, apart *mat.Dense) {
 	o, probs := d.optimizer, make([]float64, len(x.logits))
 	softmax(probs, x.logits)
 	reward := expected(d.Arms, probs)
-	x.shift = reward - d.model.expected(d.logits)
 	weights := make([]float64, len(probs)) // ∂J/∂θ
 	for a, p := range probs {
 		weights[a] = p * (d.Arms[a].Mean - reward)
 	}
 	x.variance = linear.Form(weights, x.cov, weights)
 	off := func(other float64) float64 { return math.Abs(other - x.variance) }
-	logs, bent, lower := x.logPolicies(probs), 0.0, 0.0 // Var J of log-normal probabilities, and E J if E π = πe^{−V/2}
+	logs, bent, lower := logPolicies(probs, x.cov), 0.0, 0.0 // Var J of log-normal probabilities, and E J if E π = πe^{−V/2}
 	for a, w := range weights {
 		for b, v := range weights {
 			bent += w * v * math.Expm1(logs.At(a, b))
@@ -283,23 +289,25 @@ func (x *stepLaw) measure(d *meanSteps, noise, still, apart *mat.Dense) {
 		lower += w * math.Expm1(-logs.At(a, a)/2)
 	}
 	x.left.RewardVariance = off(bent)
-	x.shift += lower / 2
+	x.shift, x.growth = reward+lower/2-d.model.expected(d.logits), 1
 	x.left.RewardMean = math.Abs(lower)
+	x.gap = x.logits[0] - x.logits[1] - d.logits[0] + d.logits[1]
+	x.spread = x.cov.At(0, 0) + x.cov.At(1, 1) - 2*x.cov.At(0, 1)
 	rate := linear.Form(weights, noise, weights) / (2 * x.variance)
 	x.follows = off(linear.Form(weights, apart, weights)) +
 		off(linear.Form(weights, still, weights))*min(1, 2*rate/(1-o.Beta2)) +
 		x.variance*rate*(linear.NewLag(&d.Lag).Age(linear.MeanAge)+1/(1-o.Beta1))
 }
 
-// logPolicies returns the covariance of log π, (1 − 1πᵀ)θ.
-func (x *stepLaw) logPolicies(probs []float64) *mat.Dense {
+// logPolicies returns the covariance of log π, (1 − 1πᵀ)θ, given that of θ.
+func logPolicies(probs []float64, cov *mat.Dense) *mat.Dense {
 	logs := linear.Identity(len(probs))
 	for a := range probs {
 		for b, p := range probs {
 			logs.Set(a, b, logs.At(a, b)-p)
 		}
 	}
-	return linear.Congruence(logs, x.cov)
+	return linear.Congruence(logs, cov)
 }
 
 // size returns the relative size of Var J that is left out.
@@ -312,9 +320,7 @@ func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Si
 	prediction.LeadingOrder.StationaryVariance.ExpectedReward = &x.variance
 	prediction.Moments.RewardShift = &x.shift
 	if len(x.logits) == 2 {
-		gap := x.logits[0] - x.logits[1] - l.logits[0] + l.logits[1]
-		spread := x.cov.At(0, 0) + x.cov.At(1, 1) - 2*x.cov.At(0, 1)
-		prediction.Moments.LogitGapShift, prediction.LeadingOrder.StationaryVariance.LogitGap = &gap, &spread
+		prediction.Moments.LogitGapShift, prediction.LeadingOrder.StationaryVariance.LogitGap = &x.gap, &x.spread
 	}
 	size, counts, probs := l.model.size, l.model.counts, make([]float64, len(x.logits))
 	softmax(probs, l.logits)
@@ -327,11 +333,11 @@ func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Si
 	}
 	slope := size * math.Abs(fp.Pow(j, size-1)-fp.Pow(rest, size-1))
 	bend := size * (size - 1) * (fp.Pow(j, size-2) + fp.Pow(rest, size-2))
-	variance := linear.Form(weights, x.cov, weights)
+	variance := x.growth * linear.Form(weights, x.cov, weights)
 	equal := min(1, fp.Pow(j, size)+fp.Pow(rest, size)+bend*variance/2)
 	change := equal - fixed
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &equal, &change
 	left = x.left
-	left.ZeroVariance = min(1, math.Abs(change)+slope*left.RewardMean*math.Sqrt(variance/x.variance)+bend*variance/2*(x.size()+size*size*variance))
+	left.ZeroVariance = min(1, math.Abs(change)+slope*(left.RewardMean+math.Abs(x.moved))*math.Sqrt(variance/x.variance)+bend*variance/2*(x.size()+size*size*variance))
 	return left
 }

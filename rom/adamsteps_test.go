@@ -48,7 +48,7 @@ func TestStepLawAgainstRuns(t *testing.T) {
 		softmax(probs, x.logits)
 		for a, want := range c.policy {
 			// e^{−V/2} of the mean is not known
-			if v := x.logPolicies(probs).At(a, a); want > 0 && !(math.Abs(math.Log(probs[a]/want)) < 0.1+v/2) {
+			if v := logPolicies(probs, x.cov).At(a, a); want > 0 && !(math.Abs(math.Log(probs[a]/want)) < 0.1+v/2) {
 				t.Errorf("%s: arm %d rests at %.3g, V = %.2g, simulated %.3g", where, a, probs[a], v, want)
 			}
 		}

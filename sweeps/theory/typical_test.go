@@ -43,7 +43,7 @@ var typicalShares = []struct {
 	{"noise with its size, where stable", 0.9, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.sized }},
 	{"noise, heavy ball, where stable", 0.75, func(x typical) bool { return x.state == stable && !x.adam }, func(x typical) bool { return x.noise }},
 	{"noise, where stable", 0.75, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.noise }},
-	{"noise, Adam, where stable", 0.60, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
+	{"noise, Adam, where stable", 0.75, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
 	{"mean path, heavy ball", 0.75, func(x typical) bool { return !x.adam }, func(x typical) bool { return x.path }},
 	{"mean path, Adam", 0.85, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
 }
