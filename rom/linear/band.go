@@ -1,5 +1,7 @@
 package linear
 
+import "gonum.org/v1/gonum/floats"
+
 // Band is a square matrix of n rows whose entries lie at most reach columns from the diagonal.
 type Band struct {
 	n, reach int
@@ -26,9 +28,7 @@ func (b *Band) Null() []float64 {
 			if f == 0 {
 				continue
 			}
-			for j, x := range row {
-				b.values[at+1+j] -= f * x
-			}
+			floats.AddScaled(b.values[at+1:at+1+len(row)], -f, row)
 		}
 	}
 	x := make([]float64, b.n)
