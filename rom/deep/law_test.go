@@ -143,33 +143,6 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Of a force that is stale as a whole Adam's critical rate with held second moments is κ*(β1, K)/((1−β1)λ) of the preconditioned matrix, and
-// the second moments are the diagonal of the covariance of the gradient.
-func TestAdam(t *testing.T) {
-	const contexts, arms, weights, beta1 = 3, 4, 20, 0.9
-	j := randomMatrix(contexts, arms, weights, 8)
-	p := fixedPoint(t, someContexts(contexts, arms, places["whole"]))
-	moments := SecondMoments(j, p)
-	for i, v := range moments {
-		near(t, fmt.Sprintf("second moment %d", i), v, wholeSpace(j, p, 0, 0, block(1)).noise.At(i, i), 1e-12)
-	}
-	gains := Gains(moments, 1e-3)
-	total := dense(j, p.Total())
-	for i := range weights {
-		for k := range weights {
-			total.Set(i, k, total.At(i, k)*gains[i])
-		}
-	}
-	lambda := real(linear.Multipliers(total)[0])
-	own := Preconditioned(j, gains)
-	near(t, "largest eigenvalue", Largest(own, p.Total(), 1, 100)[0].Value, lambda, 1e-9)
-	for _, k := range []int{1, 4, 16} {
-		lag := block(k)
-		got := NewRange(own).Dynamics(p, Held(1, beta1, linear.NewLag(&lag))).Threshold(linear.CriticalRate).At / (1 - beta1)
-		near(t, fmt.Sprintf("K = %d", k), got, linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, beta1, k)/((1-beta1)*lambda), 1e-9)
-	}
-}
-
 // A policy whose logits are linear in the weights has one kernel, and its path through it is that of the weights.
 func TestPathOfLinearLogits(t *testing.T) {
 	const contexts, arms, weights, steps, rate = 3, 3, 10, 60, 0.8
