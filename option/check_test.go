@@ -116,17 +116,12 @@ func TestMistakes(t *testing.T) {
 	m.Panic("x")
 }
 
-// Every word reads back as its value, and no other text is a word.
+// A file has the word of each value.
 func TestWords(t *testing.T) {
 	for i, w := range Scales {
-		var back Scale
-		if text, _ := w.MarshalText(); back.UnmarshalText(text) != nil || back != w || Scale(i) != w {
-			t.Errorf("%v reads back as %v", w, back)
+		if text, err := w.MarshalText(); string(text) != scaleWords[i] || err != nil || Scale(i) != w {
+			t.Errorf("%v is written as %s, %v", w, text, err)
 		}
-	}
-	var s Scale
-	if err := s.UnmarshalText([]byte("Std")); err == nil || err.Error() != `got "Std", want `+oneOf(scaleWords) {
-		t.Errorf("error %v", err)
 	}
 	if got, n := Scale(len(Scales)).String(), len(Scales); got != fmt.Sprintf("%d of %d words", n, n) {
 		t.Errorf("a value beyond the words is %q", got)

@@ -1,9 +1,6 @@
 package option
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // The words of options are small integers, so that comparing them costs nothing in a
 // step. Each type has the words of a configuration file as text, in one list by value.
@@ -18,16 +15,6 @@ func text[W word](words []string, w W) string {
 		return words[w]
 	}
 	return fmt.Sprintf("%d of %d words", w, len(words))
-}
-
-// parse sets w to the value of a word in a list.
-func parse[W word](words []string, w *W, text []byte) error {
-	i := slices.Index(words, string(text))
-	if i < 0 {
-		return fmt.Errorf("got %q, want %s", text, oneOf(words))
-	}
-	*w = W(i)
-	return nil
 }
 
 // all returns every value of a list.
@@ -53,9 +40,8 @@ var lawWords = []string{"bernoulli", "constant", "normal"}
 // Laws lists every Law.
 var Laws = all[Law](lawWords)
 
-func (w Law) String() string                { return text(lawWords, w) }
-func (w Law) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Law) UnmarshalText(t []byte) error { return parse(lawWords, w, t) }
+func (w Law) String() string               { return text(lawWords, w) }
+func (w Law) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Baseline is the number that the advantage subtracts from a reward.
 type Baseline uint8
@@ -73,9 +59,8 @@ var baselineWords = []string{"mean", "leave-one-out", "second-best", "constant",
 // Baselines lists every Baseline.
 var Baselines = all[Baseline](baselineWords)
 
-func (w Baseline) String() string                { return text(baselineWords, w) }
-func (w Baseline) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Baseline) UnmarshalText(t []byte) error { return parse(baselineWords, w, t) }
+func (w Baseline) String() string               { return text(baselineWords, w) }
+func (w Baseline) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Given reports whether the baseline does not depend on the rewards of the step. Groups of
 // equal rewards then have advantages.
@@ -99,9 +84,8 @@ var scaleWords = []string{"std", "none", "batch-std", "others-std", "mean", "poo
 // Scales lists every Scale.
 var Scales = all[Scale](scaleWords)
 
-func (w Scale) String() string                { return text(scaleWords, w) }
-func (w Scale) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Scale) UnmarshalText(t []byte) error { return parse(scaleWords, w, t) }
+func (w Scale) String() string               { return text(scaleWords, w) }
+func (w Scale) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // scaleUse says what goes with a scale.
 type scaleUse struct {
@@ -143,9 +127,8 @@ var deviationWords = []string{"population", "sample"}
 // Deviations lists every Deviation.
 var Deviations = all[Deviation](deviationWords)
 
-func (w Deviation) String() string                { return text(deviationWords, w) }
-func (w Deviation) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Deviation) UnmarshalText(t []byte) error { return parse(deviationWords, w, t) }
+func (w Deviation) String() string               { return text(deviationWords, w) }
+func (w Deviation) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Filter is what happens to groups whose rewards are all equal.
 type Filter uint8
@@ -161,9 +144,8 @@ var filterWords = []string{"none", "redraw", "drop"}
 // Filters lists every Filter.
 var Filters = all[Filter](filterWords)
 
-func (w Filter) String() string                { return text(filterWords, w) }
-func (w Filter) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Filter) UnmarshalText(t []byte) error { return parse(filterWords, w, t) }
+func (w Filter) String() string               { return text(filterWords, w) }
+func (w Filter) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Changes reports whether groups are redrawn or dropped.
 func (w Filter) Changes() bool { return w != KeepAll }
@@ -189,9 +171,8 @@ var importanceModeWords = []string{"none", "ratio", "clip", "dual-clip", "trunca
 // ImportanceModes lists every ImportanceMode.
 var ImportanceModes = all[ImportanceMode](importanceModeWords)
 
-func (w ImportanceMode) String() string                { return text(importanceModeWords, w) }
-func (w ImportanceMode) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *ImportanceMode) UnmarshalText(t []byte) error { return parse(importanceModeWords, w, t) }
+func (w ImportanceMode) String() string               { return text(importanceModeWords, w) }
+func (w ImportanceMode) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // WeightUse is a set of fields of an Importance.
 type WeightUse uint8
@@ -232,9 +213,8 @@ var klGradientWords = []string{"exact", "k1", "k2", "k3", "ratio-k1", "ratio-k3"
 // KLGradients lists every KLGradient.
 var KLGradients = all[KLGradient](klGradientWords)
 
-func (w KLGradient) String() string                { return text(klGradientWords, w) }
-func (w KLGradient) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *KLGradient) UnmarshalText(t []byte) error { return parse(klGradientWords, w, t) }
+func (w KLGradient) String() string               { return text(klGradientWords, w) }
+func (w KLGradient) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // KLPoint is the policy at which the KL penalty is evaluated.
 type KLPoint uint8
@@ -249,9 +229,8 @@ var klPointWords = []string{"current", "snapshot"}
 // KLPoints lists every KLPoint.
 var KLPoints = all[KLPoint](klPointWords)
 
-func (w KLPoint) String() string                { return text(klPointWords, w) }
-func (w KLPoint) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *KLPoint) UnmarshalText(t []byte) error { return parse(klPointWords, w, t) }
+func (w KLPoint) String() string               { return text(klPointWords, w) }
+func (w KLPoint) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // KLPlacement is the place of the KL penalty in the algorithm.
 type KLPlacement uint8
@@ -267,9 +246,8 @@ var klPlacementWords = []string{"loss", "advantage", "reward"}
 // KLPlacements lists every KLPlacement.
 var KLPlacements = all[KLPlacement](klPlacementWords)
 
-func (w KLPlacement) String() string                { return text(klPlacementWords, w) }
-func (w KLPlacement) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *KLPlacement) UnmarshalText(t []byte) error { return parse(klPlacementWords, w, t) }
+func (w KLPlacement) String() string               { return text(klPlacementWords, w) }
+func (w KLPlacement) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Samples says which groups a step uses.
 type Samples uint8
@@ -284,9 +262,8 @@ var samplesWords = []string{"fresh", "reused"}
 // SampleUses lists every Samples.
 var SampleUses = all[Samples](samplesWords)
 
-func (w Samples) String() string                { return text(samplesWords, w) }
-func (w Samples) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Samples) UnmarshalText(t []byte) error { return parse(samplesWords, w, t) }
+func (w Samples) String() string               { return text(samplesWords, w) }
+func (w Samples) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // LagKind is the rule by which the behaviour policy lags the current one.
 type LagKind uint8
@@ -302,9 +279,8 @@ var lagKindWords = []string{"block", "delay", "random"}
 // LagKinds lists every LagKind.
 var LagKinds = all[LagKind](lagKindWords)
 
-func (w LagKind) String() string                { return text(lagKindWords, w) }
-func (w LagKind) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *LagKind) UnmarshalText(t []byte) error { return parse(lagKindWords, w, t) }
+func (w LagKind) String() string               { return text(lagKindWords, w) }
+func (w LagKind) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // AgeLaw is the kind of a law of ages.
 type AgeLaw uint8
@@ -320,9 +296,8 @@ var ageLawWords = []string{"uniform", "geometric", "table"}
 // AgeLaws lists every AgeLaw.
 var AgeLaws = all[AgeLaw](ageLawWords)
 
-func (w AgeLaw) String() string                { return text(ageLawWords, w) }
-func (w AgeLaw) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *AgeLaw) UnmarshalText(t []byte) error { return parse(ageLawWords, w, t) }
+func (w AgeLaw) String() string               { return text(ageLawWords, w) }
+func (w AgeLaw) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // AgeDraw is what has one age.
 type AgeDraw uint8
@@ -337,9 +312,8 @@ var ageDrawWords = []string{"group", "step"}
 // AgeDraws lists every AgeDraw.
 var AgeDraws = all[AgeDraw](ageDrawWords)
 
-func (w AgeDraw) String() string                { return text(ageDrawWords, w) }
-func (w AgeDraw) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *AgeDraw) UnmarshalText(t []byte) error { return parse(ageDrawWords, w, t) }
+func (w AgeDraw) String() string               { return text(ageDrawWords, w) }
+func (w AgeDraw) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Method is the optimizer's update rule.
 type Method uint8
@@ -355,9 +329,8 @@ var methodWords = []string{"heavy-ball", "nesterov", "adam"}
 // Methods lists every Method.
 var Methods = all[Method](methodWords)
 
-func (w Method) String() string                { return text(methodWords, w) }
-func (w Method) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Method) UnmarshalText(t []byte) error { return parse(methodWords, w, t) }
+func (w Method) String() string               { return text(methodWords, w) }
+func (w Method) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // ScheduleKind is the shape of the learning rate over the run.
 type ScheduleKind uint8
@@ -373,9 +346,8 @@ var scheduleKindWords = []string{"constant", "linear", "cosine"}
 // ScheduleKinds lists every ScheduleKind.
 var ScheduleKinds = all[ScheduleKind](scheduleKindWords)
 
-func (w ScheduleKind) String() string                { return text(scheduleKindWords, w) }
-func (w ScheduleKind) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *ScheduleKind) UnmarshalText(t []byte) error { return parse(scheduleKindWords, w, t) }
+func (w ScheduleKind) String() string               { return text(scheduleKindWords, w) }
+func (w ScheduleKind) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // Parameters says which logits the prompts have.
 type Parameters uint8
@@ -390,9 +362,8 @@ var parametersWords = []string{"tabular", "shared"}
 // ParameterKinds lists every Parameters.
 var ParameterKinds = all[Parameters](parametersWords)
 
-func (w Parameters) String() string                { return text(parametersWords, w) }
-func (w Parameters) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *Parameters) UnmarshalText(t []byte) error { return parse(parametersWords, w, t) }
+func (w Parameters) String() string               { return text(parametersWords, w) }
+func (w Parameters) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // PromptOrder is the order in which prompts are chosen.
 type PromptOrder uint8
@@ -408,6 +379,5 @@ var promptOrderWords = []string{"shuffled", "in-order", "independent"}
 // PromptOrders lists every PromptOrder.
 var PromptOrders = all[PromptOrder](promptOrderWords)
 
-func (w PromptOrder) String() string                { return text(promptOrderWords, w) }
-func (w PromptOrder) MarshalText() ([]byte, error)  { return []byte(w.String()), nil }
-func (w *PromptOrder) UnmarshalText(t []byte) error { return parse(promptOrderWords, w, t) }
+func (w PromptOrder) String() string               { return text(promptOrderWords, w) }
+func (w PromptOrder) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
