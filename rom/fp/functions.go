@@ -36,18 +36,6 @@ func Pow(x, y float64) float64 {
 	return math.Ldexp(product, exponent)
 }
 
-// Sinh returns the hyperbolic sine of x, as math.Sinh does.
-func Sinh(x float64) float64 {
-	if !(math.Abs(x) > 0.5) {
-		return math.Sinh(x) // a polynomial
-	}
-	e := Exp(math.Abs(x))
-	if math.Abs(x) <= 21 {
-		e -= 1 / e
-	}
-	return math.Copysign(e*0.5, x)
-}
-
 // Cosh returns the hyperbolic cosine of x, as math.Cosh does.
 func Cosh(x float64) float64 {
 	e := Exp(math.Abs(x))
