@@ -11,23 +11,18 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The data dictionary: every column of the tables in a results folder. docs/results.md is
-// written from it.
+// The columns of tables in a results folder that say what they hold. docs/results.md describes
+// all columns.
 
 // Units of columns. Optimizer steps are the unit of time.
 const (
 	ofReward  = "reward"
-	reward2   = "reward²"
 	ofLogit   = "logit"
-	logit2    = "logit²"
 	inSteps   = "optimizer step"
-	perStep   = "1/optimizer step"
 	inSamples = "sample"
 	inNats    = "nat"
 	ofForce   = "force" // of reward without an advantage scale, without unit with one
-	force2    = "force²"
 	perLogit  = "force/logit"
-	perForce  = "logit/force"
 	pureRatio = "1" // no unit
 )
 
@@ -36,22 +31,7 @@ const (
 	anyReal   = "any number"
 	atLeast0  = "≥ 0"
 	zeroToOne = "0 to 1"
-	atMost1   = "≤ 1"
 )
-
-// identityColumns are the first columns of a table of one row per cell. The
-// parameters follow, in the order of config.Keys.
-var identityColumns = []store.Column{
-	{Name: "cell", Doc: "Id of the cell: the sha256, in hexadecimal digits, of everything that decides its measurement. Rows of two variants can share it."},
-	{Name: "label", Doc: "Name of the cell for people: its variant and its values of the swept keys. Empty for the only cell of a file."},
-	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
-}
-
-// statusColumns follow the parameters in cells.csv.
-var statusColumns = []store.Column{
-	{Name: "status", Doc: "Whether the cell could be measured: `ok`; `diverged`, at least one replica left the range of floating point; `overflow`, no replica did, but an estimate, which is missing; `no-fixed-point`, it starts at a fixed point and the theory finds none, so it was not simulated."},
-	{Name: "interval_confidence", Doc: "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1.", Unit: pureRatio, Range: "0 to 1, exclusive"},
-}
 
 // QuantityColumns describes the recorded quantities, the values of the column `quantity`
 // in trajectories.parquet.
@@ -92,82 +72,48 @@ type prediction struct {
 
 // predictionColumn is a column of predictions.csv after the parameters.
 type predictionColumn struct {
-	store.Column
+	name  string
 	value func(p *prediction) string
 }
 
-// numeric is a predictionColumn of a number; nil and NaN are written as an empty field.
-func numeric(name, doc, unit, within string, value func(p *prediction) *float64) predictionColumn {
-	return predictionColumn{store.Column{Name: name, Doc: doc, Unit: unit, Range: within},
-		func(p *prediction) string { return number(value(p)) }}
+// numeric is the value of a column of numbers; nil and NaN are written as an empty field.
+func numeric(of func(p *prediction) *float64) func(p *prediction) string {
+	return func(p *prediction) string { return number(of(p)) }
 }
 
 // predictionColumns are the columns of predictions.csv after the parameters.
 var predictionColumns = []predictionColumn{
-	numeric("fixed_point_expected_reward", "J at the fixed point.", ofReward, anyReal, func(p *prediction) *float64 {
+	{"fixed_point_expected_reward", numeric(func(p *prediction) *float64 {
 		if p.FixedPoint == nil {
 			return nil
 		}
 		return &p.FixedPoint.Reward
-	}),
-	numeric("expected_reward_shift", "Shift of the mean of J from the fixed point by the noise, to second order.", ofReward, anyReal, func(p *prediction) *float64 { return p.Moments.RewardShift }),
-	numeric("stiffness_total", "Stiffness λ of the stiffest mode.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Total }),
-	numeric("stiffness_fresh", "Its part λ_f from the current policy; of a network the largest eigenvalue of Λ_f.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Fresh }),
-	numeric("stiffness_stale", "Its part λ_s from the snapshot; of a network λ − λ_f.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Stale }),
-	numeric("stiffness_slowest", "Stiffness of the slowest mode.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Slowest }),
-	numeric("gradient_variance", "Variance of one step's gradient along the stiffest mode.", force2, atLeast0, func(p *prediction) *float64 { return &p.GradientVariance }),
-	numeric("damping_ratio", "ζ of the reduced-order model.", pureRatio, anyReal, func(p *prediction) *float64 { return &p.Oscillator.DampingRatio }),
-	{store.Column{Name: "regime", Doc: "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."}, func(p *prediction) string { return p.Oscillator.Regime }},
-	numeric("spectral_radius", "Largest modulus of a multiplier of the linear dynamics; below 1 is stable.", pureRatio, atLeast0, func(p *prediction) *float64 { return p.full.SpectralRadius }),
-	numeric("critical_learning_rate", "Smallest learning rate at which the fixed point is not stable; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.CriticalLearningRate }),
-	numeric("critical_refresh_interval", "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", inSteps, atLeast0, func(p *prediction) *float64 { return p.full.CriticalRefreshInterval }),
-	numeric("oscillation_learning_rate", "Smallest learning rate at which a mode oscillates; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.OscillationLearningRate }),
-	numeric("logit_gap_variance", "Stationary variance of z by the linear dynamics; two arms.", logit2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap }),
-	numeric("expected_reward_variance", "Stationary variance of J by the linear dynamics, to first order in the noise; of a network that of a run along its slide; `grposim predict`, advice and verdicts have it to second order.", reward2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward }),
-	numeric("expected_reward_variance_leading_order", "The same by the reduced-order model; of a network the law of the fixed point where the run starts.", reward2, atLeast0, func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward }),
-	numeric("expected_reward_variance_paper_rule", "The same by the paper's D/(GCK) at paper_stiffness.", reward2, atLeast0, func(p *prediction) *float64 { return p.PaperRule.RewardVariance }),
-	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, zeroToOne, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),
-	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string {
+	})},
+	{"expected_reward_shift", numeric(func(p *prediction) *float64 { return p.Moments.RewardShift })},
+	{"stiffness_total", numeric(func(p *prediction) *float64 { return &p.Stiffness.Total })},
+	{"stiffness_fresh", numeric(func(p *prediction) *float64 { return &p.Stiffness.Fresh })},
+	{"stiffness_stale", numeric(func(p *prediction) *float64 { return &p.Stiffness.Stale })},
+	{"stiffness_slowest", numeric(func(p *prediction) *float64 { return &p.Stiffness.Slowest })},
+	{"gradient_variance", numeric(func(p *prediction) *float64 { return &p.GradientVariance })},
+	{"damping_ratio", numeric(func(p *prediction) *float64 { return &p.Oscillator.DampingRatio })},
+	{"regime", func(p *prediction) string { return p.Oscillator.Regime }},
+	{"spectral_radius", numeric(func(p *prediction) *float64 { return p.full.SpectralRadius })},
+	{"critical_learning_rate", numeric(func(p *prediction) *float64 { return p.full.CriticalLearningRate })},
+	{"critical_refresh_interval", numeric(func(p *prediction) *float64 { return p.full.CriticalRefreshInterval })},
+	{"oscillation_learning_rate", numeric(func(p *prediction) *float64 { return p.full.OscillationLearningRate })},
+	{"logit_gap_variance", numeric(func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap })},
+	{"expected_reward_variance", numeric(func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward })},
+	{"expected_reward_variance_leading_order", numeric(func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward })},
+	{"expected_reward_variance_paper_rule", numeric(func(p *prediction) *float64 { return p.PaperRule.RewardVariance })},
+	{"zero_variance_fraction", numeric(func(p *prediction) *float64 { return p.Moments.ZeroVariance })},
+	{"scope", func(p *prediction) string {
 		return cmp.Or(p.scope.String(), "in")
 	}},
-	numeric("neglected_expected_reward", "Predicted size of what the theory of the mean of J neglects.", ofReward, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardMean }),
-	numeric("neglected_expected_reward_variance", "The same of the variance of J.", reward2, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardVariance }),
-	numeric("neglected_zero_variance_fraction", "The same of the share of groups with equal rewards.", pureRatio, atLeast0, func(p *prediction) *float64 { return &p.Neglected.ZeroVariance }),
-	numeric("paper_stiffness", "The stiffness K as the paper measures it, which its formulas use.", perLogit, anyReal, func(p *prediction) *float64 { return p.PaperRule.Stiffness }),
-	numeric("expected_reward_variance_rule_at_stiffness", "The paper's D/(GCK) at λ of the stiffest mode.", reward2, atLeast0, func(p *prediction) *float64 { return p.RuleAtStiffness.RewardVariance }),
-}
-
-// The columns of map-X-Y.csv that hold the two parameters of the map have their paths
-// as names, instead of these.
-const (
-	mapX = "X"
-	mapY = "Y"
-)
-
-// mapColumns are the columns of map-X-Y.csv.
-var mapColumns = []store.Column{
-	{Name: "kind", Doc: "`cell`: the row is a simulated cell; `boundary`: a point of a predicted boundary."},
-	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
-	{Name: mapX, Doc: "Value of the parameter on the horizontal axis; the column has its name.", Unit: "of the parameter", Range: "of the parameter"},
-	{Name: mapY, Doc: "Value of the parameter on the vertical axis; the column has its name.", Unit: "of the parameter", Range: "of the parameter"},
-	{Name: "cell", Doc: "Id of the cell."},
-	{Name: "class", Doc: "Shape of the cell's mean reward over steps: `monotone`, `overshooting`, `oscillatory`, `sustained`, `locked`, `diverged`, `at rest` or `unresolved` (its error is unknown or too large to tell); empty where nothing was recorded."},
-	{Name: "regime", Doc: "Regime of the linear dynamics: `overdamped`, `oscillatory` or `unstable`."},
-	{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; from 1 on unstable.", Unit: pureRatio, Range: atLeast0},
-	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
-	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
-	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
-	{Name: "value", Doc: "Value of the quantity that `--quantity` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
-	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
-	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
-}
-
-// keyMapColumns are the first columns of map-X.csv.
-var keyMapColumns = []store.Column{
-	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
-	{Name: "label", Doc: "Label of the cell, as in cells.csv."},
-	{Name: "cell", Doc: "Id of the cell."},
-	{Name: "class", Doc: "Shape of the cell's mean reward over steps, as in map-X-Y.csv."},
+	{"neglected_expected_reward", numeric(func(p *prediction) *float64 { return &p.Neglected.RewardMean })},
+	{"neglected_expected_reward_variance", numeric(func(p *prediction) *float64 { return &p.Neglected.RewardVariance })},
+	{"neglected_zero_variance_fraction", numeric(func(p *prediction) *float64 { return &p.Neglected.ZeroVariance })},
+	{"paper_stiffness", numeric(func(p *prediction) *float64 { return p.PaperRule.Stiffness })},
+	{"expected_reward_variance_rule_at_stiffness", numeric(func(p *prediction) *float64 { return p.RuleAtStiffness.RewardVariance })},
 }
 
 // names returns the names of columns.

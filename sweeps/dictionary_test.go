@@ -52,12 +52,12 @@ func TestDictionaryIsComplete(t *testing.T) {
 		}
 	}
 	for table := range described {
-		add(table, names(identityColumns)...)
+		add(table, names(identityDocs)...)
 		for _, k := range config.Keys {
 			add(table, k.Path)
 		}
 	}
-	add("cells.csv", names(statusColumns)...)
+	add("cells.csv", names(statusDocs)...)
 	for _, name := range names(estimateColumns()) {
 		add("cells.csv", name, name+"_lo", name+"_hi")
 	}
@@ -66,8 +66,19 @@ func TestDictionaryIsComplete(t *testing.T) {
 		add("cells.csv", end, end+"_lo", end+"_hi", q.Name+timeMeanSuffix)
 	}
 	add("cells.csv", timeTo95, samplesTo95)
-	for _, c := range predictionColumns {
-		add("predictions.csv", c.Name)
+	for i, name := range names(predictionDocs) {
+		add("predictions.csv", name)
+		if predictionColumns[i].name != name {
+			t.Errorf("predictions.csv has %s, want %s", predictionColumns[i].name, name)
+		}
+	}
+	key, _ := config.LookupKey(config.MomentumKey)
+	table, err := MapCSV([]RegimeMap{{panel: panel{x: key, y: key}}})
+	if want := strings.NewReplacer("X", key.Path, "Y", key.Path).Replace(strings.Join(names(mapDocs), ",")); err != nil || strings.TrimSpace(string(table)) != want {
+		t.Errorf("a map has the columns %s, want %s", table, want)
+	}
+	if got := names(keyMapDocs); !slices.Equal(got, keyMapColumns) {
+		t.Errorf("a map over one key has the columns %s, want %s", keyMapColumns, got)
 	}
 	for table, known := range described {
 		files, err := filepath.Glob("../results/paper/*/" + table)
@@ -135,11 +146,11 @@ All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and
 ## cells.csv
 
 A row per cell, in the order of the sweep: identity, parameters, status, estimates. A parameter of an option that trainers add ([theory-trainers.md](theory-trainers.md) §11) is there if a cell does not hold its default. An estimate is there if a cell of the file has it. Its name is followed by NAME_lo and NAME_hi, the ends of its interval in the same unit. Entries of stiffness matrices are in cells.jsonl only.`)
-	columns := identityColumns
+	columns := identityDocs
 	for _, k := range config.Keys {
 		columns = append(columns, parameterColumn(k))
 	}
-	table(append(append([]store.Column(nil), columns...), statusColumns...)...)
+	table(append(append([]store.Column(nil), columns...), statusDocs...)...)
 	line("\nEstimates:")
 	table(estimateColumns()...)
 	forms := func(wanted ...string) (columns []store.Column) {
@@ -165,11 +176,7 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	line("\nThe last columns are of what the cells recorded along their runs, for every quantity Q of trajectories.parquet below. Q_end is followed by Q_end_lo and Q_end_hi, the ends of Student's interval. A cell without record, such as one that diverged, has none.")
 	table(append(forms(endSuffix, timeMeanSuffix), times...)...)
 	line("\n## predictions.csv\n\nA row per cell, in the order of the sweep. The first columns, up to the last parameter, are those of cells.csv. Then:")
-	var predicted []store.Column
-	for _, c := range predictionColumns {
-		predicted = append(predicted, c.Column)
-	}
-	table(predicted...)
+	table(predictionDocs...)
 	line("\n## trajectories.parquet\n\nRows are in the order of the sweep, then of the quantities, then of the steps. Cells that recorded nothing have none. `grposim report DIR --trajectories FILE` writes the same columns and rows as CSV, cell by cell from the journal, for programs that do not read Parquet; a sweep does not, because the text is several times as large.")
 	table(store.TrajectoryColumns...)
 	line("\nThe quantities:")
@@ -178,11 +185,11 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	table(ownColumns...)
 	line("\nThe file's key-value metadata hold three JSON texts: `grposim.cells`, a list of the cells, each with cell, label, variant, seed and parameters (by dotted key, as in cells.csv); `grposim.columns` and `grposim.quantities`, the two tables above.")
 	line("\n## map-X-Y.csv\n\nWith `--quantity QUANTITY` the name is `map-X-Y-QUANTITY.csv`.")
-	table(mapColumns...)
+	table(mapDocs...)
 	line("\nThe quantity is a recorded one, Q, at the last step the mean over the replicas, or one of the following, which without Q are of expected_reward: `time_to_95`, `samples_to_95`, `time_to_level`, `samples_to_level`.")
 	table(forms()...)
 	line("\n## map-X.csv\n\nWhat `grposim map` without `--y` wrote: a row per cell. Without `--x` too it is map-cells.csv. After these columns come that of the parameter X and, for each QUANTITY that `--quantity` names, QUANTITY, QUANTITY_lo and QUANTITY_hi; a time has no interval.")
-	table(keyMapColumns...)
+	table(keyMapDocs...)
 	line("\n## verdicts.json\n\n`name`, the name of the experiment or suite; `summary`; `statements`, the statements of the paper that the verdicts decide ([paper.md](paper.md)), if any; `verdicts`, in the order of the checks. What is NaN, infinite or nil below is null. A verdict:")
 	fields("verdict.go", "Verdict")
 	line("\nA control:")
@@ -200,6 +207,84 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	line("\n`run`:")
 	fields("store/runinfo.go", "RunInfo")
 	return b.Bytes()
+}
+
+// Units and ranges of columns that only the dictionary has.
+const (
+	reward2  = "reward²"
+	logit2   = "logit²"
+	perStep  = "1/optimizer step"
+	force2   = "force²"
+	perForce = "logit/force"
+	atMost1  = "≤ 1"
+)
+
+// identityDocs describe the first columns of a table of one row per cell. The
+// parameters follow, in the order of config.Keys.
+var identityDocs = []store.Column{
+	{Name: "cell", Doc: "Id of the cell: the sha256, in hexadecimal digits, of everything that decides its measurement. Rows of two variants can share it."},
+	{Name: "label", Doc: "Name of the cell for people: its variant and its values of the swept keys. Empty for the only cell of a file."},
+	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
+}
+
+// statusDocs describe what follows the parameters in cells.csv.
+var statusDocs = []store.Column{
+	{Name: "status", Doc: "Whether the cell could be measured: `ok`; `diverged`, at least one replica left the range of floating point; `overflow`, no replica did, but an estimate, which is missing; `no-fixed-point`, it starts at a fixed point and the theory finds none, so it was not simulated."},
+	{Name: "interval_confidence", Doc: "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1.", Unit: pureRatio, Range: "0 to 1, exclusive"},
+}
+
+// predictionDocs describe the columns of predictions.csv after the parameters.
+var predictionDocs = []store.Column{
+	{Name: "fixed_point_expected_reward", Doc: "J at the fixed point.", Unit: ofReward, Range: anyReal},
+	{Name: "expected_reward_shift", Doc: "Shift of the mean of J from the fixed point by the noise, to second order.", Unit: ofReward, Range: anyReal},
+	{Name: "stiffness_total", Doc: "Stiffness λ of the stiffest mode.", Unit: perLogit, Range: anyReal},
+	{Name: "stiffness_fresh", Doc: "Its part λ_f from the current policy; of a network the largest eigenvalue of Λ_f.", Unit: perLogit, Range: anyReal},
+	{Name: "stiffness_stale", Doc: "Its part λ_s from the snapshot; of a network λ − λ_f.", Unit: perLogit, Range: anyReal},
+	{Name: "stiffness_slowest", Doc: "Stiffness of the slowest mode.", Unit: perLogit, Range: anyReal},
+	{Name: "gradient_variance", Doc: "Variance of one step's gradient along the stiffest mode.", Unit: force2, Range: atLeast0},
+	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
+	{Name: "regime", Doc: "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."},
+	{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; below 1 is stable.", Unit: pureRatio, Range: atLeast0},
+	{Name: "critical_learning_rate", Doc: "Smallest learning rate at which the fixed point is not stable; empty: none was found.", Unit: perForce, Range: atLeast0},
+	{Name: "critical_refresh_interval", Doc: "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", Unit: inSteps, Range: atLeast0},
+	{Name: "oscillation_learning_rate", Doc: "Smallest learning rate at which a mode oscillates; empty: none was found.", Unit: perForce, Range: atLeast0},
+	{Name: "logit_gap_variance", Doc: "Stationary variance of z by the linear dynamics; two arms.", Unit: logit2, Range: atLeast0},
+	{Name: "expected_reward_variance", Doc: "Stationary variance of J by the linear dynamics, to first order in the noise; of a network that of a run along its slide; `grposim predict`, advice and verdicts have it to second order.", Unit: reward2, Range: atLeast0},
+	{Name: "expected_reward_variance_leading_order", Doc: "The same by the reduced-order model; of a network the law of the fixed point where the run starts.", Unit: reward2, Range: atLeast0},
+	{Name: "expected_reward_variance_paper_rule", Doc: "The same by the paper's D/(GCK) at paper_stiffness.", Unit: reward2, Range: atLeast0},
+	{Name: "zero_variance_fraction", Doc: "Share of groups whose rewards are all equal.", Unit: pureRatio, Range: zeroToOne},
+	{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."},
+	{Name: "neglected_expected_reward", Doc: "Predicted size of what the theory of the mean of J neglects.", Unit: ofReward, Range: atLeast0},
+	{Name: "neglected_expected_reward_variance", Doc: "The same of the variance of J.", Unit: reward2, Range: atLeast0},
+	{Name: "neglected_zero_variance_fraction", Doc: "The same of the share of groups with equal rewards.", Unit: pureRatio, Range: atLeast0},
+	{Name: "paper_stiffness", Doc: "The stiffness K as the paper measures it, which its formulas use.", Unit: perLogit, Range: anyReal},
+	{Name: "expected_reward_variance_rule_at_stiffness", Doc: "The paper's D/(GCK) at λ of the stiffest mode.", Unit: reward2, Range: atLeast0},
+}
+
+// mapDocs describe the columns of map-X-Y.csv.
+var mapDocs = []store.Column{
+	{Name: "kind", Doc: "`cell`: the row is a simulated cell; `boundary`: a point of a predicted boundary."},
+	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
+	{Name: "X", Doc: "Value of the parameter on the horizontal axis; the column has its name.", Unit: "of the parameter", Range: "of the parameter"},
+	{Name: "Y", Doc: "Value of the parameter on the vertical axis; the column has its name.", Unit: "of the parameter", Range: "of the parameter"},
+	{Name: "cell", Doc: "Id of the cell."},
+	{Name: "class", Doc: "Shape of the cell's mean reward over steps: `monotone`, `overshooting`, `oscillatory`, `sustained`, `locked`, `diverged`, `at rest` or `unresolved` (its error is unknown or too large to tell); empty where nothing was recorded."},
+	{Name: "regime", Doc: "Regime of the linear dynamics: `overdamped`, `oscillatory` or `unstable`."},
+	{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; from 1 on unstable.", Unit: pureRatio, Range: atLeast0},
+	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
+	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
+	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
+	{Name: "value", Doc: "Value of the quantity that `--quantity` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
+	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
+	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
+}
+
+// keyMapDocs describe the first columns of map-X.csv.
+var keyMapDocs = []store.Column{
+	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
+	{Name: "label", Doc: "Label of the cell, as in cells.csv."},
+	{Name: "cell", Doc: "Id of the cell."},
+	{Name: "class", Doc: "Shape of the cell's mean reward over steps, as in map-X-Y.csv."},
 }
 
 // leadingName is the beginning of a doc comment of a field.

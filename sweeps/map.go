@@ -288,8 +288,7 @@ func (e *Experiment) HasCellsOf(path string) bool {
 // boundary is a point of a predicted boundary, line by line. Predictions that do not
 // apply are empty.
 func MapCSV(maps []RegimeMap) ([]byte, error) {
-	header := names(mapColumns)
-	header[slices.Index(header, mapX)], header[slices.Index(header, mapY)] = maps[0].x.Path, maps[0].y.Path
+	header := []string{"kind", "variant", maps[0].x.Path, maps[0].y.Path, "cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "value", "curve", "line"}
 	var rows [][]string
 	for _, m := range maps {
 		for _, p := range m.points {

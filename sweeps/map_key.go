@@ -198,9 +198,12 @@ func joinPoints(f *Figure) {
 	}
 }
 
+// keyMapColumns are the first columns of map-X.csv.
+var keyMapColumns = []string{"variant", "label", "cell", "class"}
+
 // CSV returns the table of the map: a row per cell with the key, its class and the numbers.
 func (m *KeyMap) CSV() ([]byte, error) {
-	header := names(keyMapColumns)
+	header := slices.Clone(keyMapColumns)
 	k, given := config.LookupKey(m.x)
 	if given {
 		header = append(header, m.x)

@@ -175,7 +175,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 		}
 	}
 	confidence := e.Plan.IntervalConfidence()
-	columns := names(statusColumns)
+	columns := []string{"status", "interval_confidence"}
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
@@ -236,7 +236,7 @@ func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
 func (e *Experiment) predictionsCSV(w io.Writer) error {
 	var columns []string
 	for _, c := range predictionColumns {
-		columns = append(columns, c.Name)
+		columns = append(columns, c.name)
 	}
 	return e.cellTable(w, columns, e.evidence.part, func(evidence *evidence, c *Cell) []string {
 		p := prediction{Prediction: evidence.cache.Predict(&c.Settings, rom.Unit), scope: evidence.cache.Stationary(&c.Settings).Scope()}
@@ -274,7 +274,7 @@ func (p *Plan) tableKeys() (keys []config.Key) {
 // cellTable writes a CSV table of one row per cell: its id, label and variant,
 // its parameters by tableKeys, and the values of the given columns. It calls part before each row.
 func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *evidence, c *Cell) []string) error {
-	header, keys := names(identityColumns), e.Plan.tableKeys()
+	header, keys := []string{"cell", "label", "variant"}, e.Plan.tableKeys()
 	for _, k := range keys {
 		header = append(header, k.Path)
 	}
