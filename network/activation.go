@@ -1,40 +1,28 @@
 package network
 
 import (
-	"fmt"
 	"math"
 
 	"grposim/grpo/fp"
 )
 
 // Activation is the function φ that a hidden layer applies to each of its sums.
-type Activation int
+type Activation string
 
 const (
-	Tanh Activation = iota // φ(z) = tanh z
-	ReLU                   // φ(z) = max(z, 0), with slope 0 at 0
-	GELU                   // φ(z) = z Φ(z), Φ the normal distribution function (not its approximation by tanh)
+	Tanh Activation = "tanh" // φ(z) = tanh z
+	ReLU Activation = "relu" // φ(z) = max(z, 0), with slope 0 at 0
+	GELU Activation = "gelu" // φ(z) = z Φ(z), Φ the normal distribution function (not its approximation by tanh)
 )
 
 // activations has a row for each Activation.
-var activations = [...]struct {
-	name  string
+var activations = map[Activation]struct {
 	apply func(z, slopes matrix) // replaces z by φ(z) and sets slopes to φ'(z)
 	gain  float64                // g: weights of variance g/n keep the size of activations from layer to layer
 }{
-	Tanh: {"tanh", applyTanh, 1},
-	ReLU: {"relu", applyReLU, 2},
-	GELU: {"gelu", applyGELU, 2},
-}
-
-func (a Activation) known() bool { return a >= 0 && int(a) < len(activations) }
-
-// String returns the name of the activation in configurations.
-func (a Activation) String() string {
-	if !a.known() {
-		return fmt.Sprintf("Activation(%d)", int(a))
-	}
-	return activations[a].name
+	Tanh: {applyTanh, 1},
+	ReLU: {applyReLU, 2},
+	GELU: {applyGELU, 2},
 }
 
 func applyTanh(z, slopes matrix) { tanhs(z.data, slopes.data) }

@@ -53,7 +53,7 @@ func checkMLP(inputs [][]float64, hidden []int, arms int, activation Activation)
 		m.least(fmt.Sprintf("width of hidden layer %d", i+1), width, 1)
 	}
 	m.least("arms", arms, 2)
-	m.want(activation.known(), "activation", activation, "tanh, relu or gelu")
+	m.want(activations[activation].apply != nil, "activation", activation, "tanh, relu or gelu")
 	return m.err()
 }
 

@@ -110,7 +110,7 @@ func BenchmarkMLP(b *testing.B) {
 		inputs[x][x/5], inputs[x][5+x%5] = 1, 1
 	}
 	for _, activation := range []Activation{Tanh, ReLU, GELU} {
-		b.Run(activation.String(), func(b *testing.B) {
+		b.Run(string(activation), func(b *testing.B) {
 			n := must(NewMLP(inputs, []int{48, 48}, 5, activation))
 			w, logits, gradient := n.Initial(1), make([]float64, 125), make([]float64, n.Weights())
 			for b.Loop() {

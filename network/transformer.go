@@ -7,11 +7,11 @@ import (
 )
 
 // Unembedding says whose matrix turns the last activations of a transformer into logits.
-type Unembedding int
+type Unembedding string
 
 const (
-	Untied Unembedding = iota // a matrix of its own
-	Tied                      // the embeddings of the answer tokens
+	Untied Unembedding = "untied" // a matrix of its own
+	Tied   Unembedding = "tied"   // the embeddings of the answer tokens
 )
 
 // Shape gives the sizes of a transformer.

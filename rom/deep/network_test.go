@@ -118,7 +118,7 @@ func TestNetworksFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32})
+	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Untied})
 	if err != nil {
 		t.Fatal(err)
 	}

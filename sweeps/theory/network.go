@@ -85,11 +85,11 @@ func build(s *config.Settings, task *network.Task) (net network.Network, initial
 	n := s.Network
 	if n.Kind == "mlp" {
 		hidden := slices.Repeat([]int{n.Width}, n.Layers)
-		mlp := must(network.NewMLP(task.Inputs, hidden, task.Arms, network.Activation(slices.Index(config.Activations, n.Activation))))
+		mlp := must(network.NewMLP(task.Inputs, hidden, task.Arms, network.Activation(n.Activation)))
 		return mlp, mlp.Initial
 	}
 	transformer := must(network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{
-		Width: n.Width, Heads: n.Heads, Hidden: 4 * n.Width, Unembedding: network.Unembedding(slices.Index(config.Unembeddings, n.Unembedding)),
+		Width: n.Width, Heads: n.Heads, Hidden: 4 * n.Width, Unembedding: network.Unembedding(n.Unembedding),
 	}))
 	return transformer, transformer.Initial
 }
