@@ -5,43 +5,26 @@ import (
 	"math"
 )
 
-// Term is a kind of what a prediction leaves out.
-type Term uint8
+// Term is a kind of what a prediction leaves out, in words.
+type Term string
 
 // The terms.
 const (
-	HigherOrder  Term = iota // the next order in the noise
-	FarStates                // states far from the fixed point
-	Kinks                    // noise across kinks of the force: bounds of weights, the largest norm, ties of rewards
-	NextInSize               // the next order in 1/G
-	SecondMoment             // Adam's second moment, as far as it does not keep its mean
-	Rounding                 // of floating point
-	ShortRun                 // the part of the stationary law that a short run lacks
-	OnTheWay                 // the rest of the mean path to the fixed point
-	FasterModes              // modes that a fit does not have
-	Probe                    // the finite displacement of a probe
-	LeftModel                // what another model has and the judged one not
-	Sampling                 // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
-	SlowModes                // directions of the logits that do not come to rest
-	Slide                    // the stages in which the weights of a network are followed along their fixed points
+	HigherOrder  Term = "the next order in the noise"
+	FarStates    Term = "states far from the fixed point"
+	Kinks        Term = "noise across bounds of importance weights, the largest norm, or a tie of two rewards"
+	NextInSize   Term = "the next order in 1/G"
+	SecondMoment Term = "the fluctuation of Adam's second moment"              // Adam's second moment, as far as it does not keep its mean
+	Rounding     Term = "rounding"                                             // of floating point
+	ShortRun     Term = "the run is short beside the relaxation time"          // the part of the stationary law that a short run lacks
+	OnTheWay     Term = "the mean path is still on its way to the fixed point" // the rest of the mean path to the fixed point
+	FasterModes  Term = "modes that the fit does not have"
+	Probe        Term = "the finite displacement of the probe"
+	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
+	Sampling     Term = "what the log's noise leaves open" // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
+	SlowModes    Term = "directions of the logits that do not come to rest"
+	Slide        Term = "the stages in which the weights of a network are followed along their fixed points"
 )
-
-// String returns the term in words.
-func (t Term) String() string {
-	return [...]string{
-		HigherOrder: "the next order in the noise", FarStates: "states far from the fixed point",
-		Kinks:      "noise across bounds of importance weights, the largest norm, or a tie of two rewards",
-		NextInSize: "the next order in 1/G", SecondMoment: "the fluctuation of Adam's second moment",
-		Rounding: "rounding", ShortRun: "the run is short beside the relaxation time", OnTheWay: "the mean path is still on its way to the fixed point",
-		FasterModes: "modes that the fit does not have", Probe: "the finite displacement of the probe", LeftModel: "what the model has not",
-		Sampling:  "what the log's noise leaves open",
-		SlowModes: "directions of the logits that do not come to rest",
-		Slide:     "the stages in which the weights of a network are followed along their fixed points",
-	}[t]
-}
-
-// MarshalText returns the term in words.
-func (t Term) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of its
 // number; +Inf: not known.

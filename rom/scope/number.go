@@ -119,7 +119,7 @@ func (n *Number) Judged(margin float64) Reason {
 		return Reason{}
 	}
 	largest := slices.MaxFunc(n.Neglected, func(a, b Part) int { return cmp.Compare(a.Size, b.Size) })
-	what := cmp.Or(largest.Note, largest.Term.String())
+	what := cmp.Or(largest.Note, string(largest.Term))
 	if math.IsInf(size, 1) {
 		return UnknownSize.Because(what)
 	}
