@@ -54,8 +54,7 @@ func (l *linearization) atSecondOrder(o option.Optimizer, stiffest float64) *ada
 func (out *adamSecond) addMoments(l *linearization, prediction *Prediction, law *linear.Law, reward float64) (left scope.Sizes) {
 	prediction.Moments.RewardShift = &out.reward
 	if len(l.count) == 2 {
-		gap := out.shift[0] * (l.q.At(0, 0) - l.q.At(1, 0))
-		prediction.Moments.LogitGapShift = &gap
+		prediction.Moments.LogitGapShift = new(out.shift[0] * (l.q.At(0, 0) - l.q.At(1, 0)))
 	}
 	further := math.Sqrt(out.variance * l.gapVariance(out.cov, nil))
 	left.RewardVariance = math.Abs(out.variance-reward) + out.left*reward

@@ -41,8 +41,7 @@ func ruleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 		rule.CriticalRefreshInterval = &interval
 	}
 	if damping := ((1 - s.Momentum) - s.Rate*stiffness*age) / s.Rate; damping > 0 && noise > 0 {
-		variance := noise / (damping * stiffness)
-		rule.RewardVariance = &variance
+		rule.RewardVariance = new(noise / (damping * stiffness))
 	}
 	return rule
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,12 +97,7 @@ func (c *Cell) countsRedraws() bool {
 	if c.Estimator.Filter != option.Redraw {
 		return false
 	}
-	for _, q := range c.Run.Record {
-		if q == SamplesDrawn {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.Run.Record, SamplesDrawn)
 }
 
 // recordsInVectors reports whether a vectorBatch has what the cell records: of one snapshot a

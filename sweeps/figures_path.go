@@ -13,8 +13,7 @@ import (
 // Way returns what the runs of a cell of the plan are predicted to do from their start, with the time at which J reaches the
 // level, NaN: 95 % of its way, and with more quantities than those that it records.
 func (p *Plan) Way(c *Cell, level float64, more ...sim.Quantity) *theory.Way {
-	way := p.cache.Way(&c.Settings, level, more...)
-	return &way
+	return new(p.cache.Way(&c.Settings, level, more...))
 }
 
 // stillPath is the range of a predicted path, as a share of its largest size, below which it gets no figure.

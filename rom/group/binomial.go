@@ -3,6 +3,7 @@ package group
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/rom/fp"
 )
@@ -97,9 +98,7 @@ func summed(n int, p, q float64, buffer []float64) Binomial {
 		sum += term
 		first--
 	}
-	for i, j := 0, len(weights)-1; i < j; i, j = i+1, j-1 {
-		weights[i], weights[j] = weights[j], weights[i]
-	}
+	slices.Reverse(weights)
 	term = 1
 	for k := peak; k < n; k++ {
 		ratio := float64(n-k) * p / (float64(k+1) * q)

@@ -30,6 +30,16 @@ func (l *Expanded) Stiffness(fresh, stale [][]float64) (known bool) {
 
 func (l *Expanded) Mean(dst []float64) { l.perGroup(dst, l.Response) }
 
+// moments returns those of x of order 2 to 4, E x^j.
+func (l *Expanded) moments() (mu [5]float64) {
+	for j := 2; j <= 4; j++ {
+		for a, old := range l.Old {
+			mu[j] += old * l.states[a].full(j)
+		}
+	}
+	return mu
+}
+
 // Response is that of Law to first order in 1/G for any reward law
 // (docs/theory.md §2), exactly without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,
 // a group's N = X̄ − x̄Ȳ and variance V = s² + (x²−s²)‾ − x̄² give
@@ -44,12 +54,7 @@ func (l *Expanded) Mean(dst []float64) { l.perGroup(dst, l.Response) }
 // within s/√G of 0.
 func (l *Expanded) Response(dst []float64) {
 	mean := l.prepare()
-	var mu [5]float64
-	for j := 2; j <= 4; j++ {
-		for a, old := range l.Old {
-			mu[j] += old * l.states[a].full(j)
-		}
-	}
+	mu := l.moments()
 	f, slope, curvature := l.generalScale(mu[2])
 	for a := range dst {
 		s, up, down := &l.states[a], l.Up[a], l.Down[a]
@@ -81,12 +86,7 @@ func (l *Expanded) Response(dst []float64) {
 func (l *Expanded) Covariance(reward, cross, _ [][]float64) {
 	l.prepare()
 	arms := len(l.arms)
-	var mu [5]float64
-	for j := 2; j <= 4; j++ {
-		for a, old := range l.Old {
-			mu[j] += old * l.states[a].full(j)
-		}
-	}
+	mu := l.moments()
 	f, slope, _ := l.generalScale(mu[2])
 	x, y := make([]float64, arms), make([]float64, arms)
 	// ψ is the sum of an entry for the sample's own arm and of x² and x times

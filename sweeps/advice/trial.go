@@ -143,8 +143,7 @@ func (t *Trials) Of(ctx context.Context, most int, set ...config.Assignment) (*T
 		if err != nil || trial == nil {
 			return nil, err
 		}
-		copied := *trial
-		told = &copied
+		told = new(*trial)
 		told.Set = setOf(set)
 	}
 	return told, nil

@@ -224,8 +224,7 @@ func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rom.Settled
 // equilibrium if there is one.
 func (cache *Cache) compute(key Key, params rom.Params) *rom.Prediction {
 	equilibrium := cache.equilibrium(key.equilibriumKey, params)
-	p := equilibrium.PredictPart(params.Optimizer, params.Lag, key.extent)
-	return &p
+	return new(equilibrium.PredictPart(params.Optimizer, params.Lag, key.extent))
 }
 
 // Equilibrium returns the equilibrium of parameters. One with factors or at a

@@ -71,8 +71,7 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 	for _, rate := range []**float64{&scaled.Exact.CriticalLearningRate, &scaled.LeadingOrder.CriticalLearningRate,
 		&scaled.Exact.OscillationLearningRate, &scaled.RuleAtStiffness.CriticalLearningRate} {
 		if *rate != nil {
-			x := **rate / factor
-			*rate = &x
+			*rate = new(**rate / factor)
 		}
 	}
 	return &scaled
@@ -149,8 +148,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		fresh = total
 	}
 	p.Stiffness = rom.ModeStiffness{Total: total, Fresh: fresh, Stale: total - fresh, Slowest: modes[len(modes)-1].Total()}
-	rule := (1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1)
-	p.RuleAtStiffness.CriticalLearningRate = &rule
+	p.RuleAtStiffness.CriticalLearningRate = new((1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1))
 	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*fp.Pow(float64(tau+2), 3) > mostOfModes {
 		return out(scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where each of %d directions has a state of %d numbers,", tau, n, tau+2)))
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 
 	"grposim/rom"
@@ -18,9 +19,7 @@ import (
 // by name. Margins and prose are not part of it.
 func ID(s *config.Settings, measured map[string]any) string {
 	content := map[string]any{"seed": s.Seed, "settings": json.RawMessage(config.Canonical(*s, config.SeedKey))}
-	for name, value := range measured {
-		content[name] = value
-	}
+	maps.Copy(content, measured)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {
 		panic(err) // settings are finite numbers and plain strings

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -49,9 +50,7 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	if c.start == nil {
 		return out, nil
 	}
-	for how, runs := range r.Counted {
-		out.Counted[how] = runs
-	}
+	maps.Copy(out.Counted, r.Counted)
 	prediction := e.predict(c)
 	target, samples := theory.NewTarget(c.settings, c.start, &prediction.Prediction), theory.Samples(c.settings)
 	simulated := theory.Simulation(c.settings, c.id, c.start)

@@ -37,8 +37,7 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		p.FixedPoint, target = &point.Reward, point.Reward
 	}
 	if !path.Scope.In {
-		because := path.Scope.Because.String()
-		p.Scope = &because
+		p.Scope = new(path.Scope.Because.String())
 		return p, nil
 	}
 	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
