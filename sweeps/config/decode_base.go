@@ -177,7 +177,7 @@ func (l *loader) overrideGrids() {
 		l.note(k.Path, "takes the place of what is set in variant %s", lose)
 		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
 		if l.cells = min(l.spec.Size(), maxCells+1); list != nil && l.cells > maxCells {
-			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(len(list.items), "value"), maxCells, maxCells)
+			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d", CountWords(len(list.items), "value"), maxCells, maxCells)
 		}
 	}
 }

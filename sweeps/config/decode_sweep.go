@@ -142,7 +142,7 @@ func (l *loader) axis(n *node, path string) (axisDraft, bool) {
 		good = good && ok
 		if good && p.n != d.params[0].n {
 			l.problem(p.at, path+".zip", "got %s for %s and %d for %s, want equally many values",
-				countWords(d.params[0].n, "value"), d.params[0].key.Path, p.n, p.key.Path)
+				CountWords(d.params[0].n, "value"), d.params[0].key.Path, p.n, p.key.Path)
 			good = false
 		}
 	}

@@ -66,7 +66,7 @@ func (k Key) JSON(s *Settings) any { return documentValue(k.Get(s)) }
 // another length is the error.
 func (k Key) Set(s *Settings, v any) error {
 	if n, isList := listLength(v); isList && n != len(s.Bandit.Arms) {
-		return fmt.Errorf("%s: got %s, want %s", k.Path, countWords(n, "number"), countWords(len(s.Bandit.Arms), "number")+", one per arm")
+		return fmt.Errorf("%s: got %s, want %s", k.Path, CountWords(n, "number"), CountWords(len(s.Bandit.Arms), "number")+", one per arm")
 	}
 	k.set(s, v)
 	return nil

@@ -46,7 +46,7 @@ func items[T any](rd *reader, n *node, path, want string, most int, noun string,
 		return refuse[[]T](rd, n, path, want)
 	}
 	if len(n.items) > most {
-		rd.problem(n.at, path, "got %s, want at most %d", countWords(len(n.items), noun), most)
+		rd.problem(n.at, path, "got %s, want at most %d", CountWords(len(n.items), noun), most)
 		return nil, false
 	}
 	values, good := make([]T, len(n.items)), true
@@ -303,7 +303,7 @@ func (rd *reader) pairs(n *node, path string, k Key) ([][2]float64, bool) {
 	return items(rd, n, path, k.Want(), maxPrompts, "pair", func(n *node, path string) (pair [2]float64, ok bool) {
 		numbers, ok := rd.numbersIn(n, path, strings.Replace(one, "number", "pair of numbers", 1), math.MaxInt, k.Range, one)
 		if ok && len(numbers) != 2 {
-			rd.problem(n.at, path, "got %s, want 2, one per arm", countWords(len(numbers), "number"))
+			rd.problem(n.at, path, "got %s, want 2, one per arm", CountWords(len(numbers), "number"))
 			return pair, false
 		}
 		copy(pair[:], numbers)
@@ -361,7 +361,7 @@ func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
 	}
 	switch {
 	case good && total < 2:
-		rd.problem(n.at, path, "got %s, want at least 2", countWords(total, "arm"))
+		rd.problem(n.at, path, "got %s, want at least 2", CountWords(total, "arm"))
 	case total > maxArms:
 		rd.problem(n.at, path, "got more than %d arms, want at most %d", maxArms, maxArms)
 	}

@@ -25,13 +25,13 @@ type rule struct {
 
 // phrases are the words for numbers that follow from several keys.
 var phrases = map[string]func(s *Settings) string{
-	"arms":     func(s *Settings) string { return countWords(len(s.Bandit.Arms), "arm") },
-	"pairs":    func(s *Settings) string { return countWords(len(*s.Prompts.List), "pair") },
-	"blocks":   func(s *Settings) string { return countWords(s.Run.Steps/max(s.Lag.Interval, 1), "block") },
-	"instants": func(s *Settings) string { return countWords(max(instants(s), 0), instantNoun(s)) },
+	"arms":     func(s *Settings) string { return CountWords(len(s.Bandit.Arms), "arm") },
+	"pairs":    func(s *Settings) string { return CountWords(len(*s.Prompts.List), "pair") },
+	"blocks":   func(s *Settings) string { return CountWords(s.Run.Steps/max(s.Lag.Interval, 1), "block") },
+	"instants": func(s *Settings) string { return CountWords(max(instants(s), 0), instantNoun(s)) },
 
-	"directions": func(s *Settings) string { return countWords(s.Directions(), "difference") + " of logits" },
-	"weights":    func(s *Settings) string { return countWords(s.WeightCount(), "weight") },
+	"directions": func(s *Settings) string { return CountWords(s.Directions(), "difference") + " of logits" },
+	"weights":    func(s *Settings) string { return CountWords(s.WeightCount(), "weight") },
 }
 
 // placeholder is {KEY} or {NAME} in a text.
@@ -108,7 +108,7 @@ func breaches(s *Settings, groups int, applies func(r *rule) bool) (broken []bre
 		if groups != arms {
 			want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)
 		}
-		broken = append(broken, breach{&r.rule, r.key, countWords(n, "number"), want})
+		broken = append(broken, breach{&r.rule, r.key, CountWords(n, "number"), want})
 	}
 	return broken
 }

@@ -105,7 +105,7 @@ func (c *checkState) add(p *Point) {
 		c.addNetwork(s)
 	}
 	if n := len(s.Bandit.Arms); n != 2 && c.Quantity == sim.LogitGap {
-		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+countWords(n, "arm"), "2 arms, or another quantity")
+		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+CountWords(n, "arm"), "2 arms, or another quantity")
 	}
 	if _, ofStratum := c.Quantity.Stratum(); ofStratum && !records(s, sim.Strata) && !c.bad[recordKey] {
 		c.rejectCell(c.path+".quantity", string(c.Quantity)+" in a cell that does not record it", "strata in "+recordKey+", or another quantity")
@@ -216,7 +216,7 @@ func (c *checkState) finish() {
 					least += " that are ≥ " + strconv.Itoa(from)
 				}
 			}
-			c.rejectCell(c.path+".over", countWords(n, value)+" of "+c.Over, "at least "+least+" for "+c.Claim.Name)
+			c.rejectCell(c.path+".over", CountWords(n, value)+" of "+c.Over, "at least "+least+" for "+c.Claim.Name)
 		}
 	}
 	if c.Control != nil && len(c.Control.Set) > 0 && !c.changed && c.Control.Scale == rom.Unit {

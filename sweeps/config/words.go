@@ -129,8 +129,8 @@ func editDistance(a, b string) int {
 	return last[len(b)]
 }
 
-// countWords writes a count: 1 number, 2 numbers.
-func countWords(n int, noun string) string {
+// CountWords writes a count: 1 number, 2 numbers.
+func CountWords(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -61,7 +61,7 @@ func (n *node) describe() string {
 	case nothing:
 		return "nothing"
 	case list:
-		return "a list of " + countWords(len(n.items), "item")
+		return "a list of " + CountWords(len(n.items), "item")
 	case mapping:
 		return "a mapping"
 	case plain:
@@ -199,7 +199,7 @@ func (r *yamlReader) replaceTabs(data []byte) []byte {
 	}
 	more := ""
 	if count > 1 {
-		more = fmt.Sprintf(" here and in %s", countWords(count-1, "more line"))
+		more = fmt.Sprintf(" here and in %s", CountWords(count-1, "more line"))
 	}
 	r.report(first, column, r.path, "got a tab%s, want spaces", more)
 	for i, line := range lines {

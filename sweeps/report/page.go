@@ -318,10 +318,10 @@ func newSection(i int, part Part) section {
 		}
 	}
 	if left := len(e.Figures) - len(s.Figures); left > 0 {
-		s.Left = append(s.Left, fmt.Sprintf("The folder figures has %s more.", number(left, "picture")))
+		s.Left = append(s.Left, fmt.Sprintf("The folder figures has %s more.", config.CountWords(left, "picture")))
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
-	s.Verdicts = number(len(e.Verdicts), "verdict")
+	s.Verdicts = config.CountWords(len(e.Verdicts), "verdict")
 	s.Long = len(e.Verdicts) > 20
 	if len(e.Verdicts) > 0 {
 		shown := part.Extent.rows(len(e.Verdicts), func(i int) int {
@@ -356,7 +356,7 @@ func (s *section) addCells(part Part) (failure func() error) {
 	e := part.Experiment
 	shown := part.Extent.rows(len(e.Plan.Cells), func(i int) int { return len(e.Plan.Cells[i].Label()) },
 		func(i int) bool { return e.Outcomes[e.Plan.Cells[i].ID].Status != store.CellOK })
-	s.leaveOut("cells.csv", number(len(e.Plan.Cells), "cell"), len(e.Plan.Cells), len(shown), "have another status than ok")
+	s.leaveOut("cells.csv", config.CountWords(len(e.Plan.Cells), "cell"), len(e.Plan.Cells), len(shown), "have another status than ok")
 	s.Cells, failure = e.CellRows(shown)
 	return failure
 }
@@ -368,14 +368,6 @@ func (s *section) leaveOut(file, words string, all, shown int, first string) {
 		s.Table = file
 		s.Left = append(s.Left, fmt.Sprintf("The table shows %d of %s: first those that %s, of the others a sample. All are in %s.", shown, words, first, file))
 	}
-}
-
-// number returns a number of things, "1 cell" or "2 cells".
-func number(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // facts describes in one line what was run: cells, seed, confidence and version.
@@ -390,7 +382,7 @@ func facts(part Part) string {
 		}
 		count[status]++
 	}
-	parts := []string{number(len(e.Plan.Cells), "cell")}
+	parts := []string{config.CountWords(len(e.Plan.Cells), "cell")}
 	for _, s := range []struct {
 		status store.CellStatus
 		words  string
