@@ -115,33 +115,3 @@ func (a *About) parts() []part {
 		{Key: Key{Path: "regime", Kind: WordValue, Words: regimes}, optional: true, to: &a.Regime},
 	}
 }
-
-// schemaAbout is the schema of `about`.
-func schemaAbout() object {
-	var rules []any
-	without := make(map[string][]string) // by key, the ids of the statements that have none
-	for _, s := range checkable() {
-		about := About{Statement: s.ID}
-		for _, part := range about.parts()[1:3] { // reading and choice
-			if part.Words == nil {
-				without[part.Path] = append(without[part.Path], s.ID)
-				continue
-			}
-			then := object{"properties": object{part.Path: object{"enum": part.Words}}}
-			if !part.optional {
-				then["required"] = []string{part.Path}
-			}
-			rules = append(rules, object{"if": object{"properties": object{"statement": object{"const": s.ID}}}, "then": then})
-		}
-	}
-	for _, key := range []string{"reading", "choice"} {
-		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
-	}
-	return object{"anyOf": []any{object{"enum": aboutKinds}, object{
-		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
-		"properties": object{
-			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},
-			"regime": object{"enum": regimes, "default": Limit},
-		},
-	}}}
-}

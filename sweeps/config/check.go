@@ -13,15 +13,14 @@ import (
 	"grposim/training/diagnose"
 )
 
-// checkKey is a key of a check. Loader, schema, reference and document are derived from the
-// table of them.
+// checkKey is a key of a check. Loader and document are derived from the
+// table of them, and in tests schema and reference.
 type checkKey struct {
-	Key                     // Path is its name in the check
-	need   Need             // claims with this need require the key, other claims refuse it; "": every check may have it
-	may    []*Claim         // claims that may have the key, others refuse it; nil: as need says
-	field  func(*Check) any // pointer to its value; nil: it has no plain value
-	schema func() object    // its schema; nil: that of the values of Key
-	write  func(*Check) any // its value in a document, nil where the check has none; nil: the value unless it is zero
+	Key                    // Path is its name in the check
+	need  Need             // claims with this need require the key, other claims refuse it; "": every check may have it
+	may   []*Claim         // claims that may have the key, others refuse it; nil: as need says
+	field func(*Check) any // pointer to its value; nil: it has no plain value
+	write func(*Check) any // its value in a document, nil where the check has none; nil: the value unless it is zero
 }
 
 // measurable is the range of displacements and offsets. Half the difference of a pair
@@ -72,9 +71,9 @@ var followedQuantities = append(sim.Quantities(2), sim.Strata.Parts()...)
 // checkKeys are the keys of a check in the order of the reference document.
 var checkKeys = slices.Concat([]checkKey{
 	{Key: Key{Path: "claim", Kind: WordValue, Doc: "A row of the claim table below; required."},
-		schema: func() object { return object{"enum": claimNames()} }, write: func(c *Check) any { return c.Claim.Name }},
+		write: func(c *Check) any { return c.Claim.Name }},
 	{Key: Key{Path: "about", Doc: "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it."},
-		schema: schemaAbout, write: func(c *Check) any { return c.About.document() }},
+		write: func(c *Check) any { return c.About.document() }},
 	{Key: Key{Path: "margin", Kind: NumberValue, Range: margins, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
 		field: func(c *Check) any { return &c.Margin }},
 	{
@@ -99,11 +98,11 @@ var checkKeys = slices.Concat([]checkKey{
 		},
 	},
 	{Key: Key{Path: "where", Doc: "Selects cells: dotted keys, each with a value or a list of values."},
-		schema: func() object { return schemaRef("where") }, write: documentWhere},
+		write: documentWhere},
 	{Key: Key{Path: "variant", Doc: "Restricts the check to the cells of one variant."},
-		schema: func() object { return object{"type": "string"} }, field: func(c *Check) any { return &c.Variant }},
+		field: func(c *Check) any { return &c.Variant }},
 	{Key: Key{Path: "control", Doc: "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` and `class-throughout` another class; for claims about a law it may be another law, as in `{law: exponential}`."},
-		schema: schemaControl, write: documentControl},
+		write: documentControl},
 	relationKey(Equals, "A value of your own that is judged in the place of the prediction, within the margin (relative to |expected|): `expected: -1` with `absolute_margin: 0.05` asks whether the claim's quantity (the first of several, of saturation-fit R²) is −1 ± 0.05. The verdict says what was claimed and what was measured, and what the theory predicts. Not together with `expect`, `control`, `about`."),
 	relationKey(AtMost, "As `expected`, for an upper bound: *agree* if the whole interval lies at or below it, *disagree* if it lies wholly above. There is no margin."),
 	relationKey(AtLeast, "As `at_most`, for a lower bound."),

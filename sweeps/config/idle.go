@@ -79,3 +79,6 @@ func (c Condition) words() []string {
 	}
 	return words
 }
+
+// Alternatives lists the values of the condition in words.
+func (c Condition) Alternatives() string { return listWords(c.words()) }

@@ -85,36 +85,6 @@ func endOf(x float64) string {
 // plainNumber writes a number without an exponent.
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// object is a JSON object; encoding/json writes its keys sorted.
-type object = map[string]any
-
-// schemaRange is the JSON Schema of a number in a range; kind is number or integer.
-func schemaRange(kind string, r Range) object {
-	s := object{"type": kind}
-	if !math.IsInf(r.Low, 0) {
-		name := "minimum"
-		if r.LowOpen {
-			name = "exclusiveMinimum"
-		}
-		s[name] = r.Low
-	}
-	if !math.IsInf(r.High, 0) {
-		name := "maximum"
-		if r.HighOpen {
-			name = "exclusiveMaximum"
-		}
-		s[name] = r.High
-	}
-	return s
-}
-
-// schemaInteger is the JSON Schema of an integer in a range, within ±maxInteger.
-func schemaInteger(r Range) object {
-	r.High = min(r.High, maxInteger)
-	r.Low = max(r.Low, -maxInteger)
-	return schemaRange("integer", r)
-}
-
 // Round rounds a number to 12 significant digits, and −0 to 0. It is applied to values of
 // axes, which conditions must match, and to results of the theory's linear algebra,
 // which must be equal on every machine. A number that would round to infinity is

@@ -60,9 +60,6 @@ func (k Key) ByDefault() string {
 	return "required"
 }
 
-// Alternatives lists the values of the condition in words.
-func (c Condition) Alternatives() string { return listWords(c.words()) }
-
 // referenceExample is the smallest file with a sweep and a check.
 const referenceExample = `name: example
 seed: 1

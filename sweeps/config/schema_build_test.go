@@ -10,6 +10,9 @@ import (
 	"grposim/rom"
 )
 
+// object is a JSON object; encoding/json writes its keys sorted.
+type object = map[string]any
+
 // Schema returns the JSON Schema (draft 2020-12) of a configuration, for editors. It
 // covers the values of each key. Rules between keys (lengths, burn_in below steps, the
 // cells that a check selects) are checked by Load only.
@@ -274,6 +277,15 @@ func schemaWhere() object {
 	return object{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
+// checkSchemas are the schemas of the keys of a check that have no plain value.
+var checkSchemas = map[string]func() object{
+	"claim":   func() object { return object{"enum": claimNames()} },
+	"about":   schemaAbout,
+	"where":   func() object { return schemaRef("where") },
+	"variant": func() object { return object{"type": "string"} },
+	"control": schemaControl,
+}
+
 // schemaCheck is the schema of a check, with the requirements of each claim.
 func schemaCheck() object {
 	var located []string // claims that locate an event and have an exact prediction of it
@@ -310,8 +322,8 @@ func schemaCheck() object {
 	properties := object{}
 	for _, key := range checkKeys {
 		var property object
-		if key.schema != nil {
-			property = key.schema()
+		if schema := checkSchemas[key.Path]; schema != nil {
+			property = schema()
 		} else {
 			property = schemaValue(key.Key)
 		}
@@ -378,4 +390,61 @@ func schemaClaim(claim *Claim) object {
 		"if":   object{"required": []string{"expect"}, "properties": object{"expect": object{"const": Fails}}},
 		"then": fails,
 	}
+}
+
+// schemaRange is the JSON Schema of a number in a range; kind is number or integer.
+func schemaRange(kind string, r Range) object {
+	s := object{"type": kind}
+	if !math.IsInf(r.Low, 0) {
+		name := "minimum"
+		if r.LowOpen {
+			name = "exclusiveMinimum"
+		}
+		s[name] = r.Low
+	}
+	if !math.IsInf(r.High, 0) {
+		name := "maximum"
+		if r.HighOpen {
+			name = "exclusiveMaximum"
+		}
+		s[name] = r.High
+	}
+	return s
+}
+
+// schemaInteger is the JSON Schema of an integer in a range, within ±maxInteger.
+func schemaInteger(r Range) object {
+	r.High = min(r.High, maxInteger)
+	r.Low = max(r.Low, -maxInteger)
+	return schemaRange("integer", r)
+}
+
+// schemaAbout is the schema of `about`.
+func schemaAbout() object {
+	var rules []any
+	without := make(map[string][]string) // by key, the ids of the statements that have none
+	for _, s := range checkable() {
+		about := About{Statement: s.ID}
+		for _, part := range about.parts()[1:3] { // reading and choice
+			if part.Words == nil {
+				without[part.Path] = append(without[part.Path], s.ID)
+				continue
+			}
+			then := object{"properties": object{part.Path: object{"enum": part.Words}}}
+			if !part.optional {
+				then["required"] = []string{part.Path}
+			}
+			rules = append(rules, object{"if": object{"properties": object{"statement": object{"const": s.ID}}}, "then": then})
+		}
+	}
+	for _, key := range []string{"reading", "choice"} {
+		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
+	}
+	return object{"anyOf": []any{object{"enum": aboutKinds}, object{
+		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
+		"properties": object{
+			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},
+			"regime": object{"enum": regimes, "default": Limit},
+		},
+	}}}
 }
