@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/option"
 	"grposim/sim"
 )
 
@@ -71,11 +72,7 @@ func canonicalValue(v any, s *Settings) any {
 	if _, isArms := v.([]ArmGroup); !isArms {
 		return documentValue(v)
 	}
-	var groups []ArmGroup
-	for _, arm := range s.Bandit.Arms {
-		groups = append(groups, ArmGroup{Arm: arm, Count: 1})
-	}
-	return documentValue(groups)
+	return documentValue(each(s.Bandit.Arms, func(arm option.Arm) ArmGroup { return ArmGroup{Arm: arm, Count: 1} }))
 }
 
 // ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for

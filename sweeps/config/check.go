@@ -58,11 +58,7 @@ var named = []struct {
 
 // wordsOf returns words as a file writes them.
 func wordsOf[Word ~string](words []Word) []string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = string(w)
-	}
-	return list
+	return each(words, func(w Word) string { return string(w) })
 }
 
 // followedQuantities are the recorded quantities whose means a check can follow.
@@ -150,12 +146,7 @@ func nameKey(i int, doc string) checkKey {
 }
 
 // checkFields are the names that a check may have.
-var checkFields = func() (names []string) {
-	for _, key := range checkKeys {
-		names = append(names, key.Path)
-	}
-	return names
-}()
+var checkFields = each(checkKeys, func(key checkKey) string { return key.Path })
 
 // refusedBy reports whether checks of a claim must not have the key.
 func (key *checkKey) refusedBy(claim *Claim) bool {

@@ -52,10 +52,4 @@ func LookupClaim(name string) (c *Claim, known bool) {
 }
 
 // claimNames lists the names of Claims.
-func claimNames() []string {
-	var names []string
-	for _, c := range Claims {
-		names = append(names, c.Name)
-	}
-	return names
-}
+func claimNames() []string { return each(Claims, func(c *Claim) string { return c.Name }) }

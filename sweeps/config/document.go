@@ -25,19 +25,13 @@ func (s *Spec) Document() []byte {
 	if len(s.Sweep) > 0 {
 		document["sweep"] = documentAxes(s.Sweep)
 	}
-	var variants []any
-	for _, v := range s.Variants {
-		variants = append(variants, map[string]any{"name": v.Name, "set": documentSet(v.Set), "sweep": documentAxes(v.Sweep)})
+	if len(s.Variants) > 0 {
+		document["variants"] = each(s.Variants, func(v Variant) any {
+			return map[string]any{"name": v.Name, "set": documentSet(v.Set), "sweep": documentAxes(v.Sweep)}
+		})
 	}
-	if variants != nil {
-		document["variants"] = variants
-	}
-	var checks []any
-	for i := range s.Checks {
-		checks = append(checks, documentCheck(&s.Checks[i]))
-	}
-	if checks != nil {
-		document["checks"] = checks
+	if len(s.Checks) > 0 {
+		document["checks"] = each(s.Checks, func(c Check) any { return documentCheck(&c) })
 	}
 	data, err := json.Marshal(document) // sorts keys
 	if err != nil {
@@ -126,10 +120,7 @@ func documentAxes(axes []Axis) []any {
 	for _, axis := range axes {
 		var zip []any
 		for j, param := range axis.Params {
-			var values []any
-			for _, point := range axis.Points {
-				values = append(values, documentValue(point[j]))
-			}
+			values := each(axis.Points, func(point []any) any { return documentValue(point[j]) })
 			zip = append(zip, map[string]any{"param": param, "values": values})
 		}
 		if len(zip) == 1 {

@@ -24,11 +24,7 @@ func Presets() []string {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	return names
+	return each(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 }
 
 // readPreset returns the content of an embedded file in presetFolder.

@@ -64,21 +64,11 @@ func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 		text := key + " has no effect: " + met.Param + " is " + met.Alternatives() + " in every cell"
 		notes = append(notes, Problem{Source: at.source, Line: at.line, Column: at.column, Text: text})
 	}
-	var lines []string
-	for _, note := range notes.sorted(l.files) {
-		lines = append(lines, note.String())
-	}
-	return lines
+	return each(notes.sorted(l.files), Problem.String)
 }
 
 // words formats the values of the condition.
-func (c Condition) words() []string {
-	var words []string
-	for _, v := range c.Values {
-		words = append(words, Format(v))
-	}
-	return words
-}
+func (c Condition) words() []string { return each(c.Values, Format) }
 
 // Alternatives lists the values of the condition in words.
 func (c Condition) Alternatives() string { return listWords(c.words()) }

@@ -365,11 +365,16 @@ type word interface {
 
 // texts returns words as a file writes them.
 func texts[Word word](words []Word) []string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = w.String()
+	return each(words, func(w Word) string { return w.String() })
+}
+
+// each lists what a function returns for the items of a list; nil for an empty one.
+func each[T, U any](list []T, of func(T) U) []U {
+	var all []U
+	for _, item := range list {
+		all = append(all, of(item))
 	}
-	return list
+	return all
 }
 
 // ofAges marks a key of random ages, which has no effect with another lag.
@@ -512,13 +517,7 @@ var keyIndices = sync.OnceValue(func() map[string]int {
 })
 
 // keyPaths lists the paths of Keys.
-func keyPaths() []string {
-	var paths []string
-	for _, k := range Keys {
-		paths = append(paths, k.Path)
-	}
-	return paths
-}
+func keyPaths() []string { return each(Keys, func(k Key) string { return k.Path }) }
 
 // sectionNames lists the names that may follow a prefix of the paths in Keys; the
 // prefix "" gives the sections of a file.

@@ -56,10 +56,7 @@ const shownProblems = 50
 
 // Error lists the problems, one per line; beyond 50 it gives their number.
 func (p Problems) Error() string {
-	var lines []string
-	for _, problem := range p[:min(len(p), shownProblems)] {
-		lines = append(lines, problem.String())
-	}
+	lines := each(p[:min(len(p), shownProblems)], Problem.String)
 	if more := len(p) - shownProblems; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}

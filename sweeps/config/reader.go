@@ -117,17 +117,15 @@ func meantKey(name string, known []string) string {
 	if meant := Meant(name, known); meant != "" {
 		return meant
 	}
-	var last []string
-	for _, k := range Keys {
-		last = append(last, lastName(k.Path))
-	}
+	paths := keyPaths()
 	name = lastName(name)
-	if meant := Meant(name, keyPaths()); meant != "" {
+	if meant := Meant(name, paths); meant != "" {
 		return meant
 	}
 	if i := slices.IndexFunc(Keys, func(k Key) bool { return k.Symbol == name }); i >= 0 && name != "" {
 		return Keys[i].Path
 	}
+	last := each(paths, lastName)
 	if near := nearestWord(name, last); near != "" {
 		return Keys[slices.Index(last, near)].Path
 	}
@@ -198,10 +196,7 @@ type part struct {
 // record decodes a mapping with these parts and returns its entries by name; ok is false where
 // one of them has a problem.
 func (rd *reader) record(n *node, path string, parts ...part) (fields map[string]*node, ok bool) {
-	var names []string
-	for _, p := range parts {
-		names = append(names, p.Path)
-	}
+	names := each(parts, func(p part) string { return p.Path })
 	if fields = rd.fields(n, path, names); fields == nil {
 		return nil, false
 	}

@@ -153,11 +153,7 @@ func Format(v any) string {
 
 // formatList writes a list in YAML's flow style.
 func formatList[T any](list []T, format func(T) string) string {
-	var parts []string
-	for _, item := range list {
-		parts = append(parts, format(item))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return "[" + strings.Join(each(list, format), ", ") + "]"
 }
 
 // formatArms writes an item of bandit.arms in YAML's flow style.

@@ -64,11 +64,7 @@ func (s *Statement) IsBeside(reading string) bool {
 
 // namesOf lists the names of readings; nil where there are none.
 func namesOf(readings []Reading) []string {
-	var names []string
-	for _, r := range readings {
-		names = append(names, r.Name)
-	}
-	return names
+	return each(readings, func(r Reading) string { return r.Name })
 }
 
 // Statements lists the statements of the paper in the order of the table, which is embedded; a test reads it.
@@ -121,10 +117,4 @@ func checkable() []Statement {
 }
 
 // statementIDs lists the ids of the statements that a check can be about.
-func statementIDs() []string {
-	var ids []string
-	for _, s := range checkable() {
-		ids = append(ids, s.ID)
-	}
-	return ids
-}
+func statementIDs() []string { return each(checkable(), func(s Statement) string { return s.ID }) }
