@@ -123,11 +123,7 @@ func (c *Cell) onlyBest() *float64 {
 	if c.Settings.Prompts.Count > 1 {
 		return nil
 	}
-	var means []float64
-	for _, arm := range c.Settings.Bandit.Arms {
-		means = append(means, arm.Mean)
-	}
-	slices.Sort(means)
+	means := slices.Sorted(slices.Values(c.Settings.ArmMeans()))
 	best := means[len(means)-1]
 	if means[len(means)-2] == best {
 		return nil

@@ -98,15 +98,11 @@ func (c *Cell) class(t *store.Trajectory) Class {
 	if math.IsNaN(band) || math.IsInf(band, 0) {
 		return Unresolved
 	}
-	var means []float64
-	for _, arm := range c.Settings.Bandit.Arms {
-		means = append(means, arm.Mean)
-	}
 	last := len(reward) - 1
 	reach := measure.Spread(reward)
 	tolerance := max(measure.VisibleShare*reach, band)
 	switch {
-	case reach <= max(band, still*size) && reach+band <= max(smallError*measure.Spread(means), still*size):
+	case reach <= max(band, still*size) && reach+band <= max(smallError*measure.Spread(c.Settings.ArmMeans()), still*size):
 		return AtRest
 	case reach <= tolerance:
 		return Unresolved

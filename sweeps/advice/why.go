@@ -133,7 +133,7 @@ func rareSampleUnderK3(s *config.Settings) string {
 	reference := grpo.NewPolicy(s.Policy.Reference).Probs
 	rare := 1.0
 	for a, p := range reference {
-		if s.Bandit.Arms[a].Mean < maxMean(s) {
+		if s.Bandit.Arms[a].Mean < slices.Max(s.ArmMeans()) {
 			rare = min(rare, p)
 		}
 	}
@@ -145,14 +145,6 @@ func rareSampleUnderK3(s *config.Settings) string {
 		says += ", more than 2u at any u: every rare sample throws the policy to the other side"
 	}
 	return says + ". The share of runs that are lost does not grow steadily with η (far beyond, no rare sample comes), and longer runs lose more. k2 and the exact penalty grow with u alone"
-}
-
-func maxMean(s *config.Settings) float64 {
-	m := math.Inf(-1)
-	for _, arm := range s.Bandit.Arms {
-		m = max(m, arm.Mean)
-	}
-	return m
 }
 
 // returnPoint returns the larger solution u of c e^u = 2u; 0 if there is none, c > 2/e.
@@ -196,7 +188,7 @@ func reuseFlag(s *config.Settings) (mean, most float64, ok bool) {
 		return 0, 0, false
 	}
 	unit := 2 * effectiveRate(s) * float64(s.Lag.Interval) / float64(samplesPerStep(s))
-	return unit * luckyAdvantage(e.GroupSize, maxMean(s)), unit * math.Sqrt(float64(e.GroupSize-1)), true
+	return unit * luckyAdvantage(e.GroupSize, slices.Max(s.ArmMeans())), unit * math.Sqrt(float64(e.GroupSize-1)), true
 }
 
 // luckyAdvantage returns the mean of √((G−S)/S), the advantage of a rewarded sample in a group of G

@@ -199,7 +199,7 @@ var banditKeys = []Key{
 		set: func(s *Settings, v any) { s.Bandit.Arms = expandArms(v.([]ArmGroup)) },
 	},
 	rowOf(Key{
-		Path: TrueMeansKey, Kind: ListValue, Range: anyNumber, Follows: "the arms' means", follow: func(s *Settings) any { return armMeans(s.Bandit.Arms) },
+		Path: TrueMeansKey, Kind: ListValue, Range: anyNumber, Follows: "the arms' means", follow: func(s *Settings) any { return s.ArmMeans() },
 		Doc: "Intended mean reward of each arm, where the trained reward deviates from it (reward hacking).",
 	}, func(s *Settings) *[]float64 { return &s.Bandit.TrueMeans }),
 }

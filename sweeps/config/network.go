@@ -151,7 +151,7 @@ var networkRules = func() []rule {
 			wrong := func(arm option.Arm) bool { return arm != arms[1] }
 			return hasLaw(s, option.Constant, option.Normal) || slices.ContainsFunc(arms[2:], wrong)
 		}, "", "Bernoulli arms, all but the first equal," + with},
-		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, armMeans(s.Bandit.Arms)) }, "", "the arms' means" + with},
+		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()) }, "", "the arms' means" + with},
 		atDefault(promptsKey),
 		{InitKey, nil, func(s *Settings) bool {
 			set := slices.ContainsFunc(s.Policy.Init.Logits, func(v float64) bool { return v != 0 })

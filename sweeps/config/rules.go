@@ -256,7 +256,7 @@ var promptRules = func() []rule {
 	}
 	rules := []rule{
 		{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 || hasLaw(s, option.Constant, option.Normal) }, "", "2 Bernoulli arms" + more},
-		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, armMeans(s.Bandit.Arms)) }, "", "the arms' means" + more},
+		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()) }, "", "the arms' means" + more},
 		{GroupSizeKey, nil, func(s *Settings) bool { return !sampled(s) }, "", "a finite size" + more},
 		law(meansBetaKey, meansAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Means }),
 		{meansListKey, []string{meansAlphaKey, meansBetaKey}, func(s *Settings) bool { return s.Prompts.List != nil && s.Prompts.Means != BetaLaw{} },

@@ -77,13 +77,9 @@ func groupArms(arms []option.Arm) []ArmGroup {
 	return groups
 }
 
-// armMeans lists the arms' mean rewards.
-func armMeans(arms []option.Arm) []float64 {
-	means := make([]float64, len(arms))
-	for i, arm := range arms {
-		means[i] = arm.Mean
-	}
-	return means
+// ArmMeans lists the arms' mean rewards.
+func (s *Settings) ArmMeans() []float64 {
+	return each(s.Bandit.Arms, func(arm option.Arm) float64 { return arm.Mean })
 }
 
 // Weights are the weights of a table of ages, without zeros at the end.

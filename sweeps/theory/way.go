@@ -122,17 +122,14 @@ const noWay = 1e-9
 // lostReward returns by how much the mean of J may lie below a path because of the runs that a flagged mechanism keeps away; +Inf where their share is
 // not known.
 func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, arm := range s.Bandit.Arms {
-		low, high = min(low, arm.Mean), max(high, arm.Mean)
-	}
+	means := s.ArmMeans()
 	for i := range arrival.Rows {
 		switch row := &arrival.Rows[i]; {
 		case !row.Flag:
 		case row.Share.Out():
 			return math.Inf(1)
 		default:
-			lost += row.Share.Value * (high - low)
+			lost += row.Share.Value * (slices.Max(means) - slices.Min(means))
 		}
 	}
 	return lost

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"grposim/option"
@@ -197,11 +198,8 @@ func (r reader) noise() Word {
 
 // reach returns the range of the arms' mean rewards.
 func reach(s *config.Settings) float64 {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, arm := range s.Bandit.Arms {
-		low, high = min(low, arm.Mean), max(high, arm.Mean)
-	}
-	return high - low
+	means := s.ArmMeans()
+	return slices.Max(means) - slices.Min(means)
 }
 
 // end says where the policy ends.
