@@ -157,7 +157,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		return unsettledTabular(p, init, from, to)
 	}
 	m := newModel(&p)
-	least := p.leastThatCounts(at)
+	least := leastThatCounts(p.Arms, at)
 	gradient := func() (square float64) {
 		j := expected(p.Arms, m.now.probs)
 		for a, q := range m.now.probs {
@@ -237,9 +237,9 @@ const counted = 0.1
 
 // leastThatCounts returns the probability of an arm from which on its logit counts in the distance from the fixed point: an arm that is rarer in both
 // policies moves J by less than counted standard deviations, of which Unsettled takes account. It is 0 where J has no noise, or that is not known.
-func (p *Params) leastThatCounts(at *Prediction) float64 {
-	lowest, highest := p.Arms[0].Mean, p.Arms[0].Mean
-	for _, arm := range p.Arms {
+func leastThatCounts(arms []option.Arm, at *Prediction) float64 {
+	lowest, highest := arms[0].Mean, arms[0].Mean
+	for _, arm := range arms {
 		lowest, highest = min(lowest, arm.Mean), max(highest, arm.Mean)
 	}
 	if v := at.variance(); v != nil && highest > lowest {

@@ -256,9 +256,8 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 	var second *secondOrder
 	if n < maxSplit && secondOrderWork(law) <= maxSecondOrder && first > 0 {
 		second = newSecondOrder(law, l.curvature(), l.expansion(), means)
-		if variance := first + second.spread + second.readout; variance > 0 { // else the second order takes more than the first, and is no number
-			out.RewardVariance = &variance
-		}
+		variance := first + second.spread + second.readout
+		out.RewardVariance = &variance
 		relative = max(second.size/first, gap)
 		// The next order is about the square of the second. The terms depend on the coordinates
 		// and cancel in part where steps are small; for large steps they do not.
@@ -267,6 +266,9 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 		shifted = max(math.Abs(shift), moduli*remaining)
 		left := max(math.Abs(second.spread+second.readout), both*remaining)
 		higher.RewardVariance = (left*left+second.fast*second.size*second.size)/first + math.Abs(second.assumed)
+		if variance < 0 { // the second order takes more than the first gives
+			out.RewardVariance, higher.RewardVariance = nil, math.Inf(1)
+		}
 		if len(l.relatives) > 0 {
 			higher.RewardVariance += first * secondOrderSize * 2 * norm(variances)
 			relative += secondOrderSize * 2 * norm(variances)
