@@ -79,7 +79,7 @@ func (d *meanSteps) newArmChain(a int, rest, along []float64, deviation float64)
 		}
 		c.nodes = append(c.nodes, n)
 	}
-	c.lowest = 2 * math.Log(max(low, d.optimizer.Epsilon, largest*chainDepth))
+	c.lowest = 2 * math.Log(min(max(low, d.optimizer.Epsilon, largest*chainDepth), largest)) // ε may be above all forces
 	c.levels = int((2*math.Log(largest)-c.lowest)/chainMoments) + 2
 	return c
 }

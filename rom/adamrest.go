@@ -184,6 +184,25 @@ func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, 
 	return true
 }
 
+// addMeanSteps adds to a prediction without linear dynamics, because the policy is locked at the fixed point, the law of the mean steps: under Adam runs that come
+// from a policy that draws the other arms keep these.
+func (e *Equilibrium) addMeanSteps(prediction *Prediction, o option.Optimizer, lag option.Lag) {
+	p := e.params
+	p.Optimizer, p.Lag = o, lag
+	if e.logits == nil || o.Kind != option.Adam || o.Schedule.Kind != option.ConstantRate || len(p.Arms) > linear.MaxClasses || p.notDerived(dynamicsAtRest, stationaryNoise).Out() {
+		return
+	}
+	at := newLinearization(unmerged(p), e.merged.arms(e.logits))
+	for a := range p.Arms {
+		if !(at.noise.At(a, a) > 0) {
+			return
+		}
+	}
+	if at.byMeanSteps(prediction, o, math.Inf(1), 0) {
+		prediction.Noise = Scope{In: true}
+	}
+}
+
 // boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and largest variance of a gap leaves out where there is no law of second
 // order. It takes higher, the bound of the second order, and returns what counts as that.
 func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/scope"
 )
 
 // adamSettings is a setting of TestTypicalSettings or one drawn like it.
@@ -72,6 +73,15 @@ func TestStepLawOfDenseForces(t *testing.T) {
 	}
 }
 
+// Where ε is above all forces v is nothing beside it, and Adam has a law for two arms of which one is rare.
+func TestEpsilonAboveAllForces(t *testing.T) {
+	p := adamSettings(option.StdScale, 17, 3, 0.06866, 0.03339, 0.999, 0.9785)
+	p.Optimizer.Epsilon, p.Optimizer.Beta1, p.Optimizer.Beta2 = 5.809, 0.9987, 0.54
+	if got := Predict(p); !got.Noise.In || !(*got.LeadingOrder.StationaryVariance.ExpectedReward > 0) {
+		t.Errorf("noise %v", got.Noise.Because)
+	}
+}
+
 // Arms that the penalty cannot hold are never drawn from the fixed point, where nothing moves them, but runs that come from a policy that draws them keep
 // them at about a sample in 1/(1−β2) steps: Var J is that of runs from equal logits (64 replicas, 300,000 steps, the second half; with its standard error), and
 // after 15 memories of v its start is forgotten.
@@ -100,6 +110,30 @@ func TestArmsNeverDrawnUnderAdam(t *testing.T) {
 		}
 		if s := e.Settled(c.p.Optimizer, c.p.Lag, 15_000, 30_000); s.Unknown > 1e-3 {
 			t.Errorf("%s: after 15,000 steps %.2g of Var J is not known, want at most 1e-3", where, s.Unknown)
+		}
+	}
+}
+
+// A policy that is locked at the fixed point comes to rest under Adam where it still draws the other arms: Var J is that of runs from equal logits (64 replicas,
+// 80,000 steps, the second half; with its standard error).
+func TestLockedPolicyUnderAdam(t *testing.T) {
+	for _, c := range []struct {
+		p                Params
+		variance, within float64
+	}{
+		{adamSettings(option.NoScale, 16, 4, 0.0186, 0.0011, 0.79, 0.13), 3.3e-10, 0.5e-10},
+		{adamSettings(option.StdScale, 16, 4, 0.0185, 0.029, 0.34, 0.56, 0.75, 0.17), 2.1e-7, 0.4e-7},
+		{adamSettings(option.NoScale, 8, 4, 0.00897, 0.00805, 0.13, 0.16, 0.42, 0.58, 0.75, 0.40, 0.44), 2.6e-7, 0.25e-7},
+	} {
+		where := fmt.Sprintf("β = %g, η = %g", c.p.KL.Coefficient, c.p.Optimizer.LearningRate)
+		got := Predict(c.p)
+		variance := got.LeadingOrder.StationaryVariance.ExpectedReward
+		if !got.Noise.In || variance == nil || !got.LeadingOrder.Scope.Because.Is(scope.Locked) {
+			t.Errorf("%s: noise %v and %v, want Var J at a locked fixed point", where, got.Noise.Because, got.LeadingOrder.Scope.Because)
+			continue
+		}
+		if miss := math.Abs(*variance - c.variance); miss > min(got.Neglected.RewardVariance, *variance/4)+3*c.within {
+			t.Errorf("%s: Var J %.4g to %.2g, simulated %.4g ± %.2g, want it to a quarter", where, *variance, got.Neglected.RewardVariance, c.variance, c.within)
 		}
 	}
 }

@@ -360,6 +360,9 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 		}
 	} else if of&StationaryLaw != 0 {
 		e.addChatter(&prediction, o, l)
+		if prediction.Noise.Because.Is(scope.Locked) {
+			e.addMeanSteps(&prediction, o, l)
+		}
 	}
 	prediction.dropInfinite()
 	return prediction

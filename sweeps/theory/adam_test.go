@@ -6,7 +6,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 	"grposim/sim"
+	"grposim/sweeps/config"
 )
 
 // Var J under Adam of two arms of which one has 4e-4 at the fixed point, against runs. The linear law has 0.64 of it. A law without error would fail with a probability of 6e-5.
@@ -43,5 +45,26 @@ func checkRareArm(t *testing.T, scale option.Scale, size, interval int, beta, ra
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The state at rest about a fixed point that is locked, under Adam, is that of runs from a policy that draws the other arms. Runs from the fixed point, or near it, lose them.
+func TestRestAboutALockedPoint(t *testing.T) {
+	for init, reaches := range map[string]bool{"[0, 0]": true, "fixed-point": false, "{fixed_point_offset: 0.5}": false} {
+		spec, err := config.Load("locked.yaml", []byte("name: locked\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.79}, {reward: bernoulli, mean: 0.13}]}\npolicy: {init: "+init+`}
+grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 0.0186}}
+lag: {interval: 4}
+optimizer: {kind: adam, learning_rate: 0.0011}
+run: {steps: 500000, burn_in: 400000, replicas: 64}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := spec.Points()[0].Settings
+		cache := NewCache()
+		at := cache.Stationary(&s)
+		if because := at.Arrival(cache.Start(&s)); at.Scope().Out() || because.Is(scope.Locked) == reaches {
+			t.Errorf("%s: %v, of the run %v, want a state at rest, which the run reaches: %v", init, at.Scope(), because, reaches)
+		}
 	}
 }

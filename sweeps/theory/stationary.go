@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom"
@@ -231,7 +232,10 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 // the way after burn-in: nothing where the runs start at the fixed point. A path that is elsewhere is out of scope.
 func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
 	s := a.settings
-	if init := s.Policy.Init; n.Out() || init.Kind == config.AtFixedPoint && init.Offset == 0 {
+	if n.Because = cmp.Or(n.Because, a.neverDraws(start)); n.Out() {
+		return
+	}
+	if init := s.Policy.Init; init.Kind == config.AtFixedPoint && init.Offset == 0 {
 		return
 	}
 	if s.Deep() {
@@ -241,6 +245,21 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 	left, within := a.settled.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
 	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn))
 	n.Because = within.Because
+}
+
+// neverDraws returns why runs from the logits start do not come to the state at rest about a locked fixed point, that of runs under Adam that keep the other
+// arms: they begin where these are rarer than they vary there.
+func (a *AtRest) neverDraws(start []float64) scope.Reason {
+	locked := a.prediction.LeadingOrder.Scope.Because
+	v := a.Variance()
+	if !locked.Is(scope.Locked) || v.Out() {
+		return scope.Reason{}
+	}
+	means := a.settings.ArmMeans()
+	if span := slices.Max(means) - slices.Min(means); Rarity(start)*span >= math.Sqrt(v.Value) {
+		return scope.Reason{}
+	}
+	return locked
 }
 
 // Arrival returns the reason why runs from the logits start are not in the stationary state after burn-in: that
