@@ -243,7 +243,7 @@ func leastThatCounts(arms []option.Arm, at *Prediction) float64 {
 		lowest, highest = min(lowest, arm.Mean), max(highest, arm.Mean)
 	}
 	if v := at.variance(); v != nil && highest > lowest {
-		return counted * math.Sqrt(*v) / (highest - lowest)
+		return counted * min(math.Sqrt(*v)/(highest-lowest), 0.5) // no law has a larger deviation
 	}
 	return 0
 }
