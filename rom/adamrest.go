@@ -199,6 +199,8 @@ func (e *Equilibrium) addMeanSteps(prediction *Prediction, o option.Optimizer, l
 		}
 	}
 	if at.byMeanSteps(prediction, o, math.Inf(1), 0) {
+		name, _ := balance(&p)
+		prediction.excludeAll(scope.RoundedStiffness.Because(name))
 		prediction.Noise = Scope{In: true}
 	}
 }

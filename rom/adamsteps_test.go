@@ -128,7 +128,7 @@ func TestLockedPolicyUnderAdam(t *testing.T) {
 		where := fmt.Sprintf("β = %g, η = %g", c.p.KL.Coefficient, c.p.Optimizer.LearningRate)
 		got := Predict(c.p)
 		variance := got.LeadingOrder.StationaryVariance.ExpectedReward
-		if !got.Noise.In || variance == nil || !got.LeadingOrder.Scope.Because.Is(scope.Locked) {
+		if !got.Noise.In || variance == nil || !got.LeadingOrder.Scope.Because.Is(scope.RoundedStiffness) {
 			t.Errorf("%s: noise %v and %v, want Var J at a locked fixed point", where, got.Noise.Because, got.LeadingOrder.Scope.Because)
 			continue
 		}

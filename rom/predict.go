@@ -271,10 +271,7 @@ const lockedRest = 1e-3
 // locked on one arm, and the least coefficient of the penalty at which it is not.
 func (e *Equilibrium) locked() scope.Reason {
 	p, point := &e.params, e.prediction.FixedPoint
-	name, coefficient := "KL", p.KL.Coefficient
-	if p.restoring() == 0 {
-		name, coefficient = "entropy", p.Entropy
-	}
+	name, coefficient := balance(p)
 	arm, rest := 0, 0.0
 	for a, q := range point.Policy {
 		if q > point.Policy[arm] {
@@ -297,6 +294,14 @@ func (e *Equilibrium) locked() scope.Reason {
 		return scope.LockedReference.Because(name, arm, rest)
 	}
 	return scope.Locked.Because(name, coefficient, arm, rest, fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least))
+}
+
+// balance returns the name and the coefficient of what pulls the policy to the reference.
+func balance(p *Params) (name string, coefficient float64) {
+	if p.restoring() == 0 {
+		return "entropy", p.Entropy
+	}
+	return "KL", p.KL.Coefficient
 }
 
 // leastResolved returns the least coefficient of the KL penalty, or of the entropy bonus where the penalty has no pull,

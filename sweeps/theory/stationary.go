@@ -252,7 +252,7 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 func (a *AtRest) neverDraws(start []float64) scope.Reason {
 	locked := a.prediction.LeadingOrder.Scope.Because
 	v := a.Variance()
-	if !locked.Is(scope.Locked) || v.Out() {
+	if !locked.Is(scope.RoundedStiffness) || v.Out() {
 		return scope.Reason{}
 	}
 	means := a.settings.ArmMeans()
