@@ -154,7 +154,23 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 		}
 	}
 	f.predicted.Value = max(f.predicted.Value, least) // the smallest interval that can be located is 1
+	if bent := j.bentProbes(c); stiffness != nil && bent > 0 {
+		f.predicted.Leave(scope.Probe, f.predicted.Value*bent)
+	}
 	return f
+}
+
+// bentProbes returns how far the displacements of the probes of a cell's stiffness move it, by the theory, in units of that of the stiffest mode.
+func (m *model) bentProbes(c *Cell) (relative float64) {
+	p := m.prediction(c)
+	if p.FixedPoint == nil {
+		return 0
+	}
+	for _, probe := range c.Sim().Stiffness {
+		_, across := probed(c, probe.Name, theory.Params(&c.Settings, rom.Unit), p.FixedPoint.Logits)
+		relative += across / math.Abs(p.Stiffness.Total)
+	}
+	return relative
 }
 
 // clippedSearch returns the reason why the search of a cell is not of linear dynamics at

@@ -93,6 +93,7 @@ var faultFiles = map[string]faultFile{
 		{quantity: "stiffness_total", rulings: honest},
 		{quantity: "stiffness_fresh", rulings: declined, because: "neglects"}, {quantity: "stiffness_stale", rulings: declined, because: "neglects"},
 	}},
+	"bent-location": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"tie-within-displacement": {rows: []faultRow{
 		{quantity: "stiffness_total", rulings: declined, because: "neglects"}, {quantity: "stiffness_stale", rulings: declined, because: "neglects"}, {quantity: "stiffness_fresh", rulings: agrees},
 	}},
