@@ -157,13 +157,14 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		return unsettledTabular(p, init, from, to)
 	}
 	m := newModel(&p)
-	least := leastThatCounts(p.Arms, at)
-	gradient := func() (square float64) {
+	amount, least := leastThatCounts(p.Arms, at)
+	gradient := func() float64 { // |∇J|², of which so small an amount changes nothing
+		square := 0.0
 		j := expected(p.Arms, m.now.probs)
 		for a, q := range m.now.probs {
 			square += q * q * (p.Arms[a].Mean - j) * (p.Arms[a].Mean - j)
 		}
-		return square
+		return max(square, amount*amount)
 	}
 	m.expected(at.FixedPoint.Logits)
 	slope, equal := gradient(), m.law.EqualRewards(m.now.probs)
@@ -235,17 +236,20 @@ func arrival(p Params, init []float64, point *FixedPoint, least float64, steps i
 // hundredth where its probability varies by itself.
 const counted = 0.1
 
-// leastThatCounts returns the probability of an arm from which on its logit counts in the distance from the fixed point: an arm that is rarer in both
-// policies moves J by less than counted standard deviations, of which Unsettled takes account. It is 0 where J has no noise, or that is not known.
-func leastThatCounts(arms []option.Arm, at *Prediction) float64 {
+// leastThatCounts returns the amount that an arm has to be able to add to J for its logit to count in the distance from the fixed point, and the probability from which
+// on it can: an arm that is rarer in both policies moves J by less than counted standard deviations, of which Unsettled takes account. Both are 0 where J has no noise,
+// or that is not known.
+func leastThatCounts(arms []option.Arm, at *Prediction) (amount, probability float64) {
 	lowest, highest := arms[0].Mean, arms[0].Mean
 	for _, arm := range arms {
 		lowest, highest = min(lowest, arm.Mean), max(highest, arm.Mean)
 	}
-	if v := at.variance(); v != nil && highest > lowest {
-		return counted * min(math.Sqrt(*v)/(highest-lowest), 0.5) // no law has a larger deviation
+	v, span := at.variance(), highest-lowest
+	if v == nil || span == 0 {
+		return 0, 0
 	}
-	return 0
+	amount = counted * min(math.Sqrt(*v), span/2) // no law has a larger deviation
+	return amount, amount / span
 }
 
 // distance returns the largest difference between the logits of a policy of the given probabilities and those of the fixed point, but for a common

@@ -154,8 +154,10 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 		}
 	}
 	f.predicted.Value = max(f.predicted.Value, least) // the smallest interval that can be located is 1
-	if bent := j.bentProbes(c); stiffness != nil && bent > 0 {
-		f.predicted.Leave(scope.Probe, f.predicted.Value*bent)
+	if stiffness != nil { // that of a network is the theory's
+		if bent := j.bentProbes(c); bent > 0 {
+			f.predicted.Leave(scope.Probe, f.predicted.Value*bent)
+		}
 	}
 	return f
 }
@@ -163,7 +165,7 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 // bentProbes returns how far the displacements of the probes of a cell's stiffness move it, by the theory, in units of that of the stiffest mode.
 func (m *model) bentProbes(c *Cell) (relative float64) {
 	p := m.prediction(c)
-	if p.FixedPoint == nil {
+	if p.FixedPoint == nil { // of a planted fault
 		return 0
 	}
 	for _, probe := range c.Sim().Stiffness {
