@@ -25,7 +25,7 @@ type armChain struct {
 	nodes   []chainNode // by z
 }
 
-// chainNode is what a chain needs of one z.
+// chainNode holds the forces at one z, and the probability of the arm.
 type chainNode struct {
 	prob           float64
 	law            *armLaw

@@ -154,7 +154,7 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 		}
 	}
 	f.predicted.Value = max(f.predicted.Value, least) // the smallest interval that can be located is 1
-	if stiffness != nil { // that of a network is the theory's
+	if stiffness != nil {                             // that of a network is the theory's
 		if bent := j.bentProbes(c); bent > 0 {
 			f.predicted.Leave(scope.Probe, f.predicted.Value*bent)
 		}
