@@ -37,11 +37,7 @@ func TestArmChainOfALinearForce(t *testing.T) {
 // Where the noise is small the chains give the linear law.
 func TestChainsOfDenseForces(t *testing.T) {
 	p := adamSettings(option.NoScale, 64, 1, 0.18, 0.00133, 0.32, 0.73, 0.62, 0.54, 0.66).checked()
-	l, _, because := NewEquilibrium(p).dynamicsOf(p)
-	if because.Out() {
-		t.Fatal(because)
-	}
-	x := l.stepLaw(&p.Optimizer)
+	l, x := lawOfSteps(t, p)
 	want := x.variance
 	(&meanSteps{linearization: l, optimizer: &p.Optimizer}).byChains(x, x.cov)
 	adamNear(t, "Var J", x.variance, want, 2*chainError*want)
@@ -64,11 +60,7 @@ func TestChainsAgainstRuns(t *testing.T) {
 	} {
 		p := c.p.checked()
 		where := fmt.Sprintf("β = %g, η = %g", p.KL.Coefficient, p.Optimizer.LearningRate)
-		l, _, because := NewEquilibrium(p).dynamicsOf(p)
-		if because.Out() {
-			t.Fatal(because)
-		}
-		x := l.stepLaw(&p.Optimizer)
+		_, x := lawOfSteps(t, p)
 		if x == nil {
 			t.Errorf("%s: no law", where)
 			continue

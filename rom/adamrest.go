@@ -189,16 +189,11 @@ func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, 
 func (e *Equilibrium) addMeanSteps(prediction *Prediction, o option.Optimizer, lag option.Lag) {
 	p := e.params
 	p.Optimizer, p.Lag = o, lag
-	if e.logits == nil || o.Kind != option.Adam || o.Schedule.Kind != option.ConstantRate || len(p.Arms) > linear.MaxClasses || p.notDerived(dynamicsAtRest, stationaryNoise).Out() {
+	if o.Kind != option.Adam || o.Schedule.Kind != option.ConstantRate || p.notDerived(dynamicsAtRest, stationaryNoise).Out() {
 		return
 	}
-	at := newLinearization(unmerged(p), e.merged.arms(e.logits))
-	for a := range p.Arms {
-		if !(at.noise.At(a, a) > 0) {
-			return
-		}
-	}
-	if at.byMeanSteps(prediction, o, math.Inf(1), 0) {
+	at, because := e.underAdam(p)
+	if !because.Out() && at.byMeanSteps(prediction, o, math.Inf(1), 0) {
 		name, _ := balance(&p)
 		prediction.excludeAll(scope.RoundedStiffness.Because(name))
 		prediction.Noise = Scope{In: true}

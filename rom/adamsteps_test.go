@@ -18,6 +18,16 @@ func adamSettings(scale option.Scale, size, interval int, beta, rate float64, me
 	return p
 }
 
+// lawOfSteps returns the linearization at the fixed point of checked parameters and the law of its mean steps, nil where there is none.
+func lawOfSteps(t *testing.T, p Params) (*linearization, *stepLaw) {
+	t.Helper()
+	l, _, because := NewEquilibrium(p).dynamicsOf(p)
+	if because.Out() {
+		t.Fatal(because)
+	}
+	return l, l.stepLaw(&p.Optimizer)
+}
+
 // The law of mean steps of settings whose second moments vary, against simulated runs: mean probabilities of the arms after 0.8 to 2 million steps (64
 // replicas), of which the rarest have 1e-10 and 1e-6 at the fixed point, and Var J with its standard error.
 func TestStepLawAgainstRuns(t *testing.T) {
@@ -33,11 +43,7 @@ func TestStepLawAgainstRuns(t *testing.T) {
 	} {
 		p := c.p.checked()
 		where := fmt.Sprintf("β = %g, η = %g", p.KL.Coefficient, p.Optimizer.LearningRate)
-		l, _, because := NewEquilibrium(p).dynamicsOf(p)
-		if because.Out() {
-			t.Fatal(because)
-		}
-		x := l.stepLaw(&p.Optimizer)
+		_, x := lawOfSteps(t, p)
 		if x == nil {
 			t.Errorf("%s: no law", where)
 			continue
@@ -59,11 +65,8 @@ func TestStepLawAgainstRuns(t *testing.T) {
 // Where the second moment keeps its mean the law of mean steps is the self-consistent linear law.
 func TestStepLawOfDenseForces(t *testing.T) {
 	p := adamSettings(option.NoScale, 64, 1, 0.18, 0.00133, 0.32, 0.73, 0.62, 0.54, 0.66).checked()
-	l, _, because := NewEquilibrium(p).dynamicsOf(p)
-	if because.Out() {
-		t.Fatal(because)
-	}
-	x, want := l.stepLaw(&p.Optimizer), Predict(p).LeadingOrder.StationaryVariance.ExpectedReward
+	_, x := lawOfSteps(t, p)
+	want := Predict(p).LeadingOrder.StationaryVariance.ExpectedReward
 	if x == nil || want == nil {
 		t.Fatal("no law")
 	}

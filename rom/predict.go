@@ -468,15 +468,8 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 	method, rate, momentum := p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum
 	var gain []float64
 	if method == option.Adam {
-		// Adam scales every logit by its own noise, so equal arms are not merged.
-		if len(p.Arms) > linear.MaxClasses {
-			return nil, nil, scope.AdamArms.Because()
-		}
-		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
-		for a := range p.Arms {
-			if !(at.noise.At(a, a) > 0) {
-				return nil, nil, scope.AdamStill.Because()
-			}
+		if at, because = e.underAdam(p); because.Out() {
+			return nil, nil, because
 		}
 		gain = at.adamGain(p.Optimizer)
 		method, rate, momentum = option.HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
@@ -486,6 +479,21 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 	}
 	m.slow = at.slowPart(m)
 	return at, m, scope.Reason{}
+}
+
+// underAdam returns the linearization of all arms, since Adam scales every logit by its own noise, so that equal arms are not merged; or the reason why there is
+// none.
+func (e *Equilibrium) underAdam(p Params) (at *linearization, because scope.Reason) {
+	if len(p.Arms) > linear.MaxClasses {
+		return nil, scope.AdamArms.Because()
+	}
+	at = newLinearization(unmerged(p), e.merged.arms(e.logits))
+	for a := range p.Arms {
+		if !(at.noise.At(a, a) > 0) {
+			return nil, scope.AdamStill.Because()
+		}
+	}
+	return at, scope.Reason{}
 }
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
