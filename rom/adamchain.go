@@ -10,19 +10,20 @@ import (
 	"grposim/rom/linear"
 )
 
-// armChain is the Markov chain of the logit z = θ_a − Σ_{b≠a} q_bθ_b of one arm and of its second moment v under Adam, q_b ∝ π_b where the law rests
+// armChain is the Markov chain of the logit z = θ_a − Σ_{b≠a} q_bθ_b of one arm and of its second moment v under Adam, q the weights of quietest
 // (docs/theory-neglected.md §6.8). A force g moves the logit by ηg/(√v + ε) in all, of the v that has it. The force on another arm is −c_b g + e_b, with the c_b at which e_b
-// is uncorrelated with g: it moves z by the answer of its own, of v_b = c_b²v + E e_b², and by the mean and the noise of e_b. The other logits are functions of z.
+// is uncorrelated with g: it moves z by the answer of its own, of v_b = c_b²v + E e_b², and by the mean and the noise of e_b. The other logits are functions of z, and noise
+// that is none of z's is a log-normal factor of π_a.
 // Nothing is expanded in the noise, and v need not follow the policy.
 type armChain struct {
 	*meanSteps
+	momentGrid
 	arm     int
-	weights []float64 // q
-	least   float64   // z less that where the law rests, of the first node
-	step    float64   // of z
-	lowest  float64   // ln v of the first level
-	levels  int
+	weights []float64   // q
+	least   float64     // z less that where the law rests, of the first node
+	step    float64     // of z
 	nodes   []chainNode // by z
+	scatter float64     // variance of log π_a at a given z
 }
 
 // chainNode holds the forces at one z, and the probability of the arm.
@@ -30,26 +31,28 @@ type chainNode struct {
 	prob           float64
 	law            *armLaw
 	answers        []float64 // c_b
-	means, squares []float64 // of e_b
+	means, squares []float64 // of e_b: the mean is that by which θ_b moves as by its own mean step in all, where z stands still
 	noise          *mat.Dense
 }
 
-// Limits of the grid of a chain: its width in deviations of the linear law, and in logits below and above where that rests, the cells of z, the distance in ln v, and the least |g|
-// as a share of the largest; and the least probability of a force. The error of Var π is below chainError of it.
+// Limits of the grid of a chain: its width in deviations of the linear law, and in logits below and above where that rests, the cells of z, and every how many of them the means of the other
+// forces are computed; and the least probability of a force. The error of Var π by the grid is about chainError of it, and as much is left out of what other arms beside a dominating one do to it
+// (docs/theory-neglected.md §6.8, measured).
 const (
-	chainWidth   = 5
-	chainBelow   = 6.5
-	chainAbove   = 8
-	chainCells   = 36
-	chainMoments = 0.6
-	chainDepth   = 1e-5
-	chainForces  = 1e-9
-	chainError   = 0.02
+	chainWidth  = 5
+	chainBelow  = 6.5
+	chainAbove  = 8
+	chainCells  = 36
+	chainStride = 4
+	chainForces = 1e-9
+	chainError  = 0.03
+	chainTie    = 0.1
+	chainEdge   = 0.25
 )
 
-// newArmChain returns that of an arm whose linear law has the given deviation of z, with the other logits along ∂θ/∂z; nil where z has no noise.
-func (d *meanSteps) newArmChain(a int, rest, along []float64, deviation float64) *armChain {
-	c := &armChain{meanSteps: d, arm: a, weights: othersOf(a, rest)}
+// newArmChain returns that of an arm with the weights q whose linear law has the given deviation of z, with the other logits along ∂θ/∂z; nil where z has no noise.
+func (d *meanSteps) newArmChain(a int, rest, weights, along []float64, deviation float64) *armChain {
+	c := &armChain{meanSteps: d, arm: a, weights: weights}
 	below, above := min(chainWidth*deviation, chainBelow), min(chainWidth*deviation, chainAbove)
 	c.least, c.step = -below, (below+above)/chainCells
 	low, largest, logits, probs := math.Inf(1), 0.0, make([]float64, len(rest)), make([]float64, len(rest))
@@ -79,9 +82,35 @@ func (d *meanSteps) newArmChain(a int, rest, along []float64, deviation float64)
 		}
 		c.nodes = append(c.nodes, n)
 	}
-	c.lowest = 2 * math.Log(min(max(low, d.optimizer.Epsilon, largest*chainDepth), largest)) // ε may be above all forces
-	c.levels = int((2*math.Log(largest)-c.lowest)/chainMoments) + 2
+	c.momentGrid = newMomentGrid(low, largest, d.optimizer)
+	for i := 0; i <= chainCells; i += chainStride {
+		floats.AddScaledTo(logits, rest, c.least+c.step*float64(i), along)
+		d.model.set(logits, logits)
+		c.drift(i)
+	}
 	return c
+}
+
+// drift sets the mean of e_b, b with a weight, of a node whose logits the model has, and of those up to the one chainStride before.
+func (c *armChain) drift(at int) {
+	n, o := &c.nodes[at], c.optimizer
+	law := c.stationary(n.law)
+	for b, q := range c.weights {
+		if q == 0 {
+			continue
+		}
+		forces := newArmLaw(c.model, b).without(chainForces)
+		grid := c.joined(forces.grid(o))
+		step := grid.mean(grid.stationary(forces), forces, func(g, v float64) float64 { return g / (math.Sqrt(v) + o.Epsilon) })
+		c2 := n.answers[b] * n.answers[b]
+		answer := c.mean(law, n.law, func(g, v float64) float64 { return n.answers[b] * g / (math.Sqrt(c2*v+n.squares[b]) + o.Epsilon) })
+		gain := c.mean(law, n.law, func(_, v float64) float64 { return 1 / (math.Sqrt(c2*v+n.squares[b]) + o.Epsilon) })
+		n.means[b] = (step + answer) / gain
+		for k := 1; k < chainStride && at > 0; k++ {
+			share := float64(k) / chainStride
+			c.nodes[at-k].means[b] = share*c.nodes[at-chainStride].means[b] + (1-share)*n.means[b]
+		}
+	}
 }
 
 // without returns the law without the values of less than a probability.
@@ -96,11 +125,32 @@ func (g *armLaw) without(least float64) *armLaw {
 	return out
 }
 
-// othersOf returns q, 0 for the arm.
-func othersOf(a int, logits []float64) []float64 {
-	q := make([]float64, len(logits))
-	softmax(q, logits)
-	q[a] = 0
+// quietest returns, of the arms that have at least the probability π_a where the law rests and are drawn and come to rest no later than the arm, the weights q with the sum 1 of which
+// Σ q_bθ_b has the least noise N per step, q ∝ N⁻¹1; those of the others are 0. What moves these arms against each other has come back before the arm moves, so that it
+// must not count as white noise of z.
+func quietest(a int, rest []float64, noise *mat.Dense) []float64 {
+	var among []int
+	for b, x := range rest {
+		if b != a && x > rest[a]-chainTie {
+			among = append(among, b)
+		}
+	}
+	n := len(among)
+	reduced, ones := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
+	for i, b := range among {
+		ones.SetVec(i, 1)
+		for k, e := range among {
+			reduced.Set(i, k, noise.At(b, e))
+		}
+	}
+	var found mat.VecDense
+	if found.SolveVec(reduced, ones) != nil {
+		return nil
+	}
+	q := make([]float64, len(rest))
+	for i, b := range among {
+		q[b] = found.AtVec(i)
+	}
 	floats.Scale(1/floats.Sum(q), q)
 	return q
 }
@@ -110,17 +160,17 @@ type chainMove struct{ p, z, noise, level float64 }
 
 // moves returns those from a node and a level, with the forces of a law.
 func (c *armChain) moves(at, level int, law *armLaw) []chainMove {
-	n, o, v := c.nodes[at], c.optimizer, fp.Exp(c.lowest+chainMoments*float64(level))
+	n, o := c.nodes[at], c.optimizer
 	gain, out := make([]float64, len(c.weights)), make([]chainMove, len(law.values))
 	for i, g := range law.values {
-		next := o.Beta2*v + (1-o.Beta2)*g*g
+		next := c.next(level, g)
 		move := g / (math.Sqrt(next) + o.Epsilon)
 		for b, q := range c.weights {
 			gain[b] = q / (math.Sqrt(n.answers[b]*n.answers[b]*next+n.squares[b]) + o.Epsilon)
 			move += gain[b] * (n.answers[b]*g - n.means[b])
 		}
 		scale := o.LearningRate / c.step
-		out[i] = chainMove{law.weights[i], scale * move, scale * scale * linear.Form(gain, n.noise, gain), (math.Log(next)-c.lowest)/chainMoments - float64(level)}
+		out[i] = chainMove{law.weights[i], scale * move, scale * scale * linear.Form(gain, n.noise, gain), c.rise(level, next)}
 	}
 	return out
 }
@@ -137,7 +187,7 @@ func neighbours(x, variance float64) (first int, shares [5]float64) {
 func (c *armChain) land(at, level int, moves []chainMove, visit func(state int, p float64)) {
 	for _, m := range moves {
 		across, over := neighbours(m.z, m.noise)
-		up, among := neighbours(m.level, 0)
+		up, among := levelsAbout(m.level)
 		for i, x := range over {
 			row := min(max(at+across+i, 0), chainCells) * c.levels
 			for k, y := range among {
@@ -168,7 +218,8 @@ func (c *armChain) late(at, level int, steps float64) (moves []chainMove) {
 	return moves
 }
 
-// law returns the probabilities of the nodes, with forces of the policy some steps earlier.
+// law returns the probabilities of the nodes, with forces of the policy some steps earlier; nil where the law leaves the grid: more than the share chainEdge of the time is spent in the
+// first two cells of z or of ln v, or of E π² is that of the last two cells.
 func (c *armChain) law(late float64) []float64 {
 	moves, reach := make([][]chainMove, (chainCells+1)*c.levels), 0
 	for state := range moves {
@@ -181,11 +232,24 @@ func (c *armChain) law(late float64) []float64 {
 		flow.Add(state, state, 1)
 		c.land(state/c.levels, state%c.levels, moves[state], func(to int, p float64) { flow.Add(to, state, -p) })
 	}
-	out := make([]float64, chainCells+1)
-	for state, p := range flow.Null() {
-		out[state/c.levels] += p
+	states := flow.Null()
+	floats.Scale(1/floats.Sum(states), states)
+	out, still, whole, last := make([]float64, chainCells+1), 0.0, 0.0, 0.0
+	for state, p := range states {
+		at, level := state/c.levels, state%c.levels
+		out[at] += p
+		square := p * c.nodes[at].prob * c.nodes[at].prob
+		whole += square
+		if at > chainCells-2 {
+			last += square
+		}
+		if level < 2 {
+			still += p
+		}
 	}
-	floats.Scale(1/floats.Sum(out), out)
+	if !(still < chainEdge && out[0]+out[1] < chainEdge && last <= chainEdge*whole) {
+		return nil
+	}
 	return out
 }
 
@@ -216,6 +280,7 @@ func (m *armMoments) read(c *armChain, law []float64, gain float64) {
 		mean += p * c.nodes[i].prob
 		square += p * c.nodes[i].prob * c.nodes[i].prob
 	}
+	square *= fp.Exp(c.scatter)
 	m.means[c.arm], m.deviations[c.arm] = gain*mean, gain*math.Sqrt(max(square-mean*mean, 0))
 }
 
@@ -243,11 +308,11 @@ func (m *armMoments) correlated(logs *mat.Dense) float64 {
 	return sum
 }
 
-// byChains gives the law E J and Var J of the chains of arms, if these are found. The other logits follow an arm by the linear law in which the part of S beyond 1 is noise of each arm's own, of the covariance apart.
-func (d *meanSteps) byChains(x *stepLaw, apart *mat.Dense) {
+// byChains gives the law E J and Var J of the chains of arms, and reports whether these are found. The other logits follow an arm by the linear law in which the part of S beyond 1 is noise of each arm's own.
+func (d *meanSteps) byChains(x *stepLaw) bool {
 	probs, top := make([]float64, len(x.logits)), floats.MaxIdx(x.logits)
 	softmax(probs, x.logits)
-	logs := logPolicies(probs, apart)
+	logs := logPolicies(probs, x.apart)
 	log := func() *armMoments { // log-normal
 		m := &armMoments{make([]float64, len(probs)), make([]float64, len(probs))}
 		for a, p := range probs {
@@ -262,32 +327,40 @@ func (d *meanSteps) byChains(x *stepLaw, apart *mat.Dense) {
 		if v := follow.deviations[a]; a == top || !(v*v > chainShare*x.variance) {
 			continue
 		}
-		gain, line := d.Arms[a].Mean-d.Arms[top].Mean, othersOf(a, x.logits)
-		alone, along := make([]float64, len(line)), mat.NewVecDense(len(line), nil)
-		floats.Scale(-1, line)
-		line[a], alone[a] = 1, 1
-		variance := linear.Form(line, apart, line)
-		along.MulVec(apart, mat.NewVecDense(len(line), line))
-		along.ScaleVec(1/variance, along)
-		c, held := d.newArmChain(a, x.logits, along.RawVector().Data, math.Sqrt(variance)), d.newArmChain(a, x.logits, alone, math.Sqrt(variance))
-		if c == nil || held == nil {
-			return
+		gain, weights := d.Arms[a].Mean-d.Arms[top].Mean, quietest(a, x.logits, x.own)
+		if weights == nil {
+			return false
 		}
-		law := c.law(0)
-		follow.read(c, law, gain)
-		if len(probs) == 2 {
+		alone, line, along := make([]float64, len(probs)), make([]float64, len(probs)), mat.NewVecDense(len(probs), nil)
+		floats.AddScaled(line, -1, weights)
+		line[a], alone[a] = 1, 1
+		variance := linear.Form(line, x.apart, line)
+		along.MulVec(x.apart, mat.NewVecDense(len(line), line))
+		along.ScaleVec(1/variance, along)
+		c, held := d.newArmChain(a, x.logits, weights, along.RawVector().Data, math.Sqrt(variance)), d.newArmChain(a, x.logits, weights, alone, math.Sqrt(variance))
+		if c == nil || held == nil {
+			return false
+		}
+		with := along.AtVec(a) - floats.Dot(probs, along.RawVector().Data)
+		c.scatter = max(logs.At(a, a)-with*with*variance, 0)
+		law, lagged, stands := c.law(0), c.law(lag), held.law(0)
+		if law == nil || lagged == nil || stands == nil {
+			return false
+		}
+		if follow.read(c, law, gain); len(probs) == 2 {
 			x.gap, x.spread = c.gap(law, x.gap)
 		}
-		late.read(c, c.law(lag), gain)
-		hold.read(held, held.law(0), gain)
+		late.read(c, lagged, gain)
+		hold.read(held, stands, gain)
 	}
 	x.growth = follow.variance(logs) / x.variance
 	x.variance *= x.growth
 	off := func(other float64) float64 { return math.Abs(other - x.variance) }
-	x.left.RewardVariance = off(hold.variance(logs)) + off(follow.correlated(logs)) + chainError*x.variance
+	x.left.RewardVariance = off(hold.variance(logs)) + off(follow.correlated(logs)) + chainError*float64(min(len(probs)-1, 2))*x.variance
 	x.follows = off(late.variance(logs)) + off(follow.variance(logPolicies(probs, x.cov)))
 	mean := floats.Sum(follow.means)
 	x.moved = d.Arms[top].Mean + mean - expected(d.Arms, probs)
 	x.shift = d.Arms[top].Mean + mean - d.model.expected(d.logits)
 	x.left.RewardMean = math.Abs(floats.Sum(hold.means)-mean) + math.Abs(floats.Sum(late.means)-mean) + x.size()*math.Abs(mean)
+	return true
 }

@@ -14,7 +14,7 @@ import (
 func TestArmChainOfALinearForce(t *testing.T) {
 	const rate, pull = 0.02, 0.03
 	o := option.Optimizer{Kind: option.Adam, LearningRate: rate, Beta1: 0.9, Beta2: 0.999}
-	c := &armChain{meanSteps: &meanSteps{optimizer: &o}, weights: []float64{0}, least: -3, step: 6.0 / chainCells, lowest: -2 * chainMoments, levels: 5}
+	c := &armChain{meanSteps: &meanSteps{optimizer: &o}, momentGrid: momentGrid{-2 * momentSpacing, 5, o.Beta2}, weights: []float64{0}, least: -3, step: 6.0 / chainCells}
 	for i := range chainCells + 1 {
 		z := c.least + c.step*float64(i)
 		c.nodes = append(c.nodes, chainNode{
@@ -39,7 +39,7 @@ func TestChainsOfDenseForces(t *testing.T) {
 	p := adamSettings(option.NoScale, 64, 1, 0.18, 0.00133, 0.32, 0.73, 0.62, 0.54, 0.66).checked()
 	l, x := lawOfSteps(t, p)
 	want := x.variance
-	(&meanSteps{linearization: l, optimizer: &p.Optimizer}).byChains(x, x.cov)
+	(&meanSteps{linearization: l, optimizer: &p.Optimizer}).byChains(x)
 	adamNear(t, "Var J", x.variance, want, 2*chainError*want)
 }
 
@@ -70,6 +70,57 @@ func TestChainsAgainstRuns(t *testing.T) {
 		}
 		if x.size() > 0.25 {
 			t.Errorf("%s: %.2g of Var J is left out", where, x.size())
+		}
+	}
+}
+
+// With hardly any m a mean step by the grid of ln v is that of the Laplace transform: to 0.01 of E |g|/√v, and where v is mostly at its floor, between two levels, to 0.03.
+func TestMomentGrid(t *testing.T) {
+	o := option.Optimizer{Kind: option.Adam, Beta1: 1e-3, Beta2: 0.999, Epsilon: 1e-8}
+	for share, within := range map[float64]float64{0.3: 0.01, 0.01: 0.01, 1e-3: 0.01, 1e-4: 0.03} {
+		for _, pull := range []float64{0.1, 1, 3} { // of the mean force
+			forces := &armLaw{[]float64{-1, pull * share, 0.5}, []float64{share, 1 - 1.1*share, 0.1 * share}}
+			grid := forces.grid(&o)
+			for _, shift := range []float64{0, 0.3, 0.7} {
+				grid.lowest -= shift * momentSpacing
+				grid.levels++
+				got := grid.mean(grid.stationary(forces), forces, func(g, v float64) float64 { return g / (math.Sqrt(v) + o.Epsilon) })
+				size := grid.mean(grid.stationary(forces), forces, func(g, v float64) float64 { return math.Abs(g) / (math.Sqrt(v) + o.Epsilon) })
+				adamNear(t, fmt.Sprintf("share %g, pull %g: E g/√v", share, pull), got, forces.meanStep(&o), within*size)
+			}
+		}
+	}
+}
+
+// A grid that is joined to another keeps its levels and covers both.
+func TestJoinedGrids(t *testing.T) {
+	m, other := momentGrid{-10, 6, 0.999}, momentGrid{-10.5, 9, 0.99}
+	got := m.joined(other)
+	if phase := (m.lowest - got.lowest) / momentSpacing; math.Abs(phase-math.Round(phase)) > 1e-12 || got.lowest > other.lowest || got.top() < other.top() || got.beta2 != m.beta2 {
+		t.Errorf("%v joined to %v is %v", m, other, got)
+	}
+	if none := m.joined((&armLaw{[]float64{0}, []float64{1}}).grid(&option.Optimizer{})); none.levels > 50 || none.top() != m.top() {
+		t.Errorf("joined to the grid of no force it is %v", none)
+	}
+	if same := m.joined(m); same != m {
+		t.Errorf("%v joined to itself is %v", m, same)
+	}
+}
+
+// Of arms of independent noise the quietest combination is that of weights in inverse ratio to it; of two whose noise is opposite it is their sum. Arms that are rarer have none.
+func TestQuietest(t *testing.T) {
+	noise := mat.NewDense(4, 4, []float64{2, -1, 0, 0, -1, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3})
+	for _, c := range []struct {
+		arm  int
+		rest []float64
+		want []float64
+	}{
+		{3, []float64{5, 3, -9, 0}, []float64{0.5, 0.5, 0, 0}},
+		{3, []float64{5, 3, 1, 0}, []float64{1. / 3, 1. / 3, 1. / 3, 0}},
+		{1, []float64{5, 3, 3, -4}, []float64{1. / 3, 0, 2. / 3, 0}},
+	} {
+		for b, q := range quietest(c.arm, c.rest, noise) {
+			adamNear(t, fmt.Sprintf("arm %d, rest %v: weight of %d", c.arm, c.rest, b), q, c.want[b], 1e-12)
 		}
 	}
 }

@@ -181,6 +181,9 @@ func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, 
 	prediction.Neglected.Add(scope.SecondMoment, moment)
 	prediction.Neglected.Add(scope.HigherOrder, x.addTo(l, prediction))
 	prediction.Neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: l.rounding()})
+	if prediction.Lost = x.lost; x.lost != nil {
+		prediction.Neglected.Add(scope.LostArms, x.lost.Left)
+	}
 	return true
 }
 

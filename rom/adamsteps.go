@@ -20,6 +20,8 @@ import (
 type stepLaw struct {
 	logits   []float64
 	cov      *mat.Dense  // of the logits, but for a common shift
+	own      *mat.Dense  // the noise per step in which the part of S beyond 1 is each arm's own
+	apart    *mat.Dense  // cov of that noise
 	variance float64     // Var J
 	shift    float64     // E J less J at the fixed point
 	moved    float64     // of chains: E J less J where the law rests
@@ -28,6 +30,36 @@ type stepLaw struct {
 	spread   float64     // two arms: Var(θ_0 − θ_1)
 	left     scope.Sizes // but for follows
 	follows  float64     // of Var J, what the memory of v, m and the lag makes of it beyond the law
+	lost     *LostArms   // nil: none
+}
+
+// LostArms are those that runs under Adam from the fixed point lose, and runs that draw them as often as the law do not.
+type LostArms struct {
+	Arms  []int
+	Probs []float64   // π of all arms where the law rests
+	Left  scope.Sizes // the distance of the law of the others from that of all
+}
+
+// keptFrom reports whether runs from the logits start draw these arms as often as the law.
+func (x *LostArms) keptFrom(start []float64) bool {
+	probs := make([]float64, len(start))
+	softmax(probs, start)
+	for _, a := range x.Arms {
+		if probs[a] < x.Probs[a] {
+			return false
+		}
+	}
+	return true
+}
+
+// From returns the prediction for runs from the logits start: without what those from the fixed point lose, if these keep it.
+func (p *Prediction) From(start []float64) *Prediction {
+	if p.Lost == nil || start == nil || !p.Lost.keptFrom(start) {
+		return p
+	}
+	kept := *p
+	kept.Neglected = p.Neglected.Without(scope.LostArms)
+	return &kept
 }
 
 // denseMoment is the share q by which v varies below which the mean step is that of second order, whose error is q².
@@ -68,25 +100,30 @@ func (l *linearization) stepLaw(o *option.Optimizer) *stepLaw {
 	if slope == nil {
 		return nil
 	}
-	x := d.law(logits, slope)
-	if x == nil {
-		return nil
+	if x := d.law(logits, slope); x != nil {
+		return d.losing(x)
 	}
-	if others := d.withoutLost(logits); others != nil {
-		y := others.stepLaw(o)
-		if y == nil {
-			return nil
-		}
-		x.follows += math.Abs(y.variance - x.variance)
-		x.left.RewardMean += math.Abs(y.shift - x.shift)
+	return nil
+}
+
+// losing returns the law with what runs from the fixed point lose.
+func (d *meanSteps) losing(x *stepLaw) *stepLaw {
+	others, lost := d.withoutLost(x.logits)
+	if others == nil {
+		return x
+	}
+	x.lost = &LostArms{lost, make([]float64, len(x.logits)), scope.Unknown}
+	softmax(x.lost.Probs, x.logits)
+	if y := others.stepLaw(d.optimizer); y != nil {
+		x.lost.Left = scope.Sizes{RewardMean: math.Abs(y.shift - x.shift), RewardVariance: math.Abs(y.variance - x.variance)}
 	}
 	return x
 }
 
-// withoutLost returns the linearization of the bandit without the arms that runs from the fixed point lose; nil where there is none, or no two are left. Where ε
+// withoutLost returns the linearization of the bandit without the arms that runs from the fixed point lose, and these; nil where there is none, or no two are left. Where ε
 // is far above the penalty on an arm, D is the penalty over ε. If that is below the D of all at rest, the others leave the arm behind, and the penalty falls
 // with its probability: it is never drawn again. Runs that come from a policy that draws it keep it.
-func (d *meanSteps) withoutLost(rest []float64) *linearization {
+func (d *meanSteps) withoutLost(rest []float64) (others *linearization, lost []int) {
 	common := floats.Sum(d.at(rest)) / float64(len(rest))
 	fixed, centre := d.at(d.logits), floats.Sum(rest)-floats.Sum(d.logits)
 	p := d.Params
@@ -95,14 +132,16 @@ func (d *meanSteps) withoutLost(rest []float64) *linearization {
 	for a, x := range d.logits {
 		if d.dense[a] || fixed[a] > common || rest[a]-x-centre/float64(len(rest)) < lostRise {
 			p.Arms, p.Reference, logits = append(p.Arms, d.Arms[a]), append(p.Reference, d.Reference[a]), append(logits, x)
+		} else {
+			lost = append(lost, a)
 		}
 	}
-	if len(logits) < 2 || len(logits) == len(rest) {
-		return nil
+	if len(logits) < 2 || len(lost) == 0 {
+		return nil, nil
 	}
-	others := newLinearization(unmerged(p.checked()), logits)
+	others = newLinearization(unmerged(p.checked()), logits)
 	others.Optimizer, others.Lag = d.linearization.Optimizer, d.Lag
-	return others
+	return others, lost
 }
 
 // at returns D.
@@ -252,26 +291,26 @@ func (d *meanSteps) law(logits []float64, slope *mat.Dense) *stepLaw {
 	whole := noise(func(a, b int) float64 { return math.Sqrt(spread[a] * spread[b]) })
 	out := &stepLaw{logits: logits, cov: covariance(whole)}
 	still := covariance(noise(func(_, _ int) float64 { return 1 }))
-	apart := covariance(noise(func(a, b int) float64 {
+	out.own = noise(func(a, b int) float64 {
 		if a == b {
 			return spread[a]
 		}
 		return 1
-	}))
-	if out.cov == nil || still == nil || apart == nil {
+	})
+	out.apart = covariance(out.own)
+	if out.cov == nil || still == nil || out.apart == nil {
 		return nil
 	}
-	out.measure(d, whole, still, apart)
-	if out.size() > chainFrom {
-		d.byChains(out, apart)
+	out.measure(d, whole, still)
+	if out.size() > chainFrom && !d.byChains(out) {
+		return nil
 	}
 	return out
 }
 
-// measure reads E J, Var J and what they leave out off the law. still is the covariance with S = 1, apart that in which the part of S beyond 1 is noise
-// of each arm's own. The probabilities are log-normal, of which E π is that at rest where v follows the policy, as D = 0 says, and π e^{−V/2} where v keeps
+// measure reads E J, Var J and what they leave out off the law. still is the covariance with S = 1. The probabilities are log-normal, of which E π is that at rest where v follows the policy, as D = 0 says, and π e^{−V/2} where v keeps
 // its mean, V = Var log π.
-func (x *stepLaw) measure(d *meanSteps, noise, still, apart *mat.Dense) {
+func (x *stepLaw) measure(d *meanSteps, noise, still *mat.Dense) {
 	o, probs := d.optimizer, make([]float64, len(x.logits))
 	softmax(probs, x.logits)
 	reward := expected(d.Arms, probs)
@@ -294,7 +333,7 @@ func (x *stepLaw) measure(d *meanSteps, noise, still, apart *mat.Dense) {
 	x.gap = x.logits[0] - x.logits[1] - d.logits[0] + d.logits[1]
 	x.spread = x.cov.At(0, 0) + x.cov.At(1, 1) - 2*x.cov.At(0, 1)
 	rate := linear.Form(weights, noise, weights) / (2 * x.variance)
-	x.follows = off(linear.Form(weights, apart, weights)) +
+	x.follows = off(linear.Form(weights, x.apart, weights)) +
 		off(linear.Form(weights, still, weights))*min(1, 2*rate/(1-o.Beta2)) +
 		x.variance*rate*(linear.NewLag(&d.Lag).Age(linear.MeanAge)+1/(1-o.Beta1))
 }

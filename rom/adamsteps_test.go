@@ -117,6 +117,28 @@ func TestArmsNeverDrawnUnderAdam(t *testing.T) {
 	}
 }
 
+// An arm that is not drawn for so long that log π falls by more than its chain covers has no law: in 800,000 steps the standard deviation of π_0 is 14 times its mean.
+func TestLockedPolicyThatRests(t *testing.T) {
+	got := Predict(adamSettings(option.StdScale, 16, 4, 0.0185, 0.029, 0.34, 0.56, 0.75, 0.17))
+	if got.Noise.In || got.LeadingOrder.StationaryVariance.ExpectedReward != nil {
+		t.Errorf("Var J %v, want none", got.LeadingOrder.StationaryVariance.ExpectedReward)
+	}
+}
+
+// Runs from a policy that draws all arms keep those that runs from the fixed point lose, of which the prediction alone leaves out the difference.
+func TestLostArmsByStart(t *testing.T) {
+	p := Predict(adamSettings(option.StdScale, 4, 8, 0.0203, 0.00246, 0.90, 0.17, 0.69, 0.42, 0.78, 0.62))
+	if p.Lost == nil {
+		t.Fatal("no lost arms")
+	}
+	if got, want := p.From(make([]float64, 6)).Neglected.RewardVariance, p.Neglected.RewardVariance-p.Lost.Left.RewardVariance; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("from equal logits %g is left out of Var J, want %g", got, want)
+	}
+	if p.From(p.FixedPoint.Logits) != &p || p.From(nil) != &p {
+		t.Error("from the fixed point less is left out")
+	}
+}
+
 // A policy that is locked at the fixed point comes to rest under Adam where it still draws the other arms: Var J is that of runs from equal logits (64 replicas,
 // 80,000 steps, the second half; with its standard error).
 func TestLockedPolicyUnderAdam(t *testing.T) {
@@ -125,7 +147,6 @@ func TestLockedPolicyUnderAdam(t *testing.T) {
 		variance, within float64
 	}{
 		{adamSettings(option.NoScale, 16, 4, 0.0186, 0.0011, 0.79, 0.13), 3.3e-10, 0.5e-10},
-		{adamSettings(option.StdScale, 16, 4, 0.0185, 0.029, 0.34, 0.56, 0.75, 0.17), 2.1e-7, 0.4e-7},
 		{adamSettings(option.NoScale, 8, 4, 0.00897, 0.00805, 0.13, 0.16, 0.42, 0.58, 0.75, 0.40, 0.44), 2.6e-7, 0.25e-7},
 	} {
 		where := fmt.Sprintf("β = %g, η = %g", c.p.KL.Coefficient, c.p.Optimizer.LearningRate)

@@ -22,6 +22,7 @@ const (
 	Probe        Term = "the finite displacement of the probe"
 	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
 	Sampling     Term = "what the log's noise leaves open" // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
+	LostArms     Term = "arms that runs from the fixed point lose"
 	SlowModes    Term = "directions of the logits that do not come to rest"
 	Slide        Term = "the stages in which the weights of a network are followed along their fixed points"
 )
@@ -88,6 +89,16 @@ func (n *Neglected) Add(term Term, sizes Sizes) {
 		}
 	}
 	n.Terms, n.Sizes = append(terms, Left{term, sizes}), n.Plus(sizes)
+}
+
+// Without returns the list without a term.
+func (n *Neglected) Without(term Term) (out Neglected) {
+	for _, left := range n.Terms {
+		if left.Term != term {
+			out.Add(left.Term, left.Sizes)
+		}
+	}
+	return out
 }
 
 // AddAll adds the terms of other, with a factor for each number of the stationary state.

@@ -172,7 +172,7 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 		p = cache.compute(key, params)
 		cache.predictions.put(key, p)
 	}
-	return p
+	return p.From(cache.Start(s))
 }
 
 // PredictRegime returns the prediction for settings of which a map shows the regime: the whole
