@@ -23,7 +23,7 @@ const (
 	momentDepth   = 1e-5
 )
 
-// newMomentGrid returns the grid of the v of forces g, given the least and the largest of |g|. The least may be above neither ε nor the largest.
+// newMomentGrid returns the grid of the v of forces g, given the least and the largest of |g|; it does not tell those apart that are below ε or momentDepth of the largest.
 func newMomentGrid(least, largest float64, o *option.Optimizer) momentGrid {
 	m := momentGrid{lowest: 2 * math.Log(min(max(least, o.Epsilon, largest*momentDepth), largest)), beta2: o.Beta2}
 	m.levels = int((2*math.Log(largest)-m.lowest)/momentSpacing) + 2
