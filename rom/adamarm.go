@@ -88,14 +88,22 @@ func (g *armLaw) scaled() (unit *armLaw, root, least, largest float64, ok bool) 
 	if !(square > 0) {
 		return nil, 0, 0, 0, false
 	}
-	root, least = math.Sqrt(square), math.Inf(1)
+	root = math.Sqrt(square)
 	unit = &armLaw{weights: g.weights}
 	for _, x := range g.values {
-		x /= root
-		unit.values = append(unit.values, x)
+		unit.values = append(unit.values, x/root)
+	}
+	least, largest = unit.moduli()
+	return unit, root, least, largest, true
+}
+
+// moduli returns the least and the largest of |g|.
+func (g *armLaw) moduli() (least, largest float64) {
+	least = math.Inf(1)
+	for _, x := range g.values {
 		least, largest = min(least, math.Abs(x)), max(largest, math.Abs(x))
 	}
-	return unit, root, least, largest, true
+	return least, largest
 }
 
 // meanStep returns E m/(√v + ε) at rest, of m and v the exponential averages of forces of this law and of their squares, independent from step to step.

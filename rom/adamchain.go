@@ -77,9 +77,8 @@ func (d *meanSteps) newArmChain(a int, rest, weights, along []float64, deviation
 			}
 			n.squares[b] = n.means[b]*n.means[b] + max(n.noise.At(b, b), 0)
 		}
-		for _, g := range n.law.values {
-			low, largest = min(low, math.Abs(g)), max(largest, math.Abs(g))
-		}
+		least, most := n.law.moduli()
+		low, largest = min(low, least), max(largest, most)
 		c.nodes = append(c.nodes, n)
 	}
 	c.momentGrid = newMomentGrid(low, largest, d.optimizer)

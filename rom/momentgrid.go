@@ -93,9 +93,6 @@ func (m *momentGrid) mean(law []float64, forces *armLaw, f func(g, v float64) fl
 
 // grid returns that of the law.
 func (g *armLaw) grid(o *option.Optimizer) momentGrid {
-	least, largest := math.Inf(1), 0.0
-	for _, x := range g.values {
-		least, largest = min(least, math.Abs(x)), max(largest, math.Abs(x))
-	}
+	least, largest := g.moduli()
 	return newMomentGrid(least, largest, o)
 }
