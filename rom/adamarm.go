@@ -32,8 +32,7 @@ func newArmLaw(m *model, a int) *armLaw {
 	j, rest := m.counts.Chances(m.Old)
 	alpha, delta := m.counts.Outcomes(j, rest)
 	success, failure := alpha[a], delta[a]
-	sums := make(map[uint64]int) // by sign, exponent and the first digits of a force
-	out := &armLaw{}
+	bins := forceBins{digits: binDigits}
 	law := m.counts.Successes(j, rest).Thinned()
 	size := int(m.size)
 	for i, w := range law.Weights {
@@ -43,29 +42,43 @@ func newArmLaw(m *model, a int) *armLaw {
 		ups, downs := group.NewBinomial(s, success, 1-success, nil).Thinned(), group.NewBinomial(size-s, failure, 1-failure, nil).Thinned()
 		for k, x := range ups.Weights {
 			for n, y := range downs.Weights {
-				g := (up*float64(ups.At(k))+down*float64(downs.At(n))-all)/m.size + penalty[a]
-				p := w * x * y
-				key := math.Float64bits(g) >> (52 - binDigits)
-				i, found := sums[key]
-				if !found {
-					i = len(out.values)
-					sums[key] = i
-					out.values, out.weights = append(out.values, 0), append(out.weights, 0)
-				}
-				out.values[i] += p * g
-				out.weights[i] += p
+				bins.add((up*float64(ups.At(k))+down*float64(downs.At(n))-all)/m.size+penalty[a], w*x*y)
 			}
 		}
 	}
-	return out.means(m.Factors.Stiffness, math.Sqrt(m.Factors.Noise))
+	return bins.means(m.Factors.Stiffness, math.Sqrt(m.Factors.Noise))
+}
+
+// forceBins sums values, times their probabilities, and probabilities of a law over bins of some binary digits, at most binDigits.
+type forceBins struct {
+	armLaw
+	digits int
+	powers [1 << 12]int32          // in places, from 1, by sign and exponent
+	places [][1 << binDigits]int32 // in the law, from 1, by the first digits
+}
+
+func (b *forceBins) add(g, p float64) {
+	bits := math.Float64bits(g)
+	power := &b.powers[bits>>52]
+	if *power == 0 {
+		b.places = append(b.places, [1 << binDigits]int32{})
+		*power = int32(len(b.places))
+	}
+	place := &b.places[*power-1][bits>>(52-b.digits)&(1<<b.digits-1)]
+	if *place == 0 {
+		b.values, b.weights = append(b.values, 0), append(b.weights, 0)
+		*place = int32(len(b.values))
+	}
+	b.values[*place-1] += p * g
+	b.weights[*place-1] += p
 }
 
 // means divides sums of values by their weights, of those that have any, and multiplies the mean of all and the distances from it by factors.
-func (g *armLaw) means(force, noise float64) *armLaw {
-	out, mean := &armLaw{}, floats.Sum(g.values)
-	for i, w := range g.weights {
+func (b *forceBins) means(force, noise float64) *armLaw {
+	out, mean := &armLaw{}, floats.Sum(b.values)
+	for i, w := range b.weights {
 		if w > 0 {
-			out.values, out.weights = append(out.values, force*mean+noise*(g.values[i]/w-mean)), append(out.weights, w)
+			out.values, out.weights = append(out.values, force*mean+noise*(b.values[i]/w-mean)), append(out.weights, w)
 		}
 	}
 	return out

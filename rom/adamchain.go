@@ -36,7 +36,7 @@ type chainNode struct {
 }
 
 // Limits of the grid of a chain: its width in deviations of the linear law, and in logits below and above where that rests, the cells of z, and every how many of them the means of the other
-// forces are computed; and the least probability of a force. The error of Var π by the grid is about chainError of it, and as much is left out of what other arms beside a dominating one do to it
+// forces are computed; the least probability of a force, and the binary digits within which forces are taken together. The error of Var π by the grid is about chainError of it, and as much is left out of what other arms beside a dominating one do to it
 // (docs/theory-neglected.md §6.8, measured).
 const (
 	chainWidth  = 5
@@ -45,6 +45,7 @@ const (
 	chainCells  = 36
 	chainStride = 4
 	chainForces = 1e-9
+	chainDigits = 3
 	chainError  = 0.03
 	chainTie    = 0.1
 	chainEdge   = 0.25
@@ -60,7 +61,7 @@ func (d *meanSteps) newArmChain(a int, rest, weights, along []float64, deviation
 		floats.AddScaledTo(logits, rest, c.least+c.step*float64(i), along)
 		d.model.set(logits, logits)
 		softmax(probs, logits)
-		n := chainNode{prob: probs[a], law: newArmLaw(d.model, a).without(chainForces), answers: make([]float64, len(rest)), means: make([]float64, len(rest)),
+		n := chainNode{prob: probs[a], law: newArmLaw(d.model, a).coarse(), answers: make([]float64, len(rest)), means: make([]float64, len(rest)),
 			squares: make([]float64, len(rest)), noise: mat.NewDense(len(rest), len(rest), nil)}
 		d.model.meanForce(n.means)
 		own, force := n.means[a], d.model.covariance()
@@ -98,7 +99,7 @@ func (c *armChain) drift(at int) {
 		if q == 0 {
 			continue
 		}
-		forces := newArmLaw(c.model, b).without(chainForces)
+		forces := newArmLaw(c.model, b).coarse()
 		grid := c.joined(forces.grid(o))
 		step := grid.mean(grid.stationary(forces), forces, func(g, v float64) float64 { return g / (math.Sqrt(v) + o.Epsilon) })
 		c2 := n.answers[b] * n.answers[b]
@@ -112,14 +113,15 @@ func (c *armChain) drift(at int) {
 	}
 }
 
-// without returns the law without the values of less than a probability.
-func (g *armLaw) without(least float64) *armLaw {
-	out := &armLaw{}
+// coarse returns the law for a chain, in bins of chainDigits, without values of less than the probability chainForces.
+func (g *armLaw) coarse() *armLaw {
+	bins := forceBins{digits: chainDigits}
 	for i, p := range g.weights {
-		if p >= least {
-			out.values, out.weights = append(out.values, g.values[i]), append(out.weights, p)
+		if p >= chainForces {
+			bins.add(g.values[i], p)
 		}
 	}
+	out := bins.means(1, 1)
 	floats.Scale(1/floats.Sum(out.weights), out.weights)
 	return out
 }
@@ -182,15 +184,15 @@ func neighbours(x, variance float64) (first int, shares [5]float64) {
 	return int(to) - 2, [5]float64{a * b * f * c / 24, variance/2 - a*b*f*d/6, a*b*c*d/4 - variance, variance/2 - a*f*c*d/6, b * f * c * d / 24}
 }
 
-// land visits the states in which moves from a node and a level end.
-func (c *armChain) land(at, level int, moves []chainMove, visit func(state int, p float64)) {
+// land visits the nodes and levels in which moves from a node and a level end.
+func (c *armChain) land(at, level int, moves []chainMove, visit func(at, level int, p float64)) {
 	for _, m := range moves {
 		across, over := neighbours(m.z, m.noise)
 		up, among := levelsAbout(m.level)
 		for i, x := range over {
-			row := min(max(at+across+i, 0), chainCells) * c.levels
+			node := min(max(at+across+i, 0), chainCells)
 			for k, y := range among {
-				visit(row+min(max(level+up+k, 0), c.levels-1), m.p*x*y)
+				visit(node, min(max(level+up+k, 0), c.levels-1), m.p*x*y)
 			}
 		}
 	}
@@ -220,19 +222,9 @@ func (c *armChain) late(at, level int, steps float64) (moves []chainMove) {
 // law returns the probabilities of the nodes, with forces of the policy some steps earlier; nil where the law leaves the grid: more than the share chainEdge of the time is spent in the
 // first two cells of z or of ln v, or of E π² is that of the last two cells.
 func (c *armChain) law(late float64) []float64 {
-	moves, reach := make([][]chainMove, (chainCells+1)*c.levels), 0
-	for state := range moves {
-		at, level := state/c.levels, state%c.levels
-		moves[state] = c.late(at, level, late)
-		c.land(at, level, moves[state], func(to int, _ float64) { reach = max(reach, to-state, state-to) })
-	}
-	flow := linear.NewBand(len(moves), reach)
-	for state := range moves {
-		flow.Add(state, state, 1)
-		c.land(state/c.levels, state%c.levels, moves[state], func(to int, p float64) { flow.Add(to, state, -p) })
-	}
-	states := flow.Null()
-	floats.Scale(1/floats.Sum(states), states)
+	states := linear.Stationary(chainCells+1, c.levels, func(at, level int, visit func(at, level int, p float64)) {
+		c.land(at, level, c.late(at, level, late), visit)
+	})
 	out, still, whole, last := make([]float64, chainCells+1), 0.0, 0.0, 0.0
 	for state, p := range states {
 		at, level := state/c.levels, state%c.levels

@@ -3,8 +3,6 @@ package rom
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"grposim/option"
 	"grposim/rom/fp"
 	"grposim/rom/linear"
@@ -66,19 +64,14 @@ func levelsAbout(x float64) (first int, shares [4]float64) {
 
 // stationary returns the probabilities of the levels under independent forces of one law.
 func (m *momentGrid) stationary(forces *armLaw) []float64 {
-	flow := linear.NewBand(m.levels, m.levels-1)
-	for level := range m.levels {
-		flow.Add(level, level, 1)
+	return linear.Stationary(1, m.levels, func(_, level int, visit func(row, column int, p float64)) {
 		for i, g := range forces.values {
 			first, shares := levelsAbout(m.rise(level, m.next(level, g)))
 			for k, x := range shares {
-				flow.Add(min(max(level+first+k, 0), m.levels-1), level, -forces.weights[i]*x)
+				visit(0, min(max(level+first+k, 0), m.levels-1), forces.weights[i]*x)
 			}
 		}
-	}
-	law := flow.Null()
-	floats.Scale(1/floats.Sum(law), law)
-	return law
+	})
 }
 
 // mean returns E f(g, v) under independent forces g of one law, v the second moment that has g, given the probabilities of the levels.
