@@ -74,16 +74,20 @@ func (m *model) pairs() *pairMoments {
 func givenSuccesses(m *model, scale float64) func(s int) *contribution {
 	alpha, delta := m.counts.Outcomes(m.counts.Chances(m.Old))
 	c := newContribution(len(m.Arms))
-	if m.KL.Sampled() { // which does not scale with the advantage
+	success, failure := newContribution(len(m.Arms)), newContribution(len(m.Arms)) // of one sample
+	if m.KL.Sampled() {                                                            // which does not scale with the advantage
 		return func(s int) *contribution {
 			c.clear()
 			up, down := m.counts.Advantages(s)
-			c.add(float64(s), scale, oneSample(m, up, m.Up, alpha))
-			c.add(m.size-float64(s), scale, oneSample(m, down, m.Down, delta))
+			success.ofOne(m, up, m.Up, alpha)
+			failure.ofOne(m, down, m.Down, delta)
+			c.add(float64(s), scale, success)
+			c.add(m.size-float64(s), scale, failure)
 			return c
 		}
 	}
-	success, failure := oneSample(m, 1, m.Up, alpha), oneSample(m, 1, m.Down, delta) // of one sample with the advantage 1
+	success.ofOne(m, 1, m.Up, alpha)
+	failure.ofOne(m, 1, m.Down, delta)
 	return func(s int) *contribution {
 		c.clear()
 		up, down := m.counts.Advantages(s)
@@ -170,10 +174,10 @@ func sampleForces(m *model, advantage float64, weight []float64) [][]float64 {
 	return values
 }
 
-// oneSample returns those of one sample of a reward, with an advantage, and by arm its weight and its probability.
-func oneSample(m *model, advantage float64, weight, probability []float64) *contribution {
+// ofOne sets c to that of one sample of a reward, with an advantage, and by arm its weight and its probability.
+func (c *contribution) ofOne(m *model, advantage float64, weight, probability []float64) {
 	arms, values := len(m.Arms), sampleForces(m, advantage, weight)
-	c := newContribution(arms)
+	c.clear()
 	for s, row := range values {
 		floats.AddScaled(c.mean, probability[s], row)
 	}
@@ -194,5 +198,4 @@ func oneSample(m *model, advantage float64, weight, probability []float64) *cont
 			c.fourth[a][b] -= c.second[a][a]*c.second[b][b] + 2*v*v
 		}
 	}
-	return c
 }
