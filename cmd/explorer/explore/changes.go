@@ -20,6 +20,9 @@ type Changes struct {
 // largestGroup is the largest group size that is tried.
 const largestGroup = 1024
 
+// guesses is how many sizes are guessed between two before the rest is halved.
+const guesses = 8
+
 // Changes returns the changes that help.
 func (e *Explorer) Changes(state State) (*Changes, error) {
 	c, err := e.cell(state)
@@ -116,26 +119,35 @@ func (e *Explorer) variance(s *config.Settings) (variance float64, known bool) {
 }
 
 // quieter returns the smallest group size with at most this variance, if the variance
-// decreases over the sizes that are tried.
+// decreases over the sizes that are tried. It is about a power of the size, by which the next one is guessed.
 func (e *Explorer) quieter(s *config.Settings, variance float64) (size int, found bool) {
-	with := func(size int) bool {
+	with := func(size int) float64 {
 		changed := *s
 		changed.Estimator.GroupSize = size
-		v, known := e.variance(&changed)
-		return known && v <= variance
+		if v, known := e.variance(&changed); known {
+			return v
+		}
+		return math.Inf(1)
 	}
-	low, high := s.Estimator.GroupSize, s.Estimator.GroupSize
-	for !with(high) {
-		if high == largestGroup {
+	low := s.Estimator.GroupSize
+	high, above := low, with(low)
+	below := above
+	for below > variance {
+		if high >= largestGroup {
 			return 0, false
 		}
-		low, high = high, min(2*high, largestGroup)
+		low, above, high = high, below, min(4*high, largestGroup)
+		below = with(high)
 	}
-	for high-low > 1 {
-		if middle := (low + high) / 2; with(middle) {
-			high = middle
+	for turn := 0; high-low > 1; turn++ {
+		middle := (low + high) / 2
+		if share := math.Log(above/variance) / math.Log(above/below); turn < guesses && share <= 1 {
+			middle = min(max(int(math.Round(float64(low)*math.Pow(float64(high)/float64(low), share))), low+1), high-1)
+		}
+		if v := with(middle); v <= variance {
+			high, below = middle, v
 		} else {
-			low = middle
+			low, above = middle, v
 		}
 	}
 	return high, true

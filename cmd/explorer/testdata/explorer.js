@@ -64,6 +64,7 @@ const times = async () => {
 
 async function open(browser, what, fragment, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(300000); // other programs may have the processors; how long an answer takes is told by behaviour
   const page = await context.newPage();
   page.on("console", message => say(`${what}: console: ${message.text()}`));
   page.on("pageerror", error => say(`${what}: error: ${error}`));
