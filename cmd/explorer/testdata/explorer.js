@@ -125,7 +125,7 @@ async function impatient(page) {
   await page.evaluate(follow, "preset=two-arms&run.steps=20000000&grpo.group_size=1024");
   await page.waitForTimeout(1000);
   await page.evaluate(follow, fragments[0]);
-  await page.waitForFunction(complete, null, { timeout: 30000 }).catch(() => say("a run of 20 million steps blocks the page"));
+  await page.waitForFunction(complete, null, { timeout: 120000 }).catch(() => say("a run of 20 million steps blocks the page"));
 }
 
 async function behaviour(browser) {
