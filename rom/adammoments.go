@@ -130,10 +130,11 @@ func (p *pairMoments) squares(mean []float64) (mixed, square [][]float64) {
 type contribution struct {
 	mean                  []float64
 	second, third, fourth [][]float64
+	forces                [][]float64 // of ofOne
 }
 
 func newContribution(arms int) *contribution {
-	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms), group.Square(arms)}
+	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms), group.Square(arms), group.Square(arms)}
 }
 
 func (c *contribution) clear() {
@@ -158,10 +159,10 @@ func (c *contribution) add(count, factor float64, one *contribution) {
 	}
 }
 
-// sampleForces returns the forces of one sample of each arm, with an advantage and by arm its weight.
-func sampleForces(m *model, advantage float64, weight []float64) [][]float64 {
-	now, at, values := m.now.probs, m.anchor().probs, group.Square(len(m.Arms))
-	for s, row := range values {
+// sampleForces sets the forces of one sample of each arm, A×A, with an advantage and by arm its weight.
+func sampleForces(forces [][]float64, m *model, advantage float64, weight []float64) {
+	now, at := m.now.probs, m.anchor().probs
+	for s, row := range forces {
 		reward, penalty := advantage*weight[s]/m.size, 0.0
 		if m.KL.Sampled() {
 			penalty = m.KL.Coefficient * m.Kappa[s] / m.size
@@ -171,17 +172,16 @@ func sampleForces(m *model, advantage float64, weight []float64) [][]float64 {
 		}
 		row[s] += reward - penalty
 	}
-	return values
 }
 
 // ofOne sets c to that of one sample of a reward, with an advantage, and by arm its weight and its probability.
 func (c *contribution) ofOne(m *model, advantage float64, weight, probability []float64) {
-	arms, values := len(m.Arms), sampleForces(m, advantage, weight)
+	sampleForces(c.forces, m, advantage, weight)
 	c.clear()
-	for s, row := range values {
+	for s, row := range c.forces {
 		floats.AddScaled(c.mean, probability[s], row)
 	}
-	for s, row := range values {
+	for s, row := range c.forces {
 		floats.Sub(row, c.mean)
 		for a, x := range row {
 			w := probability[s] * x
@@ -192,8 +192,8 @@ func (c *contribution) ofOne(m *model, advantage float64, weight, probability []
 			}
 		}
 	}
-	for a := range arms {
-		for b := range arms {
+	for a := range c.mean {
+		for b := range c.mean {
 			v := c.second[a][b]
 			c.fourth[a][b] -= c.second[a][a]*c.second[b][b] + 2*v*v
 		}

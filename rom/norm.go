@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/group"
 )
 
 // gradientSquare returns r² = E ‖g‖² = |F|² + tr C of the gradient estimate g of a step, of mean F, at the state that is set.
@@ -100,13 +101,15 @@ func groupNorms(m *model, still []float64, scale float64) (all normSums) {
 		}
 		return square
 	}
+	successes, failures := group.Square(len(m.Arms)), group.Square(len(m.Arms))
 	for i, w := range law.Weights {
 		s := law.At(i)
 		up, down := m.counts.Advantages(s)
 		if up == 0 && down == 0 && !m.KL.Sampled() {
 			continue
 		}
-		successes, failures := sampleForces(m, up, m.Up), sampleForces(m, down, m.Down)
+		sampleForces(successes, m, up, m.Up)
+		sampleForces(failures, m, down, m.Down)
 		if few {
 			us, vs := drawnSums(s, alpha, successes), drawnSums(m.GroupSize-s, delta, failures)
 			for _, u := range us {
