@@ -246,7 +246,7 @@ func TestCompareIrregularFile(t *testing.T) {
 		if !errors.As(err, new(*store.FolderError)) {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("waits for a writer of the pipe")
 	}
 }

@@ -295,24 +295,39 @@ func TestWatchDisturbed(t *testing.T) {
 	}
 }
 
+// stopWriter stops what writes to it once it has written a text.
+type stopWriter struct {
+	written []byte
+	text    string
+	stop    func()
+}
+
+func (w *stopWriter) Write(p []byte) (int, error) {
+	if w.written = append(w.written, p...); strings.Contains(string(w.written), w.text) {
+		w.stop()
+	}
+	return len(p), nil
+}
+
 // The heartbeat says where the run is; a log without a reward has another value there.
 func TestHeartbeat(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "log.jsonl", trlLog(30, nil))
-	beat := func(args ...string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+	beat := func(most time.Duration, args ...string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), most)
 		defer cancel()
-		var stdout, stderr bytes.Buffer
+		var stdout bytes.Buffer
+		stderr := stopWriter{text: "30 rows", stop: cancel}
 		run(ctx, append([]string{"watch", "log.jsonl", "--every", "2ms"}, args...), &stdout, &stderr)
 		if strings.Contains(stdout.String(), "30 rows") {
 			t.Errorf("the heartbeat is on stdout: %s", &stdout)
 		}
-		return stderr.String()
+		return string(stderr.written)
 	}
-	if got := beat("--heartbeat", "10ms"); !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") || !strings.Contains(got, ": nothing found\n") {
+	if got := beat(time.Minute, "--heartbeat", "10ms"); !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") || !strings.Contains(got, ": nothing found\n") {
 		t.Errorf("got %q, want where the run is", got)
 	}
-	if got := beat("--heartbeat", "0s"); strings.Contains(got, "30 rows") {
+	if got := beat(60*time.Millisecond, "--heartbeat", "0s"); strings.Contains(got, "30 rows") {
 		t.Errorf("got %q, want no heartbeat", got)
 	}
 	var stderr bytes.Buffer
