@@ -219,6 +219,29 @@ func TestLocatedOnsetInsideABlock(t *testing.T) {
 	}
 }
 
+// With a fresh part λ_f < 0 a mode oscillates from η = 1.185 to about 4, and beyond grows by 30 and more in a block without turning. What
+// leaves the linear range within a block is no oscillation.
+func TestLocatedOnsetBeyondItsWindow(t *testing.T) {
+	rest := []float64{-0.8534357460385023, 0.8534357460385024}
+	cell := func(from float64) Cell {
+		c := locationCell(option.NoImportance, option.AtCurrent, LocationProbe{Event: Ringing, Param: LearningRate, From: from, To: 12, Tolerance: 1e-3})
+		c.Bandit.Arms = []option.Arm{{Law: option.Normal, Mean: 0.5, Std: 0.6}, {Mean: 0.6}}
+		c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = option.StdScale, 6
+		c.Estimator.KL.Gradient, c.Estimator.KL.Coefficient, c.Estimator.Entropy = option.K1, 1, 0.009
+		c.Lag, c.Optimizer.Momentum = block(4), 0.5
+		c.Init, c.Reference = rest, []float64{0, 0}
+		c.Location.Point, c.Stiffness[0].Point = rest, rest
+		return c
+	}
+	_, low, high := located(t, []Cell{cell(0.01), cell(0.2)})
+	if !(low[0] <= 1.186 && high[0] >= 1.184 && high[0] < 1.01*low[0]) {
+		t.Errorf("located in [%.6g, %.6g], want 1.185", low[0], high[0])
+	}
+	if !math.IsNaN(high[1]) {
+		t.Errorf("located in [%.6g, %.6g], want none beyond 10", low[1], high[1])
+	}
+}
+
 // A refresh interval below 100 is located exactly: it is the first unstable one, also if
 // the next ones are stable again (docs/theory.md §5, ratio with the penalty at the
 // snapshot). A longer one is located between neighbours or to the tolerance.

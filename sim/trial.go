@@ -270,7 +270,8 @@ func (w *window) mean() float64 { return w.sum / w.weight }
 
 // ringing decides whether the dominant multipliers of the deviation are a complex pair or
 // the dominant one is negative (docs/theory.md §5): those from one refresh instant to the
-// next or, because a power of a rotation can be positive, those of one step inside a block.
+// next or, because a power of a rotation can be positive, those of one step inside a block. States beyond the reach
+// of the search, which are not those of the linear dynamics, do not count.
 func (t *trial) ringing(ctx context.Context) outcome {
 	fit := newFit(&t.cell, t.cell.Location.Offset)
 	step := fit
@@ -281,15 +282,18 @@ func (t *trial) ringing(ctx context.Context) outcome {
 		if period == 0 {
 			reach = t.cell.Location.reach(&t.cell, d.norm())
 		}
+		if d.norm() > reach {
+			return false
+		}
 		nextX, nextV := d.along(t.cell.Location.Direction)
 		if period > t.transient {
 			fit.Add(x, v, nextX, nextV)
 		}
 		x, v = nextX, nextV
 		block = blockStates{x: x, v: v}
-		return d.norm() <= reach && !gone.add(d)
+		return !gone.add(d)
 	}, func(d deviation) {
-		if t.period > 1 {
+		if t.period > 1 && d.norm() <= reach {
 			x, v := d.along(t.cell.Location.Direction)
 			block.add(&step, x, v)
 		}

@@ -159,6 +159,11 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 			f.predicted.Leave(scope.Probe, f.predicted.Value*bent)
 		}
 	}
+	total, _ := o.Estimate(stiffnessTotal)
+	in := c.Sim()
+	if from := in.SearchFrom(total.Mean); !f.predicted.Out() && f.predicted.Value+f.predicted.Size() < from && low.Mean >= from {
+		f.predicted.Because = scope.BelowSearch.Because(from)
+	}
 	return f
 }
 

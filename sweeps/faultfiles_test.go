@@ -176,6 +176,9 @@ var faultFiles = map[string]faultFile{
 	// A learning rate of 1e140: the predicted curve has no exponential.
 	"huge-rate": {rows: []faultRow{{rulings: declined, because: "no exponential fits"}}},
 	// One definition of the onset of oscillation.
+	"onset-older-snapshot": {rows: []faultRow{{rulings: agrees, truth: 0.0054187}}},
+	"onset-window":         {rows: []faultRow{{rulings: agrees, truth: 1.185}}},
+	"onset-above":          {rows: []faultRow{{rulings: declined, because: "above the prediction"}}},
 	"onb": {rows: []faultRow{
 		{variants: "block32-mu9", rulings: agrees, truth: 0.0037628},
 		{variants: "block8-mu5", rulings: agrees, truth: 0.122578},

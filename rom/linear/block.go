@@ -193,8 +193,7 @@ func (b block) searchInterval(m *Mode) Threshold {
 	return UpTo(maxInterval)
 }
 
-// mixed scans learning rates between the bounds of a mode with the norms of Λ_f and Λ_s. The onset
-// is where a slow eigenvalue of M, or of the one-step map inside a block, is complex or negative.
+// mixed scans learning rates between the bounds of a mode with the norms of Λ_f and Λ_s.
 func (b block) mixed(of Event, s *System) Threshold {
 	if of == CriticalInterval {
 		return b.mixedInterval(s)
@@ -209,16 +208,7 @@ func (b block) mixed(of Event, s *System) Threshold {
 		if of == CriticalRate {
 			return Radius(moved.Monodromy())
 		}
-		a, _ := moved.step()
-		inside := mat.DenseCopyOf(a.Slice(0, 2*s.Dim(), 0, 2*s.Dim()))
-		whole, inner := Multipliers(moved.Monodromy()), Multipliers(inside)
-		switch {
-		case whole == nil || inner == nil:
-			return math.NaN()
-		case oscillates(whole, s.Dim()) || oscillates(inner, s.Dim()):
-			return 2
-		}
-		return 0
+		return 2 * moved.oscillates(Multipliers(moved.Monodromy()))
 	}, low, high, 200+16*min(b.interval, 100))
 }
 

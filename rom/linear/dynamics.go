@@ -200,18 +200,10 @@ func (m *Dynamics) Multipliers() []complex128 {
 // Oscillates reports whether the dominant multiplier of a mode that is not neutral, of a period or of a step inside a
 // block, is complex or negative; of modes that mix one of the slow multipliers. See OnsetRate.
 func (m *Dynamics) Oscillates() bool {
-	turns := func(s *System, whole []complex128) bool {
-		n := s.Dim()
-		if oscillates(whole, n) || s.Lag.Period() == 1 {
-			return oscillates(whole, n)
-		}
-		a, _ := s.step()
-		return oscillates(Multipliers(mat.DenseCopyOf(a.Slice(0, 2*n, 0, 2*n))), n)
-	}
-	if m.Mixed && turns(m.Whole, Multipliers(m.Whole.Monodromy())) {
+	if m.Mixed && m.Whole.oscillates(Multipliers(m.Whole.Monodromy())) == 1 {
 		return true
 	}
-	return slices.ContainsFunc(m.Moving(), func(part Mode) bool { return turns(part.System(), part.Lag.multipliers(&part)) })
+	return slices.ContainsFunc(m.Moving(), func(part Mode) bool { return part.System().oscillates(part.Lag.multipliers(&part)) == 1 })
 }
 
 // Threshold returns the smallest threshold of an event of all modes that are not neutral.

@@ -52,6 +52,27 @@ func TestOnsetInsideABlock(t *testing.T) {
 	}
 }
 
+// With a snapshot that is older than a block the dominant multiplier is real and positive up to the onset and complex from there on. At
+// K = 1 no step lies inside a block, so that the fresh part alone, which would oscillate from (1−√μ)²/λ_f on, counts for nothing.
+func TestOnsetOfOlderSnapshots(t *testing.T) {
+	for _, mu := range []float64{0.5, 0.9} {
+		for behind := 1; behind <= 3; behind++ {
+			s := &Mode{Fresh: 0.73, Stale: -0.22, Update: Update{Method: option.HeavyBall, Momentum: mu, Lag: block{1, behind}}}
+			onset := s.threshold(OnsetRate).At
+			if fresh := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) / s.Fresh; onset < 1.05*fresh {
+				t.Errorf("μ = %v, %d behind: onset %v, that of the fresh part is %v", mu, behind, onset, fresh)
+			}
+			for share := 0.05; share < 1.1; share += 0.1 {
+				s.Rate = onset * share
+				top := Multipliers(s.System().Monodromy())[0]
+				if turns := imag(top) != 0 || real(top) < 0; turns != (share > 1) {
+					t.Errorf("μ = %v, %d behind, %.2f of the onset: %v", mu, behind, share, top)
+				}
+			}
+		}
+	}
+}
+
 // The first phase of a stationary block is the refresh, where x_old = x; x_old keeps
 // its variance to the end of the block.
 func TestPhasesBeginWithTheRefresh(t *testing.T) {

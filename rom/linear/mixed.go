@@ -70,6 +70,23 @@ func (s *System) mixedThreshold(of Event) Threshold {
 // Mode returns the recursion of one mode under s's optimizer and lag.
 func (s *System) Mode(fresh, stale float64) Mode { return Mode{fresh, stale, s.Update} }
 
+// oscillates returns 1 where one of the slow multipliers of a period, given all of them, or of a step inside a period of several,
+// is complex or negative, 0 where none is, and NaN where multipliers are not known.
+func (s *System) oscillates(whole []complex128) float64 {
+	n, inside := s.Dim(), whole
+	if s.Lag.Period() > 1 {
+		a, _ := s.step()
+		inside = Multipliers(mat.DenseCopyOf(a.Slice(0, 2*n, 0, 2*n)))
+	}
+	switch {
+	case whole == nil || inside == nil:
+		return math.NaN()
+	case oscillates(whole, n) || oscillates(inside, n):
+		return 1
+	}
+	return 0
+}
+
 // oscillates reports whether one of the slow multipliers, the n largest of n modes,
 // is complex or negative. The others come from momentum, and a negative one of them
 // does not make its mode oscillate. Moduli below 1e-6 and relative imaginary parts

@@ -324,6 +324,9 @@ const significance = 10
 func (m Multipliers) Ringing(tolerance float64) int {
 	unsure := float64(significance * m.sumError)
 	if m.Trace()+unsure < -tolerance {
+		if math.IsInf(m.wrong[0].sum, 0) { // a single row, which passes 0 where one of two multipliers is large too
+			return 0
+		}
 		return 1
 	}
 	if m.Order == Second {
