@@ -315,7 +315,7 @@ var rows = [...]struct{ name, says, try string }{
 	NoExponential:     {"no-exponential", "no exponential fits the predicted curve", "run longer, or start elsewhere: `policy.init`"},
 	NoShare:           {"no-share", "the theory has no share of zero-variance groups for these rewards", "set `grpo.kl.in` loss"},
 
-	AdamNoModel:            {"adam-no-model", "Adam has no reduced-order model away from its fixed point", "judge Adam's own prediction"},
+	AdamNoModel:            {"adam-no-model", "Adam has no linear dynamics and no reduced-order model away from its fixed point", "judge Adam's own prediction"},
 	RateVariesModel:        {"rate-varies-model", "the learning rate varies", "set `optimizer.schedule.kind` constant and `optimizer.schedule.warmup` 0"},
 	SeveralModesStart:      {"several-modes-start", "the start lies along more than one mode", "take two arms, which have one mode, or judge the exact prediction"},
 	NoMass:                 {"no-mass", "the reduced-order model has no positive mass", "lower `optimizer.learning_rate` or `lag.interval`"},
