@@ -255,8 +255,8 @@ func dangersInWords(w *theory.Way) (says []string) {
 			if !row.Flag {
 				continue
 			}
-			danger := fmt.Sprintf("%s keep runs from the best arm: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
-			if !row.Share.Out() {
+			danger := fmt.Sprintf("runs are kept from the best arm by %s: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			if !row.Share.Out() && row.Share.Value > 0 { // else the mean path itself is kept from it
 				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
 			}
 			says = append(says, danger)
