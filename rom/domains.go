@@ -41,7 +41,7 @@ const (
 	blockRecurrence                  // see Refreshed
 	boundedCycle                     // see BoundedCycle
 	meanFieldCycle                   // see MeanFieldCycle
-	pathsOfPrompts                   // see drawnReward
+	pathsOfPrompts                   // see followDrawn
 	visitsOfPrompts                  // see Params.visits
 )
 

@@ -140,21 +140,17 @@ func (f *followed) ratios(n int) []float64 {
 }
 
 // ratiosOff returns by how much the mean of ln ρ of each arm may be off: as neglectedShift does of an observable, of the predicted
-// law, that of strict second order (or of another quotient of Adam's) and others.
+// law, that of strict second order (or of another quotient of Adam's) and others; +Inf where one of them is lost.
 func ratiosOff(field []float64, by []shifted) []float64 {
-	off := make([]float64, len(field))
+	off, lost := make([]float64, len(field)), slices.ContainsFunc(by, func(s shifted) bool { return len(s.ratios) == 0 })
 	for a := range off {
-		if len(by[1].ratios) == 0 {
+		if lost {
 			off[a] = math.Inf(1)
 			continue
 		}
 		here := by[0].ratios[a]
 		off[a] = nextOrder*math.Abs(here-by[1].ratios[a]) + ofShift*math.Abs(here-field[a])
 		for _, other := range by[2:] {
-			if len(other.ratios) == 0 {
-				off[a] = math.Inf(1)
-				continue
-			}
 			off[a] += 2 * math.Abs(here-other.ratios[a])
 		}
 	}

@@ -149,7 +149,7 @@ const nearStart = 1
 // of the mean of J from J*, the mean square of that distance with the relative change
 // of |∇J|² times the stationary variance, and the mean distance of the share of groups
 // with equal rewards. The scope is out where the mean field ends more than one logit
-// away, in another attractor or on its way, where the noise about it, taken as that at rest, reaches
+// away, of arms that count in J, in another attractor or on its way, where the noise about it, taken as that at rest, reaches
 // k3 samples that throw a run across the fixed point, or where it leaves the range of floating point.
 func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	p = p.checked()

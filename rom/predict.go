@@ -32,7 +32,8 @@ const roundedTerm = 1e-15
 // known as an expansion in 1/G only, and Adam, which near a fixed point is a heavy ball
 // with μ = β1 and the rate (1−β1)η/√v_a of each logit (docs/theory-neglected.md §6.8). Then
 // Exact is out of scope and LeadingOrder holds the linear dynamics. Under Adam its thresholds are those with v_a = Var g_a held,
-// which are no limits of stability; multipliers and variances have the v_a = E g_a² of the stationary law.
+// which are no limits of stability; multipliers and variances have the v_a = E g_a² of the stationary law. Where that leaves out more of
+// Var J, the stationary numbers are those of Adam's mean steps, or of chains of single arms.
 //
 // With Params.Measured the linear dynamics and the rules use the measured
 // matrices, arm by arm; fixed point, noise and the curvature of the force remain

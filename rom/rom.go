@@ -17,6 +17,9 @@
 //  5. The Kind of a prediction says how good it is, from Exact to PaperRule. Prediction.ForceKind is that of the force that all of
 //     them use.
 //
+// What runs do from their start needs no fixed point: Paths and MeanReward give means and
+// spreads over runs, Arrival which runs do not arrive, MarginAlong how near the way comes to an instability.
+//
 // Single quantities have functions of their own: MeanForce, ForceCovariance,
 // FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm and Refreshed. Closed forms of
 // one mode are in rom/linear, such as linear.FrozenBlock.
@@ -288,16 +291,15 @@ type Prediction struct {
 	// the full linear dynamics of that force.
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`
-	// Noise is the scope of every prediction of a stationary state. It is out when
-	// G = ∞, when the linear map is unstable, and for a learning rate that decays. In
-	// scope, Neglected says how good the predictions are.
+	// Noise is the scope of every prediction of a stationary state. It is out at
+	// G = ∞, where the fixed point is unstable, for a learning rate that decays, under Adam where
+	// runs escape, and where a law is not derived. In scope, Neglected says how good the predictions are.
 	Noise Scope `json:"-"`
 	// Neglected lists what the stationary predictions leave out.
 	Neglected scope.Neglected `json:"neglected"`
 
 	// Adam says what happens under Adam at large learning rates; nil with another optimizer, at
-	// G = ∞, for more than two arms, where no learning rate is critical, and where the runs leave the well of the fixed point below
-	// that one.
+	// G = ∞, and where no learning rate is critical.
 	Adam *AdamAtRest `json:"adam,omitempty"`
 
 	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.

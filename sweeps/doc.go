@@ -39,7 +39,7 @@
 //
 // A claim has two halves. Its declaration, a [config.Claim], says what it
 // requires of cells and of the keys of its checks, and which predictions it can name; it is in
-// sweeps/config/claims.json. Its logic says which quantities are judged, how the
+// sweeps/config/claims_*.go. Its logic says which quantities are judged, how the
 // measured interval and the prediction of each are found, and how they are pictured;
 // it is in claims*.go of this package, in the table claims. Neither half applies the
 // margin: judge.go does that for all claims alike, by Compare.

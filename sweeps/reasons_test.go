@@ -332,7 +332,7 @@ var quotedInText = regexp.MustCompile("`([^`]+)`")
 // What the table of reasons names in backticks is a key of a configuration, or of a check, a command with a flag, or a field of
 // a prediction.
 func TestReasonsNameKeys(t *testing.T) {
-	known := []string{"offset", "draws", "from", "to", "prediction", "sweep", "predict", "predict --path", "advise --simulate", "leading_order", "bandit.prompts"}
+	known := []string{"offset", "draws", "from", "to", "prediction", "sweep", "predict", "predict --path", "advise", "leading_order", "bandit.prompts"}
 	for _, k := range config.Keys {
 		known = append(known, k.Path)
 	}

@@ -30,11 +30,11 @@ type pathFlags struct {
 
 func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.path, "path", false, "print what runs do from their start, over optimizer steps, instead")
-	c.Flags().Float64Var(&f.level, "level", math.NaN(), "expected `reward` whose time is asked for (default: 95 % of the way)")
+	c.Flags().Float64Var(&f.level, "level", math.NaN(), "expected `reward` whose time is asked for")
 	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "quantity whose path is printed: its `name` in trajectories.parquet, effective_sample_size, pass_at_K or reward_of_stratum_K")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print the paths of all quantities as CSV, a row for every cell, step and quantity")
 	c.Flags().StringVar(&f.figures, "figures", "", "`folder` to draw the paths in, as SVG and PNG")
-	c.Flags().Lookup("level").DefValue = ""
+	c.Flags().Lookup("level").DefValue = "95 % of the way"
 }
 
 // check returns an error where flags do not go together.
@@ -255,8 +255,8 @@ func dangersInWords(w *theory.Way) (says []string) {
 			if !row.Flag {
 				continue
 			}
-			danger := fmt.Sprintf("%s keep runs from the best arm: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
-			if !row.Share.Out() {
+			danger := fmt.Sprintf("runs are kept from the best arm by %s: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			if !row.Share.Out() && row.Share.Value > 0 { // else the mean path itself is kept from it
 				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
 			}
 			says = append(says, danger)

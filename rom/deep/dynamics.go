@@ -22,7 +22,7 @@ type Dynamics struct {
 }
 
 // Dynamics returns the dynamics of a gradient method: heavy ball or Nesterov, a learning rate, a momentum and a
-// lag. Of Adam with held second moments it is that of a heavy ball, see Held.
+// lag. Of Adam with held second moments it is that of a heavy ball (docs/theory-deep.md §12.5).
 func (r *Range) Dynamics(p *Point, update linear.Update) *Dynamics {
 	each := 1 / float64(r.contexts)
 	system := &linear.System{

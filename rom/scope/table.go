@@ -190,7 +190,7 @@ const (
 
 // rows holds the words of each row, and what a user can do about the reason in those of docs/primer.md.
 var rows = [...]struct{ name, says, try string }{
-	NoPenalty:            {"no-penalty", "no fixed point exists without a KL penalty", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0; without one read the way: `predict --path`, `advise --simulate`"},
+	NoPenalty:            {"no-penalty", "no fixed point exists without a KL penalty", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0; without one read the way: `predict --path`, `advise`"},
 	K1NoPenalty:          {"k1-no-penalty", "no fixed point exists: k1 in the loss is no penalty in the mean", "use `grpo.kl.gradient` exact, k2 or k3, or put k1 into the reward"},
 	K1Redrawn:            {"k1-redrawn", "no stable fixed point exists: k1 in the loss of redrawn groups pushes away from J = ½", "use `grpo.kl.gradient` exact, k2 or k3"},
 	MovingReference:      {"moving-reference", "a moving reference leaves no fixed point", "set `policy.reference_update.interval` 0, or read the way: `predict --path`"},
@@ -287,13 +287,13 @@ var rows = [...]struct{ name, says, try string }{
 
 	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the best arm, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
 	ArrivalOfPrompts:  {"arrival-of-prompts", "the share of runs that arrive is not derived for many prompts", "ask for one prompt: a bandit without `bandit.prompts`"},
-	KicksOfAdam:       {"kicks-of-adam", "the kicks of k3 are not derived under Adam, which bounds them", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or simulate from the start: `advise --simulate`"},
+	KicksOfAdam:       {"kicks-of-adam", "the kicks of k3 are not derived under Adam, which bounds them", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or simulate from the start: `advise`"},
 	KicksOfOldSamples: {"kicks-of-old-samples", "the kicks of k3 are derived on-policy, without dynamic sampling: of older samples they come at the old probability and weigh the present one", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or `lag.interval` 1 and `grpo.filter` none"},
 	LongKicks:         {"long-kicks", "the share of runs that kicks of k3 throw across is derived where a sample of advantage 1 moves the logit gap by less than 0.3", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`; or read the flag"},
-	LockingWalk:       {"locking-walk", "the locking of runs without a penalty is derived for rewards of two values with a baseline of the group, on-policy or with reused samples of the weight 1, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise --simulate`"},
-	LoneSample:        {"lone-sample", "what one sample of a rare arm does is derived for rewards of two values with a baseline of the group, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise --simulate`"},
-	ShareOfTwoArms:    {"share-of-two-arms", "the share of runs that end on a wrong arm is derived for two arms of different means", "read the flag, or simulate from the start: `advise --simulate`"},
-	ShareOfLost:       {"share-of-lost", "whether runs fail to arrive by %s is derived here, not which share of them", "simulate from the start: `advise --simulate`"},
+	LockingWalk:       {"locking-walk", "the locking of runs without a penalty is derived for rewards of two values with a baseline of the group, on-policy or with reused samples of the weight 1, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise`"},
+	LoneSample:        {"lone-sample", "what one sample of a rare arm does is derived for rewards of two values with a baseline of the group, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise`"},
+	ShareOfTwoArms:    {"share-of-two-arms", "the share of runs that end on a wrong arm is derived for two arms of different means", "read the flag, or simulate from the start: `advise`"},
+	ShareOfLost:       {"share-of-lost", "whether runs fail to arrive by %s is derived here, not which share of them", "simulate from the start: `advise`"},
 
 	SharedEpochs:           {"shared-epochs", "prompts that share one policy are drawn by epochs, whose noise is not derived: it is for prompts drawn with replacement", "set `bandit.prompts.order` independent: with replacement"},
 	PromptsWithReplacement: {"prompts-with-replacement", "prompts with a policy each are drawn with replacement: the theory has each once an epoch", "set `bandit.prompts.order` in-order or shuffled: by epochs"},
@@ -316,7 +316,7 @@ var rows = [...]struct{ name, says, try string }{
 	NoExponential:     {"no-exponential", "no exponential fits the predicted curve", "run longer, or start elsewhere: `policy.init`"},
 	NoShare:           {"no-share", "the theory has no share of zero-variance groups for these rewards", "set `grpo.kl.in` loss"},
 
-	AdamNoModel:            {"adam-no-model", "Adam has no reduced-order model away from its fixed point", "judge Adam's own prediction"},
+	AdamNoModel:            {"adam-no-model", "Adam has no linear dynamics and no reduced-order model away from its fixed point", "judge Adam's own prediction"},
 	RateVariesModel:        {"rate-varies-model", "the learning rate varies", "set `optimizer.schedule.kind` constant and `optimizer.schedule.warmup` 0"},
 	SeveralModesStart:      {"several-modes-start", "the start lies along more than one mode", "take two arms, which have one mode, or judge the exact prediction"},
 	NoMass:                 {"no-mass", "the reduced-order model has no positive mass", "lower `optimizer.learning_rate` or `lag.interval`"},

@@ -6,7 +6,7 @@
 //
 //  1. [Params] translates the settings for package rom, and [Simulation] for package sim.
 //  2. A [Cache] keeps predictions and equilibria, which many cells share.
-//  3. [Predict] returns everything that `grposim predict --json` prints of a cell.
-//  4. [Cache.Path] predicts the expected reward over optimizer steps, with its spread.
+//  3. [Cache.Line] returns everything that `grposim predict --json` prints of a cell.
+//  4. [Cache.Way] predicts what its runs do from their start, as `predict --path` prints it.
 //  5. [Cache.NewPlane] maps regimes over two parameters, with their boundaries.
 package theory

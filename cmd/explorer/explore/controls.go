@@ -88,7 +88,7 @@ var controls = []Control{
 	{Key: config.MomentumKey, Group: "Optimizer", Doc: "Share of the last step that is kept: the inertia of the paper.", Max: 0.99, Step: 0.01, Scale: linear},
 	{Key: "optimizer.beta1", Label: "β1 of Adam", Group: "Optimizer", Doc: "Decay of the mean of gradients.", Max: 0.99, Step: 0.01, Scale: linear},
 	{Key: "optimizer.beta2", Label: "β2 of Adam", Group: "Optimizer", Doc: "Decay of the mean of squared gradients.", Min: 0.9, Max: 0.999, Step: 0.001, Scale: linear},
-	{Key: "optimizer.schedule.kind", Label: "schedule", Group: "Optimizer", Doc: "Course of the learning rate; the theory of the state at rest needs a constant one."},
+	{Key: "optimizer.schedule.kind", Label: "schedule", Group: "Optimizer", Doc: "Course of the learning rate; the theory of the noise at rest needs a constant one."},
 
 	{Key: config.StepsKey, Label: "steps", Group: "Run", Doc: "Length of a run in optimizer steps.", Min: 50, Max: 20000, Scale: logarithmic},
 }

@@ -120,7 +120,7 @@ func (r reader) oscillation() Word {
 	w := Word{Question: "Does it oscillate?", Tone: None}
 	d, known := linearOf(r.p)
 	if !known {
-		w.Answer = "Not known without a fixed point; see the simulated runs"
+		w.Answer = "Not known; see how J goes over the steps"
 		return w
 	}
 	period, left, swings := swing(r.c.settings, d)
@@ -152,7 +152,7 @@ func (r reader) settling() Word {
 	d, known := linearOf(r.p)
 	switch {
 	case !known:
-		w.Answer = "Not known without a fixed point; see the simulated runs"
+		w.Answer = "Not known; see how J goes over the steps"
 	case r.unstable():
 		w.Tone, w.Answer = Bad, "It grows: the fixed point is unstable"
 	case r.neutral():
@@ -249,7 +249,7 @@ func (r reader) summary(words []Word) Summary {
 		return Summary{Text: units + ".", Short: "this η is that of a network, not of logits", Tone: Warn}
 	}
 	if !known {
-		return Summary{Text: r.unknown(), Short: "no answer from theory: see the runs", Tone: None}
+		return Summary{Text: r.unknown(), Short: "stability not known: see the path and the runs", Tone: None}
 	}
 	period, left, swings := swing(r.c.settings, d)
 	point := r.p.FixedPoint
@@ -304,7 +304,7 @@ var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theor
 func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
-	return "No answer from theory: " + cmp.Or(because, d.Scope.Because, scope.UnknownMultipliers.Because()).String() + "."
+	return "The theory does not say whether it is stable: " + cmp.Or(because, d.Scope.Because, scope.UnknownMultipliers.Because()).String() + "."
 }
 
 // digits writes a number with three significant digits.
