@@ -161,10 +161,33 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	}
 	total, _ := o.Estimate(stiffnessTotal)
 	in := c.Sim()
-	if from := in.SearchFrom(total.Mean); !f.predicted.Out() && f.predicted.Value+f.predicted.Size() < from && low.Mean >= from {
+	if from := in.SearchFrom(total.Mean); !f.predicted.Out() && f.predicted.Value+f.predicted.Size() < from && low.Mean >= from && j.over(c, stiffness, from) {
 		f.predicted.Because = scope.BelowSearch.Because(from)
 	}
 	return f
+}
+
+// over reports whether the event, which begins at a smaller value of the located parameter, is over at one by the theory: whether no multiplier is at
+// least 1, or none is complex or negative.
+func (m *model) over(c *Cell, stiffness *rom.Measured, value float64) bool {
+	s := m.settings(c)
+	if m.kind.IsRule() || s.Deep() {
+		return false
+	}
+	if m.check.Locate.Param == config.LagIntervalKey {
+		s.Lag.Interval = int(value)
+	} else {
+		s.Optimizer.LearningRate = value
+	}
+	p := m.cache.At(&s, m.fault.Scale, stiffness, rom.Multipliers)
+	multipliers := p.Dynamics(m.dynamics(&s, p).Kind).Multipliers
+	return multipliers != nil && !slices.ContainsFunc(multipliers, func(z [2]float64) bool {
+		size := math.Hypot(z[0], z[1])
+		if m.check.Claim.Event == sim.Instability {
+			return size >= 1
+		}
+		return math.Abs(z[1]) > 1e-6*size || z[0] < -1e-6
+	})
 }
 
 // bentProbes returns how far the displacements of the probes of a cell's stiffness move it, by the theory, in units of that of the stiffest mode.

@@ -178,7 +178,7 @@ var faultFiles = map[string]faultFile{
 	// One definition of the onset of oscillation.
 	"onset-older-snapshot": {rows: []faultRow{{rulings: agrees, truth: 0.0054187}}},
 	"onset-window":         {rows: []faultRow{{rulings: agrees, truth: 1.185}}},
-	"onset-above":          {rows: []faultRow{{rulings: declined, because: "above the prediction"}}},
+	"onset-above":          {rows: []faultRow{{rulings: declined, because: "has begun and is over"}}},
 	"onb": {rows: []faultRow{
 		{variants: "block32-mu9", rulings: agrees, truth: 0.0037628},
 		{variants: "block8-mu5", rulings: agrees, truth: 0.122578},

@@ -354,7 +354,7 @@ var rows = [...]struct{ name, says, try string }{
 	Networks:      {"networks", "of a policy that is a network %s is not derived", "judge another number, or a bandit: `policy.network.kind` none"},
 	NotSearched:   {"not-searched", "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run", "raise the check's `draws`, or lower `from`"},
 	UncertainSign: {"uncertain-sign", "a mode is so slow that the sign of its measured stiffness is not certain", "raise `grpo.kl.coefficient` or the check's `draws`"},
-	BelowSearch:   {"below-search", "the search begins at %.4g, above the prediction: what begins and ends below it is not found", "lower the check's `from`"},
+	BelowSearch:   {"below-search", "the search begins at %.4g, where by the theory what it looks for has begun and is over", "lower the check's `from`"},
 	BeyondSearch:  {"beyond-search", "the theory says what is below %.4g only", "lower the check's `to`"},
 
 	BeyondRange:    {"beyond-range", "the fixed point or its dynamics leaves the range of floating point", "take smaller rewards, logits or rates"},
