@@ -25,23 +25,28 @@ type Experiment struct {
 
 // NewExperiment judges the outcomes of a plan's cells, on the given number of goroutines, at
 // least 1, and makes the figures. outcomes has every cell's outcome by its id. Sets of cells that are judged, here, and rows of
-// predictions.csv, when the tables are written, are the parts that progress counts. It
+// predictions.csv, when the tables are written, are the parts that progress counts, and beside them verdicts for which a change is looked for. It
 // writes nothing; its error is the first in reading a trajectory from the journal, or that of
 // ctx, which it looks at before each part.
 func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.Outcome, workers int, progress Progress) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	e.evidence.workers = workers
-	done, total := 0, plan.sets()+len(plan.Cells)
-	e.evidence.part = func() (more bool) {
-		if e.evidence.failure == nil {
-			done++
-			progress.Part(plan.Spec.Name, "judging", done, total)
+	parts := func(what string, total int) (part func() (more bool)) {
+		done := 0
+		return func() bool {
+			if e.evidence.failure == nil {
+				done++
+				progress.Part(plan.Spec.Name, what, done, total)
+			}
+			return e.evidence.keep(ctx.Err())
 		}
-		return e.evidence.keep(ctx.Err())
 	}
+	e.evidence.part = parts("judging", plan.sets()+len(plan.Cells))
 	e.Verdicts = e.evidence.judge(plan)
 	if e.evidence.failure == nil {
-		e.evidence.addHints(plan, e.Verdicts)
+		e.evidence.addHints(plan, e.Verdicts, parts)
+	}
+	if e.evidence.failure == nil {
 		e.Figures = e.evidence.figures(plan, e.Verdicts)
 	}
 	return e, e.evidence.failure

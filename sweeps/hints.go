@@ -1,14 +1,16 @@
 package sweeps
 
 import (
+	"slices"
+
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
 
 // addHints adds to verdicts that are out of scope for neglected terms which single change
-// of a parameter, in factors of two, would bring them into scope.
-func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
+// of a parameter, in factors of two, would bring them into scope. Each is a part.
+func (e *evidence) addHints(plan *Plan, verdicts []Verdict, parts func(what string, total int) (part func() (more bool))) {
 	type place struct {
 		task    *task
 		finding int
@@ -22,7 +24,7 @@ func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
 			}
 		}
 	}
-	e.inParallel(len(places), always, func(e *evidence, n int) {
+	e.inParallel(len(places), parts("looking for changes that bring verdicts into scope", len(places)), func(e *evidence, n int) {
 		t, i := places[n].task, places[n].finding
 		j := newJudgement(t.planned.Check, plan.IntervalConfidence(), e)
 		verdicts[t.first+i].Because += j.wouldBeInScope(*t.set, i)
@@ -36,7 +38,11 @@ func (j *judgement) wouldBeInScope(set CellSet, i int) string {
 	for _, c := range set.Cells {
 		given = append(given, c.Settings)
 	}
-	return theory.Cures(given, func(changed []config.Settings) scope.Reason {
+	cures := theory.WayCures
+	if slices.Contains(j.check.Claim.Needs, config.NeedsBurnIn) {
+		cures = theory.Cures
+	}
+	return cures(given, func(changed []config.Settings) scope.Reason {
 		of := set
 		of.Cells = nil
 		for n, c := range set.Cells {

@@ -20,6 +20,7 @@ type progress struct {
 	stderr   io.Writer
 	terminal bool
 	bar      *progressbar.ProgressBar // nil if there is none
+	what     string                   // the bar of Part counts
 
 	mutex        sync.Mutex
 	name         string
@@ -86,7 +87,11 @@ func (p *progress) End() {
 func (p *progress) Part(name, what string, done, total int) {
 	switch {
 	case p.terminal:
+		if p.what != what {
+			p.End()
+		}
 		if p.bar == nil {
+			p.what = what
 			p.newBar(name+": "+what, int64(total))
 		}
 		_ = p.bar.Set(done)

@@ -50,12 +50,36 @@ const (
 	// maxCured is the largest number of arms times stored snapshots of a cell for which cures are
 	// looked for: a prediction of more takes a second.
 	maxCured = 100
+
+	// maxFollowed is the largest number of steps times the square of the arms, and of Adam ten times that, of a cell for which cures of its way are looked for: following
+	// it for more takes a second.
+	maxFollowed, adamFollowed = 250_000, 10
 )
 
-// Cures returns which single change of a parameter of all cells, in factors of two, brings what is judged
+// Cures returns which single change of a parameter of all cells, in factors of two, brings what is judged after a burn-in
 // into scope, in words that follow its reason; "" where none does, where it is in scope, or is out of it
 // for another reason than the size of what the theory neglects, or where a cell is too large to find out.
 func Cures(cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
+	return curesOf(cures, cells, judged)
+}
+
+// WayCures is Cures of what is judged along the way of runs, which a longer run does not change.
+func WayCures(cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
+	for i := range cells {
+		s := &cells[i]
+		work := s.Run.Steps * len(s.Bandit.Arms) * len(s.Bandit.Arms)
+		if s.Optimizer.Kind == option.Adam {
+			work *= adamFollowed
+		}
+		if work > maxFollowed {
+			return ""
+		}
+	}
+	shorter := slices.DeleteFunc(slices.Clone(cures), func(c cure) bool { return c.key == config.BurnInKey })
+	return curesOf(shorter, cells, judged)
+}
+
+func curesOf(cures []cure, cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
 	for i := range cells {
 		if s := &cells[i]; len(s.Bandit.Arms)*grpo.StoredPolicies(&s.Lag, s.Run.Steps) > maxCured {
 			return ""
