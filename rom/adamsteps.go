@@ -42,8 +42,7 @@ type LostArms struct {
 
 // keptFrom reports whether runs from the logits start draw these arms as often as the law.
 func (x *LostArms) keptFrom(start []float64) bool {
-	probs := make([]float64, len(start))
-	softmax(probs, start)
+	probs := policyAt(start)
 	for _, a := range x.Arms {
 		if probs[a] < x.Probs[a] {
 			return false
@@ -112,8 +111,7 @@ func (d *meanSteps) losing(x *stepLaw) *stepLaw {
 	if others == nil {
 		return x
 	}
-	x.lost = &LostArms{lost, make([]float64, len(x.logits)), scope.Unknown}
-	softmax(x.lost.Probs, x.logits)
+	x.lost = &LostArms{lost, policyAt(x.logits), scope.Unknown}
 	if y := others.stepLaw(d.optimizer); y != nil {
 		x.lost.Left = scope.Sizes{RewardMean: math.Abs(y.shift - x.shift), RewardVariance: math.Abs(y.variance - x.variance)}
 	}
@@ -177,8 +175,7 @@ func (d *meanSteps) start() []float64 {
 		mean := f*f + d.noise.At(a, a)
 		d.dense[a] = (1-o.Beta2)/(1+o.Beta2)*squares[a][a] < denseMoment*mean*mean
 	}
-	logits, probs := slices.Clone(d.logits), make([]float64, len(d.logits))
-	softmax(probs, d.logits)
+	logits, probs := slices.Clone(d.logits), policyAt(d.logits)
 	for a := range logits {
 		if d.dense[a] || probs[a] > 0.5 {
 			continue
@@ -311,8 +308,7 @@ func (d *meanSteps) law(logits []float64, slope *mat.Dense) *stepLaw {
 // measure reads E J, Var J and what they leave out off the law. still is the covariance with S = 1. The probabilities are log-normal, of which E π is that at rest where v follows the policy, as D = 0 says, and π e^{−V/2} where v keeps
 // its mean, V = Var log π.
 func (x *stepLaw) measure(d *meanSteps, noise, still *mat.Dense) {
-	o, probs := d.optimizer, make([]float64, len(x.logits))
-	softmax(probs, x.logits)
+	o, probs := d.optimizer, policyAt(x.logits)
 	reward := expected(d.Arms, probs)
 	weights := make([]float64, len(probs)) // ∂J/∂θ
 	for a, p := range probs {
@@ -361,10 +357,8 @@ func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Si
 	if len(x.logits) == 2 {
 		prediction.Moments.LogitGapShift, prediction.LeadingOrder.StationaryVariance.LogitGap = &x.gap, &x.spread
 	}
-	size, counts, probs := l.model.size, l.model.counts, make([]float64, len(x.logits))
-	softmax(probs, l.logits)
-	fixed := l.model.law.EqualRewards(probs)
-	softmax(probs, x.logits)
+	size, counts, probs := l.model.size, l.model.counts, policyAt(x.logits)
+	fixed := l.model.law.EqualRewards(policyAt(l.logits))
 	j, rest := counts.Chances(probs)
 	weights := make([]float64, len(probs)) // ∂j/∂θ
 	for a, p := range probs {

@@ -69,8 +69,7 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 	points := make([]FixedPoint, len(all))
 	for i, merged := range all {
 		theta := f.arms(merged)
-		probs := make([]float64, len(theta))
-		softmax(probs, theta)
+		probs := policyAt(theta)
 		reward := 0.0
 		for a, p := range probs {
 			reward += p * f.Arms[f.class[a]].Mean

@@ -28,6 +28,13 @@ func softmax(dst, theta []float64) (norm float64) {
 	return top + math.Log(sum)
 }
 
+// policyAt returns π_a by arm, a new list.
+func policyAt(theta []float64) []float64 {
+	probs := make([]float64, len(theta))
+	softmax(probs, theta)
+	return probs
+}
+
 // logSoftmax writes log π_a into dst. Unlike log(softmax) it stays finite
 // where a probability underflows.
 func logSoftmax(dst, theta []float64) {
@@ -43,18 +50,15 @@ func logSoftmax(dst, theta []float64) {
 func ExpectedReward(p Params, theta []float64) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	checkLogits("theta", theta, len(p.Arms))
-	probs := make([]float64, len(theta))
 	if p.tabular() {
 		sum := 0.0
 		for x := range p.Prompts.First {
 			one, start := p.prompt(x, theta)
-			softmax(probs, start)
-			sum += expected(one.Arms, probs) / float64(len(p.Prompts.First))
+			sum += expected(one.Arms, policyAt(start)) / float64(len(p.Prompts.First))
 		}
 		return sum
 	}
-	softmax(probs, theta)
-	return expected(p.Arms, probs)
+	return expected(p.Arms, policyAt(theta))
 }
 
 // BestReward returns the largest expected reward of any policy: the mean of the best arm or, of prompts with a policy
@@ -81,8 +85,7 @@ func BestReward(p Params) float64 {
 func RewardVariance(p Params, theta []float64) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	checkLogits("theta", theta, len(p.Arms))
-	probs := make([]float64, len(theta))
-	softmax(probs, theta)
+	probs := policyAt(theta)
 	j, sum := expected(p.Arms, probs), 0.0
 	for a, p_a := range probs {
 		sum += p_a * group.SecondMoment(p.Arms[a], j)
