@@ -268,10 +268,7 @@ func (r *recordedRun) samples() []float64 {
 // reached returns where the mean first reaches the level, interpolated linearly between records; NaN
 // where it does not. at holds the place of each record.
 func (r *recordedRun) reached(at []float64) measure.Estimate {
-	mean := make([]float64, len(at))
-	for i, x := range r.s.Mean {
-		mean[i] = float64(x)
-	}
+	mean := r.s.Means()
 	step := theory.Reaches(r.t.Steps, mean, r.level, r.level >= mean[0])
 	after, _ := slices.BinarySearchFunc(r.t.Steps, step, func(recorded int, step float64) int { return cmp.Compare(float64(recorded), step) })
 	switch {
@@ -299,10 +296,7 @@ func (r *recordedRun) settled(where []float64) measure.Estimate {
 		return nowhere
 	}
 	steps, last := r.t.Steps, len(r.t.Steps)-1
-	values := make([]float64, len(steps))
-	for i, x := range r.s.Mean {
-		values[i] = float64(x)
-	}
+	values := r.s.Means()
 	from := r.Settings.Run.BurnIn
 	if from == 0 {
 		from = steps[last] - steps[last]/5
