@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"grposim/training/equivalence"
 	"grposim/training/logs"
 )
@@ -69,12 +68,14 @@ func hasRows(path string) bool {
 }
 
 // resultsIn returns the paths of the results folders in a folder.
-func resultsIn(dir string) []string {
-	manifests, _ := filepath.Glob(filepath.Join(dir, "*", store.ManifestName)) // a folder with [ in its name has none
-	for i, path := range manifests {
-		manifests[i] = filepath.Dir(path)
+func resultsIn(dir string) (folders []string) {
+	entries, _ := os.ReadDir(dir) // one that cannot be read has none
+	for _, entry := range entries {
+		if inside := filepath.Join(dir, entry.Name()); holdsManifest(inside) {
+			folders = append(folders, inside)
+		}
 	}
-	return manifests
+	return folders
 }
 
 // filesIn returns the paths of the files in a folder that have one of the extensions.
