@@ -42,13 +42,6 @@ const roundedTerm = 1e-15
 // its stiffness is not finite every scope is out.
 func Predict(p Params) Prediction { return NewEquilibrium(p).Predict(p.Optimizer, p.Lag) }
 
-// PredictDynamics is Predict without what takes most of the time: the search for the two
-// critical values of the linear dynamics, which are nil with limits in Searched of 0, and
-// the stationary law, which is out of scope.
-func PredictDynamics(p Params) Prediction {
-	return NewEquilibrium(p).PredictDynamics(p.Optimizer, p.Lag)
-}
-
 // Equilibrium is the part of a prediction that does not depend on the optimizer, but for its
 // largest norm, and the lag: fixed point, stiffness and noise. Predictions that differ in these
 // two alone share it, and the memory of FixedPoint with it. Only one goroutine may
@@ -152,11 +145,6 @@ func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, Everything)
 }
 
-// PredictDynamics is the function PredictDynamics with this optimizer and lag.
-func (e *Equilibrium) PredictDynamics(o option.Optimizer, l option.Lag) Prediction {
-	return e.PredictPart(o, l, DynamicsAlone)
-}
-
 // Extent is the set of the parts of a prediction that are computed, besides fixed point,
 // stiffness, oscillator and rules, which always are, and the reduced-order model, which is
 // if any part is.
@@ -173,7 +161,7 @@ const (
 	StationaryLaw                       // variances and moments
 
 	Everything      = Multipliers | Onset | CriticalRate | CriticalInterval | StationaryLaw
-	DynamicsAlone   = Multipliers | Onset // PredictDynamics
+	DynamicsAlone   = Multipliers | Onset // without what takes most of the time
 	BoundariesAlone = Margin | Onset
 	RulesAlone      = Extent(0) // puts the scope of the reduced-order model out as well
 )

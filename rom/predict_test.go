@@ -162,16 +162,16 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 			rules.Moments, rules.Neglected, rules.Adam = whole.Moments, whole.Neglected, whole.Adam
 		}
 		same("rules", rules, whole)
-		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
 		p.Optimizer.LearningRate *= 1.5 // the onset is the same
-		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
 		known.Predict(p.Optimizer, p.Lag)
 		p.Optimizer.LearningRate *= 1.5 // the critical rate is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag.Interval++ // the critical interval is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag = other.Lag
-		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
 		p.Optimizer = other.Optimizer
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 	})

@@ -83,16 +83,3 @@ func expected(context *rom.Params, logits []float64) (probs []float64, reward fl
 	}
 	return probs, reward
 }
-
-// contexts returns C.
-func (p *Point) contexts() int { return len(p.Fresh) }
-
-// Total returns H_f + H_s of each context.
-func (p *Point) Total() []*mat.Dense {
-	sums := make([]*mat.Dense, p.contexts())
-	for x := range sums {
-		sums[x] = new(mat.Dense)
-		sums[x].Add(p.Fresh[x], p.Stale[x])
-	}
-	return sums
-}
