@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"grposim/training/equivalence"
 	"grposim/training/logs"
 )
@@ -24,8 +25,8 @@ type input struct {
 
 // The kinds of input.
 var (
-	aFolder = &input{"a results folder", "`grposim check %[1]s` judges it again, `grposim diagnose %[1]s` diagnoses its cells", holdsManifest, func(dir string) []string {
-		return slices.Concat(resultsIn(dir), resultsIn(resultsFolder("")))
+	aFolder = &input{"a results folder", "`grposim check %[1]s` judges it again, `grposim diagnose %[1]s` diagnoses its cells", store.HoldsResults, func(dir string) []string {
+		return slices.Concat(store.FoldersIn(dir), store.FoldersIn(resultsFolder("")))
 	}}
 	aConfiguration = &input{"a configuration", "`grposim sweep %[1]s` simulates it", isConfiguration, func(dir string) []string {
 		return append(filesIn(dir, ".yaml", ".yml", ".json"), builtInNames()...)
@@ -65,17 +66,6 @@ func isScores(path string) bool {
 func hasRows(path string) bool {
 	all, err := logs.OpenAll(path, logs.Options{})
 	return err == nil && slices.ContainsFunc(all, func(l *logs.Log) bool { return len(l.Steps) > 1 })
-}
-
-// resultsIn returns the paths of the results folders in a folder.
-func resultsIn(dir string) (folders []string) {
-	entries, _ := os.ReadDir(dir) // one that cannot be read has none
-	for _, entry := range entries {
-		if inside := filepath.Join(dir, entry.Name()); holdsManifest(inside) {
-			folders = append(folders, inside)
-		}
-	}
-	return folders
 }
 
 // filesIn returns the paths of the files in a folder that have one of the extensions.
