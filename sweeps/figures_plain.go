@@ -21,10 +21,7 @@ import (
 // lines, or if there is none with the cells side by side. Then, of all variants, the other recorded
 // quantities that move (movingQuantities).
 func (e *evidence) plainFigures(plan *Plan) []Figure {
-	var all []*Cell
-	for i := range plan.Cells {
-		all = append(all, &plan.Cells[i])
-	}
+	all := plan.all()
 	j := newJudgement(&config.Check{}, plan.IntervalConfidence(), e)
 	final, costs := make(map[string]measure.Estimate), make(map[string]float64)
 	for _, c := range all {
