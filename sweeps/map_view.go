@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"grposim/sweeps/config"
 )
@@ -184,8 +183,5 @@ func listKeys(keys []config.Key) string {
 	for _, k := range keys {
 		paths = append(paths, k.Path)
 	}
-	if n := len(paths); n > 1 {
-		return strings.Join(paths[:n-1], ", ") + " and " + paths[n-1]
-	}
-	return strings.Join(paths, "")
+	return config.JoinWords(paths, "and")
 }
