@@ -222,7 +222,7 @@ func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure fun
 			}
 			t := measured.means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
 			for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
-				n, _ := parseNumber(name, 0)
+				n, _ := parseNumber(name)
 				row = append(row, show(n.of(c, t, c.class(t)), true))
 			}
 			if !yield(row) {

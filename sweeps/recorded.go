@@ -96,12 +96,12 @@ func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 }
 
 // parseNumber returns the recorded number with a name; false if it is none.
-func parseNumber(name string, level float64) (n recordedNumber, ok bool) {
+func parseNumber(name string) (n recordedNumber, ok bool) {
 	whole := name
 	if slices.Contains([]string{timeTo95, samplesTo95, levelTime, levelSamples}, name) {
 		whole = string(sim.ExpectedReward) + "_" + name
 	}
-	n = recordedNumber{name, sim.Quantity(whole), &numberForms[0], level}
+	n = recordedNumber{name: name, quantity: sim.Quantity(whole), form: &numberForms[0]}
 	for i := range numberForms {
 		if quantity, found := strings.CutSuffix(whole, numberForms[i].suffix); found {
 			n.quantity, n.form = sim.Quantity(quantity), &numberForms[i]
@@ -174,7 +174,7 @@ const quantityFlag = "--quantity"
 
 // askedNumber returns the recorded number with a name that a flag gives.
 func askedNumber(name string, level *float64) (n recordedNumber, problems config.Problems) {
-	n, known := parseNumber(name, 0)
+	n, known := parseNumber(name)
 	switch {
 	case !known:
 		var suffixes []string

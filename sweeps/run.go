@@ -210,7 +210,7 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 // as a whole. It returns nil where the plan only has more cells. A key that only a later
 // version knows does not count where it has its default.
 func (plan *Plan) changes(before json.RawMessage) []string {
-	spec, err := config.Restore("", before, nil)
+	spec, err := config.Restore("", before)
 	if err == nil {
 		before = spec.Document()
 	}

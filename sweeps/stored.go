@@ -234,7 +234,7 @@ func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config, nil)
+	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config)
 	if err != nil {
 		return nil, nil, err
 	}

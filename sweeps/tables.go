@@ -219,7 +219,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
 	quantities := p.recordedQuantities()
 	add := func(name string) {
-		n, _ := parseNumber(name, 0)
+		n, _ := parseNumber(name)
 		numbers = append(numbers, n)
 	}
 	for _, q := range quantities {
