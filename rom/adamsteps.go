@@ -242,7 +242,7 @@ func (d *meanSteps) settle(logits []float64) *mat.Dense {
 		by := move.RawVector().Data
 		longest := max(floats.Max(by), -floats.Min(by))
 		floats.AddScaled(logits, -min(1, stepLongest/longest), by)
-		if !isFinite(logits) {
+		if !linear.IsFinite(logits...) {
 			return nil
 		}
 		if longest < stepError {

@@ -229,7 +229,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) {
+	if !linear.IsFinite(m.reference...) {
 		return nil
 	}
 	if m.Resamples() {
@@ -535,7 +535,7 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 	size := func(at []float64) float64 {
 		m.set(at, at)
 		m.meanForce(force)
-		return norm(force)
+		return linear.Norm(force)
 	}
 	residual := size(logits)
 	for range 100 {
@@ -543,7 +543,7 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 		if step == nil {
 			return nil, false
 		}
-		length := norm(step)
+		length := linear.Norm(step)
 		trial := slices.Clone(logits)
 		for scale := 1.0; ; scale /= 2 {
 			for a := range trial {
@@ -563,14 +563,6 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-func norm(x []float64) float64 {
-	largest := 0.0
-	for _, v := range x {
-		largest = max(largest, math.Abs(v))
-	}
-	return largest
 }
 
 // implicit makes the linearly implicit Euler steps δ of the merged flow dϑ_c/dt = g_c/n_c from one state, of length h:
@@ -609,7 +601,7 @@ func (s *implicit) step(h float64) []float64 {
 		return nil
 	}
 	lapack64.Getrs(blas.NoTrans, matrix.RawMatrix(), step.RawMatrix(), swaps)
-	if delta := step.RawMatrix().Data; isFinite(delta) {
+	if delta := step.RawMatrix().Data; linear.IsFinite(delta...) {
 		return delta
 	}
 	return nil

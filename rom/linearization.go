@@ -80,7 +80,7 @@ func newLinearization(f folded, logits []float64) *linearization {
 // coordinates are finite.
 func (l *linearization) finite() bool {
 	for _, x := range l.relatives {
-		if !isFinite([]float64{x.fresh, x.stale, x.noise}) {
+		if !linear.IsFinite(x.fresh, x.stale, x.noise) {
 			return false
 		}
 	}

@@ -110,7 +110,7 @@ func ringing(s *linear.Mode, factors Factors) linear.Threshold {
 	if disc < 0 {
 		return linear.Never
 	}
-	if !isFinite([]float64{disc}) {
+	if !linear.IsFinite(disc) {
 		return linear.Threshold{}
 	}
 	// The smaller positive root of aη² + bη + c, c < 0, without cancellation.

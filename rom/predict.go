@@ -182,7 +182,7 @@ func (prediction *Prediction) dropInfinite() {
 			&d.RelaxationRate, &d.DampingRatio)
 	}
 	for _, x := range pointers {
-		if *x != nil && !isFinite([]float64{**x}) {
+		if *x != nil && !linear.IsFinite(**x) {
 			*x = nil
 		}
 	}
@@ -212,7 +212,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return f.because
 	}
 	point := &f.points([][]float64{e.logits})[0]
-	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
+	if !linear.IsFinite(point.Logits...) || !linear.IsFinite(point.Policy...) || !linear.IsFinite(point.Reward) {
 		return scope.BeyondRange.Because()
 	}
 	prediction.FixedPoint = point
@@ -242,7 +242,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
 	}
 	s := prediction.Stiffness
-	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
+	if !linear.IsFinite(s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance) {
 		return scope.BeyondRange.Because()
 	}
 	if math.Abs(s.Total) < roundedStiffness*p.pull() {
@@ -375,7 +375,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	}
 	gain := m.gain
 	prediction.Oscillator = oscillator(m.stiffest(directions, gain), p.Factors)
-	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
+	if o := prediction.Oscillator; !linear.IsFinite(o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio) {
 		return scope.BeyondRange.Because()
 	}
 	reason := m.TooLarge()
@@ -495,7 +495,7 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	}
 	d := Dynamics{Scope: Scope{In: true}, Neutral: m.Neutral}
 	if of&Margin != 0 {
-		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); isFinite([]float64{margin}) {
+		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); linear.IsFinite(margin) {
 			d.StabilityMargin = &margin
 		}
 	}
@@ -536,13 +536,13 @@ func cached[Key comparable, Value any](known map[Key]Value, key Key, search func
 // representable reports whether log π_ref and the mean force at π_ref are finite.
 func (f *folded) representable() bool {
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) {
+	if !linear.IsFinite(m.reference...) {
 		return false
 	}
 	m.set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.meanForce(force)
-	return isFinite(force) && (m.counts != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.law.Spread()}))
+	return linear.IsFinite(force...) && (m.counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.law.Spread()))
 }
 
 // unmerged returns p as a folded bandit with one class per arm.
@@ -704,7 +704,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	}
 	gap := l.gapVariance(sigma, variances)
 	switch {
-	case !isFinite([]float64{reward, gap}):
+	case !linear.IsFinite(reward, gap):
 		noise.Because = scope.LawBeyondRange.Because()
 		return
 	case p.Optimizer.Schedule.Kind != option.ConstantRate:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -116,10 +117,10 @@ func checkPrediction(t *rapid.T) {
 	if all := faults(got); len(all) > 0 {
 		t.Fatalf("%+v: %v", p, all)
 	}
-	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !isFinite(logits) {
+	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
-	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !isFinite([]float64{skew}) {
+	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !linear.IsFinite(skew) {
 		t.Fatalf("%+v: skew multiplier %v", p, skew)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
@@ -133,7 +134,7 @@ func checkPrediction(t *rapid.T) {
 		for a, l := range point.Logits {
 			scale = max(scale, p.KL.Coefficient*math.Abs(l-p.Reference[a]))
 		}
-		if norm(force) > 1e-11*scale {
+		if linear.Norm(force) > 1e-11*scale {
 			t.Fatalf("%+v: force %v at a fixed point", p, force)
 		}
 	}

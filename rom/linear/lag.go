@@ -90,8 +90,8 @@ func oneOf(block, n int) []float64 {
 	return weights
 }
 
-// isFinite reports whether every entry of x is finite.
-func isFinite(x ...float64) bool {
+// IsFinite reports whether every entry of x is finite.
+func IsFinite(x ...float64) bool {
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return false
@@ -100,8 +100,8 @@ func isFinite(x ...float64) bool {
 	return true
 }
 
-// norm returns the largest modulus of x.
-func norm(x []float64) float64 {
+// Norm returns the largest modulus of x.
+func Norm(x []float64) float64 {
 	largest := 0.0
 	for _, v := range x {
 		largest = max(largest, math.Abs(v))

@@ -18,7 +18,7 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 	total := mat.NewDense(n, n, nil)
 	total.Add(s.Fresh, s.Stale)
 	_, right, left := Eigenvectors(total)
-	small := mixing * (norm(s.Fresh.RawMatrix().Data) + norm(s.Stale.RawMatrix().Data))
+	small := mixing * (Norm(s.Fresh.RawMatrix().Data) + Norm(s.Stale.RawMatrix().Data))
 	for k := range n {
 		scale := mat.Dot(left.ColView(k), right.ColView(k))
 		for i := range n {
