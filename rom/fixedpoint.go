@@ -126,7 +126,7 @@ func (f *folded) reached() []float64 {
 	}
 	reward := m.expected(end)
 	nearest := slices.MinFunc(all, func(a, b []float64) int {
-		return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
+		return cmp.Compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 	})
 	if c := newCurve(m); converged || math.Abs(m.expected(nearest)-reward) <= 1e-9*(c.high-c.low) {
 		return nearest
@@ -196,16 +196,6 @@ func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
 	return first
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // expected returns J(π) of π = softmax(logits).
 func (m *model) expected(logits []float64) float64 {
 	softmax(m.now.probs, logits)
@@ -271,7 +261,7 @@ func (f *folded) fixedPoints() [][]float64 {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b []float64) int { return compare(m.expected(a), m.expected(b)) })
+	slices.SortStableFunc(all, func(a, b []float64) int { return cmp.Compare(m.expected(a), m.expected(b)) })
 	return all
 }
 

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -151,7 +152,7 @@ func (l *linearization) modes() []mode {
 		// The direction e_a − e_b is √2 times the unit one.
 		all = append(all, mode{x.fresh + x.stale, x.fresh, x.stale, x.noise / 2, x.multiplicity})
 	}
-	sortModes(all)
+	slices.SortStableFunc(all, func(a, b mode) int { return cmp.Compare(b.total, a.total) })
 	return all
 }
 

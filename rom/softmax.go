@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -66,7 +67,7 @@ func ExpectedReward(p Params, theta []float64) float64 {
 func BestReward(p Params) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	best := func(arms []option.Arm) float64 {
-		return slices.MaxFunc(arms, func(a, b option.Arm) int { return compare(a.Mean, b.Mean) }).Mean
+		return slices.MaxFunc(arms, func(a, b option.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
 	}
 	if !p.tabular() {
 		return best(p.Arms)
