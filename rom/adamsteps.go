@@ -43,12 +43,7 @@ type LostArms struct {
 // keptFrom reports whether runs from the logits start draw these arms as often as the law.
 func (x *LostArms) keptFrom(start []float64) bool {
 	probs := policyAt(start)
-	for _, a := range x.Arms {
-		if probs[a] < x.Probs[a] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.Arms, func(a int) bool { return probs[a] < x.Probs[a] })
 }
 
 // From returns the prediction for runs from the logits start: without what those from the fixed point lose, if these keep it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -619,9 +620,7 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 			return logits, false
 		}
 		middle := slices.Clone(logits)
-		for a, x := range half {
-			middle[a] += x
-		}
+		floats.Add(middle, half)
 		rest := f.implicitAt(m, middle).step(h / 2)
 		if rest == nil {
 			return logits, false

@@ -14,11 +14,7 @@ import (
 // subtracted first, so that no exponential overflows; probabilities below the
 // range of floating point (about 1e-308) are 0. It returns log Σ_b e^{θ_b}.
 func softmax(dst, theta []float64) (norm float64) {
-	top := theta[0]
-	for _, x := range theta {
-		top = max(top, x)
-	}
-	sum := 0.0
+	top, sum := slices.Max(theta), 0.0
 	for a, x := range theta {
 		dst[a] = fp.Exp(x - top)
 		sum += dst[a]

@@ -2,7 +2,7 @@ package deep
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"grposim/rom"
 	"grposim/rom/fp"
@@ -69,10 +69,7 @@ func At(contexts []rom.Params, logits []float64) *Point {
 // expected returns the policy of a context and its expected reward.
 func expected(context *rom.Params, logits []float64) (probs []float64, reward float64) {
 	probs = make([]float64, len(logits))
-	top, sum := math.Inf(-1), 0.0
-	for _, l := range logits {
-		top = max(top, l)
-	}
+	top, sum := slices.Max(logits), 0.0
 	for a, l := range logits {
 		probs[a] = fp.Exp(l - top)
 		sum += probs[a]

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom/scope"
@@ -92,12 +93,7 @@ func oneOf(block, n int) []float64 {
 
 // IsFinite reports whether every entry of x is finite.
 func IsFinite(x ...float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // Norm returns the largest modulus of x.

@@ -3,6 +3,7 @@ package linear
 import (
 	"math"
 	"math/cmplx"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -75,10 +76,8 @@ func (s *System) Mode(fresh, stale float64) Mode { return Mode{fresh, stale, s.U
 // does not make its mode oscillate. Moduli below 1e-6 and relative imaginary parts
 // below 1e-6 are rounding of a zero or a double eigenvalue.
 func oscillates(values []complex128, n int) bool {
-	for _, z := range values[:min(n, len(values))] {
-		if size := cmplx.Abs(z); size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values[:min(n, len(values))], func(z complex128) bool {
+		size := cmplx.Abs(z)
+		return size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0)
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -61,12 +62,7 @@ func with[Request, Reply any](f func(e *Explorer, r Request) (Reply, error)) fun
 }
 
 // Functions returns the names that Call knows, in no order.
-func Functions() (names []string) {
-	for name := range functions {
-		names = append(names, name)
-	}
-	return names
-}
+func Functions() []string { return slices.Collect(maps.Keys(functions)) }
 
 // failure is the reply in place of an answer.
 type failure struct {
