@@ -221,8 +221,7 @@ func damagedVerdicts(path string, err error) error {
 // *store.InUseError if another program is about to write them.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	plan, outcomes, err := open(dir)
-	var damaged *store.DamagedError
-	if errors.As(err, &damaged) {
+	if _, damaged := errors.AsType[*store.DamagedError](err); damaged {
 		err = cmp.Or(store.CheckFree(dir), err)
 	}
 	return plan, outcomes, err

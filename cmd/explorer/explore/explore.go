@@ -92,8 +92,8 @@ func (e *Explorer) Call(name string, request []byte) (reply []byte) {
 
 // newFailure returns the problems of an error.
 func newFailure(err error) (f failure) {
-	var problems config.Problems
-	if !errors.As(err, &problems) {
+	problems, are := errors.AsType[config.Problems](err)
+	if !are {
 		return failure{[]problem{{Text: err.Error()}}}
 	}
 	for _, p := range problems {
