@@ -40,7 +40,7 @@ func adamAtRest(d *Dynamics, o option.Optimizer, stiffest float64) *AdamAtRest {
 		return nil
 	}
 	escape := *d.CriticalLearningRate * stiffest / 2
-	if !isFinite([]float64{escape, o.LearningRate / escape}) {
+	if !linear.IsFinite(escape, o.LearningRate/escape) {
 		return nil
 	}
 	return &AdamAtRest{LogitGapDeviation: o.LearningRate / escape, EscapeLearningRate: escape}
@@ -89,7 +89,7 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 			t[a] += l.noise.At(a, a)
 		}
 		found = m
-		return t, isFinite(t)
+		return t, linear.IsFinite(t...)
 	}
 	along := func(scale float64) float64 { // mean of ln(T/v), 0 where it is settled
 		logs, sum := make([]float64, arms), 0.0

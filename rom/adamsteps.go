@@ -42,14 +42,8 @@ type LostArms struct {
 
 // keptFrom reports whether runs from the logits start draw these arms as often as the law.
 func (x *LostArms) keptFrom(start []float64) bool {
-	probs := make([]float64, len(start))
-	softmax(probs, start)
-	for _, a := range x.Arms {
-		if probs[a] < x.Probs[a] {
-			return false
-		}
-	}
-	return true
+	probs := policyAt(start)
+	return !slices.ContainsFunc(x.Arms, func(a int) bool { return probs[a] < x.Probs[a] })
 }
 
 // From returns the prediction for runs from the logits start: without what those from the fixed point lose, if these keep it.
@@ -112,8 +106,7 @@ func (d *meanSteps) losing(x *stepLaw) *stepLaw {
 	if others == nil {
 		return x
 	}
-	x.lost = &LostArms{lost, make([]float64, len(x.logits)), scope.Unknown}
-	softmax(x.lost.Probs, x.logits)
+	x.lost = &LostArms{lost, policyAt(x.logits), scope.Unknown}
 	if y := others.stepLaw(d.optimizer); y != nil {
 		x.lost.Left = scope.Sizes{RewardMean: math.Abs(y.shift - x.shift), RewardVariance: math.Abs(y.variance - x.variance)}
 	}
@@ -177,8 +170,7 @@ func (d *meanSteps) start() []float64 {
 		mean := f*f + d.noise.At(a, a)
 		d.dense[a] = (1-o.Beta2)/(1+o.Beta2)*squares[a][a] < denseMoment*mean*mean
 	}
-	logits, probs := slices.Clone(d.logits), make([]float64, len(d.logits))
-	softmax(probs, d.logits)
+	logits, probs := slices.Clone(d.logits), policyAt(d.logits)
 	for a := range logits {
 		if d.dense[a] || probs[a] > 0.5 {
 			continue
@@ -245,7 +237,7 @@ func (d *meanSteps) settle(logits []float64) *mat.Dense {
 		by := move.RawVector().Data
 		longest := max(floats.Max(by), -floats.Min(by))
 		floats.AddScaled(logits, -min(1, stepLongest/longest), by)
-		if !isFinite(logits) {
+		if !linear.IsFinite(logits...) {
 			return nil
 		}
 		if longest < stepError {
@@ -311,8 +303,7 @@ func (d *meanSteps) law(logits []float64, slope *mat.Dense) *stepLaw {
 // measure reads E J, Var J and what they leave out off the law. still is the covariance with S = 1. The probabilities are log-normal, of which E π is that at rest where v follows the policy, as D = 0 says, and π e^{−V/2} where v keeps
 // its mean, V = Var log π.
 func (x *stepLaw) measure(d *meanSteps, noise, still *mat.Dense) {
-	o, probs := d.optimizer, make([]float64, len(x.logits))
-	softmax(probs, x.logits)
+	o, probs := d.optimizer, policyAt(x.logits)
 	reward := expected(d.Arms, probs)
 	weights := make([]float64, len(probs)) // ∂J/∂θ
 	for a, p := range probs {
@@ -361,10 +352,8 @@ func (x *stepLaw) addTo(l *linearization, prediction *Prediction) (left scope.Si
 	if len(x.logits) == 2 {
 		prediction.Moments.LogitGapShift, prediction.LeadingOrder.StationaryVariance.LogitGap = &x.gap, &x.spread
 	}
-	size, counts, probs := l.model.size, l.model.counts, make([]float64, len(x.logits))
-	softmax(probs, l.logits)
-	fixed := l.model.law.EqualRewards(probs)
-	softmax(probs, x.logits)
+	size, counts, probs := l.model.size, l.model.counts, policyAt(x.logits)
+	fixed := l.model.law.EqualRewards(policyAt(l.logits))
 	j, rest := counts.Chances(probs)
 	weights := make([]float64, len(probs)) // ∂j/∂θ
 	for a, p := range probs {

@@ -142,8 +142,7 @@ func (row *ArrivalRow) leaveShare(far bool) {
 func (row *ArrivalRow) decideKicks(w *way) {
 	row.Quantity = "largest log odds against an arm on the way, against u₂"
 	all, ok := climbs(w.Params, w.init, w.steps, 1)
-	reference := make([]float64, len(w.Arms))
-	softmax(reference, w.Reference)
+	reference := policyAt(w.Reference)
 	row.Value, row.Bound = math.Inf(-1), 0
 	for a, h := range all {
 		above := crossing(kickScale(&w.Params, reference[a], h.gain))

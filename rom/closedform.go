@@ -58,12 +58,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, within Sco
 	if o.Mass <= 0 {
 		return out(scope.NoMass.Because())
 	}
-	probs := make([]float64, len(init))
-	softmax(probs, init)
-	start := 0.0
-	for a, q := range probs {
-		start += q * p.Arms[a].Mean
-	}
+	start := expected(p.Arms, policyAt(init))
 	return func(t float64) float64 {
 		return point.Reward + (start-point.Reward)*o.response(t+0.5)
 	}, Scope{In: true}

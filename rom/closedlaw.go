@@ -32,8 +32,7 @@ type closedLaw struct {
 
 // closedLaw returns the law whose Var J of first order is given.
 func (l *linearization) closedLaw(first float64) closedLaw {
-	probs := make([]float64, len(l.logits))
-	softmax(probs, l.logits)
+	probs := policyAt(l.logits)
 	reward := expected(l.Arms, probs)
 	var a, b, d float64 // Σπ², Σπ²d and Σπ²d²
 	for c, p := range probs {
@@ -63,8 +62,7 @@ func (law *closedLaw) kicks(l *linearization, m *motion) (change, size float64) 
 	if l.Samples == option.Reused {
 		gain *= float64(m.Whole.Lag.Period())
 	}
-	probs := make([]float64, len(l.logits))
-	softmax(probs, l.logits)
+	probs := policyAt(l.logits)
 	reward := expected(l.Arms, probs)
 	var sum, all float64
 	for c, p := range probs {

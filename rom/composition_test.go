@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
 
@@ -279,7 +280,7 @@ func TestFixedPointsOfAnyRewards(t *testing.T) {
 		force := make([]float64, arms)
 		for _, point := range all {
 			MeanForce(force, p, point.Logits, point.Logits)
-			if norm(force) > 1e-9 {
+			if linear.Norm(force) > 1e-9 {
 				t.Errorf("%+v: force %v at %v", p, force, point.Policy)
 			}
 		}

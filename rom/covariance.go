@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
@@ -92,9 +93,7 @@ func (m *model) countCovariance(penalty [][]float64) {
 func projectMatrix(m [][]float64, left, right []float64) {
 	columns := make([]float64, len(m))
 	for _, row := range m {
-		for b, x := range row {
-			columns[b] += x
-		}
+		floats.Add(columns, row)
 	}
 	for a, row := range m {
 		for b := range row {

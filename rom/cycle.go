@@ -3,6 +3,7 @@ package rom
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom/fp"
@@ -124,10 +125,8 @@ func BoundedCycle(p Params, init []float64, at []int) scope.Number {
 
 // certain reports whether every arm has a single reward.
 func certain(p *Params) bool {
-	for _, arm := range p.Arms {
-		if low, high, ok := group.Support(arm); !ok || low != high {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
+		low, high, ok := group.Support(arm)
+		return !ok || low != high
+	})
 }

@@ -246,12 +246,9 @@ const roundedSpread = 1e-13
 
 // roundedRewards reports whether rounding decides the rewards.
 func roundedRewards(p *Params, _ int) bool {
-	for _, arm := range p.Arms {
-		if arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*max(arm.Mean, -arm.Mean) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
+		return arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*max(arm.Mean, -arm.Mean)
+	})
 }
 
 // succeedOrFail reports whether all rewards are 0 or 1.

@@ -107,9 +107,7 @@ func (l *linearization) kicks(p Params, sigma *mat.Dense) []kick {
 	if p.Optimizer.Kind == option.Adam || p.KL.In != option.InLoss || p.KL.Gradient != option.K3 {
 		return nil
 	}
-	probs, references := make([]float64, len(l.logits)), make([]float64, len(l.logits))
-	softmax(probs, l.logits)
-	softmax(references, l.Reference)
+	probs, references := policyAt(l.logits), policyAt(l.Reference)
 	kicks := make([]kick, len(l.class))
 	for arm, a := range l.class {
 		odds := make([]float64, len(probs)) // derivative of the log odds of one arm of the class
@@ -138,8 +136,7 @@ func kicksAcross(kicks []kick, logits []float64, of string) scope.Reason {
 	if kicks == nil {
 		return scope.Reason{}
 	}
-	probs := make([]float64, len(logits))
-	softmax(probs, logits)
+	probs := policyAt(logits)
 	for a, k := range kicks {
 		if u := math.Log1p(-probs[a]) - math.Log(probs[a]) + k.reach; throwsAcross(k.size, u) {
 			return scope.KickedAcross.Because(u, escapeDeviations, of)

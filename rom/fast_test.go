@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -106,7 +107,7 @@ func TestImplicitStep(t *testing.T) {
 			}
 			shift += f.count[a] * step[a]
 		}
-		if !(math.Abs(shift) < 1e-13*norm(step)) {
+		if !(math.Abs(shift) < 1e-13*linear.Norm(step)) {
 			t.Errorf("h = %v: the logits shift by %v", h, shift)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/linear"
 )
 
 // outcome is a group of equal or of different rewards: its force without a penalty whose
@@ -427,7 +428,7 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 			}
 			points := FixedPoints(p)
 			for _, at := range points {
-				size := norm(force(at.Logits))
+				size := linear.Norm(force(at.Logits))
 				if !(size < 1e-12*(1+p.KL.Coefficient)) {
 					t.Errorf("a force of %v at the fixed point %v", size, at.Logits)
 				}
@@ -471,7 +472,7 @@ func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
 				m := newModel(&f.Params)
 				for range 10 {
 					end, ok := f.newton(m, normals(r, len(f.Arms), 2))
-					if !ok || norm(end) > 12 {
+					if !ok || linear.Norm(end) > 12 {
 						continue
 					}
 					found := false

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -69,8 +70,7 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 	points := make([]FixedPoint, len(all))
 	for i, merged := range all {
 		theta := f.arms(merged)
-		probs := make([]float64, len(theta))
-		softmax(probs, theta)
+		probs := policyAt(theta)
 		reward := 0.0
 		for a, p := range probs {
 			reward += p * f.Arms[f.class[a]].Mean
@@ -127,7 +127,7 @@ func (f *folded) reached() []float64 {
 	}
 	reward := m.expected(end)
 	nearest := slices.MinFunc(all, func(a, b []float64) int {
-		return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
+		return cmp.Compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 	})
 	if c := newCurve(m); converged || math.Abs(m.expected(nearest)-reward) <= 1e-9*(c.high-c.low) {
 		return nearest
@@ -197,16 +197,6 @@ func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
 	return first
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // expected returns J(π) of π = softmax(logits).
 func (m *model) expected(logits []float64) float64 {
 	softmax(m.now.probs, logits)
@@ -230,7 +220,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) {
+	if !linear.IsFinite(m.reference...) {
 		return nil
 	}
 	if m.Resamples() {
@@ -272,7 +262,7 @@ func (f *folded) fixedPoints() [][]float64 {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b []float64) int { return compare(m.expected(a), m.expected(b)) })
+	slices.SortStableFunc(all, func(a, b []float64) int { return cmp.Compare(m.expected(a), m.expected(b)) })
 	return all
 }
 
@@ -536,7 +526,7 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 	size := func(at []float64) float64 {
 		m.set(at, at)
 		m.meanForce(force)
-		return norm(force)
+		return linear.Norm(force)
 	}
 	residual := size(logits)
 	for range 100 {
@@ -544,7 +534,7 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 		if step == nil {
 			return nil, false
 		}
-		length := norm(step)
+		length := linear.Norm(step)
 		trial := slices.Clone(logits)
 		for scale := 1.0; ; scale /= 2 {
 			for a := range trial {
@@ -564,14 +554,6 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-func norm(x []float64) float64 {
-	largest := 0.0
-	for _, v := range x {
-		largest = max(largest, math.Abs(v))
-	}
-	return largest
 }
 
 // implicit makes the linearly implicit Euler steps δ of the merged flow dϑ_c/dt = g_c/n_c from one state, of length h:
@@ -610,7 +592,7 @@ func (s *implicit) step(h float64) []float64 {
 		return nil
 	}
 	lapack64.Getrs(blas.NoTrans, matrix.RawMatrix(), step.RawMatrix(), swaps)
-	if delta := step.RawMatrix().Data; isFinite(delta) {
+	if delta := step.RawMatrix().Data; linear.IsFinite(delta...) {
 		return delta
 	}
 	return nil
@@ -638,9 +620,7 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 			return logits, false
 		}
 		middle := slices.Clone(logits)
-		for a, x := range half {
-			middle[a] += x
-		}
+		floats.Add(middle, half)
 		rest := f.implicitAt(m, middle).step(h / 2)
 		if rest == nil {
 			return logits, false

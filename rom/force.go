@@ -1,5 +1,7 @@
 package rom
 
+import "gonum.org/v1/gonum/floats"
+
 // MeanForce writes the mean force E[g](θ, θ_old) into dst (docs/theory.md §2) and
 // returns its Kind. dst, theta and old have one entry per arm.
 //
@@ -34,10 +36,7 @@ func (m *model) meanForce(dst []float64) {
 		return
 	}
 	m.ownForce(dst)
-	factor := m.Factors.Stiffness * m.drawnShare()
-	for a := range dst {
-		dst[a] *= factor
-	}
+	floats.Scale(m.Factors.Stiffness*m.drawnShare(), dst)
 }
 
 // ownForce writes the mean force of a group of this bandit, without Factors.Stiffness.

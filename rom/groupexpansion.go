@@ -65,7 +65,7 @@ func (l *linearization) expansionNeglect(m *motion, variance float64) scope.Size
 		RewardMean:     ratio * ratio * math.Abs(means[0]-means[1]),
 		RewardVariance: ratio * math.Abs(variances[0]/variances[1]-1) * variance,
 	}
-	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance}) {
+	if !linear.IsFinite(neglected.RewardMean, neglected.RewardVariance) {
 		return unknown
 	}
 	return neglected

@@ -163,7 +163,7 @@ func TestLockedPolicy(t *testing.T) {
 			} else {
 				q.Entropy = share * least
 			}
-			if got := rom.PredictDynamics(q).Exact.Scope; got.In != in {
+			if got := rom.NewEquilibrium(q).PredictPart(q.Optimizer, q.Lag, rom.DynamicsAlone).Exact.Scope; got.In != in {
 				t.Errorf("%s: at %g times %g: in scope %v because %s, want %v", name, share, least, got.In, got.Because, in)
 			}
 		}

@@ -83,7 +83,8 @@ func TestCriticalDamping(t *testing.T) {
 		{.12, .8, 1, .0831, 1e-4}, {.12, .8, 4, .0627, 1e-4}, {.12, .8, 16, .0305, 1e-4}, {.12, .8, 64, .0098, 1e-4},
 	} {
 		eta := bisect(func(eta float64) float64 {
-			return 1 - rom.PredictDynamics(free(c.stiffness, eta, c.mu, delay(c.tau))).Oscillator.DampingRatio
+			p := free(c.stiffness, eta, c.mu, delay(c.tau))
+			return 1 - rom.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rom.DynamicsAlone).Oscillator.DampingRatio
 		}, 1e-4, (1-c.mu)/(c.stiffness*float64(c.tau)))
 		printed(t, "ζ = 1", eta, c.want, c.unit)
 	}

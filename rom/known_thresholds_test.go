@@ -311,7 +311,7 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 		if i%2 == 1 && len(p.Arms) > 2 { // a scan of long delays with several arms is slow
 			continue
 		}
-		got := rom.PredictDynamics(p)
+		got := rom.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rom.DynamicsAlone)
 		if got.FixedPoint == nil {
 			t.Fatalf("%s: no fixed point", describe(p))
 		}

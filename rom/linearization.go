@@ -1,10 +1,11 @@
 package rom
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sync"
 
-	"grposim/option"
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/blas"
@@ -46,6 +47,14 @@ type relative struct {
 	a, b   int
 }
 
+// displaced returns the logits at s along the direction of length 1.
+func (x *relative) displaced(s float64) []float64 {
+	logits := slices.Clone(x.logits)
+	logits[x.a] += s / math.Sqrt2
+	logits[x.b] -= s / math.Sqrt2
+	return logits
+}
+
 // newLinearization evaluates stiffness and noise at the logits of the merged bandit.
 // A measured stiffness is per arm, so f must then have one class per arm.
 func newLinearization(f folded, logits []float64) *linearization {
@@ -72,7 +81,7 @@ func newLinearization(f folded, logits []float64) *linearization {
 // coordinates are finite.
 func (l *linearization) finite() bool {
 	for _, x := range l.relatives {
-		if !isFinite([]float64{x.fresh, x.stale, x.noise}) {
+		if !linear.IsFinite(x.fresh, x.stale, x.noise) {
 			return false
 		}
 	}
@@ -97,24 +106,21 @@ func (l *linearization) newRelative(c int) relative {
 	p := l.Params
 	count := l.count[c]
 	single := -math.Log(count)
-	p.Arms = append([]option.Arm{}, l.Arms...)
-	p.Reference = append([]float64{}, l.Reference...)
-	p.uniform = append([]float64{}, l.uniform...)
-	logits := append([]float64{}, l.logits...)
+	p.Arms, p.Reference, p.uniform = slices.Clone(l.Arms), slices.Clone(l.Reference), slices.Clone(l.uniform)
+	logits := slices.Clone(l.logits)
 	p.Reference[c] += single
 	p.uniform[c] = 0
 	logits[c] += single
-	p.Arms = append(p.Arms, p.Arms[c])
-	p.Reference = append(p.Reference, p.Reference[c])
-	p.uniform = append(p.uniform, 0)
-	logits = append(logits, logits[c])
+	add := func(share float64) { // arms that together have so much more than arm c
+		p.Arms = append(p.Arms, p.Arms[c])
+		p.Reference = append(p.Reference, p.Reference[c]+share)
+		p.uniform = append(p.uniform, share)
+		logits = append(logits, logits[c]+share)
+	}
+	add(0)
 	b := len(logits) - 1
 	if count > 2 {
-		others := math.Log(count - 2)
-		p.Arms = append(p.Arms, p.Arms[c])
-		p.Reference = append(p.Reference, p.Reference[c]+others)
-		p.uniform = append(p.uniform, others)
-		logits = append(logits, logits[c]+others)
+		add(math.Log(count - 2))
 	}
 	split := newModel(&p)
 	fresh, stale := split.stiffness(logits)
@@ -146,7 +152,7 @@ func (l *linearization) modes() []mode {
 		// The direction e_a − e_b is √2 times the unit one.
 		all = append(all, mode{x.fresh + x.stale, x.fresh, x.stale, x.noise / 2, x.multiplicity})
 	}
-	sortModes(all)
+	slices.SortStableFunc(all, func(a, b mode) int { return cmp.Compare(b.total, a.total) })
 	return all
 }
 

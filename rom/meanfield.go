@@ -61,7 +61,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		kind = LeadingOrder
 	}
 	for t := range steps + 1 {
-		if !isSquarable(theta) || !isSquarable(velocity) || !isFinite(second) || !rewardsSquarable {
+		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) || !rewardsSquarable {
 			return kind, overflow(t)
 		}
 		if !visit(t, theta) || t == steps {
@@ -308,11 +308,6 @@ const largestSquared = 1e150
 // isSquarable reports whether no entry of x is NaN or larger than largestSquared.
 func isSquarable(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= largestSquared) })
-}
-
-// isFinite reports whether every entry of x is finite.
-func isFinite(x []float64) bool {
-	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // rateAt returns the learning rate of step t ≥ 0; see Optimizer.

@@ -1,9 +1,11 @@
 package rom
 
 import (
-	"grposim/rom/linear"
+	"cmp"
 	"math"
 	"slices"
+
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -76,6 +78,6 @@ func modes(fresh, stale *mat.Dense, q *mat.Dense) []Mode {
 		mode.Fresh, mode.Stale = linear.Form(c, fresh, d), linear.Form(c, stale, d)
 		all[k] = mode
 	}
-	slices.SortStableFunc(all, func(a, b Mode) int { return compare(b.Total, a.Total) })
+	slices.SortStableFunc(all, func(a, b Mode) int { return cmp.Compare(b.Total, a.Total) })
 	return all
 }

@@ -270,9 +270,9 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 			out.RewardVariance, higher.RewardVariance = nil, math.Inf(1)
 		}
 		if len(l.relatives) > 0 {
-			higher.RewardVariance += first * secondOrderSize * 2 * norm(variances)
-			relative += secondOrderSize * 2 * norm(variances)
-			terms += secondOrderSize * 2 * norm(variances)
+			higher.RewardVariance += first * secondOrderSize * 2 * linear.Norm(variances)
+			relative += secondOrderSize * 2 * linear.Norm(variances)
+			terms += secondOrderSize * 2 * linear.Norm(variances)
 		}
 	}
 	// further is the part of the next order of E J that remains where the first vanishes, as

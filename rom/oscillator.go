@@ -2,7 +2,6 @@ package rom
 
 import (
 	"math"
-	"slices"
 
 	"grposim/option"
 	"grposim/rom/fp"
@@ -15,11 +14,6 @@ type mode struct {
 	total, fresh, stale float64 // λ = λ_f + λ_s
 	noise               float64 // variance of one step's force along the mode, whose direction has largest entry 1
 	multiplicity        int     // number of equal modes, ≥ 1
-}
-
-// sortModes sorts by decreasing total stiffness, stably.
-func sortModes(all []mode) {
-	slices.SortStableFunc(all, func(a, b mode) int { return compare(b.total, a.total) })
 }
 
 // oscillator returns the constants of the reduced-order model of one mode
@@ -110,7 +104,7 @@ func ringing(s *linear.Mode, factors Factors) linear.Threshold {
 	if disc < 0 {
 		return linear.Never
 	}
-	if !isFinite([]float64{disc}) {
+	if !linear.IsFinite(disc) {
 		return linear.Threshold{}
 	}
 	// The smaller positive root of aη² + bη + c, c < 0, without cancellation.

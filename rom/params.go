@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -21,10 +22,10 @@ func (p Params) checked() Params {
 		p.Reference = make([]float64, arms)
 	}
 	checkLogits("Params.Reference", p.Reference, arms)
-	want(isFinite(p.Reference), "Params.Reference", p.Reference, "finite logits")
+	want(linear.IsFinite(p.Reference...), "Params.Reference", p.Reference, "finite logits")
 	if p.Start != nil {
 		checkLogits("Params.Start", p.Start, arms)
-		want(isFinite(p.Start), "Params.Start", p.Start, "finite logits")
+		want(linear.IsFinite(p.Start...), "Params.Start", p.Start, "finite logits")
 	}
 	p.Estimator.Complete()
 	p.Lag.Complete()

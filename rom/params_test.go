@@ -47,7 +47,6 @@ func TestExportedFunctionsCheckParams(t *testing.T) {
 	ignore := func(int, []float64) {}
 	for name, call := range map[string]func(p Params, logits []float64){
 		"Predict":         func(p Params, _ []float64) { Predict(p) },
-		"PredictDynamics": func(p Params, _ []float64) { PredictDynamics(p) },
 		"NewEquilibrium":  func(p Params, _ []float64) { NewEquilibrium(p) },
 		"FixedPoints":     func(p Params, _ []float64) { FixedPoints(p) },
 		"Reached":         func(p Params, _ []float64) { Reached(p) },
@@ -63,7 +62,7 @@ func TestExportedFunctionsCheckParams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			wantPanic(t, "Arms[1].Mean: got NaN, want a finite number", func() { call(bad, make([]float64, 2)) })
 			switch name {
-			case "Predict", "PredictDynamics", "NewEquilibrium", "FixedPoints", "Reached":
+			case "Predict", "NewEquilibrium", "FixedPoints", "Reached":
 			default:
 				wantPanic(t, "got 3 logits, want 2, one per arm", func() { call(good, make([]float64, 3)) })
 			}

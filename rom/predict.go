@@ -43,13 +43,6 @@ const roundedTerm = 1e-15
 // its stiffness is not finite every scope is out.
 func Predict(p Params) Prediction { return NewEquilibrium(p).Predict(p.Optimizer, p.Lag) }
 
-// PredictDynamics is Predict without what takes most of the time: the search for the two
-// critical values of the linear dynamics, which are nil with limits in Searched of 0, and
-// the stationary law, which is out of scope.
-func PredictDynamics(p Params) Prediction {
-	return NewEquilibrium(p).PredictDynamics(p.Optimizer, p.Lag)
-}
-
 // Equilibrium is the part of a prediction that does not depend on the optimizer, but for its
 // largest norm, and the lag: fixed point, stiffness and noise. Predictions that differ in these
 // two alone share it, and the memory of FixedPoint with it. Only one goroutine may
@@ -153,11 +146,6 @@ func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, Everything)
 }
 
-// PredictDynamics is the function PredictDynamics with this optimizer and lag.
-func (e *Equilibrium) PredictDynamics(o option.Optimizer, l option.Lag) Prediction {
-	return e.PredictPart(o, l, DynamicsAlone)
-}
-
 // Extent is the set of the parts of a prediction that are computed, besides fixed point,
 // stiffness, oscillator and rules, which always are, and the reduced-order model, which is
 // if any part is.
@@ -174,7 +162,7 @@ const (
 	StationaryLaw                       // variances and moments
 
 	Everything      = Multipliers | Onset | CriticalRate | CriticalInterval | StationaryLaw
-	DynamicsAlone   = Multipliers | Onset // PredictDynamics
+	DynamicsAlone   = Multipliers | Onset // without what takes most of the time
 	BoundariesAlone = Margin | Onset
 	RulesAlone      = Extent(0) // puts the scope of the reduced-order model out as well
 )
@@ -195,7 +183,7 @@ func (prediction *Prediction) dropInfinite() {
 			&d.RelaxationRate, &d.DampingRatio)
 	}
 	for _, x := range pointers {
-		if *x != nil && !isFinite([]float64{**x}) {
+		if *x != nil && !linear.IsFinite(**x) {
 			*x = nil
 		}
 	}
@@ -225,7 +213,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return f.because
 	}
 	point := &f.points([][]float64{e.logits})[0]
-	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
+	if !linear.IsFinite(point.Logits...) || !linear.IsFinite(point.Policy...) || !linear.IsFinite(point.Reward) {
 		return scope.BeyondRange.Because()
 	}
 	prediction.FixedPoint = point
@@ -255,7 +243,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
 	}
 	s := prediction.Stiffness
-	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
+	if !linear.IsFinite(s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance) {
 		return scope.BeyondRange.Because()
 	}
 	if math.Abs(s.Total) < roundedStiffness*p.pull() {
@@ -388,7 +376,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	}
 	gain := m.gain
 	prediction.Oscillator = oscillator(m.stiffest(directions, gain), p.Factors)
-	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
+	if o := prediction.Oscillator; !linear.IsFinite(o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio) {
 		return scope.BeyondRange.Because()
 	}
 	reason := m.TooLarge()
@@ -508,7 +496,7 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	}
 	d := Dynamics{Scope: Scope{In: true}, Neutral: m.Neutral}
 	if of&Margin != 0 {
-		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); isFinite([]float64{margin}) {
+		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); linear.IsFinite(margin) {
 			d.StabilityMargin = &margin
 		}
 	}
@@ -549,13 +537,13 @@ func cached[Key comparable, Value any](known map[Key]Value, key Key, search func
 // representable reports whether log π_ref and the mean force at π_ref are finite.
 func (f *folded) representable() bool {
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) {
+	if !linear.IsFinite(m.reference...) {
 		return false
 	}
 	m.set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.meanForce(force)
-	return isFinite(force) && (m.counts != nil || m.Advantage.Scale == option.NoScale || isFinite([]float64{m.law.Spread()}))
+	return linear.IsFinite(force...) && (m.counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.law.Spread()))
 }
 
 // unmerged returns p as a folded bandit with one class per arm.
@@ -717,7 +705,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	}
 	gap := l.gapVariance(sigma, variances)
 	switch {
-	case !isFinite([]float64{reward, gap}):
+	case !linear.IsFinite(reward, gap):
 		noise.Because = scope.LawBeyondRange.Because()
 		return
 	case p.Optimizer.Schedule.Kind != option.ConstantRate:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -116,10 +117,10 @@ func checkPrediction(t *rapid.T) {
 	if all := faults(got); len(all) > 0 {
 		t.Fatalf("%+v: %v", p, all)
 	}
-	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !isFinite(logits) {
+	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
-	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !isFinite([]float64{skew}) {
+	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !linear.IsFinite(skew) {
 		t.Fatalf("%+v: skew multiplier %v", p, skew)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
@@ -133,7 +134,7 @@ func checkPrediction(t *rapid.T) {
 		for a, l := range point.Logits {
 			scale = max(scale, p.KL.Coefficient*math.Abs(l-p.Reference[a]))
 		}
-		if norm(force) > 1e-11*scale {
+		if linear.Norm(force) > 1e-11*scale {
 			t.Fatalf("%+v: force %v at a fixed point", p, force)
 		}
 	}
@@ -162,16 +163,16 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 			rules.Moments, rules.Neglected, rules.Adam = whole.Moments, whole.Neglected, whole.Adam
 		}
 		same("rules", rules, whole)
-		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
 		p.Optimizer.LearningRate *= 1.5 // the onset is the same
-		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
 		known.Predict(p.Optimizer, p.Lag)
 		p.Optimizer.LearningRate *= 1.5 // the critical rate is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag.Interval++ // the critical interval is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag = other.Lag
-		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
 		p.Optimizer = other.Optimizer
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 	})

@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
 
@@ -31,7 +32,7 @@ func (s *Prompts) check(p *Params) {
 	want(p.Filter != option.Redraw || s.Order == option.Independent, "Params.Prompts.Order", s.Order, "WithReplacement where groups of equal rewards are redrawn")
 	want(len(p.Arms) == 2 && p.Arms[0].Law == option.Bernoulli && p.Arms[1].Law == option.Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
 	if s.Starts != nil {
-		want(s.Parameters == option.Tabular && len(s.Starts) == len(s.First) && isFinite(s.Starts), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
+		want(s.Parameters == option.Tabular && len(s.Starts) == len(s.First) && linear.IsFinite(s.Starts...), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
 
@@ -37,7 +38,7 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	for a := range logits {
 		logits[a] -= mean
 	}
-	if !isFinite(logits) {
+	if !linear.IsFinite(logits...) {
 		return nil, Scope{Because: scope.BeyondRange.Because()}
 	}
 	return logits, Scope{In: true}

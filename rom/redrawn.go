@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/fp"
+	"grposim/rom/linear"
 )
 
 // redrawnEnd is the log-odds of J up to which redrawnCurve varies, but for digits beyond those
@@ -127,7 +128,7 @@ func redrawnPoints(m *model) [][]float64 {
 	z.visit(reach, gap(reach))
 	var all [][]float64
 	for _, s := range z.zeros {
-		if logs, _ := redrawnCurve(m, s); isFinite(logs) {
+		if logs, _ := redrawnCurve(m, s); linear.IsFinite(logs...) {
 			all = append(all, logs)
 		}
 	}

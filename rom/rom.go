@@ -223,7 +223,7 @@ type Dynamics struct {
 // stable, and where no delay can move a multiplier through the unit circle; there is
 // no onset where λ ≤ 0 in every mode.
 //
-// 0: nothing is known. There is no linear dynamics; PredictDynamics did not
+// 0: nothing is known. There is no linear dynamics; the part of PredictPart does not
 // search; a number is not finite; eigenvalues do not converge at the start of
 // the search; or the onset under a delay is beyond the limits of Dynamics.
 type Limits struct {

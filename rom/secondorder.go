@@ -153,14 +153,8 @@ func (c *curvature) meanState(law *linear.Law, forces *mat.Dense) *mat.Dense {
 func (l *linearization) addRelativePush(forces *mat.Dense, x *relative, law *linear.Law) {
 	h := x.split.differenceStep()
 	displaced := func(s, sOld float64) []float64 {
-		theta := append([]float64{}, x.logits...)
-		past := append([]float64{}, x.logits...)
-		theta[x.a] += s / math.Sqrt2
-		theta[x.b] -= s / math.Sqrt2
-		past[x.a] += sOld / math.Sqrt2
-		past[x.b] -= sOld / math.Sqrt2
-		x.split.set(theta, past)
-		all := make([]float64, len(theta))
+		x.split.set(x.displaced(s), x.displaced(sOld))
+		all := make([]float64, len(x.logits))
 		x.split.meanForce(all)
 		force := make([]float64, len(l.logits))
 		copy(force, all)

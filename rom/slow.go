@@ -168,8 +168,7 @@ func (s *slowPart) neglect(l *linearization, m *motion, variance float64) scope.
 	if l.Samples == option.Reused {
 		rate *= float64(m.Whole.Lag.Period())
 	}
-	d, equal, probs := 0.0, 0.0, make([]float64, len(l.logits))
-	softmax(probs, l.logits)
+	d, equal, probs := 0.0, 0.0, policyAt(l.logits)
 	for _, c := range s.arms {
 		p, noise, stiffness := probs[c], l.noise.At(c, c), l.fresh.At(c, c)+l.stale.At(c, c)
 		if p == 0 {

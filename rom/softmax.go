@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -13,11 +14,7 @@ import (
 // subtracted first, so that no exponential overflows; probabilities below the
 // range of floating point (about 1e-308) are 0. It returns log Σ_b e^{θ_b}.
 func softmax(dst, theta []float64) (norm float64) {
-	top := theta[0]
-	for _, x := range theta {
-		top = max(top, x)
-	}
-	sum := 0.0
+	top, sum := slices.Max(theta), 0.0
 	for a, x := range theta {
 		dst[a] = fp.Exp(x - top)
 		sum += dst[a]
@@ -26,6 +23,13 @@ func softmax(dst, theta []float64) (norm float64) {
 		dst[a] /= sum
 	}
 	return top + math.Log(sum)
+}
+
+// policyAt returns π_a by arm, a new list.
+func policyAt(theta []float64) []float64 {
+	probs := make([]float64, len(theta))
+	softmax(probs, theta)
+	return probs
 }
 
 // logSoftmax writes log π_a into dst. Unlike log(softmax) it stays finite
@@ -43,18 +47,15 @@ func logSoftmax(dst, theta []float64) {
 func ExpectedReward(p Params, theta []float64) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	checkLogits("theta", theta, len(p.Arms))
-	probs := make([]float64, len(theta))
 	if p.tabular() {
 		sum := 0.0
 		for x := range p.Prompts.First {
 			one, start := p.prompt(x, theta)
-			softmax(probs, start)
-			sum += expected(one.Arms, probs) / float64(len(p.Prompts.First))
+			sum += expected(one.Arms, policyAt(start)) / float64(len(p.Prompts.First))
 		}
 		return sum
 	}
-	softmax(probs, theta)
-	return expected(p.Arms, probs)
+	return expected(p.Arms, policyAt(theta))
 }
 
 // BestReward returns the largest expected reward of any policy: the mean of the best arm or, of prompts with a policy
@@ -62,7 +63,7 @@ func ExpectedReward(p Params, theta []float64) float64 {
 func BestReward(p Params) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	best := func(arms []option.Arm) float64 {
-		return slices.MaxFunc(arms, func(a, b option.Arm) int { return compare(a.Mean, b.Mean) }).Mean
+		return slices.MaxFunc(arms, func(a, b option.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
 	}
 	if !p.tabular() {
 		return best(p.Arms)
@@ -81,8 +82,7 @@ func BestReward(p Params) float64 {
 func RewardVariance(p Params, theta []float64) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	checkLogits("theta", theta, len(p.Arms))
-	probs := make([]float64, len(theta))
-	softmax(probs, theta)
+	probs := policyAt(theta)
 	j, sum := expected(p.Arms, probs), 0.0
 	for a, p_a := range probs {
 		sum += p_a * group.SecondMoment(p.Arms[a], j)

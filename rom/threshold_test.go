@@ -51,7 +51,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		t.Errorf("critical rate and onset of a block are not searched: %+v", want)
 	}
 	want.LearningRate, want.RefreshInterval = 0, 0
-	if got := PredictDynamics(p).Exact.Searched; got != want {
+	if got := NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone).Exact.Searched; got != want {
 		t.Errorf("thresholds that were not asked for: %+v, want %+v", got, want)
 	}
 	if got := Predict(at(option.Lag{Kind: option.Block, Interval: 4}, 0.1, 1, 0)).LeadingOrder.Searched; got.LearningRate != inf || got.RefreshInterval != inf {

@@ -93,13 +93,8 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		}
 		for i := range l.relatives {
 			x := &l.relatives[i]
-			split := make([]float64, len(x.logits))
 			across += 0.5 * float64(x.multiplicity) * spread[i] * bend(func(s float64) float64 {
-				logits := append([]float64{}, x.logits...)
-				logits[x.a] += s / math.Sqrt2
-				logits[x.b] -= s / math.Sqrt2
-				softmax(split, logits)
-				return fp.Pow(x.split.law.Values(split)[v], m.size)
+				return fp.Pow(x.split.law.Values(policyAt(x.displaced(s)))[v], m.size)
 			})
 		}
 		total += more + across

@@ -50,7 +50,7 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 		j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
-			path := plan.cache.Path(&c.Settings)
+			path := plan.cache.PathAt(&c.Settings, theory.ComparedSteps(&c.Settings))
 			cv, of := j.curve(c)
 			if !path.Scope.In || of.Out() {
 				t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.Because)

@@ -139,13 +139,7 @@ func (c *Cell) Trace(o *store.Outcome) (*diagnose.Trace, error) {
 	if err != nil || recorded == nil {
 		return nil, err
 	}
-	t := c.trace(recorded.Steps, func(quantity sim.Quantity) []float64 {
-		values := make([]float64, len(recorded.Steps))
-		for i, x := range recorded.Series(quantity).Mean {
-			values[i] = float64(x)
-		}
-		return values
-	})
+	t := c.trace(recorded.Steps, func(quantity sim.Quantity) []float64 { return recorded.Series(quantity).Means() })
 	return &t, nil
 }
 

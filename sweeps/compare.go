@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -170,28 +169,20 @@ func CompareFolders(a, b string) (*Comparison, error) {
 // or, if both hold results folders, as that of `grposim reproduce`, those of the same
 // name, in its order. only lists the others.
 func FoldersToCompare(a, b string) (pairs [][2]string, only []string) {
-	results := func(dir string) map[string]bool {
-		found, _ := filepath.Glob(filepath.Join(dir, "*", store.ManifestName))
-		names := make(map[string]bool)
-		for _, path := range found {
-			names[filepath.Base(filepath.Dir(path))] = true
-		}
-		return names
-	}
-	inA, inB := results(a), results(b)
+	inA, inB := store.FoldersIn(a), store.FoldersIn(b)
 	if len(inA) == 0 || len(inB) == 0 {
 		return [][2]string{{a, b}}, nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(inA)) {
-		if inB[name] {
-			pairs = append(pairs, [2]string{filepath.Join(a, name), filepath.Join(b, name)})
+	for _, folder := range inA {
+		if other := filepath.Join(b, filepath.Base(folder)); slices.Contains(inB, other) {
+			pairs = append(pairs, [2]string{folder, other})
 		} else {
-			only = append(only, filepath.Join(a, name))
+			only = append(only, folder)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(inB)) {
-		if !inA[name] {
-			only = append(only, filepath.Join(b, name))
+	for _, folder := range inB {
+		if !slices.Contains(inA, filepath.Join(a, filepath.Base(folder))) {
+			only = append(only, folder)
 		}
 	}
 	return pairs, only

@@ -23,11 +23,7 @@ const stillPath = 1e-3
 // one of them, each with a standard deviation over runs on either side; of many cells they have some. Prompts with a policy each have one by
 // how hard they are at the start. way returns the path of a cell, see Way.
 func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
-	var cells []*Cell
-	for i := range p.Cells {
-		cells = append(cells, &p.Cells[i])
-	}
-	sets := each(cells)
+	sets := each(p.all())
 	var ways []*theory.Way
 	for _, set := range thinned(sets) {
 		ways = append(ways, way(set.Cells[0]))

@@ -21,10 +21,7 @@ import (
 // lines, or if there is none with the cells side by side. Then, of all variants, the other recorded
 // quantities that move (movingQuantities).
 func (e *evidence) plainFigures(plan *Plan) []Figure {
-	var all []*Cell
-	for i := range plan.Cells {
-		all = append(all, &plan.Cells[i])
-	}
+	all := plan.all()
 	j := newJudgement(&config.Check{}, plan.IntervalConfidence(), e)
 	final, costs := make(map[string]measure.Estimate), make(map[string]float64)
 	for _, c := range all {
@@ -225,7 +222,7 @@ func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure fun
 			}
 			t := measured.means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
 			for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
-				n, _ := parseNumber(name, 0)
+				n, _ := parseNumber(name)
 				row = append(row, show(n.of(c, t, c.class(t)), true))
 			}
 			if !yield(row) {

@@ -34,11 +34,9 @@ var usualNumbers = []string{string(sim.ExpectedReward), timeTo95, samplesTo95, s
 func NewKeyMap(plan *Plan, x string, where, quantities []string, level *float64) (*KeyMap, error) {
 	m := &KeyMap{plan: plan, x: x}
 	chosen, problems := conditionsOf(where)
-	for i := range plan.Cells {
-		if c := &plan.Cells[i]; chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings}) {
-			m.cells = append(m.cells, c)
-		}
-	}
+	m.cells = slices.DeleteFunc(plan.all(), func(c *Cell) bool {
+		return !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings})
+	})
 	if len(quantities) == 0 {
 		quantities = usualNumbers
 	}
@@ -47,8 +45,8 @@ func NewKeyMap(plan *Plan, x string, where, quantities []string, level *float64)
 		m.numbers, problems = append(m.numbers, n), append(problems, bad...)
 	}
 	var swept []string
-	for i := range plan.Cells {
-		for _, a := range plan.Cells[i].Axes {
+	for _, c := range plan.all() {
+		for _, a := range c.Axes {
 			if !slices.Contains(swept, a.Param) {
 				swept = append(swept, a.Param)
 			}

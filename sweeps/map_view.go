@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"grposim/sweeps/config"
 )
@@ -64,8 +63,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	var view MapView
 	var variants []string
 	cells := make(map[string][]*Cell)
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	for _, c := range plan.all() {
 		if !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings}) {
 			continue
 		}
@@ -96,10 +94,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 		}
 	}
 	if len(problems) == 0 && len(view.panels) == 0 {
-		p.cells = nil
-		for i := range plan.Cells {
-			p.cells = append(p.cells, &plan.Cells[i])
-		}
+		p.cells = plan.all()
 		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
 			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, or --x alone for a line over one key", x, y)
@@ -145,11 +140,7 @@ func automaticMaps(plan *Plan) []panel {
 		if len(grids) > 1 {
 			p.variant = g.Name
 		}
-		for i := range plan.Cells {
-			if c := &plan.Cells[i]; c.Variant == g.Name {
-				p.cells = append(p.cells, c)
-			}
-		}
+		p.cells = slices.DeleteFunc(plan.all(), func(c *Cell) bool { return c.Variant != g.Name })
 		if whole := len(p.cells) == len(g.Axes[0].Points)*len(g.Axes[1].Points); whole && p.finite() {
 			panels = append(panels, p)
 		}
@@ -192,8 +183,5 @@ func listKeys(keys []config.Key) string {
 	for _, k := range keys {
 		paths = append(paths, k.Path)
 	}
-	if n := len(paths); n > 1 {
-		return strings.Join(paths[:n-1], ", ") + " and " + paths[n-1]
-	}
-	return strings.Join(paths, "")
+	return config.JoinWords(paths, "and")
 }

@@ -404,6 +404,15 @@ func (p *Plan) describeCells(w io.Writer) error {
 	return err
 }
 
+// all returns the cells, in order.
+func (p *Plan) all() []*Cell {
+	cells := make([]*Cell, len(p.Cells))
+	for i := range cells {
+		cells[i] = &p.Cells[i]
+	}
+	return cells
+}
+
 // ids returns the id of every cell, in order; an id that several cells share occurs more
 // than once.
 func (p *Plan) ids() []string {

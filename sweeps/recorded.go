@@ -96,12 +96,12 @@ func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 }
 
 // parseNumber returns the recorded number with a name; false if it is none.
-func parseNumber(name string, level float64) (n recordedNumber, ok bool) {
+func parseNumber(name string) (n recordedNumber, ok bool) {
 	whole := name
 	if slices.Contains([]string{timeTo95, samplesTo95, levelTime, levelSamples}, name) {
 		whole = string(sim.ExpectedReward) + "_" + name
 	}
-	n = recordedNumber{name, sim.Quantity(whole), &numberForms[0], level}
+	n = recordedNumber{name: name, quantity: sim.Quantity(whole), form: &numberForms[0]}
 	for i := range numberForms {
 		if quantity, found := strings.CutSuffix(whole, numberForms[i].suffix); found {
 			n.quantity, n.form = sim.Quantity(quantity), &numberForms[i]
@@ -174,7 +174,7 @@ const quantityFlag = "--quantity"
 
 // askedNumber returns the recorded number with a name that a flag gives.
 func askedNumber(name string, level *float64) (n recordedNumber, problems config.Problems) {
-	n, known := parseNumber(name, 0)
+	n, known := parseNumber(name)
 	switch {
 	case !known:
 		var suffixes []string
@@ -268,10 +268,7 @@ func (r *recordedRun) samples() []float64 {
 // reached returns where the mean first reaches the level, interpolated linearly between records; NaN
 // where it does not. at holds the place of each record.
 func (r *recordedRun) reached(at []float64) measure.Estimate {
-	mean := make([]float64, len(at))
-	for i, x := range r.s.Mean {
-		mean[i] = float64(x)
-	}
+	mean := r.s.Means()
 	step := theory.Reaches(r.t.Steps, mean, r.level, r.level >= mean[0])
 	after, _ := slices.BinarySearchFunc(r.t.Steps, step, func(recorded int, step float64) int { return cmp.Compare(float64(recorded), step) })
 	switch {
@@ -299,10 +296,7 @@ func (r *recordedRun) settled(where []float64) measure.Estimate {
 		return nowhere
 	}
 	steps, last := r.t.Steps, len(r.t.Steps)-1
-	values := make([]float64, len(steps))
-	for i, x := range r.s.Mean {
-		values[i] = float64(x)
-	}
+	values := r.s.Means()
 	from := r.Settings.Run.BurnIn
 	if from == 0 {
 		from = steps[last] - steps[last]/5

@@ -15,7 +15,7 @@ import (
 // numberNamed returns the recorded number with a name.
 func numberNamed(t *testing.T, name string) *recordedNumber {
 	t.Helper()
-	n, ok := parseNumber(name, 0)
+	n, ok := parseNumber(name)
 	if !ok {
 		t.Fatalf("%s is no recorded number", name)
 	}
@@ -30,12 +30,12 @@ func TestNumberNames(t *testing.T) {
 		"pass_at_8_time_mean": "pass_at_8 _time_mean", "time_to_95": "expected_reward _time_to_95", "samples_to_level": "expected_reward _samples_to_level",
 		"kl_reference_time_to_level": "kl_reference _time_to_level", "samples": "samples _end", "reward_of_stratum_2_time_to_level": "reward_of_stratum_2 _time_to_level", "expected_reward_variance": "expected_reward _variance",
 	} {
-		if n, ok := parseNumber(name, 0); !ok || string(n.quantity)+" "+n.form.suffix != want || n.name != name {
+		if n, ok := parseNumber(name); !ok || string(n.quantity)+" "+n.form.suffix != want || n.name != name {
 			t.Errorf("%s: got %s %s, %v", name, n.quantity, n.form.suffix, ok)
 		}
 	}
 	for _, name := range []string{"", "reward", "pass_at_K", "pass_at_08", "reward_of_stratum_K", "reward_of_stratum_5", "strata", "_end", "entropy_end_end", "time_to", "entropy_time_to_96"} {
-		if n, ok := parseNumber(name, 0); ok {
+		if n, ok := parseNumber(name); ok {
 			t.Errorf("%s: got %+v", name, n)
 		}
 	}

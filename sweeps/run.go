@@ -62,8 +62,7 @@ const inUsePeriod = 200 * time.Millisecond
 func (m Runner) lock(ctx context.Context, dir, name string) (release func() error, err error) {
 	for waited := false; ; waited = true {
 		release, err = store.Lock(dir, name)
-		var inUse *store.InUseError
-		if !m.Wait || !errors.As(err, &inUse) {
+		if _, inUse := errors.AsType[*store.InUseError](err); !m.Wait || !inUse {
 			return release, err
 		}
 		if !waited {
@@ -87,8 +86,7 @@ func (r *run) fromCache(ctx context.Context, missing []*Cell) (others []*Cell, e
 			return nil, context.Cause(ctx)
 		}
 		o, err := r.Cache.Get(c.ID)
-		var damaged *store.DamagedError
-		if errors.As(err, &damaged) {
+		if _, damaged := errors.AsType[*store.DamagedError](err); damaged {
 			r.Progress.Note(err.Error())
 		} else if err != nil {
 			r.Progress.Note(fmt.Sprintf("note: the cache cannot be read: %v", err))
@@ -210,7 +208,7 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 // as a whole. It returns nil where the plan only has more cells. A key that only a later
 // version knows does not count where it has its default.
 func (plan *Plan) changes(before json.RawMessage) []string {
-	spec, err := config.Restore("", before, nil)
+	spec, err := config.Restore("", before)
 	if err == nil {
 		before = spec.Document()
 	}

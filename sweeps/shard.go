@@ -154,7 +154,7 @@ func readShards(dirs []string) (plan *Plan, journals []*store.Journal, err error
 			return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s holds another configuration than %s: the shards of a sweep have one file and the same --set", dir, dirs[0])}
 		}
 	}
-	spec, err := config.Restore(dirs[0], manifests[0].Config, nil)
+	spec, err := config.Restore(dirs[0], manifests[0].Config)
 	if err != nil {
 		return nil, nil, err
 	}

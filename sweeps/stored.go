@@ -221,8 +221,7 @@ func damagedVerdicts(path string, err error) error {
 // *store.InUseError if another program is about to write them.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	plan, outcomes, err := open(dir)
-	var damaged *store.DamagedError
-	if errors.As(err, &damaged) {
+	if _, damaged := errors.AsType[*store.DamagedError](err); damaged {
 		err = cmp.Or(store.CheckFree(dir), err)
 	}
 	return plan, outcomes, err
@@ -234,7 +233,7 @@ func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config, nil)
+	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -218,7 +219,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
 	quantities := p.recordedQuantities()
 	add := func(name string) {
-		n, _ := parseNumber(name, 0)
+		n, _ := parseNumber(name)
 		numbers = append(numbers, n)
 	}
 	for _, q := range quantities {
@@ -282,8 +283,7 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 	if err := table.Write(append(header, columns...)); err != nil {
 		return err
 	}
-	for first := 0; first < len(e.Plan.Cells); first += rowsTogether {
-		cells := e.Plan.Cells[first:min(first+rowsTogether, len(e.Plan.Cells))]
+	for cells := range slices.Chunk(e.Plan.Cells, rowsTogether) {
 		rows := make([][]string, len(cells))
 		e.evidence.inParallel(len(cells), part, func(evidence *evidence, i int) {
 			c := &cells[i]

@@ -91,8 +91,7 @@ func (t *tools) contender(c contender, command ...string) contender {
 		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "NUMBA_NUM_THREADS=1", "NUMBA_CACHE_DIR="+t.work)
 		line, err := cmd.Output()
 		if err != nil {
-			var exit *exec.ExitError
-			if errors.As(err, &exit) {
+			if exit, is := errors.AsType[*exec.ExitError](err); is {
 				err = fmt.Errorf("%w\n%s", err, exit.Stderr)
 			}
 			return outcome{}, fmt.Errorf("%s: %w", c.name, err)

@@ -25,8 +25,8 @@ type input struct {
 
 // The kinds of input.
 var (
-	aFolder = &input{"a results folder", "`grposim check %[1]s` judges it again, `grposim diagnose %[1]s` diagnoses its cells", holdsManifest, func(dir string) []string {
-		return slices.Concat(resultsIn(dir), resultsIn(resultsFolder("")))
+	aFolder = &input{"a results folder", "`grposim check %[1]s` judges it again, `grposim diagnose %[1]s` diagnoses its cells", store.HoldsResults, func(dir string) []string {
+		return slices.Concat(store.FoldersIn(dir), store.FoldersIn(resultsFolder("")))
 	}}
 	aConfiguration = &input{"a configuration", "`grposim sweep %[1]s` simulates it", isConfiguration, func(dir string) []string {
 		return append(filesIn(dir, ".yaml", ".yml", ".json"), builtInNames()...)
@@ -66,15 +66,6 @@ func isScores(path string) bool {
 func hasRows(path string) bool {
 	all, err := logs.OpenAll(path, logs.Options{})
 	return err == nil && slices.ContainsFunc(all, func(l *logs.Log) bool { return len(l.Steps) > 1 })
-}
-
-// resultsIn returns the paths of the results folders in a folder.
-func resultsIn(dir string) []string {
-	manifests, _ := filepath.Glob(filepath.Join(dir, "*", store.ManifestName)) // a folder with [ in its name has none
-	for i, path := range manifests {
-		manifests[i] = filepath.Dir(path)
-	}
-	return manifests
 }
 
 // filesIn returns the paths of the files in a folder that have one of the extensions.

@@ -342,15 +342,7 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 // checkFolder judges, by the function judge, the results folder dir or, if dir is not one, every
 // results folder directly inside it. It returns the folders and their experiments.
 func checkFolder(ctx context.Context, dir string, display *progress, judge func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)) (folders []string, experiments []*sweeps.Experiment, err error) {
-	if !holdsManifest(dir) {
-		entries, _ := os.ReadDir(dir) // if dir cannot be read, judge returns the error
-		for _, entry := range entries {
-			if inside := filepath.Join(dir, entry.Name()); holdsManifest(inside) {
-				folders = append(folders, inside)
-			}
-		}
-	}
-	if folders == nil {
+	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil { // if dir cannot be read, judge returns the error
 		folders = []string{dir}
 	}
 	for _, d := range folders {
@@ -365,16 +357,10 @@ func checkFolder(ctx context.Context, dir string, display *progress, judge func(
 
 // badFolder returns the error of a results folder: if it is none, what it is instead.
 func badFolder(dir string, err error) error {
-	if holdsManifest(dir) {
+	if store.HoldsResults(dir) {
 		return err
 	}
 	return aFolder.refuse(dir, err)
-}
-
-// holdsManifest reports whether dir is a results folder.
-func holdsManifest(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, store.ManifestName))
-	return err == nil
 }
 
 // nameOf returns the name of a single experiment, of the suite if all experiments are of it,

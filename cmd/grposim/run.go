@@ -116,8 +116,7 @@ func exitCode(stderr io.Writer, err error) int {
 		if errors.Is(err, errTerminated) {
 			text, code = "terminated", exitTryAgain
 		}
-		var signalled interruptedError
-		if errors.As(err, &signalled) && signalled.kept {
+		if signalled, is := errors.AsType[interruptedError](err); is && signalled.kept {
 			text += ": finished cells are kept; run the same command again to continue"
 		}
 		printLines(stderr, text)

@@ -162,7 +162,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 				return err
 			}
 		}
-		if !holdsManifest(args[0]) {
+		if !store.HoldsResults(args[0]) {
 			if err := writeSummary(args[0], parts); err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 // writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and prints
 // its path; the file "-" is stdout. It writes nothing into dir.
 func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string) error {
-	if several := resultsIn(dir); len(several) > 0 && !holdsManifest(dir) {
+	if several := store.FoldersIn(dir); len(several) > 0 && !store.HoldsResults(dir) {
 		return usageError{fmt.Errorf("%s: got a folder of results folders, want one of them: %s", dir, strings.Join(several, ", "))}
 	}
 	write := func(w io.Writer) error { return sweeps.TrajectoriesCSV(ctx, w, dir) }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,7 +35,7 @@ type reading struct {
 // sources reads a log or a folder with a source for every run, or a results folder with one
 // for every cell.
 func (r reading) sources(path string) ([]source, error) {
-	if _, err := os.Stat(filepath.Join(path, store.ManifestName)); err == nil {
+	if store.HoldsResults(path) {
 		return r.cells(path)
 	}
 	runs, err := readLogs(path, r.how)

@@ -60,7 +60,7 @@ func secondMoments(j Jacobian, p *Point) []float64 {
 				continue
 			}
 			for a := range p.Arms {
-				u[x*p.Arms+a] = math.Sqrt(variance) * axes.At(a, k) / float64(p.contexts())
+				u[x*p.Arms+a] = math.Sqrt(variance) * axes.At(a, k) / float64(len(p.Fresh))
 			}
 			j.Pull(u, gradient)
 			for i, g := range gradient {

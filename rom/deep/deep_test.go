@@ -477,3 +477,13 @@ func (s rescaled) Push(d, change []float64) {
 	s.matrix.Push(d, change)
 	floats.Mul(change, s.factors)
 }
+
+// Total returns H_f + H_s of each context.
+func (p *Point) Total() []*mat.Dense {
+	sums := make([]*mat.Dense, len(p.Fresh))
+	for x := range sums {
+		sums[x] = new(mat.Dense)
+		sums[x].Add(p.Fresh[x], p.Stale[x])
+	}
+	return sums
+}

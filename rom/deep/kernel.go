@@ -135,37 +135,29 @@ func (r *Range) Reduced(h []*mat.Dense, factor float64) *mat.Dense {
 
 // OnLogits returns the change of all logits, C·A, centred in each context, that coordinates y of the range
 // stand for.
-func (r *Range) OnLogits(y []float64) []float64 {
-	var x mat.VecDense
-	x.MulVec(r.lift, mat.NewVecDense(len(y), y))
-	logits := make([]float64, r.contexts*r.arms)
-	r.spread(logits, x.RawVector().Data)
-	return logits
-}
+func (r *Range) OnLogits(y []float64) []float64 { return r.onLogits(r.lift, y) }
 
 // Covector returns the covector on logits, C·A, whose product with a change of the logits is that of the given
 // covector with its coordinates y.
-func (r *Range) Covector(l []float64) []float64 {
-	var x mat.VecDense
-	x.MulVec(r.drop.T(), mat.NewVecDense(len(l), l))
-	covector := make([]float64, r.contexts*r.arms)
-	r.spread(covector, x.RawVector().Data)
-	return covector
+func (r *Range) Covector(l []float64) []float64 { return r.onLogits(r.drop.T(), l) }
+
+// onLogits returns Qmx, C·A.
+func (r *Range) onLogits(m mat.Matrix, x []float64) []float64 {
+	logits := make([]float64, r.contexts*r.arms)
+	r.spread(logits, product(m, x))
+	return logits
 }
 
 // coordinates returns the coordinates y of a change of the logits.
-func (r *Range) coordinates(change []float64) []float64 {
-	var y mat.VecDense
-	x := r.gather(change)
-	y.MulVec(r.drop, mat.NewVecDense(len(x), x))
-	return y.RawVector().Data
-}
+func (r *Range) coordinates(change []float64) []float64 { return product(r.drop, r.gather(change)) }
 
 // onRange returns the covector in the coordinates y of a covector on logits.
-func (r *Range) onRange(covector []float64) []float64 {
+func (r *Range) onRange(covector []float64) []float64 { return product(r.lift.T(), r.gather(covector)) }
+
+// product returns mx.
+func product(m mat.Matrix, x []float64) []float64 {
 	var y mat.VecDense
-	x := r.gather(covector)
-	y.MulVec(r.lift.T(), mat.NewVecDense(len(x), x))
+	y.MulVec(m, mat.NewVecDense(len(x), x))
 	return y.RawVector().Data
 }
 

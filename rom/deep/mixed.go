@@ -2,6 +2,7 @@ package deep
 
 import (
 	"math"
+	"slices"
 
 	"grposim/rom/linear"
 
@@ -80,12 +81,7 @@ func (m *mixed) restores() bool {
 		total.Set(i, i, total.At(i, i)+lambda)
 	}
 	values, _, _ := linear.Eigenvectors(total)
-	for _, lambda := range values {
-		if lambda <= 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(lambda float64) bool { return lambda <= 0 })
 }
 
 // The search for a critical rate: the number of stiff directions that are scanned finely, the number of rates

@@ -8,7 +8,6 @@ import (
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Path returns J, the mean over contexts of the expected reward, before each of the given number of steps and after the last, of the mean field whose
@@ -71,10 +70,7 @@ func age(lag *option.Lag, t int) int {
 
 // respond writes the change of the logits along (1/C) Jᵀu.
 func (r *Range) respond(change, u []float64) {
-	n := r.Kernel.SymmetricDim()
-	var x mat.VecDense
-	x.MulVec(r.Kernel, mat.NewVecDense(n, r.gather(u)))
-	r.spread(change, x.RawVector().Data)
+	r.spread(change, product(r.Kernel, r.gather(u)))
 	floats.Scale(1/float64(r.contexts), change)
 }
 

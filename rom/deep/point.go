@@ -2,7 +2,7 @@ package deep
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"grposim/rom"
 	"grposim/rom/fp"
@@ -69,10 +69,7 @@ func At(contexts []rom.Params, logits []float64) *Point {
 // expected returns the policy of a context and its expected reward.
 func expected(context *rom.Params, logits []float64) (probs []float64, reward float64) {
 	probs = make([]float64, len(logits))
-	top, sum := math.Inf(-1), 0.0
-	for _, l := range logits {
-		top = max(top, l)
-	}
+	top, sum := slices.Max(logits), 0.0
 	for a, l := range logits {
 		probs[a] = fp.Exp(l - top)
 		sum += probs[a]
@@ -82,17 +79,4 @@ func expected(context *rom.Params, logits []float64) (probs []float64, reward fl
 		reward += probs[a] * arm.Mean
 	}
 	return probs, reward
-}
-
-// contexts returns C.
-func (p *Point) contexts() int { return len(p.Fresh) }
-
-// Total returns H_f + H_s of each context.
-func (p *Point) Total() []*mat.Dense {
-	sums := make([]*mat.Dense, p.contexts())
-	for x := range sums {
-		sums[x] = new(mat.Dense)
-		sums[x].Add(p.Fresh[x], p.Stale[x])
-	}
-	return sums
 }

@@ -8,7 +8,6 @@ import (
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Movable is a Jacobian whose weights can be set, such as a network.
@@ -139,10 +138,7 @@ func (s *slide) move(w, center []float64, p *place, steps float64) error {
 		now, old := of.OnLogits(row[:rank]), of.OnLogits(row[rank:])
 		for x := range s.contexts {
 			from, to := x*arms, (x+1)*arms
-			var fresh, stale mat.VecDense
-			fresh.MulVec(s.point.Fresh[x], mat.NewVecDense(arms, now[from:to]))
-			stale.MulVec(s.point.Stale[x], mat.NewVecDense(arms, old[from:to]))
-			floats.AddTo(u[from:to], fresh.RawVector().Data, stale.RawVector().Data)
+			floats.AddTo(u[from:to], product(s.point.Fresh[x], now[from:to]), product(s.point.Stale[x], old[from:to]))
 		}
 		for _, sign := range [2]float64{1, -1} {
 			moved := append([]float64(nil), center...)

@@ -184,7 +184,7 @@ func (b block) searchInterval(m *Mode) Threshold {
 		if closeBlock(power, sum, enter).radius() >= 1 {
 			return KnownAt(float64(k))
 		}
-		if norm(power[:]) < 1e-17 {
+		if Norm(power[:]) < 1e-17 {
 			return Never
 		}
 		sum = sum.plus(power)
@@ -230,7 +230,7 @@ func (b block) mixedInterval(s *System) Threshold {
 		var next, change mat.Dense
 		next.Mul(power, a)
 		change.Sub(&next, power)
-		if norm(change.RawMatrix().Data) < 1e-14 {
+		if Norm(change.RawMatrix().Data) < 1e-14 {
 			quiet++ // the motion inside the block has died out, so M no longer changes
 		} else {
 			quiet = 0

@@ -55,7 +55,7 @@ func New(whole *System, relatives []Relative, of Tolerance) *Dynamics {
 	if !Finite(whole.Fresh) || !Finite(whole.Stale) || !Finite(&total) || !Finite(whole.Noise) {
 		return nil
 	}
-	fresh, stale := norm(whole.Fresh.RawMatrix().Data), norm(whole.Stale.RawMatrix().Data)
+	fresh, stale := Norm(whole.Fresh.RawMatrix().Data), Norm(whole.Stale.RawMatrix().Data)
 	if fresh <= of.Part*stale {
 		whole.Fresh.Zero()
 	}

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom/scope"
@@ -90,18 +91,13 @@ func oneOf(block, n int) []float64 {
 	return weights
 }
 
-// isFinite reports whether every entry of x is finite.
-func isFinite(x ...float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+// IsFinite reports whether every entry of x is finite.
+func IsFinite(x ...float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// norm returns the largest modulus of x.
-func norm(x []float64) float64 {
+// Norm returns the largest modulus of x.
+func Norm(x []float64) float64 {
 	largest := 0.0
 	for _, v := range x {
 		largest = max(largest, math.Abs(v))

@@ -20,7 +20,7 @@ func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 	n, _ := a.Dims()
 	x = mat.DenseCopyOf(q)
 	factor := mat.DenseCopyOf(a)
-	largest := func(m *mat.Dense) float64 { return norm(m.RawMatrix().Data) }
+	largest := func(m *mat.Dense) float64 { return Norm(m.RawMatrix().Data) }
 	for range 64 {
 		more := Congruence(factor, x)
 		x.Add(x, more)

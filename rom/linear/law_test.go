@@ -1,10 +1,11 @@
 package linear
 
 import (
-	"grposim/option"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"grposim/option"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,7 +28,7 @@ func TestLyapunovAgainstTheSeries(t *testing.T) {
 			sum.Add(sum, term)
 		}
 		sum.Sub(sum, x)
-		if miss := norm(sum.RawMatrix().Data); miss > 1e-11*norm(x.RawMatrix().Data) {
+		if miss := Norm(sum.RawMatrix().Data); miss > 1e-11*Norm(x.RawMatrix().Data) {
 			t.Errorf("n = %d: doubling misses the series by %v", n, miss)
 		}
 	}
@@ -132,7 +133,7 @@ func TestSumsOverAPeriod(t *testing.T) {
 			alike := func(what string, got, want mat.Matrix) {
 				var miss mat.Dense
 				miss.Sub(got, want)
-				if off := norm(miss.RawMatrix().Data); !(off < 1e-10*norm(mat.DenseCopyOf(want).RawMatrix().Data)) {
+				if off := Norm(miss.RawMatrix().Data); !(off < 1e-10*Norm(mat.DenseCopyOf(want).RawMatrix().Data)) {
 					t.Errorf("K = %d, %v: %s misses by %g", period, samples, what, off)
 				}
 			}

@@ -3,6 +3,7 @@ package linear
 import (
 	"math"
 	"math/cmplx"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -18,7 +19,7 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 	total := mat.NewDense(n, n, nil)
 	total.Add(s.Fresh, s.Stale)
 	_, right, left := Eigenvectors(total)
-	small := mixing * (norm(s.Fresh.RawMatrix().Data) + norm(s.Stale.RawMatrix().Data))
+	small := mixing * (Norm(s.Fresh.RawMatrix().Data) + Norm(s.Stale.RawMatrix().Data))
 	for k := range n {
 		scale := mat.Dot(left.ColView(k), right.ColView(k))
 		for i := range n {
@@ -92,10 +93,8 @@ func (s *System) oscillates(whole []complex128) float64 {
 // does not make its mode oscillate. Moduli below 1e-6 and relative imaginary parts
 // below 1e-6 are rounding of a zero or a double eigenvalue.
 func oscillates(values []complex128, n int) bool {
-	for _, z := range values[:min(n, len(values))] {
-		if size := cmplx.Abs(z); size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values[:min(n, len(values))], func(z complex128) bool {
+		size := cmplx.Abs(z)
+		return size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0)
+	})
 }

@@ -69,7 +69,7 @@ func (m matrix2) oscillates() bool {
 func (m matrix2) eigenvalues() []complex128 {
 	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
 	disc := 0.25*tr*tr - det
-	if !isFinite(disc) {
+	if !IsFinite(disc) {
 		return nil
 	}
 	if disc < 0 {

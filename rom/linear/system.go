@@ -172,7 +172,7 @@ func Identity(n int) *mat.Dense {
 }
 
 // Finite reports whether every entry of m is finite.
-func Finite(m *mat.Dense) bool { return isFinite(m.RawMatrix().Data...) }
+func Finite(m *mat.Dense) bool { return IsFinite(m.RawMatrix().Data...) }
 
 // Multipliers returns the eigenvalues of m, sorted by Sort; nil where m is
 // not finite, or where the QR iteration does not converge.

@@ -92,7 +92,7 @@ func (s *Law) Periodic(rank int, gathered []float64) []float64 {
 		}
 		more := Transform(s.powers[k], rank, x)
 		floats.Add(x, more)
-		if norm(more) <= 1e-14*norm(x) || !isFinite(x...) {
+		if Norm(more) <= 1e-14*Norm(x) || !IsFinite(x...) {
 			break
 		}
 	}

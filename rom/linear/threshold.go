@@ -40,7 +40,7 @@ func KnownAt(at float64) Threshold {
 // UpTo returns the threshold of an event that does not occur up to limit. Where the
 // limit is not finite the threshold is unknown.
 func UpTo(limit float64) Threshold {
-	if !isFinite(limit) {
+	if !IsFinite(limit) {
 		return Threshold{}
 	}
 	return Threshold{At: limit}
@@ -69,7 +69,7 @@ func (x Threshold) Result() (value *float64, limit float64) {
 // a maximum between grid points that reaches 1 counts. Where f is unknown (NaN) the
 // search ends.
 func firstCrossing(f func(float64) float64, low, high float64, n int) Threshold {
-	if !isFinite(low, high) {
+	if !IsFinite(low, high) {
 		return Threshold{}
 	}
 	from, to := math.Sqrt(low), math.Sqrt(high)

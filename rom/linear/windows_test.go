@@ -58,7 +58,7 @@ func TestCriticalRateOfMixedDelays(t *testing.T) {
 			t.Errorf("critical rate %v is not known, though some rate is always unstable", rate)
 		}
 		critical := rate.At
-		if norm(total.RawMatrix().Data) == 0 {
+		if Norm(total.RawMatrix().Data) == 0 {
 			if critical != 0 {
 				t.Errorf("critical rate %v with a mode of λ ≤ 0, want 0", critical)
 			}

@@ -224,7 +224,7 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		return rate, fmt.Sprintf("below %.6g", rate) + timesPresent(&a.settings, rate)
 	}
 	asked, assumes := a.limitWords("learning rates", "η")
-	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, assumes)
+	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, kind, assumes)
 	if at := a.p.Adam; at != nil {
 		rate := rom.LeastEscape * at.EscapeLearningRate
 		a.add("learning rates that keep Adam in its well", rate, fmt.Sprintf("below %.6g", rate)+timesPresent(&a.settings, rate), kind,
@@ -232,7 +232,7 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		a.bound(ofRate, rate, at.EscapeLearningRate)
 	}
 	if d.MeanSquareLearningRate != nil {
-		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
+		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
 	}
 	a.proven(ofRate, asked, d, say, kind)
 	a.rule(ofRate, asked, say, rom.RuleAtStiffness)
@@ -240,7 +240,7 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		a.rule(ofRate, asked, say, rom.RuleAtLargestAge)
 	}
 	a.rule(ofRate, asked, say, rom.PaperRule)
-	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
+	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
 // limitWords returns what the limit of a parameter of the given name and symbol is asked as, and what it assumes. Under Adam, at a finite G, no setting is unstable.
@@ -266,7 +266,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		a.unknown("refresh intervals that are stable at rest", noInterval)
 		return
 	}
-	first, name := shortestLag(&a.settings)
+	first, name := shortestLag(a.settings.Lag.Kind)
 	say := func(interval float64) (float64, string) {
 		last := math.Ceil(interval) - 1
 		if last < first {
@@ -278,7 +278,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
 	asked, assumes := a.limitWords(name+"s", "interval")
-	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, assumes)
+	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind, assumes)
 	a.proven(ofInterval, asked, d, say, kind)
 	a.rule(ofInterval, asked, say, rom.RuleAtStiffness)
 	a.rule(ofInterval, asked, say, rom.PaperRule)
@@ -288,25 +288,26 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 const noInterval = "random ages have no interval"
 
 // shortestLag returns the interval without lag, and the name of its kind in the singular.
-func shortestLag(s *config.Settings) (interval float64, name string) {
-	if s.Lag.Kind == option.Delay {
+func shortestLag(kind option.LagKind) (interval float64, name string) {
+	if kind == option.Delay {
 		return 0, "delay"
 	}
 	return 1, "refresh interval"
 }
 
-// setRate and setInterval set the parameter that a limit is about, the interval to no less
-// than the shortest.
-func setRate(s *config.Settings, rate float64) { s.Optimizer.LearningRate = rate }
-func setInterval(s *config.Settings, interval float64) {
-	first, _ := shortestLag(s)
-	s.Lag.Interval = int(max(interval, first))
+// set sets the parameter that a limit is about: the interval, to no less than the shortest, or else the learning rate.
+func (of bounded) set(s *config.Settings, x float64) {
+	if of == ofInterval {
+		first, _ := shortestLag(s.Lag.Kind)
+		s.Lag.Interval = int(max(x, first))
+		return
+	}
+	s.Optimizer.LearningRate = x
 }
 
 // limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
-// rom.Limits); say returns the largest safe value for a threshold, and its words; set
-// sets the parameter.
-func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) {
+// rom.Limits); say returns the largest safe value for a threshold, and its words.
+func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind, assumes string) {
 	within := math.Inf(1)
 	if threshold != nil {
 		within = *threshold
@@ -318,7 +319,7 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 		a.unknown(asked, "the threshold leaves the range of floating point")
 	case threshold != nil:
 		value, says := say(*threshold)
-		a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
+		a.add(asked, value, says+a.beyondNoise(of, *threshold/2), kind, assumes)
 		a.bound(of, value, *threshold)
 	case math.IsInf(searched, 1):
 		none := "there is provably no threshold"
@@ -328,7 +329,7 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 		a.add(asked, math.NaN(), "all", kind, none)
 		a.bound(of, searched, searched)
 	case searched > 0:
-		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(set, searched/2)), kind, assumes)
+		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(of, searched/2)), kind, assumes)
 		a.bound(of, searched, math.Inf(1))
 	default:
 		a.unknown(asked, "the theory has no threshold here; --simulate locates it")
@@ -341,9 +342,9 @@ const smallestNormal = 0x1p-1022
 // beyondNoise returns a remark where half of a limit is so far away that linear theory
 // does not hold there, because the fluctuations of finite groups are no longer small: the
 // limit is that of the mean dynamics.
-func (a *adviser) beyondNoise(set func(*config.Settings, float64), half float64) string {
+func (a *adviser) beyondNoise(of bounded, half float64) string {
 	s := a.settings
-	set(&s, half)
+	of.set(&s, half)
 	if a.tooNoisy(s) {
 		return ", without noise"
 	}
@@ -391,12 +392,8 @@ func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, str
 	if rule.Stiffness != nil {
 		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
 	}
-	set := setRate
-	if of == ofInterval {
-		set = setInterval
-	}
 	value, says := say(*threshold)
-	a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
+	a.add(asked, value, says+a.beyondNoise(of, *threshold/2), kind, assumes)
 	if kind == rom.SufficientRule {
 		a.bound(of, value, *threshold)
 	}
@@ -437,19 +434,20 @@ func (a *adviser) noise(wanted float64) {
 		return
 	}
 	asked = fmt.Sprintf("smallest group size for √Var J ≤ %g", wanted)
+	enough := func(size int) bool {
+		d := of(size)
+		return !d.because.Out() && d.value+d.neglected <= wanted
+	}
 	low, high := 1, 2 // low: too small
-	for ; high <= largestAdvisedGroup; low, high = high, 2*high {
-		if d := of(high); !d.because.Out() && d.value+d.neglected <= wanted {
-			break
-		}
+	for high <= largestAdvisedGroup && !enough(high) {
+		low, high = high, 2*high
 	}
 	if high > largestAdvisedGroup {
 		a.unknown(asked, fmt.Sprintf("none up to %d within the scope of the theory", largestAdvisedGroup))
 		return
 	}
 	for high-low > 1 {
-		middle := (low + high) / 2
-		if d := of(middle); !d.because.Out() && d.value+d.neglected <= wanted {
+		if middle := (low + high) / 2; enough(middle) {
 			high = middle
 		} else {
 			low = middle

@@ -136,7 +136,7 @@ func weighted(modes ...option.ImportanceMode) func(*config.Settings) bool {
 
 // shorterLags returns the halves of a refresh interval or delay down to the shortest.
 func shorterLags(s *config.Settings) (all []int) {
-	first, _ := shortestLag(s)
+	first, _ := shortestLag(s.Lag.Kind)
 	if s.Lag.Kind == option.Random {
 		return nil
 	}

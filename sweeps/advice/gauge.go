@@ -69,10 +69,7 @@ func (g *Gauge) limit(interval int) float64 {
 // Advise returns the limits of learning rate and lag, and half of the former.
 func (g *Gauge) Advise() *GaugedAdvice {
 	a := &GaugedAdvice{}
-	first, name := 1, "refresh interval"
-	if g.Lag.Kind == option.Delay {
-		first, name = 0, "delay"
-	}
+	first, name := shortestLag(g.Lag.Kind)
 	add := func(asked string, value float64, assumes, says string, args ...any) {
 		a.Lines = append(a.Lines, Line{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: rom.LeadingOrder, Assumes: assumes})
 	}
@@ -84,7 +81,7 @@ func (g *Gauge) Advise() *GaugedAdvice {
 	add(fmt.Sprintf("learning rates that are stable at a %s of %d", name, g.Lag.Interval), present, of, "below %.4g", present)
 
 	shorter, every := present, math.Inf(1)
-	for interval := first; interval <= longestGauged; interval++ {
+	for interval := int(first); interval <= longestGauged; interval++ {
 		at := g.limit(interval)
 		every = min(every, at)
 		if interval < g.Lag.Interval {
@@ -110,7 +107,7 @@ func (g *Gauge) Advise() *GaugedAdvice {
 
 // intervals adds the largest stable interval at the present learning rate, below which learning rate
 // every interval is stable, or that the interval does not matter.
-func (a *GaugedAdvice) intervals(g *Gauge, add func(string, float64, string, string, ...any), first int, name string, every float64) {
+func (a *GaugedAdvice) intervals(g *Gauge, add func(string, float64, string, string, ...any), first float64, name string, every float64) {
 	asked, assumes := name+"s that are stable at this learning rate", "the smallest interval with a multiplier on the unit circle, everything else as it is"
 	threshold := g.mode(g.Lag.Interval).Threshold(linear.CriticalInterval)
 	last := math.Ceil(threshold.At) - 1
@@ -121,7 +118,7 @@ func (a *GaugedAdvice) intervals(g *Gauge, add func(string, float64, string, str
 		add(asked, math.NaN(), assumes, "all: the %s does not matter below a learning rate of %.4g", name, every)
 	case !threshold.Known:
 		add(asked, math.NaN(), assumes, "all up to %.0f; not searched beyond", threshold.At)
-	case last < float64(first):
+	case last < first:
 		add(asked, math.NaN(), assumes, "none is")
 	default:
 		add(asked, last, assumes, "up to %.0f steps", last)

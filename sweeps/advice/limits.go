@@ -44,7 +44,7 @@ func LocationForecast(ctx context.Context, plan *sweeps.Plan, workers int) (*swe
 // would throw it back.
 func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	s := &t.cell.Settings
-	first, name := shortestLag(s)
+	first, name := shortestLag(s.Lag.Kind)
 	a := &adviser{settings: *s}
 	intervals, rates := name+"s that arrive", "learning rates that arrive"
 	if present, err := t.Present(ctx); err != nil || present == nil {

@@ -159,7 +159,7 @@ func (t *Trial) arrive() string {
 // smaller learning rates are only later, or larger ones are lost.
 func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 	s := &cell.Settings
-	first, name := shortestLag(s)
+	first, name := shortestLag(s.Lag.Kind)
 	shortest := int(first)
 	if s.Lag.Kind == option.Random {
 		shortest = s.Lag.Interval // which is unused
@@ -241,10 +241,10 @@ func (advice *Advice) largestRate() float64 {
 func (advice *Advice) choose(cell *sweeps.Cell) choice {
 	a := &adviser{cache: advice.cache, settings: cell.Settings}
 	present := &cell.Settings
-	first, name := shortestLag(present)
+	first, name := shortestLag(present.Lag.Kind)
 	longest := max(float64(present.Run.Steps/fewestPeriods), float64(present.Lag.Interval))
 	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
-		setInterval(s, min(safe/safetyFactor, longest))
+		ofInterval.set(s, min(safe/safetyFactor, longest))
 		return safe > first && !math.IsInf(safe, 1)
 	})
 	if limit != nil {
@@ -259,7 +259,7 @@ func (advice *Advice) choose(cell *sweeps.Cell) choice {
 	}
 	limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
 		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
-			setRate(s, rounded(half))
+			ofRate.set(s, rounded(half))
 		}
 		return safe > 0 && s.Optimizer.LearningRate >= smallestNormal
 	})

@@ -171,11 +171,11 @@ func (l *loader) overrideGrids() {
 			}
 		}
 		if zipped || len(keep) > 0 && len(keep) == len(l.spec.Variants) {
-			l.problem(place{source: override}, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", joinWords(with, "and"))
+			l.problem(place{source: override}, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", JoinWords(with, "and"))
 			continue
 		}
 		l.note(k.Path, "takes the place of what is set in variant %s", lose)
-		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+joinWords(with, "and"), keep)
+		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+JoinWords(with, "and"), keep)
 		if l.cells = min(l.spec.Size(), maxCells+1); list != nil && l.cells > maxCells {
 			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d", CountWords(len(list.items), "value"), maxCells, maxCells)
 		}
@@ -185,6 +185,6 @@ func (l *loader) overrideGrids() {
 // note says what an override means for variants.
 func (l *loader) note(key, format string, variants []string) {
 	if len(variants) > 0 {
-		l.notes = append(l.notes, Problem{Source: override, Key: key, Text: fmt.Sprintf(format, joinWords(variants, "and"))})
+		l.notes = append(l.notes, Problem{Source: override, Key: key, Text: fmt.Sprintf(format, JoinWords(variants, "and"))})
 	}
 }

@@ -52,7 +52,7 @@ func FuzzLoad(f *testing.F) {
 			return // valid, but the checks below would take too long
 		}
 		document := spec.Document()
-		kept, err := Restore("document", document, nil)
+		kept, err := Restore("document", document)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, document)
 		}

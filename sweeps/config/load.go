@@ -93,8 +93,8 @@ func (a Aim) Load(file string, data []byte, set ...string) (*Spec, error) {
 
 // Restore is Load without the limit on size: the document in a results folder writes
 // out what a file may abbreviate.
-func Restore(file string, data []byte, set []string) (*Spec, error) {
-	return ToJudge.restore(file, data, set, readNone)
+func Restore(file string, data []byte) (*Spec, error) {
+	return ToJudge.restore(file, data, nil, readNone)
 }
 
 // readNone refuses to read a file.

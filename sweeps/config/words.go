@@ -23,10 +23,10 @@ func quoteText(text string) string {
 }
 
 // listWords joins alternatives: a, b or c.
-func listWords(words []string) string { return joinWords(words, "or") }
+func listWords(words []string) string { return JoinWords(words, "or") }
 
-// joinWords joins words with commas, the last two with a conjunction.
-func joinWords(words []string, conjunction string) string {
+// JoinWords joins words with commas, the last two with a conjunction.
+func JoinWords(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -108,8 +108,7 @@ func OpenFile(path string) (*os.File, error) {
 // are in the same folder, so replacing is a rename.
 func pendingFile(path string) (*replacement, error) {
 	file, err := newReplacement(path)
-	var temporary *fs.PathError
-	if errors.As(err, &temporary) { // nobody knows its name
+	if temporary, is := errors.AsType[*fs.PathError](err); is { // nobody knows its name
 		err = &fs.PathError{Op: "write", Path: path, Err: temporary.Err}
 	}
 	return file, err

@@ -27,6 +27,23 @@ func (e *InUseError) Error() string {
 	return e.Dir + " is in use by another grposim: wait for it, or choose another --out"
 }
 
+// HoldsResults reports whether dir is a results folder, which has a manifest.
+func HoldsResults(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, ManifestName))
+	return err == nil
+}
+
+// FoldersIn returns the paths of the results folders in dir, by name; none if it cannot be read.
+func FoldersIn(dir string) (folders []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		if inside := filepath.Join(dir, entry.Name()); HoldsResults(inside) {
+			folders = append(folders, inside)
+		}
+	}
+	return folders
+}
+
 // Lock prepares a folder for the results of the sweep called name and locks it
 // against other processes; release unlocks it. A missing folder is created. A folder
 // with results of another name or with other files only is a *FolderError, one that

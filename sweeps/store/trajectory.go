@@ -32,6 +32,15 @@ type RecordedSeries struct {
 	Quantiles [][5]Number
 }
 
+// Means returns Mean as plain numbers, a new list.
+func (s *RecordedSeries) Means() []float64 {
+	means := make([]float64, len(s.Mean))
+	for i, x := range s.Mean {
+		means[i] = float64(x)
+	}
+	return means
+}
+
 // NewTrajectory returns the trajectory that a cell's simulation recorded.
 func NewTrajectory(r *sim.Result) *Trajectory {
 	t := &Trajectory{Steps: r.Steps, Quantities: make([]RecordedSeries, len(r.Quantities))}

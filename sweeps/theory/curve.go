@@ -17,7 +17,7 @@ import (
 // Path is the predicted mean of a recorded quantity of the runs of a cell over optimizer steps: for the expected reward J the
 // curve by which the claim `trajectory` judges them.
 type Path struct {
-	Steps  []int  `json:"steps"`           // ascending, from 0 on: those of ComparedSteps unless others are asked for
+	Steps  []int  `json:"steps"`           // ascending, from 0 on
 	Reward Series `json:"expected_reward"` // mean of J, or of another quantity, over runs at each step
 
 	// Deviation is the standard deviation over runs, and Neglected the predicted size of
@@ -32,24 +32,9 @@ type Path struct {
 	strata []rom.Stratum // of J of prompts with a policy each
 }
 
-// Path returns the predicted path of J of the runs of a cell with these settings.
-func (cache *Cache) Path(s *config.Settings) Path { return cache.Course(s, sim.ExpectedReward) }
-
-// Course returns the predicted path of a recorded quantity of the runs of a cell with these settings.
-func (cache *Cache) Course(s *config.Settings, of sim.Quantity) Path {
-	return cache.courses(s, ComparedSteps(s), func(params rom.Params, start []float64, steps []int, of ...rom.Observed) []rom.Path {
-		return []rom.Path{*cache.Mean(of[0], params, s, start, steps, Sized)}
-	}, of)[0]
-}
-
-// PathAt is Path at other steps, ascending from 0 on. The cache does not keep it.
+// PathAt returns the predicted path of J of the runs of a cell with these settings at steps, ascending from 0 on.
 func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
 	return cache.Courses(s, steps, sim.ExpectedReward)[0]
-}
-
-// Courses is Course of several quantities at other steps, ascending from 0 on, in the time of one. The cache does not keep them.
-func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity) []Path {
-	return cache.courses(s, steps, rom.Paths, of...)
 }
 
 // Observed returns what the theory has of a recorded quantity; for a stratum the reward, of whose path it is a Part.
@@ -84,8 +69,8 @@ func Part(path *rom.Path, q sim.Quantity) *rom.Path {
 	return &path.Strata[number-1].Path
 }
 
-// courses returns the paths of quantities at steps, of which predict gives the means over runs.
-func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params rom.Params, start []float64, steps []int, of ...rom.Observed) []rom.Path, of ...sim.Quantity) []Path {
+// Courses is PathAt of several recorded quantities, in the time of one. The cache does not keep them.
+func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity) []Path {
 	all, known, places := make([]Path, len(of)), []rom.Observed(nil), []int(nil)
 	start := cache.Start(s)
 	for i, q := range of {
@@ -103,7 +88,7 @@ func (cache *Cache) courses(s *config.Settings, steps []int, predict func(params
 	params := Params(s, rom.Unit)
 	point, reached := cache.Equilibrium(params).Reached()
 	few := FewKicks(params, s, start, point, reached, s.Run.Steps)
-	for n, r := range predict(params, start, steps, known...) {
+	for n, r := range rom.Paths(params, start, steps, known...) {
 		path := &all[places[n]]
 		r = *Part(&r, of[places[n]])
 		path.Kind = r.Kind

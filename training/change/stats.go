@@ -21,6 +21,14 @@ func Mean(x []float64) float64 {
 	return x[0] + sum/float64(len(x))
 }
 
+// Dot returns Σ x_i y_i, summed in this order.
+func Dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
 // Median returns the mean of the two middle values, of an odd number the middle one.
 func Median(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))

@@ -142,11 +142,3 @@ func explainedBy(uu, uv, vv, uy, vy float64) float64 {
 	}
 	return (vv*uy*uy - 2*uv*uy*vy + uu*vy*vy) / determinant
 }
-
-func dot(x, y []float64) float64 {
-	sum := 0.0
-	for i := range x {
-		sum += x[i] * y[i]
-	}
-	return sum
-}

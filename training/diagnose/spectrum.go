@@ -85,7 +85,7 @@ type periodogram struct {
 
 func newPeriodogram(at, values []float64) *periodogram {
 	p := &periodogram{at: at, raw: values, y: change.Detrended(at, values)}
-	p.total = dot(p.y, p.y)
+	p.total = change.Dot(p.y, p.y)
 	return p
 }
 
@@ -103,7 +103,7 @@ func (p *periodogram) counts(s sinusoid) bool {
 // that never falls, and any that never rises.
 func (p *periodogram) closer(s sinusoid) bool {
 	rest := p.aboutMonotone()
-	return p.total-s.explained < dot(rest, rest)
+	return p.total-s.explained < change.Dot(rest, rest)
 }
 
 // aboutMonotone returns the values about the closest curve that never falls, or never
@@ -114,7 +114,7 @@ func (p *periodogram) aboutMonotone() []float64 {
 		turned[i] = -v
 	}
 	up, down := aboutRise(p.raw), aboutRise(turned)
-	if dot(up, up) < dot(down, down) {
+	if change.Dot(up, up) < change.Dot(down, down) {
 		return up
 	}
 	return down

@@ -265,5 +265,5 @@ func TestQuietRewards(t *testing.T) {
 // explained returns the part of the sum of squares of y that the best linear
 // combination of u and v explains.
 func explained(y, u, v []float64) float64 {
-	return explainedBy(dot(u, u), dot(u, v), dot(v, v), dot(u, y), dot(v, y))
+	return explainedBy(change.Dot(u, u), change.Dot(u, v), change.Dot(v, v), change.Dot(u, y), change.Dot(v, y))
 }

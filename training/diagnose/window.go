@@ -100,7 +100,7 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	}
 	late := r.columns[column][r.late:]
 	rest := change.Detrended(change.Rows(minLate), change.Batches(late, minLate))
-	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
+	return studentErrors * math.Sqrt(change.Dot(rest, rest)/(minLate-2)/minLate)
 }
 
 // settle moves the beginning of the late rows to a change of a column's level within

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"grposim/rom/fp"
+	"grposim/training/change"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Oscillation is the sinusoid that a curve shows best about a law without one,
@@ -192,9 +195,9 @@ func newNoise(y, variance []float64, memory, steps float64) noiseModel {
 		k.one[i] = 1
 	}
 	k.one = k.whiten(k.one)
-	scaleBy(k.one, 1/math.Sqrt(dot(k.one, k.one)))
+	floats.Scale(1/math.Sqrt(change.Dot(k.one, k.one)), k.one)
 	k.y = k.without(k.whiten(y))
-	k.rest = max(dot(k.y, k.y), float64(n)*square(rounding))
+	k.rest = max(change.Dot(k.y, k.y), float64(n)*square(rounding))
 	k.deviance = k.of(k.rest)
 	return k
 }
@@ -219,7 +222,7 @@ func (k *noiseModel) whiten(x []float64) []float64 {
 
 // without subtracts the constant from a whitened series.
 func (k *noiseModel) without(x []float64) []float64 {
-	subtract(x, dot(x, k.one), k.one)
+	floats.AddScaled(x, -change.Dot(x, k.one), k.one)
 	return x
 }
 
@@ -228,18 +231,18 @@ func (k *noiseModel) without(x []float64) []float64 {
 func (w *wave) fit(k *noiseModel) {
 	cosine, sine := k.without(k.whiten(w.cosine)), k.without(k.whiten(w.sine))
 	const singular = 1e-9 // a column that the others make
-	cc := dot(cosine, cosine)
+	cc := change.Dot(cosine, cosine)
 	if cc < singular*float64(len(cosine)) {
 		return
 	}
-	cs := dot(cosine, sine) / cc
-	before := dot(sine, sine)
-	subtract(sine, cs, cosine)
-	ss := dot(sine, sine)
+	cs := change.Dot(cosine, sine) / cc
+	before := change.Dot(sine, sine)
+	floats.AddScaled(sine, -cs, cosine)
+	ss := change.Dot(sine, sine)
 	if ss < singular*before || ss == 0 {
 		return
 	}
-	yc, ys := dot(k.y, cosine), dot(k.y, sine)
+	yc, ys := change.Dot(k.y, cosine), change.Dot(k.y, sine)
 	rest := max(k.rest-yc*yc/cc-ys*ys/ss, float64(len(k.y))*square(rounding))
 	if d := k.of(rest); d < w.deviance {
 		w.deviance, w.noise, w.b = d, k, ys/ss
@@ -256,7 +259,7 @@ func hidden(w *wave, noises []noiseModel, memory, needed float64) float64 {
 	for k := range noises {
 		w.fit(&noises[k])
 		cosine := noises[k].without(noises[k].whiten(w.cosine))
-		norm[k] = dot(cosine, cosine)
+		norm[k] = change.Dot(cosine, cosine)
 	}
 	shows := func(amplitude float64) bool {
 		lowest := math.Inf(1)
@@ -281,24 +284,4 @@ func hidden(w *wave, noises []noiseModel, memory, needed float64) float64 {
 		}
 	}
 	return hi
-}
-
-func dot(a, b []float64) (sum float64) {
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
-}
-
-// subtract subtracts a multiple of b from a.
-func subtract(a []float64, by float64, b []float64) {
-	for i := range a {
-		a[i] -= by * b[i]
-	}
-}
-
-func scaleBy(a []float64, by float64) {
-	for i := range a {
-		a[i] *= by
-	}
 }

@@ -50,7 +50,7 @@ func (c *collector) log() (*Log, error) {
 	l.Resumes = slices.DeleteFunc(c.resumes, func(step int) bool { return step <= l.Steps[0] }) // else it is another run
 	a.spacing(l)
 	a.remark(l)
-	l.Notes = slices.Concat(c.notes, a.notes, c.unread.notes())
+	l.Notes = slices.Concat(c.notes, c.unread.notes())
 	return l, nil
 }
 
@@ -158,11 +158,6 @@ type assembly struct {
 	trainer int
 	steps   *series  // nil: rows are numbered
 	train   []source // of the table of training
-	notes   []string
-}
-
-func (a *assembly) note(format string, args ...any) {
-	a.notes = append(a.notes, oneLine(format, args...))
 }
 
 // part is a part of a log.

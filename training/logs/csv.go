@@ -220,8 +220,7 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 	record := func() ([]string, int, error) {
 		input.left = longRecord
 		cells, err := r.Read()
-		var wrong *csv.ParseError
-		if errors.As(err, &wrong) {
+		if wrong, is := errors.AsType[*csv.ParseError](err); is {
 			return nil, wrong.Line, err
 		}
 		if len(cells) == 0 {

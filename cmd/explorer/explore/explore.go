@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -61,12 +62,7 @@ func with[Request, Reply any](f func(e *Explorer, r Request) (Reply, error)) fun
 }
 
 // Functions returns the names that Call knows, in no order.
-func Functions() (names []string) {
-	for name := range functions {
-		names = append(names, name)
-	}
-	return names
-}
+func Functions() []string { return slices.Collect(maps.Keys(functions)) }
 
 // failure is the reply in place of an answer.
 type failure struct {
@@ -96,8 +92,8 @@ func (e *Explorer) Call(name string, request []byte) (reply []byte) {
 
 // newFailure returns the problems of an error.
 func newFailure(err error) (f failure) {
-	var problems config.Problems
-	if !errors.As(err, &problems) {
+	problems, are := errors.AsType[config.Problems](err)
+	if !are {
 		return failure{[]problem{{Text: err.Error()}}}
 	}
 	for _, p := range problems {
