@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+	"grposim/rom/linear"
 )
 
 // gapChain is the exact law of z = θ_1 − θ_0 of two Bernoulli arms, on-policy without
@@ -315,7 +316,7 @@ func TestLostBeforeTheStrictOrder(t *testing.T) {
 	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 	p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3}
 	for i, path := range Paths(p, init, []int{3, 300}, Reward, GradientNorm) {
-		if !path.Scope.In || !isFinite(path.Neglected[:1]) || isFinite(path.Neglected[1:]) {
+		if !path.Scope.In || !linear.IsFinite(path.Neglected[:1]...) || linear.IsFinite(path.Neglected[1:]...) {
 			t.Errorf("quantity %d: %+v, want a size at step 3 and none at step 300", i, path)
 		}
 	}
