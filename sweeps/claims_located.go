@@ -161,7 +161,7 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	}
 	total, _ := o.Estimate(stiffnessTotal)
 	in := c.Sim()
-	if from := in.SearchFrom(total.Mean); !f.predicted.Out() && f.predicted.Value+f.predicted.Size() < from && low.Mean >= from && j.over(c, stiffness, from) {
+	if from := in.Location.First(&in, total.Mean); !f.predicted.Out() && f.predicted.Value+f.predicted.Size() < from && low.Mean >= from && j.over(c, stiffness, from) {
 		f.predicted.Because = scope.BelowSearch.Because(from)
 	}
 	return f
