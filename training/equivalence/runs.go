@@ -89,10 +89,9 @@ const (
 // With one run on each side the variance of its value in a segment is that of the line,
 // times (1 + r)/(1 − r) for the correlation r of noise at successive rows, that of residuals
 // (fit.Growth) or the largest that windows of the run allow, and the degrees of freedom are
-// divided by the same. With more runs both
-// come from the scatter of the runs about their means, as in the t test with equal
-// variances, which is no smaller than the noise within runs makes it. Runs of a side
-// with the same rows are one run: a copy is no second observation.
+// divided by the same. With more runs both come from the scatter of the runs about their
+// means, as in the t test with equal variances, which is no smaller than the noise within runs
+// makes it. Runs of a side with the same rows are one run: a copy is no second observation.
 func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsComparison, error) {
 	if len(a) == 0 || len(b) == 0 {
 		panic(fmt.Sprintf("equivalence: Runs: %d runs a and %d runs b, want at least one each", len(a), len(b)))
