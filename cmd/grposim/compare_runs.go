@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -87,7 +86,8 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 		}
 		return fmt.Sprintf("%.3g", x)
 	}
-	reason := ""
+	var reasons []string
+	without := make(map[string][]string) // reason: the quantities
 	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "MARGIN", "VERDICT"}}
 	for _, q := range slices.Concat(c.Curve, c.Parameters) {
 		change, margin := fmt.Sprintf("%+.3g [%+.3g, %+.3g]", q.Change, q.Lo, q.Hi), fmt.Sprintf("±%.3g", q.Margin)
@@ -95,14 +95,20 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 			change, margin = fmt.Sprintf("B/A %.3g [%.3g, %.3g]", q.Change, q.Lo, q.Hi), fmt.Sprintf("×÷%.3g", q.Margin)
 		}
 		if q.Reason != "" {
-			change, reason = "not identified", cmp.Or(reason, q.Reason)
+			if change = "not identified"; !math.IsNaN(q.Change) {
+				change = fmt.Sprintf("%+.3g, error not known", q.Change)
+			}
+			if without[q.Reason] == nil {
+				reasons = append(reasons, q.Reason)
+			}
+			without[q.Reason] = append(without[q.Reason], q.Name)
 		}
 		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To), value(q.A), value(q.B), change, margin, string(q.Verdict)})
 	}
 	p.table(rows)
 	p.printf("\n")
-	if reason != "" {
-		p.printf("plateau and half-time are not decided: %s\n", reason)
+	for _, reason := range reasons {
+		p.printf("not decided: %s: %s\n", strings.Join(without[reason], ", "), reason)
 	}
 	p.printf("start, plateau and half-time average four laws of growth and the constant, weighted for each run by how well they fit (most weight: %s), and their intervals hold what the laws disagree about; the verdict rests on the mean and the segments\n", c.Law)
 	about := "the mean curves of the two recipes: the noise is the scatter between repeated runs, taken to be the same in A and B"
@@ -111,5 +117,26 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	}
 	p.printf("this is about %s\n", about)
 	p.printf("%s\n", errorsOf(c.Confidence, "the whole curve, or any other row,"))
-	p.printf("mean curves: %s; they would be the same with a margin above %.3g\n", c.Verdict, c.SameFrom)
+	same := fmt.Sprintf("they would be the same with a margin above %.3g", c.SameFrom)
+	if math.IsInf(c.SameFrom, 1) {
+		same = "no margin would make them the same: the errors of some segments are not known"
+	}
+	p.printf("mean curves: %s%s; %s\n", c.Verdict, differing(c.Curve[1:]), same)
+}
+
+// differing lists the times of the segments that are different, one stretch for neighbours.
+func differing(segments []equivalence.Compared) string {
+	var stretches []string
+	for i, first := 0, 0; i < len(segments); i++ {
+		switch {
+		case segments[i].Verdict != equivalence.Different:
+			first = i + 1
+		case i+1 == len(segments) || segments[i+1].Verdict != equivalence.Different:
+			stretches = append(stretches, fmt.Sprintf("%.4g to %.4g", segments[first].From, segments[i].To))
+		}
+	}
+	if stretches == nil {
+		return ""
+	}
+	return " at " + strings.Join(stretches, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/rom/fp"
+	"grposim/training/change"
 	"grposim/training/fit"
 )
 
@@ -86,11 +87,11 @@ const (
 // if that is not known. The error says what cannot be compared.
 //
 // With one run on each side the variance of its value in a segment is that of the line,
-// times (1 + r)/(1 − r) for the correlation r of residuals at successive rows
-// (fit.Growth), and the degrees of freedom are divided by the same. With more runs both
-// come from the scatter of the runs about their means, as in the t test with equal
-// variances, which is no smaller than the noise within runs makes it. Runs of a side
-// with the same rows are one run: a copy is no second observation.
+// times (1 + r)/(1 − r) for the correlation r of noise at successive rows, that of residuals
+// (fit.Growth) or the largest that windows of the run allow, and the degrees of freedom are
+// divided by the same. With more runs both come from the scatter of the runs about their
+// means, as in the t test with equal variances, which is no smaller than the noise within runs
+// makes it. Runs of a side with the same rows are one run: a copy is no second observation.
 func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsComparison, error) {
 	if len(a) == 0 || len(b) == 0 {
 		panic(fmt.Sprintf("equivalence: Runs: %d runs a and %d runs b, want at least one each", len(a), len(b)))
@@ -154,10 +155,12 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 // compareCurves measures the mean over the run and the segments, and returns their tests.
 // The error is that the margin is 0.
 func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
-	segments := c.segments(sides)
+	segments := c.segments(sides, leastRows)
 	for i := range sides {
 		for n := range sides[i].runs {
-			sides[i].runs[n].measure(segments)
+			r := &sides[i].runs[n]
+			r.correlation = largestCorrelation(r.curve, c.segments([2]side{{runs: []run{*r}}}, windowRows), r.correlation)
+			r.measure(segments)
 		}
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -178,6 +181,9 @@ func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
 			x, y := of(sides[0].runs[0]), of(sides[1].runs[0])
 			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
 			interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
+			if half.df < 1 {
+				d.Reason = remembers(sides)
+			}
 		}
 		d.From, d.To = from, to
 		c.Curve, tests = append(c.Curve, d), append(tests, Row{interval, c.Margin, AllRows})
@@ -187,6 +193,15 @@ func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
 		add(fmt.Sprintf("segment %d", i+1), s.from, min(s.to, c.To), func(r run) estimate { return r.values[i] })
 	}
 	return tests, nil
+}
+
+// remembers says that the noise of the run with the longer memory has no independent rows.
+func remembers(sides [2]side) string {
+	longest := sides[0].runs[0]
+	if r := sides[1].runs[0]; r.correlation > longest.correlation {
+		longest = r
+	}
+	return fmt.Sprintf("successive rows of %s differ from their mean curve alike (correlation %.2g), so that a segment has less than one independent row. A longer log would decide", longest.name, longest.correlation)
 }
 
 // judge decides every row, and by those of the curve the verdict.
@@ -232,7 +247,7 @@ func rows(c fit.Curve, from, to float64) (first, end int) {
 
 // segments divides the common times into as many equal segments as have enough rows of
 // every run, at least one.
-func (c *RunsComparison) segments(sides [2]side) []segment {
+func (c *RunsComparison) segments(sides [2]side, least int) []segment {
 	for n := maxSegments; ; n-- {
 		all, enough := make([]segment, n), true
 		at := func(i int) float64 { return c.From + (c.To-c.From)*float64(i)/float64(n) }
@@ -244,7 +259,7 @@ func (c *RunsComparison) segments(sides [2]side) []segment {
 			for _, side := range sides {
 				for _, r := range side.runs {
 					first, end := rows(r.curve, s.from, s.to)
-					enough = enough && end-first >= leastRows
+					enough = enough && end-first >= least
 				}
 			}
 		}
@@ -262,7 +277,7 @@ type run struct {
 	name        string
 	curve       fit.Curve
 	growth      *fit.Growth
-	correlation float64    // of residuals at successive rows
+	correlation float64    // of noise at successive rows
 	values      []estimate // by segment
 }
 
@@ -375,32 +390,34 @@ const MostMissing = 0.1
 func (c *RunsComparison) compareParameters(sides [2]side) []Row {
 	c.Law = commonLaw(sides)
 	open := func(float64) (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
-	reason := c.notFlattened(sides)
 	var tests []Row
 	for _, q := range []struct {
-		name    string
-		of      func(*fit.Growth) fit.Averaged
-		by      By
-		margin  float64
-		plateau bool // it needs one
+		name   string
+		of     func(*fit.Growth) fit.Averaged
+		by     By
+		margin float64
+		lacks  func(run) string // why a run does not have it; "": it has
 	}{
-		{"start", (*fit.Growth).Start, Subtraction, c.Margin, false},
-		{"plateau", (*fit.Growth).Plateau, Subtraction, c.Margin, true},
-		{"half-time", (*fit.Growth).LogHalfTime, Ratio, c.halfTimeMargin(sides), true},
+		{"start", (*fit.Growth).Start, Subtraction, c.Margin, run.notFollowed},
+		{"plateau", (*fit.Growth).Plateau, Subtraction, c.Margin, c.notFlattened},
+		{"half-time", (*fit.Growth).LogHalfTime, Ratio, c.halfTimeMargin(sides), c.notFlattened},
 	} {
 		d, interval := c.compare(q.name, sides, func(r run) estimate {
 			a := q.of(r.growth)
 			return estimate{value: a.Median(), variance: a.Error() * a.Error()}
 		})
-		switch {
-		case q.plateau && reason != [2]string{}:
-			d.Reason, interval = strings.Join(slices.DeleteFunc(slices.Clone(reason[:]), func(side string) bool { return side == "" }), "; "), open
-			for i, side := range []*float64{&d.A, &d.B} {
-				if reason[i] != "" {
-					*side = math.NaN()
+		var reasons []string
+		for i, value := range []*float64{&d.A, &d.B} {
+			for _, r := range sides[i].runs {
+				if reason := q.lacks(r); reason != "" {
+					reasons, *value, d.Change = append(reasons, reason), math.NaN(), math.NaN()
+					break
 				}
 			}
-			d.Change = math.NaN()
+		}
+		switch {
+		case len(reasons) > 0:
+			d.Reason, interval = strings.Join(reasons, "; "), open
 		case c.Noise == WithinRuns:
 			interval = subtract(d.A, d.B, q.of(sides[0].runs[0].growth).Interval, q.of(sides[1].runs[0].growth).Interval)
 		}
@@ -410,27 +427,34 @@ func (c *RunsComparison) compareParameters(sides [2]side) []Row {
 	return tests
 }
 
-// notFlattened says for each side which of its runs has no plateau, and what would show
-// it; "" where all have one.
-func (c *RunsComparison) notFlattened(sides [2]side) (reason [2]string) {
-	for i, s := range sides {
-		for _, r := range s.runs {
-			_, missing := r.growth.Missing.Interval(0.05)
-			switch {
-			case reason[i] != "":
-			case r.growth.Flat:
-				reason[i] = r.name + " does not grow: no law beats a constant, and it shows no rise that could end"
-			case missing > MostMissing:
-				reason[i] = fmt.Sprintf("%s has not flattened at %.4g: up to %.3g %% of its rise may be to come, and the plateau depends on the law", r.name, c.To, 100*min(missing, 1))
-				if until := r.growth.Until(MostMissing / 2); until > c.To {
-					reason[i] += fmt.Sprintf(". By the law of most weight a log to about %.2g would decide", until)
-				} else {
-					reason[i] += ". A longer log or less noise would decide"
-				}
-			}
-		}
+// leastFollowed is the share of the independent rows of a run that residuals of a law have to
+// show for a law to describe it. It is ours.
+const leastFollowed = 0.5
+
+// notFollowed says that no law follows a run, if its residuals remember for longer than its noise.
+func (r run) notFollowed() string {
+	if change.Independent(r.growth.Correlation) >= leastFollowed*change.Independent(r.correlation) {
+		return ""
 	}
-	return reason
+	return r.name + " follows no law of growth: its rows keep on the same side of every law for longer than their noise does, as after a collapse"
+}
+
+// notFlattened says why a run has no plateau, and what would show it; "" if it has one.
+func (c *RunsComparison) notFlattened(r run) string {
+	_, missing := r.growth.Missing.Interval(0.05)
+	switch {
+	case r.notFollowed() != "":
+		return r.notFollowed()
+	case r.growth.Flat:
+		return r.name + " does not grow: no law beats a constant, and it shows no rise that could end"
+	case !(missing > MostMissing):
+		return ""
+	}
+	decides := ". A longer log or less noise would decide"
+	if until := r.growth.Until(MostMissing / 2); until > c.To {
+		decides = fmt.Sprintf(". By the law of most weight a log to about %.2g would decide", until)
+	}
+	return fmt.Sprintf("%s has not flattened at %.4g: up to %.3g %% of its rise may be to come, and the plateau depends on the law", r.name, c.To, 100*min(missing, 1)) + decides
 }
 
 // commonLaw returns the law of the largest weight over all runs.
