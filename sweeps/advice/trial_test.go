@@ -159,13 +159,30 @@ func TestMeanForceLeadsAstray(t *testing.T) {
 		if err != nil || present.Outcome != Fails {
 			t.Fatalf("%v, %v", present, err)
 		}
-		if why, err := trials.why(t.Context(), present, nil); err != nil || !strings.Contains(why, c.why) {
-			t.Errorf("%s, %v, want %s", why, err, c.why)
-		}
 		key, word, _ := strings.Cut(c.cure, "=")
-		if cured, err := trials.Of(t.Context(), suggestedRuns, config.Assignment{Param: key, Value: word}); err != nil || cured.Outcome != Arrives || cured.Set != c.cure {
+		cured, err := trials.Of(t.Context(), suggestedRuns, config.Assignment{Param: key, Value: word})
+		if err != nil || cured.Outcome != Arrives || cured.Set != c.cure {
 			t.Errorf("%s: %+v, %v", c.cure, cured, err)
 		}
+		if why, err := trials.why(t.Context(), present, []*Trial{cured}); err != nil || !strings.Contains(why, c.why) {
+			t.Errorf("%s, %v, want %s", why, err, c.why)
+		}
+	}
+}
+
+// Runs that are too slow at every interval are not said to be late because of their samples' age.
+func TestNoCauseWithoutItsCure(t *testing.T) {
+	trials := trialsOf(t, strings.NewReplacer("gradient: k3", "gradient: exact", "momentum: 0.9, learning_rate: 0.4", "learning_rate: 0.001").Replace(kicked)+"lag: {interval: 8}\n", 2)
+	present, err := trials.Present(t.Context())
+	if err != nil || present.Outcome != Fails || !present.late() {
+		t.Fatalf("%+v, %v", present, err)
+	}
+	tried, err := trials.Cures(t.Context(), present)
+	if err != nil || !slices.ContainsFunc(tried, func(c *Trial) bool { return c.Set == "lag.interval=1" && c.Outcome == Fails }) {
+		t.Fatalf("%v, %v", tried, err)
+	}
+	if why, err := trials.why(t.Context(), present, tried); err != nil || !strings.HasSuffix(why, "It is the same without the noise of sampling (grpo.group_size=inf)") {
+		t.Errorf("%s, %v", why, err)
 	}
 }
 
