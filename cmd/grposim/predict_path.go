@@ -34,7 +34,7 @@ func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "quantity whose path is printed: its `name` in trajectories.parquet, effective_sample_size, pass_at_K or reward_of_stratum_K")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print the paths of all quantities as CSV, a row for every cell, step and quantity")
 	c.Flags().StringVar(&f.figures, "figures", "", "`folder` to draw the paths in, as SVG and PNG")
-	c.Flags().Lookup("level").DefValue = ""
+	c.Flags().Lookup("level").DefValue = "0" // of which help says nothing
 }
 
 // check returns an error where flags do not go together.
