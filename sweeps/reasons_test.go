@@ -175,7 +175,7 @@ func said(ask string, plan *Plan, c *Cell) []scope.Reason {
 		}
 		return all
 	}
-	p := theory.NewCache().Line(c.ID, &c.Settings)
+	p := theory.NewCache().Line(c.ID, &c.Settings, plan.VarianceMargin(c))
 	dynamics, _ := p.Linear()
 	if ask == askPredict {
 		switch {
@@ -184,7 +184,7 @@ func said(ask string, plan *Plan, c *Cell) []scope.Reason {
 		case dynamics.Scope.Because.Out():
 			return []scope.Reason{dynamics.Scope.Because}
 		case p.Variance != nil:
-			return []scope.Reason{p.AtRest.Variance.Judged(*p.Variance)}
+			return []scope.Reason{p.Margin.Judge(&p.AtRest.Variance)}
 		}
 		return nil
 	}

@@ -325,9 +325,22 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
 	return func(yield func(*Cell, *theory.Prediction) bool) {
 		cache := theory.NewCache()
 		for i := range plan.Cells {
-			if c := &plan.Cells[i]; !yield(c, cache.Line(c.ID, &c.Settings)) {
+			if c := &plan.Cells[i]; !yield(c, cache.Line(c.ID, &c.Settings, plan.VarianceMargin(c))) {
 				return
 			}
 		}
 	}
+}
+
+// VarianceMargin returns the margin within which Var J of a cell is judged: that of the first check of the file that compares
+// it with the theory's own prediction, else all of it.
+func (p *Plan) VarianceMargin(c *Cell) theory.Margin {
+	for _, planned := range p.Checks {
+		check := planned.Check
+		if check.Claim == config.StationaryFluctuation && check.Prediction == "" && check.Hypothesis == nil &&
+			slices.ContainsFunc(planned.Sets, func(set CellSet) bool { return slices.Contains(set.Cells, c) }) {
+			return theory.Margin{Share: check.Margin, Absolute: check.AbsoluteMargin, Called: "the margin of the file's check,"}
+		}
+	}
+	return theory.OwnSize
 }

@@ -12,6 +12,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // records reads a CSV table: a map from column to field for each row, and the header.
@@ -96,6 +97,40 @@ func TestTrajectoriesNameTheirParameters(t *testing.T) {
 	} {
 		if !strings.Contains(data, want) {
 			t.Errorf("the file does not contain %s", want)
+		}
+	}
+}
+
+// A prediction of Var J is judged by the margin of the file's check of it, so that its hint is that of the sweep; without one
+// by Var J itself, and says so.
+func TestPredictionsAreJudgedByTheFilesMargin(t *testing.T) {
+	const check = "checks: [{claim: stationary-fluctuation, %s}]\n"
+	for _, c := range []struct {
+		checks, called  string
+		share, absolute float64
+		burnIn          int // the least that arrives, by doubling
+	}{
+		{"", "Var J itself", 1, 0, 8000},
+		{fmt.Sprintf(check, "margin: 0.1"), "the margin of the file's check", 0.1, 0, 16000},
+		{fmt.Sprintf(check, "absolute_margin: 7e-8"), "the margin of the file's check", 0, 7e-8, 16000},
+		{fmt.Sprintf(check, "margin: 0.1, prediction: leading-order"), "Var J itself", 1, 0, 8000},
+	} {
+		plan := planText(t, `name: margins
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 16, groups_per_step: 4, kl: {coefficient: 0.5}}
+optimizer: {learning_rate: 0.02}
+run: {steps: 1000, burn_in: 250, replicas: 16}
+`+c.checks)
+		for cell, line := range Predictions(plan) {
+			want := fmt.Sprintf("more than half of %s, %.2g: after run.burn_in = 250 steps", c.called, c.share**line.Variance+c.absolute)
+			if says := line.Run.Because.String(); !strings.Contains(says, want) {
+				t.Errorf("%s: %s, want %s", c.checks, says, want)
+			}
+			cures := theory.NewCache().ArrivalCures(&cell.Settings, line.Margin)
+			if want := fmt.Sprintf("run.burn_in = %d with", c.burnIn); !strings.Contains(cures, want) {
+				t.Errorf("%s: %s, want %s", c.checks, cures, want)
+			}
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps
 		if err != nil {
 			return err
 		}
-		printLines(stderr, fmt.Sprintf("simulation: %d cells, at most %.3g replica-steps, about %.2g s on %d workers", cost.Cells, cost.ReplicaSteps, cost.Seconds, f.workers))
+		printLines(stderr, fmt.Sprintf("simulation: %s, at most %.3g replica-steps, about %.2g s on %d workers", config.CountWords(cost.Cells, "cell"), cost.ReplicaSteps, cost.Seconds, f.workers))
 	}
 	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
 	for cell, given := range advice.Advise(plan, f.noise) {

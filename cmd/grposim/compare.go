@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/training/equivalence"
 	"grposim/training/logs"
 )
@@ -147,7 +148,7 @@ func isFolder(path string) bool {
 // whole, the table of quantities, what is in one folder only, and changed verdicts.
 func printComparison(p *page, c *sweeps.Comparison, all bool) {
 	for i, f := range []sweeps.ComparedFolder{c.A, c.B} {
-		p.printf("%c: %s (%s, version %s, %d cells)\n", 'A'+i, f.Folder, f.Name, cmp.Or(f.Version, "unknown"), f.Cells)
+		p.printf("%c: %s (%s, version %s, %s)\n", 'A'+i, f.Folder, f.Name, cmp.Or(f.Version, "unknown"), config.CountWords(f.Cells, "cell"))
 	}
 	for _, param := range c.Differing {
 		p.printf("%s: %s in A, %s in B\n", param.Param, param.A, param.B)

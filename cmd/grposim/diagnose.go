@@ -248,7 +248,7 @@ func evidenceText(e diagnose.Evidence, most float64) string {
 		text += fmt.Sprintf(" ± %.2g", e.Error)
 	}
 	if e.Side == diagnose.Neither {
-		return text + fmt.Sprintf(" (still rising from %.3g)", e.Threshold)
+		return text + fmt.Sprintf(" (from %.3g on it still rises)", e.Threshold)
 	}
 	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, e.Threshold)
 }

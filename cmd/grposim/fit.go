@@ -72,6 +72,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	f.Float64Var(&o.warmup, "warmup", 0, "`steps` of linear warm-up")
 	f.Float64Var(&o.total, "total", 0, "`steps` of the whole run; the forecast goes as far")
 	f.Float64SliceVar(&o.origins, "forecast-from", []float64{0.3, 0.5}, "`shares` of the log from which forecasts are tried on the rest")
+	f.Lookup("forecast-from").DefValue = "0.3,0.5"
 	f.StringArrayVar(&o.siblings, "sibling", nil, "`log` of an earlier run of the same recipe, on which the forecast is built; repeatable")
 	addRun(c, &o.how)
 	addPercent(c, &o.how)
@@ -339,7 +340,7 @@ func (f *logFit) print(p *page) {
 	}
 	p.printf("\n")
 	p.table(f.parameterRows(best))
-	p.printf("identified: the 90 %% interval is no wider than a factor of 2 (of a start, plateau or level: than a quarter of the reward's range) and the reward is not flat; the log does not fix what is not identified\n")
+	p.printf("identified: the 90 %% interval is no wider than a factor of 2 (of a start, plateau or level: than a quarter of the reward's range); of a flat reward the level alone can be; the log does not fix what is not identified\n")
 	if half := best.HalfTime(); !math.IsNaN(half) {
 		at := fmt.Sprintf("at step %.4g", f.time.step(half))
 		if math.IsNaN(f.time.step(half)) {

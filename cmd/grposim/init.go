@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -33,22 +34,28 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 		} else if err != nil {
 			return err
 		}
-		_, err = file.Write(firstNamed(args[0]))
+		text, name := firstNamed(args[0])
+		_, err = file.Write(text)
 		if err = errors.Join(err, file.Close()); err == nil {
 			word := shellQuote(pathWord(args[0]))
-			printLines(stderr, fmt.Sprintf("wrote %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], word, word))
+			printLines(stderr, fmt.Sprintf("wrote %s, named %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], name, word, word))
 		}
 		return err
 	})
 }
 
-// firstNamed returns the first configuration with the name of a file, where that can be
-// the name of a configuration.
-func firstNamed(file string) []byte {
-	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+// firstNamed returns the first configuration and its name: that of a file in the characters that the name of a
+// configuration may have, where it is one.
+func firstNamed(file string) (text []byte, name string) {
+	name = strings.Map(func(r rune) rune {
+		if r = unicode.ToLower(r); 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 	named := bytes.Replace(configs.First, []byte("\nname: first "), []byte("\nname: "+name+" "), 1)
 	if spec, err := config.Load(file, named); err != nil || spec.Name != name {
-		return configs.First
+		return configs.First, "first"
 	}
-	return named
+	return named, name
 }

@@ -129,7 +129,7 @@ func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
 		}
 	}
 	if len(c.Time) < fit.MinRows {
-		return c, usageError{fmt.Errorf("%s: got %d rows with a reward, want at least %d", l.Name(), len(c.Time), fit.MinRows)}
+		return c, usageError{fmt.Errorf("%s: got %s with a reward, want at least %d", l.Name(), logs.CountWords(len(c.Time), "row"), fit.MinRows)}
 	}
 	return c, nil
 }
@@ -219,7 +219,7 @@ func intrinsicTime(l *logs.Log, steps []float64, schedule string) ([]float64, er
 	words := strings.Split(schedule, ":")
 	s := fit.Schedule{Kind: fit.Decay(words[0])}
 	if !slices.Contains(fit.Decays, s.Kind) {
-		return nil, fmt.Errorf("got %s, want %s or one of %v with :WARMUP:TOTAL", words[0], loggedRate, fit.Decays)
+		return nil, fmt.Errorf("got %q, want one of %v or %s", words[0], fit.Decays, loggedRate)
 	}
 	for i, word := range words[1:] {
 		x, err := strconv.ParseFloat(word, 64)

@@ -77,6 +77,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 type outside struct {
 	cell    *sweeps.Cell
 	because scope.Reason
+	margin  theory.Margin // of its Var J
 }
 
 // remedies prints what to do about the reasons of cells, each remedy once, and for the first cell with a variance of
@@ -91,7 +92,7 @@ func (p *page) remedies(cells []outside) {
 		said = append(said, try)
 		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor, scope.KickedAcross) {
 			cache, s := theory.NewCache(), &out.cell.Settings
-			try += cmp.Or(cache.VarianceCures(s, 1), cache.ArrivalCures(s))
+			try += cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
 		}
 		p.printf("\nout of scope (%s): %s\n", out.because.Name(), try)
 	}
@@ -110,7 +111,7 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 	var out []outside
 	for c, line := range sweeps.Predictions(plan) {
 		name := nameOfCell(plan, c)
-		out = append(out, outside{c, outOfScope(line)})
+		out = append(out, outside{c, outOfScope(line), line.Margin})
 		if line.FixedPoint == nil {
 			row := append([]string{name}, slices.Repeat([]string{"–"}, len(rows[0])-2)...)
 			rows = append(rows, append(row, line.Scope.Because.String()))
@@ -151,7 +152,7 @@ func outOfScope(p *theory.Prediction) scope.Reason {
 	dynamics, _ := p.Linear()
 	because := cmp.Or(p.Scope.Because, dynamics.Scope.Because, p.Run.Because)
 	if !because.Out() && p.Variance != nil {
-		because = p.AtRest.Variance.Judged(*p.Variance)
+		because = p.Margin.Judge(&p.AtRest.Variance)
 	}
 	return because
 }

@@ -146,7 +146,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 		course := courseOf(w, f.of())
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
-			out = append(out, outside{c, course.Because})
+			out = append(out, outside{c, course.Because, plan.VarianceMargin(c)})
 			continue
 		}
 		for _, n := range shownSteps(w.Steps) {

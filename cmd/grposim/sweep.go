@@ -74,8 +74,8 @@ func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *confi
 	}
 	out := printer{stdout: stdout, json: f.verdicts.json}
 	return out.print(work, func(p *page) {
-		p.printf("%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, tables and figures, about %.2g MB of files, %.2g MB of memory\n",
-			work.Cells, work.ReplicaSteps, work.Seconds, f.workers, work.Judging, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6)
+		p.printf("%s, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, tables and figures, about %.2g MB of files, %.2g MB of memory\n",
+			config.CountWords(work.Cells, "cell"), work.ReplicaSteps, work.Seconds, f.workers, work.Judging, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6)
 	})
 }
 

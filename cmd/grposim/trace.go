@@ -90,7 +90,7 @@ func (r reading) cells(dir string) ([]source, error) {
 // log translates the columns of a log into the series of the diagnostics.
 func (r reading) log(path string, l *logs.Log) (source, error) {
 	s := source{file: path, trainer: l.Format.Trainer, log: l, notes: slices.Clone(l.Notes)}
-	s.about = fmt.Sprintf("%s, %d rows, steps %d to %d", l.Format, len(l.Steps), l.Steps[0], l.Steps[len(l.Steps)-1])
+	s.about = fmt.Sprintf("%s, %s, steps %d to %d", l.Format, logs.CountWords(len(l.Steps), "row"), l.Steps[0], l.Steps[len(l.Steps)-1])
 	if len(l.Steps) == 1 {
 		s.about = fmt.Sprintf("%s, 1 row, step %d", l.Format, l.Steps[0])
 	}

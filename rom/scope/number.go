@@ -110,7 +110,10 @@ const Decisive = 0.5
 
 // Judged returns why a number is not to be compared within a margin: it has none, or it leaves out more
 // than half of the margin.
-func (n *Number) Judged(margin float64) Reason {
+func (n *Number) Judged(margin float64) Reason { return n.JudgedWithin(margin, "the margin") }
+
+// JudgedWithin is Judged by a margin that reasons call by the given name.
+func (n *Number) JudgedWithin(margin float64, called string) Reason {
 	if n.Out() {
 		return n.Because
 	}
@@ -123,5 +126,5 @@ func (n *Number) Judged(margin float64) Reason {
 	if math.IsInf(size, 1) {
 		return UnknownSize.Because(what)
 	}
-	return TooMuchNeglected.Because(fmt.Sprintf("%.2g", size), fmt.Sprintf("%.2g", margin), what)
+	return TooMuchNeglected.Because(fmt.Sprintf("%.2g", size), called, fmt.Sprintf("%.2g", margin), what)
 }

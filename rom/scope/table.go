@@ -309,7 +309,7 @@ var rows = [...]struct{ name, says, try string }{
 
 	NotArrived:        {"not-arrived", "at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; %s", "raise `run.steps` and `run.burn_in`, or set `policy.init` to fixed-point"},
 	BaselineRemembers: {"baseline-remembers", "the running mean of the baseline has not forgotten its first value", "raise `run.burn_in`"},
-	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of the margin %s: %s", "lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, run longer, or widen the margin; a verdict and `predict` say which of them would do"},
+	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of %s %s: %s", "lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, run longer, or widen the margin; a verdict and `predict` say which of them would do"},
 	UnknownSize:       {"unknown-size", "what the theory neglects is of unknown size: %s", "lower `optimizer.learning_rate`, or raise `grpo.group_size` or `grpo.kl.coefficient`; a verdict and `predict` say which of them would do"},
 	PairsAlike:        {"pairs-alike", "the samples of the two sides of a pair are expected to differ %.2g times in a relaxation time, so that noise decides their deviation; in scope with an offset above %.2g", "raise the check's `offset` to the one named, or `grpo.group_size`"},
 	TooFewPoints:      {"too-few-points", "the mean-field curve has too few points, or does not change but for rounding", "run longer, or start elsewhere: `policy.init`"},

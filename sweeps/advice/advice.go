@@ -464,14 +464,14 @@ type deviationOfReward struct {
 	because          scope.Reason
 }
 
-// floorMargin is the margin, in units of itself, within which a noise floor is asked for: it is said with what it leaves
-// out, which may be as large.
-const floorMargin = 2
+// floorMargin is the margin within which a noise floor is asked for: it is said with what it leaves out, which may be as
+// large.
+var floorMargin = theory.Margin{Share: 2, Called: "twice Var J,"}
 
 // deviation returns √Var J of settings.
 func (a *adviser) deviation(s config.Settings) deviationOfReward {
 	v := a.cache.Stationary(&s).Variance()
-	if because := v.Judged(floorMargin * v.Value); because.Out() {
+	if because := floorMargin.Judge(&v); because.Out() {
 		return deviationOfReward{because: because}
 	}
 	deviation := math.Sqrt(v.Value)

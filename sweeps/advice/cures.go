@@ -29,7 +29,7 @@ var (
 		word("grpo.importance.mode", weighted(option.NoImportance, option.Ratio), option.Clip),
 		word("grpo.importance.mode", weighted(option.Clip), option.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
 		word("grpo.importance.mode", weighted(option.Clip), option.CISPO),
-		word("grpo.importance.mode", weighted(option.Ratio, option.Clip), option.NoImportance),
+		word("grpo.importance.mode", weighted(option.Ratio, option.Clip, option.DualClip), option.NoImportance),
 		func(s *config.Settings) [][]config.Assignment {
 			return values(config.LagIntervalKey, shorterLags(s)...)
 		},

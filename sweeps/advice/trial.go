@@ -61,6 +61,7 @@ type Ending struct {
 
 	// Medians; empty where there is no policy at the end.
 	Reward  store.Number `json:"reward"`   // J in the mean over the last quarter of the run
+	Last    store.Number `json:"last"`     // J at the last step
 	LogOdds store.Number `json:"log_odds"` // of the most probable arm
 	Rare    store.Number `json:"rare"`     // expected number of samples of other arms in a run of as many steps
 }
@@ -100,7 +101,8 @@ func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what st
 // noStart is the reason why settings are not simulated.
 var noStart = scope.NoStart.Because().String()
 
-// Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive. The trial is
+// Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive, and as many as decide
+// a cure if these do not decide it: no cure shall win by more runs alone. The trial is
 // nil if it has no start.
 func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 	began := time.Now()
@@ -112,11 +114,11 @@ func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 	t.announce("the runs from the start", suggestedRuns)
 	for _, runs := range trialRuns[1:] {
 		trial, err := t.simulate(ctx, t.cell.Settings, runs)
-		if err != nil || trial.Outcome == Arrives || runs == suggestedRuns {
+		if err != nil || trial.Outcome == Arrives || runs >= suggestedRuns && trial.Outcome != Undecided || runs == curedRuns {
 			return trial, err
 		}
 	}
-	panic("unreachable: suggestedRuns is one of trialRuns")
+	panic("unreachable: curedRuns is one of trialRuns")
 }
 
 // announce says that so many runs like those of the cell as it stands take long, if they do.
@@ -191,7 +193,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		arm int
 	}
 	type group struct {
-		since, reward, odds, rare []float64
+		since, reward, last, odds, rare []float64
 	}
 	ways := make(map[way]*group)
 	var order []way
@@ -213,7 +215,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		}
 		g.since = append(g.since, t.since(e, steps))
 		if e.DivergedAt < 0 {
-			g.reward = append(g.reward, e.Mean)
+			g.reward, g.last = append(g.reward, e.Mean), append(g.last, e.Rewards[len(e.Rewards)-1])
 		}
 		if e.Logits != nil {
 			g.odds = append(g.odds, theory.LogOdds(e.Logits))
@@ -223,7 +225,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	t.Runs, t.Endings = len(ends), nil
 	for _, w := range order {
 		g := ways[w]
-		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.reward), middle(g.odds), middle(g.rare)})
+		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
 	}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
 		if (a.How == theory.AtTarget) != (b.How == theory.AtTarget) {

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -74,6 +75,30 @@ func TestTrialsOfKickedRuns(t *testing.T) {
 	why, err := trials.why(t.Context(), present, tried)
 	if err != nil || !strings.HasPrefix(why, "single samples of a rare arm: k3") || !strings.Contains(why, "= 0.0025. From u = 8.87 on") {
 		t.Errorf("%s, %v", why, err)
+	}
+}
+
+// Runs about a noisy state at rest that do not end there, though their mean over the last quarter does: the words
+// give the number that is not right. As many runs as decide a cure decide that they arrive as they stand.
+func TestUnsteadyRuns(t *testing.T) {
+	present, err := trialsOf(t, `name: unsteady
+seed: 5
+bandit: {arms: [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.3}]}
+policy: {init: fixed-point}
+grpo: {group_size: 8, groups_per_step: 4, advantage: {scale: none}, importance: {mode: clip, clip_low: 0.2, clip_high: 0.3}, kl: {coefficient: 0.3}}
+lag: {interval: 8, samples: reused}
+optimizer: {kind: nesterov, learning_rate: 0.1, momentum: 0.7}
+run: {steps: 6000, burn_in: 1000, replicas: 128}
+`, 2).Present(t.Context())
+	if err != nil || present.Runs != curedRuns || present.Outcome != Arrives || len(present.Endings) != 2 {
+		t.Fatalf("%+v, %v", present, err)
+	}
+	e, g := present.Endings[1], &present.target
+	if off := func(x store.Number) float64 { return math.Abs(float64(x)-g.Reward) / g.Span }; e.How != theory.Unsteady || off(e.Reward) > theory.NearInMean || off(e.Last) < theory.NearAtEnd {
+		t.Errorf("%+v, want a right mean and a wrong end", e)
+	}
+	if says := present.Says()[1]; !strings.Contains(says, fmt.Sprintf("%.3g at the last step, although", e.Last)) {
+		t.Error(says)
 	}
 }
 
@@ -159,13 +184,30 @@ func TestMeanForceLeadsAstray(t *testing.T) {
 		if err != nil || present.Outcome != Fails {
 			t.Fatalf("%v, %v", present, err)
 		}
-		if why, err := trials.why(t.Context(), present, nil); err != nil || !strings.Contains(why, c.why) {
-			t.Errorf("%s, %v, want %s", why, err, c.why)
-		}
 		key, word, _ := strings.Cut(c.cure, "=")
-		if cured, err := trials.Of(t.Context(), suggestedRuns, config.Assignment{Param: key, Value: word}); err != nil || cured.Outcome != Arrives || cured.Set != c.cure {
+		cured, err := trials.Of(t.Context(), suggestedRuns, config.Assignment{Param: key, Value: word})
+		if err != nil || cured.Outcome != Arrives || cured.Set != c.cure {
 			t.Errorf("%s: %+v, %v", c.cure, cured, err)
 		}
+		if why, err := trials.why(t.Context(), present, []*Trial{cured}); err != nil || !strings.Contains(why, c.why) {
+			t.Errorf("%s, %v, want %s", why, err, c.why)
+		}
+	}
+}
+
+// Runs that are too slow at every interval are not said to be late because of their samples' age.
+func TestNoCauseWithoutItsCure(t *testing.T) {
+	trials := trialsOf(t, strings.NewReplacer("gradient: k3", "gradient: exact", "momentum: 0.9, learning_rate: 0.4", "learning_rate: 0.001").Replace(kicked)+"lag: {interval: 8}\n", 2)
+	present, err := trials.Present(t.Context())
+	if err != nil || present.Outcome != Fails || !present.late() {
+		t.Fatalf("%+v, %v", present, err)
+	}
+	tried, err := trials.Cures(t.Context(), present)
+	if err != nil || !slices.ContainsFunc(tried, func(c *Trial) bool { return c.Set == "lag.interval=1" && c.Outcome == Fails }) {
+		t.Fatalf("%v, %v", tried, err)
+	}
+	if why, err := trials.why(t.Context(), present, tried); err != nil || !strings.HasSuffix(why, "It is the same without the noise of sampling (grpo.group_size=inf)") {
+		t.Errorf("%s, %v", why, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -28,44 +29,59 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 		}
 	}
 	late := fmt.Sprintf("most of the runs that do not arrive are on the way: %d steps are few for this learning rate, or they rest elsewhere", s.Run.Steps)
+	because := confirmed(astray, s, present, tried)
+	if because != "" {
+		because = ". " + because
+	}
 	switch {
 	case mean == nil && present.late():
 		return late, nil
 	case mean == nil || mean != present && mean.Outcome == Arrives && !present.late():
-		return chance(s, present, tried), nil
+		return cmp.Or(confirmed(ofChance, s, present, tried), "the noise of sampling; no change that was tried tells more"), nil
 	case mean.Outcome == Arrives:
 		return late + ". Without the noise of sampling (grpo.group_size=inf) the run arrives", nil
 	case mean.Count(theory.TooDeep) > 0:
 		return "an overshoot: without the noise of sampling (grpo.group_size=inf) the run is too deep on the right arm as well, and returns slowly", nil
 	case mean.late():
-		return late + ". It is the same without the noise of sampling (grpo.group_size=inf)" + deterministic(s), nil
+		return late + ". It is the same without the noise of sampling (grpo.group_size=inf)" + because, nil
 	}
-	return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + deterministic(s), nil
+	return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + because, nil
 }
 
-// deterministic names what in settings can make the mean force lead astray.
-func deterministic(s *config.Settings) string {
-	if sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s) {
-		return ". k3 weighs a sample by π_ref/π of the present policy, and it was drawn from an older one: where an arm has become rare since, the penalty grows without bound. ratio-k3 weighs by π/π_old, k2 by a logarithm"
-	}
-	if bounded := weighted(option.Clip, option.DualClip); bounded(s) {
-		return ". Beyond its range a clip leaves only the failures of the arm that grew, with the weight π/π_old, and so reverses the mean force of noisy rewards"
-	}
-	if stale(s) {
-		return ". The samples are of older policies: the force comes too late"
-	}
-	return ""
-}
-
-// mechanism is a reason why runs do not arrive by chance.
+// mechanism is a reason why runs do not arrive.
 type mechanism struct {
 	applies  func(s *config.Settings, present *Trial) bool // whether it is possible
 	pointsAt []string                                      // beginnings of changes; that one of them arrives confirms it
 	says     func(s *config.Settings) string
 }
 
-// mechanisms are the reasons of chance, the most particular first.
-var mechanisms = []mechanism{
+// astray are the reasons why the mean force leads elsewhere, the most particular first.
+var astray = []mechanism{
+	{
+		func(s *config.Settings, _ *Trial) bool {
+			return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
+		},
+		[]string{"grpo.kl.gradient="},
+		func(*config.Settings) string {
+			return "k3 weighs a sample by π_ref/π of the present policy, and it was drawn from an older one: where an arm has become rare since, the penalty grows without bound. ratio-k3 weighs by π/π_old, k2 by a logarithm"
+		},
+	},
+	{
+		func(s *config.Settings, _ *Trial) bool { return weighted(option.Clip, option.DualClip)(s) },
+		[]string{"grpo.importance.mode="},
+		func(*config.Settings) string {
+			return "Beyond its range a clip leaves only the failures of the arm that grew, with the weight π/π_old, and so reverses the mean force of noisy rewards"
+		},
+	},
+	{
+		func(s *config.Settings, _ *Trial) bool { return stale(s) },
+		[]string{config.LagIntervalKey},
+		func(*config.Settings) string { return "The samples are of older policies: the force comes too late" },
+	},
+}
+
+// ofChance are the reasons of chance, the most particular first.
+var ofChance = []mechanism{
 	{
 		func(s *config.Settings, _ *Trial) bool {
 			return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3
@@ -107,19 +123,16 @@ var mechanisms = []mechanism{
 	},
 }
 
-// chance names the mechanism of chance that the cures point at.
-func chance(s *config.Settings, present *Trial, tried []*Trial) string {
+// confirmed says the first of mechanisms that is possible and that a change without it confirms: with it runs arrive. "": none.
+func confirmed(mechanisms []mechanism, s *config.Settings, present *Trial, tried []*Trial) string {
 	for _, m := range mechanisms {
-		if !m.applies(s, present) {
-			continue
-		}
-		for _, trial := range tried {
-			if trial.Outcome == Arrives && slices.ContainsFunc(m.pointsAt, func(cure string) bool { return strings.HasPrefix(trial.Set, cure) }) {
-				return m.says(s)
-			}
+		if m.applies(s, present) && slices.ContainsFunc(tried, func(trial *Trial) bool {
+			return trial.Outcome == Arrives && slices.ContainsFunc(m.pointsAt, func(cure string) bool { return strings.HasPrefix(trial.Set, cure) })
+		}) {
+			return m.says(s)
 		}
 	}
-	return "the noise of sampling; no change that was tried tells more"
+	return ""
 }
 
 // rareSampleUnderK3 describes the move of the logits by one sample of a rare arm under k3,

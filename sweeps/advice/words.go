@@ -79,10 +79,12 @@ func (t *Trial) ends(e *Ending, subject string) string {
 		return says
 	case theory.Elsewhere:
 		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
-	case theory.Unsteady:
-		return fmt.Sprintf("%s at a mean reward of %.3g although J has been right before: it fluctuates", subject, e.Reward)
 	}
-	return fmt.Sprintf("%s at a mean reward of %.3g: not there after %d steps", subject, e.Reward, t.Steps)
+	level := fmt.Sprintf("%s at a mean reward of %.3g over the last quarter, %.3g at the last step", subject, e.Reward, e.Last)
+	if e.How == theory.Unsteady {
+		return level + ", although J has been right before: it fluctuates"
+	}
+	return fmt.Sprintf("%s: not there after %d steps", level, t.Steps)
 }
 
 // arm names the arms of the mean reward of one of them.

@@ -53,6 +53,7 @@ type axisDraft struct {
 	at     place
 	path   string
 	params []paramDraft
+	ok     bool // it has no problem
 }
 
 // paramDraft is one parameter of an axisDraft.
@@ -73,18 +74,18 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	}
 	var drafts []axisDraft
 	seen := map[string]bool{}
-	cells, good := 1, true
+	cells := 1
 	for i, item := range n.items {
-		axis, ok := l.axis(item, fmt.Sprintf("%s[%d]", path, i))
+		axis := l.axis(item, fmt.Sprintf("%s[%d]", path, i))
 		for _, p := range axis.params {
 			if p.key.Path != "" && seen[p.key.Path] {
 				l.problem(p.at, axis.path, "got %s again, want one axis per key", p.key.Path)
-				ok = false
+				axis.ok = false
 			}
 			seen[p.key.Path] = true
 		}
 		drafts = append(drafts, axis)
-		if good = good && ok; ok {
+		if axis.ok {
 			cells = min(cells*axis.params[0].n, maxCells+1)
 		}
 	}
@@ -92,22 +93,24 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 		l.problem(n.at, path, "got more than %d cells, want at most %d", maxCells, maxCells)
 		l.cells = maxCells + 1
 	}
-	if l.cells > maxCells || !good {
-		for _, d := range drafts { // no axis is made
-			for _, p := range d.params {
-				l.bad[p.key.Path] = true
-			}
-		}
-		return nil, nil
-	}
 	var axes []Axis
 	var places []axisPlaces
 	for _, d := range drafts {
-		axis, at := l.makeAxis(d)
-		axes = append(axes, axis)
-		places = append(places, at)
+		if l.cells <= maxCells && d.ok {
+			axis, at := l.makeAxis(d)
+			axes = append(axes, axis)
+			places = append(places, at)
+		}
 	}
-	return axes, places
+	if len(axes) == len(drafts) {
+		return axes, places
+	}
+	for _, d := range drafts {
+		for _, p := range d.params {
+			l.bad[p.key.Path] = true
+		}
+	}
+	return nil, nil
 }
 
 // count adds the cells of a grid to those of the file and records when they become
@@ -121,32 +124,32 @@ func (l *loader) count(sweep []Axis, at place) {
 }
 
 // axis decodes an axis: a parameter, or a zip of several.
-func (l *loader) axis(n *node, path string) (axisDraft, bool) {
+func (l *loader) axis(n *node, path string) axisDraft {
 	d := axisDraft{at: n.at, path: path}
 	isZip := n.kind == mapping && slices.ContainsFunc(n.fields, func(f field) bool { return f.name == "zip" })
 	if !isZip {
 		p, ok := l.param(n, path)
-		d.params = []paramDraft{p}
-		return d, ok
+		d.params, d.ok = []paramDraft{p}, ok
+		return d
 	}
 	fields := l.fields(n, path, []string{"zip"})
 	members := fields["zip"]
 	if members.kind != list || len(members.items) < 2 {
 		l.want(members, path+".zip", "a list of at least 2 axes")
-		return d, false
+		return d
 	}
-	good := len(n.fields) == 1
+	d.ok = len(n.fields) == 1
 	for i, item := range members.items {
 		p, ok := l.param(item, fmt.Sprintf("%s.zip[%d]", path, i))
 		d.params = append(d.params, p)
-		good = good && ok
-		if good && p.n != d.params[0].n {
+		d.ok = d.ok && ok
+		if d.ok && p.n != d.params[0].n {
 			l.problem(p.at, path+".zip", "got %s for %s and %d for %s, want equally many values",
 				CountWords(d.params[0].n, "value"), d.params[0].key.Path, p.n, p.key.Path)
-			good = false
+			d.ok = false
 		}
 	}
-	return d, good
+	return d
 }
 
 // param decodes one parameter of an axis and the form of its values.

@@ -355,7 +355,7 @@ func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
 		total = min(total+g.Count, maxArms+1)
 	}
 	switch {
-	case good && total < 2:
+	case n.kind == list && total < 2:
 		rd.problem(n.at, path, "got %s, want at least 2", CountWords(total, "arm"))
 	case total > maxArms:
 		rd.problem(n.at, path, "got more than %d arms, want at most %d", maxArms, maxArms)
@@ -380,18 +380,28 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	}
 }
 
+// maybeSeveral stands for a count that cannot be read: that there are too few arms is not told.
+const maybeSeveral = 2
+
 // noLaw stands for a law that is not given, or is no word: no other mistake of the arm can be told.
 const noLaw = option.Law(255)
 
-func (rd *reader) arm(n *node, path string) (g ArmGroup, ok bool) {
-	g.Count, g.Arm.Law = 1, noLaw
+func (rd *reader) arm(n *node, path string) (g ArmGroup, good bool) {
+	g.Arm.Law = noLaw
 	for _, f := range n.fields {
 		if i := slices.Index(texts(option.Laws), f.value.text); f.name == "reward" && i >= 0 {
 			g.Arm.Law = option.Laws[i]
 		}
 	}
 	var reward string
-	_, ok = rd.record(n, path, armParts(g.Arm.Law, &reward, &g)...)
+	fields, ok := rd.record(n, path, armParts(g.Arm.Law, &reward, &g)...)
+	switch {
+	case g.Count > 0:
+	case fields["count"] != nil || len(fields) < len(n.fields): // which may be a misspelt count
+		g.Count = maybeSeveral
+	default:
+		g.Count = 1
+	}
 	if g.Arm.Law == noLaw {
 		g.Arm.Law = option.Bernoulli
 	}

@@ -63,7 +63,7 @@ run: {steps: 500000, burn_in: 400000, replicas: 64}
 		s := spec.Points()[0].Settings
 		cache := NewCache()
 		at := cache.Stationary(&s)
-		if because := at.Arrival(cache.Start(&s)); at.Scope().Out() || because.Is(scope.RoundedStiffness) == reaches {
+		if because := at.Arrival(cache.Start(&s), OwnSize); at.Scope().Out() || because.Is(scope.RoundedStiffness) == reaches {
 			t.Errorf("%s: %v, of the run %v, want a state at rest, which the run reaches: %v", init, at.Scope(), because, reaches)
 		}
 	}

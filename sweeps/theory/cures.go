@@ -116,17 +116,40 @@ func curesOf(cures []cure, cells []config.Settings, judged func(changed []config
 	return "; in scope with " + strings.Join(found, " or ")
 }
 
-// VarianceCures is Cures of the stationary Var J of a cell, within a margin relative to it.
-func (cache *Cache) VarianceCures(s *config.Settings, margin float64) string {
+// Margin is within what Var J at rest is judged.
+type Margin struct {
+	Share    float64 // of Var J, > 0; 0: the margin is absolute
+	Absolute float64
+	Called   string // in reasons, before its number
+}
+
+// OwnSize is the margin of Var J where no check gives one.
+var OwnSize = Margin{Share: 1, Called: "Var J itself,"}
+
+// About returns the margin about a predicted Var J.
+func (m Margin) About(variance float64) float64 {
+	if m.Share > 0 {
+		return m.Share * math.Abs(variance)
+	}
+	return m.Absolute
+}
+
+// Judge returns why Var J is not to be compared within the margin.
+func (m Margin) Judge(variance *scope.Number) scope.Reason {
+	return variance.JudgedWithin(m.About(variance.Value), m.Called)
+}
+
+// VarianceCures is Cures of the stationary Var J of a cell.
+func (cache *Cache) VarianceCures(s *config.Settings, margin Margin) string {
 	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
 		v := cache.Stationary(&changed[0]).Variance()
-		return v.Judged(margin * math.Abs(v.Value))
+		return margin.Judge(&v)
 	})
 }
 
 // ArrivalCures is Cures of the way of a cell's runs to their stationary state.
-func (cache *Cache) ArrivalCures(s *config.Settings) string {
+func (cache *Cache) ArrivalCures(s *config.Settings, margin Margin) string {
 	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
-		return cache.Stationary(&changed[0]).Arrival(cache.Start(&changed[0]))
+		return cache.Stationary(&changed[0]).Arrival(cache.Start(&changed[0]), margin)
 	})
 }

@@ -24,6 +24,7 @@ type Prediction struct {
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
 	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, under Adam by its mean steps where these leave out less, else linear; nil: not known
 	AtRest         Numbers            `json:"at_rest"`                  // the stationary numbers with all that they leave out
+	Margin         Margin             `json:"-"`                        // within which Var J is judged
 	Path           *Way               `json:"path,omitempty"`           // of predict --path: what runs do from their start
 	rom.Prediction                    // everything else
 }
@@ -35,15 +36,15 @@ type Numbers struct {
 	ZeroShare scope.Number `json:"zero_variance_fraction"`
 }
 
-// Line returns what the theory says of a cell with the given id and settings.
-func (cache *Cache) Line(id string, s *config.Settings) *Prediction {
+// Line returns what the theory says of a cell with the given id and settings, whose Var J is judged within a margin.
+func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Prediction {
 	at := cache.Stationary(s)
-	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Prediction: *at.prediction}
+	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin, Prediction: *at.prediction}
 	p := &line.Prediction
 	line.AtRest = Numbers{at.Mean(""), at.Variance(), at.ZeroShare()}
 	line.Scope.Because = at.Scope()
 	line.Scope.In = !line.Scope.Because.Out()
-	line.Run.Because = at.Arrival(cache.Start(s))
+	line.Run.Because = at.Arrival(cache.Start(s), margin)
 	line.Run.In = !line.Run.Because.Out()
 	line.Regime = NewRegime(s, p).Name()
 	if p.FixedPoint != nil {

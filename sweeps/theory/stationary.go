@@ -264,14 +264,14 @@ func (a *AtRest) neverDraws(start []float64) scope.Reason {
 }
 
 // Arrival returns the reason why runs from the logits start are not in the stationary state after burn-in: that
-// there is none, that their mean path is elsewhere, or that what a burn-in leaves of the way exceeds half of Var J.
-func (a *AtRest) Arrival(start []float64) scope.Reason {
-	n, margin := scope.Number{Because: a.Scope()}, math.Inf(1)
+// there is none, that their mean path is elsewhere, or that what a burn-in leaves of the way exceeds half of the margin of Var J.
+func (a *AtRest) Arrival(start []float64, margin Margin) scope.Reason {
+	n, about := scope.Number{Because: a.Scope()}, math.Inf(1)
 	if _, best := variances(StationaryKind(a.settings, a.prediction), a.prediction); best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
-		margin = *best
+		about = margin.About(*best)
 	}
 	a.InRun(&n, Params(a.settings, rom.Unit), start, scope.OfVariance)
-	return n.Judged(margin)
+	return n.JudgedWithin(about, margin.Called)
 }
 
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at

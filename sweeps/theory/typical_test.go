@@ -118,7 +118,7 @@ func askTypical(t *testing.T, document string) (x typical) {
 	}
 	s := spec.Points()[0].Settings
 	cache := NewCache()
-	p, path := cache.Line("typical", &s), cache.PathAt(&s, ComparedSteps(&s))
+	p, path := cache.Line("typical", &s, OwnSize), cache.PathAt(&s, ComparedSteps(&s))
 	d, _ := p.Linear()
 	x.adam = s.Optimizer.Kind == option.Adam
 	words := []string{fmt.Sprintf("%d arms, G %d, K %d, %s", len(s.Bandit.Arms), s.Estimator.GroupSize, s.Lag.Interval, s.Optimizer.Kind)}

@@ -63,7 +63,7 @@ type Parameter struct {
 	Value        float64
 	Lo, Hi       float64 // ±Inf or 0 where the curve does not bound it
 	Is           Dimension
-	Identifiable bool // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau; the curve is not flat
+	Identifiable bool // the interval is narrower than ×2, or than a quarter of the curve's range for start, plateau and level; of a flat curve the level alone
 }
 
 // outlier is the distance from a running median, in standard deviations of the noise,

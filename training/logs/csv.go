@@ -68,13 +68,7 @@ func tableOfNumbers(text string) []string {
 // step and the reward; "" if none is like one.
 func renamings(names []string) string {
 	var to []string
-	isStep := func(name string) bool {
-		words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
-		return slices.ContainsFunc(words, func(word string) bool {
-			return slices.Contains([]string{"it", "iter", "iteration", "step", "update", "batch", "epoch"}, strings.TrimSuffix(word, "s"))
-		})
-	}
-	if i := slices.IndexFunc(names, isStep); i >= 0 {
+	if i := slices.IndexFunc(names, likeStep); i >= 0 {
 		to = append(to, quote(names[i])+" to step")
 	}
 	if like := slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(likeReward(a), likeReward(b)) }); likeReward(like) > 0 {

@@ -74,7 +74,7 @@ func (e *Explorer) Answer(state State) (*Answer, error) {
 // predict returns the prediction of a cell, the last one from memory.
 func (e *Explorer) predict(c *cell) *theory.Prediction {
 	if e.last == nil || e.last.Cell != c.id {
-		e.last = e.cache.Line(c.id, c.settings)
+		e.last = e.cache.Line(c.id, c.settings, theory.OwnSize)
 	}
 	return e.last
 }
