@@ -145,7 +145,7 @@ func TestImplausible(t *testing.T) {
 		{column("grpo_loss/kl_divergence_mean", -0.003, -0.1, 2), nil, KLRef, "[-0.003 NaN 2]", "grpo_loss/kl_divergence_mean: 1 value outside of [0, ∞) left out, the first -0.1 at step 6."},
 		{column("clip_any", 0, 1.0000001, -1e-9), nil, ClipAny, "[0 1.0000001 -1e-09]", ""},
 		{column("frac_zero_std", 0.5, 0.25, 200), nil, FracZeroStd, "[0.5 0.25 NaN]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 200 at step 7."},
-		{column("frac_zero_std", 0.5, 1.5, 0.25), nil, FracZeroStd, "[0.5 NaN 0.25]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 1.5 at step 6."},
+		{column("frac_zero_std", 0.5, 1.5, 0.25), nil, "", "", "frac_zero_std: not believed, because shares are in [0, 1] and it is 1.5 at step 6; if it is in per cent, say --percent frac_zero_std."},
 		{column("Frac_Zero_Std", 0, 12.5, 0.5, 25), nil, "", "", "Frac_Zero_Std: not believed, because shares are in [0, 1] and it is 12.5 at step 6; if it is in per cent, say --percent Frac_Zero_Std."},
 		{column("frac_zero_std", 0, 12.5, 0.5, 25), []string{"FRAC_zero_std"}, FracZeroStd, "[0 0.125 0.005 0.25]", ""},
 		{column("frac_zero_std", 0, 0.5), []string{"len_clipped"}, FracZeroStd, "[0 0.5]", "--percent len_clipped: the log has no share of that name."},
