@@ -316,13 +316,17 @@ func TestUnknownKeys(t *testing.T) {
 }
 
 // A table of the same run that is pasted again with more columns gives its rows more values;
-// rows that differ are those of a resumed run.
+// rows that are written twice are one, and rows that differ are those of a resumed run.
 func TestPastedAgain(t *testing.T) {
 	const first = "|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n|3|0.8|0.3|\n\n"
 	l := readText(t, first+"|Step|reward|grad_norm|\n|-|-|-|\n|1|0.5|7|\n|2|0.75|8|\n")
 	norm, _ := l.Column(GradNorm)
 	if got := rowsOf(l) + fmt.Sprint(norm.Values); got != "[1 2 3] [0.5 0.75 0.8][7 8 NaN]" || len(l.Resumes)+len(l.Notes) > 0 {
 		t.Errorf("got %s, resumed from %v, notes %q", got, l.Resumes, l.Notes)
+	}
+	l = readText(t, "step,reward\n1,0.5\n2,0.75\n2,0.75\n3,0.8\n3,0.8\n")
+	if got := rowsOf(l); got != "[1 2 3] [0.5 0.75 0.8]" || len(l.Resumes)+len(l.Notes) > 0 {
+		t.Errorf("rows written twice: got %s, resumed from %v, notes %q", got, l.Resumes, l.Notes)
 	}
 	l = readText(t, first+"|Step|reward|kl|\n|-|-|-|\n|2|0.7|0.2|\n")
 	if got := rowsOf(l); got != "[1 2] [0.5 0.7]" || !slices.Equal(l.Resumes, []int{2}) {
