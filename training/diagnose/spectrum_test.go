@@ -145,6 +145,18 @@ func TestRewardLostSinceTheFall(t *testing.T) {
 	}
 }
 
+// A reward that falls steadily to the end has lost what it lost: its way down is no noise.
+func TestSteadyFallIsNoNoise(t *testing.T) {
+	l := logged(newRand(), 300)
+	for i := 150; i < 300; i++ {
+		l.Reward[i] -= 0.4 * float64(i-150) / 150
+		l.TrueReward[i] -= 0.4 * float64(i-150) / 150
+	}
+	if e := rewardLost(&l); math.Abs(e.Value-0.75) > 0.1 || e.Error > 0.2 { // from 0.3 to 0.7, and to 0.4 in the mean of the last quarter
+		t.Errorf("lost share %.3g ± %.2g, want about 0.75 ± 0.15", e.Value, e.Error)
+	}
+}
+
 // Groups without variance while the noise hides whether the reward still rises are not
 // observable: of two samples a group most have equal rewards in a healthy run.
 func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
