@@ -36,6 +36,28 @@ func TestPeriodogramAgainstTheSlowWay(t *testing.T) {
 	}
 }
 
+// An oscillation is said since it began, within a period, before the last half of the run and
+// in it, fast and slow, in a long run and beside noise.
+func TestOscillationSince(t *testing.T) {
+	for _, c := range []struct {
+		rows, begins int
+		period       float64
+		noise        float64
+	}{
+		{300, 0, 19, 0.03}, {300, 60, 19, 0.03}, {300, 60, 19, 0.15}, {300, 100, 5, 0.1}, {300, 120, 2.5, 0.03}, {600, 400, 25, 0.03},
+		{5000, 1500, 19, 0.1}, {5000, 1500, 400, 0.03}, {400, 0, 80, 0.03},
+	} {
+		l := logged(newRand(), c.rows)
+		for i := c.begins; i < c.rows; i++ {
+			l.Reward[i] += 0.3*math.Sin(2*math.Pi*float64(i-c.begins)/c.period) + c.noise*rand.New(rand.NewPCG(2, uint64(i))).NormFloat64()
+		}
+		e := rewardRinging(&l) // a row is ten steps
+		if e.Says != DynamicalInstability || math.Abs(float64(e.Since-10*c.begins)) > 10*max(c.period, 5) {
+			t.Errorf("%+v: %s since %d, want about %d", c, e.Says, e.Since, 10*c.begins)
+		}
+	}
+}
+
 // A regular oscillation is there, or not observable where the last half does not hold
 // enough of it or the noise hides it; never absent. Amplitude 0.4, period 40 rows.
 func TestOscillationIsNotAbsent(t *testing.T) {
