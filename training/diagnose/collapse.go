@@ -132,7 +132,8 @@ func rewardLost(t *Trace) Evidence {
 	if loss <= error {
 		return measured(name, DynamicalInstability, 0, 0, AtLeast, 0.5, 0)
 	}
-	since := r.onset(0, AtMost, batches[top]-loss/2)
+	height := top * len(x) / lostBatches
+	since := int(r.at[height+change.Onset(len(x)-height, func(i int) float64 { return batches[top] - loss/2 - x[height+i] })])
 	if change.Kept(t.Steps, t.TrueReward, since) {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}

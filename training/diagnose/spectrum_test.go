@@ -167,6 +167,27 @@ func TestRewardLostSinceTheFall(t *testing.T) {
 	}
 }
 
+// Of a slow rise the low rows before it are no loss: it is lost since the fall after the height,
+// where the true reward, which goes on rising, says that the data became harder.
+func TestRewardLostAfterASlowRise(t *testing.T) {
+	l := logged(newRand(), 300)
+	for i := range l.Steps {
+		rise := 0.3 + 0.4*(1-math.Exp(-float64(i)/200))
+		l.TrueReward[i] += rise - l.TrueReward[i] // where there is one
+		l.Reward[i] = rise + 0.03*math.Sin(float64(7*i*i))
+		if i >= 200 {
+			l.Reward[i] -= 0.2
+		}
+	}
+	if e := rewardLost(&l); e.Observable != Undefined {
+		t.Errorf("the true reward rises on: %+v, want undefined", e)
+	}
+	l.TrueReward = nil
+	if e := rewardLost(&l); e.Says != DynamicalInstability || math.Abs(float64(e.Since-2000)) > 50 {
+		t.Errorf("got %s since %d, want a sign since about 2000", e.Says, e.Since)
+	}
+}
+
 // A reward that falls steadily to the end has lost what it lost: its way down is no noise.
 func TestSteadyFallIsNoNoise(t *testing.T) {
 	l := logged(newRand(), 300)
