@@ -94,6 +94,7 @@ type watcher struct {
 	stdout, stderr io.Writer
 	log            *logs.Follower
 
+	seen      *logs.Log              // what was read last; nil: nothing
 	rows      int                    // rows read last
 	last      row                    // the last of them
 	look      int                    // rows of the next diagnosis
@@ -197,7 +198,7 @@ func (w *watcher) state() string {
 
 // restart forgets what was read.
 func (w *watcher) restart() {
-	w.rows, w.last, w.look = 0, row{index: -1}, firstLook
+	w.seen, w.rows, w.last, w.look = nil, 0, row{index: -1}, firstLook
 	w.present, w.suspected = make(map[diagnose.Mode]bool), make(map[diagnose.Mode]int)
 	w.stands, w.stating = make(map[statement]int), nil
 }
@@ -231,7 +232,7 @@ func (w *watcher) read() (found bool, err error) {
 	}
 	if len(l.Steps) < w.rows || !w.last.in(l) {
 		w.said = ""
-		w.say("%s: the %s read before are no longer in it: read anew", w.path, logs.CountWords(w.rows, "row"))
+		w.say("%s: %s: read anew", w.path, w.parted(l))
 		w.restart()
 	}
 	return w.judge(l)
@@ -252,8 +253,21 @@ func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 			w.look = nextLook(w.look)
 		}
 	}
-	w.last = lastRow(l.Prefix(w.rows))
+	w.seen = l.Prefix(w.rows)
+	w.last = lastRow(w.seen)
 	return found, nil
+}
+
+// parted says why rows that were read are not those of a log: the run was resumed from a step
+// before which they are, or they are others.
+func (w *watcher) parted(l *logs.Log) string {
+	for _, step := range l.Resumes {
+		n, _ := slices.BinarySearch(w.seen.Steps, step)
+		if n > 0 && n < w.rows && !slices.Contains(w.seen.Resumes, step) && lastRow(w.seen.Prefix(n)).in(l) {
+			return fmt.Sprintf("the run was resumed from step %d", step)
+		}
+	}
+	return fmt.Sprintf("the %s read before are no longer in it", logs.CountWords(w.rows, "row"))
 }
 
 // check prints what the log states that has not been told, of the rows after from, in the

@@ -284,6 +284,8 @@ func TestWatchDisturbed(t *testing.T) {
 	if strings.Contains(stderr.String(), "anew") {
 		t.Errorf("a file with the same rows is said to be another: %q", &stderr)
 	}
+	appendTo(strings.ReplaceAll(lines(60, 62), `"kl":0.001`, `"kl":0.002`))
+	look("resumed from row 61", 17, "log.jsonl: the run was resumed from step 610: read anew")
 	must(os.Remove("log.jsonl"))
 	must(os.Mkdir("log.jsonl", 0o755))
 	for steps := 20; steps <= 40; steps += 10 {

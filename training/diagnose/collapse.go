@@ -99,8 +99,8 @@ const lostBatches = 2 * minLate
 // fixed point by less than its distance from it, and so loses less than half of its
 // largest rise when it settles.
 //
-// The error is that of batch means, by the noise of rows or of neighbouring batches,
-// whichever is larger, so that the highest of all batches is chosen by chance with
+// The error is that of batch means, by the noise of rows or of three neighbouring batches
+// about their line, whichever is larger, so that the highest of all batches is chosen by chance with
 // probability change.FalseAlarm. A loss within the error is none. It is Undefined for
 // Expectations, which need no such sign, if the highest is the start, and if the true reward
 // does not fall with it: then the data may have become harder.
@@ -114,16 +114,15 @@ func rewardLost(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	x := r.columns[0]
-	batches, steps := change.Batches(x, lostBatches), make([]float64, lostBatches-1)
-	for i := range steps {
-		steps[i] = math.Abs(batches[i+1] - batches[i])
+	batches, bends := change.Batches(x, lostBatches), make([]float64, lostBatches-2)
+	for i := range bends {
+		bends[i] = math.Abs(batches[i] - 2*batches[i+1] + batches[i+2])
 	}
-	slices.Sort(steps)
 	top := slices.Index(batches, slices.Max(batches))
 	after := batches[min(max(lostBatches*3/4, top+1), lostBatches-1):] // a rise within the last quarter is no loss
 	end := change.Mean(after)
 	bottom := min(batches[0], end)
-	between := steps[len(steps)/2] / distuv.UnitNormal.Quantile(0.75) / math.Sqrt2
+	between := change.Median(bends) / distuv.UnitNormal.Quantile(0.75) / math.Sqrt(6)
 	noise := max(between, change.Noise(x)/math.Sqrt(float64(len(x)/lostBatches)))
 	error := distuv.UnitNormal.Quantile(1-change.FalseAlarm/lostBatches) * noise * math.Sqrt(1+1/float64(len(after)))
 	rise, loss := batches[top]-bottom, batches[top]-end
@@ -133,7 +132,8 @@ func rewardLost(t *Trace) Evidence {
 	if loss <= error {
 		return measured(name, DynamicalInstability, 0, 0, AtLeast, 0.5, 0)
 	}
-	since := r.onset(0, AtMost, batches[top]-loss/2)
+	height := top * len(x) / lostBatches
+	since := int(r.at[height+change.Onset(len(x)-height, func(i int) float64 { return batches[top] - loss/2 - x[height+i] })])
 	if change.Kept(t.Steps, t.TrueReward, since) {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"grposim/training/change"
 )
 
@@ -91,12 +93,15 @@ func (r *run) reaches(x float64) int {
 
 // slope returns the increment of the second column over that of the first between two
 // means, over the given numbers of rows, with its error by the deviations of the late
-// values; found is false if the increment of the first is within its noise. Columns are
+// values from their line, since a reward that goes on moving is no noise; found is false if the increment of the first is within its noise. Columns are
 // those of betweenEvaluations: neighbours of the second share an evaluation, so the error
 // of its mean is √2 times that of independent values.
 func (r *run) slope(from, to []float64, rowsFrom, rowsTo int) (slope, wide float64, found bool) {
+	late := float64(len(r.at) - r.late)
 	noise := func(column int) float64 {
-		return standardErrors * deviation(r.columns[column][r.late:]) * math.Sqrt(1/float64(rowsFrom)+1/float64(rowsTo))
+		rest := change.Detrended(r.at[r.late:], r.columns[column][r.late:])
+		errors := distuv.StudentsT{Sigma: 1, Nu: late - 2}.Quantile(1 - change.FalseAlarm)
+		return errors * math.Sqrt(dot(rest, rest)/(late-2)*(1/float64(rowsFrom)+1/float64(rowsTo)))
 	}
 	run := to[0] - from[0]
 	slope = (to[1] - from[1]) / run
@@ -187,10 +192,11 @@ func (t *Trace) fewEvaluations() string {
 	}
 	truth, n := course(t.TrueReward)
 	reward, rewards := course(t.Reward)
+	r, _ := t.rows(t.betweenEvaluations())
 	if t.Origin != Samples || n < 2 || rewards < 2 {
 		return ""
 	}
-	text := fmt.Sprintf("%d evaluations, in which the true reward goes %s while the reward goes %s, are too few: %d in the last half of the run are needed", n, truth, reward, minLate)
+	text := fmt.Sprintf("%d evaluations, in which the true reward goes %s while the reward goes %s, are too few: %d with rewards since the one before are needed in their last half, which has %d", n, truth, reward, minLate, len(r.at)-r.late)
 	switch every := (slices.Max(t.Steps) - t.Steps[0]) / firstShare; {
 	case rewards < firstShare: // no evaluation would have a reward before it
 		return text

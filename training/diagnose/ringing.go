@@ -51,22 +51,23 @@ func rewardRinging(t *Trace) Evidence {
 		return sampledRinging(&r, name)
 	}
 	early := extent(r.columns[0][:r.late]) / 2
-	return observed(name, DynamicalInstability, sinusoidAmplitude(&r)/early, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
+	rings := lateSinusoid(&r)
+	return observed(name, DynamicalInstability, rings.amplitude/early, AtLeast, minAmplitudeRatio, rings.since(&r))
 }
 
-// sinusoidAmplitude returns the amplitude of the best sinusoid in the last half of
-// the first column, 0 if the sinusoid does not count (see rewardRinging).
-func sinusoidAmplitude(r *run) float64 {
+// lateSinusoid returns the best sinusoid in the last half of the first column, nothing
+// if the sinusoid does not count (see rewardRinging).
+func lateSinusoid(r *run) (o oscillation) {
 	x := r.columns[0]
 	late, n := newPeriodogram(r.at[r.late:], x[r.late:]), float64(len(x)-r.late)
 	if !(math.Sqrt(late.total/n) > roundOff*largest(x)) {
-		return 0
+		return o
 	}
 	found := late.best(minCycles, n/2)
 	if !(found.explained/late.total > chanceShare(found.trials, n)) {
-		return 0
+		return o
 	}
-	return late.amplitude(found)
+	return late.oscillation(found)
 }
 
 // largest returns the largest absolute value.

@@ -86,6 +86,7 @@ func TestSigns(t *testing.T) {
 		{"the gradient grows, the reward too", func(l *Trace, i int) {
 			l.Reward[i] = 0.1 + 0.05*float64(i)/200
 			late(i, func() { l.GradientNorm[i] *= 8; l.Reward[i] += 0.02 * float64(i-80) })
+			l.TrueReward[i] += l.Reward[i] - l.TrueReward[i] // where there is one
 		}, None},
 		{"one arm within a lag", func(l *Trace, i int) {
 			late(i, func() { l.Entropy[i] = 0.01 })
@@ -95,6 +96,7 @@ func TestSigns(t *testing.T) {
 		}, DynamicalInstability},
 		{"one arm step by step", func(l *Trace, i int) { late(i, func() { l.Entropy[i] = 0.01 }) }, PolicyConcentration},
 		{"evaluation falls", func(l *Trace, i int) { l.TrueReward[i] = 1 - l.TrueReward[i] }, RewardHacking},
+		{"evaluation turns and falls steadily", func(l *Trace, i int) { l.TrueReward[i] -= 0.003 * float64(max(0, i-80)) }, RewardHacking},
 		{"no variance", func(l *Trace, i int) { late(i, func() { l.ZeroVariance[i] += 0.7 }) }, AdvantageDegeneracy},
 	} {
 		run := logged(newRand(), 200)
@@ -163,7 +165,7 @@ func TestNotObservable(t *testing.T) {
 					l.TrueReward[i] = 0.5 - 0.2*float64(i)/198
 				}
 			}
-		}, RewardHacking, "12 evaluations, in which the true reward goes from 0.482 to 0.318 while the reward goes from 0.325 to 0.474, are too few: 8 in the last half of the run are needed, so evaluate every 99 steps", nil},
+		}, RewardHacking, "12 evaluations, in which the true reward goes from 0.482 to 0.318 while the reward goes from 0.325 to 0.474, are too few: 8 with rewards since the one before are needed in their last half, which has 6, so evaluate every 99 steps", nil},
 		{"short", func(l *Trace) { *l = l.Prefix(12) }, DynamicalInstability, "fewer than 8 values", nil},
 	} {
 		run := logged(newRand(), 200)

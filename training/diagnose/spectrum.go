@@ -20,26 +20,26 @@ import (
 // rows adds to that, at least the error of its mean.
 func sampledRinging(r *run, name string) Evidence {
 	x := r.columns[0]
-	first, since := x[:r.late], int(r.at[r.late])
+	first := x[:r.late]
 	early, rows := extent(first)/2, float64(max(2, len(first)))
-	say := func(amplitude, wide float64) Evidence {
-		return measured(name, DynamicalInstability, amplitude/early, wide, AtLeast, minAmplitudeRatio, since)
+	say := func(o oscillation, wide float64) Evidence {
+		return measured(name, DynamicalInstability, o.amplitude/early, wide, AtLeast, minAmplitudeRatio, o.since(r))
 	}
 	late := newPeriodogram(r.at[r.late:], x[r.late:])
 	if !(math.Sqrt(late.total/float64(len(late.y))) > roundOff*largest(x)) {
-		return say(0, 0)
+		return say(oscillation{}, 0)
 	}
 	regular, top := late.fast()
 	coarse := late.coarse()
-	if regular == 0 {
+	if regular.amplitude == 0 {
 		regular = slowRinging(newPeriodogram(r.at, x).coarse(), coarse)
 	}
 	noise := change.Noise(first)
 	curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
-	if ratio := regular / early; ratio >= minAmplitudeRatio {
+	if ratio := regular.amplitude / early; ratio >= minAmplitudeRatio {
 		return say(regular, 0)
-	} else if regular > 0 {
-		return say(regular, regular/curve-ratio)
+	} else if regular.amplitude > 0 {
+		return say(regular, regular.amplitude/curve-ratio)
 	}
 	slow := coarse.best(cycleStep, minCycles-cycleStep)
 	hidden, bends := max(top, coarse.amplitude(slow)), coarse.closer(slow)
@@ -49,25 +49,66 @@ func sampledRinging(r *run, name string) Evidence {
 		flat = flat.coarse()
 		hidden = max(hidden, flat.amplitude(flat.best(cycleStep, minCycles-cycleStep)))
 	}
-	e := say(0, hidden/curve)
+	e := say(oscillation{}, hidden/curve)
 	if slow.explained > coarse.total/2 && bends {
 		e.hidden = fmt.Sprintf("the reward may oscillate: the last half of the run has %.2g cycles of it, and fewer than %d are not told from noise", slow.cycles, minCycles)
 	}
 	return e
 }
 
-// slowRinging returns the amplitude in the last half of the run of an oscillation with
-// minCycles up to twice as many cycles in the whole run, 0 if there is none.
-func slowRinging(whole, late *periodogram) float64 {
+// slowRinging returns the oscillation with minCycles up to twice as many cycles in the whole
+// run, with its amplitude in the last half; nothing if there is none.
+func slowRinging(whole, late *periodogram) (o oscillation) {
 	found := whole.best(minCycles, 2*minCycles)
 	if !whole.counts(found) {
-		return 0
+		return o
 	}
 	cycles := found.cycles * late.span() / whole.span()
 	if there := late.best(cycles, cycles); there.explained > late.total/2 && late.closer(there) {
-		return late.amplitude(there)
+		return late.oscillation(there)
 	}
-	return 0
+	return o
+}
+
+// oscillation is a regular oscillation of the first column of a run; without amplitude there
+// is none.
+type oscillation struct{ amplitude, period float64 } // period: in steps
+
+// oscillation is that of a sinusoid.
+func (p *periodogram) oscillation(s sinusoid) oscillation {
+	return oscillation{p.amplitude(s), p.span() / s.cycles}
+}
+
+// blocksOfPeriod is the number of blocks of rows in a period up to which neighbours are averaged
+// to find since when there is an oscillation: a sixteenth of a period is as sharp as that needs.
+const blocksOfPeriod = 16
+
+// since returns the step since which there is an oscillation: its amplitude in minCycles
+// periods about a step is at least half of what it is late in the run, for good
+// (change.Onset). It is that of the last half if there is none.
+func (o oscillation) since(r *run) int {
+	if o.amplitude == 0 {
+		return int(r.at[r.late])
+	}
+	p := newPeriodogram(r.at, r.columns[0])
+	for o.period*float64(len(p.at)) > blocksOfPeriod*p.span() {
+		p = p.halved()
+	}
+	from, to := 0, 0 // rows about a step
+	return int(p.at[change.Onset(len(p.at), func(i int) float64 {
+		for p.at[from] < p.at[i]-minCycles/2*o.period {
+			from++
+		}
+		for to < len(p.at) && p.at[to] <= p.at[i]+minCycles/2*o.period {
+			to++
+		}
+		if to-from <= minCycles { // a line and a sinusoid fit them
+			return 0
+		}
+		part := newPeriodogram(p.at[from:to], p.raw[from:to])
+		cycles := part.span() / o.period
+		return part.amplitude(part.best(cycles, cycles)) - o.amplitude/2
+	})])
 }
 
 // mostRows is the largest number of rows of a periodogram, whose time grows with the
@@ -125,9 +166,9 @@ func (p *periodogram) amplitude(s sinusoid) float64 {
 	return math.Sqrt(2 * s.explained / float64(len(p.y)))
 }
 
-// fast returns the amplitudes of the best sinusoids of minCycles or more: regular is 0
-// unless one counts.
-func (p *periodogram) fast() (regular, largest float64) {
+// fast returns the largest amplitude of the best sinusoids of minCycles or more, and the
+// largest oscillation among those that count.
+func (p *periodogram) fast() (regular oscillation, largest float64) {
 	averaged := false
 	for {
 		n := float64(len(p.y))
@@ -140,10 +181,9 @@ func (p *periodogram) fast() (regular, largest float64) {
 			to = float64(len(part.y)) / 4
 		}
 		found := part.best(from, to)
-		amplitude := part.amplitude(found)
-		largest = max(largest, amplitude)
-		if part.counts(found) {
-			regular = max(regular, amplitude)
+		largest = max(largest, part.amplitude(found))
+		if o := part.oscillation(found); o.amplitude > regular.amplitude && part.counts(found) {
+			regular = o
 		}
 		if part == p {
 			return regular, largest

@@ -36,6 +36,28 @@ func TestPeriodogramAgainstTheSlowWay(t *testing.T) {
 	}
 }
 
+// An oscillation is said since it began, within a period, before the last half of the run and
+// in it, fast and slow, in a long run and beside noise.
+func TestOscillationSince(t *testing.T) {
+	for _, c := range []struct {
+		rows, begins int
+		period       float64
+		noise        float64
+	}{
+		{300, 0, 19, 0.03}, {300, 60, 19, 0.03}, {300, 60, 19, 0.15}, {300, 100, 5, 0.1}, {300, 120, 2.5, 0.03}, {600, 400, 25, 0.03},
+		{5000, 1500, 19, 0.1}, {5000, 1500, 400, 0.03}, {400, 0, 80, 0.03},
+	} {
+		l := logged(newRand(), c.rows)
+		for i := c.begins; i < c.rows; i++ {
+			l.Reward[i] += 0.3*math.Sin(2*math.Pi*float64(i-c.begins)/c.period) + c.noise*rand.New(rand.NewPCG(2, uint64(i))).NormFloat64()
+		}
+		e := rewardRinging(&l) // a row is ten steps
+		if e.Says != DynamicalInstability || math.Abs(float64(e.Since-10*c.begins)) > 10*max(c.period, 5) {
+			t.Errorf("%+v: %s since %d, want about %d", c, e.Says, e.Since, 10*c.begins)
+		}
+	}
+}
+
 // A regular oscillation is there, or not observable where the last half does not hold
 // enough of it or the noise hides it; never absent. Amplitude 0.4, period 40 rows.
 func TestOscillationIsNotAbsent(t *testing.T) {
@@ -142,6 +164,39 @@ func TestRewardLostSinceTheFall(t *testing.T) {
 	}
 	if e := rewardLost(&l); e.Observable != Undefined {
 		t.Errorf("the true reward rises when the reward falls: %+v, want undefined", e)
+	}
+}
+
+// Of a slow rise the low rows before it are no loss: it is lost since the fall after the height,
+// where the true reward, which goes on rising, says that the data became harder.
+func TestRewardLostAfterASlowRise(t *testing.T) {
+	l := logged(newRand(), 300)
+	for i := range l.Steps {
+		rise := 0.3 + 0.4*(1-math.Exp(-float64(i)/200))
+		l.TrueReward[i] += rise - l.TrueReward[i] // where there is one
+		l.Reward[i] = rise + 0.03*math.Sin(float64(7*i*i))
+		if i >= 200 {
+			l.Reward[i] -= 0.2
+		}
+	}
+	if e := rewardLost(&l); e.Observable != Undefined {
+		t.Errorf("the true reward rises on: %+v, want undefined", e)
+	}
+	l.TrueReward = nil
+	if e := rewardLost(&l); e.Says != DynamicalInstability || math.Abs(float64(e.Since-2000)) > 50 {
+		t.Errorf("got %s since %d, want a sign since about 2000", e.Says, e.Since)
+	}
+}
+
+// A reward that falls steadily to the end has lost what it lost: its way down is no noise.
+func TestSteadyFallIsNoNoise(t *testing.T) {
+	l := logged(newRand(), 300)
+	for i := 150; i < 300; i++ {
+		l.Reward[i] -= 0.4 * float64(i-150) / 150
+		l.TrueReward[i] -= 0.4 * float64(i-150) / 150
+	}
+	if e := rewardLost(&l); math.Abs(e.Value-0.75) > 0.1 || e.Error > 0.2 { // from 0.3 to 0.7, and to 0.4 in the mean of the last quarter
+		t.Errorf("lost share %.3g ± %.2g, want about 0.75 ± 0.15", e.Value, e.Error)
 	}
 }
 

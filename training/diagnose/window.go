@@ -33,7 +33,7 @@ type run struct {
 }
 
 // rows returns the rows of a trace in which all the columns given have a number and
-// the step exceeds that of the row before.
+// the step exceeds that of the row before; those of one that is too short too.
 func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	for _, c := range columns {
 		if !slices.ContainsFunc(c, isNumber) {
@@ -57,7 +57,7 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	}
 	r.late = r.half()
 	if len(r.at)-r.late < minLate {
-		return run{}, TooShort
+		return r, TooShort
 	}
 	if first, end := float64(t.Steps[0]), float64(slices.Max(t.Steps)); t.Origin == Samples && r.at[len(r.at)-1] < end-(end-first)/endShare {
 		return run{}, Ended

@@ -95,6 +95,11 @@ func TestOf(t *testing.T) {
 		"KL in single rows":                {table(50, healthy(columns{logs.KLRef: {0.1, nan, 0.1, nan, 0.1}})), "", ""},
 		"KL from a step on":                {table(50, healthy(columns{logs.KLRef: from(30, 0.1, nan)})), "remark numerical-failure@310", "kl_ref is NaN or infinite since step 310 to the end (20 of 50 rows), beside updates that are numbers"},
 		"KL where nothing else tells":      {table(50, columns{logs.Reward: {0.1, 0.2}, logs.KLRef: from(9, 0.1, nan)}), "failure numerical-failure@100", ""},
+		"a NaN reward beside KL":           {table(50, columns{logs.Reward: {0.1, 0.2, nan, 0.2}, logs.KLRef: {0.1}}), "remark numerical-failure@30", "reward is NaN or infinite at step 30 (1 of 50 rows)"},
+		"most rewards NaN beside entropy":  {table(5, columns{logs.Reward: {nan, nan, nan, 0.2, 0.3}, logs.Entropy: {0.5}}), "remark numerical-failure@10", "in 3 of 5 rows, first at step 10: those updates are skipped, or their values are missing"},
+		"a NaN KL that passes":             {table(50, columns{logs.Reward: {0.1, 0.2}, logs.KLRef: {0.1, nan, 0.1}}), "remark numerical-failure@20", "kl_ref is NaN or infinite at step 20 (1 of 50 rows)"},
+		"NaN at the end as before":         {table(5, columns{logs.Reward: {0.1, 0.2, nan, 0.2, nan}, logs.KLRef: {0.1}}), "remark numerical-failure@30", "in 2 of 5 rows"},
+		"NaN at the end for longer":        {table(6, columns{logs.Reward: {0.1, 0.2, nan, 0.2, nan}, logs.KLRef: {0.1}}), "failure numerical-failure@50", "since step 50 to the end (2 of 6 rows): the run is lost since then; so it was in 1 row before that, first at step 30"},
 		"NaN is the word for missing":      {table(50, healthy(columns{logs.LR: {1e-6, nan, 1e-6}, logs.GradNorm: {0.3, nan, 0.3}})), "", ""},
 		"rows of two loggers":              {table(4, columns{logs.Reward: {0.1, nan, 0.2, nan}, logs.GradNorm: {nan, 0.3, nan, 0.3}}), "", ""},
 		"a NaN reward without an update":   {table(4, columns{logs.Reward: {0.1, nan}, logs.GradNorm: {0.3, nan}, logs.LenMean: {9}}), "failure numerical-failure@20", "reward and grad_norm"},
@@ -408,6 +413,30 @@ func TestHealthyRuns(t *testing.T) {
 		// That a quarter of the groups are equal, or that a row has a KL of 1, is a fact.
 		if kind != NoSignal && kind != KLBlowUp && n > runs/50 {
 			t.Errorf("%d of %d healthy runs have a finding %s, want at most one of fifty", n, runs, kind)
+		}
+	}
+}
+
+// A level that grows steadily is said to change since it began to grow, and one that jumps since
+// it jumped, within a twentieth of the rows.
+func TestGrowthSince(t *testing.T) {
+	const rows = 300
+	for _, begins := range []int{80, 120, 150, 200} {
+		for name, grown := range map[string]func(row int) float64{
+			"steadily": func(row int) float64 { return math.Exp(float64(row) / 50) },
+			"at once":  func(int) float64 { return 4 },
+		} {
+			rng := rand.New(rand.NewPCG(7, uint64(begins)))
+			entropy := make([]float64, rows)
+			for i := range entropy {
+				if entropy[i] = 0.4 + 0.04*rng.NormFloat64(); i >= begins {
+					entropy[i] *= grown(i - begins)
+				}
+			}
+			all := Of(table(rows, columns{logs.Entropy: entropy}))
+			if len(all) != 1 || all[0].Kind != EntropyGrowth || math.Abs(float64(all[0].Since-10*(begins+1))) > 10*rows/20 {
+				t.Errorf("grows %s since step %d: %+v", name, 10*(begins+1), all)
+			}
 		}
 	}
 }

@@ -188,8 +188,8 @@ type move struct {
 //
 // Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of
 // the other's; of fewer than ten, all. Of one level they do by chance in one case of (2n
-// choose n), n values each, and then not by a factor of e. The step is that since which
-// values are nearer to the second level, in logarithms, by Page's cumulative sum.
+// choose n), n values each, and then not by a factor of e. The step is that at which the change
+// begins (begins).
 func (s series) factorChange() (m move, found bool) {
 	n := len(s.values) / 4
 	if len(s.values) < 16 {
@@ -207,14 +207,28 @@ func (s series) factorChange() (m move, found bool) {
 	if !m.large() || low[n-1-n/10] >= high[n/10] {
 		return s.lateChange()
 	}
-	limit := math.Sqrt(m.from) * math.Sqrt(m.to)
-	m.since = s.steps[change.Onset(len(s.values), func(i int) float64 {
-		if (s.values[i] >= limit) == (m.to > m.from) {
-			return 1
-		}
-		return -1
-	})]
+	m.since = s.steps[m.begins(s.values)]
 	return m, true
+}
+
+// begins returns the row at which a move from one level to another begins: that since which
+// values are nearer to the second level, in logarithms, by Page's cumulative sum; or if values
+// leave the first level gradually, the bend before it (bend). Of a line from the first level to the
+// middle the mean is a quarter of the way from one level to the other, of a change at once 0.
+func (m move) begins(values []float64) int {
+	way := make([]float64, len(values)) // share of the way that is made, negative since bend finds falls
+	from, to := math.Log(m.from), math.Log(m.to)
+	for i, x := range values {
+		way[i] = max(min((math.Log(x)-from)/(from-to), 0), -1)
+	}
+	sudden := change.Onset(len(way), func(i int) float64 { return -0.5 - way[i] })
+	if sudden < 3 {
+		return sudden
+	}
+	if first := bend(way[:sudden]); change.Mean(way[first:sudden]) <= -1./8 {
+		return first
+	}
+	return sudden
 }
 
 // lateChange returns a change of that size near the end of a series.

@@ -12,9 +12,12 @@ import (
 // numericalFailure finds updates that are not numbers.
 //
 // An update is lost if its gradient norm, its loss or its reward is NaN or infinite. Where
-// neither gradient norm nor loss is recorded, KL and entropy speak for it. Beside a finite
+// neither gradient norm nor loss is recorded, KL and entropy speak for it, and what passes is
+// no failure: values that are missing look so too. Beside a finite
 // gradient norm or loss they do not: what is NaN has not reached the update, and a
 // column that is NaN throughout is not computed, as the KL of a run without a penalty.
+// Losses after the last number are a failure if they are more in a row than were lost
+// before and passed.
 //
 // Tables of some tools have NaN where nothing was recorded. A file does if a learning rate or
 // a length is NaN, which no failure makes so, or a reward beside a finite gradient norm: none
@@ -43,6 +46,9 @@ func numericalFailure(l *logs.Log) []Finding {
 	var rows []int  // those in which it is known whether the update is a number
 	var lost []bool // by row of rows
 	var steps []int // of rows
+	_, norm := l.Column(logs.GradNorm)
+	_, loss := l.Column(logs.Loss)
+	recorded := norm || loss
 	for row, step := range l.Steps {
 		finite := slices.ContainsFunc(l.Columns, func(c logs.Column) bool { return !math.IsNaN(c.Values[row]) })
 		update := !math.IsNaN(value(l, logs.GradNorm, row)) || !math.IsNaN(value(l, logs.Loss, row))
@@ -55,7 +61,8 @@ func numericalFailure(l *logs.Log) []Finding {
 		if c, has := l.Column(logs.Reward); has && isBroken(c, row) && !math.IsNaN(value(l, logs.GradNorm, row)) {
 			return nil // NaN is this file's word for what is missing
 		}
-		if bad && finite || update {
+		number := !recorded && slices.ContainsFunc(broken, func(c logs.Column) bool { return !math.IsNaN(c.Values[row]) })
+		if bad && finite || update || number {
 			rows, lost, steps = append(rows, row), append(lost, bad), append(steps, step)
 		}
 	}
@@ -63,9 +70,11 @@ func numericalFailure(l *logs.Log) []Finding {
 	if in.total == 0 {
 		return notReached(l, broken)
 	}
-	end := len(lost) // the first row from which every update is lost
-	for end > 0 && lost[end-1] {
-		end--
+	end, passed := 0, 0 // the first row from which every update is lost, and the largest number of rows that were lost at a time before
+	for i := range lost {
+		if !lost[i] {
+			passed, end = max(passed, i-end), i+1
+		}
 	}
 	name := func(from int) string {
 		var keys []string
@@ -93,9 +102,12 @@ func numericalFailure(l *logs.Log) []Finding {
 	case in.always():
 		f.Stops = true
 		f.Text = fmt.Sprintf("%s %s: every update is skipped or destroys the weights, nothing is trained", name(0), in.text())
-	case end < len(lost):
+	case len(lost)-end > passed:
 		f.Since, f.Stops = steps[end], true
 		f.Text = fmt.Sprintf("%s since step %d to the end (%d of %d rows): the run is lost since then%s", name(end), steps[end], len(lost)-end, len(lost), before())
+	case !recorded:
+		f.Level = Remark
+		f.Text = fmt.Sprintf("%s %s: those updates are skipped, or their values are missing", name(0), in.text())
 	case 2*in.total >= len(lost):
 		f.Text = fmt.Sprintf("%s %s: most updates are skipped", name(0), in.text())
 	default:

@@ -393,18 +393,15 @@ func (a *assembly) table(of part) Table {
 			continue
 		}
 		step := int(x)
-		if n := len(at); n > 0 && at[n-1] == step && !a.overlap(sources, kept[n-1], row) {
-			a.merge(sources, kept[n-1], row)
-			continue
-		}
-		if i, has := slices.BinarySearch(at, step); has && i+1 < len(at) && a.overlap(sources, kept[i], row) && a.agrees(sources, kept[i], row) { // pasted again
+		// A step is written in parts, or a row again.
+		if i, has := slices.BinarySearch(at, step); has && a.agrees(sources, kept[i], row) && (i+1 == len(at) || a.overlap(sources, kept[i], row)) {
 			a.merge(sources, kept[i], row)
 			continue
 		}
 		if n := len(at); n > 0 && at[n-1] > step {
 			back++
 		}
-		if n := len(at); of == training && n > 0 && at[n-1] >= step && !(at[n-1] == step && a.repeats(sources, kept[n-1], row)) {
+		if n := len(at); of == training && n > 0 && at[n-1] >= step {
 			a.resumed(step)
 		}
 		for n := len(at); n > 0 && at[n-1] >= step; n-- {
@@ -456,12 +453,6 @@ func (s source) value(row int) float64 {
 		return 1 - x
 	}
 	return x
-}
-
-// repeats reports whether a row says nothing that one before it does not, as where every
-// process of a trainer prints it.
-func (a *assembly) repeats(sources []source, before, row int) bool {
-	return !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) && s.of.at(row) != s.of.at(before) })
 }
 
 // agrees reports whether two rows have no series with two values.

@@ -8,8 +8,9 @@ import (
 )
 
 // believe takes the values out of a column that its quantity cannot have, and says so. A
-// share in per cent, of which most values are above 1, is not believed at all unless the
-// user says that it is one: its values below 1 would be read a hundred times too large.
+// share that may be in per cent, of which values are above 1 and none above 100 or below 0, is
+// not believed at all unless the user says that it is one: its values below 1 would be read a
+// hundred times too large.
 func (a *assembly) believe(c *Column, steps []int) {
 	within := c.Quantity.definition().within
 	rounding := 1e-6 // of sums of float32
@@ -28,15 +29,10 @@ func (a *assembly) believe(c *Column, steps []int) {
 		a.note("%s is nowhere above 0: read as a loss, the entropy with the opposite sign.", c.Key)
 	}
 	var wrong []int
-	above, fits := 0, true
+	fits := true // per cent
 	for i, x := range c.Values {
 		if x < within.lo-rounding || x > within.hi+rounding {
 			wrong = append(wrong, i)
-		}
-		if x > 1 {
-			above++
-		} else if x != 0 && !math.IsNaN(x) {
-			above--
 		}
 		fits = fits && !(x < 0 || x > 100)
 	}
@@ -45,7 +41,7 @@ func (a *assembly) believe(c *Column, steps []int) {
 	}
 	first := wrong[0]
 	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key, CountWords(len(wrong), "value"), within, c.Values[first], steps[first])
-	if within == share && fits && above > 0 {
+	if within == share && fits {
 		wrong = wrong[:0]
 		for i := range c.Values {
 			wrong = append(wrong, i)

@@ -145,7 +145,7 @@ func TestImplausible(t *testing.T) {
 		{column("grpo_loss/kl_divergence_mean", -0.003, -0.1, 2), nil, KLRef, "[-0.003 NaN 2]", "grpo_loss/kl_divergence_mean: 1 value outside of [0, ∞) left out, the first -0.1 at step 6."},
 		{column("clip_any", 0, 1.0000001, -1e-9), nil, ClipAny, "[0 1.0000001 -1e-09]", ""},
 		{column("frac_zero_std", 0.5, 0.25, 200), nil, FracZeroStd, "[0.5 0.25 NaN]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 200 at step 7."},
-		{column("frac_zero_std", 0.5, 1.5, 0.25), nil, FracZeroStd, "[0.5 NaN 0.25]", "frac_zero_std: 1 value outside of [0, 1] left out, the first 1.5 at step 6."},
+		{column("frac_zero_std", 0.5, 1.5, 0.25), nil, "", "", "frac_zero_std: not believed, because shares are in [0, 1] and it is 1.5 at step 6; if it is in per cent, say --percent frac_zero_std."},
 		{column("Frac_Zero_Std", 0, 12.5, 0.5, 25), nil, "", "", "Frac_Zero_Std: not believed, because shares are in [0, 1] and it is 12.5 at step 6; if it is in per cent, say --percent Frac_Zero_Std."},
 		{column("frac_zero_std", 0, 12.5, 0.5, 25), []string{"FRAC_zero_std"}, FracZeroStd, "[0 0.125 0.005 0.25]", ""},
 		{column("frac_zero_std", 0, 0.5), []string{"len_clipped"}, FracZeroStd, "[0 0.5]", "--percent len_clipped: the log has no share of that name."},
@@ -316,13 +316,17 @@ func TestUnknownKeys(t *testing.T) {
 }
 
 // A table of the same run that is pasted again with more columns gives its rows more values;
-// rows that differ are those of a resumed run.
+// rows that are written twice are one, and rows that differ are those of a resumed run.
 func TestPastedAgain(t *testing.T) {
 	const first = "|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n|3|0.8|0.3|\n\n"
 	l := readText(t, first+"|Step|reward|grad_norm|\n|-|-|-|\n|1|0.5|7|\n|2|0.75|8|\n")
 	norm, _ := l.Column(GradNorm)
 	if got := rowsOf(l) + fmt.Sprint(norm.Values); got != "[1 2 3] [0.5 0.75 0.8][7 8 NaN]" || len(l.Resumes)+len(l.Notes) > 0 {
 		t.Errorf("got %s, resumed from %v, notes %q", got, l.Resumes, l.Notes)
+	}
+	l = readText(t, "step,reward\n1,0.5\n2,0.75\n2,0.75\n3,0.8\n3,0.8\n")
+	if got := rowsOf(l); got != "[1 2 3] [0.5 0.75 0.8]" || len(l.Resumes)+len(l.Notes) > 0 {
+		t.Errorf("rows written twice: got %s, resumed from %v, notes %q", got, l.Resumes, l.Notes)
 	}
 	l = readText(t, first+"|Step|reward|kl|\n|-|-|-|\n|2|0.7|0.2|\n")
 	if got := rowsOf(l); got != "[1 2] [0.5 0.7]" || !slices.Equal(l.Resumes, []int{2}) {
