@@ -101,7 +101,7 @@ func (r *run) slope(from, to []float64, rowsFrom, rowsTo int) (slope, wide float
 	noise := func(column int) float64 {
 		rest := change.Detrended(r.at[r.late:], r.columns[column][r.late:])
 		errors := distuv.StudentsT{Sigma: 1, Nu: late - 2}.Quantile(1 - change.FalseAlarm)
-		return errors * math.Sqrt(dot(rest, rest)/(late-2)*(1/float64(rowsFrom)+1/float64(rowsTo)))
+		return errors * math.Sqrt(change.Dot(rest, rest)/(late-2)*(1/float64(rowsFrom)+1/float64(rowsTo)))
 	}
 	run := to[0] - from[0]
 	slope = (to[1] - from[1]) / run
