@@ -302,7 +302,9 @@ func (b *bracket) lowest() float64 {
 }
 
 // First returns the first value that the search tries if the cell measures the given stiffness.
-func (p *LocationProbe) First(c *Cell, stiffness float64) float64 { return p.ladder(c, stiffness).first }
+func (p *LocationProbe) First(c *Cell, stiffness float64) float64 {
+	return p.ladder(c, stiffness).first
+}
 
 // SearchSteps returns an estimate of the replica-steps of the cell's location search if it measures the given
 // stiffness, 0 if the cell has no search: for all values of the ladder and the

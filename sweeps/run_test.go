@@ -53,14 +53,18 @@ type silent struct {
 	mutex         sync.Mutex
 	planned, work float64 // as reported by Begin, and by all calls of Work
 	pieces        int     // calls of Work
-	parts, total  int     // calls of Part, and the total that it gave last
+	parts, total  int     // calls of Part, and the sum of the totals of what it counted
 	part          func()  // called by Part; nil: nothing is
 }
 
 func (s *silent) Begin(_ string, _, _ int, work float64) { s.planned = work }
 func (s *silent) End()                                   {}
-func (s *silent) Part(_, _ string, _, total int) {
-	if s.parts, s.total = s.parts+1, total; s.part != nil {
+func (s *silent) Part(_, _ string, done, total int) {
+	s.parts++
+	if done == 1 {
+		s.total += total
+	}
+	if s.part != nil {
 		s.part()
 	}
 }
