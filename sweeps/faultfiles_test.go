@@ -57,6 +57,7 @@ var faultFiles = map[string]faultFile{
 		{variants: "noadaminf", claim: "stationary-fluctuation", rulings: declined},
 	}},
 	// The start of Adam's averages, and what they average.
+	"adam-large-start":  {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-start":        {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-rare-success": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-rare-arm":     {rows: []faultRow{{rulings: declined, because: "neglects"}}},

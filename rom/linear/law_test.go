@@ -167,3 +167,17 @@ func TestSumsOverAPeriod(t *testing.T) {
 		}
 	}
 }
+
+// However far the first steps throw runs, the share is 1 once that has died away.
+func TestSharesAfterALargeStart(t *testing.T) {
+	l := &System{Fresh: single(0.3), Stale: single(0.7), Noise: single(1), Update: Update{Method: option.HeavyBall, Rate: 0.05, Momentum: 0.5, Lag: block{interval: 4}}}
+	law, ok := l.Law()
+	if !ok {
+		t.Fatal("no stationary law")
+	}
+	for _, size := range []float64{1, 1e3, 1e9, 1e30} {
+		lacks := mat.DenseCopyOf(law.start)
+		lacks.Scale(-size, lacks)
+		near(t, "share", law.Shares(lacks, [][]float64{{1}}, 4000, 9000)[0], 1, 1e-9)
+	}
+}

@@ -53,12 +53,19 @@ func (s *Law) Lacks(beta1 float64) (covariance *mat.Dense, since int) {
 	return state, periods * period
 }
 
+// largestLack is the largest lack, in units of the stationary covariance, of which sums up to two steps are subtracted: beyond it their difference would be rounding.
+// The first steps of Adam, with corrected averages, can be so much larger than later ones that the spread grows by many orders before it dies away.
+const largestLack = 1e6
+
 // Shares returns the share of the stationary variance of each aᵀx that the steps from ≤ t < to
 // after the start of a period have on average, if the covariance lacks what is given there; 0
 // where that variance is 0.
 func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []float64 {
 	from, to = max(from, 0), max(to, max(from, 0)+1)
 	n, period := s.Dim(), s.Lag.Period()
+	if k := from / period; k > 0 && Norm(lacks.RawMatrix().Data) > largestLack*Norm(s.start.RawMatrix().Data) {
+		lacks, from, to = Congruence(power(s.Monodromy(), k), lacks), from-k*period, to-k*period
+	}
 	earlier, later := s.missing(lacks, first(n), from, to)
 	cycle, before, last := s.stateSum(period), s.stateSum(from%period), s.stateSum(to%period)
 	shares := make([]float64, len(vectors))
