@@ -152,6 +152,9 @@ func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o opt
 			d.SpectralRadius, d.Multipliers, d.RelaxationRate, d.DampingRatio = own.SpectralRadius, own.Multipliers, own.RelaxationRate, own.DampingRatio
 		}
 	}
+	if of&(Multipliers|StationaryLaw) == 0 {
+		return m, nil // boundaries are those of first order
+	}
 	second := l.atSecondOrder(o, prediction.Oscillator.Spring/(1-o.Beta1))
 	if second == nil {
 		prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o, 1/(1-o.Beta2))))
