@@ -10,15 +10,29 @@ var QuantileLevels = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
 // quantiles returns the quantiles of values at QuantileLevels, interpolated linearly
 // between order statistics, x_(1+(n−1)p) (Hyndman and Fan's type 7). It changes the
-// order of values.
+// order of values. A NaN among them has no order: then all quantiles are NaN.
 func quantiles(values []float64) (q [5]float64) {
+	if slices.ContainsFunc(values, math.IsNaN) {
+		return notNumbers
+	}
 	ranks, shares := quantileRanks(len(values))
 	placeRanks(values, 0, ranks[:])
 	for i := range q {
-		below, above := values[ranks[2*i]], values[ranks[2*i+1]]
-		q[i] = below + float64(shares[i]*(above-below))
+		q[i] = interpolate(values[ranks[2*i]], values[ranks[2*i+1]], shares[i])
 	}
 	return q
+}
+
+// notNumbers are the quantiles of values with a NaN among them.
+var notNumbers = [5]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+
+// interpolate returns below + share·(above − below), for a share in [0, 1). An infinite value is
+// its own quantile where both are it. The result is never −0, which sorting does not tell from 0.
+func interpolate(below, above, share float64) float64 {
+	if below == above || share == 0 {
+		return below + 0
+	}
+	return below + float64(share*(above-below))
 }
 
 // quantileRanks returns the ranks of the order statistics below and above each quantile of n
@@ -43,6 +57,9 @@ func placeRanks(values []float64, first int, ranks []int) {
 		pivot := medianOfThree(values)
 		cut := partition(values, pivot)
 		if cut == 0 { // the pivot is the least value: its copies come first, already in place
+			if math.IsInf(pivot, 1) {
+				return // all values are +Inf, above which no limit is
+			}
 			cut = partition(values, math.Nextafter(pivot, math.Inf(1)))
 			ranks = ranks[ranksBelow(ranks, first+cut):]
 		} else {

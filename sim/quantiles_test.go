@@ -40,6 +40,9 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 		{"up and down", func(i int) float64 { return math.Abs(float64(i) - 500) }},
 		{"subnormal", func(int) float64 { return float64(rng.IntN(3)-1) * math.SmallestNonzeroFloat64 }},
 		{"far apart", func(int) float64 { return math.Exp(100 * rng.NormFloat64()) }},
+		{"infinite", func(int) float64 { return math.Inf(1) }},
+		{"least infinite", func(int) float64 { return math.Inf(-1) }},
+		{"some infinite", func(int) float64 { return 1 / math.Floor(1.5*rng.Float64()) }},
 		{"largest there", func(int) float64 { return math.MaxFloat64 * (rng.Float64() - 0.5) }},
 	} {
 		for n := 1; n < 1100; n += 1 + n/7 {
@@ -52,7 +55,10 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 			for i, level := range QuantileLevels {
 				at := float64(n-1) * level
 				k := int(at)
-				want[i] = sorted[k] + float64((at-float64(k))*(sorted[min(k+1, n-1)]-sorted[k]))
+				want[i] = sorted[k]
+				if step := sorted[min(k+1, n-1)] - sorted[k]; step > 0 && at > float64(k) {
+					want[i] += float64((at - float64(k)) * step)
+				}
 			}
 			if got := quantiles(drawn); got != want {
 				t.Errorf("%s, %d values: %v, want %v", values.name, n, got, want)
@@ -60,6 +66,17 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 			if slices.Sort(drawn); !slices.Equal(drawn, sorted) {
 				t.Errorf("%s, %d values: the values have changed, want the same in another order", values.name, n)
 			}
+		}
+	}
+}
+
+// A NaN has no place in an order: no quantile is a number where one of the values is none.
+func TestQuantilesWithNaN(t *testing.T) {
+	for n := 1; n < 100; n++ {
+		values := make([]float64, n)
+		values[n/2] = math.NaN()
+		if q := quantiles(values); slices.ContainsFunc(q[:], func(x float64) bool { return x == x }) {
+			t.Errorf("one NaN of %d values: got %v, want NaN five times", n, q)
 		}
 	}
 }

@@ -53,9 +53,12 @@ func setVectorQuantiles(summaries [][]Summary, replicas [][][quantityCount]float
 	ranks, shares := quantileRanks(len(replicas))
 	for first := 0; first < len(summaries)*quantityCount; first += draw.Width {
 		columns := min(draw.Width, len(summaries)*quantityCount-first)
+		var withNaN uint8 // bits of the columns
 		for i, values := range replicas {
 			flat := unsafe.Slice(&values[0][0], len(summaries)*quantityCount) // the rows, one after the other
-			archsimd.LoadFloat64x8SlicePart(flat[first:][:columns]).Store(&sorted[i])
+			x := archsimd.LoadFloat64x8SlicePart(flat[first:][:columns])
+			withNaN |= x.IsNaN().ToBits()
+			x.Store(&sorted[i])
 		}
 		sortColumns(sorted)
 		archsimd.ClearAVXUpperBits() // see fp.Integers
@@ -63,9 +66,14 @@ func setVectorQuantiles(summaries [][]Summary, replicas [][][quantityCount]float
 			below, above := &sorted[ranks[2*level]], &sorted[ranks[2*level+1]]
 			for i := range columns {
 				step, q := (first+i)/quantityCount, (first+i)%quantityCount
-				if q < len(summaries[step]) {
-					summaries[step][q].Quantiles[level] = below[i] + float64(share*(above[i]-below[i]))
+				if q >= len(summaries[step]) {
+					continue
 				}
+				if withNaN>>i&1 != 0 {
+					summaries[step][q].Quantiles = notNumbers
+					continue
+				}
+				summaries[step][q].Quantiles[level] = interpolate(below[i], above[i], share)
 			}
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"grposim/option"
 )
 
@@ -51,11 +54,14 @@ func TestRecordIsOfEachQuantity(t *testing.T) {
 	for i := range 200 {
 		replicas := make([][][quantityCount]float64, 1+rng.IntN(1+rng.IntN(300)))
 		steps, quantities := 1+rng.IntN(9), logitGapIndex+rng.IntN(2)
+		kinds := 5 + rng.IntN(3) // with infinite values, with NaN
 		for j := range replicas {
 			replicas[j] = make([][quantityCount]float64, steps)
 			for step := range steps {
 				for q := range quantities {
-					replicas[j][step][q] = [...]float64{0, math.Copysign(0, -1), 1, rng.NormFloat64(), math.Exp(100 * rng.NormFloat64())}[rng.IntN(5)]
+					replicas[j][step][q] = [...]float64{
+						0, math.Copysign(0, -1), 1, rng.NormFloat64(), math.Exp(100 * rng.NormFloat64()), math.Inf(1), math.NaN(),
+					}[rng.IntN(kinds)]
 				}
 			}
 		}
@@ -71,7 +77,7 @@ func TestRecordIsOfEachQuantity(t *testing.T) {
 			for _, values := range replicas {
 				want.add(&values[step])
 			}
-			if got[step] != want {
+			if !cmp.Equal(got[step], want, cmp.AllowUnexported(moments{}), cmpopts.EquateNaNs()) {
 				t.Fatalf("record %d, step %d: %+v, want %+v", i, step, got[step], want)
 			}
 			for q := range quantities {
@@ -80,7 +86,8 @@ func TestRecordIsOfEachQuantity(t *testing.T) {
 					values[j] = replicas[j][step][q]
 				}
 				for level, want := range quantiles(values) {
-					if got := summaries[step][q].Quantiles[level]; math.Float64bits(got) != math.Float64bits(want) {
+					got := summaries[step][q].Quantiles[level]
+					if math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
 						t.Fatalf("record %d, step %d, quantity %d: quantile %d is %g, want %g", i, step, q, level, got, want)
 					}
 				}
