@@ -11,6 +11,7 @@ ifeq ($(origin GOEXPERIMENT),undefined)
 GOEXPERIMENT := $(shell GOEXPERIMENT=simd $(GO) list -f '{{.Imports}}' ./grpo/fp 2>/dev/null | grep -q simd/archsimd && echo simd)
 endif
 export GOEXPERIMENT
+PROCESSOR = $(shell grep -qw avx512f /proc/cpuinfo 2>/dev/null || echo ', without AVX-512: as without vectors')
 
 .PHONY: help build guard explorer reproduce calibrate mutants test test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
 .DEFAULT_GOAL := help
@@ -43,8 +44,9 @@ calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and eve
 mutants: ## plant small faults in the code, one by one: those of a table, and ten of each package from its syntax; lists which test fails, and survivors
 	$(GO) test -tags long -count 1 -timeout 4h -parallel 2 ./cmd/mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
 
-test: ## fast tests
-	$(GO) test -timeout 30m ./...
+test: ## fast tests; says what they are built with
+	@echo "tests by $$($(GO) env GOVERSION), built $(if $(GOEXPERIMENT),with vectors$(PROCESSOR),without vectors)"
+	$(GO) test -timeout 10m ./...
 
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
 # of the commands takes longest and is first. Lint has vetted all with this tag.
