@@ -21,6 +21,7 @@ type finding struct {
 	fit              measure.Estimate // of a slope, with its errors; zero for other quantities
 	replicas         int              // independent values behind the interval; 0 where there are none
 	predicted        scope.Number
+	unrested         scope.Number       // of a claim about rest with a hypothesis: what the way there leaves in measured
 	side             Side               // how the measurement can contradict the prediction
 	expect           config.Expectation // "": the check's
 	about            *config.About      // nil: the check's
@@ -96,14 +97,14 @@ var claims = map[*config.Claim]claim{
 		view: picture{family: byClaim, draw: drawCycles},
 	},
 
-	config.FixedPoint:      scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*model).rewardMean},
+	config.FixedPoint:      scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*model).rewardMean, rest: scope.OfMean},
 	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd, predict: (*model).edge},
 	config.RateOverThreshold: path{
 		quantity: only("largest rate over the threshold of its place, from the burn-in on"), compare: compareOverThreshold,
 		view: picture{family: byClaim, draw: drawOverThreshold},
 	},
-	config.StationaryFluctuation: scalar{quantity: "expected reward, variance", estimate: sim.ExpectedRewardVariance, predict: (*model).fluctuation},
-	config.DegenerateGroups:      scalar{quantity: "share of zero-variance groups", estimate: sim.ZeroVarianceShare, predict: (*model).zeroVariance},
+	config.StationaryFluctuation: scalar{quantity: "expected reward, variance", estimate: sim.ExpectedRewardVariance, predict: (*model).fluctuation, rest: scope.OfVariance},
+	config.DegenerateGroups:      scalar{quantity: "share of zero-variance groups", estimate: sim.ZeroVarianceShare, predict: (*model).zeroVariance, rest: scope.OfZeroShare},
 	config.EarlySlope:            scalar{quantity: "stiffness by the early slope", estimate: sim.EarlySlope, predict: (*model).earlySlope},
 	config.Relaxation: scalar{
 		quantity: "relaxation rate per step", estimate: sim.RelaxationRate, predict: (*model).fittedRate,
@@ -128,7 +129,7 @@ var claims = map[*config.Claim]claim{
 
 	config.FluctuationScaling: slope{
 		quantity: "slope of log variance of expected reward", title: "Stationary variance of the expected reward", label: "Var J",
-		estimate: sim.ExpectedRewardVariance, predict: (*model).rewardVariance, inRun: (*model).fluctuation,
+		estimate: sim.ExpectedRewardVariance, predict: (*model).rewardVariance, inRun: (*model).fluctuation, rest: scope.OfVariance,
 	},
 	config.RelaxationScaling: slope{
 		quantity: "slope of log relaxation rate", title: "Relaxation rate", label: "relaxation rate per step",

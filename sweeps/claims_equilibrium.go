@@ -81,6 +81,16 @@ func (m *model) zeroVariance(c *Cell) scope.Number {
 	return share
 }
 
+// unrested returns what the way to rest leaves in a number of the run of a cell, and why the run is
+// not at rest. Without a fixed point a share of groups is one along the path.
+func (m *model) unrested(c *Cell, of func(*scope.Sizes) float64) scope.Number {
+	s := m.settings(c)
+	if m.check.Claim == config.DegenerateGroups && m.prediction(c).FixedPoint == nil {
+		return scope.Number{}
+	}
+	return m.atRest(&s).Unrested(m.params(c), c.start, of)
+}
+
 // rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
 // replicas that start at the fixed point.
 func (m *model) rewardVariance(s *config.Settings) scope.Number {

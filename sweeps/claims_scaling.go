@@ -28,6 +28,7 @@ type slope struct {
 	estimate     string // name of the estimate of the number
 	predict      func(m *model, s *config.Settings) scope.Number
 	inRun        func(m *model, c *Cell) scope.Number // the same in the run of a cell, which may not have settled
+	rest         func(*scope.Sizes) float64           // see scalar.rest
 }
 
 func (n slope) quantities(*config.Check, []*Cell) []string { return []string{n.quantity} }
@@ -55,6 +56,7 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 	}
 	var x, logY, logP []float64
 	var missing []scope.Number   // what the predictions of log y leave out
+	var ways []scope.Number      // what the ways to rest leave in y, for a hypothesis
 	var terms []measure.Estimate // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
@@ -68,6 +70,14 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 		if why := cmp.Or(p.Because, at.Because); why.Out() && !f.predicted.Out() {
 			f.predicted.Because = scope.InCell.Because(c.Label(), why)
 		}
+		var way scope.Number
+		if n.rest != nil && j.check.Hypothesis != nil {
+			way = j.unrested(c, n.rest)
+		}
+		if way.Out() && !f.unrested.Out() {
+			f.unrested.Because = scope.InCell.Because(c.Label(), way.Because)
+		}
+		ways = append(ways, way)
 		f.predicted.Kind = cmp.Or(j.kind, p.Kind)
 		f.replicas = c.Settings.Run.Replicas
 		x = append(x, math.Log(at.Value))
@@ -83,15 +93,18 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 		for _, part := range missing[i].Neglected {
 			f.predicted.Leave(part.Term, w*part.Size/missing[i].Value, part.Note)
 		}
+		for _, part := range ways[i].Neglected {
+			f.unrested.Leave(part.Term, w*part.Size/fp.Exp(logY[i]), part.Note)
+		}
 		terms[i].StdErr *= w
 		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	switch {
 	case overSize && j.kind.IsRule():
-		f.predicted.Value, f.predicted.Neglected = -1, nil
-	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
-		f.predicted.Neglected = nil
+		f.predicted.Value, f.predicted.Neglected = -1, scope.OfRun(f.predicted.Neglected)
+	case overSize && j.kind == rom.LeadingOrder: // a limit, beside which only the runs have more
+		f.predicted.Neglected = scope.OfRun(f.predicted.Neglected)
 		limit, why := n.asymptoticSlope(&j.model, sized[len(sized)-1])
 		f.predicted.Value, f.predicted.Because = limit, cmp.Or(f.predicted.Because, why)
 	}

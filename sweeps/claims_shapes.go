@@ -15,6 +15,7 @@ import (
 type scalar struct {
 	quantity, estimate string // its name for people, and among the estimates of a cell
 	predict            func(m *model, c *Cell) scope.Number
+	rest               func(*scope.Sizes) float64 // the size of a way to rest; nil: not about rest
 	side               Side
 	tested             bool // see finding.tested
 
@@ -38,6 +39,9 @@ func (n scalar) compare(j *judgement, c *Cell) finding {
 		f.instead = n.instead(j.outcome(c))
 	}
 	f.predicted = n.predict(&j.model, c)
+	if n.rest != nil && j.check.Hypothesis != nil {
+		f.unrested = j.unrested(c, n.rest)
+	}
 	return f
 }
 

@@ -45,7 +45,6 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 			for _, c := range set.Cells {
 				ideal.outcomes[c.ID] = right.noiseless(c)
 			}
-			quantities := claims[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
 			for n, mistake := range mistakes {
 				fault, found := mistake(check, &set.Cells[0].Settings), findings
@@ -57,7 +56,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 				for i, f := range found {
 					if was := findings[i]; was.isTwoSided(check) {
 						s := right.shift(was, f)
-						s.Label, s.Quantity = set.Label, quantities[i]
+						s.Label, s.Quantity = set.Label, f.quantity
 						shifts[n] = append(shifts[n], s)
 					}
 				}

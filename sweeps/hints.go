@@ -50,7 +50,6 @@ func (j *judgement) wouldBeInScope(set CellSet, i int) string {
 			cell.Settings = changed[n]
 			of.Cells = append(of.Cells, &cell)
 		}
-		f := j.find(of)[i]
-		return f.predicted.Judged(j.judgedMargin(&f))
+		return j.scope(&j.find(of)[i])
 	})
 }

@@ -138,9 +138,7 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 		faulty = wrong.find(set)
 	}
 	if check.Hypothesis != nil {
-		findings := right.find(set)
-		tested := max(0, slices.IndexFunc(findings, func(f finding) bool { return f.tested }))
-		return []Verdict{right.test(row, findings[tested])}
+		return []Verdict{right.test(row, right.find(set)[0])}
 	}
 	var verdicts []Verdict
 	scaled := newScaledTheory(right, set, faulty)
@@ -184,8 +182,8 @@ func (j *judgement) control() (wrong *judgement, fault string) {
 	return nil, ""
 }
 
-// find returns the findings of the claim in a set of cells, one per quantity. If a
-// cell of the set has no fixed point to start from, all are out of scope.
+// find returns the findings of the claim in a set of cells: one per quantity, with a hypothesis the
+// one that it is about. If a cell of the set has no fixed point to start from, all are out of scope.
 func (j *judgement) find(set CellSet) []finding {
 	l := claims[j.check.Claim]
 	quantities := l.quantities(j.check, set.Cells)
@@ -194,6 +192,7 @@ func (j *judgement) find(set CellSet) []finding {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
 			findings[i].predicted.Because = scope.NoStart.Because()
+			findings[i].unrested = findings[i].predicted
 		}
 	} else {
 		findings = l.find(j, set)
@@ -201,6 +200,10 @@ func (j *judgement) find(set CellSet) []finding {
 	for i := range findings {
 		findings[i].quantity = cmp.Or(findings[i].quantity, quantities[i])
 		findings[i].estimate = cmp.Or(findings[i].estimate, string(j.check.Claim.Event), j.check.Claim.Name)
+	}
+	if j.check.Hypothesis != nil {
+		tested := max(0, slices.IndexFunc(findings, func(f finding) bool { return f.tested }))
+		return findings[tested : tested+1]
 	}
 	return findings
 }
@@ -216,7 +219,7 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	v.About, v.Estimate, v.Bandits = cmp.Or(f.about, v.About), f.estimate, f.bandits
 	margin := j.judgedMargin(&f)
 	v.Margin = store.Number(margin)
-	switch because := f.predicted.Judged(margin); {
+	switch because := j.scope(&f); {
 	case because.Out():
 		v.Verdict, v.Because, v.Reason = OutOfScope, because.String(), because.Name()
 		v.Predicted, v.Margin = nan, nan
@@ -263,6 +266,13 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 	v.Quantity, v.Estimate = f.quantity, f.estimate
 	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
 	v.Predicted, v.PredictionKind, v.Margin = store.Number(h.Value), "", store.Number(margin)
+	if because := j.scope(&f); because.Out() {
+		v.Verdict, v.Because, v.Reason = OutOfScope, because.String(), because.Name()
+		if j.check.Claim.Has(config.NeedsBurnIn) {
+			v.Because += "; the claim is about rest: of the way there trajectory and time-to-level judge"
+		}
+		return v
+	}
 	lo, hi, value, side := f.lo, f.hi, h.Value, FromBothSides
 	switch h.Relation {
 	case config.AtLeast:
@@ -295,6 +305,23 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 	ruling := map[Ruling]string{Agree: "holds", Disagree: "is refuted", Inconclusive: "is undecided"}[v.Verdict]
 	v.Because = fmt.Sprintf("%s %s: %s %s; %s", f.quantity, v.measured(), claim, ruling, says)
 	return v
+}
+
+// scope returns why a finding is not judged. For a hypothesis it asks what the run is, and not what
+// else the theory leaves out of its own number.
+func (j *judgement) scope(f *finding) scope.Reason {
+	h := j.check.Hypothesis
+	if h == nil {
+		return f.predicted.Judged(j.judgedMargin(f))
+	}
+	run := f.unrested
+	if !f.predicted.Out() {
+		run.Neglected = scope.OfRun(f.predicted.Neglected)
+	}
+	if h.Relation != config.Equals {
+		return run.JudgedWithin(max(math.Abs(f.lo-h.Value), math.Abs(f.hi-h.Value)), "the distance to the bound,")
+	}
+	return run.Judged(j.margin(h.Value))
 }
 
 // margin returns the absolute margin about a prediction, 0 about an infinite one.

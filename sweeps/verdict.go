@@ -96,10 +96,10 @@ type Verdict struct {
 	Measured       store.Number       `json:"measured"`         // measured value; NaN where there is none
 	Lo             store.Number       `json:"lo"`               // lower end of its interval; −Inf or NaN where not known
 	Hi             store.Number       `json:"hi"`               // upper end of its interval; +Inf where an event was not found, or where not known
-	Predicted      store.Number       `json:"predicted"`        // predicted value; NaN out of scope, +Inf: the event never occurs
+	Predicted      store.Number       `json:"predicted"`        // predicted value; NaN out of scope but for a hypothesis, +Inf: the event never occurs
 	PredictionKind rom.Kind           `json:"prediction_kind"`  // origin of the predicted value
 	Expect         config.Expectation `json:"expect"`           // whether the prediction is claimed to hold or to fail
-	Margin         store.Number       `json:"margin"`           // absolute, ≥ 0; NaN out of scope
+	Margin         store.Number       `json:"margin"`           // absolute, ≥ 0; NaN out of scope but for a hypothesis
 	Verdict        Ruling             `json:"verdict"`          // the result of the comparison
 	Because        string             `json:"because"`          // the reason for it, in one sentence
 	Reason         string             `json:"reason,omitempty"` // name of the reason (docs/reasons.md) for a verdict that is out of scope

@@ -27,6 +27,18 @@ const (
 	Slide        Term = "the stages in which the weights of a network are followed along their fixed points"
 )
 
+// OfRun returns the terms that a run has beside the number that it is to measure. A value that is
+// named in the place of the theory's needs them small too.
+func OfRun(all []Part) (left []Part) {
+	for _, part := range all {
+		switch part.Term {
+		case OnTheWay, FasterModes, SlowModes, Probe:
+			left = append(left, part)
+		}
+	}
+	return left
+}
+
 // Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of its
 // number; +Inf: not known.
 type Sizes struct {

@@ -42,6 +42,14 @@ func (r Reason) Out() bool { return r.row != answered }
 // Is reports whether the reason is that of one of the rows.
 func (r Reason) Is(rows ...Row) bool { return slices.Contains(rows, r.row) }
 
+// Restless reports whether the reason says that runs do not come to rest, or have not yet. Other
+// reasons say what the theory does not know.
+func (r Reason) Restless() bool {
+	return r.Is(NoPenalty, K1NoPenalty, K1Redrawn, MovingReference, BelowCriticalPenalty, BelowCriticalRedrawn,
+		NotReached, NoStart, PromptWithoutPoint, Locked, LockedReference, Unstable, Neutral, SlowMode, RateVaries,
+		WarmingUp, NotArrived, BaselineRemembers, PathOverflows, PromptOverflows)
+}
+
 // String returns the reason in words, "" where there is an answer.
 func (r Reason) String() string { return r.says }
 

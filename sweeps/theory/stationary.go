@@ -248,6 +248,24 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 	n.Because = within.Because
 }
 
+// Unrested returns what InRun leaves, and why runs from the logits start are not at rest. Where the
+// theory does not know whether they are, it is nothing.
+func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Sizes) float64) (left scope.Number) {
+	left.Because = a.Scope()
+	switch {
+	case left.Because.Restless():
+		return left
+	case a.prediction.FixedPoint == nil:
+		return scope.Number{}
+	}
+	left.Because = scope.Reason{}
+	a.InRun(&left, params, start, of)
+	if left.Out() && !left.Because.Restless() && !left.Because.Is(scope.RoundedStiffness) {
+		return scope.Number{}
+	}
+	return left
+}
+
 // neverDraws returns why runs from the logits start do not come to the state at rest about a locked fixed point, that of runs under Adam that keep the other
 // arms: they begin where these are rarer than they vary there.
 func (a *AtRest) neverDraws(start []float64) scope.Reason {
