@@ -301,6 +301,11 @@ func TestImpossibleOutcomes(t *testing.T) {
 		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Systematic: -1}}},
 		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", DF: -2}}},
 		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "=HYPERLINK(1)"}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "-1+1"}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x\x1b[2J"}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x\u202e"}}},
+		{ID: "a", Status: CellOK, recorded: &Trajectory{Quantities: []RecordedSeries{{Quantity: "expected_reward"}, {Quantity: "@SUM(1)"}}}},
 		ordered(-1, 0), ordered(0, 0), ordered(1, 0),
 	} {
 		line, err := o.appendLine(nil)
