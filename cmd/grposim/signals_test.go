@@ -47,7 +47,7 @@ func TestSignals(t *testing.T) {
 		command string
 		code    int
 		want    string
-	}{{syscall.SIGTERM, "fit", exitTryAgain, "grposim: terminated\n"}, {syscall.SIGINT, "predict", exitInterrupted, "grposim: interrupted\n"}} {
+	}{{syscall.SIGTERM, "fit", exitTryAgain, "grposim: terminated\n"}, {syscall.SIGINT, "diagnose", exitInterrupted, "grposim: interrupted\n"}} {
 		var stderr bytes.Buffer
 		c := exec.Command(program(t), row.command, "pipe") // which nobody writes
 		c.Stderr = &stderr

@@ -34,8 +34,12 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		if every <= 0 || until < 0 || heartbeat < 0 {
 			return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
 		}
-		if args[0] == stdin {
-			return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
+		if info, err := os.Stat(args[0]); args[0] == stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			what := "standard input"
+			if args[0] != stdin {
+				what = args[0] + ", a pipe or a device"
+			}
+			return usageError{fmt.Errorf("got %s, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that", what)}
 		}
 		if other := aLog.instead(args[0]); other != "" {
 			return usageError{fmt.Errorf("%s: %s", args[0], other)}

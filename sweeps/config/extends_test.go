@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"grposim/option"
 
@@ -34,6 +36,38 @@ policy: {init: {fixed_point_offset: 0.5}, reference: [0, 1]}
 sweep: [{param: grpo.group_size, values: [4, 8]}]
 checks: [{claim: degenerate-groups, absolute_margin: 0.1}]
 `
+
+// A pipe that another file names, or that lies in a folder, is not waited for. One of the shell is read:
+// it is on the reader's own command line.
+func TestExtendsNoPipe(t *testing.T) {
+	writeFiles(t, map[string]string{"mine.yaml": "extends: pipe\n", "shell.yaml": "extends: /dev/stdin\n"})
+	if err := exec.Command("mkfifo", "pipe").Run(); err != nil {
+		t.Skip(err)
+	}
+	for file, want := range map[string]string{"mine.yaml": `"pipe": got a named pipe, want a regular file`, "pipe": "pipe: got a named pipe", "shell.yaml": "want a regular file"} {
+		done := make(chan error, 1)
+		go func() { _, err := ReadFile(file); done <- err }()
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", file, err, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: waits for a writer", file)
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.WriteString(loadMinimal)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd())); err != nil {
+		t.Errorf("a pipe of the shell: %v", err)
+	}
+}
 
 // A file takes over what it does not give: keys of sections one by one, lists and values
 // of a key as a whole. The results folder's document needs no other file.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
+	"strings"
 )
 
 // maxFileBytes is the size of the largest file that Load accepts.
@@ -26,15 +28,38 @@ const (
 
 // ReadFile is the function ReadFile for an aim.
 func (a Aim) ReadFile(path string, set ...string) (*Spec, error) {
-	data, problem := readBytes(path)
+	read := readBytes
+	if isDescriptor(path) {
+		read = readOpen
+	}
+	data, problem := read(path)
 	if problem != "" {
 		return nil, Problems{{Source: path, Text: problem}}
 	}
 	return a.restore(path, data, set, readBytes)
 }
 
-// readBytes returns the content of a configuration file, or a problem in words.
+// isDescriptor reports whether a path stands for a file that is open already, such as a pipe of the
+// shell (`<(command)`). Only the reader's own command line can mean one.
+func isDescriptor(path string) bool {
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+}
+
+// readBytes returns the content of a configuration file, or a problem in words: a pipe or a terminal
+// would be waited for.
 func readBytes(path string) (data []byte, problem string) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		kind := "a special file"
+		if info.Mode()&fs.ModeNamedPipe != 0 {
+			kind = "a named pipe"
+		}
+		return nil, "got " + kind + ", want a regular file"
+	}
+	return readOpen(path)
+}
+
+// readOpen is readBytes of any file.
+func readOpen(path string) (data []byte, problem string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -136,9 +136,10 @@ func states(dir string) (files []string, err error) {
 	return files, err
 }
 
+// exists reports whether there is a file that can be read: a pipe in a folder would be waited for.
 func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // runsIn finds the runs with event files or MLflow metrics in a folder, in the order of
