@@ -145,10 +145,10 @@ type sample struct {
 // B − A ± (t·√(s_A² + s_B²) + systematic errors), with the standard errors and degrees of
 // freedom that the journals hold, and for shares Newcombe's, from the two intervals of
 // Wilson.
-func CompareFolders(a, b string) (*Comparison, error) {
+func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 	var sides [2]side
 	for i, dir := range []string{a, b} {
-		if err := sides[i].read(dir); err != nil {
+		if err := sides[i].read(dir, progress); err != nil {
 			return nil, err
 		}
 	}
@@ -200,8 +200,8 @@ type side struct {
 	paired   []*Cell        // by the index of the pair
 }
 
-func (s *side) read(dir string) (err error) {
-	if s.plan, s.outcomes, err = Open(dir); err != nil {
+func (s *side) read(dir string, progress Progress) (err error) {
+	if s.plan, s.outcomes, err = openNoted(dir, progress); err != nil {
 		return err
 	}
 	manifest, err := store.ReadManifest(dir)

@@ -84,7 +84,7 @@ func TestCompareFolders(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	runSweep(t, text+"variants: [{name: one}, {name: two}]\nsweep: [{param: grpo.group_size, values: [16, 32, 64]}]\n", a, 2)
 	runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1)+"sweep: [{param: grpo.group_size, values: [64, 32, 128]}]\n", b, 2)
-	c, err := CompareFolders(a, b)
+	c, err := CompareFolders(a, b, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestCompareFolders(t *testing.T) {
 		}
 	}
 
-	same, err := CompareFolders(a, a)
+	same, err := CompareFolders(a, a, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestCompareFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b, "verdicts.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CompareFolders(a, b); !errors.As(err, &damaged) {
+	if _, err := CompareFolders(a, b, &silent{}); !errors.As(err, &damaged) {
 		t.Errorf("damaged verdicts: %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestCompareFinalValues(t *testing.T) {
 		a, b := t.TempDir(), t.TempDir()
 		runSweep(t, text, a, 1)
 		runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1), b, 1)
-		compared, err := CompareFolders(a, b)
+		compared, err := CompareFolders(a, b, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestCompareQuantitiesOfOneFolder(t *testing.T) {
 	plain, measured := t.TempDir(), t.TempDir()
 	runSweep(t, text, plain, 1)
 	runSweep(t, text+"checks: [{claim: stiffness, displacement: 0.1, draws: 100, absolute_margin: 1}]\n", measured, 1)
-	c, err := CompareFolders(plain, measured)
+	c, err := CompareFolders(plain, measured, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestCompareSlopes(t *testing.T) {
 		dirs [2]string
 		want Change
 	}{{[2]string{a, b}, Lower}, {[2]string{b, a}, Higher}, {[2]string{a, a}, NoneFound}} {
-		compared, err := CompareFolders(c.dirs[0], c.dirs[1])
+		compared, err := CompareFolders(c.dirs[0], c.dirs[1], &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestCompareIrregularFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := make(chan error, 1)
-	go func() { _, err := CompareFolders(dir, dir); refused <- err }()
+	go func() { _, err := CompareFolders(dir, dir, &silent{}); refused <- err }()
 	select {
 	case err := <-refused:
 		if !errors.As(err, new(*store.FolderError)) {

@@ -26,6 +26,8 @@ type Plan struct {
 	Checks []PlannedCheck // in the order of the file
 	Shard  *store.Shard   // which part of a sweep it is (Part); nil: all of it
 
+	Note string // what a reader of a results folder has to know of its cells (Open); "": nothing
+
 	// Verdicts is the number of verdicts that all checks make together. The error
 	// probability 1 − Spec.Confidence is divided among them: see IntervalConfidence.
 	Verdicts int

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -248,8 +249,16 @@ func TestForeignLinesAreComputedAgain(t *testing.T) {
 		}
 	}
 	write(aged(journal))
-	if _, _, err := Open(dir); err != nil {
-		t.Errorf("opening a folder of another version: %v", err)
+	var judged, compared, listed silent
+	_, err := JudgeStored(t.Context(), dir, &judged)
+	_, compareErr := CompareFolders(dir, dir, &compared)
+	if err := errors.Join(err, compareErr, TrajectoriesCSV(t.Context(), io.Discard, dir, &listed)); err != nil {
+		t.Errorf("reading a folder of another version: %v", err)
+	}
+	for _, notes := range [][]string{judged.notes, compared.notes[:1], compared.notes[1:], listed.notes} {
+		if len(notes) != 1 || !strings.Contains(notes[0], "another version of grposim than \"stream 4") || !strings.Contains(notes[0], "are used: 12") {
+			t.Errorf("notes %q", notes)
+		}
 	}
 	first := bytes.IndexByte(journal, '\n') + 1
 	old := aged(journal[:first])

@@ -262,6 +262,7 @@ func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if len(versions) > 1 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
 	}
+	plan.Note = journal.ForeignNote(plan.ids())
 	return plan, journal.Outcomes, nil
 }
 
@@ -290,10 +291,19 @@ func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experimen
 	return e, nil
 }
 
+// openNoted is Open, which tells a reader what the plan notes.
+func openNoted(dir string, progress Progress) (*Plan, map[string]*store.Outcome, error) {
+	plan, outcomes, err := Open(dir)
+	if err == nil && plan.Note != "" {
+		progress.Note(plan.Note)
+	}
+	return plan, outcomes, err
+}
+
 // JudgeStored judges the outcomes in a finished results folder again, and writes nothing. Its
 // errors are those of Open and of ctx.
 func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
-	plan, outcomes, err := Open(dir)
+	plan, outcomes, err := openNoted(dir, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -302,8 +312,8 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 
 // TrajectoriesCSV writes the rows of trajectories.parquet of a finished results folder as CSV, from
 // its journal, and writes nothing into the folder. Its errors are those of Open, of w and of ctx.
-func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string) error {
-	plan, outcomes, err := Open(dir)
+func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string, progress Progress) error {
+	plan, outcomes, err := openNoted(dir, progress)
 	if err != nil {
 		return err
 	}

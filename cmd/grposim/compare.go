@@ -36,7 +36,7 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 		}
 		pairs, only := sweeps.FoldersToCompare(args[0], args[1])
 		for i, pair := range pairs {
-			comparison, err := sweeps.CompareFolders(pair[0], pair[1])
+			comparison, err := sweeps.CompareFolders(pair[0], pair[1], newProgress(stderr))
 			if err != nil {
 				return cmp.Or(errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)), err)
 			}

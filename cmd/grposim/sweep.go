@@ -150,7 +150,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		case out != "":
 			return writePageAlone(c.Context(), stdout, args[0], out, extent, display)
 		case trajectories != "":
-			return writeTrajectories(c.Context(), stdout, args[0], trajectories)
+			return writeTrajectories(c.Context(), stdout, args[0], trajectories, display)
 		}
 		folders, experiments, err := checkFolder(c.Context(), args[0], display, sweeps.JudgeFolder)
 		if err != nil {
@@ -178,11 +178,11 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 
 // writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and prints
 // its path; the file "-" is stdout. It writes nothing into dir.
-func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string) error {
+func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string, display *progress) error {
 	if several := store.FoldersIn(dir); len(several) > 0 && !store.HoldsResults(dir) {
 		return usageError{fmt.Errorf("%s: got a folder of results folders, want one of them: %s", dir, strings.Join(several, ", "))}
 	}
-	write := func(w io.Writer) error { return sweeps.TrajectoriesCSV(ctx, w, dir) }
+	write := func(w io.Writer) error { return sweeps.TrajectoriesCSV(ctx, w, dir, display) }
 	if file == "-" {
 		return badFolder(dir, write(stdout))
 	}

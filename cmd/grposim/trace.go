@@ -81,6 +81,9 @@ func (r reading) cells(dir string) ([]source, error) {
 		}
 		all = append(all, s)
 	}
+	if plan.Note != "" && len(all) > 0 {
+		all[0].notes = append(all[0].notes, plan.Note)
+	}
 	if len(all) == 0 {
 		return nil, &store.FolderError{Message: dir + ": no cell recorded a trajectory"}
 	}

@@ -212,6 +212,19 @@ func (j *Journal) write(o *Outcome, line []byte) error {
 	return nil
 }
 
+// foreignLines names lines of another version, in notes.
+var foreignLines = "lines of another version of grposim than " + strconv.Quote(sim.Version)
+
+// ForeignNote says in one line how many of these cells have another version than sim.Version in a
+// journal that was opened by ReadJournal, and what a sweep would do; "" if none has.
+func (j *Journal) ForeignNote(ids []string) string {
+	foreign := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { o := j.Outcomes[id]; return o == nil || o.Version == sim.Version })
+	if len(foreign) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s are used: %d; `grposim sweep` computes anew what they hold", j.source.path, foreignLines, len(foreign))
+}
+
 // SetAside appends the damaged lines to cells.damaged and the foreign ones to cells.foreign,
 // and rewrites the journal without them, sorted like Sort. Their cells are then missing from
 // it, and a run of the sweep simulates them again. It says in one line for each of the two
@@ -222,7 +235,7 @@ func (j *Journal) SetAside(order []string) (notes []string, err error) {
 		lines      [][]byte
 	}{
 		{DamagedName, "damaged lines", j.Damaged},
-		{ForeignName, "lines of another version of grposim than " + strconv.Quote(sim.Version), j.Foreign},
+		{ForeignName, foreignLines, j.Foreign},
 	} {
 		if len(removed.lines) == 0 {
 			continue
