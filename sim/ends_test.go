@@ -100,6 +100,46 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 	}
 }
 
+// Runs end as they do when they are read on the way, at any steps: those of every path, and of every lag.
+func TestEndsFromALaterStep(t *testing.T) {
+	bernoulli := func(means ...float64) (arms []option.Arm) {
+		for _, mean := range means {
+			arms = append(arms, option.Arm{Mean: mean})
+		}
+		return arms
+	}
+	prompts := &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.6, 0.3}}}
+	for name, set := range map[string]func(c *Cell){
+		"two arms":       func(c *Cell) {},
+		"a block":        func(c *Cell) { c.Lag.Interval = 4 },
+		"an older block": func(c *Cell) { c.Lag = option.Lag{Interval: 4, Behind: 1} },
+		"a delay":        func(c *Cell) { c.Lag = option.Lag{Kind: option.Delay, Interval: 3} },
+		"random ages":    func(c *Cell) { c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}} },
+		"large groups":   func(c *Cell) { c.Estimator.GroupSize = 1000 },
+		"Adam":           func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta2, c.Optimizer.Epsilon = option.Adam, 0.99, 1e-8 },
+		"three arms":     func(c *Cell) { c.Bandit.Arms = bernoulli(0.9, 0.5, 0.2) },
+		"prompts":        func(c *Cell) { c.Prompts = prompts },
+		"G = ∞":          func(c *Cell) { c.Estimator.GroupSize, c.Run.Replicas = option.Infinite, 1 },
+	} {
+		c := Cell{
+			Bandit: option.Bandit{Arms: bernoulli(0.9, 0.2)}, Estimator: option.Estimator{GroupSize: 8},
+			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 5},
+		}
+		set(&c)
+		for count := range c.Replicas() { // few run one after the other, many in vectors
+			whole := Ends(c, []int{0, 40}, 0, count+1)
+			for _, steps := range [][]int{{40}, {1, 40}, {17, 18, 40}} {
+				for i, got := range Ends(c, steps, 0, count+1) {
+					want := whole[i]
+					if last := len(got.Rewards) - 1; got.Rewards[last] != want.Rewards[1] || got.Mean != want.Mean || !slices.Equal(got.Logits, want.Logits) {
+						t.Errorf("%s, replica %d of %d read at %v: %+v, want %+v", name, i, count+1, steps, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestEndsWantsReplicasAndSteps(t *testing.T) {
 	for _, c := range []struct {
 		steps        []int
@@ -110,6 +150,7 @@ func TestEndsWantsReplicasAndSteps(t *testing.T) {
 		{[]int{0, 40}, 0, 0, "got 0 replicas"},
 		{[]int{0, 39}, 0, 1, "got steps [0 39], want ascending ones to 40"},
 		{[]int{10, 0, 40}, 0, 1, "want ascending"},
+		{[]int{0, 0, 40}, 0, 1, "want ascending"},
 		{nil, 0, 1, "got steps []"},
 	} {
 		func() {

@@ -51,7 +51,7 @@ func Ends(cell Cell, steps []int, first, count int) []End {
 	if first < 0 || count < 1 || first+count > c.Replicas() {
 		panic(fmt.Sprintf("sim: Ends: got %d replicas from %d on, want some of the cell's %d", count, first, c.Replicas()))
 	}
-	if n := len(steps); n == 0 || steps[0] < 0 || steps[n-1] != cell.Run.Steps || !slices.IsSorted(steps) {
+	if n := len(steps); n == 0 || steps[0] < 0 || steps[n-1] != cell.Run.Steps || !slices.IsSorted(steps) || len(slices.Compact(slices.Clone(steps))) < n {
 		panic(fmt.Sprintf("sim: Ends: got steps %v, want ascending ones to %d", steps, cell.Run.Steps))
 	}
 	b := newBatch(c, steps, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), count)

@@ -138,6 +138,11 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 // given number of replicas, the first of the batch.
 func (b *twoArmBatch) advance(ctx context.Context, replicas, from, to int) {
 	b.active = b.all[:replicas]
+	if from == 0 { // no replica has a snapshot yet, or one of the run before
+		for i := range b.active {
+			b.active[i].replica.refresh(0)
+		}
+	}
 	b.load()
 	for t := from; t < to; t++ {
 		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
