@@ -259,6 +259,9 @@ func (o *Optimizer) Check(m *Mistakes) {
 		m.Number("Optimizer.Beta1", o.Beta1, o.Beta1 >= 0 && o.Beta1 < 1, " in [0, 1)")
 		m.Number("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")
 		m.Number("Optimizer.Epsilon", o.Epsilon, o.Epsilon >= 0, " ≥ 0")
+		if o.Beta2 == 0 && o.Epsilon == 0 { // a step would divide by the modulus of one force, and left out is 0
+			m.Want(false, "Optimizer.Beta2", o.Beta2, "a number in (0, 1) where epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8")
+		}
 	} else {
 		m.Number("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
 	}

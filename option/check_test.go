@@ -88,6 +88,9 @@ func TestMistakes(t *testing.T) {
 			d.Optimizer = Optimizer{Kind: Adam, LearningRate: 1, Momentum: 7, Beta1: -0.1, Beta2: 1, Epsilon: nan}
 		},
 			"Optimizer.Beta1: got -0.1, want a finite number in [0, 1)\nOptimizer.Beta2: got 1, want a finite number in [0, 1)\nOptimizer.Epsilon: got NaN, want a finite number ≥ 0"},
+		{func(d *described) { d.Optimizer = Optimizer{Kind: Adam, LearningRate: 1} },
+			"Optimizer.Beta2: got 0, want a number in (0, 1) where epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8"},
+		{func(d *described) { d.Optimizer = Optimizer{Kind: Adam, LearningRate: 1, Epsilon: 1e-8} }, ""},
 		{func(d *described) { d.MaxNorm = -1 }, "Optimizer.MaxNorm: got -1, want a finite number ≥ 0"},
 		{func(d *described) { d.Schedule = Schedule{Kind: CosineDecay, Warmup: 5, Total: 5} }, "Optimizer.Schedule.Warmup: got 5, want less than the total (5) of a cosine schedule"},
 		{func(d *described) { d.ReferenceUpdate.Interval = -1 }, "ReferenceUpdate.Interval: got -1, want ≥ 0"},

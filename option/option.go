@@ -170,7 +170,7 @@ type Optimizer struct {
 	LearningRate float64  // η > 0, in logits per unit of force
 	Momentum     float64  // μ in [0, 1), per step; heavy ball and Nesterov only
 	Beta1        float64  // β1 in [0, 1), decay of the first moment per step; Adam only
-	Beta2        float64  // β2 in [0, 1), decay of the second moment per step; Adam only
+	Beta2        float64  // β2 in [0, 1), above 0 where ε is 0, decay of the second moment per step; Adam only
 	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam only
 	MaxNorm      float64  // c ≥ 0: a force of norm above c is scaled to c (max_grad_norm); 0: no limit
 	Schedule     Schedule // factor of the learning rate over the run

@@ -64,7 +64,50 @@ func faults(p Prediction) (all []string) {
 			all = append(all, fmt.Sprintf("scope %+v", s))
 		}
 	}
+	for _, r := range []Rule{p.PaperRule, p.RuleAtStiffness, p.RuleAtLargestAge, p.SufficientRule} {
+		if (r.CriticalLearningRate == nil) != r.Because.Out() {
+			all = append(all, fmt.Sprintf("rule %+v", r))
+		}
+	}
+	if m := p.Moments; p.Noise.In && (m.RewardVariance == nil || (m.RewardShift == nil || m.ZeroVariance == nil) != m.Because.Out()) {
+		all = append(all, fmt.Sprintf("moments %+v", m))
+	}
 	return all
+}
+
+// A number that is missing has a reason, and one that is not has none, in every combination of options.
+func TestMissingNumbersHaveReasons(t *testing.T) {
+	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.6}, {Mean: 0.4}}
+	for _, kl := range []option.KL{{}, {Coefficient: 1e-9}, {Coefficient: 0.3}, {Coefficient: 0.3, At: option.AtSnapshot}, {Coefficient: 0.3, Gradient: option.K3}, {Coefficient: 0.3, In: option.InAdvantage}, {Coefficient: 0.3, In: option.InReward}} {
+		for _, size := range []int{option.Infinite, 4} {
+			for n := 2; n <= len(arms); n++ {
+				e := NewEquilibrium(Params{Arms: arms[:n], Estimator: option.Estimator{GroupSize: size, KL: kl, Importance: option.Importance{Mode: option.Ratio}}})
+				for _, lag := range []option.Lag{{}, {Interval: 4}, {Interval: 2, Behind: 1}, {Kind: option.Delay, Interval: 2}, {Kind: option.Random, Ages: option.Ages{To: 2}}} {
+					for _, optimizer := range []option.Optimizer{{Momentum: 0.5}, {Kind: option.Nesterov, Momentum: 0.5}, {Kind: option.Adam, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}} {
+						if optimizer.LearningRate = 1e-3; Thin > 1 && optimizer.Kind == option.Adam && n != 3 {
+							continue
+						}
+						if all := faults(e.PredictPart(optimizer, lag, Multipliers|StationaryLaw)); len(all) > 0 {
+							t.Errorf("%d arms, %v, %v, %+v, G = %d: %v", n, optimizer.Kind, lag, kl, size, all)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where Adam's law is the linear one, the library has its variance, and says what it does not have.
+func TestVarianceUnderAdamAtTheSnapshot(t *testing.T) {
+	got := Predict(Params{
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.6}, {Mean: 0.4}, {Mean: 0.1}},
+		Estimator: option.Estimator{GroupSize: 8, KL: option.KL{Coefficient: 0.3, At: option.AtSnapshot}},
+		Lag:       option.Lag{Interval: 4},
+		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: 1e-3, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8},
+	})
+	if v := got.Moments.RewardVariance; !got.Noise.In || v == nil || *v != *got.LeadingOrder.StationaryVariance.ExpectedReward {
+		t.Errorf("%+v, noise %+v, want the variance of the linear law", got.Moments, got.Noise)
+	}
 }
 
 // extreme pushes one setting to the edge of its valid range.

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -359,7 +360,27 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 		}
 	}
 	prediction.dropInfinite()
+	prediction.answer(o.Kind)
 	return prediction
+}
+
+// answer gives Var J of the linear law where there is no better one, and a reason where a moment or a rule is missing.
+func (prediction *Prediction) answer(method option.Method) {
+	m, law := &prediction.Moments, &prediction.LeadingOrder
+	if prediction.ForceKind == Exact && method != option.Adam {
+		law = &prediction.Exact
+	}
+	if m.RewardVariance == nil {
+		m.RewardVariance = law.StationaryVariance.ExpectedReward
+	}
+	if prediction.Noise.In && (m.RewardShift == nil || m.ZeroVariance == nil) {
+		m.Because = cmp.Or(m.Because, scope.NoNumberOfKind.Because("second-order", "mean"))
+	}
+	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
+		if r.CriticalLearningRate == nil {
+			r.Because = cmp.Or(r.Because, prediction.Exact.Scope.Because, scope.RuleNoNumber.Because())
+		}
+	}
 }
 
 // addDynamics adds to prediction everything that depends on the optimizer and the

@@ -196,7 +196,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	for _, g := range e.prompts {
 		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if m := q.Moments; !q.Noise.In || q.variance() == nil || m.RewardShift == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
-			prediction.Noise = Scope{Because: scope.OfPrompt.Because(q.Noise.Because)}
+			prediction.Noise = Scope{Because: scope.OfPrompt.Because(cmp.Or(q.Noise.Because, q.Moments.Because))}
 			return prediction
 		}
 		w := g.count / n
@@ -204,7 +204,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 		share += w * *q.Moments.ZeroVariance
 		moved += w * *q.Moments.ZeroVarianceShift
 		linear += w * *q.variance() / n
-		variance += w * *cmp.Or(q.Moments.RewardVariance, q.variance()) / n
+		variance += w * *q.Moments.RewardVariance / n
 		gap += w * *q.Exact.StationaryVariance.LogitGap / n
 		prediction.Neglected.AddAll(q.Neglected, w, w/n, w)
 	}

@@ -254,18 +254,18 @@ type Rule struct {
 	Because   scope.Reason `json:"because,omitzero"` // why the formulas give nothing
 }
 
-// Moments are the stationary moments beyond the linear ones, to second order in
-// the noise (docs/theory-neglected.md §6); nil where the theory has none. Neglected says how much
+// Moments are the stationary moments, to second order in the noise where that is derived
+// (docs/theory-neglected.md §6); nil where the theory has none. Neglected says how much
 // they leave out.
 type Moments struct {
 	LogitGapShift  *float64 // E z − z*, in logits; two arms
 	RewardShift    *float64 // E J − J*, in units of reward
-	RewardVariance *float64 // Var J, in squared units of reward; nil for more than six classes of arms, long delays and Adam: then use StationaryVariance
+	RewardVariance *float64 // Var J, in squared units of reward; that of the linear law for more than six classes of arms and long delays, of the best law for Adam
 	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
 
 	ZeroVarianceShift *float64 // the part of ZeroVariance that is due to the fluctuation of the policy
 
-	Because scope.Reason `json:"-"` // why they are not derived for these options
+	Because scope.Reason `json:"-"` // why one of them is missing where the noise is in scope; of LogitGapShift the number of arms may be why
 }
 
 // Prediction is everything the theory predicts about a cell near its fixed point.

@@ -20,16 +20,19 @@
 //		log.Fatal(err)
 //	}
 //	theory := rom.Predict(rom.Params{Arms: arms, Estimator: estimator, Lag: lag, Optimizer: optimizer})
-//	shift, variance := theory.Moments.RewardShift, theory.Moments.RewardVariance
-//	if !theory.Noise.In || shift == nil || variance == nil {
+//	if !theory.Noise.In {
 //		log.Fatal(theory.Noise.Because)
+//	}
+//	reward := theory.FixedPoint.Reward
+//	if shift := theory.Moments.RewardShift; shift != nil { // else theory.Moments.Because
+//		reward += *shift
 //	}
 //	for _, e := range measured.Estimates {
 //		switch e.Name {
 //		case sim.ExpectedRewardMean:
-//			fmt.Printf("E J = %.4f ± %.4f, predicted %.4f\n", e.Mean, e.StdErr, theory.FixedPoint.Reward+*shift)
+//			fmt.Printf("E J = %.4f ± %.4f, predicted %.4f\n", e.Mean, e.StdErr, reward)
 //		case sim.ExpectedRewardVariance:
-//			fmt.Printf("Var J = %.6f ± %.6f, predicted %.6f\n", e.Mean, e.StdErr, *variance)
+//			fmt.Printf("Var J = %.6f ± %.6f, predicted %.6f\n", e.Mean, e.StdErr, *theory.Moments.RewardVariance)
 //		}
 //	}
 //

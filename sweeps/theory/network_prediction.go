@@ -188,7 +188,8 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 			return p
 		}
 		p.Noise = rom.Scope{In: true}
-		p.Exact.StationaryVariance.ExpectedReward = &v.Reward
+		p.Exact.StationaryVariance.ExpectedReward, p.Moments.RewardVariance = &v.Reward, &v.Reward
+		p.Moments.Because = scope.Networks.Because("the second order in the noise")
 		p.Neglected.Add(scope.Slide, scope.Sizes{RewardVariance: v.Slide})
 		p.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: v.Curvature})
 	}

@@ -52,17 +52,13 @@ func StationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 }
 
 // variances returns the stationary Var J of a prediction of its own kind: of the linear
-// law, and to second order in the noise or, where that is not computed, linear too; nil
-// where there is none.
+// law, and the library's own; nil where there is none.
 func variances(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
 	linear = p.Exact.StationaryVariance.ExpectedReward
 	if own != rom.Exact {
 		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
 	}
-	if best = p.Moments.RewardVariance; best == nil {
-		best = linear
-	}
-	return linear, best
+	return linear, p.Moments.RewardVariance
 }
 
 // AtRest is what the theory says of the stationary state of the runs of a cell. Verdicts, tables,
@@ -143,7 +139,7 @@ func (a *AtRest) ZeroShare() scope.Number {
 		n.Because = scope.NoGroups.Because()
 		return n
 	case moments.ZeroVariance == nil:
-		n.Because = cmp.Or(moments.Because, scope.NoShare.Because())
+		n.Because = moments.Because
 		return n
 	}
 	n.Value = *moments.ZeroVariance
