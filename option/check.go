@@ -30,8 +30,20 @@ func (m *Mistakes) Want(ok bool, field string, got any, want string) {
 	}
 }
 
-// Number adds a mistake unless a number is valid and finite; want says which numbers are.
+// SmallestNormal is the least positive number that has all its digits: below it 1/x may overflow.
+const SmallestNormal = 0x1p-1022
+
+// AllDigits says which numbers have all their digits.
+const AllDigits = "0 or at least 2.23e-308 in size"
+
+// HasAllDigits reports whether a number is 0 or has all its digits.
+func HasAllDigits(x float64) bool { return x == 0 || math.Abs(x) >= SmallestNormal }
+
+// Number adds a mistake unless a number is valid and finite, and has all its digits; want says which numbers are.
 func (m *Mistakes) Number(field string, got float64, valid bool, want string) {
+	if valid && !HasAllDigits(got) {
+		m.Want(false, field, got, "a number that is "+AllDigits)
+	}
 	if !valid || math.IsInf(got, 0) {
 		m.Want(false, field, got, "a finite number"+want)
 	}
@@ -155,6 +167,16 @@ var Rules = []Rule{
 		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
 		if adv := &e.Advantage; adv.BinaryOnly() && (other || e.Filter.Changes()) {
 			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "bernoulli arms and {Filter} none with it"
+		}
+		return "", ""
+	}},
+	{"KL.Coefficient", []string{"KL.Coefficient", "Advantage.Scale", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
+		largest := 0.0
+		for _, arm := range arms {
+			largest = max(largest, math.Abs(arm.Mean)+arm.Std)
+		}
+		if b := e.KL.Coefficient; b > 0 && e.Advantage.Scale == NoScale && largest/b > math.MaxFloat64 { // the log odds of the arms
+			return fmt.Sprint(b), "0, or one by which the rewards of {Arms} can be divided without an overflow"
 		}
 		return "", ""
 	}},

@@ -91,6 +91,8 @@ func TestMistakes(t *testing.T) {
 		{func(d *described) { d.Optimizer = Optimizer{Kind: Adam, LearningRate: 1} },
 			"Optimizer.Beta2: got 0, want a number in (0, 1) where epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8"},
 		{func(d *described) { d.Optimizer = Optimizer{Kind: Adam, LearningRate: 1, Epsilon: 1e-8} }, ""},
+		{func(d *described) { d.KL.Coefficient, d.Optimizer.LearningRate = 1e-310, 5e-324 },
+			"Estimator.KL.Coefficient: got 1e-310, want a number that is 0 or at least 2.23e-308 in size\nOptimizer.LearningRate: got 5e-324, want a number that is 0 or at least 2.23e-308 in size"},
 		{func(d *described) { d.MaxNorm = -1 }, "Optimizer.MaxNorm: got -1, want a finite number ≥ 0"},
 		{func(d *described) { d.Schedule = Schedule{Kind: CosineDecay, Warmup: 5, Total: 5} }, "Optimizer.Schedule.Warmup: got 5, want less than the total (5) of a cosine schedule"},
 		{func(d *described) { d.ReferenceUpdate.Interval = -1 }, "ReferenceUpdate.Interval: got -1, want ≥ 0"},

@@ -88,6 +88,13 @@ func (d *meanSteps) newArmChain(a int, rest, weights, along []float64, deviation
 		d.model.set(logits, logits)
 		c.drift(i)
 	}
+	for i := range c.nodes { // the moments of a β2 at an end of its range leave the grid
+		for _, m := range c.moves(i, 0, c.nodes[i].law) {
+			if !linear.IsFinite(m.z, m.noise, m.level) {
+				return nil
+			}
+		}
+	}
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/scope"
 
 	"pgregory.net/rapid"
 )
@@ -110,6 +111,26 @@ func TestVarianceUnderAdamAtTheSnapshot(t *testing.T) {
 	}
 }
 
+// The library has a reason where rewards over the KL coefficient are beyond the range of floating point, and no law of
+// Adam's where β2 is so near an end of its range that its moments are.
+func TestBeyondTheRange(t *testing.T) {
+	p := moderate()
+	p.Arms, p.Advantage.Scale, p.KL.Coefficient = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Constant}}, option.NoScale, 1e-200
+	e := NewEquilibrium(p)
+	if _, ok := e.Reached(); ok || !e.Predict(p.Optimizer, p.Lag).Noise.Because.Is(scope.BeyondRange) {
+		t.Error("rewards of 1e200 over 1e-200 have a fixed point")
+	}
+	for _, beta2 := range []float64{1e-300, 1 - 1e-16} {
+		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.4}}, {{Mean: 0.9}, {Mean: 0.4}, {Mean: 0.1}}} {
+			p := Params{Arms: arms, Estimator: option.Estimator{GroupSize: 8, KL: option.KL{Coefficient: 0.1}}}
+			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.05, Beta1: 0.9, Beta2: beta2, Epsilon: 1e-8}
+			if all := faults(Predict(p)); len(all) > 0 {
+				t.Errorf("β2 = %g, %d arms: %v", beta2, len(arms), all)
+			}
+		}
+	}
+}
+
 // extreme pushes one setting to the edge of its valid range.
 type extreme struct {
 	name string
@@ -133,7 +154,9 @@ var extremes = []extreme{
 	{"rewards over the range", func(p *Params) {
 		p.Arms = []option.Arm{{Law: option.Constant, Mean: math.MaxFloat64}, {Law: option.Constant, Mean: -math.MaxFloat64}}
 	}},
-	{"rewards 5e-324 apart", func(p *Params) { p.Arms = []option.Arm{{Law: option.Constant, Mean: 5e-324}, {Law: option.Constant}} }},
+	{"rewards 2e-308 apart", func(p *Params) {
+		p.Arms = []option.Arm{{Law: option.Constant, Mean: option.SmallestNormal}, {Law: option.Constant}}
+	}},
 	{"a constant among densities", func(p *Params) {
 		p.Arms = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Normal, Std: 1e-200}, {Law: option.Bernoulli, Mean: 0.5}}
 		p.Reference = append(p.Reference[:2:2], 0)

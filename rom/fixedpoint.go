@@ -59,7 +59,7 @@ func Reached(p Params) (FixedPoint, bool) {
 // linearized returns the fixed point at logits, or false if these are nil or the stiffness
 // there is not finite.
 func (f *folded) linearized(logits []float64) (FixedPoint, bool) {
-	if logits == nil || !newLinearization(*f, logits).finite() {
+	if logits == nil || !linear.IsFinite(policyAt(logits)...) || !newLinearization(*f, logits).finite() {
 		return FixedPoint{}, false
 	}
 	return f.points([][]float64{logits})[0], true

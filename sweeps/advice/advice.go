@@ -295,11 +295,14 @@ func shortestLag(kind option.LagKind) (interval float64, name string) {
 	return 1, "refresh interval"
 }
 
+// longestInterval is the longest refresh interval that a configuration may have.
+const longestInterval = 1 << 53
+
 // set sets the parameter that a limit is about: the interval, to no less than the shortest, or else the learning rate.
 func (of bounded) set(s *config.Settings, x float64) {
 	if of == ofInterval {
 		first, _ := shortestLag(s.Lag.Kind)
-		s.Lag.Interval = int(max(x, first))
+		s.Lag.Interval = int(min(max(x, first), longestInterval))
 		return
 	}
 	s.Optimizer.LearningRate = x

@@ -172,6 +172,10 @@ func TestTinyThreshold(t *testing.T) {
 	if l := a.lines[0]; !strings.Contains(l.Says, "range of floating point") || l.bounds != ofNeither {
 		t.Errorf("%+v", l)
 	}
+	ofInterval.set(&a.settings, 1e200) // as that of a learning rate of 1e-200
+	if got := a.settings.Lag.Interval; got != 1<<53 {
+		t.Errorf("an interval of 1e200 is %d, want the longest one", got)
+	}
 }
 
 // A suggestion keeps the present learning rate and interval where they arrive and are safe, and

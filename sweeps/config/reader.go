@@ -274,6 +274,9 @@ func (rd *reader) number(n *node, path string, r Range, want string) (float64, b
 	if !r.Contains(x) {
 		return refuse[float64](rd, n, path, want)
 	}
+	if !option.HasAllDigits(x) {
+		return refuse[float64](rd, n, path, "a number that is "+option.AllDigits)
+	}
 	return x + 0, true // −0 is 0
 }
 
