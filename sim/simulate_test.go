@@ -353,3 +353,39 @@ func TestStepsAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// Runs that have come to rest, at a fixed point or locked on an arm, have no variance, and their means do not scatter;
+// a variance of 1e-12 about a mean that is far from the start is none of rounding.
+func TestVarianceOfRounding(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		size, interval          int
+		rate, coefficient, most float64
+		still                   bool
+	}{
+		{"a fixed point", option.Infinite, 1, 50, 0.1, 0, true},
+		{"locked runs", 16, 8, 20, 0, 0, true},
+		{"locked runs of one step", 16, 1, 100, 0, 0, true},
+		{"nearly locked runs", 16, 1, 20, 0, 1e-11, false},
+	} {
+		cell := Cell{
+			Bandit:    option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},
+			Estimator: option.Estimator{GroupSize: c.size, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: c.coefficient}},
+			Lag:       option.Lag{Interval: c.interval},
+			Optimizer: option.Optimizer{LearningRate: c.rate},
+			Run:       Run{Steps: 2000, BurnIn: 500, Replicas: 8},
+		}
+		if c.size != option.Infinite {
+			cell.Estimator.Advantage.Scale = option.StdScale
+		}
+		var got Result
+		if err := Simulate(t.Context(), []Cell{cell}, 1, func(_ int, r Result) error { got = r; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		mean, _ := estimate(got, ExpectedRewardMean)
+		variance, _ := estimate(got, ExpectedRewardVariance)
+		if still := variance.Mean == 0 && variance.StdErr == 0 && mean.StdErr == 0; still != c.still || !(variance.Mean >= 0 && variance.Mean <= c.most) {
+			t.Errorf("%s: E J %+v, Var J %+v", c.name, mean, variance)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 		near += bins[i].near / float64(len(bins))
 		informative += bins[i].informative
 	}
-	e := c.estimate(values)
+	e := c.estimate(values, 0)
 	square := float64(p.Displacement * p.Displacement)
 	bent := float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) // what the extrapolation leaves
 	if c.Network != nil {

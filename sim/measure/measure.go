@@ -32,15 +32,21 @@ func Certain(x float64) Estimate { return Estimate{Mean: x, DF: Exactly} }
 
 // Mean returns the mean of n ≥ 1 independent values, its standard error s/√n, where s²
 // is their sample variance, and n−1 degrees of freedom. It sums in the order of values.
-func Mean(values []float64) Estimate {
+func Mean(values []float64) Estimate { return Rounded(values, 0) }
+
+// Rounded is Mean of values that have a rounding error of up to the given one. Values that differ by no more
+// than that, and the rounding of their mean, do not scatter: the standard error is 0.
+func Rounded(values []float64, rounding float64) Estimate {
 	n, mean := float64(len(values)), Average(values)
-	squares := 0.0
+	rounding += float64(float64(n*0x1p-52) * math.Abs(mean))
+	squares, scatter := 0.0, false
 	for _, x := range values {
 		d := x - mean
 		squares += float64(d * d)
+		scatter = scatter || !(math.Abs(d) <= rounding) // NaN does
 	}
 	e := Estimate{Mean: mean, DF: len(values) - 1}
-	if e.DF > 0 {
+	if e.DF > 0 && scatter {
 		e.StdErr = math.Sqrt(squares / (n - 1) / n)
 	}
 	return e

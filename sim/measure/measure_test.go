@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"math/rand/v2"
 	"testing"
 )
@@ -13,6 +14,22 @@ func TestMeanInterval(t *testing.T) {
 	half := 2.776445105 * math.Sqrt(0.5)
 	if e.Mean != 3 || e.DF != 4 || math.Abs(lo-(3-half)) > 1e-8 || math.Abs(hi-(3+half)) > 1e-8 {
 		t.Errorf("%+v, [%g, %g]; want 3 ± %g", e, lo, hi, half)
+	}
+}
+
+// Equal values, whose average is rounded, do not scatter, nor do those that differ by rounding.
+func TestRoundingDoesNotScatter(t *testing.T) {
+	equal := slices.Repeat([]float64{0.1}, 10)
+	if Average(equal) == 0.1 || Mean(equal).StdErr != 0 {
+		t.Errorf("%+v, want no error", Mean(equal))
+	}
+	for rounding, scatters := range map[float64]bool{0: true, 1e-12: true, 1e-9: false} {
+		if e := Rounded([]float64{1, 1 + 1e-10, 1 - 1e-10}, rounding); e.StdErr > 0 != scatters || e.DF != 2 {
+			t.Errorf("rounding %g: %+v", rounding, e)
+		}
+	}
+	if e := Mean([]float64{1, math.NaN()}); !math.IsNaN(e.StdErr) {
+		t.Errorf("%+v, want an error of NaN", e)
 	}
 }
 
