@@ -276,7 +276,9 @@ func (a *Ages) check(m *Mistakes) {
 // schedule do not use.
 func (o *Optimizer) Check(m *Mistakes) {
 	wantWord(m, "Optimizer.Kind", o.Kind, methodWords)
-	m.Number("Optimizer.LearningRate", o.LearningRate, o.LearningRate > 0, " > 0")
+	if rate := o.LearningRate; !(rate > 0) || HasAllDigits(rate) { // a rate that is derived from another may be less
+		m.Number("Optimizer.LearningRate", rate, rate > 0, " > 0")
+	}
 	if o.Kind == Adam {
 		m.Number("Optimizer.Beta1", o.Beta1, o.Beta1 >= 0 && o.Beta1 < 1, " in [0, 1)")
 		m.Number("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")

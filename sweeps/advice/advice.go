@@ -318,7 +318,7 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 	switch {
 	case a.contradicts(of, within):
 		a.unknown(asked, "the present one is not stable at rest")
-	case within < smallestNormal: // as of Adam where the noise of the logits all but vanishes
+	case within < option.SmallestNormal: // as of Adam where the noise of the logits all but vanishes
 		a.unknown(asked, "the threshold leaves the range of floating point")
 	case threshold != nil:
 		value, says := say(*threshold)
@@ -338,9 +338,6 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 		a.unknown(asked, "the theory has no threshold here; --simulate locates it")
 	}
 }
-
-// smallestNormal is the smallest number with all its digits; half of a smaller one may be 0.
-const smallestNormal = 0x1p-1022
 
 // beyondNoise returns a remark where half of a limit is so far away that linear theory
 // does not hold there, because the fluctuations of finite groups are no longer small: the

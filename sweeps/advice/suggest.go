@@ -261,7 +261,7 @@ func (advice *Advice) choose(cell *sweeps.Cell) choice {
 		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
 			ofRate.set(s, rounded(half))
 		}
-		return safe > 0 && s.Optimizer.LearningRate >= smallestNormal
+		return safe > 0 && s.Optimizer.LearningRate >= option.SmallestNormal
 	})
 	if limit == nil {
 		return choice{present.Optimizer.LearningRate, present.Lag.Interval, "the present ones", Simulated}
