@@ -102,7 +102,9 @@ func TestScopeOfTheRecurrence(t *testing.T) {
 		"no factor": func(p *rom.Params) {
 			p.Advantage.Scale, p.GroupSize, p.Arms[0] = option.StdScale, 8, option.Arm{Law: option.Normal, Std: 1}
 		},
-		"beyond the range": func(p *rom.Params) { p.KL.Coefficient, p.Reference = 1e-310, gapAt(0) },
+		"beyond the range": func(p *rom.Params) {
+			p.KL.Coefficient, p.Reference, p.Advantage.Scale, p.Arms[0] = 1e-300, gapAt(0), option.NoScale, option.Arm{Law: option.Constant, Mean: 1e10}
+		},
 	} {
 		p := recurrent(1.57, -6)
 		change(&p)

@@ -378,7 +378,7 @@ func (prediction *Prediction) answer(method option.Method) {
 	}
 	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		if r.CriticalLearningRate == nil {
-			r.Because = cmp.Or(r.Because, prediction.Exact.Scope.Because, scope.RuleNoNumber.Because())
+			r.Because = cmp.Or(r.Because, scope.RuleNoNumber.Because())
 		}
 	}
 }
