@@ -30,12 +30,12 @@ func (row *ArrivalRow) decideLocking(w *way) {
 		steps, gain = max(steps/w.Lag.Interval, 1), gain*float64(w.Lag.Interval)
 	}
 	for b := range w.Arms {
-		if w.Arms[b].Mean == w.Arms[w.best].Mean {
+		if w.Arms[b].Mean == w.Arms[w.front].Mean {
 			continue
 		}
-		l, back, z := w.newLocking(b, gain), newLoneSample(&w.Params, w.best, b), w.init[w.best]-w.init[b]
+		l, back, z := w.newLocking(b, gain), newLoneSample(&w.Params, w.front, b), w.init[w.front]-w.init[b]
 		if l.scale*l.samples*back.mean()*float64(steps)*fp.Exp(min(z, 0)) < leftMiddle {
-			row.Because = scope.PathNotThere.Because(w.steps, w.end)
+			row.Because = w.notThere()
 			return
 		}
 		coarse := l.share(z, steps, 1, coarseLattice)
@@ -73,7 +73,7 @@ func (w *way) newLocking(b int, gain float64) *locking {
 	counts := group.NewCounts(w.Arms, &w.Estimator, group.NewSamples(len(w.Arms)))
 	samples := float64(w.GroupSize) * float64(w.GroupsPerStep)
 	scale := min(2*gain/samples, longest/largestAdvantage(&w.Params))
-	return &locking{counts, counts.Success[w.best], counts.Success[b], w.GroupSize, w.GroupsPerStep, samples, scale}
+	return &locking{counts, counts.Success[w.front], counts.Success[b], w.GroupSize, w.GroupsPerStep, samples, scale}
 }
 
 // longest is a way by one sample after which none is drawn any more, in logits: longer ones do the same, and sums of them are finite.

@@ -248,14 +248,14 @@ func timeInWords(w *theory.Way) string {
 	return says
 }
 
-// dangersInWords says what keeps runs from following the mean path to the best arm, and whether the mean path itself overshoots.
+// dangersInWords says what keeps runs from following the mean path to where it should end, and whether the mean path itself overshoots.
 func dangersInWords(w *theory.Way) (says []string) {
 	if w.Arrival != nil {
 		for _, row := range w.Arrival.Rows {
 			if !row.Flag {
 				continue
 			}
-			danger := fmt.Sprintf("runs are kept from the best arm by %s: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			danger := fmt.Sprintf("runs are kept from where they should end by %s: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
 			if !row.Share.Out() && row.Share.Value > 0 { // else the mean path itself is kept from it
 				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
 			}

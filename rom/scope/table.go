@@ -285,7 +285,7 @@ var rows = [...]struct{ name, says, try string }{
 	PathOverflows:       {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`, or take smaller rewards or logits: the run diverges"},
 	PromptOverflows:     {"prompt-overflows", "the mean field of a prompt leaves the range of floating point", "lower `optimizer.learning_rate`: the run diverges"},
 
-	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the best arm, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
+	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the arm in front where it should end, which has %.2g there, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
 	ArrivalOfPrompts:  {"arrival-of-prompts", "the share of runs that arrive is not derived for many prompts", "ask for one prompt: a bandit without `bandit.prompts`"},
 	KicksOfAdam:       {"kicks-of-adam", "the kicks of k3 are not derived under Adam, which bounds them", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or simulate from the start: `advise`"},
 	KicksOfOldSamples: {"kicks-of-old-samples", "the kicks of k3 are derived on-policy, without dynamic sampling: of older samples they come at the old probability and weigh the present one", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or `lag.interval` 1 and `grpo.filter` none"},

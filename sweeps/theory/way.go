@@ -20,7 +20,7 @@ type Way struct {
 	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
 
 	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
-	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end at the best arm; nil as Margin
+	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end where their mean path should; nil as Margin
 
 	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest first: quarters of them, as
 	// far as their number and prompts that start alike, which stay together, allow. Empty: no such prompts, or they all start alike.
