@@ -14,10 +14,10 @@ const (
 	FarStates    Term = "states far from the fixed point"
 	Kinks        Term = "noise across bounds of importance weights, the largest norm, or a tie of two rewards"
 	NextInSize   Term = "the next order in 1/G"
-	SecondMoment Term = "the fluctuation of Adam's second moment"              // Adam's second moment, as far as it does not keep its mean
-	Rounding     Term = "rounding"                                             // of floating point
-	ShortRun     Term = "the run is short beside the relaxation time"          // the part of the stationary law that a short run lacks
-	OnTheWay     Term = "the mean path is still on its way to the fixed point" // the rest of the mean path to the fixed point
+	SecondMoment Term = "the fluctuation of Adam's second moment"               // Adam's second moment, as far as it does not keep its mean
+	Rounding     Term = "rounding"                                              // of floating point
+	ShortRun     Term = "spread that the noise has not yet built up in the run" // the part of the stationary law that it lacks
+	OnTheWay     Term = "the mean path is still on its way to the fixed point"  // the rest of the mean path to the fixed point
 	FasterModes  Term = "modes that the fit does not have"
 	Probe        Term = "the finite displacement of the probe"
 	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
