@@ -131,7 +131,10 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps
 	if f.out.json || len(plan.Cells) == 1 {
 		return nil
 	}
-	return f.out.text(func(p *page) { p.table(compared) })
+	return f.out.text(func(p *page) {
+		p.width = readable
+		p.table(compared)
+	})
 }
 
 // comparison returns the row of a cell in the table that compares cells.
@@ -168,19 +171,23 @@ func adviceRows(lines []advice.Line) [][]string {
 // printAdvice prints the advice for one cell under its name: how its runs end and what cures them,
 // the answers, and the suggestion.
 func printAdvice(p *page, name string, given *advice.Advice, all bool) {
+	p.width = readable
 	p.printf("%s\n", name)
 	if given.Units != "" {
-		p.printf("%s\n", given.Units)
+		p.paragraph("", given.Units)
 	}
 	if start := given.Start; start != nil {
 		runs := "the run"
 		if start.Runs > 1 {
 			runs = fmt.Sprintf("%d runs", start.Runs)
 		}
-		p.printf("from its start, %s of %d steps:\n  %s\n", runs, start.Steps, strings.Join(start.Says(), "\n  "))
+		p.printf("from its start, %s of %d steps:\n", runs, start.Steps)
+		for _, says := range start.Says() {
+			p.paragraph("    ", "  "+says)
+		}
 	}
 	if given.Why != "" {
-		p.printf("why: %s\n", given.Why)
+		p.paragraph("  ", "why: "+given.Why)
 	}
 	printCures(p, given.Cures)
 	rows := adviceRows(given.Lines)
@@ -196,7 +203,8 @@ func printAdvice(p *page, name string, given *advice.Advice, all bool) {
 	if s.Kind != "" {
 		says += " (" + string(s.Kind) + ")"
 	}
-	p.printf("%s: %s\n\n", says, s.Says)
+	p.paragraph("  ", says+": "+s.Says)
+	p.printf("\n")
 }
 
 // printCures prints the changes that were tried, those that arrive first.

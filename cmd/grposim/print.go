@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +17,21 @@ import (
 
 // page is the text that a command prints. The first error of its stream stays.
 type page struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	width int // of lines where no screen has one, in columns; 0: any
+	err   error
+}
+
+// readable is a width at which text is still read easily.
+const readable = 100
+
+// paragraph prints a text in lines of at most a readable width, the later ones with an indent.
+func (p *page) paragraph(indent, text string) {
+	width := readable
+	if s := screenOf(p.w); s.width > 0 {
+		width = min(width, s.width)
+	}
+	p.printf("%s\n", strings.Join(wrap(text, width-utf8.RuneCountInString(indent)), "\n"+indent))
 }
 
 func (p *page) printf(format string, args ...any) {
@@ -36,7 +52,9 @@ func (p *page) table(rows [][]string) {
 			escaped[i] = append(escaped[i], escape(cell, ""))
 		}
 	}
-	_, p.err = io.WriteString(bare(p.w), screenOf(p.w).table(escaped))
+	s := screenOf(p.w)
+	s.width = cmp.Or(s.width, p.width)
+	_, p.err = io.WriteString(bare(p.w), s.table(escaped))
 }
 
 // printer prints the results of a command: as text or, with the flag --json, as JSON.

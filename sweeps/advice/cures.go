@@ -11,65 +11,78 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// cure is a change that may let runs arrive. It returns the values to try, the mildest first; nil
-// where it does not apply. Later ones are not tried once one arrives.
-type cure func(s *config.Settings) [][]config.Assignment
+// cure is a kind of changes that may let runs arrive.
+type cure struct {
+	// values returns those to try, the mildest first; nil where it does not apply. Later ones are not
+	// tried once one arrives.
+	values func(s *config.Settings) [][]config.Assignment
+
+	// helps reports whether it can help runs that fail without the noise of sampling too, as mean does;
+	// nil: it can.
+	helps func(s *config.Settings, mean *Trial) bool
+}
+
+// noiseAlone is of changes that act on the noise of sampling alone.
+func noiseAlone(*config.Settings, *Trial) bool { return false }
+
+// unlessAstray is of changes that act on the noise, and on a mean force that leads astray: not on its pace.
+func unlessAstray(s *config.Settings, mean *Trial) bool { return staleK3(s) && !mean.late() }
 
 // Changes of a cell whose runs do not arrive: repairs are tried for all, brakes where runs are lost,
 // spurs where most are late, longer runs where most are late or return slowly from too deep. Those
 // that break a rule between keys are left out.
 var (
 	repairs = []cure{
-		word("grpo.kl.gradient", sampledPenalty, option.ExactKL),
-		word("grpo.kl.gradient", sampledPenalty, option.K2),
-		word("grpo.kl.gradient", sampledPenalty, option.RatioK3),
-		word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, option.AtCurrent),
-		word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == option.Reused }, option.Fresh),
-		word("grpo.importance.mode", weighted(option.NoImportance), option.Ratio),
-		word("grpo.importance.mode", weighted(option.NoImportance, option.Ratio), option.Clip),
-		word("grpo.importance.mode", weighted(option.Clip), option.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
-		word("grpo.importance.mode", weighted(option.Clip), option.CISPO),
-		word("grpo.importance.mode", weighted(option.Ratio, option.Clip, option.DualClip), option.NoImportance),
-		func(s *config.Settings) [][]config.Assignment {
+		{word("grpo.kl.gradient", sampledPenalty, option.ExactKL), unlessAstray},
+		{word("grpo.kl.gradient", sampledPenalty, option.K2), unlessAstray},
+		{word("grpo.kl.gradient", sampledPenalty, option.RatioK3), unlessAstray},
+		{word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, option.AtCurrent), nil},
+		{word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == option.Reused }, option.Fresh), nil},
+		{word("grpo.importance.mode", weighted(option.NoImportance), option.Ratio), nil},
+		{word("grpo.importance.mode", weighted(option.NoImportance, option.Ratio), option.Clip), nil},
+		{word("grpo.importance.mode", weighted(option.Clip), option.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}), nil},
+		{word("grpo.importance.mode", weighted(option.Clip), option.CISPO), nil},
+		{word("grpo.importance.mode", weighted(option.Ratio, option.Clip, option.DualClip), option.NoImportance), nil},
+		{func(s *config.Settings) [][]config.Assignment {
 			return values(config.LagIntervalKey, shorterLags(s)...)
-		},
-		func(s *config.Settings) [][]config.Assignment {
+		}, nil},
+		{func(s *config.Settings) [][]config.Assignment {
 			if s.Estimator.GroupSize == option.Infinite {
 				return nil
 			}
 			b := s.Estimator.GroupsPerStep
 			return values("grpo.groups_per_step", 2*b, 4*b, 8*b)
-		},
+		}, noiseAlone},
 	}
 	brakes = []cure{
-		func(s *config.Settings) [][]config.Assignment {
+		{func(s *config.Settings) [][]config.Assignment {
 			return values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...)
-		},
-		func(s *config.Settings) (all [][]config.Assignment) {
+		}, nil},
+		{func(s *config.Settings) (all [][]config.Assignment) {
 			for _, warmup := range []int{10, 50, 100, 200, 400} {
 				if warmup > s.Optimizer.Schedule.Warmup && warmup <= s.Run.Steps/2 {
 					all = append(all, values("optimizer.schedule.warmup", warmup)...)
 				}
 			}
 			return all
-		},
-		func(s *config.Settings) [][]config.Assignment {
+		}, nil},
+		{func(s *config.Settings) [][]config.Assignment {
 			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64)...)
-		},
-		func(s *config.Settings) [][]config.Assignment {
+		}, nil},
+		{func(s *config.Settings) [][]config.Assignment {
 			if s.Optimizer.Kind == option.Adam || s.Optimizer.Momentum == 0 {
 				return nil
 			}
 			return values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...)
-		},
+		}, nil},
 	}
 	spurs = []cure{
-		func(s *config.Settings) [][]config.Assignment {
+		{func(s *config.Settings) [][]config.Assignment {
 			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...)
-		},
+		}, nil},
 	}
 	longer = []cure{
-		func(s *config.Settings) (all [][]config.Assignment) {
+		{func(s *config.Settings) (all [][]config.Assignment) {
 			for _, factor := range []int{4, 16, 64} {
 				if factor > 4 && factor*s.Run.Steps > longestTried {
 					break
@@ -81,16 +94,16 @@ var (
 				all = append(all, longer)
 			}
 			return all
-		},
+		}, nil},
 	}
 )
 
 // longestTried bounds the steps of runs of more than four times the file's length.
 const longestTried = 100_000
 
-// word is a cure with one word of a key, and other keys besides, for settings with another word
+// word returns a change to one word of a key, and to other keys besides, of settings with another word
 // to which it applies.
-func word(key string, applies func(*config.Settings) bool, to fmt.Stringer, besides ...config.Assignment) cure {
+func word(key string, applies func(*config.Settings) bool, to fmt.Stringer, besides ...config.Assignment) func(*config.Settings) [][]config.Assignment {
 	return func(s *config.Settings) [][]config.Assignment {
 		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == to.String() {
 			return nil
@@ -129,6 +142,11 @@ func sampledPenalty(s *config.Settings) bool {
 	return kl.Sampled() && !kl.Outside()
 }
 
+// staleK3 reports whether k3 estimates the penalty from samples of older policies.
+func staleK3(s *config.Settings) bool {
+	return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
+}
+
 // weighted returns a condition: samples are of older policies, with a weight of one of the modes.
 func weighted(modes ...option.ImportanceMode) func(*config.Settings) bool {
 	return func(s *config.Settings) bool { return stale(s) && slices.Contains(modes, s.Estimator.Importance.Mode) }
@@ -152,20 +170,27 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 	if present.late() && t.cell.Settings.Units() != "" {
 		return nil, nil // at a network's rate runs are late for that alone
 	}
+	mean, err := t.withoutNoise(ctx, present)
+	if err != nil {
+		return nil, err
+	}
 	all := slices.Clone(repairs)
-	if present.Count(theory.TooDeep, theory.Unsteady, theory.Elsewhere, theory.Overflown) > 0 {
+	if present.onTheWay() < present.Runs-present.Count(theory.AtTarget) {
 		all = append(all, brakes...)
 	}
 	if present.late() {
 		all = append(all, spurs...)
 	}
-	if present.most(theory.NotYet, theory.TooDeep) {
+	if present.most(present.onTheWay() + present.Count(theory.TooDeep)) {
 		all = append(all, longer...)
+	}
+	if mean != nil && mean.Outcome != Arrives {
+		all = slices.DeleteFunc(all, func(c cure) bool { return c.helps != nil && !c.helps(&t.cell.Settings, mean) })
 	}
 	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))
 	for _, c := range all {
-		for _, set := range c(&t.cell.Settings) {
-			trial, err := t.Of(ctx, curedRuns, set...)
+		for _, set := range c.values(&t.cell.Settings) {
+			trial, err := t.Of(ctx, set...)
 			if err != nil {
 				return nil, err
 			}
@@ -179,4 +204,13 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 		}
 	}
 	return tried, nil
+}
+
+// withoutNoise returns the trial of a cell without the noise of sampling: present, that as it stands, if it has
+// none; nil where it is not possible.
+func (t *Trials) withoutNoise(ctx context.Context, present *Trial) (*Trial, error) {
+	if t.cell.Settings.Estimator.GroupSize == option.Infinite {
+		return present, nil
+	}
+	return t.Of(ctx, config.Assignment{Param: config.GroupSizeKey, Value: option.Infinite})
 }

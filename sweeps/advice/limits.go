@@ -31,7 +31,7 @@ func LocationForecast(ctx context.Context, plan *sweeps.Plan, workers int) (*swe
 	perStep := f.Seconds / f.ReplicaSteps
 	f.ReplicaSteps = 0
 	for i := range plan.Cells {
-		f.ReplicaSteps += float64(2 * runsOfSearch * suggestedRuns * plan.Cells[i].Settings.Run.Steps)
+		f.ReplicaSteps += float64(2 * runsOfSearch * mostRuns * plan.Cells[i].Settings.Run.Steps)
 	}
 	f.Seconds = perStep * f.ReplicaSteps
 	return f, nil
@@ -53,7 +53,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 		return a.lines, err
 	}
 	assumes := fmt.Sprintf("trials from the file's start: the %.0f %% interval of the share of runs that arrive lies above %.0f %%, in at most %d runs of %d steps",
-		100*shareConfidence, 100*wantedShare, suggestedRuns, s.Run.Steps)
+		100*shareConfidence, 100*wantedShare, mostRuns, s.Run.Steps)
 	l := &limitSearch{ctx: ctx, trials: t}
 	if s.Lag.Kind == option.Random {
 		a.unknown(intervals, noInterval)
@@ -101,7 +101,7 @@ func (l *limitSearch) arrives(change config.Assignment) bool {
 	if l.err != nil {
 		return false
 	}
-	trial, err := l.trials.Of(l.ctx, suggestedRuns, change)
+	trial, err := l.trials.Of(l.ctx, change)
 	l.err = err
 	return trial != nil && trial.Outcome == Arrives
 }

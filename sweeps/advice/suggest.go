@@ -18,8 +18,9 @@ import (
 )
 
 // Suggestion is one choice of learning rate and interval: the present ones where they arrive and
-// are safe. Both are NaN, and Kind is "", where none that was tried arrives, or the learning rate
-// is a network's.
+// are safe. Where none arrives with everything else as it is, it is a change of another key that does,
+// which Choice names. Both are NaN, and Kind is "", where nothing that was tried arrives, or the
+// learning rate is a network's.
 type Suggestion struct {
 	LearningRate store.Number `json:"learning_rate"`
 	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
@@ -45,9 +46,10 @@ const safetyFactor = 2
 
 // Limits of the search for a suggestion.
 const (
-	halvings      = 6  // of the learning rate
-	doublings     = 14 // where runs are not there yet: from the smallest rate of logits, 1e-4, to 1.6
-	fewestPeriods = 8  // of the longest interval in a run
+	halvings      = 6   // of the learning rate
+	doublings     = 14  // where runs are not there yet: from the smallest rate of logits, 1e-4, to 1.6
+	fewestPeriods = 8   // of the longest interval in a run
+	slowestRise   = 1.2 // of the rise with the present interval, with one to which that may grow
 )
 
 // choice is a learning rate and an interval that may be suggested.
@@ -56,14 +58,17 @@ type choice struct {
 	interval int
 	because  string
 	kind     rom.Kind // of the limit that it is half of
+	row      *Trial   // of Advice.Cures, whose settings it takes; nil: those of the cell
 }
 
-// Suggest sets the suggestion: the first choice of which a trial from the start decides that it
-// arrives; if that has a longer interval, the present one arrives too and is kept. The choices are,
-// until one does: the one that the limits give, that of choose; shorter
-// intervals down to the present one; smaller learning rates; shorter intervals than the present
-// one, and smaller learning rates with the shortest; and where runs are not there yet, larger
-// learning rates.
+// Suggest sets the suggestion: the first choice of which the trial from the start decides that it
+// arrives; if that has a longer interval, the present one arrives too and is kept, and the rise takes
+// at most slowestRise times as long. The choices are, until one does: the one that the limits give, that of choose;
+// shorter intervals down to the present one; smaller learning rates; shorter intervals than the
+// present one, and smaller learning rates with the shortest; where runs are not there yet, larger
+// learning rates; the cell as it stands. Where that does not arrive, learning rates with the present
+// interval come before any shorter one. Changes that have arrived already are among the choices, those
+// of other keys at the end.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	nan := store.Number(math.NaN())
 	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
@@ -74,21 +79,21 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 		advice.Suggestion.Says = noRate
 		return nil
 	}
-	advice.Suggestion.Says = "none: no learning rate and interval that was tried arrives"
-	if slices.ContainsFunc(advice.Cures, func(c *Trial) bool { return c.Outcome == Arrives }) {
-		advice.Suggestion.Says += "; other changes above do"
-	}
+	advice.Suggestion.Says = "none: nothing that was tried arrives"
 	present := t.cell.Settings.Optimizer.LearningRate
 	for _, walk := range advice.walks(t.cell) {
 		for _, c := range walk {
-			trial, err := t.Of(ctx, suggestedRuns, c.set(&t.cell.Settings)...)
+			trial, err := c.row, error(nil)
+			if trial == nil {
+				trial, err = t.Of(ctx, c.set(&t.cell.Settings)...)
+			}
 			if err != nil {
 				return err
 			}
 			switch {
 			case trial == nil:
 				continue
-			case trial.Outcome == Arrives:
+			case trial.Outcome == Arrives && (c.interval <= t.cell.Settings.Lag.Interval || !trial.slower(advice.Start)):
 				advice.Suggestion = c.suggestion(&t.cell.Settings, advice.Start, trial)
 				return nil
 			}
@@ -98,6 +103,13 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 		}
 	}
 	return nil
+}
+
+// slower reports whether the rise takes more than slowestRise times as long as that of the present one.
+func (t *Trial) slower(present *Trial) bool {
+	before, rises := present.reaches(present)
+	after, _ := t.reaches(present)
+	return rises && after > slowestRise*before
 }
 
 // noRate is the reason why nothing is suggested at a network's rate, with what translates it.
@@ -134,7 +146,10 @@ func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestio
 		}
 		out.Choice += fmt.Sprintf(" and %s = %.0f", name, out.Interval)
 	}
-	if len(c.set(s)) == 0 || longer {
+	switch {
+	case c.row != nil && len(c.set(s)) == 0:
+		out.Choice = c.row.Set + " with " + out.Choice
+	case len(c.set(s)) == 0 || longer:
 		out.Choice = "keep " + out.Choice
 	}
 	if out.Says = out.Choice + ": "; !longer {
@@ -142,7 +157,12 @@ func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestio
 	}
 	out.Says += "from the file's start " + out.Trial.arrive()
 	if longer {
-		out.Says += fmt.Sprintf("; %s may grow to %d, %s: %s", name, c.interval, c.because, trial.arrive())
+		price := ""
+		if before, rises := present.reaches(present); rises {
+			after, _ := trial.reaches(present)
+			price = fmt.Sprintf(": %.0f %% of the way at step %.0f instead of %.0f", 100*theory.WayMade, after, before)
+		}
+		out.Says += fmt.Sprintf("; %s may grow to %d%s, %s: %s", name, c.interval, price, c.because, trial.arrive())
 	}
 	return out
 }
@@ -167,13 +187,13 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 	best := advice.choose(cell)
 	present := min(best.interval, s.Lag.Interval)
 	if advice.Start.Outcome != Arrives && best.interval > present {
-		best = choice{best.rate, present, "the present ones", Simulated} // a longer one is not to cure it
+		best = choice{rate: best.rate, interval: present, because: "the present ones", kind: Simulated} // a longer one is not to cure it
 	}
 	tried := func(rate float64, interval int) choice {
 		var changes []string
 		switch {
 		case interval > s.Lag.Interval:
-			changes = append(changes, "halved from what is safe at rest")
+			return choice{rate: rate, interval: interval, because: "halved from what is safe at rest until the runs arrive as fast", kind: Simulated}
 		case interval < s.Lag.Interval:
 			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}
@@ -183,11 +203,11 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 		case rate < s.Optimizer.LearningRate:
 			changes = append(changes, "η halved")
 		}
-		return choice{rate, interval, strings.Join(changes, " and ") + " until the runs arrive", Simulated}
+		return choice{rate: rate, interval: interval, because: strings.Join(changes, " and ") + " until the runs arrive", kind: Simulated}
 	}
 	rates := func(interval, most int, factor float64) (walk []choice) {
 		for n, rate := 0, best.rate; n < most; n++ {
-			rate = rounded(rate * factor)
+			rate = config.Round(rate * factor)
 			walk = append(walk, tried(rate, interval))
 		}
 		return walk
@@ -200,16 +220,33 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 	}
 	toPresent := []choice{best}
 	if toPresent = append(toPresent, shorter(best.interval, present+1)...); best.interval != present {
-		toPresent = append(toPresent, choice{best.rate, present, "the present " + name, Simulated})
+		toPresent = append(toPresent, choice{rate: best.rate, interval: present, because: "the present " + name, kind: Simulated})
 	}
-	walks := [][]choice{toPresent, rates(present, halvings, 0.5), shorter(present, shortest)}
+	walks := [][]choice{toPresent, rates(present, halvings, 0.5)}
+	if rows := advice.rows(config.LearningRateKey); advice.Start.Outcome != Arrives && present < s.Lag.Interval {
+		walks = slices.Concat([][]choice{rates(s.Lag.Interval, halvings, 0.5), rows}, walks)
+	} else {
+		walks = append(walks, rows)
+	}
+	walks = append(walks, shorter(present, shortest), advice.rows(config.LagIntervalKey))
 	if present > shortest {
 		walks = append(walks, rates(shortest, halvings, 0.5))
 	}
 	if advice.Start.late() {
 		walks = append(walks, slices.DeleteFunc(rates(present, doublings, 2), func(c choice) bool { return c.rate > advice.largestRate()/safetyFactor }))
 	}
-	return walks
+	asItStands := choice{rate: s.Optimizer.LearningRate, interval: s.Lag.Interval, because: "the present ones", kind: Simulated}
+	return append(walks, []choice{asItStands}, advice.rows(""))
+}
+
+// rows returns the changes that have arrived of those whose keys begin with one; all for "".
+func (advice *Advice) rows(key string) (walk []choice) {
+	for _, c := range advice.Cures {
+		if c.Outcome == Arrives && strings.HasPrefix(c.Set, key) {
+			walk = append(walk, choice{c.settings.Optimizer.LearningRate, c.settings.Lag.Interval, "the change above", Simulated, c})
+		}
+	}
+	return walk
 }
 
 // rounded rounds to two significant digits, to what a suggestion prints.
@@ -255,7 +292,7 @@ func (advice *Advice) choose(cell *sweeps.Cell) choice {
 		if s.Lag.Interval <= present.Lag.Interval {
 			because = "the present η, and " + because
 		}
-		return choice{present.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind}
+		return choice{rate: present.Optimizer.LearningRate, interval: s.Lag.Interval, because: because, kind: limit.Kind}
 	}
 	limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
 		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
@@ -264,13 +301,13 @@ func (advice *Advice) choose(cell *sweeps.Cell) choice {
 		return safe > 0 && s.Optimizer.LearningRate >= option.SmallestNormal
 	})
 	if limit == nil {
-		return choice{present.Optimizer.LearningRate, present.Lag.Interval, "the present ones", Simulated}
+		return choice{rate: present.Optimizer.LearningRate, interval: present.Lag.Interval, because: "the present ones", kind: Simulated}
 	}
 	because := "the present ones; η is at most half of the largest known to be safe"
 	if s.Optimizer.LearningRate < present.Optimizer.LearningRate {
 		because = fmt.Sprintf("the present %s, and half of %.3g, the largest η known to be safe", name, limit.safe)
 	}
-	return choice{s.Optimizer.LearningRate, present.Lag.Interval, because, limit.Kind}
+	return choice{rate: s.Optimizer.LearningRate, interval: present.Lag.Interval, because: because, kind: limit.Kind}
 }
 
 // limitOf returns the line with the limit of a parameter, and the settings that half changes

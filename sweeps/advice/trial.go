@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -33,6 +34,9 @@ type Trial struct {
 
 	settings config.Settings
 	target   theory.Target
+	steps    []int     // that are recorded
+	rise     []float64 // mean of J there over the runs that arrive; nil: none does
+	end      float64   // the same over the last quarter of the run
 }
 
 // Outcome says how a trial judges the share of runs that arrive.
@@ -55,8 +59,9 @@ type RunShare struct {
 // Ending is a way in which some of the runs of a trial end.
 type Ending struct {
 	How   theory.How   `json:"how"`
-	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0, of those that are too deep or on another arm; else −1
+	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0, of those that are too deep or stand on a wrong arm; else −1
 	Runs  int          `json:"runs"`  // the number that end so
+	Moves bool         `json:"moves"` // of those that are not there: most of them still move toward the goal
 	Since store.Number `json:"since"` // median of the recorded steps from which on J stays within a tenth of the range of rewards from where it ends, or the policy is out of range
 
 	// Medians; empty where there is no policy at the end.
@@ -73,13 +78,13 @@ const (
 	shareConfidence = 0.99
 )
 
-// trialRuns are the numbers of runs after which a trial may end: that of a suggestion by
-// suggestedRuns, that of a cure by curedRuns.
-var trialRuns = []int{32, 128, suggestedRuns, curedRuns}
+// trialRuns are the numbers of runs after which a trial may end. Its setting is judged once, so that
+// what is suggested and a row of changes never judge it by different runs.
+var trialRuns = []int{32, 128, presentRuns, mostRuns}
 
 const (
-	suggestedRuns = 256
-	curedRuns     = 512
+	presentRuns = 256 // that show how the cell as it stands fails
+	mostRuns    = 512
 )
 
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
@@ -101,9 +106,8 @@ func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what st
 // noStart is the reason why settings are not simulated.
 var noStart = scope.NoStart.Because().String()
 
-// Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive, and as many as decide
-// a cure if these do not decide it: no cure shall win by more runs alone. The trial is
-// nil if it has no start.
+// Present simulates the cell as it stands, with presentRuns runs, fewer if all arrive, and more if these
+// do not decide it. The trial is nil if it has no start.
 func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 	began := time.Now()
 	first, err := t.simulate(ctx, t.cell.Settings, trialRuns[0])
@@ -111,14 +115,8 @@ func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 		return first, err
 	}
 	t.perRun = max(t.perRun, time.Since(began).Seconds()/float64(trialRuns[0]))
-	t.announce("the runs from the start", suggestedRuns)
-	for _, runs := range trialRuns[1:] {
-		trial, err := t.simulate(ctx, t.cell.Settings, runs)
-		if err != nil || trial.Outcome == Arrives || runs >= suggestedRuns && trial.Outcome != Undecided || runs == curedRuns {
-			return trial, err
-		}
-	}
-	panic("unreachable: curedRuns is one of trialRuns")
+	t.announce("the runs from the start", presentRuns)
+	return t.decide(ctx, t.cell.Settings, presentRuns)
 }
 
 // announce says that so many runs like those of the cell as it stands take long, if they do.
@@ -128,27 +126,31 @@ func (t *Trials) announce(what string, runs int) {
 	}
 }
 
-// Of simulates the cell with changes, until its outcome is decided or it has the largest of
-// trialRuns that is at most most. The trial is nil if the changes are not possible together, or
-// leave no start.
-func (t *Trials) Of(ctx context.Context, most int, set ...config.Assignment) (*Trial, error) {
+// Of simulates the cell with changes until its outcome is decided, with mostRuns runs at most. The
+// trial is nil if the changes are not possible together, or leave no start.
+func (t *Trials) Of(ctx context.Context, set ...config.Assignment) (*Trial, error) {
 	s, broken := config.Change(t.cell.Settings, set...)
 	if broken != "" {
 		return nil, nil
 	}
-	var told *Trial
+	trial, err := t.decide(ctx, s, 0)
+	if err != nil || trial == nil {
+		return nil, err
+	}
+	trial = new(*trial)
+	trial.Set = setOf(set)
+	return trial, nil
+}
+
+// decide simulates settings until they arrive, or are decided by at least so many runs.
+func (t *Trials) decide(ctx context.Context, s config.Settings, least int) (trial *Trial, err error) {
 	for _, runs := range trialRuns {
-		if runs > most || told != nil && told.Outcome != Undecided {
+		trial, err = t.simulate(ctx, s, runs)
+		if err != nil || trial == nil || trial.Outcome == Arrives || trial.Runs >= least && trial.Outcome != Undecided {
 			break
 		}
-		trial, err := t.simulate(ctx, s, runs)
-		if err != nil || trial == nil {
-			return nil, err
-		}
-		told = new(*trial)
-		told.Set = setOf(set)
 	}
-	return told, nil
+	return trial, err
 }
 
 // setOf writes changes as --set takes them.
@@ -185,33 +187,33 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	return trial, nil
 }
 
+// way is how a run ends, and on which arm, as in Ending.
+type way struct {
+	how   theory.How
+	arm   int
+	moves bool
+}
+
 // count sets the trial's counts to those of the ends of runs that are recorded at the given
 // steps.
 func (t *Trial) count(ends []sim.End, steps []int) {
-	type way struct {
-		how theory.How
-		arm int
-	}
 	type group struct {
 		since, reward, last, odds, rare []float64
 	}
-	ways := make(map[way]*group)
+	groups := make(map[way]*group)
 	var order []way
+	t.Runs, t.Endings, t.steps = len(ends), nil, steps
 	samples, arrived := theory.Samples(&t.settings), 0
-	for i := range ends {
+	for i, w := range t.ways(ends, samples) {
 		e := &ends[i]
-		w := way{t.target.How(e, steps, samples), -1}
 		if w.how == theory.AtTarget {
 			arrived++
+			t.follow(e, arrived)
 		}
-		if e.Logits != nil && (w.how == theory.TooDeep || w.how == theory.Elsewhere) {
-			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
-			w.arm = slices.Index(t.target.Means, t.target.Means[w.arm]) // the first of equal ones
-		}
-		g := ways[w]
+		g := groups[w]
 		if g == nil {
 			g = new(group)
-			ways[w], order = g, append(order, w)
+			groups[w], order = g, append(order, w)
 		}
 		g.since = append(g.since, t.since(e, steps))
 		if e.DivergedAt < 0 {
@@ -222,10 +224,9 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 			g.rare = append(g.rare, samples*theory.Rarity(e.Logits))
 		}
 	}
-	t.Runs, t.Endings = len(ends), nil
 	for _, w := range order {
-		g := ways[w]
-		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
+		g := groups[w]
+		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since), middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
 	}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
 		if (a.How == theory.AtTarget) != (b.How == theory.AtTarget) {
@@ -236,8 +237,8 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		}
 		return b.Runs - a.Runs
 	})
-	held := t.share(arrived + t.Count(theory.TooDeep))
-	t.Arrived = t.share(arrived)
+	held := t.share(arrived+t.Count(theory.TooDeep), t.Runs)
+	t.Arrived = t.share(arrived, t.Runs)
 	switch {
 	case t.Arrived.Lo >= wantedShare:
 		t.Outcome = Arrives
@@ -250,15 +251,105 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	}
 }
 
-// share returns the share of a number of the trial's runs. That of the only run without noise is
+// ways returns how each run ends. Whether runs that are not there still move toward the goal is told
+// for all of them together that stand on the same arm, since one alone fluctuates. Those that
+// stand on a wrong arm and do not move are there for good, even where it was that of the start.
+func (t *Trial) ways(ends []sim.End, samples float64) []way {
+	all := make([]way, len(ends))
+	runs, moved := make(map[way]int), make(map[way]int)
+	for i := range ends {
+		e := &ends[i]
+		w := way{how: t.target.How(e, t.steps, samples), arm: -1}
+		if e.Logits != nil && (w.how == theory.TooDeep || w.how == theory.Elsewhere || w.how == theory.NotYet && t.target.Wrong(e.Logits)) {
+			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
+			w.arm = slices.Index(t.target.Means, t.target.Means[w.arm]) // the first of equal ones
+		}
+		all[i] = w
+		if runs[w]++; w.how == theory.NotYet && t.moved(e, w.arm) {
+			moved[w]++
+		}
+	}
+	network := t.settings.Units() != "" // its rate moves the logits too little to tell
+	for i, w := range all {
+		switch {
+		case w.how != theory.NotYet:
+		case network || w.arm < 0 && 2*moved[w] > runs[w] || t.share(moved[w], runs[w]).Lo > 0.5:
+			all[i] = way{theory.NotYet, -1, true}
+		case w.arm >= 0:
+			all[i].how = theory.Elsewhere
+		}
+	}
+	return all
+}
+
+// leastMove is the share of its distance from the goal, or from the arm on which it stands, by which a
+// run on the way moves in a quarter of its length: one that is slower needs some hundred times as long.
+const leastMove = 0.01
+
+// clearMove is the number of standard errors by which a run must move, as if its records were independent.
+const clearMove = 3
+
+// moved reports whether J of a run moves toward the goal from the third quarter of its steps to the last. arm is that on which it stands, or −1.
+func (t *Trial) moved(e *sim.End, arm int) bool {
+	last := t.steps[len(t.steps)-1]
+	from, to := sort.SearchInts(t.steps, last/2), sort.SearchInts(t.steps, last-last/4)
+	if from = min(from, to-1); from < 0 {
+		return false
+	}
+	if arm < 0 && math.Abs(e.Rewards[len(e.Rewards)-1]-t.target.Reward) <= theory.NearAtEnd*t.target.Span {
+		return true // it has just come
+	}
+	before, earlier := spread(e.Rewards[from:to])
+	after, later := spread(e.Rewards[to:])
+	distance := math.Abs(before - t.target.Reward)
+	least := distance
+	if arm >= 0 {
+		least = min(least, math.Abs(before-t.target.Means[arm]))
+	}
+	noise := math.Hypot(earlier/math.Sqrt(float64(to-from)), later/math.Sqrt(float64(len(e.Rewards)-to)))
+	return distance-math.Abs(after-t.target.Reward) > max(leastMove*least+1e-3*t.target.Rounding(), clearMove*noise)
+}
+
+// spread returns the mean of values and their standard deviation.
+func spread(x []float64) (mean, deviation float64) {
+	for i, v := range x {
+		before := v - mean
+		mean += before / float64(i+1)
+		deviation += before * (v - mean)
+	}
+	return mean, math.Sqrt(deviation / float64(len(x)))
+}
+
+// follow adds a run to the means over the n that arrive.
+func (t *Trial) follow(e *sim.End, n int) {
+	if n == 1 {
+		t.rise, t.end = make([]float64, len(t.steps)), 0
+	}
+	t.end += (e.Mean - t.end) / float64(n)
+	for i, reward := range e.Rewards {
+		t.rise[i] += (reward - t.rise[i]) / float64(n)
+	}
+}
+
+// reaches returns the step at which the mean of J, of the runs that arrive, has gone 95 % of the way that it
+// goes in another trial: +Inf if it never does. ok is false where that starts at its end.
+func (t *Trial) reaches(other *Trial) (step float64, ok bool) {
+	start := other.rise[0]
+	if math.Abs(other.end-start) <= theory.NearInMean*other.target.Span+other.target.Rounding() {
+		return 0, false
+	}
+	return theory.Reaches(t.steps, t.rise, start+theory.WayMade*(other.end-start), other.end > start), true
+}
+
+// share returns a number of runs as a share of others of the trial. That of the only run without noise is
 // exact.
-func (t *Trial) share(runs int) RunShare {
-	mean := float64(runs) / float64(t.Runs)
+func (t *Trial) share(runs, of int) RunShare {
+	mean := float64(runs) / float64(of)
 	e := measure.Certain(mean)
 	if t.settings.Estimator.GroupSize != option.Infinite {
-		e = measure.Estimate{Mean: mean, StdErr: math.Sqrt(mean * (1 - mean) / float64(t.Runs)), DF: t.Runs - 1}
+		e = measure.Estimate{Mean: mean, StdErr: math.Sqrt(mean * (1 - mean) / float64(of)), DF: of - 1}
 	}
-	lo, hi := e.Share(float64(t.Runs), shareConfidence)
+	lo, hi := e.Share(float64(of), shareConfidence)
 	return RunShare{store.Number(mean), store.Number(lo), store.Number(hi)}
 }
 
@@ -297,12 +388,20 @@ func (t *Trial) Count(ways ...theory.How) (n int) {
 }
 
 // late reports whether most of a trial's runs that do not arrive are on the way.
-func (t *Trial) late() bool { return t.most(theory.NotYet) }
+func (t *Trial) late() bool { return t.most(t.onTheWay()) }
 
-// most reports whether most of a trial's runs that do not arrive end in one of the given ways.
-func (t *Trial) most(ways ...theory.How) bool {
-	return 2*t.Count(ways...) > t.Runs-t.Count(theory.AtTarget)
+// onTheWay returns the number of runs that still move toward the goal.
+func (t *Trial) onTheWay() (n int) {
+	for _, e := range t.Endings {
+		if e.Moves {
+			n += e.Runs
+		}
+	}
+	return n
 }
+
+// most reports whether a number of runs is more than half of those that do not arrive.
+func (t *Trial) most(runs int) bool { return 2*runs > t.Runs-t.Count(theory.AtTarget) }
 
 // FromStart simulates the cell as it stands and, if its runs do not arrive, says why and tries the
 // cures.

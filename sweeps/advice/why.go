@@ -8,59 +8,71 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"grposim/grpo"
 	"grposim/option"
+	"grposim/rom/group"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
 
 // why says why runs do not arrive: by a run without noise, and by the cures that arrive.
 func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (string, error) {
-	s, mean := &t.cell.Settings, present
+	s := &t.cell.Settings
 	if present.late() && s.Units() != "" {
 		return fmt.Sprintf("a learning rate of a network moves the logits too little in %d steps", s.Run.Steps), nil
 	}
-	if s.Estimator.GroupSize != option.Infinite {
-		var err error
-		if mean, err = t.Of(ctx, suggestedRuns, config.Assignment{Param: config.GroupSizeKey, Value: option.Infinite}); err != nil {
-			return "", err
-		}
+	mean, err := t.withoutNoise(ctx, present)
+	if err != nil {
+		return "", err
 	}
-	late := fmt.Sprintf("most of the runs that do not arrive are on the way: %d steps are few for this learning rate, or they rest elsewhere", s.Run.Steps)
+	late := fmt.Sprintf("most of the runs that do not arrive are on the way: %d steps are few for this learning rate", s.Run.Steps)
 	because := confirmed(astray, s, present, tried)
 	if because != "" {
 		because = ". " + because
 	}
+	chance := cmp.Or(confirmed(ofChance, s, present, tried), "the noise of sampling; no change that was tried tells more") + present.stand()
 	switch {
 	case mean == nil && present.late():
 		return late, nil
 	case mean == nil || mean != present && mean.Outcome == Arrives && !present.late():
-		return cmp.Or(confirmed(ofChance, s, present, tried), "the noise of sampling; no change that was tried tells more"), nil
+		return chance, nil
 	case mean.Outcome == Arrives:
 		return late + ". Without the noise of sampling (grpo.group_size=inf) the run arrives", nil
 	case mean.Count(theory.TooDeep) > 0:
 		return "an overshoot: without the noise of sampling (grpo.group_size=inf) the run is too deep on the right arm as well, and returns slowly", nil
-	case mean.late():
+	case mean.late() && present.late():
 		return late + ". It is the same without the noise of sampling (grpo.group_size=inf)" + because, nil
+	case mean.late():
+		return chance + ". Without the noise of sampling (grpo.group_size=inf) the run is on the way", nil
+	}
+	if mean.stand() == "" {
+		because = present.stand() + because
 	}
 	return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + because, nil
+}
+
+// stand says on which arm most of the runs stand that do not arrive, in a sentence that follows another;
+// "" where there is none.
+func (t *Trial) stand() string {
+	for i := range t.Endings {
+		if e := &t.Endings[i]; e.How == theory.Elsewhere && t.most(e.Runs) {
+			return ". Most of the runs that do not arrive stand on " + t.arm(e.Arm)
+		}
+	}
+	return ""
 }
 
 // mechanism is a reason why runs do not arrive.
 type mechanism struct {
 	applies  func(s *config.Settings, present *Trial) bool // whether it is possible
-	pointsAt []string                                      // beginnings of changes; that one of them arrives confirms it
+	pointsAt []string                                      // beginnings of changes, one of which confirms it
 	says     func(s *config.Settings) string
 }
 
 // astray are the reasons why the mean force leads elsewhere, the most particular first.
 var astray = []mechanism{
 	{
-		func(s *config.Settings, _ *Trial) bool {
-			return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
-		},
+		func(s *config.Settings, _ *Trial) bool { return staleK3(s) },
 		[]string{"grpo.kl.gradient="},
 		func(*config.Settings) string {
 			return "k3 weighs a sample by π_ref/π of the present policy, and it was drawn from an older one: where an arm has become rare since, the penalty grows without bound. ratio-k3 weighs by π/π_old, k2 by a logarithm"
@@ -123,16 +135,30 @@ var ofChance = []mechanism{
 	},
 }
 
-// confirmed says the first of mechanisms that is possible and that a change without it confirms: with it runs arrive. "": none.
+// confirmed says the first of mechanisms that is possible and that a change without it confirms, with the
+// change. "": none.
 func confirmed(mechanisms []mechanism, s *config.Settings, present *Trial, tried []*Trial) string {
 	for _, m := range mechanisms {
-		if m.applies(s, present) && slices.ContainsFunc(tried, func(trial *Trial) bool {
-			return trial.Outcome == Arrives && slices.ContainsFunc(m.pointsAt, func(cure string) bool { return strings.HasPrefix(trial.Set, cure) })
-		}) {
-			return m.says(s)
+		if !m.applies(s, present) {
+			continue
+		}
+		var best *Trial
+		for _, trial := range tried {
+			if slices.ContainsFunc(m.pointsAt, func(cure string) bool { return strings.HasPrefix(trial.Set, cure) }) &&
+				trial.confirms(present) && (best == nil || trial.Arrived.Mean > best.Arrived.Mean) {
+				best = trial
+			}
+		}
+		if best != nil {
+			return fmt.Sprintf("%s. With %s %s arrive", m.says(s), best.Set, best.Arrived.Says())
 		}
 	}
 	return ""
+}
+
+// confirms reports whether runs with a change arrive, or certainly most of those that do not as they stand.
+func (t *Trial) confirms(present *Trial) bool {
+	return t.Outcome == Arrives || t.Arrived.Lo > (1+present.Arrived.Hi)/2
 }
 
 // rareSampleUnderK3 describes the move of the logits by one sample of a rare arm under k3,
@@ -206,11 +232,9 @@ func reuseFlag(s *config.Settings) (mean, most float64, ok bool) {
 
 // luckyAdvantage returns the mean of √((G−S)/S), the advantage of a rewarded sample in a group of G
 // with S rewarded ones, where the other G−1 are rewarded with probability m each.
-func luckyAdvantage(size int, m float64) (advantage float64) {
-	others := distuv.Binomial{N: float64(size - 1), P: m}
-	for k := range size {
-		rewarded := float64(k + 1)
-		advantage += others.Prob(float64(k)) * math.Sqrt((float64(size)-rewarded)/rewarded)
-	}
-	return advantage
+func luckyAdvantage(size int, m float64) float64 {
+	return group.NewBinomial(size-1, m, 1-m, nil).Mean(func(others int) float64 {
+		rewarded := float64(others + 1)
+		return math.Sqrt((float64(size) - rewarded) / rewarded)
+	})
 }

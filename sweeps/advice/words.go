@@ -84,7 +84,10 @@ func (t *Trial) ends(e *Ending, subject string) string {
 	if e.How == theory.Unsteady {
 		return level + ", although J has been right before: it fluctuates"
 	}
-	return fmt.Sprintf("%s: not there after %d steps", level, t.Steps)
+	if e.Moves {
+		return fmt.Sprintf("%s: on the way after %d steps", level, t.Steps)
+	}
+	return fmt.Sprintf("%s: not there after %d steps, and no longer on the way", level, t.Steps)
 }
 
 // arm names the arms of the mean reward of one of them.

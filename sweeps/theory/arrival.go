@@ -133,8 +133,8 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 		}
 		return NotYet
 	}
-	policy, arm := grpo.NewPolicy(e.Logits).Probs, slices.Index(e.Logits, slices.Max(e.Logits))
-	inFront := g.Held < majority || g.holds(policy) >= 0.5
+	arm := slices.Index(e.Logits, slices.Max(e.Logits))
+	inFront := g.inFront(grpo.NewPolicy(e.Logits).Probs)
 	rare := Rarity(e.Logits)
 	distance := math.Abs(g.Reward - g.Front)
 	deep := inFront && g.AtRest && g.Rare*samples >= 1 && rare < deeper*g.Rare && math.Abs(e.Mean-g.Front) < deeper*distance
@@ -145,13 +145,22 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 		return NotYet
 	case near && inFront && last:
 		return AtTarget
-	case !inFront && policy[arm] >= majority && (arm != g.First || rare*samples < 1):
+	case g.Wrong(e.Logits) && (arm != g.First || rare*samples < 1):
 		return Elsewhere
 	case been:
 		return Unsteady
 	}
 	return NotYet
 }
+
+// Wrong reports whether a policy stands on a wrong arm.
+func (g *Target) Wrong(logits []float64) bool {
+	policy := grpo.NewPolicy(logits).Probs
+	return !g.inFront(policy) && slices.Max(policy) >= majority
+}
+
+// inFront reports whether the arms in front are those at the target, or it has none in front.
+func (g *Target) inFront(policy []float64) bool { return g.Held < majority || g.holds(policy) >= 0.5 }
 
 // Samples returns the number of samples that a run draws.
 func Samples(s *config.Settings) float64 {
