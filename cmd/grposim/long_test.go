@@ -92,10 +92,11 @@ func TestLongQuestionOfTheInterval(t *testing.T) {
 		return stdout + stderr
 	}
 	got := advise()
-	if !strings.Contains(strings.Join(strings.Fields(got), " "), "refresh intervals that arrive all up to 32; not searched beyond") || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 1 cell, at most ") {
+	words := strings.Join(strings.Fields(got), " ")
+	if !strings.Contains(words, "refresh intervals that arrive all up to 32; not searched beyond") || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 1 cell, at most ") {
 		t.Errorf("%s\nwant no limit of the refresh interval, and the cost", got)
 	}
-	if !strings.Contains(got, "suggestion (simulated): keep η = 0.02 and K = 1: ") || !strings.Contains(got, "; K may grow to 16, half of 32,") {
+	if !strings.Contains(words, "suggestion (simulated): keep η = 0.02 and K = 1: ") || !strings.Contains(words, "; K may grow to 16, half of 32,") {
 		t.Errorf("%s\nwant the present ones, and half of what was searched", got)
 	}
 	// Without the clip and with a stale penalty there is one.

@@ -193,7 +193,7 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 		var changes []string
 		switch {
 		case interval > s.Lag.Interval:
-			return choice{rate: rate, interval: interval, because: "halved from what is safe at rest until the runs arrive as fast", kind: Simulated}
+			return choice{rate: rate, interval: interval, because: "halved from what is safe at rest until the rise takes at most 1.2 times as long", kind: Simulated}
 		case interval < s.Lag.Interval:
 			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}

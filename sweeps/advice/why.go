@@ -30,12 +30,12 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 	if because != "" {
 		because = ". " + because
 	}
-	chance := cmp.Or(confirmed(ofChance, s, present, tried), "the noise of sampling; no change that was tried tells more") + present.stand()
+	chance := confirmed(ofChance, s, present, tried)
 	switch {
 	case mean == nil && present.late():
 		return late, nil
 	case mean == nil || mean != present && mean.Outcome == Arrives && !present.late():
-		return chance, nil
+		return cmp.Or(chance, "the noise of sampling; no change that was tried tells more") + present.stand(), nil
 	case mean.Outcome == Arrives:
 		return late + ". Without the noise of sampling (grpo.group_size=inf) the run arrives", nil
 	case mean.Count(theory.TooDeep) > 0:
@@ -43,7 +43,7 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 	case mean.late() && present.late():
 		return late + ". It is the same without the noise of sampling (grpo.group_size=inf)" + because, nil
 	case mean.late():
-		return chance + ". Without the noise of sampling (grpo.group_size=inf) the run is on the way", nil
+		return cmp.Or(chance, "not known, since no change that was tried tells it") + present.stand() + ". Without the noise of sampling (grpo.group_size=inf) the run is on the way", nil
 	}
 	if mean.stand() == "" {
 		because = present.stand() + because
