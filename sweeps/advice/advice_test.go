@@ -237,7 +237,8 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// lateUnderNoise is a run of verl's preset that is too short for its learning rate, with or without the noise of sampling.
+// lateUnderNoise is a run of verl's preset that is too short for its learning rate, with or without
+// the noise of sampling.
 const lateUnderNoise = `name: late
 extends: verl
 seed: 688139
@@ -249,8 +250,9 @@ optimizer: {kind: adam, learning_rate: 0.0039, schedule: {kind: constant, warmup
 run: {steps: 600, replicas: 64}
 `
 
-// A suggestion and the rows above it are of one set of runs: a learning rate that a row of 512 runs finds to
-// arrive is suggested. Changes that act on noise alone are not tried, since the run without noise is late too.
+// A suggestion and the rows above it are of one set of runs: a learning rate that a row of 512 runs
+// finds to arrive is suggested. Changes that act on noise alone are not tried, since the run without
+// noise is late too.
 func TestSuggestionReadsTheRows(t *testing.T) {
 	_, advice := advised(t, planOf(t, lateUnderNoise), 2)
 	s := advice.Suggestion
@@ -271,8 +273,8 @@ func TestSuggestionReadsTheRows(t *testing.T) {
 	}
 }
 
-// The interval is not cut where smaller learning rates arrive with the present one. Where another key's change alone does,
-// that is suggested.
+// The interval is not cut where smaller learning rates arrive with the present one. Where another
+// key's change alone does, that is suggested.
 func TestSuggestionKeepsTheInterval(t *testing.T) {
 	for _, c := range []struct{ interval, init, steps, choice string }{
 		{"14", "[0, 0]", "100", "η = 0.025 and K = 14"},
@@ -286,8 +288,9 @@ func TestSuggestionKeepsTheInterval(t *testing.T) {
 	}
 }
 
-// The interval may grow only as far as the rise takes at most 1.2 times as long, which stands beside it: by the predicted path
-// 95 % of the way are gone at step 310.6 with K = 2, at 330 with 31, and at 574 with 62.
+// The interval may grow only as far as the rise takes at most 1.2 times as long, which stands beside
+// it: by the predicted path 95 % of the way are gone at step 310.6 with K = 2, at 330 with 31, and
+// at 574 with 62.
 func TestPriceOfALongerInterval(t *testing.T) {
 	_, advice := advised(t, planOf(t, `name: grows
 extends: slime

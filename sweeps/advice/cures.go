@@ -25,7 +25,8 @@ type cure struct {
 // noiseAlone is of changes that act on the noise of sampling alone.
 func noiseAlone(*config.Settings, *Trial) bool { return false }
 
-// unlessAstray is of changes that act on the noise, and on a mean force that leads astray: not on its pace.
+// unlessAstray is of changes that act on the noise, and on a mean force that leads astray: not on
+// its pace.
 func unlessAstray(s *config.Settings, mean *Trial) bool { return staleK3(s) && !mean.late() }
 
 // Changes of a cell whose runs do not arrive: repairs are tried for all, brakes where runs are lost,
@@ -101,8 +102,8 @@ var (
 // longestTried bounds the steps of runs of more than four times the file's length.
 const longestTried = 100_000
 
-// word returns a change to one word of a key, and to other keys besides, of settings with another word
-// to which it applies.
+// word returns a change to one word of a key, and to other keys besides, of settings with another
+// word to which it applies.
 func word(key string, applies func(*config.Settings) bool, to fmt.Stringer, besides ...config.Assignment) func(*config.Settings) [][]config.Assignment {
 	return func(s *config.Settings) [][]config.Assignment {
 		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == to.String() {
@@ -206,8 +207,8 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 	return tried, nil
 }
 
-// withoutNoise returns the trial of a cell without the noise of sampling: present, that as it stands, if it has
-// none; nil where it is not possible.
+// withoutNoise returns the trial of a cell without the noise of sampling: present, that as it
+// stands, if it has none; nil where it is not possible.
 func (t *Trials) withoutNoise(ctx context.Context, present *Trial) (*Trial, error) {
 	if t.cell.Settings.Estimator.GroupSize == option.Infinite {
 		return present, nil

@@ -17,8 +17,8 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// Suggestion is one choice of learning rate and interval: the present ones where they arrive and
-// are safe. Where none arrives with everything else as it is, it is a change of another key that does,
+// Suggestion is one choice of learning rate and interval: the present ones where they arrive and are
+// safe. Where none arrives with everything else as it is, it is a change of another key that does,
 // which Choice names. Both are NaN, and Kind is "", where nothing that was tried arrives, or the
 // learning rate is a network's.
 type Suggestion struct {
@@ -62,13 +62,13 @@ type choice struct {
 }
 
 // Suggest sets the suggestion: the first choice of which the trial from the start decides that it
-// arrives; if that has a longer interval, the present one arrives too and is kept, and the rise takes
-// at most slowestRise times as long. The choices are, until one does: the one that the limits give, that of choose;
-// shorter intervals down to the present one; smaller learning rates; shorter intervals than the
-// present one, and smaller learning rates with the shortest; where runs are not there yet, larger
-// learning rates; the cell as it stands. Where that does not arrive, learning rates with the present
-// interval come before any shorter one. Changes that have arrived already are among the choices, those
-// of other keys at the end.
+// arrives. If that has a longer interval, the present one arrives too and is kept, and the rise
+// takes at most slowestRise times as long. The choices are, until one does: that of choose; shorter
+// intervals down to the present one; smaller learning rates; shorter intervals than the present one,
+// and smaller learning rates with the shortest; where runs are not there yet, larger learning rates;
+// the cell as it stands. Where that does not arrive, learning rates with the present interval come
+// before any shorter one. Changes that have arrived already are among the choices, those of other
+// keys at the end.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	nan := store.Number(math.NaN())
 	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
@@ -105,7 +105,8 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	return nil
 }
 
-// slower reports whether the rise takes more than slowestRise times as long as that of the present one.
+// slower reports whether the rise takes more than slowestRise times as long as that of the present
+// one.
 func (t *Trial) slower(present *Trial) bool {
 	before, rises := present.reaches(present)
 	after, _ := t.reaches(present)
@@ -193,7 +194,8 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 		var changes []string
 		switch {
 		case interval > s.Lag.Interval:
-			return choice{rate: rate, interval: interval, because: "halved from what is safe at rest until the rise takes at most 1.2 times as long", kind: Simulated}
+			because := fmt.Sprintf("halved from what is safe at rest until the rise takes at most %g times as long", slowestRise)
+			return choice{rate: rate, interval: interval, because: because, kind: Simulated}
 		case interval < s.Lag.Interval:
 			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}

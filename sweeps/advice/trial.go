@@ -106,8 +106,8 @@ func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what st
 // noStart is the reason why settings are not simulated.
 var noStart = scope.NoStart.Because().String()
 
-// Present simulates the cell as it stands, with presentRuns runs, fewer if all arrive, and more if these
-// do not decide it. The trial is nil if it has no start.
+// Present simulates the cell as it stands, with presentRuns runs, fewer if all arrive, and more if
+// these do not decide it. The trial is nil if it has no start.
 func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 	began := time.Now()
 	first, err := t.simulate(ctx, t.cell.Settings, trialRuns[0])
@@ -252,8 +252,8 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 }
 
 // ways returns how each run ends. Whether runs that are not there still move toward the goal is told
-// for all of them together that stand on the same arm, since one alone fluctuates. Those that
-// stand on a wrong arm and do not move are there for good, even where it was that of the start.
+// for all of them together that stand on the same arm, since one alone fluctuates. Those that stand
+// on a wrong arm and do not move are there for good, even where it was that of the start.
 func (t *Trial) ways(ends []sim.End, samples float64) []way {
 	all := make([]way, len(ends))
 	runs, moved := make(map[way]int), make(map[way]int)
@@ -282,14 +282,17 @@ func (t *Trial) ways(ends []sim.End, samples float64) []way {
 	return all
 }
 
-// leastMove is the share of its distance from the goal, or from the arm on which it stands, by which a
-// run on the way moves in a quarter of its length: one that is slower needs some hundred times as long.
+// leastMove is the share of its distance from the goal, or from the arm on which it stands, by which
+// a run on the way moves in a quarter of its length: one that is slower needs some hundred times as
+// long.
 const leastMove = 0.01
 
-// clearMove is the number of standard errors by which a run must move, as if its records were independent.
+// clearMove is the number of standard errors by which a run must move, as if its records were
+// independent.
 const clearMove = 3
 
-// moved reports whether J of a run moves toward the goal from the third quarter of its steps to the last. arm is that on which it stands, or −1.
+// moved reports whether J of a run moves toward the goal from the third quarter of its steps to the
+// last. arm is that on which it stands, or −1.
 func (t *Trial) moved(e *sim.End, arm int) bool {
 	last := t.steps[len(t.steps)-1]
 	from, to := sort.SearchInts(t.steps, last/2), sort.SearchInts(t.steps, last-last/4)
@@ -331,8 +334,9 @@ func (t *Trial) follow(e *sim.End, n int) {
 	}
 }
 
-// reaches returns the step at which the mean of J, of the runs that arrive, has gone 95 % of the way that it
-// goes in another trial: +Inf if it never does. ok is false where that starts at its end.
+// reaches returns the step at which the mean of J over the runs that arrive has gone 95 % of the way
+// that it goes in another trial. It is +Inf if it never does; ok is false where that starts at its
+// end.
 func (t *Trial) reaches(other *Trial) (step float64, ok bool) {
 	start := other.rise[0]
 	if math.Abs(other.end-start) <= theory.NearInMean*other.target.Span+other.target.Rounding() {
@@ -341,8 +345,8 @@ func (t *Trial) reaches(other *Trial) (step float64, ok bool) {
 	return theory.Reaches(t.steps, t.rise, start+theory.WayMade*(other.end-start), other.end > start), true
 }
 
-// share returns a number of runs as a share of others of the trial. That of the only run without noise is
-// exact.
+// share returns a number of runs as a share of others of the trial. That of the only run without
+// noise is exact.
 func (t *Trial) share(runs, of int) RunShare {
 	mean := float64(runs) / float64(of)
 	e := measure.Certain(mean)

@@ -249,8 +249,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// wrongArm starts with an answer of mean reward 0.5 in front of a better one. By an independent simulation
-// 86 % of its runs stand there after 1000 steps, since the clip reverses the force of late samples.
+// wrongArm starts with an answer of mean reward 0.5 in front of a better one. By an independent
+// simulation 86 % of its runs stand there after 1000 steps, since the clip reverses the force of
+// late samples.
 const wrongArm = `name: wrong
 seed: 3
 bandit: {arms: [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.5}]}
@@ -261,8 +262,8 @@ optimizer: {momentum: 0.9, learning_rate: 0.5}
 run: {steps: 1000}
 `
 
-// Runs that stand on a wrong arm, though it was that of the start, are not on the way: the words name the arm, and
-// what a change confirms. Slow runs that stand there as yet are.
+// Runs that stand on a wrong arm, though it was that of the start, are not on the way: the words
+// name the arm, and what a change confirms. Slow runs that stand there as yet are.
 func TestRunsOnAWrongArm(t *testing.T) {
 	for _, c := range []struct {
 		change      []string

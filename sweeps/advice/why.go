@@ -51,8 +51,8 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 	return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + because, nil
 }
 
-// stand says on which arm most of the runs stand that do not arrive, in a sentence that follows another;
-// "" where there is none.
+// stand says on which arm most of the runs stand that do not arrive, in a sentence that follows
+// another; "" where there is none.
 func (t *Trial) stand() string {
 	for i := range t.Endings {
 		if e := &t.Endings[i]; e.How == theory.Elsewhere && t.most(e.Runs) {
@@ -135,8 +135,8 @@ var ofChance = []mechanism{
 	},
 }
 
-// confirmed says the first of mechanisms that is possible and that a change without it confirms, with the
-// change. "": none.
+// confirmed says the first of mechanisms that is possible and that a change without it confirms,
+// with the change. "": none.
 func confirmed(mechanisms []mechanism, s *config.Settings, present *Trial, tried []*Trial) string {
 	for _, m := range mechanisms {
 		if !m.applies(s, present) {
@@ -156,7 +156,8 @@ func confirmed(mechanisms []mechanism, s *config.Settings, present *Trial, tried
 	return ""
 }
 
-// confirms reports whether runs with a change arrive, or certainly most of those that do not as they stand.
+// confirms reports whether runs with a change arrive, or certainly most of those that do not as they
+// stand.
 func (t *Trial) confirms(present *Trial) bool {
 	return t.Outcome == Arrives || t.Arrived.Lo > (1+present.Arrived.Hi)/2
 }
