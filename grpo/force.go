@@ -132,13 +132,12 @@ func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour 
 }
 
 // ClipFraction returns the share, in [0, 1], of the samples with A ≠ 0 whose weight the
-// bounds of the importance mode set to 0. It is 0 in modes that set none to 0, and without
-// such samples.
-func (f *Force) ClipFraction(statistics *GroupStatistics, current, behaviour *Policy) float64 {
+// bounds of the importance mode set to 0, given the statistics of the last call of Sampled, which
+// has set the weights. It is 0 in modes that set none to 0, and without such samples.
+func (f *Force) ClipFraction(statistics *GroupStatistics) float64 {
 	if !DropsSamples(&f.estimator.Importance) {
 		return 0
 	}
-	f.setWeights(current, behaviour)
 	clipped, all := 0, 0
 	for a, arm := range statistics.Arms {
 		all += arm.PositiveCount + arm.NegativeCount

@@ -417,7 +417,9 @@ func TestClipFractionOfEveryMode(t *testing.T) {
 	} {
 		e := option.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd, Importance: importance(mode)}
 		e.Importance.Floor, e.Importance.Cap = 0.7, 1.36
-		if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, old); got != want {
+		f := grpo.NewForce(e, []float64{0, 0})
+		f.Sampled(make([]float64, 2), &statistics, current, old)
+		if got := f.ClipFraction(&statistics); got != want {
 			t.Errorf("%s: %g, want %g", mode, got, want)
 		}
 	}

@@ -108,11 +108,16 @@ func TestClipFraction(t *testing.T) {
 	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	addBernoulli(&statistics, e.Advantage, []int{1, 3}, []int{1, 1})
 	addBernoulli(&statistics, e.Advantage, []int{4, 0}, []int{4, 0}) // advantages of 0
-	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, behaviour); got != 0.75 {
+	clipFraction := func() float64 {
+		f := grpo.NewForce(e, []float64{0, 0})
+		f.Sampled(make([]float64, 2), &statistics, current, behaviour)
+		return f.ClipFraction(&statistics)
+	}
+	if got := clipFraction(); got != 0.75 {
 		t.Errorf("clip fraction %g, want 3 of 4", got)
 	}
 	e.Importance.Mode = option.Ratio
-	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, behaviour); got != 0 {
+	if got := clipFraction(); got != 0 {
 		t.Errorf("clip fraction %g without a clip", got)
 	}
 }

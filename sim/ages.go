@@ -113,7 +113,7 @@ func (r *replica) pushAged(t int) {
 			r.sampler.group(&r.statistics, r.words)
 			r.pushPart(snapshot, 1/float64(groups))
 			zero += r.statistics.ZeroVariance
-			a.clipped += r.force.ClipFraction(&r.statistics, r.policy, snapshot) / float64(groups)
+			a.clipped += r.force.ClipFraction(&r.statistics) / float64(groups)
 		}
 		r.statistics.ZeroVariance, r.statistics.Groups = zero, groups
 		copy(r.g, a.sum)
@@ -129,6 +129,15 @@ func (r *replica) pushPart(snapshot *grpo.Policy, weight float64) {
 	}
 }
 
+// staleness returns the recorded fraction of clipped samples and largest importance ratio, of the
+// step or of those since the last record.
+func (r *replica) staleness() (clipped, ratio float64) {
+	if r.since != nil {
+		return r.since.take(r.snapshot)
+	}
+	return r.clipFraction(), r.maxRatio()
+}
+
 // maxRatio returns the largest importance ratio of the step.
 func (r *replica) maxRatio() float64 {
 	if r.ages == nil || len(r.ages.snapshots) == 0 {
@@ -141,10 +150,13 @@ func (r *replica) maxRatio() float64 {
 	return largest
 }
 
-// clipFraction returns the fraction of the step's samples that are clipped.
+// clipFraction returns the fraction of the step's samples that are clipped; at G = ∞ it is 0.
 func (r *replica) clipFraction() float64 {
-	if r.cell.agedByGroup() {
+	switch {
+	case r.cell.Deterministic():
+		return 0
+	case r.cell.agedByGroup():
 		return r.ages.clipped
 	}
-	return r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
+	return r.force.ClipFraction(&r.statistics)
 }

@@ -13,7 +13,7 @@ import (
 
 // Quantities that a cell records where Run.Record names them, beside PassAt and those of Strata.
 const (
-	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean
+	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean; see SinceRecord
 	SamplesDrawn        Quantity = "samples"               // drawn for the steps before this one, ≥ 0; with option.Redraw the expected number, what is thrown away included
 	Stiffest            Quantity = "stiffness"             // of a Network at G = ∞: λ of the stiffest mode of −∂g/∂w at the step's weights, current and behaviour policy displaced together, in units of force per logit; NaN if the iteration leaves more than knownStiffness of it
 )
@@ -89,6 +89,25 @@ type extras struct {
 	strata     [][]int                  // the prompts of each stratum, if they are recorded
 	values     [][quantityCount]float64 // by recorded step, in the order of quantities; allocated by the caller
 	redrawn    float64                  // expected samples of the steps before this one, if countsRedraws
+	shares     float64                  // sum of effective sample sizes since the last record, if averagesShares
+	steps      float64                  // of that sum
+}
+
+// begin sets the sums to those before step 0.
+func (x *extras) begin() { x.redrawn, x.shares, x.steps = 0, 0, 0 }
+
+// averagesShares reports whether the cell records the mean of EffectiveSampleSize over the steps
+// since the last record.
+func (c *Cell) averagesShares() bool {
+	return EffectiveSampleSize.SinceRecord(c.Lag) && slices.Contains(c.Run.Record, EffectiveSampleSize)
+}
+
+// countSampleShare counts the effective sample size of a step whose snapshots are set.
+func (r *replica) countSampleShare() {
+	if r.extra != nil && r.cell.averagesShares() {
+		r.extra.shares += r.effectiveSampleSize()
+		r.extra.steps++
+	}
 }
 
 // countsRedraws reports whether the run has to add up, step by step, the samples that it is
@@ -101,9 +120,9 @@ func (c *Cell) countsRedraws() bool {
 }
 
 // recordsInVectors reports whether a vectorBatch has what the cell records: of one snapshot a
-// step, and samples of one prompt.
+// step, samples of one prompt, and nothing of the steps between two records.
 func (c *Cell) recordsInVectors() bool {
-	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws())
+	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws()) && !c.averagesShares()
 }
 
 // SamplesBefore returns the number of samples drawn for the steps before step t: G·B in each step
@@ -160,6 +179,9 @@ func (r *replica) observeExtras(t int, reward float64) {
 			v[i] = r.passes(k, reward)
 		case q == Stiffest:
 			v[i] = r.contexts.(*contexts).stiffnessNow(r.cell)
+		case q == EffectiveSampleSize && q.SinceRecord(r.cell.Lag):
+			v[i] = r.extra.shares / r.extra.steps
+			r.extra.shares, r.extra.steps = 0, 0
 		case q == EffectiveSampleSize:
 			v[i] = r.effectiveSampleSize()
 		case r.cell.countsRedraws():

@@ -13,9 +13,12 @@ import (
 
 // recordable lists quantities that the cell can record.
 func recordable(c *Cell) []Quantity {
-	record := []Quantity{SamplesDrawn, EffectiveSampleSize}
-	if c.Deterministic() {
-		record = record[1:]
+	var record []Quantity
+	if !c.Deterministic() {
+		record = append(record, SamplesDrawn)
+	}
+	if !EffectiveSampleSize.SinceRecord(c.Lag) {
+		record = append(record, EffectiveSampleSize)
 	}
 	if Binary(c.Bandit.Arms) {
 		record = append(record, PassAt(1), PassAt(5), PassAt(64))

@@ -142,6 +142,8 @@ type tabular struct {
 	group   grpo.GroupStatistics // of one group
 	reward  float64              // Σ J over the prompts
 	gap     float64              // Σ z
+	lag     option.Lag
+	ratio   float64 // largest importance ratio since the last record, see sinceRecord
 }
 
 // promptPolicy is the policy of one prompt.
@@ -163,6 +165,7 @@ func newTabular(c *Cell) *tabular {
 	p := &tabular{
 		prompts: make([]promptPolicy, len(c.Prompts.Means)),
 		group:   grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)},
+		lag:     c.Lag,
 	}
 	for x := range p.prompts {
 		b := &p.prompts[x]
@@ -182,7 +185,7 @@ func newTabular(c *Cell) *tabular {
 
 // begin sets the state at step 0.
 func (p *tabular) begin() {
-	p.visited, p.reward, p.gap = p.visited[:0], 0, 0
+	p.visited, p.reward, p.gap, p.ratio = p.visited[:0], 0, 0, 1
 	for x := range p.prompts {
 		b := &p.prompts[x]
 		b.policy.Set(b.start)
@@ -243,6 +246,7 @@ func (p *tabular) draw(r *replica, t int) {
 // move updates the policies by the gradients of step t, and reports whether all are
 // numbers. A prompt without gradient moves only if the optimizer has a memory.
 func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
+	within := !p.lag.Refreshes(t + 1) // else the next step has new snapshots
 	rate, memory := grpo.Rate(o, t), o.Kind == option.Adam || o.Momentum != 0
 	n := len(p.visited)
 	if memory {
@@ -258,6 +262,9 @@ func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
 		grpo.Step(o, b.policy.Logits, b.g[:], b.state, rate)
 		b.policy.Update()
 		p.gap += gap(b.policy)
+		if within {
+			p.ratio = max(p.ratio, b.policy.MaxRatio(b.snapshot))
+		}
 		reward := b.policy.Mean(b.means)
 		p.reward += reward - b.reward
 		b.g, b.visited, b.reward = [2]float64{}, false, reward
@@ -276,10 +283,10 @@ func (p *tabular) observe(r *replica, v *[quantityCount]float64) {
 		v[entropyIndex] += b.policy.Entropy() / n
 		v[collisionIndex] += b.policy.Collision() / n
 		v[klReferenceIndex] += b.policy.Divergence(b.reference) / n
-		v[importanceRatioMaxIndex] = max(v[importanceRatioMaxIndex], b.policy.MaxRatio(b.snapshot))
 		norm += float64(b.g[0]*b.g[0]) + float64(b.g[1]*b.g[1])
 	}
 	v[expectedRewardIndex], v[trueRewardIndex], v[logitGapIndex] = p.reward/n, p.reward/n, p.gap/n
+	v[importanceRatioMaxIndex], p.ratio = min(p.ratio, grpo.LargestRatio), 1
 	v[gradientNormIndex] = math.Sqrt(norm)
 	v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
 }

@@ -20,8 +20,8 @@ const (
 	Collision            Quantity = "collision"              // Σ π², in [1/A, 1]
 	ZeroVarianceFraction Quantity = "zero_variance_fraction" // share of groups with equal rewards, in [0, 1]; 0 at G = ∞
 	KLReference          Quantity = "kl_reference"           // KL(π‖π_ref), nats
-	ClipFraction         Quantity = "clip_fraction"          // share of samples with A ≠ 0 whose weight the importance mode sets to 0, in [0, 1]; 0 at G = ∞
-	ImportanceRatioMax   Quantity = "importance_ratio_max"   // max_a π_a/π_old,a
+	ClipFraction         Quantity = "clip_fraction"          // share of samples with A ≠ 0 whose weight the importance mode sets to 0, in [0, 1]; 0 at G = ∞; see SinceRecord
+	ImportanceRatioMax   Quantity = "importance_ratio_max"   // max_a π_a/π_old,a; see SinceRecord
 	GradientNorm         Quantity = "gradient_norm"          // ‖g‖₂
 	LogitGap             Quantity = "logit_gap"              // z = θ_1 − θ_0, two arms
 )

@@ -13,26 +13,23 @@ import (
 
 // slowReplica is a literal implementation of docs/theory.md §1: it draws the G samples
 // one by one, with the generator and the functions of the standard library, and returns
-// the final logits.
-func slowReplica(c *Cell, rng *rand.Rand) []float64 {
+// the final logits. stale are the sums over the recorded steps of what is recorded of the
+// snapshots: the share of clipped samples, the largest ratio, the effective sample size.
+func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
 	arms := len(c.Init)
-	theta := slices.Clone(c.Init)
+	theta = slices.Clone(c.Init)
 	velocity, square := make([]float64, arms), make([]float64, arms)
 	var past [][]float64
 	var snapshot []float64
 	e, o := &c.Estimator, &c.Optimizer
 	reference := slices.Clone(c.Reference)
-	type sample struct {
-		arm       int
-		advantage float64
-		snapshot  []float64
-	}
 	size := float64(e.GroupSize)
 	b := e.Advantage.Value
-	var samples []sample         // of all groups of the step, G each
+	var samples []slowSample     // of all groups of the step, G each
 	var batch, centred []float64 // their rewards, and these less the mean of their group
 	kept := 0.0                  // groups whose rewards differ
-	for t := range c.Run.Steps {
+	var since [][3]float64       // of the steps since the last record
+	for t := range c.Run.Steps + 1 {
 		past = append(past, slices.Clone(theta))
 		switch {
 		case c.Lag.Kind == option.Random:
@@ -141,8 +138,25 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				if e.KL.In == option.InAdvantage {
 					advantage -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
-				samples = append(samples, sample{a, advantage, snapshot})
+				samples = append(samples, slowSample{a, advantage, snapshot})
 			}
+		}
+		since = append(since, slowStaleness(c, pi, samples))
+		if slices.Contains(RecordedSteps(c.Run.Steps, c.Lag), t) {
+			if c.Lag.Kind != option.Block || c.Lag.Interval == 1 {
+				since = since[len(since)-1:]
+			}
+			largest := 0.0
+			for _, of := range since {
+				stale[0] += of[0] / float64(len(since))
+				largest = max(largest, of[1])
+				stale[2] += of[2] / float64(len(since))
+			}
+			stale[1] += largest
+			since = nil
+		}
+		if t == c.Run.Steps {
+			break
 		}
 		if groups > 0 {
 			mean := 0.0
@@ -252,7 +266,44 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 		}
 	}
-	return theta
+	return theta, stale
+}
+
+// slowSample is a sample with the logits that drew it.
+type slowSample struct {
+	arm       int
+	advantage float64
+	snapshot  []float64
+}
+
+// slowStaleness returns of a step the share of the samples with A ≠ 0 whose weight is 0, the largest ratio
+// that a sample can have, and the effective sample size. Where groups have ages of their own a share is
+// the mean over the groups.
+func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [3]float64) {
+	together := len(samples)
+	if c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
+		together = c.Estimator.GroupSize
+	}
+	share := float64(together) / float64(len(samples))
+	for group := range slices.Chunk(samples, together) {
+		old := slowSoftmax(group[0].snapshot)
+		all, clipped, squares := 0.0, 0.0, 0.0
+		for _, s := range group {
+			if s.advantage != 0 {
+				all++
+				if slowWeight(&c.Estimator.Importance, pi[s.arm], old[s.arm], s.advantage) == 0 {
+					clipped++
+				}
+			}
+		}
+		of[0] += share * clipped / max(all, 1)
+		for a, p := range pi {
+			of[1] = max(of[1], p/old[a])
+			squares += p * p / old[a]
+		}
+		of[2] += share / squares
+	}
+	return of
 }
 
 func slowStd(x []float64, kind option.Deviation) float64 {
@@ -531,18 +582,21 @@ func everyWeight(mode option.ImportanceMode) option.Importance {
 	}
 }
 
-// The final logits of the simulator and of slowReplica have the same distribution: the
-// Kolmogorov–Smirnov distance of every centred logit is below the value that equal
-// distributions exceed with probability 1e-7, in about 100 comparisons.
+// The final logits of the simulator and of slowReplica have the same distribution, and so has what
+// is recorded of the snapshots: the Kolmogorov–Smirnov distance of each is below the value that equal
+// distributions exceed with probability 1e-7, in about 1000 comparisons.
 func TestFastAgreesWithSlow(t *testing.T) {
 	const replicas, failure = 3000 / thin, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, c := range agreement() {
+		if len(c.Init) > 2 { // would keep two arms off their fast path
+			c.Run.Record = []Quantity{EffectiveSampleSize}
+		}
 		fast, slow := finalLogits(t.Context(), &c, replicas, rng)
-		for a := range c.Init {
+		for a := range fast {
 			if d := distance(fast[a], slow[a]); !(d <= critical) {
-				t.Errorf("%s: logit %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", c.ID, a, d, critical)
+				t.Errorf("%s: logit, or beyond them recorded quantity, %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", c.ID, a, d, critical)
 			}
 		}
 	}
@@ -565,13 +619,16 @@ func TestAgreementSeesAFault(t *testing.T) {
 	}
 }
 
-// finalLogits returns the centred logits at the end of each replica, [arm][replica],
-// from the simulator and from slowReplica.
+// finalLogits returns the centred logits at the end of each replica, [arm][replica], from the
+// simulator and from slowReplica; after them the sums over the recorded steps of ClipFraction,
+// ImportanceRatioMax and, if it is recorded, EffectiveSampleSize.
 func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
-	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
+	arms := len(c.Init)
+	series := arms + 2 + len(c.Run.Record)
+	fast, slow = make([][]float64, series), make([][]float64, series)
 	recorded := RecordedSteps(c.Run.Steps, c.Lag)
 	b := newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
-	collect := func(into [][]float64, theta []float64) {
+	collect := func(into [][]float64, theta []float64, stale [3]float64) {
 		mean := 0.0
 		for _, l := range theta {
 			mean += l / float64(len(theta))
@@ -579,10 +636,23 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 		for a, l := range theta {
 			into[a] = append(into[a], l-mean)
 		}
+		for n := range into[arms:] {
+			into[arms+n] = append(into[arms+n], math.Round(1e9*stale[n])) // rounding errors are no difference
+		}
 	}
 	for i := range replicas {
-		collect(fast, b.run(ctx, i, 1)[0].policy.Logits)
-		collect(slow, slowReplica(c, rng))
+		r := b.run(ctx, i, 1)[0]
+		var stale [3]float64
+		for n := range recorded {
+			stale[0] += r.values[n][clipFractionIndex]
+			stale[1] += r.values[n][importanceRatioMaxIndex]
+			if r.extra != nil {
+				stale[2] += r.extra.values[n][0]
+			}
+		}
+		collect(fast, r.policy.Logits, stale)
+		theta, stale := slowReplica(c, rng)
+		collect(slow, theta, stale)
 	}
 	return fast, slow
 }

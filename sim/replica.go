@@ -28,6 +28,7 @@ type replica struct {
 
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
 	extra      *extras                  // nil if Run.Record is empty
+	since      *sinceRecord             // nil unless the steps between two records count
 	nextRecord int                      // index in recorded of the next step to record
 	curve      []float64                // J by step of read
 	log        []float64                // mean reward of the step's samples, by step of read
@@ -60,6 +61,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		optimizerState:  grpo.NewOptimizerState(arms),
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
+		since:           newSinceRecord(cell),
 	}
 	if len(cell.Run.Record) > 0 {
 		r.extra = new(extras)
@@ -106,7 +108,7 @@ func (r *replica) begin(index int) {
 		r.reward0, r.gap0 = p.means()
 	}
 	if r.extra != nil {
-		r.extra.redrawn = 0
+		r.extra.begin()
 	}
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
@@ -119,6 +121,7 @@ func (r *replica) rest() {
 	r.force.Reference().Set(r.initial)
 	r.optimizerState.Reset()
 	r.statistics.Baseline = r.cell.Estimator.Advantage.Value
+	r.since.reset()
 }
 
 // running is the value of divergedAt for a replica that has not diverged.
@@ -163,6 +166,7 @@ func (r *replica) step(t int) {
 // It reports whether all of it is finite; else the replica has diverged.
 func (r *replica) note(t int, reward float64) (ok bool) {
 	r.follow(t, reward)
+	r.countSampleShare()
 	if t == r.recorded[r.nextRecord] {
 		v := &r.values[r.nextRecord]
 		r.observe(v, reward)
@@ -208,10 +212,12 @@ func (r *replica) push(t int) {
 		r.draw()
 	}
 	r.gradient(r.policy, r.snapshot)
+	r.countStep()
 }
 
 // refresh sets the snapshot of step t and aims the sampler at it.
 func (r *replica) refresh(t int) {
+	r.since.leave(r.snapshot)
 	r.snapshot = r.history.Behaviour(t, r.policy)
 	r.sampler.aim(r.snapshot)
 }
@@ -285,14 +291,12 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[collisionIndex] = r.policy.Collision()
 	v[zeroVarianceFractionIndex] = 0
 	v[klReferenceIndex] = r.policy.Divergence(r.force.Reference())
-	v[clipFractionIndex] = 0
-	v[importanceRatioMaxIndex] = r.maxRatio()
 	v[gradientNormIndex] = math.Sqrt(norm)
 	v[logitGapIndex] = 0 // the memory may be that of another cell
 	if !r.cell.Deterministic() {
 		v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
-		v[clipFractionIndex] = r.clipFraction()
 	}
+	v[clipFractionIndex], v[importanceRatioMaxIndex] = r.staleness()
 	if len(r.g) == 2 {
 		v[logitGapIndex] = gap(r.policy)
 	}

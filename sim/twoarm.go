@@ -30,6 +30,7 @@ type twoArmBatch struct {
 	beta, rate, momentum   float64   // β, η, μ
 	ratio                  bool      // samples have the weight π/π_old, else 1
 	penaltyAtSnapshot      bool      // the KL penalty is evaluated at π_old, else at π
+	blocks                 bool      // ratios since the last record count, see sinceRecord
 	plain                  bool      // the optimizer is the heavy ball at a constant learning rate
 	optimizer              *option.Optimizer
 	reward0, gap0          float64 // J and z at step 0
@@ -68,8 +69,9 @@ type twoArmReplica struct {
 	averages        averages          // sums over the steps after burn-in
 	zero            int               // zero-variance groups after burn-in
 
-	words   *draw.Words
-	replica *replica
+	peak0, peak1 float64 // largest π_a with the present snapshot
+	words        *draw.Words
+	replica      *replica
 }
 
 // twoArmPolicy is a policy of two arms, index 0 being the arm listed first.
@@ -91,7 +93,7 @@ type groupAdvantages struct {
 func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
-	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) || c.countsRedraws() {
+	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) || c.countsRedraws() || c.averagesShares() {
 		return nil
 	}
 	b := &twoArmBatch{
@@ -102,6 +104,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		beta: e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
 		ratio:             e.Importance.Mode == option.Ratio,
 		penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
+		blocks:            c.recordsBlocks(),
 		plain:             o.Kind == option.HeavyBall && o.Schedule.Kind == option.ConstantRate && o.Schedule.Warmup == 0,
 		optimizer:         o,
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
@@ -159,7 +162,7 @@ func (b *twoArmBatch) advance(ctx context.Context, replicas, from, to int) {
 		b.move(t)
 		b.updatePolicies(t)
 	}
-	b.store()
+	b.store(to - from)
 }
 
 // load copies the state of the replicas into the batch.
@@ -172,6 +175,9 @@ func (b *twoArmBatch) load() {
 		velocity := r.optimizerState.Velocity()
 		x.velocity0, x.velocity1 = velocity[0], velocity[1]
 		x.averages, x.zero = r.sums, r.zero
+		if b.blocks {
+			x.peak0, x.peak1 = r.since.peaks[0], r.since.peaks[1]
+		}
 		x.first, x.rewarded = s.pack.Arms[0], s.pack.Rewarded
 		if r.divergedAt == running { // else the probabilities may be NaN
 			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
@@ -180,9 +186,9 @@ func (b *twoArmBatch) load() {
 	}
 }
 
-// store copies the state of the batch back into the replicas, except those that have
-// diverged, whose state is not used again.
-func (b *twoArmBatch) store() {
+// store copies the state of the batch back into the replicas after a number of steps, except those
+// that have diverged, whose state is not used again. No weight is 0, so that no samples are clipped.
+func (b *twoArmBatch) store(steps int) {
 	for i := range b.active {
 		x := &b.active[i]
 		r, s := x.replica, x.replica.sampler
@@ -199,7 +205,18 @@ func (b *twoArmBatch) store() {
 			velocity[0], velocity[1] = x.velocity0, x.velocity1
 		}
 		r.sums, r.zero = x.averages, x.zero
+		if b.blocks {
+			r.since.peaks[0], r.since.peaks[1] = x.peak0, x.peak1
+			r.since.steps += float64(steps)
+		}
 	}
+}
+
+// leave is sinceRecord.leave.
+func (x *twoArmReplica) leave() {
+	s := x.replica.since
+	s.ratio = max(s.ratio, importance(x.peak0, x.old.probs0), importance(x.peak1, x.old.probs1))
+	x.peak0, x.peak1 = 0, 0
 }
 
 // storeSnapshot copies π_old into the replica's snapshot, which on-policy is the
@@ -217,6 +234,9 @@ func (b *twoArmBatch) refresh(t int) {
 		x := &b.active[i]
 		if math.IsNaN(x.now.probs0) { // then both are
 			continue
+		}
+		if b.blocks {
+			x.leave()
 		}
 		x.old = x.now
 		if b.lag.Kind == option.Delay || b.lag.Behind > 0 {
@@ -382,6 +402,9 @@ func (b *twoArmBatch) move(t int) {
 	for i := range active {
 		x := &active[i]
 		l0, l1, p0, p1 := x.now.logits0, x.now.logits1, x.now.probs0, x.now.probs1
+		if b.blocks {
+			x.peak0, x.peak1 = max(x.peak0, p0), max(x.peak1, p1)
+		}
 		if t >= b.burnIn {
 			reward := float64(p0*b.mean0) + float64(p1*b.mean1) - b.reward0
 			x.averages.reward += reward

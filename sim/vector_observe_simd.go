@@ -110,14 +110,16 @@ func (b *vectorBatch) measure() (finite uint8) {
 	collision.Store(&q[collisionIndex])
 	archsimd.LoadUint64x8(&b.zero).ConvertToFloat64().Div(groups).Store(&q[zeroVarianceFractionIndex])
 	divergence.Store(&q[klReferenceIndex])
-	zero.Store(&q[clipFractionIndex])
-	if b.drops {
-		b.clipFraction().Store(&q[clipFractionIndex])
+	clipped := zero
+	switch {
+	case b.peaks != nil:
+		clipped, ratio = b.takeRecord()
+	case b.agedByGroup():
+		clipped, ratio = archsimd.LoadFloat64x8(b.ages.clipped), b.largestRatio()
+	case b.drops:
+		clipped = b.clipFraction()
 	}
-	if b.agedByGroup() {
-		archsimd.LoadFloat64x8(b.ages.clipped).Store(&q[clipFractionIndex])
-		ratio = b.largestRatio()
-	}
+	clipped.Store(&q[clipFractionIndex])
 	ratio.Store(&q[importanceRatioMaxIndex])
 	square.Sqrt().Store(&q[gradientNormIndex])
 	zero.Store(&q[logitGapIndex])
@@ -125,6 +127,39 @@ func (b *vectorBatch) measure() (finite uint8) {
 		archsimd.LoadFloat64x8(&logits[0]).Sub(archsimd.LoadFloat64x8(&logits[1])).Store(&q[logitGapIndex])
 	}
 	return finiteIn(q[:]) & finiteIn(logits)
+}
+
+// countStep counts a step, as replica.countStep.
+func (b *vectorBatch) countStep() {
+	if b.drops {
+		archsimd.LoadFloat64x8(&b.clippedSum).Add(b.clipFraction()).Store(&b.clippedSum)
+	}
+	for a := range b.peaks {
+		archsimd.LoadFloat64x8(&b.peaks[a]).Max(archsimd.LoadFloat64x8(&b.now.probs[a])).Store(&b.peaks[a])
+	}
+	b.counted++
+}
+
+// leaveSnapshot takes the ratios with the snapshots, which are about to change, as sinceRecord.leave.
+func (b *vectorBatch) leaveSnapshot() {
+	zero, largest := fp.Broadcast(0), archsimd.LoadFloat64x8(&b.largest)
+	for a := range b.peaks {
+		largest = largest.Max(importanceRatio(archsimd.LoadFloat64x8(&b.peaks[a]), archsimd.LoadFloat64x8(&b.old.probs[a])))
+		zero.Store(&b.peaks[a])
+	}
+	largest.Store(&b.largest)
+}
+
+// takeRecord returns what is recorded and begins anew, as sinceRecord.take.
+func (b *vectorBatch) takeRecord() (clipped, ratio vector) {
+	b.leaveSnapshot()
+	zero := fp.Broadcast(0)
+	clipped = archsimd.LoadFloat64x8(&b.clippedSum).Div(fp.Integers(uint64(b.counted)).ConvertToFloat64())
+	ratio = archsimd.LoadFloat64x8(&b.largest).Min(fp.Broadcast(grpo.LargestRatio))
+	zero.Store(&b.clippedSum)
+	zero.Store(&b.largest)
+	b.counted = 0
+	return clipped, ratio
 }
 
 // finiteIn returns the elements in which all vectors are finite, as bits.

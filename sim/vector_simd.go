@@ -29,6 +29,8 @@ type vectorBatch struct {
 	force            []floats         // by arm
 	exponentials     []floats         // scratch of measure and weigh, by arm
 	weights          []floats         // of weigh, by arm for A > 0, then for A < 0
+	peaks            []floats         // as sinceRecord, by arm; nil unless the cell has one and one policy
+	counted          int              // steps since the last record, with peaks
 
 	plain   *plainSteps    // nil: there are none
 	ages    *vectorAges    // of snapshots; nil unless the lag is random
@@ -46,6 +48,8 @@ type vectorSums struct {
 	running        floats      // b of the next groups, with option.RunningMean
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
+
+	largest, clippedSum floats // as sinceRecord: the ratio, and the sum of the fractions of clipped samples
 
 	rewardSum, rewardSquares, gapSum, gapSquares floats      // after burn-in, as averages
 	zeroSum                                      draw.Vector // as replica.zero
@@ -282,6 +286,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
+	if v.recordsBlocks() && !v.tabular() {
+		b.peaks = make([]floats, arms)
+	}
 	if v.sampled {
 		b.drawn = make([]draw.Vector, arms)
 	}
@@ -370,6 +377,11 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			for _, b := range batches {
 				b.gradient()
 			}
+			if batches[0].peaks != nil {
+				for _, b := range batches {
+					b.countStep()
+				}
+			}
 		}
 		if t == observed[0] {
 			observed = observed[1:]
@@ -444,6 +456,8 @@ func (b *vectorBatch) start(i int, stream *draw.Xoshiro, policy *grpo.Policy) {
 func (b *vectorBatch) rest() {
 	clear(b.velocity)
 	clear(b.square)
+	clear(b.peaks)
+	b.counted = 0
 	b.decay1, b.decay2 = 1, 1
 	if b.ReferenceUpdate.Interval > 0 {
 		b.reference.set(&b.initial)
@@ -467,6 +481,9 @@ func (b *vectorBatch) finish() {
 func (b *vectorBatch) refresh(t int) {
 	if b.others != nil {
 		b.others.stale = true
+	}
+	if b.peaks != nil {
+		b.leaveSnapshot()
 	}
 	switch {
 	case b.tabular != nil:

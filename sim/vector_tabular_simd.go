@@ -5,6 +5,7 @@ package sim
 import (
 	"simd/archsimd"
 
+	"grposim/grpo"
 	"grposim/grpo/fp"
 	"grposim/option"
 	"grposim/sim/draw"
@@ -20,11 +21,14 @@ type vectorTabular struct {
 	coasts  bool           // prompts move without a gradient
 	sparse  bool           // a refresh copies only the policies that have moved
 
-	visits  []draw.Vector                 // the prompts of the step's groups; if sparse, of all since the last refresh
-	visited []uint8                       // by prompt: the elements that have visited it in this step and have not moved it, as bits
-	sums    *struct{ reward, gap floats } // Σ J, Σ z; see vectorSums
-	decays  [2]float64                    // Adam's of all prompts before a step
+	visits  []draw.Vector // the prompts of the step's groups; if sparse, of all since the last refresh
+	visited []uint8       // by prompt: the elements that have visited it in this step and have not moved it, as bits
+	sums    *tabularSums  // see vectorSums
+	decays  [2]float64    // Adam's of all prompts before a step
 }
+
+// tabularSums holds Σ J, Σ z and the largest importance ratio since the last record, as tabular.ratio.
+type tabularSums struct{ reward, gap, ratio floats }
 
 // vectorPrompt is the policy of a prompt with all that belongs to it.
 type vectorPrompt struct {
@@ -67,7 +71,7 @@ func (v *vectorCell) newVectorTabular() *vectorTabular {
 		group: v.newVectorPrompt(make([]floats, all)), mean: v.newVectorPrompt(make([]floats, all)),
 		behind: [2]int{needed + 2, all},
 		coasts: v.Optimizer.Kind == option.Adam || v.Optimizer.Momentum != 0,
-		sums:   new(struct{ reward, gap floats }),
+		sums:   new(tabularSums),
 	}
 	p.sparse = lagged && !p.coasts && v.Lag.Interval*v.Estimator.GroupsPerStep < count
 	for x := range count {
@@ -104,6 +108,7 @@ func (p *vectorTabular) begin(r *tabular) {
 	}
 	fp.Broadcast(r.reward).Store(&p.sums.reward)
 	fp.Broadcast(r.gap).Store(&p.sums.gap)
+	fp.Broadcast(1).Store(&p.sums.ratio)
 }
 
 // at makes a prompt that of the batch.
@@ -213,6 +218,9 @@ func (b *vectorBatch) moveTabular(t int, rate *float64) {
 			b.movePrompt(&p.prompts[chosen[0]], first, t, rate)
 		default:
 			gather(p.group.rows[:needed], p.rows, stride, chosen)
+			if from := p.behind[0]; !b.Lag.Refreshes(t + 1) { // the old probabilities too
+				gather(p.group.rows[from:from+2], p.rows[from:], stride, chosen)
+			}
 			b.movePrompt(&p.group, first, t, rate)
 			scatter(p.group.rows[:moved], p.rows, stride, chosen, first)
 		}
@@ -229,6 +237,14 @@ func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate *floa
 	left := archsimd.LoadFloat64x8(&sums.gap).Sub(gap())
 	b.move(rate)
 	b.diverge(b.now.softmax(b.nextLogNorm(&b.now, t)).IsNaN().ToBits()&where, t)
+	if !b.Lag.Refreshes(t + 1) { // else the next step has new snapshots
+		ratio := archsimd.LoadFloat64x8(&sums.ratio)
+		for a := range q.now.probs {
+			next := importanceRatio(archsimd.LoadFloat64x8(&q.now.probs[a]), archsimd.LoadFloat64x8(&q.old.probs[a]))
+			ratio = ratio.Max(next.Masked(mask))
+		}
+		ratio.Store(&sums.ratio)
+	}
 	left.Add(gap()).Merge(archsimd.LoadFloat64x8(&sums.gap), mask).Store(&sums.gap)
 	reward := zero
 	for a := range q.means {
@@ -244,7 +260,7 @@ func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate *floa
 func (b *vectorBatch) measureTabular() (finite uint8) {
 	p, zero := b.tabular, fp.Broadcast(0)
 	count := fp.Integers(uint64(len(p.prompts))).ConvertToFloat64()
-	entropy, collision, divergence, ratio, square := zero, zero, zero, zero, zero
+	entropy, collision, divergence, square := zero, zero, zero, zero
 	q := &b.recorded
 	for x := range p.prompts {
 		b.at(&p.prompts[x])
@@ -252,7 +268,6 @@ func (b *vectorBatch) measureTabular() (finite uint8) {
 		entropy = entropy.Add(archsimd.LoadFloat64x8(&q[entropyIndex]).Div(count))
 		collision = collision.Add(archsimd.LoadFloat64x8(&q[collisionIndex]).Div(count))
 		divergence = divergence.Add(archsimd.LoadFloat64x8(&q[klReferenceIndex]).Div(count))
-		ratio = ratio.Max(archsimd.LoadFloat64x8(&q[importanceRatioMaxIndex]))
 		g0, g1 := archsimd.LoadFloat64x8(&b.force[0]), archsimd.LoadFloat64x8(&b.force[1])
 		square = square.Add(g0.Mul(g0).Add(g1.Mul(g1)))
 	}
@@ -262,7 +277,8 @@ func (b *vectorBatch) measureTabular() (finite uint8) {
 	entropy.Store(&q[entropyIndex])
 	collision.Store(&q[collisionIndex])
 	divergence.Store(&q[klReferenceIndex])
-	ratio.Store(&q[importanceRatioMaxIndex])
+	archsimd.LoadFloat64x8(&p.sums.ratio).Min(fp.Broadcast(grpo.LargestRatio)).Store(&q[importanceRatioMaxIndex])
+	fp.Broadcast(1).Store(&p.sums.ratio)
 	square.Sqrt().Store(&q[gradientNormIndex])
 	return finiteIn(q[:])
 }

@@ -37,7 +37,7 @@ type pairGroup struct {
 func newPlainSteps(b *vectorBatch) *plainSteps {
 	e := &b.Estimator
 	one := b.single && e.GroupsPerStep == 1 // a single group of an aged step is one of several
-	if !one || b.vectorCell.tabular() || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() {
+	if !one || b.vectorCell.tabular() || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && b.recordsBlocks() {
 		return nil
 	}
 	c := new(plainConstants)
@@ -123,6 +123,12 @@ func (b *plainSteps) move(t int, rate *float64) {
 	logits, probs, velocity := (*[2]floats)(b.now.logits), (*[2]floats)(b.now.probs), (*[2]floats)(b.velocity)
 	logit0, logit1 := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
 	prob0, prob1 := archsimd.LoadFloat64x8(&probs[0]), archsimd.LoadFloat64x8(&probs[1])
+	if b.peaks != nil { // as countStep, without clipped samples
+		peaks := (*[2]floats)(b.peaks)
+		archsimd.LoadFloat64x8(&peaks[0]).Max(prob0).Store(&peaks[0])
+		archsimd.LoadFloat64x8(&peaks[1]).Max(prob1).Store(&peaks[1])
+		b.counted++
+	}
 	if t >= b.Run.BurnIn {
 		b.average(prob0.Mul(archsimd.LoadFloat64x8(&c.rewards[0])).Add(prob1.Mul(archsimd.LoadFloat64x8(&c.rewards[1]))))
 		b.countZero(archsimd.LoadUint64x8(&p.equal))
