@@ -23,7 +23,7 @@ const (
 // Version names all that a measured number depends on besides its cell: the version of the
 // streams, which is another one when words differ or are read in another order, and the
 // version of what is measured from them or of how some cells alone read them. Numbers of different versions are not to be mixed.
-const Version = "stream " + streamVersion + ", measuring 4"
+const Version = "stream " + streamVersion + ", measuring 5"
 
 const streamVersion = "4"
 

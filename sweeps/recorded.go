@@ -46,7 +46,7 @@ type recordedRun struct {
 // the first.
 var numberForms = []numberForm{
 	{endSuffix, "%[1]s at the last step, the mean over the replicas.", "", (*recordedRun).end},
-	{timeMeanSuffix, "Mean of %[1]s over the replicas and over time, from the first record at or after the burn-in to the last: the integral by the trapezoid rule over the recorded steps, divided by their span.", "", (*recordedRun).timeMean},
+	{timeMeanSuffix, "Mean of %[1]s over the replicas and over time, from the first record at or after the burn-in to the last: the integral by the trapezoid rule over the recorded steps, divided by their span. A record of the steps since the last one counts for these.", "", (*recordedRun).timeMean},
 	{"_variance", "Variance of %[1]s over the replicas at the last step.", squared, (*recordedRun).variance},
 	{"_" + timeTo95, settlingDoc, inSteps, func(r *recordedRun) measure.Estimate { return r.settled(r.steps()) }},
 	{"_" + samplesTo95, "Samples drawn up to the step from which on %[1]s stays within 5 %% of its way from its final level (" + timeTo95 + ")." + samplesDoc, inSamples, func(r *recordedRun) measure.Estimate { return r.settled(r.samples()) }},
@@ -215,7 +215,8 @@ func (r *recordedRun) variance() measure.Estimate {
 	return measure.Estimate{Mean: end.StdErr * end.StdErr * float64(end.DF+1)}
 }
 
-// timeMean returns the mean over the steps from the burn-in on. The standard error of a weighted
+// timeMean returns the mean over the steps from the burn-in on. A record of the steps since the last
+// one stands for these alone, any other for half of the steps to its neighbours. The standard error of a weighted
 // mean of the records is at most the weighted mean of theirs (Minkowski), which is used.
 func (r *recordedRun) timeMean() measure.Estimate {
 	steps, last := r.t.Steps, len(r.t.Steps)-1
@@ -227,9 +228,13 @@ func (r *recordedRun) timeMean() measure.Estimate {
 	mean.Mean, mean.StdErr = 0, 0
 	span := float64(steps[last] - steps[begin])
 	for i := begin; i < last; i++ {
+		before := i
+		if r.s.Quantity.SinceRecord(r.Settings.Lag) {
+			before = i + 1
+		}
 		half := float64(steps[i+1]-steps[i]) / 2 / span
-		mean.Mean += float64(half * float64(r.s.Mean[i]+r.s.Mean[i+1]))
-		mean.StdErr += float64(half * float64(r.s.StdErr[i]+r.s.StdErr[i+1]))
+		mean.Mean += float64(half * float64(r.s.Mean[before]+r.s.Mean[i+1]))
+		mean.StdErr += float64(half * float64(r.s.StdErr[before]+r.s.StdErr[i+1]))
 	}
 	if r.deterministic() {
 		mean.StdErr = 0

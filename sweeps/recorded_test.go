@@ -86,6 +86,14 @@ func TestRecordedNumbers(t *testing.T) {
 		t.Errorf("the errors of records that err alike: got %g, want 0.1", width)
 	}
 	cell.Settings.Lag = option.Lag{Kind: option.Block, Interval: 4}
+	// Of blocks a record of the clip fraction is the mean since the last one, and counts for these steps.
+	two := &store.Trajectory{Steps: []int{0, 100, 140}, Quantities: []store.RecordedSeries{
+		{Quantity: sim.ClipFraction, Mean: []store.Number{0, 0.7, 0.35}, StdErr: make([]store.Number, 3)},
+	}}
+	cell.Settings.Run.BurnIn = 0
+	if got := numberNamed(t, "clip_fraction_time_mean").of(cell, two, Monotone).Mean; math.Abs(got-0.6) > 1e-12 {
+		t.Errorf("mean clip fraction of blocks: got %g, want (100·0.7 + 40·0.35)/140", got)
+	}
 	cell.Settings.Estimator.Samples = option.Reused
 	if got, _ := number("samples_to_level", 0.5); math.Abs(got-2*50*math.Ln2) > 4 {
 		t.Errorf("samples that are reused: got %g, want a fourth", got)
