@@ -357,31 +357,41 @@ func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	if p.Because = cmp.Or(because, m.fewKicks(c, s.Run.Steps)); p.Out() {
 		return curve{}, p
 	}
-	path := theory.Part(m.along(c, params, of), quantity)
+	recorded, steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag), theory.ComparedSteps(&c.Settings)
+	between := quantity.SinceRecord(c.Settings.Lag)
+	if between {
+		steps = theory.EveryStep(c.Settings.Run.Steps)
+	}
+	path := theory.Part(m.along(c, params, of, steps), quantity)
 	p.Kind = cmp.Or(m.kind, path.Kind)
 	if p.Because = cmp.Or(path.Scope.Because, m.missingExact(path.Kind)); p.Out() {
 		return curve{}, p
 	}
-	cv.follow(c, path)
-	_, recorded := cv.sample(sim.RecordedSteps(s.Run.Steps, s.Lag))
-	if cv.unit = measure.Spread(slices.DeleteFunc(recorded, math.IsNaN)); cv.unit < stillCurve {
+	if cv.follow(steps, path); between {
+		cv = curve{
+			steps: recorded, values: theory.SinceRecord(cv.values, recorded),
+			neglected: theory.SinceRecord(cv.neglected, recorded), rounding: theory.SinceRecord(cv.rounding, recorded),
+		}
+	}
+	_, values := cv.sample(recorded)
+	if cv.unit = measure.Spread(slices.DeleteFunc(values, math.IsNaN)); cv.unit < stillCurve {
 		p.Because = scope.NoMotion.Because(quantity)
 	}
 	return cv, p
 }
 
-// along returns the predicted mean of an observed number over the runs of a cell.
-func (m *model) along(c *Cell, params rom.Params, of rom.Observed) *rom.Path {
+// along returns the predicted mean of an observed number over the runs of a cell at the given steps.
+func (m *model) along(c *Cell, params rom.Params, of rom.Observed, steps []int) *rom.Path {
 	size := theory.Sized
 	if m.faulty() {
 		size = theory.Unsized
 	}
-	return m.cache.Mean(of, params, &c.Settings, c.start, theory.ComparedSteps(&c.Settings), size)
+	return m.cache.Mean(of, params, &c.Settings, c.start, steps, size)
 }
 
-// follow sets the curve of a cell to a path that along returned.
-func (c *curve) follow(of *Cell, path *rom.Path) {
-	c.steps = theory.ComparedSteps(&of.Settings)
+// follow sets the curve to a path that along returned.
+func (c *curve) follow(steps []int, path *rom.Path) {
+	c.steps = steps
 	c.values, c.deviation, c.neglected, c.rounding = path.Mean, path.Deviation, path.Neglected, path.Rounding
 }
 
@@ -435,11 +445,12 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, p
 	}
-	r := theory.ComeToRest(m.along(c, params, rom.Reward), theory.ComparedSteps(&c.Settings), func() *theory.AtRest {
+	steps := theory.ComparedSteps(&c.Settings)
+	r := theory.ComeToRest(m.along(c, params, rom.Reward, steps), steps, func() *theory.AtRest {
 		s := m.settings(c)
 		return m.atRest(&s)
 	})
-	cv.follow(c, r)
+	cv.follow(steps, r)
 	p.Kind = cmp.Or(p.Kind, r.Kind)
 	p.Because = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
 	return cv, p

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"grposim/sim"
@@ -39,6 +40,9 @@ func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 			f.Name = "path-" + strings.ReplaceAll(column.Name, "_", "-")
 		}
 		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
+		if slices.ContainsFunc(sets, func(set CellSet) bool { return q.SinceRecord(set.Cells[0].Settings.Lag) }) {
+			f.Caption += " Its values are those of single steps; runs with blocks record the mean over the steps since the last record."
+		}
 		moves := q == sim.ExpectedReward
 		for i, set := range thinned(sets) {
 			w := ways[i]

@@ -158,6 +158,9 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 			}
 			rows = append(rows, row)
 		}
+		if f.of().SinceRecord(c.Settings.Lag) {
+			times = append(times, name+": values are those of single steps; runs record the mean since the last record")
+		}
 		if ofReward {
 			if w.TimeTo != nil {
 				times = append(times, name+": "+timeInWords(w))

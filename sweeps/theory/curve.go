@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/fp"
@@ -127,6 +129,29 @@ func ComparedSteps(s *config.Settings) []int {
 	}
 	slices.Sort(steps)
 	return slices.Compact(steps)
+}
+
+// EveryStep returns the steps of a run, for SinceRecord.
+func EveryStep(last int) []int {
+	steps := make([]int, last+1)
+	for t := range steps {
+		steps[t] = t
+	}
+	return steps
+}
+
+// SinceRecord returns, at each recorded step, the mean of a number of every step over those since the
+// last record, as runs record it of quantities for which sim.Quantity.SinceRecord holds.
+func SinceRecord(values []float64, recorded []int) (means []float64) {
+	if values == nil {
+		return nil
+	}
+	from := 0
+	for _, t := range recorded {
+		means = append(means, stat.Mean(values[from:t+1], nil))
+		from = t + 1
+	}
+	return means
 }
 
 // FewKicks returns why the runs of a cell have, in their first steps, too few groups that exert a force for their mean

@@ -74,7 +74,7 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 		if len(s.Bandit.Arms) != 2 {
 			asked = slices.DeleteFunc(asked, func(q sim.Quantity) bool { return q == sim.LogitGap })
 		}
-		paths := cache.Courses(&s, steps, asked...)
+		paths := recordedCourses(cache, &s, asked...)
 		result := simulated(t, &s)
 		if result.Trajectory == nil {
 			t.Logf("%d diverged", i)
@@ -134,6 +134,20 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 		c := counts[q]
 		t.Logf("%s: %d asked, %d in scope, %d to 5 %%, %d wrong", q, c.asked, c.in, c.good, c.wrong)
 	}
+}
+
+// recordedCourses returns the paths of what the runs of a cell record, at the recorded steps.
+func recordedCourses(cache *Cache, s *config.Settings, of ...sim.Quantity) []Path {
+	recorded := sim.RecordedSteps(s.Run.Steps, s.Lag)
+	paths := cache.Courses(s, recorded, of...)
+	for i, q := range of {
+		if path := &paths[i]; path.Scope.In && q.SinceRecord(s.Lag) {
+			*path = cache.Courses(s, EveryStep(s.Run.Steps), q)[0]
+			path.Steps, path.Reward, path.Neglected = recorded, SinceRecord(path.Reward, recorded), SinceRecord(path.Neglected, recorded)
+			path.Deviation = SinceRecord(path.Deviation, recorded) // at least that of the mean
+		}
+	}
+	return paths
 }
 
 // simulated runs a cell.
