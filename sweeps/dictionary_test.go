@@ -181,7 +181,7 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	table(store.TrajectoryColumns...)
 	line("\nThe quantities:")
 	table(QuantityColumns...)
-	line("\nQuantities of the snapshot (effective_sample_size, clip_fraction, importance_ratio_max) are those of the recorded step. A block of K steps is recorded at its refresh alone, where the snapshot is the policy: they are 1, 0 and 1 there.\n\nThese where `run.record` names them:")
+	line("\nQuantities of the snapshot (clip_fraction, effective_sample_size, importance_ratio_max) are of the recorded step, but for blocks of K > 1 steps. These are recorded at their refreshes, where the snapshot is the policy; so there they are of all steps after the previous recorded one, up to the recorded one: the mean of clip_fraction and of effective_sample_size, the largest importance_ratio_max, as at most 1e300. `Q_time_mean` then counts a record for these steps. A check of clip_fraction compares the same mean; `predict --path` has the values of single steps.\n\nThese where `run.record` names them:")
 	table(ownColumns...)
 	line("\nThe file's key-value metadata hold three JSON texts: `grposim.cells`, a list of the cells, each with cell, label, variant, seed and parameters (by dotted key, as in cells.csv); `grposim.columns` and `grposim.quantities`, the two tables above.")
 	line("\n## map-X-Y.csv\n\nWith `--quantity QUANTITY` the name is `map-X-Y-QUANTITY.csv`.")

@@ -136,7 +136,7 @@ const clipLimit = 1.2
 // N = e^H is the effective number of arms at the start: the factor by which an arm
 // has grown when the policy counts as concentrated, here within one lag.
 //
-// A recorded step that begins with a fresh snapshot has the ratio 1 by definition
+// A record of a step on-policy has the ratio 1 by definition
 // and is left out. Of Samples both are Undefined: the largest ratio of many tokens is
 // large in every run.
 func importanceRatios(t *Trace) (late, reached Evidence) {
