@@ -1,6 +1,7 @@
 package rom_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -276,8 +277,9 @@ func TestMovingReference(t *testing.T) {
 	}
 }
 
-// The largest norm 1 of trainers clips no force of a tabular bandit with weights of 1: the
-// reward's part is at most 1/√2 with the std scale and √2/4 without, over all groups.
+// The largest norm 1 of trainers clips no force of a tabular bandit: with weights of 1 the reward's part is at most
+// 1/√2 with the std scale and √2/4 without, over all groups. With ratios, n = 1/√2 exp(3√2·0.1 n) + 0.1961 has the
+// solution 1.576.
 func TestLargestNorm(t *testing.T) {
 	for _, c := range []struct {
 		scale      option.Scale
@@ -291,7 +293,8 @@ func TestLargestNorm(t *testing.T) {
 		{option.StdScale, 0.2, 0.91, option.NoImportance, block(4), true},
 		{option.NoScale, 0.2, 0.56, option.NoImportance, block(4), true}, // 0.3536 + 0.1961 = 0.5497
 		{option.NoScale, 0.2, 0.54, option.NoImportance, block(4), false},
-		{option.StdScale, 0.2, 1, option.Ratio, block(4), false},
+		{option.StdScale, 0.2, 1.57, option.Ratio, block(4), false},
+		{option.StdScale, 0.2, 1.58, option.Ratio, block(4), true},
 		{option.StdScale, 0.2, 1, option.Ratio, block(1), true},
 		{option.StdScale, 1.2, 1, option.NoImportance, block(1), false},
 	} {
@@ -326,6 +329,62 @@ func TestLargestNormOfTheExpectedGradient(t *testing.T) {
 		p.Optimizer.MaxNorm = c.norm
 		if got := rom.Unclipped(p, c.force); got.In != c.in {
 			t.Errorf("norm %g, force %g: in scope %v, because %q", c.norm, c.force, got.In, got.Because)
+		}
+	}
+}
+
+// A largest norm of 1 that no gradient of the runs reaches changes no number, along the path and at rest; where one is reached
+// the reason names a norm that is not.
+func TestIdleNorm(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(p *rom.Params)
+		rest bool
+	}{
+		"clip, four steps a block": {func(p *rom.Params) {
+			p.Importance, p.Lag = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}, block(4)
+		}, false},
+		"reused samples": {func(p *rom.Params) {
+			p.Importance, p.Lag, p.Samples = option.Importance{Mode: option.Ratio}, block(4), option.Reused
+		}, false},
+		"delay":           {func(p *rom.Params) { p.Importance, p.Lag = option.Importance{Mode: option.Ratio}, delay(3) }, false},
+		"sampled penalty": {func(p *rom.Params) { p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3} }, false},
+		"at rest":         {func(p *rom.Params) { p.KL = option.KL{Coefficient: 0.2, Gradient: option.K2}; p.GroupsPerStep = 32 }, true},
+		"Adam": {func(p *rom.Params) {
+			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+			p.Importance, p.Lag = option.Importance{Mode: option.Ratio}, block(2)
+		}, false},
+		"four arms": {func(p *rom.Params) {
+			p.Arms = append(p.Arms, option.Arm{Mean: 0.5}, option.Arm{Mean: 0.4})
+			p.Reference, p.Importance, p.Lag = nil, option.Importance{Mode: option.Ratio}, block(4)
+		}, false},
+	} {
+		p := bandit(option.StdScale, 0, 8)
+		p.GroupsPerStep = 8
+		c.set(&p)
+		limited, start, at := p, make([]float64, len(p.Arms)), []int{0, 40, 151}
+		limited.Optimizer.MaxNorm = 1
+		all := []rom.Observed{rom.Reward, rom.Entropy, rom.GradientNorm}
+		got, want := rom.Paths(limited, start, at, all...), rom.Paths(p, start, at, all...)
+		if fmt.Sprint(got) != fmt.Sprint(want) || !got[0].Scope.In {
+			t.Errorf("%s: %+v, without a largest norm %+v", name, got[0], want[0])
+		}
+		if name == "clip, four steps a block" { // 95 % of the way are made at step 151.2
+			closeTo(t, "J at step 151", got[0].Mean[2], 0.88247, 1e-4)
+		}
+		if arrival := rom.Arrival(limited, start, 151); fmt.Sprint(arrival) != fmt.Sprint(rom.Arrival(p, start, 151)) {
+			t.Errorf("%s: arrival %+v", name, arrival)
+		}
+		if rest := rom.Predict(limited); c.rest && (!rest.Exact.Scope.In || *rest.Exact.StationaryVariance.LogitGap != *rom.Predict(p).Exact.StationaryVariance.LogitGap) {
+			t.Errorf("%s: at rest %+v", name, rest.Exact.Scope)
+		}
+		limited.Optimizer.MaxNorm = 0.2
+		because := rom.Paths(limited, start, at, rom.Reward)[0].Scope.Because
+		_, named, _ := strings.Cut(because.String(), "; a norm of ")
+		if _, err := fmt.Sscan(named, &limited.Optimizer.MaxNorm); err != nil || !because.Is(scope.NormClips) {
+			t.Fatalf("%s: a norm of 0.2: %q", name, because)
+		}
+		if again := rom.Paths(limited, start, at, rom.Reward)[0]; !again.Scope.In || again.Mean[2] != want[0].Mean[2] {
+			t.Errorf("%s: a norm of %g, as it is named: %+v", name, limited.Optimizer.MaxNorm, again.Scope)
 		}
 	}
 }

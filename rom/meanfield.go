@@ -150,11 +150,15 @@ const nearStart = 1
 // of |∇J|² times the stationary variance, and the mean distance of the share of groups
 // with equal rewards. The scope is out where the mean field ends more than one logit
 // away, of arms that count in J, in another attractor or on its way, where the noise about it, taken as that at rest, reaches
-// k3 samples that throw a run across the fixed point, or where it leaves the range of floating point.
+// k3 samples that throw a run across the fixed point, where it leaves the range of floating point, or
+// where the largest norm acts on the way.
 func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	p = p.checked()
 	if p.tabular() {
 		return unsettledTabular(p, init, from, to)
+	}
+	if p = p.unlimited(init, to-1); !p.knownForce() {
+		return left, Scope{Because: p.clipped(math.Inf(1))}
 	}
 	m := newModel(&p)
 	amount, least := leastThatCounts(p.Arms, at)

@@ -9,7 +9,6 @@ import (
 	"grposim/option"
 	"grposim/rom/fp"
 	"grposim/rom/group"
-	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
 
@@ -266,7 +265,7 @@ func (m *model) equalled() bool { return m.law.Spread() <= tiedReward*tiedReward
 
 // Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
-// is at most that, and else by the bound of docs/theory-trainers.md §11.6.
+// is at most that, and else by the bound of largestForce.
 func Unclipped(p Params, force float64) Scope {
 	if p = p.checked(); p.neverClipped(force) {
 		return Scope{In: true}
@@ -286,17 +285,17 @@ func KnownForce(p Params) Scope {
 // clipped returns the reason of forces that the largest norm may clip, with the least norm that clips none where one
 // is known; force as in neverClipped.
 func (p *Params) clipped(force float64) scope.Reason {
-	least, from := force, ""
+	least, where := force, ""
 	if p.GroupSize != option.Infinite {
-		least = math.Inf(1)
-		if p.boundedWeights() {
-			least = p.largestForce()
+		least = p.largestForce()
+		if p.met > 0 && p.met < least {
+			least, where = p.met, " here"
 		}
 	}
-	if !math.IsInf(least, 1) {
-		from = fmt.Sprintf("; a norm of %s clips none", roundedUp(least))
+	if math.IsInf(least, 1) {
+		return scope.NormClips.Because("")
 	}
-	return scope.NormClips.Because(from)
+	return scope.NormClips.Because(fmt.Sprintf("; a norm of %s clips none%s", roundedUp(least), where))
 }
 
 // roundedUp returns x > 0 with three digits, not below x.
@@ -306,52 +305,3 @@ func roundedUp(x float64) string {
 }
 
 func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
-
-// neverClipped reports whether no force is longer than the largest norm, at G = ∞ not even
-// force, the largest that is met; there it is 0 at the fixed point. The advantages of a
-// group add to 0 and have a mean modulus of at most 1 (std scale) or half the span of the
-// rewards, so that with weights of at most 1 and, of the exact KL, E|ℓ − KL| ≤ 2L, L the
-// largest −log π_ref,
-//
-//	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
-func (p *Params) neverClipped(force float64) bool {
-	norm := p.Optimizer.MaxNorm
-	return norm == 0 || p.GroupSize == option.Infinite && force <= norm || p.boundedWeights() && p.largestForce() <= norm
-}
-
-// boundedWeights reports whether no weight exceeds 1.
-func (p *Params) boundedWeights() bool {
-	return p.Importance.Mode == option.NoImportance || linear.NewLag(&p.Lag).OnPolicy()
-}
-
-// rewardWithinNorm reports whether the bound without a penalty is at most the largest norm.
-func (p *Params) rewardWithinNorm() bool {
-	free := *p
-	free.KL = option.KL{}
-	return free.largestForce() <= p.Optimizer.MaxNorm
-}
-
-// largestForce returns the bound of neverClipped, with weights of at most 1; +Inf where none is known.
-func (p *Params) largestForce() float64 {
-	if p.Advantage.BinaryOnly() || p.KL.Coefficient > 0 && (p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL) {
-		return math.Inf(1)
-	}
-	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
-	for _, arm := range p.Arms {
-		below, above, ok := group.Support(arm)
-		if !ok {
-			below, above = math.Inf(-1), math.Inf(1)
-		}
-		low, high = min(low, below), max(high, above)
-	}
-	if p.Advantage.Scale == option.NoScale {
-		largest = (high - low) / 2
-	}
-	if p.Advantage.Baseline == option.LeaveOneOut && p.GroupSize != option.Infinite {
-		largest *= float64(p.GroupSize) / float64(p.GroupSize-1)
-	}
-	logs := make([]float64, len(p.Arms))
-	logSoftmax(logs, p.Reference)
-	reach := p.KL.Coefficient*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
-	return largest/math.Sqrt2 + math.Sqrt2*reach
-}

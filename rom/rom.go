@@ -80,6 +80,8 @@ type Params struct {
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce
 
+	met float64 // norm that the gradients of the runs in question do not exceed, see unlimited; 0: not known
+
 	among *amongPrompts // of a prompt with a policy of its own that is drawn at random; nil: all groups are of this bandit
 }
 

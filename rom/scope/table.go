@@ -231,7 +231,7 @@ var rows = [...]struct{ name, says, try string }{
 	RewardKLStd:           {"reward-kl-std", "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only", "use `grpo.advantage.scale` none, or set `grpo.kl.in` loss"},
 	WeightKink:            {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio: `grpo.importance.cap` above 1, `grpo.importance.floor` below 1"},
 	SignedWeights:         {"signed-weights", "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
-	NormClips:             {"norm-clips", "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)%s", "raise `optimizer.max_norm` to the one named, or leave it out (0)"},
+	NormClips:             {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
 	RoundedRewards:        {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
 
 	ReusedOlder:        {"reused-older", "the dynamics of reused samples are derived for blocks whose snapshot is the last one", "use `lag.kind` block with `lag.behind` 0"},

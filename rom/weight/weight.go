@@ -42,6 +42,14 @@ func (b Band) of(ratio float64) float64 {
 	return ratio
 }
 
+// most returns the least bound of the weights at the ratios from low to high.
+func (b Band) most(low, high float64) float64 {
+	if b.Held && high < 1-b.Below {
+		return 1 - b.Below
+	}
+	return min(high, 1+b.Above)
+}
+
 // banded is the row of weights with the given bands.
 func banded(bands func(imp *option.Importance, prob float64) (up, down Band)) row {
 	return row{
@@ -123,6 +131,26 @@ var weightings = [...]row{
 // At returns w⁺ and w⁻ of an arm with the ratio ρ and the given π_old.
 func At(imp *option.Importance, ratio, old float64) (up, down float64) {
 	return weightings[imp.Mode].weight(imp, ratio, old)
+}
+
+// Most returns a bound of w⁺ and w⁻ of an arm with a ratio from low to high and the given π_old.
+func Most(imp *option.Importance, low, high, old float64) float64 {
+	switch up, down, ok := Bands(imp, old); {
+	case ok:
+		return max(up.most(low, high), down.most(low, high))
+	case imp.Mode == option.NoImportance:
+		return 1
+	case imp.Mode == option.VESPO: // ρ^k e^{λ(1−ρ)} is largest at k/λ
+		most := 0.0
+		for _, peak := range []float64{imp.Power.Positive / imp.Decay.Positive, imp.Power.Negative / imp.Decay.Negative, 0} {
+			if !math.IsNaN(peak) {
+				up, down := At(imp, min(max(peak, low), high), old)
+				most = max(most, up, down)
+			}
+		}
+		return most
+	}
+	return high // w ≤ ρ
 }
 
 // Slopes returns s^± = dw^±/dρ at ρ = 1.
