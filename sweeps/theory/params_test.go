@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"testing"
@@ -214,4 +215,40 @@ func settingsOf(t *testing.T, text string) config.Settings {
 		t.Fatal(err)
 	}
 	return spec.Points()[0].Settings
+}
+
+// The theory leaves out a largest norm at the bound of all gradients, and a simulated run with it is the one without: here
+// 1/√2, which groups at the start reach, times what the estimator adds.
+func TestNormThatNoGradientReaches(t *testing.T) {
+	for _, c := range []struct {
+		more  string
+		bound float64
+	}{
+		{"", 0.70711}, {"grpo.advantage.scale=none", 0.35356}, {"grpo.advantage.std=sample", 0.66144},
+		{"grpo.advantage.baseline=leave-one-out", 0.80813}, {"grpo.advantage.scale=mean", 1.41422},
+		{"lag.interval=4", 0.99}, // n = exp(3√2·0.05 n)/√2 = 0.852 with ratios
+	} {
+		spec, err := config.Load(t.Name(), []byte(minimal), "run.replicas=16",
+			"bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}, {reward: bernoulli, mean: 0.1}]",
+			"optimizer.learning_rate=0.05", "grpo.importance.mode=ratio", cmp.Or(c.more, "seed=2"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := spec.Points()[0].Settings
+		end := func(norm float64) []sim.End {
+			s.Optimizer.MaxNorm = norm
+			return sim.Ends(Simulation(&s, "norm", []float64{0, 0, 0}), []int{20}, 0, 16)
+		}
+		if free := end(0); !reflect.DeepEqual(end(c.bound), free) || reflect.DeepEqual(end(c.bound/3), free) {
+			t.Errorf("%q: a norm of %g acts, or a third of it does not", c.more, c.bound)
+		}
+		s.Optimizer.MaxNorm = c.bound
+		if got := Params(&s, rom.Unit).Optimizer.MaxNorm; got != 0 {
+			t.Errorf("%q: a norm of %g is left in the theory", c.more, got)
+		}
+		s.Optimizer.MaxNorm = c.bound / 3
+		if Params(&s, rom.Unit).Optimizer.MaxNorm == 0 {
+			t.Errorf("%q: a norm of %g, which acts, is left out", c.more, c.bound/3)
+		}
+	}
 }
