@@ -17,8 +17,12 @@ import (
 // a largest norm never acts (docs/theory-trainers.md §11.6). There the theory is that without one.
 
 // Plain returns parameters of the same runs without options that cannot act: a largest norm that no gradient can
-// exceed, Nesterov's rule without momentum, and samples that are reused in the one step of a block.
+// exceed, Nesterov's rule without momentum, samples that are reused in the one step of a block, and a warm-up
+// whose first step has the whole rate.
 func Plain(p Params) Params {
+	if s := &p.Optimizer.Schedule; s.Kind == option.ConstantRate && s.Warmup == 1 {
+		s.Warmup = 0
+	}
 	if p.Optimizer.Momentum == 0 && p.Optimizer.Kind == option.Nesterov {
 		p.Optimizer.Kind = option.HeavyBall
 	}

@@ -217,6 +217,24 @@ func settingsOf(t *testing.T, text string) config.Settings {
 	return spec.Points()[0].Settings
 }
 
+// Options that cannot act are left out: the theory is that of the file without them.
+func TestIdleOptionsAreLeftOut(t *testing.T) {
+	plain := settingsOf(t, minimal)
+	plain.Lag.Interval, plain.Optimizer.Momentum = 1, 0
+	for name, set := range map[string]func(s *config.Settings){
+		"Nesterov's rule without momentum":   func(s *config.Settings) { s.Optimizer.Kind = option.Nesterov },
+		"reused samples in blocks of one":    func(s *config.Settings) { s.Estimator.Samples = option.Reused },
+		"a warm-up of one step":              func(s *config.Settings) { s.Optimizer.Schedule.Warmup = 1 },
+		"a norm that no gradient can exceed": func(s *config.Settings) { s.Optimizer.MaxNorm = 1 },
+	} {
+		idle := plain
+		set(&idle)
+		if got, want := Params(&idle, rom.Unit), Params(&plain, rom.Unit); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+	}
+}
+
 // The theory leaves out a largest norm at the bound of all gradients, and a simulated run with it is the one without: here
 // 1/√2, which groups at the start reach, times what the estimator adds.
 func TestNormThatNoGradientReaches(t *testing.T) {
