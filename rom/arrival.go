@@ -113,7 +113,7 @@ func (w *way) notThere() scope.Reason { return scope.PathNotThere.Because(w.step
 // §6.12). Its rows are of the kind LeadingOrder. It takes milliseconds, for long paths the time of MeanField, and without a penalty tens of milliseconds,
 // or half a second for groups of 256 and more.
 func Arrival(p Params, init []float64, steps int) (a ArrivalPrediction) {
-	p = p.checked().unlimited(init, steps)
+	p = unlimited(p.checked(), init, steps)
 	a.Lost.Kind = LeadingOrder
 	if a.Lost.Because = p.notDerived(rewardsInDigits, meanForceKnown, arrivalOfRuns); a.Lost.Out() {
 		return a

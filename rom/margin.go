@@ -60,7 +60,7 @@ const marginPoints = 32
 // With two arms the mean path overshoots its fixed point only if the dominant multiplier is complex or negative somewhere on the way
 // (docs/theory-neglected.md §6.11): Oscillating says where. With more arms the dominant multipliers of all modes count.
 func MarginAlong(p Params, init []float64, steps int) PathMargin {
-	p = p.checked().unlimited(init, steps)
+	p = unlimited(p.checked(), init, steps)
 	if because := p.notDerived(rewardsInDigits, meanForceKnown, weightsAtRest, localDynamics); because.Out() {
 		return PathMargin{Scope: Scope{Because: because}}
 	}

@@ -157,7 +157,7 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 	if p.tabular() {
 		return unsettledTabular(p, init, from, to)
 	}
-	if p = p.unlimited(init, to-1); !p.knownForce() {
+	if p = unlimited(p, init, to-1); !p.knownForce() {
 		return left, Scope{Because: p.clipped(math.Inf(1))}
 	}
 	m := newModel(&p)

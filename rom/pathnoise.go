@@ -91,7 +91,7 @@ func PathsAlone(p Params, init []float64, at []int, of ...Observed) []Path {
 
 func paths(p Params, init []float64, at []int, neglected bool, of ...Observed) (all []Path) {
 	if p = p.checked(); len(at) > 0 {
-		p = p.unlimited(init, at[len(at)-1])
+		p = unlimited(p, init, at[len(at)-1])
 	}
 	var known []observable
 	var places []int

@@ -388,7 +388,7 @@ func (prediction *Prediction) answer(method option.Method) {
 func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	p = p.unlimitedAt(e.merged.arms(e.logits))
+	p = unlimitedAt(p, e.merged.arms(e.logits))
 	o = p.Optimizer
 	if because := p.notDerived(dynamicsAtRest); because.Out() {
 		return because

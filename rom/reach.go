@@ -172,14 +172,17 @@ const (
 	rareEvents = 4 // of events of any rate, beyond so many deviations of their number
 )
 
-// reach returns what the norm of a gradient exceeds with a probability of about rareNorm at most, at policies now and old
-// of runs whose largest norm does not act. The noise of the steps since the snapshot displaces the policy from now: the
-// bound is the largest where it does so along the noise of an arm, by as rare an amount.
-func (m *model) reach(now, old []float64) float64 {
+// reach bounds the norms of gradients at states of a model of runs whose largest norm does not act.
+type reach struct{ *model }
+
+// at returns what the norm of a gradient exceeds with a probability of about rareNorm at most,
+// at policies now and old. The noise of the steps since the snapshot displaces the policy from now:
+// the bound is the largest where it does so along the noise of an arm, by as rare an amount.
+func (m reach) at(now, old []float64) float64 {
 	m.set(now, old)
 	lag := linear.NewLag(&m.Lag)
 	if m.Importance.Mode == option.NoImportance || lag.OnPolicy() {
-		return m.reachHere()
+		return m.here()
 	}
 	age := float64(lag.Span())
 	if m.Lag.Kind == option.Block {
@@ -203,7 +206,7 @@ func (m *model) reach(now, old []float64) float64 {
 			scale[a] *= (1 - o.Beta1) / math.Sqrt(square)
 		}
 	}
-	most, moved := m.reachHere(), make([]float64, arms)
+	most, moved := m.here(), make([]float64, arms)
 	for a := range now {
 		for _, by := range [2]float64{-rareNormal, rareNormal} {
 			if v := noise.At(a, a); v > 0 {
@@ -211,17 +214,17 @@ func (m *model) reach(now, old []float64) float64 {
 					moved[b] = x + by*scale[b]*noise.At(a, b)/math.Sqrt(v)
 				}
 				m.set(moved, old)
-				most = max(most, m.reachHere())
+				most = max(most, m.here())
 			}
 		}
 	}
 	return most
 }
 
-// reachHere is reach at the state that is set, without the noise of earlier steps. It is the less of two bounds: that of the
+// here is at at the state that is set, without the noise of earlier steps. It is the less of two bounds: that of the
 // rewards' part beside that of the penalty's, and the mean force with the deviations of a normal law and some of the largest
 // single events.
-func (m *model) reachHere() float64 {
+func (m reach) here() float64 {
 	still, force := make([]float64, len(m.Arms)), make([]float64, len(m.Arms))
 	m.subtractPenalty(still)
 	m.addEntropy(still)
@@ -246,7 +249,7 @@ func (m *model) reachHere() float64 {
 //
 // Where all but a few of the samples, a share f, are of one arm and the weights have no sign, the sum of the others' is
 // less: √f of it with the std scale, f of the range of the rewards without one.
-func (m *model) spanned(few float64) (most float64) {
+func (m reach) spanned(few float64) (most float64) {
 	square, signed := floats.Dot(m.now.probs, m.now.probs), m.Advantage.BinaryOnly()
 	for i, p := range m.now.probs {
 		up := m.Up[i]
@@ -271,7 +274,7 @@ func (m *model) spanned(few float64) (most float64) {
 
 // rareShare returns the share that events of the given probability have of the samples of a step at most, but for as rare
 // steps, by Chernoff's bound.
-func (m *model) rareShare(p float64) float64 {
+func (m reach) rareShare(p float64) float64 {
 	exponent := -math.Log(rareNorm) / (m.size * float64(m.GroupsPerStep))
 	low, high := p, 1.0
 	for range 40 {
@@ -288,7 +291,7 @@ func (m *model) rareShare(p float64) float64 {
 // sampledPenalty returns the largest gradient of a sampled penalty's sample, of arms that are drawn in no rarer steps, and by how much
 // their sum differs from its mean: by Bernstein's inequality, or with x_a = βκ_a(e_a − π) the largest difference to that of the most
 // probable arm for all but the few samples of others.
-func (m *model) sampledPenalty(few float64) (largest, scatter float64) {
+func (m reach) sampledPenalty(few float64) (largest, scatter float64) {
 	if !m.KL.Sampled() {
 		return 0, 0
 	}
@@ -315,8 +318,8 @@ func (m *model) sampledPenalty(few float64) (largest, scatter float64) {
 	return largest, min(by+math.Sqrt(by*by+2*tail*square), off*m.KL.Coefficient*math.Sqrt(apart))
 }
 
-// free returns the parameters without a largest norm.
-func (p Params) free() Params {
+// withoutNorm returns the parameters without a largest norm.
+func withoutNorm(p Params) Params {
 	p.Optimizer.MaxNorm, p.cut = 0, 0
 	return p
 }
@@ -326,14 +329,14 @@ const metStep = 0.01
 
 // unlimited returns checked parameters without their largest norm where the gradients of runs from the logits init
 // do not reach it within the given steps. Else it notes which they do not exceed.
-func (p Params) unlimited(init []float64, steps int) Params {
+func unlimited(p Params, init []float64, steps int) Params {
 	if p.neverClipped(0) {
-		return p.withoutIdle()
+		return withoutIdle(p)
 	}
 	if p.tabular() || p.notDerived(rewardsInDigits, meanForceKnown).Out() {
 		return p
 	}
-	free := p.free()
+	free := withoutNorm(p)
 	m, past := newModel(&free), newSnapshots(&p.Lag, init, steps)
 	moveReference := moveReferenceOf(m)
 	before, most := []float64(nil), 0.0
@@ -344,40 +347,40 @@ func (p Params) unlimited(init []float64, steps int) Params {
 		}
 		here := append(append([]float64{}, theta...), old...)
 		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
-			before, most = here, max(most, m.reach(theta, old))
+			before, most = here, max(most, reach{m}.at(theta, old))
 		}
 		return !math.IsInf(most, 1)
 	})
 	if !within.In || math.IsNaN(most) {
 		return p
 	}
-	return p.meeting(most)
+	return meeting(p, most)
 }
 
 // unlimitedAt is unlimited of runs at rest at the given logits.
-func (p Params) unlimitedAt(logits []float64) Params {
+func unlimitedAt(p Params, logits []float64) Params {
 	if p.neverClipped(0) {
-		return p.withoutIdle()
+		return withoutIdle(p)
 	}
 	if p.tabular() || p.notDerived(rewardsInDigits, meanForceKnown).Out() || p.cut > 0 && p.Optimizer.Kind != option.Adam {
 		return p
 	}
-	free := p.free()
-	return p.meeting(newModel(&free).reach(logits, logits))
+	free := withoutNorm(p)
+	return meeting(p, reach{newModel(&free)}.at(logits, logits))
 }
 
 // meeting returns the parameters of runs whose gradients do not exceed a norm.
-func (p Params) meeting(most float64) Params {
+func meeting(p Params, most float64) Params {
 	if p.met = most; most <= p.Optimizer.MaxNorm {
-		return p.free()
+		return withoutNorm(p)
 	}
 	return p
 }
 
 // withoutIdle returns the parameters without a largest norm that a finite group never reaches.
-func (p Params) withoutIdle() Params {
+func withoutIdle(p Params) Params {
 	if p.GroupSize == option.Infinite {
 		return p
 	}
-	return p.free()
+	return withoutNorm(p)
 }

@@ -98,13 +98,13 @@ func (x *extras) begin() { x.redrawn, x.shares, x.steps = 0, 0, 0 }
 
 // averagesShares reports whether the cell records the mean of EffectiveSampleSize over the steps
 // since the last record.
-func (c *Cell) averagesShares() bool {
+func averagesShares(c *Cell) bool {
 	return EffectiveSampleSize.SinceRecord(c.Lag) && slices.Contains(c.Run.Record, EffectiveSampleSize)
 }
 
 // countSampleShare counts the effective sample size of a step whose snapshots are set.
 func (r *replica) countSampleShare() {
-	if r.extra != nil && r.cell.averagesShares() {
+	if r.extra != nil && averagesShares(r.cell) {
 		r.extra.shares += r.effectiveSampleSize()
 		r.extra.steps++
 	}
@@ -122,7 +122,7 @@ func (c *Cell) countsRedraws() bool {
 // recordsInVectors reports whether a vectorBatch has what the cell records: of one snapshot a
 // step, samples of one prompt, and nothing of the steps between two records.
 func (c *Cell) recordsInVectors() bool {
-	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws()) && !c.averagesShares()
+	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws()) && !averagesShares(c)
 }
 
 // SamplesBefore returns the number of samples drawn for the steps before step t: G·B in each step

@@ -13,12 +13,11 @@ import (
 type replica struct {
 	gradientSampler
 	stream         *draw.Xoshiro // the source of words
-	recorded       []int
-	read           []int        // steps at which J is read into curve, then −1
-	means          []float64    // the arms' mean rewards
-	initial        *grpo.Policy // π_ref at step 0
-	start          *grpo.Policy // at step 0
-	policy         *grpo.Policy // π
+	read           []int         // steps at which J is read into curve, then −1
+	means          []float64     // the arms' mean rewards
+	initial        *grpo.Policy  // π_ref at step 0
+	start          *grpo.Policy  // at step 0
+	policy         *grpo.Policy  // π
 	history        *grpo.History
 	snapshot       *grpo.Policy // π_old; unused where a step has several ages
 	ages           *ages        // of snapshots; nil unless the lag is random
@@ -26,18 +25,24 @@ type replica struct {
 	contexts       policies // of prompts or contexts that have one each; nil: the policy above
 	tabular        *tabular // contexts, where they are prompts; else nil
 
+	records
+	curve      []float64 // J by step of read
+	log        []float64 // mean reward of the step's samples, by step of read
+	nextRead   int       // index in read of the next step to read
+	sums       averages  // sums over the steps after burn-in
+	zero       int       // zero-variance groups after burn-in
+	divergedAt int       // step, or running
+
+	reward0, gap0 float64 // J and z at step 0
+}
+
+// records is what a replica records, and what that needs of the steps before.
+type records struct {
+	recorded   []int
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
 	extra      *extras                  // nil if Run.Record is empty
 	since      *sinceRecord             // nil unless the steps between two records count
 	nextRecord int                      // index in recorded of the next step to record
-	curve      []float64                // J by step of read
-	log        []float64                // mean reward of the step's samples, by step of read
-	nextRead   int                      // index in read of the next step to read
-	sums       averages                 // sums over the steps after burn-in
-	zero       int                      // zero-variance groups after burn-in
-	divergedAt int                      // step, or running
-
-	reward0, gap0 float64 // J and z at step 0
 }
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
@@ -49,7 +54,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	read := curveSteps(cell.Fits, cell.Run.Steps)
 	r := &replica{
 		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groups),
-		recorded:        recorded,
+		records:         records{recorded: recorded, since: newSinceRecord(cell)},
 		read:            append(read, -1),
 		means:           cell.means(),
 		contexts:        cell.policies(),
@@ -61,7 +66,6 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		optimizerState:  grpo.NewOptimizerState(arms),
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
-		since:           newSinceRecord(cell),
 	}
 	if len(cell.Run.Record) > 0 {
 		r.extra = new(extras)

@@ -13,9 +13,6 @@ func (q Quantity) SinceRecord(lag option.Lag) bool {
 	return RefreshPeriod(lag) > 1 && (q == ClipFraction || q == ImportanceRatioMax || q == EffectiveSampleSize)
 }
 
-// recordsBlocks reports whether the cell records ClipFraction and ImportanceRatioMax so.
-func (c *Cell) recordsBlocks() bool { return ClipFraction.SinceRecord(c.Lag) }
-
 // sinceRecord holds what the quantities of the snapshot need of the steps since the last record,
 // of one policy.
 type sinceRecord struct {
@@ -27,7 +24,7 @@ type sinceRecord struct {
 
 // newSinceRecord returns nil unless the cell records its quantities so.
 func newSinceRecord(c *Cell) *sinceRecord {
-	if !c.recordsBlocks() {
+	if !ClipFraction.SinceRecord(c.Lag) {
 		return nil
 	}
 	return &sinceRecord{peaks: make([]float64, len(c.Bandit.Arms))}

@@ -93,7 +93,7 @@ type groupAdvantages struct {
 func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
-	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) || c.countsRedraws() || c.averagesShares() {
+	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) || c.countsRedraws() || averagesShares(c) {
 		return nil
 	}
 	b := &twoArmBatch{
@@ -104,7 +104,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		beta: e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
 		ratio:             e.Importance.Mode == option.Ratio,
 		penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
-		blocks:            c.recordsBlocks(),
+		blocks:            ClipFraction.SinceRecord(c.Lag),
 		plain:             o.Kind == option.HeavyBall && o.Schedule.Kind == option.ConstantRate && o.Schedule.Warmup == 0,
 		optimizer:         o,
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),

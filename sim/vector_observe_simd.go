@@ -113,7 +113,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 	clipped := zero
 	switch {
 	case b.peaks != nil:
-		clipped, ratio = b.takeRecord()
+		clipped, ratio = takeRecord(b)
 	case b.agedByGroup():
 		clipped, ratio = archsimd.LoadFloat64x8(b.ages.clipped), b.largestRatio()
 	case b.drops:
@@ -141,7 +141,7 @@ func (b *vectorBatch) countStep() {
 }
 
 // leaveSnapshot takes the ratios with the snapshots, which are about to change, as sinceRecord.leave.
-func (b *vectorBatch) leaveSnapshot() {
+func leaveSnapshot(b *vectorBatch) {
 	zero, largest := fp.Broadcast(0), archsimd.LoadFloat64x8(&b.largest)
 	for a := range b.peaks {
 		largest = largest.Max(importanceRatio(archsimd.LoadFloat64x8(&b.peaks[a]), archsimd.LoadFloat64x8(&b.old.probs[a])))
@@ -151,8 +151,8 @@ func (b *vectorBatch) leaveSnapshot() {
 }
 
 // takeRecord returns what is recorded and begins anew, as sinceRecord.take.
-func (b *vectorBatch) takeRecord() (clipped, ratio vector) {
-	b.leaveSnapshot()
+func takeRecord(b *vectorBatch) (clipped, ratio vector) {
+	leaveSnapshot(b)
 	zero := fp.Broadcast(0)
 	clipped = archsimd.LoadFloat64x8(&b.clippedSum).Div(fp.Integers(uint64(b.counted)).ConvertToFloat64())
 	ratio = archsimd.LoadFloat64x8(&b.largest).Min(fp.Broadcast(grpo.LargestRatio))

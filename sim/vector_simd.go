@@ -286,7 +286,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
-	if v.recordsBlocks() && !v.tabular() {
+	if ClipFraction.SinceRecord(v.Lag) && !v.tabular() {
 		b.peaks = make([]floats, arms)
 	}
 	if v.sampled {
@@ -483,7 +483,7 @@ func (b *vectorBatch) refresh(t int) {
 		b.others.stale = true
 	}
 	if b.peaks != nil {
-		b.leaveSnapshot()
+		leaveSnapshot(b)
 	}
 	switch {
 	case b.tabular != nil:

@@ -37,7 +37,7 @@ type pairGroup struct {
 func newPlainSteps(b *vectorBatch) *plainSteps {
 	e := &b.Estimator
 	one := b.single && e.GroupsPerStep == 1 // a single group of an aged step is one of several
-	if !one || b.vectorCell.tabular() || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && b.recordsBlocks() {
+	if !one || b.vectorCell.tabular() || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && ClipFraction.SinceRecord(b.Lag) {
 		return nil
 	}
 	c := new(plainConstants)
