@@ -39,7 +39,8 @@ const AllDigits = "0 or at least 2.23e-308 in size"
 // HasAllDigits reports whether a number is 0 or has all its digits.
 func HasAllDigits(x float64) bool { return x == 0 || math.Abs(x) >= SmallestNormal }
 
-// Number adds a mistake unless a number is valid and finite, and has all its digits; want says which numbers are.
+// Number adds a mistake unless a number is valid and finite, and has all its digits; want says
+// which numbers are.
 func (m *Mistakes) Number(field string, got float64, valid bool, want string) {
 	if valid && !HasAllDigits(got) {
 		m.Want(false, field, got, "a number that is "+AllDigits)

@@ -35,8 +35,9 @@ type ArrivalRow struct {
 	Share     scope.Number `json:"share"`            // of runs that it keeps from arriving, within [0, 1]; out where only the flag is derived
 }
 
-// ArrivalPrediction says whether runs arrive: end in the well of the fixed point that their mean path reaches. The arms in front there have at least
-// half of the probability that they have at the fixed point. Without a fixed point it is the best arms with probability 1.
+// ArrivalPrediction says whether runs arrive: end in the well of the fixed point that their mean
+// path reaches. The arms in front there have at least half of the probability that they have at the
+// fixed point. Without a fixed point it is the best arms with probability 1.
 type ArrivalPrediction struct {
 	Rows []ArrivalRow `json:"mechanisms"` // of the mechanisms for which the cell has the options; the others cannot be at work
 	// Lost is the share of runs that do not arrive within the given steps, within [0, 1], by all mechanisms together. It is out where
@@ -62,8 +63,8 @@ var mechanisms = []struct {
 	{ClipReversal, func(p *Params) bool { return !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy() }, meanForceKnown, (*ArrivalRow).decideReversal},
 }
 
-// way is a cell with its way: the start, the length, and where it should end. Of the probability of the arms in front there it has the last value on the
-// mean path and the largest fall.
+// way is a cell with its way: the start, the length, and where it should end. Of the probability of
+// the arms in front there it has the last value on the mean path and the largest fall.
 type way struct {
 	Params
 	init      []float64
@@ -93,7 +94,8 @@ func newWay(p Params, init []float64, steps int) (w way) {
 	return w
 }
 
-// ofFront returns the probability under a policy of the arms whose mean is that of the arm in front.
+// ofFront returns the probability under a policy of the arms whose mean is that of the arm in
+// front.
 func (w *way) ofFront(policy []float64) (sum float64) {
 	for a, x := range policy {
 		if w.Arms[a].Mean == w.Arms[w.front].Mean {
@@ -109,8 +111,9 @@ func (w *way) there() bool { return w.end >= w.held/2 }
 // notThere is the reason of a mean path that does not.
 func (w *way) notThere() scope.Reason { return scope.PathNotThere.Because(w.steps, w.end, w.held) }
 
-// Arrival predicts whether runs of the given number of steps from the logits init, one per arm, arrive (docs/theory-neglected.md
-// §6.12). Its rows are of the kind LeadingOrder. It takes milliseconds, for long paths the time of MeanField, and without a penalty tens of milliseconds,
+// Arrival predicts whether runs of the given number of steps from the logits init, one per arm,
+// arrive (docs/theory-neglected.md §6.12). Its rows are of the kind LeadingOrder. It takes
+// milliseconds, for long paths the time of MeanField, and without a penalty tens of milliseconds,
 // or half a second for groups of 256 and more.
 func Arrival(p Params, init []float64, steps int) (a ArrivalPrediction) {
 	p = unlimited(p.checked(), init, steps)
@@ -221,9 +224,11 @@ func (row *ArrivalRow) kicksShare(w *way) {
 	row.Share.Leave(scope.HigherOrder, math.Abs(share-other)+kicksError*share)
 }
 
-// decideSpread sets the share of runs at rest in another well, Φ(−(z* − z_b)/σ). z* is the gap of the fixed point, σ² the variance of the linear
-// law there, whose tails are normal, and z_b the barrier: see way.barrier. A law of one well loses no run, however far it reaches. Where rewards differ
-// so much that the policy locks on the better arm there is no law: then runs may lock on the other one, as without a penalty.
+// decideSpread sets the share of runs at rest in another well, Φ(−(z* − z_b)/σ). z* is the gap of
+// the fixed point, σ² the variance of the linear law there, whose tails are normal, and z_b the
+// barrier: see way.barrier. A law of one well loses no run, however far it reaches. Where rewards
+// differ so much that the policy locks on the better arm there is no law: then runs may lock on the
+// other one, as without a penalty.
 func (row *ArrivalRow) decideSpread(w *way) {
 	row.Quantity = "share of the law at rest in another well"
 	row.Bound = flagged
@@ -250,19 +255,23 @@ func (row *ArrivalRow) decideSpread(w *way) {
 	}
 }
 
-// The barrier between two wells is looked for from one standard deviation σ above the fixed point to farthestBarrier of them below, where the law has
-// 1e-9. The points are apart by a share of σ, or of a logit where that is less.
+// The barrier between two wells is looked for from one standard deviation σ above the fixed point
+// to farthestBarrier of them below, where the law has 1e-9. The points are apart by a share of σ,
+// or of a logit where that is less.
 const (
 	farthestBarrier = 6
 	barrierPoints   = 8
 )
 
-// barrier returns the gap z_b of the arm in front over the other one where the law at rest of two arms has least density between two wells, below the
-// fixed point z*; ok is false where it has one well within reach of its variance σ² at z*.
+// barrier returns the gap z_b of the arm in front over the other one where the law at rest of two
+// arms has least density between two wells, below the fixed point z*; ok is false where it has one
+// well within reach of its variance σ² at z*.
 //
-// With the mean force f on z and the variance D of one step's force, slow runs have the density (1/D) exp ∫2f/(γD) up to a factor. At its extremes
-// f = γD′/2. So it has two wells where the mean force has, and where noise that fades with the rare arm holds runs there. γ is that of the linear law,
-// 2λσ²/D at z*: η/(1 − μ) on-policy. Adam divides a force by its own size, so that its noise holds no runs.
+// With the mean force f on z and the variance D of one step's force, slow runs have the density
+// (1/D) exp ∫2f/(γD) up to a factor. At its extremes f = γD′/2. So it has two wells where the mean
+// force has, and where noise that fades with the rare arm holds runs there. γ is that of the linear
+// law, 2λσ²/D at z*: η/(1 − μ) on-policy. Adam divides a force by its own size, so that its noise
+// holds no runs.
 func (w *way) barrier(z, variance float64) (barrier float64, ok bool) {
 	free := w.Params
 	free.Optimizer.MaxNorm, free.cut = 0, 0
@@ -303,8 +312,9 @@ func (w *way) barrier(z, variance float64) (barrier float64, ok bool) {
 // flagged is the share of runs from which on a mechanism of a known share is flagged.
 const flagged = 0.01
 
-// decideReuse compares x = 2ηKA/(GB(1−μ)) with 1, A the mean advantage of a lone lucky sample of an arm among the one in front, of all arms the
-// largest. With ratios the K steps on a batch obey, two arms and K → ∞ at ηK fixed,
+// decideReuse compares x = 2ηKA/(GB(1−μ)) with 1, A the mean advantage of a lone lucky sample of an
+// arm among the one in front, of all arms the largest. With ratios the K steps on a batch obey, two
+// arms and K → ∞ at ηK fixed,
 //
 //	2z′ + 2 sinh z′ = 2z + 2 sinh z + ηK g/(pq)
 //
@@ -327,9 +337,10 @@ func (row *ArrivalRow) decideReuse(w *way) {
 	}
 }
 
-// decideReversal compares the mean path with that of ratios without bounds: if the one does not arrive and the other does,
-// the bounds turn it back. Beyond 1 + ε only failures of the better arm are left in the force, and count ρ. Where the probability in front falls below
-// that of the fixed point on the way at all, noise may do what the mean path does not.
+// decideReversal compares the mean path with that of ratios without bounds: if the one does not
+// arrive and the other does, the bounds turn it back. Beyond 1 + ε only failures of the better arm
+// are left in the force, and count ρ. Where the probability in front falls below that of the fixed
+// point on the way at all, noise may do what the mean path does not.
 func (row *ArrivalRow) decideReversal(w *way) {
 	row.Quantity = "probability of the other arms at the end of the mean path"
 	row.Value, row.Bound = 1-w.end, 1-w.held/2

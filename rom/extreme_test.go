@@ -76,7 +76,8 @@ func faults(p Prediction) (all []string) {
 	return all
 }
 
-// A number that is missing has a reason, and one that is not has none, in every combination of options.
+// A number that is missing has a reason, and one that is not has none, in every combination of
+// options.
 func TestMissingNumbersHaveReasons(t *testing.T) {
 	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.6}, {Mean: 0.4}}
 	for _, kl := range []option.KL{{}, {Coefficient: 1e-9}, {Coefficient: 0.3}, {Coefficient: 0.3, At: option.AtSnapshot}, {Coefficient: 0.3, Gradient: option.K3}, {Coefficient: 0.3, In: option.InAdvantage}, {Coefficient: 0.3, In: option.InReward}} {
@@ -111,8 +112,8 @@ func TestVarianceUnderAdamAtTheSnapshot(t *testing.T) {
 	}
 }
 
-// The library has a reason where rewards over the KL coefficient are beyond the range of floating point, and no law of
-// Adam's where β2 is so near an end of its range that its moments are.
+// The library has a reason where rewards over the KL coefficient are beyond the range of floating
+// point, and no law of Adam's where β2 is so near an end of its range that its moments are.
 func TestBeyondTheRange(t *testing.T) {
 	p := moderate()
 	p.Arms, p.Advantage.Scale, p.KL.Coefficient = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Constant}}, option.NoScale, 1e-200

@@ -252,8 +252,9 @@ func TestArrivalOfReversal(t *testing.T) {
 	}
 }
 
-// Between two arms of nearly equal means the law at rest is on both sides. Of one well no run is lost. Of two, Φ(−(z* − z_b)/σ) is known to its own
-// size: of 400 runs of 6,000 steps 0.11 end beyond the barrier.
+// Between two arms of nearly equal means the law at rest is on both sides. Of one well no run is
+// lost. Of two, Φ(−(z* − z_b)/σ) is known to its own size: of 400 runs of 6,000 steps 0.11 end
+// beyond the barrier.
 func TestSpreadAtRest(t *testing.T) {
 	for _, c := range []struct{ rate, lost float64 }{{0.03, 0}, {0.1, 0}, {0.3, 0.1075}} {
 		p := basin(func(p *Params) {
@@ -269,7 +270,8 @@ func TestSpreadAtRest(t *testing.T) {
 	}
 }
 
-// Runs arrive where their fixed point is, whichever arm is in front there: of 128 simulated runs of each cell all do.
+// Runs arrive where their fixed point is, whichever arm is in front there: of 128 simulated runs of
+// each cell all do.
 func TestArrivalAtTheFixedPoint(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -277,9 +277,9 @@ func TestMovingReference(t *testing.T) {
 	}
 }
 
-// The largest norm 1 of trainers clips no force of a tabular bandit: with weights of 1 the reward's part is at most
-// 1/√2 with the std scale and √2/4 without, over all groups. With ratios, n = 1/√2 exp(3√2·0.1 n) + 0.1961 has the
-// solution 1.576.
+// The largest norm 1 of trainers clips no force of a tabular bandit: with weights of 1 the reward's
+// part is at most 1/√2 with the std scale and √2/4 without, over all groups. With ratios, n = 1/√2
+// exp(3√2·0.1 n) + 0.1961 has the solution 1.576.
 func TestLargestNorm(t *testing.T) {
 	for _, c := range []struct {
 		scale      option.Scale
@@ -333,8 +333,8 @@ func TestLargestNormOfTheExpectedGradient(t *testing.T) {
 	}
 }
 
-// A largest norm of 1 that no gradient of the runs reaches changes no number, along the path and at rest; where one is reached
-// the reason names a norm that is not.
+// A largest norm of 1 that no gradient of the runs reaches changes no number, along the path and at
+// rest; where one is reached the reason names a norm that is not.
 func TestIdleNorm(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(p *rom.Params)

@@ -144,14 +144,14 @@ func overflow(t int) Scope {
 // point: the scale on which a softmax varies.
 const nearStart = 1
 
-// Unsettled returns what is left of the way from the logits init to the fixed point of
-// a prediction for p, on the mean field in the steps from ≤ t < to ≤ 2³¹: the distance
-// of the mean of J from J*, the mean square of that distance with the relative change
-// of |∇J|² times the stationary variance, and the mean distance of the share of groups
-// with equal rewards. The scope is out where the mean field ends more than one logit
-// away, of arms that count in J, in another attractor or on its way, where the noise about it, taken as that at rest, reaches
-// k3 samples that throw a run across the fixed point, where it leaves the range of floating point, or
-// where the largest norm acts on the way.
+// Unsettled returns what is left of the way from the logits init to the fixed point of a prediction
+// for p, on the mean field in the steps from ≤ t < to ≤ 2³¹: the distance of the mean of J from J*,
+// the mean square of that distance with the relative change of |∇J|² times the stationary variance,
+// and the mean distance of the share of groups with equal rewards. The scope is out where the mean
+// field ends more than one logit away, of arms that count in J, in another attractor or on its way,
+// where the noise about it, taken as that at rest, reaches k3 samples that throw a run across the
+// fixed point, where it leaves the range of floating point, or where the largest norm acts on the
+// way.
 func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	p = p.checked()
 	if p.tabular() {

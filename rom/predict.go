@@ -364,7 +364,8 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 	return prediction
 }
 
-// answer gives Var J of the linear law where there is no better one, and a reason where a moment or a rule is missing.
+// answer gives Var J of the linear law where there is no better one, and a reason where a moment or
+// a rule is missing.
 func (prediction *Prediction) answer(method option.Method) {
 	m, law := &prediction.Moments, &prediction.LeadingOrder
 	if prediction.ForceKind == Exact && method != option.Adam {

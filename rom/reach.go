@@ -13,12 +13,13 @@ import (
 	"grposim/rom/weight"
 )
 
-// This file has what the norm of a gradient does not exceed, at any policy and along a path, and so where
-// a largest norm never acts (docs/theory-trainers.md §11.6). There the theory is that without one.
+// This file has what the norm of a gradient does not exceed, at any policy and along a path, and so
+// where a largest norm never acts (docs/theory-trainers.md §11.6). There the theory is that without
+// one.
 
-// Plain returns parameters of the same runs without options that cannot act: a largest norm that no gradient can
-// exceed, Nesterov's rule without momentum, samples that are reused in the one step of a block, and a warm-up
-// whose first step has the whole rate.
+// Plain returns parameters of the same runs without options that cannot act: a largest norm that no
+// gradient can exceed, Nesterov's rule without momentum, samples that are reused in the one step of
+// a block, and a warm-up whose first step has the whole rate.
 func Plain(p Params) Params {
 	if s := &p.Optimizer.Schedule; s.Kind == option.ConstantRate && s.Warmup == 1 {
 		s.Warmup = 0
@@ -57,13 +58,15 @@ func (p *Params) rewardWithinNorm() bool {
 	return free.largestForce() <= p.Optimizer.MaxNorm
 }
 
-// largestForce returns a number that the norm of no gradient exceeds at any policy; +Inf where none is
-// known. With S the bound of advantages of advantageBound, W the largest weight and L the largest −log π_ref,
+// largestForce returns a number that the norm of no gradient exceeds at any policy; +Inf where none
+// is known. With S the bound of advantages of advantageBound, W the largest weight and L the
+// largest −log π_ref,
 //
 //	‖g‖ ≤ S W/√2 + √2 βL + √2 α log A
 //
-// A ratio is at most e^(√2 D) where the logits have moved by D since the snapshot. Of a gradient within the bound
-// n the heavy ball moves them by ηn/(1−μ) at most in a step, so that n is the least solution for its own W.
+// A ratio is at most e^(√2 D) where the logits have moved by D since the snapshot. Of a gradient
+// within the bound n the heavy ball moves them by ηn/(1−μ) at most in a step, so that n is the
+// least solution for its own W.
 func (p *Params) largestForce() float64 {
 	reward, rest := p.advantageBound(nil, math.Inf(1))/math.Sqrt2, math.Sqrt2*p.Entropy*math.Log(float64(len(p.Arms)))
 	switch logs := referenceLogs(p); {
@@ -120,12 +123,13 @@ func largestAdamStep(o *option.Optimizer) float64 {
 	return max(1, (1-o.Beta1)/math.Sqrt((1-o.Beta2)*(1-decay)))
 }
 
-// advantageBound returns S, what the mean modulus of the advantages of a step does not exceed where they add to
-// 0, else twice that of one sign; +Inf where none is known. Normal rewards are counted up to so many deviations.
-// The shifts are added to the rewards of the arms; nil: none.
+// advantageBound returns S, what the mean modulus of the advantages of a step does not exceed where
+// they add to 0, else twice that of one sign; +Inf where none is known. Normal rewards are counted
+// up to so many deviations. The shifts are added to the rewards of the arms; nil: none.
 //
-// Then the part of the gradient has a norm of at most S W/√2: it adds to 0, so that its norm is √2 times the sum of
-// its positive or of its negative entries at most, of which one has samples of one sign alone.
+// Then the part of the gradient has a norm of at most S W/√2: it adds to 0, so that its norm is √2
+// times the sum of its positive or of its negative entries at most, of which one has samples of one
+// sign alone.
 func (p *Params) advantageBound(shift []float64, deviations float64) float64 {
 	most := 1.0
 	switch scale := p.Advantage.Scale; {
@@ -164,8 +168,9 @@ func (p *Params) advantageBound(shift []float64, deviations float64) float64 {
 	return most
 }
 
-// A gradient is taken to stay below a bound that it exceeds with a probability of about rareNorm in a step: a limit that acts
-// that rarely changes the mean force by less than that share of it. Of a normal law that are rareNormal deviations.
+// A gradient is taken to stay below a bound that it exceeds with a probability of about rareNorm in
+// a step: a limit that acts that rarely changes the mean force by less than that share of it. Of a
+// normal law that are rareNormal deviations.
 const (
 	rareNorm   = 1e-5
 	rareNormal = 4.3
@@ -221,9 +226,9 @@ func (m reach) at(now, old []float64) float64 {
 	return most
 }
 
-// here is at at the state that is set, without the noise of earlier steps. It is the less of two bounds: that of the
-// rewards' part beside that of the penalty's, and the mean force with the deviations of a normal law and some of the largest
-// single events.
+// here is the same at the state that is set, without the noise of earlier steps: the less of two
+// bounds: that of the rewards' part beside that of the penalty's, and the mean force with the
+// deviations of a normal law and some of the largest single events.
 func (m reach) here() float64 {
 	still, force := make([]float64, len(m.Arms)), make([]float64, len(m.Arms))
 	m.subtractPenalty(still)
@@ -241,14 +246,15 @@ func (m reach) here() float64 {
 	return min(reward+floats.Norm(still, 2)+scatter, normal)
 }
 
-// spanned returns what the norm of the rewards' part does not exceed per unit of advantageBound S. The advantages of either
-// sign have the sum S/2 in modulus, so that it is largest where all positive ones are of an arm i and all negative ones
-// of an arm j,
+// spanned returns what the norm of the rewards' part does not exceed per unit of advantageBound S.
+// The advantages of either sign have the sum S/2 in modulus, so that it is largest where all
+// positive ones are of an arm i and all negative ones of an arm j,
 //
 //	½ ‖w⁺_i(e_i − π) − w⁻_j(e_j − π)‖
 //
-// Where all but a few of the samples, a share f, are of one arm and the weights have no sign, the sum of the others' is
-// less: √f of it with the std scale, f of the range of the rewards without one.
+// Where all but a few of the samples, a share f, are of one arm and the weights have no sign, the
+// sum of the others' is less: √f of it with the std scale, f of the range of the rewards without
+// one.
 func (m reach) spanned(few float64) (most float64) {
 	square, signed := floats.Dot(m.now.probs, m.now.probs), m.Advantage.BinaryOnly()
 	for i, p := range m.now.probs {
@@ -272,8 +278,8 @@ func (m reach) spanned(few float64) (most float64) {
 	return most * min(1, 2*math.Sqrt(few))
 }
 
-// rareShare returns the share that events of the given probability have of the samples of a step at most, but for as rare
-// steps, by Chernoff's bound.
+// rareShare returns the share that events of the given probability have of the samples of a step at
+// most, but for as rare steps, by Chernoff's bound.
 func (m reach) rareShare(p float64) float64 {
 	exponent := -math.Log(rareNorm) / (m.size * float64(m.GroupsPerStep))
 	low, high := p, 1.0
@@ -288,9 +294,10 @@ func (m reach) rareShare(p float64) float64 {
 	return high
 }
 
-// sampledPenalty returns the largest gradient of a sampled penalty's sample, of arms that are drawn in no rarer steps, and by how much
-// their sum differs from its mean: by Bernstein's inequality, or with x_a = βκ_a(e_a − π) the largest difference to that of the most
-// probable arm for all but the few samples of others.
+// sampledPenalty returns the largest gradient of a sampled penalty's sample, of arms that are drawn
+// in no rarer steps, and by how much their sum differs from its mean: by Bernstein's inequality, or
+// with x_a = βκ_a(e_a − π) the largest difference to that of the most probable arm for all but the
+// few samples of others.
 func (m reach) sampledPenalty(few float64) (largest, scatter float64) {
 	if !m.KL.Sampled() {
 		return 0, 0
@@ -324,11 +331,12 @@ func withoutNorm(p Params) Params {
 	return p
 }
 
-// metStep is the distance in logits that policies move between two points at which the norm is bounded.
+// metStep is the distance in logits that policies move between two points at which the norm is
+// bounded.
 const metStep = 0.01
 
-// unlimited returns checked parameters without their largest norm where the gradients of runs from the logits init
-// do not reach it within the given steps. Else it notes which they do not exceed.
+// unlimited returns checked parameters without their largest norm where the gradients of runs from
+// the logits init do not reach it within the given steps. Else it notes which they do not exceed.
 func unlimited(p Params, init []float64, steps int) Params {
 	if p.neverClipped(0) {
 		return withoutIdle(p)

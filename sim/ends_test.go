@@ -100,7 +100,8 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 	}
 }
 
-// Runs end as they do when they are read on the way, at any steps: those of every path, and of every lag.
+// Runs end as they do when they are read on the way, at any steps: those of every path, and of
+// every lag.
 func TestEndsFromALaterStep(t *testing.T) {
 	bernoulli := func(means ...float64) (arms []option.Arm) {
 		for _, mean := range means {

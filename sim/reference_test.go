@@ -276,9 +276,9 @@ type slowSample struct {
 	snapshot  []float64
 }
 
-// slowStaleness returns of a step the share of the samples with A ≠ 0 whose weight is 0, the largest ratio
-// that a sample can have, and the effective sample size. Where groups have ages of their own a share is
-// the mean over the groups.
+// slowStaleness returns of a step the share of the samples with A ≠ 0 whose weight is 0, the
+// largest ratio that a sample can have, and the effective sample size. Where groups have ages of
+// their own a share is the mean over the groups.
 func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [3]float64) {
 	together := len(samples)
 	if c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
@@ -583,8 +583,8 @@ func everyWeight(mode option.ImportanceMode) option.Importance {
 }
 
 // The final logits of the simulator and of slowReplica have the same distribution, and so has what
-// is recorded of the snapshots: the Kolmogorov–Smirnov distance of each is below the value that equal
-// distributions exceed with probability 1e-7, in about 1000 comparisons.
+// is recorded of the snapshots: the Kolmogorov–Smirnov distance of each is below the value that
+// equal distributions exceed with probability 1e-7, in about 1000 comparisons.
 func TestFastAgreesWithSlow(t *testing.T) {
 	const replicas, failure = 3000 / thin, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)

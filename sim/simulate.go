@@ -530,12 +530,12 @@ func (w *cellWork) stationary() []measure.Named {
 	return estimates
 }
 
-// moments returns the estimates of the mean and the variance of x from the replicas' time averages of x
-// and of x², x being taken relative to its value at step 0.
+// moments returns the estimates of the mean and the variance of x from the replicas' time averages
+// of x and of x², x being taken relative to its value at step 0.
 //
-// Where x hardly varies, a sum of n terms x² has a relative rounding error of (n+1)/2 halves of ε = 2⁻⁵², as
-// has one of x, which enters the variance twice. So the error is 3(n+1)/4 ε E x²; the last operations
-// add less than 3.5 ε. What is below (n + 4) ε E x² is rounding, and the variance 0.
+// Where x hardly varies, a sum of n terms x² has a relative rounding error of (n+1)/2 halves of ε =
+// 2⁻⁵², as has one of x, which enters the variance twice. So the error is 3(n+1)/4 ε E x²; the last
+// operations add less than 3.5 ε. What is below (n + 4) ε E x² is rounding, and the variance 0.
 func (w *cellWork) moments(mean, square []float64) (first, second measure.Estimate) {
 	rounding, size := float64(w.cell.Run.Steps-w.cell.Run.BurnIn+4)*0x1p-52, measure.Average(square)
 	about := measure.SquaresAboutMean(square, mean)
@@ -545,8 +545,8 @@ func (w *cellWork) moments(mean, square []float64) (first, second measure.Estima
 	return w.cell.estimate(mean, rounding*math.Sqrt(size)), w.cell.estimate(about, rounding*size)
 }
 
-// estimate returns the mean of independent values, each known but for rounding, with its standard error;
-// at G = ∞, where nothing is random, the first of them as exact.
+// estimate returns the mean of independent values, each known but for rounding, with its standard
+// error; at G = ∞, where nothing is random, the first of them as exact.
 func (c *Cell) estimate(values []float64, rounding float64) measure.Estimate {
 	if c.Deterministic() {
 		return measure.Certain(values[0])

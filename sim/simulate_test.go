@@ -354,8 +354,9 @@ func TestStepsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Runs that have come to rest, at a fixed point or locked on an arm, have no variance, and their means do not scatter;
-// a variance of 1e-12 about a mean that is far from the start is none of rounding.
+// Runs that have come to rest, at a fixed point or locked on an arm, have no variance, and their
+// means do not scatter; a variance of 1e-12 about a mean that is far from the start is none of
+// rounding.
 func TestVarianceOfRounding(t *testing.T) {
 	for _, c := range []struct {
 		name                    string

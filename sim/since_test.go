@@ -74,9 +74,9 @@ func meanOf(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// The values of blocks of 20 steps under the clip, from an independent simulation of the definition in
-// docs/theory.md §1, sample by sample, of 400 runs: the clip sets 12.2 % of the weights of A ≠ 0 to 0
-// over the run, and 11.4 % of all.
+// The values of blocks of 20 steps under the clip, from an independent simulation of the definition
+// in docs/theory.md §1, sample by sample, of 400 runs: the clip sets 12.2 % of the weights of A ≠ 0
+// to 0 over the run, and 11.4 % of all.
 func TestRecordOfBlocks(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 8, 8

@@ -187,7 +187,8 @@ func (b *twoArmBatch) load() {
 }
 
 // store copies the state of the batch back into the replicas after a number of steps, except those
-// that have diverged, whose state is not used again. No weight is 0, so that no samples are clipped.
+// that have diverged, whose state is not used again. No weight is 0, so that no samples are
+// clipped.
 func (b *twoArmBatch) store(steps int) {
 	for i := range b.active {
 		x := &b.active[i]

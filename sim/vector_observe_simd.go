@@ -140,7 +140,8 @@ func (b *vectorBatch) countStep() {
 	b.counted++
 }
 
-// leaveSnapshot takes the ratios with the snapshots, which are about to change, as sinceRecord.leave.
+// leaveSnapshot takes the ratios with the snapshots, which are about to change, as
+// sinceRecord.leave.
 func leaveSnapshot(b *vectorBatch) {
 	zero, largest := fp.Broadcast(0), archsimd.LoadFloat64x8(&b.largest)
 	for a := range b.peaks {

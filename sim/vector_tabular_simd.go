@@ -27,7 +27,8 @@ type vectorTabular struct {
 	decays  [2]float64    // Adam's of all prompts before a step
 }
 
-// tabularSums holds Σ J, Σ z and the largest importance ratio since the last record, as tabular.ratio.
+// tabularSums holds Σ J, Σ z and the largest importance ratio since the last record, as
+// tabular.ratio.
 type tabularSums struct{ reward, gap, ratio floats }
 
 // vectorPrompt is the policy of a prompt with all that belongs to it.

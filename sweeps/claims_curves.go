@@ -380,7 +380,8 @@ func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	return cv, p
 }
 
-// along returns the predicted mean of an observed number over the runs of a cell at the given steps.
+// along returns the predicted mean of an observed number over the runs of a cell at the given
+// steps.
 func (m *model) along(c *Cell, params rom.Params, of rom.Observed, steps []int) *rom.Path {
 	size := theory.Sized
 	if m.faulty() {

@@ -183,7 +183,8 @@ func (j *judgement) control() (wrong *judgement, fault string) {
 }
 
 // find returns the findings of the claim in a set of cells: one per quantity, with a hypothesis the
-// one that it is about. If a cell of the set has no fixed point to start from, all are out of scope.
+// one that it is about. If a cell of the set has no fixed point to start from, all are out of
+// scope.
 func (j *judgement) find(set CellSet) []finding {
 	l := claims[j.check.Claim]
 	quantities := l.quantities(j.check, set.Cells)

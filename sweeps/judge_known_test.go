@@ -269,8 +269,8 @@ func TestClaimsAboutRest(t *testing.T) {
 	}
 }
 
-// Of four arms a deviation has three modes: early in a run the fit gives no rate of the slowest, and
-// decides no bound of it.
+// Of four arms a deviation has three modes: early in a run the fit gives no rate of the slowest,
+// and decides no bound of it.
 func TestHypothesisOfAnEarlyFit(t *testing.T) {
 	arms := "arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.3}, {reward: bernoulli, mean: 0.1}]"
 	text := strings.NewReplacer("arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]", arms, "group_size: 16", "group_size: inf").Replace(resting)

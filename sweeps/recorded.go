@@ -215,9 +215,10 @@ func (r *recordedRun) variance() measure.Estimate {
 	return measure.Estimate{Mean: end.StdErr * end.StdErr * float64(end.DF+1)}
 }
 
-// timeMean returns the mean over the steps from the burn-in on. A record of the steps since the last
-// one stands for these alone, any other for half of the steps to its neighbours. The standard error of a weighted
-// mean of the records is at most the weighted mean of theirs (Minkowski), which is used.
+// timeMean returns the mean over the steps from the burn-in on. A record of the steps since the
+// last one stands for these alone, any other for half of the steps to its neighbours. The standard
+// error of a weighted mean of the records is at most the weighted mean of theirs (Minkowski), which
+// is used.
 func (r *recordedRun) timeMean() measure.Estimate {
 	steps, last := r.t.Steps, len(r.t.Steps)-1
 	begin, _ := slices.BinarySearch(steps, r.Settings.Run.BurnIn)

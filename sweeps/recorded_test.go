@@ -86,7 +86,8 @@ func TestRecordedNumbers(t *testing.T) {
 		t.Errorf("the errors of records that err alike: got %g, want 0.1", width)
 	}
 	cell.Settings.Lag = option.Lag{Kind: option.Block, Interval: 4}
-	// Of blocks a record of the clip fraction is the mean since the last one, and counts for these steps.
+	// Of blocks a record of the clip fraction is the mean since the last one, and counts for these
+	// steps.
 	two := &store.Trajectory{Steps: []int{0, 100, 140}, Quantities: []store.RecordedSeries{
 		{Quantity: sim.ClipFraction, Mean: []store.Number{0, 0.7, 0.35}, StdErr: make([]store.Number, 3)},
 	}}

@@ -251,7 +251,8 @@ func timeInWords(w *theory.Way) string {
 	return says
 }
 
-// dangersInWords says what keeps runs from following the mean path to where it should end, and whether the mean path itself overshoots.
+// dangersInWords says what keeps runs from following the mean path to where it should end, and
+// whether the mean path itself overshoots.
 func dangersInWords(w *theory.Way) (says []string) {
 	if w.Arrival != nil {
 		for _, row := range w.Arrival.Rows {

@@ -34,8 +34,8 @@ func Certain(x float64) Estimate { return Estimate{Mean: x, DF: Exactly} }
 // is their sample variance, and n−1 degrees of freedom. It sums in the order of values.
 func Mean(values []float64) Estimate { return Rounded(values, 0) }
 
-// Rounded is Mean of values that have a rounding error of up to the given one. Values that differ by no more
-// than that, and the rounding of their mean, do not scatter: the standard error is 0.
+// Rounded is Mean of values that have a rounding error of up to the given one. Values that differ
+// by no more than that, and the rounding of their mean, do not scatter: the standard error is 0.
 func Rounded(values []float64, rounding float64) Estimate {
 	n, mean := float64(len(values)), Average(values)
 	rounding += float64(float64(n*0x1p-52) * math.Abs(mean))

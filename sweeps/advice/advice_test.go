@@ -251,8 +251,8 @@ run: {steps: 600, replicas: 64}
 `
 
 // A suggestion and the rows above it are of one set of runs: a learning rate that a row of 512 runs
-// finds to arrive is suggested. Changes that act on noise alone are not tried, since the run without
-// noise is late too.
+// finds to arrive is suggested. Changes that act on noise alone are not tried, since the run
+// without noise is late too.
 func TestSuggestionReadsTheRows(t *testing.T) {
 	_, advice := advised(t, planOf(t, lateUnderNoise), 2)
 	s := advice.Suggestion
@@ -288,9 +288,9 @@ func TestSuggestionKeepsTheInterval(t *testing.T) {
 	}
 }
 
-// The interval may grow only as far as the rise takes at most 1.2 times as long, which stands beside
-// it: by the predicted path 95 % of the way are gone at step 310.6 with K = 2, at 330 with 31, and
-// at 574 with 62.
+// The interval may grow only as far as the rise takes at most 1.2 times as long, which stands
+// beside it: by the predicted path 95 % of the way are gone at step 310.6 with K = 2, at 330 with
+// 31, and at 574 with 62.
 func TestPriceOfALongerInterval(t *testing.T) {
 	_, advice := advised(t, planOf(t, `name: grows
 extends: slime

@@ -17,8 +17,8 @@ type cure struct {
 	// tried once one arrives.
 	values func(s *config.Settings) [][]config.Assignment
 
-	// helps reports whether it can help runs that fail without the noise of sampling too, as mean does;
-	// nil: it can.
+	// helps reports whether it can help runs that fail without the noise of sampling too, as mean
+	// does; nil: it can.
 	helps func(s *config.Settings, mean *Trial) bool
 }
 

@@ -17,10 +17,10 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// Suggestion is one choice of learning rate and interval: the present ones where they arrive and are
-// safe. Where none arrives with everything else as it is, it is a change of another key that does,
-// which Choice names. Both are NaN, and Kind is "", where nothing that was tried arrives, or the
-// learning rate is a network's.
+// Suggestion is one choice of learning rate and interval: the present ones where they arrive and
+// are safe. Where none arrives with everything else as it is, it is a change of another key that
+// does, which Choice names. Both are NaN, and Kind is "", where nothing that was tried arrives, or
+// the learning rate is a network's.
 type Suggestion struct {
 	LearningRate store.Number `json:"learning_rate"`
 	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
@@ -64,11 +64,11 @@ type choice struct {
 // Suggest sets the suggestion: the first choice of which the trial from the start decides that it
 // arrives. If that has a longer interval, the present one arrives too and is kept, and the rise
 // takes at most slowestRise times as long. The choices are, until one does: that of choose; shorter
-// intervals down to the present one; smaller learning rates; shorter intervals than the present one,
-// and smaller learning rates with the shortest; where runs are not there yet, larger learning rates;
-// the cell as it stands. Where that does not arrive, learning rates with the present interval come
-// before any shorter one. Changes that have arrived already are among the choices, those of other
-// keys at the end.
+// intervals down to the present one; smaller learning rates; shorter intervals than the present
+// one, and smaller learning rates with the shortest; where runs are not there yet, larger learning
+// rates; the cell as it stands. Where that does not arrive, learning rates with the present
+// interval come before any shorter one. Changes that have arrived already are among the choices,
+// those of other keys at the end.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	nan := store.Number(math.NaN())
 	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}

@@ -78,8 +78,8 @@ const (
 	shareConfidence = 0.99
 )
 
-// trialRuns are the numbers of runs after which a trial may end. Its setting is judged once, so that
-// what is suggested and a row of changes never judge it by different runs.
+// trialRuns are the numbers of runs after which a trial may end. Its setting is judged once, so
+// that what is suggested and a row of changes never judge it by different runs.
 var trialRuns = []int{32, 128, presentRuns, mostRuns}
 
 const (
@@ -251,9 +251,9 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	}
 }
 
-// ways returns how each run ends. Whether runs that are not there still move toward the goal is told
-// for all of them together that stand on the same arm, since one alone fluctuates. Those that stand
-// on a wrong arm and do not move are there for good, even where it was that of the start.
+// ways returns how each run ends. Whether runs that are not there still move toward the goal is
+// told for all of them together that stand on the same arm, since one alone fluctuates. Those that
+// stand on a wrong arm and do not move are there for good, even where it was that of the start.
 func (t *Trial) ways(ends []sim.End, samples float64) []way {
 	all := make([]way, len(ends))
 	runs, moved := make(map[way]int), make(map[way]int)
@@ -282,9 +282,9 @@ func (t *Trial) ways(ends []sim.End, samples float64) []way {
 	return all
 }
 
-// leastMove is the share of its distance from the goal, or from the arm on which it stands, by which
-// a run on the way moves in a quarter of its length: one that is slower needs some hundred times as
-// long.
+// leastMove is the share of its distance from the goal, or from the arm on which it stands, by
+// which a run on the way moves in a quarter of its length: one that is slower needs some hundred
+// times as long.
 const leastMove = 0.01
 
 // clearMove is the number of standard errors by which a run must move, as if its records were
@@ -334,9 +334,9 @@ func (t *Trial) follow(e *sim.End, n int) {
 	}
 }
 
-// reaches returns the step at which the mean of J over the runs that arrive has gone 95 % of the way
-// that it goes in another trial. It is +Inf if it never does; ok is false where that starts at its
-// end.
+// reaches returns the step at which the mean of J over the runs that arrive has gone 95 % of the
+// way that it goes in another trial. It is +Inf if it never does; ok is false where that starts at
+// its end.
 func (t *Trial) reaches(other *Trial) (step float64, ok bool) {
 	start := other.rise[0]
 	if math.Abs(other.end-start) <= theory.NearInMean*other.target.Span+other.target.Rounding() {

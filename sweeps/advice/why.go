@@ -156,8 +156,8 @@ func confirmed(mechanisms []mechanism, s *config.Settings, present *Trial, tried
 	return ""
 }
 
-// confirms reports whether runs with a change arrive, or certainly most of those that do not as they
-// stand.
+// confirms reports whether runs with a change arrive, or certainly most of those that do not as
+// they stand.
 func (t *Trial) confirms(present *Trial) bool {
 	return t.Outcome == Arrives || t.Arrived.Lo > (1+present.Arrived.Hi)/2
 }

@@ -37,8 +37,8 @@ sweep: [{param: grpo.group_size, values: [4, 8]}]
 checks: [{claim: degenerate-groups, absolute_margin: 0.1}]
 `
 
-// A pipe that another file names, or that lies in a folder, is not waited for. One of the shell is read:
-// it is on the reader's own command line.
+// A pipe that another file names, or that lies in a folder, is not waited for. One of the shell is
+// read: it is on the reader's own command line.
 func TestExtendsNoPipe(t *testing.T) {
 	writeFiles(t, map[string]string{"mine.yaml": "extends: pipe\n", "shell.yaml": "extends: /dev/stdin\n"})
 	if err := exec.Command("mkfifo", "pipe").Run(); err != nil {

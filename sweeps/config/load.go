@@ -45,8 +45,8 @@ func isDescriptor(path string) bool {
 	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// readBytes returns the content of a configuration file, or a problem in words: a pipe or a terminal
-// would be waited for.
+// readBytes returns the content of a configuration file, or a problem in words: a pipe or a
+// terminal would be waited for.
 func readBytes(path string) (data []byte, problem string) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		kind := "a special file"

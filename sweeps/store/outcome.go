@@ -176,15 +176,15 @@ func parseLine(line []byte) (o *Outcome, ok bool) {
 	return o, json.Unmarshal(cell, o) == nil && o.valid()
 }
 
-// isName reports whether a sweep can have written a name, such as "stiffness_total[0,1]". It stands in
-// headers of tables: a stranger's could be a formula, or move the cursor.
+// isName reports whether a sweep can have written a name, such as "stiffness_total[0,1]". It stands
+// in headers of tables: a stranger's could be a formula, or move the cursor.
 func isName(name string) bool {
 	return name != "" && 'a' <= name[0] && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-[],") == ""
 }
 
-// valid reports whether a sweep can have written the outcome: it has an id and a known
-// status, its estimates and series have names, its estimates have errors and degrees of freedom in their ranges, and its series
-// are as long as their steps, which ascend from 0.
+// valid reports whether a sweep can have written the outcome: it has an id and a known status, its
+// estimates and series have names, its estimates have errors and degrees of freedom in their
+// ranges, and its series are as long as their steps, which ascend from 0.
 func (o *Outcome) valid() bool {
 	for _, e := range o.Estimates {
 		if !isName(e.Name) || e.StdErr < 0 || e.Systematic < 0 || e.DF < -1 {

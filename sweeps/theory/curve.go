@@ -140,8 +140,8 @@ func EveryStep(last int) []int {
 	return steps
 }
 
-// SinceRecord returns, at each recorded step, the mean of a number of every step over those since the
-// last record, as runs record it of quantities for which sim.Quantity.SinceRecord holds.
+// SinceRecord returns, at each recorded step, the mean of a number of every step over those since
+// the last record, as runs record it of quantities for which sim.Quantity.SinceRecord holds.
 func SinceRecord(values []float64, recorded []int) (means []float64) {
 	if values == nil {
 		return nil

@@ -235,8 +235,8 @@ func TestIdleOptionsAreLeftOut(t *testing.T) {
 	}
 }
 
-// The theory leaves out a largest norm at the bound of all gradients, and a simulated run with it is the one without: here
-// 1/√2, which groups at the start reach, times what the estimator adds.
+// The theory leaves out a largest norm at the bound of all gradients, and a simulated run with it
+// is the one without: here 1/√2, which groups at the start reach, times what the estimator adds.
 func TestNormThatNoGradientReaches(t *testing.T) {
 	for _, c := range []struct {
 		more  string
