@@ -45,6 +45,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 			for _, c := range set.Cells {
 				ideal.outcomes[c.ID] = right.noiseless(c)
 			}
+			quantities := claims[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
 			for n, mistake := range mistakes {
 				fault, found := mistake(check, &set.Cells[0].Settings), findings
@@ -57,6 +58,9 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 					if was := findings[i]; was.isTwoSided(check) {
 						s := right.shift(was, f)
 						s.Label, s.Quantity = set.Label, f.quantity
+						if check.Hypothesis == nil { // with one there is a single finding
+							s.Quantity = quantities[i]
+						}
 						shifts[n] = append(shifts[n], s)
 					}
 				}
