@@ -273,8 +273,7 @@ const (
 // law, 2λσ²/D at z*: η/(1 − μ) on-policy. Adam divides a force by its own size, so that its noise
 // holds no runs.
 func (w *way) barrier(z, variance float64) (barrier float64, ok bool) {
-	free := w.Params
-	free.Optimizer.MaxNorm, free.cut = 0, 0
+	free := withoutNorm(w.Params)
 	m := newModel(&free)
 	logits, force := make([]float64, 2), make([]float64, 2)
 	at := func(z float64) (f, noise float64) {

@@ -36,7 +36,7 @@ type replica struct {
 	reward0, gap0 float64 // J and z at step 0
 }
 
-// records is what a replica records, and what that needs of the steps before.
+// records holds the recorded values of a replica, and the sums over the steps between two records.
 type records struct {
 	recorded   []int
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/scope"
@@ -302,8 +304,8 @@ func (t *Trial) moved(e *sim.End, arm int) bool {
 	if arm < 0 && math.Abs(e.Rewards[len(e.Rewards)-1]-t.target.Reward) <= theory.NearAtEnd*t.target.Span {
 		return true // it has just come
 	}
-	before, earlier := spread(e.Rewards[from:to])
-	after, later := spread(e.Rewards[to:])
+	before, earlier := stat.PopMeanStdDev(e.Rewards[from:to], nil)
+	after, later := stat.PopMeanStdDev(e.Rewards[to:], nil)
 	distance := math.Abs(before - t.target.Reward)
 	least := distance
 	if arm >= 0 {
@@ -311,16 +313,6 @@ func (t *Trial) moved(e *sim.End, arm int) bool {
 	}
 	noise := math.Hypot(earlier/math.Sqrt(float64(to-from)), later/math.Sqrt(float64(len(e.Rewards)-to)))
 	return distance-math.Abs(after-t.target.Reward) > max(leastMove*least+1e-3*t.target.Rounding(), clearMove*noise)
-}
-
-// spread returns the mean of values and their standard deviation.
-func spread(x []float64) (mean, deviation float64) {
-	for i, v := range x {
-		before := v - mean
-		mean += before / float64(i+1)
-		deviation += before * (v - mean)
-	}
-	return mean, math.Sqrt(deviation / float64(len(x)))
 }
 
 // follow adds a run to the means over the n that arrive.
