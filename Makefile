@@ -13,6 +13,9 @@ endif
 export GOEXPERIMENT
 PROCESSOR = $(shell grep -qw avx512f /proc/cpuinfo 2>/dev/null || echo ', without AVX-512: as without vectors')
 
+# The programs of the makers are a module of their own. They are built into bin, and run from here.
+TOOL = $(GO) build -C tools -trimpath -o ../bin/
+
 .PHONY: help build guard explorer reproduce calibrate mutants test test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
 .DEFAULT_GOAL := help
 
@@ -26,27 +29,28 @@ BASE ?= HEAD~1
 ROUNDS ?= 5
 guard: ## does the working tree give the bytes of commit BASE (HEAD~1), in at most 1.05 of its processor time? ROUNDS (5) of about two minutes on two cores
 	@base=$$(mktemp -d) && trap 'rm -rf "$$base"' EXIT && trap 'exit 130' INT TERM && \
-		git archive $(BASE) | tar -x -C "$$base" && $(GO) run ./cmd/guard -rounds $(ROUNDS) "$$base" .
+		git archive $(BASE) | tar -x -C "$$base" && $(TOOL) ./guard && bin/guard -rounds $(ROUNDS) "$$base" .
 
 explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
-	$(GO) run ./cmd/explorer
+	$(TOOL) ./explorer && bin/explorer
 
 reproduce: build ## run every experiment on the paper's claims; exit 0 when all verdicts agree
 	bin/grposim reproduce
 
 site: reproduce explorer ## the documents as pages, with the explorer and the report of the paper, into results/local/site; every link checked
 	rm -rf results/local/site
-	$(GO) run ./cmd/site -o results/local/site
+	$(TOOL) ./site && bin/site -o results/local/site
 
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
-	$(GO) run ./cmd/calibrate -o docs/calibration.md
+	$(TOOL) ./calibrate && bin/calibrate -o docs/calibration.md
 
 mutants: ## plant small faults in the code, one by one: those of a table, and ten of each package from its syntax; lists which test fails, and survivors
-	$(GO) test -tags long -count 1 -timeout 4h -parallel 2 ./cmd/mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
+	$(GO) test -C tools -tags long -count 1 -timeout 4h -parallel 2 ./mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
 
 test: ## fast tests; says what they are built with
 	@echo "tests by $$($(GO) env GOVERSION), built $(if $(GOEXPERIMENT),with vectors$(PROCESSOR),without vectors)"
 	$(GO) test -timeout 10m ./...
+	$(GO) test -C tools -timeout 10m ./...
 
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
 # of the commands takes longest and is first. Lint has vetted all with this tag.
@@ -60,16 +64,17 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 		echo "without chromium, node and npm no page is tested in a browser"
 	@{ $(GO) test -vet=off -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... && $(RACE); } & rest=$$!; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
-		$(GO) test -vet=off -timeout 60m -tags long -run '^TestLong' $(LONG) && wait $$rest
+		$(GO) test -vet=off -timeout 60m -tags long -run '^TestLong' $(LONG) && \
+		$(GO) test -C tools -vet=off -timeout 60m -tags long -run '^TestLong' ./... && wait $$rest
 
 # Packages that start goroutines, and tests of them that do; none of more than seconds, because the
 # race detector makes a program ten times as slow. Without checkptr=0 it stops at
 # simd/archsimd.LoadFloat64x8SlicePart of Go 1.26, which points at eight numbers in a shorter slice, and reads those that are there.
-CONCURRENT := sim sweeps sweeps/advice cmd/internal/tool cmd/calibrate cmd/fuzz cmd/grposim
+CONCURRENT := sim sweeps sweeps/advice cmd/grposim
 RACED := TestWorkersDoNotMatter TestCellsBeforeDoNotMatter TestDivergence TestInterruption TestInterruptionOfProbes TestDoneFails TestPanickingCell \
 	TestCacheOfSeveral TestWaitForAFolder TestQueueFails TestQueueInterrupted TestQueuePanics TestProgressOfWork TestSameBytesForAnyWorkers \
 	TestSeedsAreAnAxis TestInterruptedJudging TestMergedShardsAreTheSingleRun TestStored TestFigures TestForecastOfProbes \
-	TestTrialsDependOnTheCellAlone TestEach TestTrials TestFailures TestProgressOfParts TestWatchConfirms TestHeartbeat TestInterrupt
+	TestTrialsDependOnTheCellAlone TestProgressOfParts TestWatchConfirms TestHeartbeat TestInterrupt
 RACE = if command -v $$($(GO) env CC) >/dev/null; then \
 		$(GO) test -race '-gcflags=grposim/...=-d=checkptr=0' -vet=off -run "^($$(echo $(RACED) | tr ' ' '|'))$$" $(addprefix ./,$(CONCURRENT)); \
 		else echo "without a C compiler (Debian: gcc) nothing is tested for races"; fi
@@ -93,7 +98,7 @@ fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute
 N ?= 1000
 SEEDS ?= 1 2 3
 fuzz-theory: ## judge N random configurations under each of SEEDS, theory against simulation; what disagrees into fuzz-found
-	$(GO) build -trimpath -o bin/fuzz ./cmd/fuzz
+	$(TOOL) ./fuzz
 	@code=0; for seed in $(SEEDS); do bin/fuzz --n $(N) --seed $$seed --out fuzz-found || code=1; done; exit $$code
 
 # The files without vectors are those of arm64, for which TestLongArchitectures compiles the same packages.
@@ -101,13 +106,16 @@ lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
 	$(GO) vet -tags long,slurm,kills ./...
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./grpo/... ./network/... ./rom/... ./sim/...
-	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
+	$(GO) vet -C tools -tags long ./...
+	$(GO) build -C tools -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	bin/staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
+	cd tools && ../bin/staticcheck -checks inherit,ST1000 -tags long ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \
 		{ apt-get update && apt-get install -y gcc libc6-dev python3-numpy python3-numba; } || \
 		echo "peers whose tools are missing are skipped"
-	$(GO) run ./cmd/bench -o docs/performance.md
+	$(TOOL) ./bench && bin/bench -o docs/performance.md
 
 TINY_GRPO ?=
 TRL ?=

@@ -99,7 +99,7 @@ type importer func(path string) (*types.Package, error)
 func (i importer) Import(path string) (*types.Package, error) { return i(path) }
 
 // The program has no error of types on any system that docs/platforms.md names, nor the explorer as WebAssembly; the store has none
-// with its tests. TestLongArchitectures builds it for linux/arm64, TestLongWine for Windows, cmd/explorer the page.
+// with its tests. TestLongArchitectures builds it for linux/arm64, TestLongWine for Windows, tools/explorer the page.
 func TestLongPlatforms(t *testing.T) {
 	program, store := []string{"grposim/..."}, []string{"-test", "grposim/sweeps/store"}
 	for _, row := range []struct {
@@ -111,7 +111,7 @@ func TestLongPlatforms(t *testing.T) {
 		{"darwin", "amd64", [][]string{program, store}},
 		{"windows", "arm64", [][]string{program, store}},
 		{"windows", "amd64", [][]string{program, store}},
-		{"js", "wasm", [][]string{{"grposim/cmd/explorer/wasm"}}},
+		{"js", "wasm", [][]string{{"grposim/tools/explorer/wasm"}}},
 	} {
 		t.Run(row.system+"-"+row.architecture, func(t *testing.T) {
 			t.Parallel()

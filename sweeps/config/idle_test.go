@@ -96,7 +96,7 @@ func TestNotesOnDocument(t *testing.T) {
 
 // No configuration that belongs to the program gives a key without effect.
 func TestCommittedConfigurationsHaveNoNotes(t *testing.T) {
-	files := slices.Concat(testFiles(t, "../../../configs/*.yaml"), testFiles(t, "../../../configs/paper/*.yaml"), testFiles(t, "../../../configs/trainers/*.yaml"), testFiles(t, "../../../cmd/calibrate/configs/*.yaml"))
+	files := slices.Concat(testFiles(t, "../../../configs/*.yaml"), testFiles(t, "../../../configs/paper/*.yaml"), testFiles(t, "../../../configs/trainers/*.yaml"), testFiles(t, "../../../tools/calibrate/configs/*.yaml"))
 	for _, file := range files {
 		if filepath.Base(file) == "statements.yaml" {
 			continue // not a configuration

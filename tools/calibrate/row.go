@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+	"grposim/tools/internal/tool"
+)
+
+// Requirements.
+const (
+	leastCoverage     = 0.90  // share of seeds
+	mostCoverage      = 0.985 // share of seeds; only of pointwise intervals
+	mostRefuted       = 0.005 // share of seeds for which the right theory disagrees: 1 of 200
+	leastInconclusive = 0.95  // share of seeds with reduced data
+	leastControl      = 0.10  // |wrong − right| prediction, relative to the right one
+)
+
+// rulings is the number of trials by verdict.
+type rulings map[sweeps.Ruling]int
+
+// row is the calibration of one quantity of a claim.
+type row struct {
+	claim, quantity string
+	kind            intervalKind
+	seeds           int
+	margin          float64 // of the check: a fraction of the prediction if relative, else in units of the quantity
+	relative        bool
+	half            float64      // median half-width of the intervals, in margins
+	bias            float64      // long-run value − prediction, in margins; NaN for a band
+	covered         int          // trials whose interval holds the long-run value
+	right           rulings      // of the right theory
+	fault           string       // of the control
+	shift           sweeps.Shift // by how much the control moves the prediction
+	wrong           rulings      // of the control
+	reduced         reducedRow
+}
+
+// reducedRow is the calibration of one quantity from trials with reduced data.
+type reducedRow struct {
+	budget  dataBudget
+	rulings rulings
+	half    float64 // median half-width of the intervals, in margins
+}
+
+type rows []*row
+
+// calibrate runs all trials of a cell and returns a row for each quantity.
+func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows rows, err error) {
+	full, err := c.trials(ctx, seeds, workers, allData, confidence)
+	if err != nil {
+		return nil, err
+	}
+	budget := c.reducedBudget()
+	reduced, err := c.trials(ctx, seeds, workers, budget, confidence)
+	if err != nil {
+		return nil, err
+	}
+	shifts, err := c.controlShifts()
+	if err != nil {
+		return nil, err
+	}
+	for q := range full[0][0].verdicts {
+		r := c.newRow(q, full[0])
+		r.reduced = reducedRow{budget, ruled(reduced[0], q), halfWidth(reduced[0], q, inMargins)}
+		r.shift, r.quantity = shifts[q], shifts[q].Quantity
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// controlShifts returns by how much the control moves each of the cell's quantities.
+func (c *cell) controlShifts() ([]sweeps.Shift, error) {
+	plan, err := c.plan(1, allData, theory.NewCache())
+	if err != nil {
+		return nil, err
+	}
+	fault := func(check *config.Check, _ *config.Settings) config.Fault { return check.Control.Fault() }
+	shifts := sweeps.Shifts(plan, []sweeps.Mistake{fault})[0]
+	if len(shifts) != plan.Verdicts {
+		return nil, fmt.Errorf("a shift is defined for %d of %d verdicts", len(shifts), plan.Verdicts)
+	}
+	return shifts, nil
+}
+
+// newRow summarizes quantity q over the trials with all data.
+func (c *cell) newRow(q int, trials []trial) *row {
+	check, first := &c.spec.Checks[0], &trials[0].verdicts[q]
+	r := &row{
+		claim: c.name, kind: intervalKinds[c.name], seeds: len(trials), margin: check.AbsoluteMargin,
+		half: halfWidth(trials, q, inMargins), right: ruled(trials, q), wrong: rulings{}, fault: first.Control.Fault,
+	}
+	if check.Margin > 0 {
+		r.margin, r.relative = check.Margin, true
+	}
+	for _, t := range trials {
+		r.wrong[t.verdicts[q].Control.Verdict]++
+	}
+	longRun := pooled(trials, q)
+	_, r.covered, _ = sides(trials, q, longRun)
+	switch predicted, margin := float64(first.Predicted), float64(first.Margin); r.kind {
+	case simultaneous:
+		r.bias = math.NaN()
+	case bracket: // the long-run value is that of located/predicted
+		r.bias = (longRun[0] - 1) * predicted / margin
+	default:
+		r.bias = (longRun[0] - predicted) / margin
+	}
+	return r
+}
+
+// ruled counts the verdicts on quantity q.
+func ruled(trials []trial, q int) rulings {
+	n := rulings{}
+	for _, t := range trials {
+		n[t.verdicts[q].Verdict]++
+	}
+	return n
+}
+
+// inMargins is the unit of half-widths relative to the margin.
+func inMargins(v *sweeps.Verdict) float64 { return float64(v.Margin) }
+
+// halfWidth returns the median half-width of the intervals of quantity q, in the given
+// unit. The half-width is +Inf in a trial that could not measure the quantity.
+func halfWidth(trials []trial, q int, unit func(*sweeps.Verdict) float64) float64 {
+	halves := make([]float64, len(trials))
+	for i, t := range trials {
+		v := &t.verdicts[q]
+		halves[i] = float64(v.Hi-v.Lo) / 2 / unit(v)
+		if math.IsNaN(halves[i]) {
+			halves[i] = math.Inf(1)
+		}
+	}
+	slices.Sort(halves)
+	return halves[len(halves)/2]
+}
+
+// pooled returns the long-run value of each value of quantity q: its mean over all
+// trials, which does not depend on the theory.
+func pooled(trials []trial, q int) []float64 {
+	mean := make([]float64, len(trials[0].intervals[q]))
+	for _, t := range trials {
+		for i, x := range t.intervals[q] {
+			mean[i] += x.value / float64(len(trials))
+		}
+	}
+	return mean
+}
+
+// sides counts the trials whose interval of quantity q lies wholly below the long-run value, holds
+// it, and lies above it or is not known. A band holds it if all its intervals do, and else counts by
+// the first that does not. The mean over the n trials includes the trial's own value, which reduces
+// its standard deviation about the mean to √((n−1)/n) times that about the truth; so the distance is
+// multiplied by √(n/(n−1)).
+func sides(trials []trial, q int, longRun []float64) (below, held, above int) {
+	n := float64(len(trials))
+	stretch := math.Sqrt(n / (n - 1))
+	for _, t := range trials {
+		at := func(i int) float64 { x := t.intervals[q][i].value; return x + (longRun[i]-x)*stretch }
+		i := 0
+		for i < len(longRun) && t.intervals[q][i].holds(at(i)) { // false if at is NaN
+			i++
+		}
+		switch {
+		case i == len(longRun):
+			held++
+		case t.intervals[q][i].hi < at(i):
+			below++
+		default:
+			above++
+		}
+	}
+	return below, held, above
+}
+
+// unmet returns a message for each requirement that the row does not meet.
+func (r *row) unmet() (messages tool.Unmet) {
+	n := float64(r.seeds)
+	require := func(met bool, format string, args ...any) {
+		if !met {
+			messages = append(messages, r.claim+", "+r.quantity+": "+fmt.Sprintf(format, args...))
+		}
+	}
+	share := float64(r.covered) / n
+	require(share >= leastCoverage, "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at least %g %%", 100*share, 100*leastCoverage)
+	require(share <= mostCoverage || r.kind != pointwise, "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at most %g %%", 100*share, 100*mostCoverage)
+	require(float64(r.right[sweeps.Disagree]) <= mostRefuted*n, "the right theory disagrees for %d of %d seeds, want at most %g", r.right[sweeps.Disagree], r.seeds, mostRefuted*n)
+	require(r.right[sweeps.Agree] > 0, "the right theory never agrees")
+	require(r.wrong[sweeps.Agree] == 0, "a theory with %s agrees for %d of %d seeds, want none", r.fault, r.wrong[sweeps.Agree], r.seeds)
+	if wrong := math.Abs(r.shift.Relative); !math.IsNaN(wrong) {
+		require(wrong >= leastControl-rounding, "%s moves the prediction by %.1f %%, want at least %g %%", r.fault, 100*wrong, 100*leastControl)
+	}
+	few, inconclusive, agree := r.reduced.budget, r.reduced.rulings[sweeps.Inconclusive], r.reduced.rulings[sweeps.Agree]
+	require(r.reduced.half > 1, "with few %s the half-width is %.2g margins, want more than 1", few, r.reduced.half)
+	require(float64(inconclusive) >= leastInconclusive*n, "with few %s %d of %d trials are inconclusive, want at least %g %%", few, inconclusive, r.seeds, 100*leastInconclusive)
+	require(agree == 0, "with few %s %d of %d trials agree, want none", few, agree, r.seeds)
+	return messages
+}

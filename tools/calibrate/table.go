@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	papers "grposim/configs"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/tools/internal/tool"
+)
+
+// Requirements of the table fault × claim.
+const (
+	caughtAt    = 3.0 // margins by which a fault moves a claim that catches it
+	leastCaught = 2   // faults that each claim catches
+)
+
+// table gives the largest number of margins by which each fault moves each claim.
+type table struct {
+	claims []string
+	faults []string
+	moved  [][]float64 // [fault][claim]; +Inf where a threshold comes or goes
+
+	compared []bool // [claim]: some check compares two-sided, which faults can move
+}
+
+// tabulate computes by how much each fault moves the checks of the paper's experiments
+// and of the cells.
+func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (*table, error) {
+	t := &table{}
+	for _, row := range config.Claims {
+		t.claims, t.compared = append(t.claims, row.Name), append(t.compared, false)
+	}
+	mistakes := make([]sweeps.Mistake, len(faults))
+	for i, f := range faults {
+		t.faults = append(t.faults, f.name)
+		t.moved = append(t.moved, make([]float64, len(t.claims)))
+		mistakes[i] = f.mistake
+	}
+	files, err := fs.Glob(papers.Files, "paper/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		c, err := loadCell(papers.Files, "configs", file)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, c)
+	}
+	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]sweeps.Shift, error) { // [file][fault]
+		return sweeps.Shifts(sweeps.NewPlan(cells[i].spec), mistakes), nil
+	})
+	for _, file := range shifts {
+		t.add(file)
+	}
+	return t, err
+}
+
+// add enters the shifts of one file's checks by each fault.
+func (t *table) add(file [][]sweeps.Shift) {
+	for fault, shifts := range file {
+		for _, s := range shifts {
+			claim := slices.Index(t.claims, s.Check.Claim.Name)
+			t.compared[claim] = t.compared[claim] || s.Check.Claim != config.FrontierConstant // 0 is predicted whatever the theory
+			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {                  // false for NaN: no prediction
+				t.moved[fault][claim] = moved
+			}
+		}
+	}
+}
+
+// unmet returns a message for each fault that no claim catches, and for each claim that
+// catches too few faults although it compares two-sided.
+func (t *table) unmet() (messages tool.Unmet) {
+	caught := make([]int, len(t.claims))
+	for f, name := range t.faults {
+		caughtByAny := false
+		for c := range t.claims {
+			if t.moved[f][c] >= caughtAt {
+				caught[c]++
+				caughtByAny = true
+			}
+		}
+		if !caughtByAny {
+			messages = append(messages, fmt.Sprintf("no claim is moved by %g margins or more by the fault: %s", caughtAt, name))
+		}
+	}
+	for c, name := range t.claims {
+		if t.compared[c] && caught[c] < leastCaught {
+			messages = append(messages, fmt.Sprintf("%s is moved by %g margins or more by %d faults, want at least %d", name, caughtAt, caught[c], leastCaught))
+		}
+	}
+	return messages
+}

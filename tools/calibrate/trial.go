@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps"
+	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
+	"grposim/tools/internal/tool"
+)
+
+// confidence is the confidence of every single interval.
+const confidence = 0.95
+
+// dataBudget says how much data a trial has.
+type dataBudget string
+
+const (
+	allData     dataBudget = ""         // as the configuration says
+	fewReplicas dataBudget = "replicas" // fewer replicas
+	fewDraws    dataBudget = "draws"    // fewer draws by the stiffness probes
+)
+
+const (
+	replicasDivisor = 100
+	drawsDivisor    = 1000
+	leastReplicas   = 8     // with fewer the half-width itself is unreliable
+	leastPairs      = 4     // of a search; with fewer it requires more standard errors
+	leastDraws      = 8 * 9 // eight batches
+)
+
+// reducedBudget returns the budget of the cell's trials with reduced data. A search has
+// fewer replicas, because they decide whether it finds the event. Reducing the draws
+// would not do: even the least number of them gives the stiffness, from which the
+// located value is predicted, to about the margin.
+func (c *cell) reducedBudget() dataBudget {
+	if check := &c.spec.Checks[0]; check.Draws > 0 && check.Locate == nil {
+		return fewDraws
+	}
+	return fewReplicas
+}
+
+// reduce returns n/divisor, at least least and at most n.
+func reduce(n, divisor, least int) int { return min(n, max(n/divisor, least)) }
+
+// interval is a measured value and the ends of its confidence interval.
+type interval struct{ value, lo, hi float64 }
+
+// rounding is a bound on the relative rounding error of a mean over seeds.
+const rounding = 1e-9
+
+// holds reports whether x lies in the interval, to within rounding.
+func (i interval) holds(x float64) bool {
+	slack := rounding * math.Abs(x)
+	return i.lo-slack <= x && x <= i.hi+slack
+}
+
+// trial is the result of one seed.
+type trial struct {
+	verdicts  []sweeps.Verdict
+	intervals [][]interval // [verdict][recorded step]; one for a verdict that is not on a band
+}
+
+// trials runs seeds 1 to n, as many at the same time as there are workers, and judges the data of
+// each once for every confidence. It returns the trials by confidence and seed.
+func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, confidences ...float64) ([][]trial, error) {
+	caches := make(chan *theory.Cache, workers) // of predictions, which seeds share: one goroutine at a time has each
+	for range workers {
+		caches <- theory.NewCache()
+	}
+	bySeed, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (judged []trial, err error) {
+		cache := <-caches
+		defer func() { caches <- cache }()
+		plan, err := c.plan(i+1, budget, cache)
+		if err != nil {
+			return nil, err
+		}
+		outcomes, err := sweeps.Simulate(ctx, plan, 1)
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", i+1, err)
+		}
+		for _, confidence := range confidences {
+			t, err := judge(plan, outcomes, confidence)
+			if err != nil {
+				return nil, fmt.Errorf("seed %d: %w", i+1, err)
+			}
+			judged = append(judged, t)
+		}
+		return judged, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	trials := make([][]trial, len(confidences))
+	for _, judged := range bySeed {
+		for i, t := range judged {
+			trials[i] = append(trials[i], t)
+		}
+	}
+	return trials, nil
+}
+
+// ofAll returns the confidence of all verdicts of a plan together with which each verdict
+// alone has the given confidence (Bonferroni).
+func ofAll(plan *sweeps.Plan, confidence float64) float64 {
+	return 1 - (1-confidence)*float64(plan.Verdicts)
+}
+
+// judge judges the outcomes of a plan's cells, with the given confidence for each verdict
+// alone.
+func judge(plan *sweeps.Plan, outcomes map[string]*store.Outcome, confidence float64) (t trial, err error) {
+	plan.Spec.Confidence = ofAll(plan, confidence)
+	if t.verdicts, err = sweeps.Judge(plan, outcomes); err != nil {
+		return trial{}, err
+	}
+	for _, v := range t.verdicts {
+		intervals := []interval{{float64(v.Measured), float64(v.Lo), float64(v.Hi)}}
+		switch intervalKinds[v.Claim] {
+		case simultaneous:
+			c := slices.IndexFunc(plan.Cells, func(c sweeps.Cell) bool { return c.ID == v.Cell })
+			if intervals, err = band(&plan.Cells[c], outcomes[v.Cell], confidence); err != nil {
+				return trial{}, err
+			}
+		case bracket: // predicted at the stiffness that the trial measured, so predictions differ
+			p := float64(v.Predicted)
+			intervals = []interval{{float64(v.Measured) / p, float64(v.Lo) / p, float64(v.Hi) / p}}
+		}
+		t.intervals = append(t.intervals, intervals)
+	}
+	return t, nil
+}
+
+// plan plans the cell under a seed, with a cache of predictions.
+func (c *cell) plan(seed int, budget dataBudget, cache *theory.Cache) (*sweeps.Plan, error) {
+	set := []string{fmt.Sprintf("seed=%d", seed)}
+	if budget == fewReplicas {
+		least := leastReplicas
+		if c.spec.Checks[0].Locate != nil {
+			least = leastPairs
+		}
+		set = append(set, fmt.Sprintf("run.replicas=%d", reduce(c.spec.Base.Run.Replicas, replicasDivisor, least)))
+	}
+	spec, err := c.load(set...)
+	if err != nil {
+		return nil, err
+	}
+	if budget == fewDraws {
+		spec.Checks[0].Draws = reduce(spec.Checks[0].Draws, drawsDivisor, leastDraws)
+	}
+	return sweeps.NewPlanWith(spec, cache), nil
+}
+
+// band returns the simultaneous band of the mean reward, an interval for each recorded
+// step after step 0, at which all replicas are equal. The confidence is shared among the
+// recorded steps (Bonferroni), as in the trajectory claim.
+func band(c *sweeps.Cell, o *store.Outcome, confidence float64) ([]interval, error) {
+	recorded, err := o.Trajectory(sim.ExpectedReward)
+	if err != nil {
+		return nil, err
+	}
+	var intervals []interval
+	steps, series := recorded.Steps, recorded.Series(sim.ExpectedReward)
+	for i := range steps {
+		if steps[i] == 0 {
+			continue
+		}
+		e := measure.Estimate{Mean: float64(series.Mean[i]), StdErr: float64(series.StdErr[i]), DF: c.Settings.Run.Replicas - 1}
+		lo, hi := e.Interval(1 - (1-confidence)/float64(len(steps)))
+		intervals = append(intervals, interval{e.Mean, lo, hi})
+	}
+	return intervals, nil
+}

@@ -1,0 +1,117 @@
+// Command explorer writes the interactive page, one HTML file that needs no network and no
+// other file: the template of page/ with its style and scripts, and this module's own theory
+// and simulator, compiled to WebAssembly and compressed.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"grposim/tools/explorer/explore"
+	"grposim/tools/internal/tool"
+)
+
+//go:embed page
+var page embed.FS
+
+func main() { tool.Main("explorer", run) }
+
+// run writes the page into a file.
+func run(_ context.Context, c *tool.Command) error {
+	file := c.String("o", filepath.Join("results", "local", "explorer.html"), "file to write")
+	if err := c.Parse(0); err != nil {
+		return err
+	}
+	program, err := compile()
+	if err != nil {
+		return err
+	}
+	html, packed, err := assemble(program)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(*file), 0o755); err != nil {
+		return err
+	}
+	c.Say("%s: program %.1f MB, compressed %.1f MB, page %.1f MB", *file, float64(len(program))/1e6, float64(packed)/1e6, float64(len(html))/1e6)
+	return c.Write(*file, html)
+}
+
+// compile returns tools/explorer/wasm as WebAssembly. It has no vector instructions.
+func compile() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "explorer")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "explorer.wasm")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "grposim/tools/explorer/wasm")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=")
+	if message, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build for js/wasm: %w\n%s", err, message)
+	}
+	return os.ReadFile(file)
+}
+
+// contents fills the template.
+type contents struct {
+	CSS, JS, Worker, WasmExec string
+	Colours                   string // those of reports
+	Wasm                      string // the program, compressed, in base64
+	Describe                  string // what explore.Describe returns, in JSON
+	Digest                    string // the sha256 of JS in base64, by which the page allows that script alone
+}
+
+// assemble returns the page around a program, and the size of the compressed program.
+func assemble(program []byte) (html []byte, packed int, err error) {
+	var compressed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, writing := w.Write(program)
+	if err := errors.Join(writing, w.Close()); err != nil {
+		return nil, 0, err
+	}
+	places, err := exec.Command("go", "env", "GOROOT", "GOMOD").Output()
+	if err != nil {
+		return nil, 0, err
+	}
+	root, module, _ := strings.Cut(strings.TrimSpace(string(places)), "\n")
+	support, err := os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return nil, 0, err
+	}
+	colours, err := os.ReadFile(filepath.Join(filepath.Dir(module), "sweeps", "report", "colours.css"))
+	if err != nil {
+		return nil, 0, err
+	}
+	c := contents{Colours: string(colours), WasmExec: string(support), Wasm: base64.StdEncoding.EncodeToString(compressed.Bytes()), Describe: string(explore.New().Call("describe", nil))}
+	for name, text := range map[string]*string{"explorer.css": &c.CSS, "explorer.js": &c.JS, "worker.js": &c.Worker} {
+		data, err := page.ReadFile("page/" + name)
+		if err != nil {
+			return nil, 0, err
+		}
+		*text = string(data)
+	}
+	digest := sha256.Sum256([]byte(c.JS))
+	c.Digest = base64.StdEncoding.EncodeToString(digest[:])
+	t, err := template.ParseFS(page, "page/index.html")
+	if err != nil {
+		return nil, 0, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, c)
+	return out.Bytes(), compressed.Len(), err
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"grposim/rom/scope"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/tools/internal/tool"
+)
+
+// summary holds the results of all configurations.
+type summary []result
+
+// found returns the error that there is a confirmed disagree or a failure, nil if there is none.
+func (s summary) found() error {
+	for _, r := range s {
+		for _, x := range r.findings {
+			if x.confirmed {
+				return tool.Unmet{} // said already
+			}
+		}
+	}
+	return nil
+}
+
+// kind names the kind of the finding.
+func (x finding) kind() string {
+	switch {
+	case x.failure != "":
+		return string(x.failure)
+	case x.confirmed:
+		return "confirmed disagree"
+	}
+	return "unconfirmed disagree"
+}
+
+// String names the finding in a line.
+func (x finding) String() string {
+	if x.failure != "" {
+		first, _, _ := strings.Cut(x.detail, "\n")
+		return x.kind() + ": " + first
+	}
+	v := x.verdict
+	return fmt.Sprintf("%s: %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %s",
+		x.kind(), v.Claim, v.Quantity, v.Measured, v.Lo, v.Hi, v.Predicted, v.Margin, v.Because)
+}
+
+// say says a line for each finding.
+func (r *result) say(say func(format string, args ...any)) {
+	for _, x := range r.findings {
+		say("%d/%d: %s", r.seed, r.index, x)
+	}
+}
+
+// String gives the counts: verdicts by claim and ruling, findings, and the share of rest
+// draws in scope.
+func (s summary) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "claim\tagree\tdisagree\tinconclusive\tout of scope\tslow\n")
+	columns := []sweeps.Ruling{sweeps.Agree, sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope}
+	counts := map[string][5]int{} // by claim: as columns, then slow
+	kinds := map[string]int{}     // of findings: configurations
+	seconds := map[class]float64{}
+	for _, r := range s {
+		name, _ := r.answer.File["name"].(string)
+		seconds[class(name)] += r.seconds
+		for _, v := range r.answer.Verdicts {
+			n := counts[v.Claim]
+			if r.answer.Slow && v.Verdict != sweeps.OutOfScope {
+				n[4]++
+			} else {
+				n[slices.Index(columns, v.Verdict)]++
+			}
+			counts[v.Claim] = n
+		}
+		of := map[string]bool{}
+		for _, x := range r.findings {
+			if kind := x.kind(); !of[kind] {
+				of[kind] = true
+				kinds[kind]++
+			}
+		}
+	}
+	for _, c := range config.Claims {
+		if n, judged := counts[c.Name]; judged {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[0], n[1], n[2], n[3], n[4])
+		}
+	}
+	w.Flush() // into memory
+	fmt.Fprintf(&b, "\n%d configurations in", len(s))
+	for _, c := range slices.Compact(slices.Clone(classes)) {
+		fmt.Fprintf(&b, " %.0f s %s", seconds[c], c)
+	}
+	fmt.Fprintln(&b)
+	if len(kinds) == 0 {
+		fmt.Fprintln(&b, "nothing found")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		fmt.Fprintf(&b, "%d with %s\n", kinds[kind], kind)
+	}
+	s.writeScope(&b, "rest draws", func(*result) bool { return true })
+	s.writeScope(&b, "rest draws with two-valued rewards and heavy ball", func(r *result) bool { return r.answer.File.twoValuedHeavyBall() })
+	return b.String()
+}
+
+// withoutRest are the names of the reasons of draws that have no stationary state.
+var withoutRest = []string{scope.Unstable.Name(), scope.RateVaries.Name(), scope.WarmingUp.Name()}
+
+// writeScope writes the share of the chosen rest draws that are in scope, of all and of
+// those that have a stationary state, and why the others are out. A draw is in scope if
+// the mean and the variance of its reward are. Of two reasons the first counts.
+func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
+	reasons, says := map[string]int{}, map[string]string{} // by name
+	all := 0
+	for i := range s {
+		r := &s[i]
+		if r.answer.File["name"] != string(rest) || len(r.answer.Verdicts) == 0 || !chosen(r) {
+			continue
+		}
+		all++
+		name, because := r.answer.scope()
+		reasons[name]++
+		says[name] = because
+	}
+	if all == 0 {
+		return
+	}
+	share := func(n int) float64 { return 100 * float64(n) / float64(all) }
+	atRest := all
+	for reason, n := range reasons {
+		if slices.Contains(withoutRest, reason) {
+			atRest -= n
+		}
+	}
+	in := reasons[""]
+	fmt.Fprintf(b, "\n%d %s: %.0f %% in scope", all, name, share(in))
+	if atRest > 0 {
+		fmt.Fprintf(b, ", %.0f %% of the %d with a stationary state", 100*float64(in)/float64(atRest), atRest)
+	}
+	fmt.Fprintln(b)
+	delete(reasons, "")
+	byCount := slices.SortedFunc(maps.Keys(reasons), func(a, b string) int {
+		return cmp.Or(cmp.Compare(reasons[b], reasons[a]), cmp.Compare(a, b))
+	})
+	for _, reason := range byCount {
+		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[reason]), says[reason])
+	}
+}
+
+// numbers are left out of reasons, which stand for all of their name.
+var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
+
+// scope returns why a rest draw is out of scope, by name and in words; "" if it is in.
+func (a *answer) scope() (name, because string) {
+	for _, v := range a.Verdicts {
+		if v.Verdict == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
+			return v.Reason, numbers.ReplaceAllString(v.Because, "#")
+		}
+	}
+	if a.Slow {
+		return "slow", "too slow for the budget of the fuzzer"
+	}
+	return "", ""
+}
+
+// write writes a table of the findings of a seed, and their files, into an existing
+// folder.
+func (s summary) write(dir string, seed uint64) error {
+	var table strings.Builder
+	table.WriteString("| file | found |\n|---|---|\n")
+	for _, r := range s {
+		for i, x := range r.findings {
+			name := fmt.Sprintf("%d-%d-%d.yaml", r.seed, r.index, i)
+			fmt.Fprintf(&table, "| %s | %s |\n", name, strings.ReplaceAll(x.String(), "|", "\\|"))
+			var comment strings.Builder
+			for line := range strings.Lines(x.String() + "\n" + x.detail) {
+				comment.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), append([]byte(comment.String()), x.file.text()...), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	table.WriteString("\n```text\n" + s.String() + "```\n")
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("found-%d.md", seed)), []byte(table.String()), 0o644)
+}

@@ -1,0 +1,184 @@
+// Command guard tells whether a change of the inside changes results or takes longer. It builds
+// two checkouts, runs the same experiments and predictions with both in turns, and compares the
+// bytes that come out and the processor time. It exits with code 1 if a byte differs, or if the
+// second checkout takes more than mostSlower times as long as the first.
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"grposim/tools/internal/tool"
+)
+
+// mostSlower is the largest ratio of processor times that passes. Medians of five rounds
+// scatter by about two percent on a machine with other work.
+const mostSlower = 1.05
+
+// task is a group of command lines whose time is taken together. FOLDER in an argument is
+// replaced by an empty folder.
+type task struct {
+	name     string
+	commands [][]string
+}
+
+// experiments exercise different parts: samples of two arms, paths of which most is theory, and
+// what trainers add, with four arms.
+var experiments = []struct{ suite, name string }{
+	{"paper", "group-size-invariance"},
+	{"paper", "paper-figure-7"},
+	{"trainers", "dynamic-sampling"},
+}
+
+// patterns name the configurations that are predicted, in the first checkout. Presets are not
+// whole configurations: what is said of them is compared.
+var patterns = []string{"configs/*.yaml", "configs/*/*.yaml", "tools/calibrate/*/*.yaml"}
+
+// notPredicted takes 7 s, for the same bandits as paper-ensemble.
+const notPredicted = "paper-ensemble-classes.yaml"
+
+func main() { tool.Main("guard", run) }
+
+// run compares the checkouts in the two folders that the command line names.
+func run(ctx context.Context, c *tool.Command) error {
+	rounds := c.Int("rounds", 5, "how often each task runs with each checkout")
+	c.Usage = func() { c.Say("usage: guard [-rounds N] BASE CHANGED (folders of two checkouts)") }
+	if err := c.Parse(2); err != nil {
+		return err
+	}
+	if *rounds < 1 {
+		return tool.ErrUsage
+	}
+	wrong, err := guard(ctx, [2]string(c.Args()), *rounds, c.Stdout)
+	if err != nil {
+		return err
+	}
+	return wrong.OrNil()
+}
+
+// guard builds both checkouts and compares them.
+func guard(ctx context.Context, checkouts [2]string, rounds int, w io.Writer) (wrong tool.Unmet, err error) {
+	work, err := os.MkdirTemp("", "guard")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	var programs [2]string
+	for i, checkout := range checkouts {
+		programs[i] = filepath.Join(work, fmt.Sprint("grposim-", i))
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", programs[i], "./cmd/grposim")
+		build.Dir = checkout
+		if text, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", checkout, err, text)
+		}
+	}
+	predict := task{name: "predict"}
+	for _, pattern := range patterns {
+		files, err := fs.Glob(os.DirFS(checkouts[0]), pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if filepath.Base(file) != notPredicted {
+				predict.commands = append(predict.commands, []string{"predict", "--json", filepath.Join(checkouts[0], file)})
+			}
+		}
+	}
+	tasks := []task{predict}
+	for _, e := range experiments {
+		tasks = append(tasks, task{e.name, [][]string{{"reproduce", e.name, "--suite", e.suite, "--out", "FOLDER"}}})
+	}
+	return compare(ctx, programs, tasks, rounds, work, w)
+}
+
+// compare runs every task with both programs in turns (A B, B A, A B, …), prints a row for each
+// task, and returns what is wrong: outputs that differ, and tasks that became slower.
+func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, work string, w io.Writer) (wrong tool.Unmet, err error) {
+	fmt.Fprintf(w, "%-22s %7s %9s %6s %-15s %7s %6s\n", "TASK", "BASE s", "CHANGED s", "RATIO", "ROUNDS", "OUTPUTS", "DIFFER")
+	for _, t := range tasks {
+		var times [2][]float64 // by program and round
+		var ratios []float64
+		var outputs [2]map[string]string
+		for round := range rounds {
+			for turn := range 2 {
+				i := (turn + round) % 2
+				seconds, out, err := t.run(ctx, programs[i], work)
+				if err != nil {
+					return nil, err
+				}
+				times[i], outputs[i] = append(times[i], seconds), out
+			}
+			ratios = append(ratios, times[1][round]/times[0][round])
+		}
+		ratio, differ := tool.Median(ratios), different(outputs)
+		fmt.Fprintf(w, "%-22s %7.2f %9.2f %6.3f %.3f to %.3f  %7d %6d\n", t.name,
+			tool.Median(times[0]), tool.Median(times[1]), ratio, slices.Min(ratios), slices.Max(ratios), len(outputs[0]), len(differ))
+		for _, name := range differ {
+			wrong = append(wrong, fmt.Sprintf("%s: the bytes differ: %s", t.name, name))
+		}
+		if ratio > mostSlower {
+			wrong = append(wrong, fmt.Sprintf("%s: slower by the factor %.3f, at most %g", t.name, ratio, mostSlower))
+		}
+	}
+	return wrong, nil
+}
+
+// run runs the task's commands. It returns the user processor time, and a digest of everything
+// that came out, by name: exit code, standard output and files of every command. A results
+// folder's manifest has times, and standard error of a command that succeeds its progress: both
+// are left out.
+func (t task) run(ctx context.Context, program, work string) (seconds float64, outputs map[string]string, err error) {
+	outputs = make(map[string]string)
+	for _, command := range t.commands {
+		folder := filepath.Join(work, "out")
+		args := slices.Clone(command)
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(arg, "FOLDER", folder)
+		}
+		c := exec.CommandContext(ctx, program, args...)
+		var stdout, stderr bytes.Buffer
+		c.Stdout, c.Stderr = &stdout, &stderr
+		if err := c.Run(); c.ProcessState == nil || ctx.Err() != nil {
+			return 0, nil, errors.Join(err, ctx.Err())
+		}
+		seconds += c.ProcessState.UserTime().Seconds()
+		if !c.ProcessState.Success() {
+			stdout.Write(stderr.Bytes())
+		}
+		name := strings.Join(command, " ")
+		outputs[name] = fmt.Sprintf("exit code %d, %x", c.ProcessState.ExitCode(), sha256.Sum256(stdout.Bytes()))
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || entry.Name() == "manifest.json" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			outputs[strings.TrimPrefix(path, folder)] = fmt.Sprintf("%x", sha256.Sum256(data))
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, nil, err
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			return 0, nil, err
+		}
+	}
+	return seconds, outputs, nil
+}
+
+// different returns the names of the outputs that differ or that one program alone gave.
+func different(outputs [2]map[string]string) []string {
+	all := maps.Clone(outputs[0])
+	maps.Copy(all, outputs[1])
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool { return outputs[0][name] == outputs[1][name] })
+}
