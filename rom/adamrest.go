@@ -172,40 +172,6 @@ func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, missin
 	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
 }
 
-// byMeanSteps replaces the linear law, of which Var J misses the share missing and by its second order bound, by that of the mean steps, if there is one and it
-// leaves out less of Var J.
-func (l *linearization) byMeanSteps(prediction *Prediction, o option.Optimizer, missing, bound float64) bool {
-	x := l.stepLaw(&o)
-	if x == nil || !(x.size() < missing+bound) {
-		return false
-	}
-	moment := l.missingUnderAdam(&prediction.LeadingOrder, o, missing)
-	moment.RewardVariance = x.follows
-	prediction.Neglected.Add(scope.SecondMoment, moment)
-	prediction.Neglected.Add(scope.HigherOrder, x.addTo(l, prediction))
-	prediction.Neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: l.rounding()})
-	if prediction.Lost = x.lost; x.lost != nil {
-		prediction.Neglected.Add(scope.LostArms, x.lost.Left)
-	}
-	return true
-}
-
-// addMeanSteps adds to a prediction without linear dynamics, because the policy is locked at the fixed point, the law of the mean steps: under Adam runs that come
-// from a policy that draws the other arms keep these.
-func (e *Equilibrium) addMeanSteps(prediction *Prediction, o option.Optimizer, lag option.Lag) {
-	p := e.params
-	p.Optimizer, p.Lag = o, lag
-	if o.Kind != option.Adam || o.Schedule.Kind != option.ConstantRate || p.notDerived(dynamicsAtRest, stationaryNoise).Out() {
-		return
-	}
-	at, because := e.underAdam(p)
-	if !because.Out() && at.byMeanSteps(prediction, o, math.Inf(1), 0) {
-		name, _ := balance(&p)
-		prediction.excludeAll(scope.RoundedStiffness.Because(name))
-		prediction.Noise = Scope{In: true}
-	}
-}
-
 // boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and largest variance of a gap leaves out where there is no law of second
 // order. It takes higher, the bound of the second order, and returns what counts as that.
 func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {

@@ -33,8 +33,7 @@ const roundedTerm = 1e-15
 // known as an expansion in 1/G only, and Adam, which near a fixed point is a heavy ball
 // with μ = β1 and the rate (1−β1)η/√v_a of each logit (docs/theory-neglected.md §6.8). Then
 // Exact is out of scope and LeadingOrder holds the linear dynamics. Under Adam its thresholds are those with v_a = Var g_a held,
-// which are no limits of stability; multipliers and variances have the v_a = E g_a² of the stationary law. Where that leaves out more of
-// Var J, the stationary numbers are those of Adam's mean steps, or of chains of single arms.
+// which are no limits of stability; multipliers and variances have the v_a = E g_a² of the stationary law.
 //
 // With Params.Measured the linear dynamics and the rules use the measured
 // matrices, arm by arm; fixed point, noise and the curvature of the force remain
@@ -355,9 +354,6 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 		}
 	} else if of&StationaryLaw != 0 {
 		e.addChatter(&prediction, o, l)
-		if prediction.Noise.Because.Is(scope.Locked) {
-			e.addMeanSteps(&prediction, o, l)
-		}
 	}
 	prediction.dropInfinite()
 	prediction.answer(o.Kind)
@@ -743,9 +739,6 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 		higher = second.addMoments(l, prediction, &law, reward)
 	} else if p.Optimizer.Kind == option.Adam {
 		missing := l.adamError(p.Optimizer, &law, *moving.SpectralRadius)
-		if whole.byMeanSteps(prediction, p.Optimizer, missing, higher.RewardVariance/reward) {
-			return
-		}
 		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, missing, reward, gap, higher)
 	} else if prediction.Moments.Because = p.notDerived(secondOrderLaw); m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out() {
 		l.moments(prediction, &higher, m, &law, laws, sigma, variances)

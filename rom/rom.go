@@ -306,9 +306,6 @@ type Prediction struct {
 
 	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
 	Chatter float64 `json:"-"`
-
-	// Lost are the arms that runs under Adam from the fixed point lose, for which Neglected has a term of its own; nil: none.
-	Lost *LostArms `json:"-"`
 }
 
 // Linear returns the exact linear dynamics or, outside its scope, that of the field

@@ -22,7 +22,6 @@ const (
 	Probe        Term = "the finite displacement of the probe"
 	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
 	Sampling     Term = "what the log's noise leaves open" // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
-	LostArms     Term = "arms that runs from the fixed point lose"
 	SlowModes    Term = "directions of the logits that do not come to rest"
 	Slide        Term = "the stages in which the weights of a network are followed along their fixed points"
 )

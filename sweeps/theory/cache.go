@@ -172,10 +172,7 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 		p = cache.compute(key, params)
 		cache.predictions.put(key, p)
 	}
-	if p.Lost == nil { // nearly always: a start at the fixed point takes its search
-		return p
-	}
-	return p.From(cache.Start(s))
+	return p
 }
 
 // PredictRegime returns the prediction for settings of which a map shows the regime: the whole

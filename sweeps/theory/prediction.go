@@ -22,7 +22,7 @@ type Prediction struct {
 	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
 	Run            rom.Scope          `json:"run"`                      // of that state in the cell's run, whose mean path from the start has to come to rest
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
-	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, under Adam by its mean steps where these leave out less, else linear; nil: not known
+	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
 	AtRest         Numbers            `json:"at_rest"`                  // the stationary numbers with all that they leave out
 	Margin         Margin             `json:"-"`                        // within which Var J is judged
 	Path           *Way               `json:"path,omitempty"`           // of predict --path: what runs do from their start

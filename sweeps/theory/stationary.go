@@ -149,8 +149,7 @@ func (a *AtRest) ZeroShare() scope.Number {
 	return n
 }
 
-// Variance returns the stationary Var J, to second order in the noise where that is known, under Adam by its mean steps where these
-// leave out less, else linear. Where
+// Variance returns the stationary Var J, to second order in the noise where that is known, else linear. Where
 // the noise may take a run to another attractor it is out of scope and has the value of the runs that stay.
 func (a *AtRest) Variance() scope.Number {
 	n := a.number(scope.OfVariance)
