@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"grposim/option"
 	"grposim/rom/fp"
@@ -84,4 +85,12 @@ func (e *Equilibrium) addChatter(prediction *Prediction, o option.Optimizer, l o
 	prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
 	prediction.Noise = Scope{In: true}
 	prediction.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardMean: math.Inf(1), RewardVariance: secondOrderSize * gap * reward, ZeroVariance: 1})
+}
+
+// certain reports whether every arm has a single reward.
+func certain(p *Params) bool {
+	return !slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
+		low, high, ok := group.Support(arm)
+		return !ok || low != high
+	})
 }

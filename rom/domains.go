@@ -39,8 +39,6 @@ const (
 	lawOfArrived                     // the share of runs at rest on the other side
 	flipsOfReuse                     // whether reused samples with ratios carry runs over
 	blockRecurrence                  // see Refreshed
-	boundedCycle                     // see BoundedCycle
-	meanFieldCycle                   // see MeanFieldCycle
 	pathsOfPrompts                   // see followDrawn
 	visitsOfPrompts                  // see Params.visits
 )
@@ -190,18 +188,6 @@ var domains = []struct {
 		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
 	}, scope.RecurrenceWeights},
 	{blockRecurrence, anyLag, noPenalty, scope.RecurrenceNoPenalty},
-	{meanFieldCycle, anyLag, adam, scope.CycleOfAdam},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool { _, _, banded := weight.Bands(&p.Importance, 1); return !banded }, scope.CycleUnbounded},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool { return p.Importance.Mode == option.DPPO }, scope.CycleOfProbability},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool {
-		return p.GroupSize != option.Infinite || p.Advantage.Baseline > option.LeaveOneOut || p.Advantage.Scale != option.StdScale
-	}, scope.CycleScale},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool { return len(p.Arms) != 2 || !certain(p) }, scope.CycleArms},
-	{boundedCycle, anyLag, func(p *Params, _ int) bool {
-		return adam(p, 0) || p.Optimizer.Momentum > 0 || rateVaries(p, 0) || p.Optimizer.MaxNorm > 0
-	}, scope.CycleOptimizer},
-	{boundedCycle, anyLag, movingReference, scope.CycleReference},
-	{boundedCycle, notLastBlock, nil, scope.CycleLag},
 
 	{pathsOfPrompts, notLastBlock, nil, scope.PromptsLastRefresh},
 	{pathsOfPrompts, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && p.GroupSize != option.Infinite }, scope.AdamPrompts},

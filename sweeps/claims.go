@@ -92,10 +92,6 @@ var claims = map[*config.Claim]claim{
 		quantity: only("worst deviation of the logit gap from the map"), compare: compareRecurrence,
 		records: sim.LogitGap, ideal: (*model).refreshedGaps, view: picture{family: byClaim, draw: drawOrbits},
 	},
-	config.CycleWidth: path{
-		quantity: only("range of the logit gap over the late refreshes"), compare: compareCycle,
-		view: picture{family: byClaim, draw: drawCycles},
-	},
 
 	config.FixedPoint:      scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*model).rewardMean, rest: scope.OfMean},
 	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd, predict: (*model).edge},

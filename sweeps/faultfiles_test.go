@@ -98,8 +98,6 @@ var faultFiles = map[string]faultFile{
 	"tie-within-displacement": {rows: []faultRow{
 		{quantity: "stiffness_total", rulings: declined, because: "neglects"}, {quantity: "stiffness_stale", rulings: declined, because: "neglects"}, {quantity: "stiffness_fresh", rulings: agrees},
 	}},
-	"rounded-cycle":     {rows: []faultRow{{rulings: declined, because: "rounding"}}},
-	"rounded-width":     {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"overflowing-force": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},

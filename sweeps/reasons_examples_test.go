@@ -10,7 +10,6 @@ const (
 	three   = "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.2}]; "
 	many    = "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 70}]; "
 	prompts = "bandit.prompts.count=4; bandit.prompts.means.list=[[0.9, 0.2], [0.8, 0.3], [0.7, 0.4], [0.6, 0.1]]; policy.init=[0, 0]; "
-	flips   = "trainers/bounded-cycle: variants=[]; "
 	short   = "run.steps=400; run.replicas=2; sweep=[]; grpo.group_size=16; "
 )
 
@@ -126,21 +125,6 @@ var examples = []example{
 	{scope.NoExactKind, "{claim: fixed-point, margin: 0.1, prediction: exact}", short + "optimizer.kind=adam", "optimizer.kind=heavy-ball"},
 	{scope.NoNumberOfKind, "{claim: stationary-fluctuation, margin: 0.1, prediction: leading-order}", three + short, "{claim: stationary-fluctuation, margin: 0.1}"},
 	{scope.NoLargeSizeSlope, "{claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 0.1, prediction: leading-order}", "run.steps=400; run.replicas=100; sweep=[{param: grpo.group_size, values: [128, 256, 512]}]; optimizer.learning_rate=1e-12", "optimizer.learning_rate=0.1"},
-	{scope.CycleOfAdam, "{claim: cycle-width, margin: 0.25}", flips + "optimizer.kind=adam", "optimizer.kind=heavy-ball"},
-	{scope.CycleUnbounded, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=ratio", "grpo.importance.mode=clip"},
-	{scope.CycleOfProbability, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=dppo", "grpo.importance.mode=clip"},
-	{scope.CycleScale, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; grpo.advantage.scale=none", "grpo.advantage.scale=std"},
-	{scope.CycleArms, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.1}]", "bandit.arms=[{reward: constant, mean: 1}, {reward: constant, mean: 0}]"},
-	{scope.CycleOptimizer, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; optimizer.momentum=0.1", "optimizer.momentum=0"},
-	{scope.CycleReference, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; policy.init=[0, 0]; policy.reference_update.interval=400", "policy.reference_update.interval=0"},
-	{scope.CycleLag, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; lag.behind=1", "lag.behind=0"},
-	{scope.CycleNoFlip, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; lag.interval=4", "lag.interval=400"},
-	{scope.CycleStepTooLong, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; optimizer.learning_rate=3", "optimizer.learning_rate=0.05"},
-	{scope.CycleLowerBound, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=masked; grpo.importance.floor=0.9", "grpo.importance.floor=0.1"},
-	{scope.CycleRestarts, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; lag.interval=4000; run.steps=80000; policy.reference=[-4, 4]", "grpo.importance.mode=cispo"},
-	{scope.CycleUnstable, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=cispo; lag.interval=4000; run.steps=80000; policy.reference=[-6, 6]; grpo.importance.clip_high=0.05; grpo.importance.clip_low=0.9", "policy.reference=[-3, 3]"},
-	{scope.CycleUnsettled, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=clip; run.steps=4000; policy.init={fixed_point_offset: 0.001}", "run.steps=16000"},
-	{scope.CycleBelowBound, "{claim: cycle-width, margin: 0.25, prediction: leading-order}", flips + "grpo.importance.mode=truncated; grpo.importance.cap=30", "grpo.importance.cap=2"},
 	{scope.RecurrenceNoPenalty, "{claim: recurrence, absolute_margin: 0.1}", short + "grpo.importance.mode=ratio; grpo.kl.at=current; grpo.group_size=inf; policy.init=[0, 0]; grpo.kl.coefficient=0", "grpo.kl.coefficient=0.5"},
 	{scope.RecurrenceNoise, "{claim: recurrence, absolute_margin: 0.1}", short + "grpo.importance.mode=ratio; grpo.kl.at=current", "grpo.group_size=inf"},
 	{scope.RecurrenceUnconverged, "{claim: recurrence, absolute_margin: 0.1}", short + "grpo.importance.mode=ratio; grpo.kl.at=current; grpo.group_size=inf; policy.init=[0, 0]", "lag.interval=100"},

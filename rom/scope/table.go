@@ -153,22 +153,7 @@ const (
 	NoNumberOfKind
 	NoLargeSizeSlope
 
-	// Cycles and recurrences of blocks.
-	CycleOfAdam
-	CycleUnbounded
-	CycleOfProbability
-	CycleScale
-	CycleArms
-	CycleOptimizer
-	CycleReference
-	CycleLag
-	CycleNoFlip
-	CycleStepTooLong
-	CycleLowerBound
-	CycleRestarts
-	CycleUnstable
-	CycleUnsettled
-	CycleBelowBound
+	// Recurrences of blocks.
 	RecurrenceWeights
 	RecurrenceNoPenalty
 	RecurrenceNoFactor
@@ -330,21 +315,6 @@ var rows = [...]struct{ name, says, try string }{
 	NoNumberOfKind:         {"no-number-of-kind", "the theory has no %s %s here", "judge another kind of prediction, or simulate"},
 	NoLargeSizeSlope:       {"no-large-size-slope", "no slope at large G: %s", "judge the exact prediction"},
 
-	CycleOfAdam:           {"cycle-of-adam", "near a fixed point Adam makes steps of rounding errors, which decide the width", "set `optimizer.kind` heavy-ball"},
-	CycleUnbounded:        {"cycle-unbounded", "the importance weight has no bound of the ratio", "use `grpo.importance.mode` clip"},
-	CycleOfProbability:    {"cycle-of-probability", "the importance weight bounds the change of a probability, not the ratio", "use `grpo.importance.mode` clip"},
-	CycleScale:            {"cycle-scale", "a bounded cycle is derived for the std scale of GRPO at G = ∞", "set `grpo.group_size` inf and `grpo.advantage.scale` std"},
-	CycleArms:             {"cycle-arms", "a bounded cycle is derived for two arms of certain rewards: of noisy ones a bound changes the force on both", "take two arms of rewards that do not vary"},
-	CycleOptimizer:        {"cycle-optimizer", "a bounded cycle is derived for plain gradient ascent at a constant learning rate", "set `optimizer.momentum` 0, without schedule and largest norm"},
-	CycleReference:        {"cycle-reference", "a bounded cycle is derived for a fixed reference", "set `policy.reference_update.interval` 0"},
-	CycleLag:              {"cycle-lag", "a bounded cycle is derived for blocks of the last snapshot", "use `lag.kind` block with `lag.behind` 0"},
-	CycleNoFlip:           {"cycle-no-flip", "blocks do not flip about the fixed point: the multiplier of a block is %.4g", "raise `lag.interval`, or lower `grpo.kl.coefficient`"},
-	CycleStepTooLong:      {"cycle-step-too-long", "a step is too long: a block jumps across the bound of the weight", "lower `optimizer.learning_rate`"},
-	CycleLowerBound:       {"cycle-lower-bound", "on its way back the ratio reaches the lower bound of the weight", "lower the least ratio: `grpo.importance.floor`, or a larger `grpo.importance.clip_low`"},
-	CycleRestarts:         {"cycle-restarts", "a block can end at the fixed point, from where the cycle has to grow anew", "hold the weight at its bound instead of dropping the sample (`grpo.importance.mode` cispo or truncated), or take a shorter `lag.interval`"},
-	CycleUnstable:         {"cycle-unstable", "the cycle of two blocks is not stable", "take a shorter `lag.interval`"},
-	CycleUnsettled:        {"cycle-unsettled", "the run has not settled into its cycle", "raise `run.steps`, or start nearer to the fixed point: `policy.init`"},
-	CycleBelowBound:       {"cycle-below-bound", "the cycle of the plain ratio does not reach the bound of the weight", "narrow the bounds (`grpo.importance.cap`, `grpo.importance.clip_high`), or take a longer `lag.interval`"},
 	RecurrenceWeights:     {"recurrence-weights", "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy", "set `grpo.importance.mode` ratio and `grpo.kl.at` current"},
 	RecurrenceNoPenalty:   {"recurrence-no-penalty", "without a penalty the motion inside a block does not converge", "set `grpo.kl.coefficient` above 0"},
 	RecurrenceNoFactor:    {"recurrence-no-factor", "the mean force of these rewards has no common factor for all arms", "use rewards of two values, or `grpo.advantage.scale` none"},

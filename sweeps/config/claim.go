@@ -62,7 +62,6 @@ const (
 	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"
 	NeedsHundredSteps Need = "`run.steps` > 100"
 	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
-	NeedsBlocks       Need = "block lag and at least 4 blocks in the run"
 	NeedsMode         Need = "`mode`"
 	NeedsLaw          Need = "`law`"
 	NeedsClass        Need = "`class`"

@@ -36,7 +36,6 @@ var Claims = []*Claim{
 	LawFit,
 	LawForecast,
 	Recurrence,
-	CycleWidth,
 	DegenerateGroups,
 	FailureMode,
 }

@@ -72,13 +72,4 @@ var (
 		Doc:         "Where each block is long enough to converge, the policies at the refreshes follow the published recurrence.",
 		How:         "The map takes the policy at one refresh to the policy at the next as if the block between them had converged: π ∝ π_ref e^{tm}, t = φ(J)/β. At finite G the claim is out of scope, because the noise of every step enters.",
 	}
-
-	CycleWidth = &Claim{
-		Name: "cycle-width", Per: PerCell,
-		Quantity:    "range of the logit gap z over the refreshes of the second half of the run",
-		Needs:       []Need{NeedsDistance, NeedsExpected, NeedsTwoArms, NeedsBlocks},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
-		Doc:         "Snapshots go back and forth about a fixed point that has lost its stability as widely as the mean field does; to leading order a bounded importance weight limits the width to about the logarithm of its bound.",
-		How:         "The width is the largest less the smallest z at the recorded refreshes, all of them up to 50 in the run. To leading order it is derived for blocks that flip, two arms of certain rewards, the std scale, the exact KL at the current policy and plain gradient ascent ([theory-trainers.md](theory-trainers.md) §11.2). Weights without a bound of the ratio, fixed points that are stable and runs that have not settled into their cycle are out of scope.",
-	}
 )

@@ -27,7 +27,6 @@ type rule struct {
 var phrases = map[string]func(s *Settings) string{
 	"arms":     func(s *Settings) string { return CountWords(len(s.Bandit.Arms), "arm") },
 	"pairs":    func(s *Settings) string { return CountWords(len(*s.Prompts.List), "pair") },
-	"blocks":   func(s *Settings) string { return CountWords(s.Run.Steps/max(s.Lag.Interval, 1), "block") },
 	"instants": func(s *Settings) string { return CountWords(max(instants(s), 0), instantNoun(s)) },
 
 	"directions": func(s *Settings) string { return CountWords(s.Directions(), "difference") + " of logits" },
@@ -322,10 +321,6 @@ func instantNoun(s *Settings) string {
 	return "step"
 }
 
-// fewestBlocks is the number of blocks in a run whose second half has more than two
-// refreshes.
-const fewestBlocks = 4
-
 // needRules are the requirements of the needs on cells.
 var needRules = func() []needRule {
 	const finite, orInfinite = " at finite " + GroupSizeKey, " or " + GroupSizeKey + " inf"
@@ -384,10 +379,6 @@ var needRules = func() []needRule {
 		equal(NeedsRecurrence, behindKey, "0"),
 		{NeedsRecurrence, rule{StepsKey, []string{LagIntervalKey}, func(s *Settings) bool { return s.Lag.Interval > s.Run.Steps },
 			"with run.steps {run.steps}, less than one block", "at least lag.interval ({lag.interval})"}},
-		equal(NeedsBlocks, lagKindKey, "block"),
-		{NeedsBlocks, rule{StepsKey, []string{lagKindKey, LagIntervalKey}, func(s *Settings) bool {
-			return s.Lag.Kind == option.Block && s.Run.Steps/max(s.Lag.Interval, 1) < fewestBlocks
-		}, "with {blocks}", "at least " + strconv.Itoa(fewestBlocks)}},
 	}
 }()
 

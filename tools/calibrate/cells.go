@@ -30,7 +30,6 @@ var exempt = map[string]string{
 	"model-amplitude":      "G = ∞ only, where nothing is random",
 	"law-forecast":         "judges two bounds, without margin, on the logs of which law-fit is calibrated above",
 	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
-	"cycle-width":          "G = ∞ only, where nothing is random",
 	"edge-of-stability":    "G = ∞ only, where nothing is random",
 	"rate-over-threshold":  "G = ∞ only, where nothing is random",
 }
