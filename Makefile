@@ -16,7 +16,7 @@ PROCESSOR = $(shell grep -qw avx512f /proc/cpuinfo 2>/dev/null || echo ', withou
 # The programs of the makers are a module of their own. They are built into bin, and run from here.
 TOOL = $(GO) build -C tools -trimpath -o ../bin/
 
-.PHONY: help build guard explorer reproduce calibrate mutants test test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
+.PHONY: help build guard sizes explorer reproduce calibrate mutants test test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -26,10 +26,14 @@ build: ## bin/grposim
 	$(GO) build -trimpath -o bin/grposim ./cmd/grposim
 
 BASE ?= HEAD~1
-ROUNDS ?= 5
-guard: ## does the working tree give the bytes of commit BASE (HEAD~1), in at most 1.05 of its processor time? ROUNDS (5) of about two minutes on two cores
+ROUNDS ?= 1
+ONLY ?=
+guard: ## does the working tree give the bytes of commit BASE (HEAD~1), in at most 1.05 of its processor time? ROUNDS (1) of every experiment and prediction, or of those that ONLY matches
 	@base=$$(mktemp -d) && trap 'rm -rf "$$base"' EXIT && trap 'exit 130' INT TERM && \
-		git archive $(BASE) | tar -x -C "$$base" && $(TOOL) ./guard && bin/guard -rounds $(ROUNDS) "$$base" .
+		git archive $(BASE) | tar -x -C "$$base" && $(TOOL) ./guard && bin/guard -rounds $(ROUNDS) -only "$(ONLY)" "$$base" .
+
+sizes: ## lines of Go in each room and in all, KB of documents, long lines and words of a sentence, beside their limits
+	@$(TOOL) ./sizes && bin/sizes .
 
 explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
 	$(TOOL) ./explorer && bin/explorer

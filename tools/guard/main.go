@@ -1,13 +1,12 @@
 // Command guard tells whether a change of the inside changes results or takes longer. It builds
-// two checkouts, runs the same experiments and predictions with both in turns, and compares the
-// bytes that come out and the processor time. It exits with code 1 if a byte differs, or if the
-// second checkout takes more than mostSlower times as long as the first.
+// two checkouts, and runs every experiment and prediction with both in turns. It compares the
+// bytes that come out, tables cell by cell, and the processor time. It exits with code 1 if a byte
+// differs, or if the second checkout takes more than mostSlower times as long as the first.
 package main
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,42 +33,36 @@ type task struct {
 	commands [][]string
 }
 
-// experiments exercise different parts: samples of two arms, paths of which most is theory, and
-// what trainers add, with four arms.
-var experiments = []struct{ suite, name string }{
-	{"paper", "group-size-invariance"},
-	{"paper", "paper-figure-7"},
-	{"trainers", "dynamic-sampling"},
-}
+// suites are the folders of configs with the experiments that are committed.
+var suites = []string{"paper", "trainers", "way", "deep"}
 
 // patterns name the configurations that are predicted, in the first checkout. Presets are not
 // whole configurations: what is said of them is compared.
 var patterns = []string{"configs/*.yaml", "configs/*/*.yaml", "tools/calibrate/*/*.yaml"}
-
-// notPredicted takes 7 s, for the same bandits as paper-ensemble.
-const notPredicted = "paper-ensemble-classes.yaml"
 
 func main() { tool.Main("guard", run) }
 
 // run compares the checkouts in the two folders that the command line names.
 func run(ctx context.Context, c *tool.Command) error {
 	rounds := c.Int("rounds", 5, "how often each task runs with each checkout")
-	c.Usage = func() { c.Say("usage: guard [-rounds N] BASE CHANGED (folders of two checkouts)") }
+	only := c.String("only", "", "a regular expression: tasks whose name it matches, such as predict or paper/stiffness")
+	c.Usage = func() { c.Say("usage: guard [-rounds N] [-only REGEXP] BASE CHANGED (folders of two checkouts)") }
 	if err := c.Parse(2); err != nil {
 		return err
 	}
-	if *rounds < 1 {
+	pattern, err := regexp.Compile(*only)
+	if *rounds < 1 || err != nil {
 		return tool.ErrUsage
 	}
-	wrong, err := guard(ctx, [2]string(c.Args()), *rounds, c.Stdout)
+	wrong, err := guard(ctx, [2]string(c.Args()), *rounds, pattern, c.Stdout)
 	if err != nil {
 		return err
 	}
 	return wrong.OrNil()
 }
 
-// guard builds both checkouts and compares them.
-func guard(ctx context.Context, checkouts [2]string, rounds int, w io.Writer) (wrong tool.Unmet, err error) {
+// guard builds both checkouts and compares them by the tasks whose name matches the pattern.
+func guard(ctx context.Context, checkouts [2]string, rounds int, only *regexp.Regexp, w io.Writer) (wrong tool.Unmet, err error) {
 	work, err := os.MkdirTemp("", "guard")
 	if err != nil {
 		return nil, err
@@ -83,29 +77,45 @@ func guard(ctx context.Context, checkouts [2]string, rounds int, w io.Writer) (w
 			return nil, fmt.Errorf("%s: %w\n%s", checkout, err, text)
 		}
 	}
+	tasks, err := allTasks(checkouts[0])
+	if err != nil {
+		return nil, err
+	}
+	tasks = slices.DeleteFunc(tasks, func(t task) bool { return !only.MatchString(t.name) })
+	return compare(ctx, programs, tasks, rounds, work, w)
+}
+
+// allTasks returns the prediction of each configuration of a checkout, and its experiments.
+func allTasks(checkout string) ([]task, error) {
 	predict := task{name: "predict"}
 	for _, pattern := range patterns {
-		files, err := fs.Glob(os.DirFS(checkouts[0]), pattern)
+		files, err := fs.Glob(os.DirFS(checkout), pattern)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			if filepath.Base(file) != notPredicted {
-				predict.commands = append(predict.commands, []string{"predict", "--json", filepath.Join(checkouts[0], file)})
-			}
+			predict.commands = append(predict.commands, []string{"predict", "--json", filepath.Join(checkout, file)})
 		}
 	}
 	tasks := []task{predict}
-	for _, e := range experiments {
-		tasks = append(tasks, task{e.name, [][]string{{"reproduce", e.name, "--suite", e.suite, "--out", "FOLDER"}}})
+	for _, suite := range suites {
+		files, err := fs.Glob(os.DirFS(checkout), "configs/"+suite+"/*.yaml")
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+			command := []string{"reproduce", name, "--suite", suite, "--out", "FOLDER"}
+			tasks = append(tasks, task{suite + "/" + name, [][]string{command}})
+		}
 	}
-	return compare(ctx, programs, tasks, rounds, work, w)
+	return tasks, nil
 }
 
 // compare runs every task with both programs in turns (A B, B A, A B, …), prints a row for each
 // task, and returns what is wrong: outputs that differ, and tasks that became slower.
 func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, work string, w io.Writer) (wrong tool.Unmet, err error) {
-	fmt.Fprintf(w, "%-22s %7s %9s %6s %-15s %7s %6s\n", "TASK", "BASE s", "CHANGED s", "RATIO", "ROUNDS", "OUTPUTS", "DIFFER")
+	fmt.Fprintf(w, "%-32s %7s %9s %6s %-15s %7s %6s\n", "TASK", "BASE s", "CHANGED s", "RATIO", "ROUNDS", "OUTPUTS", "DIFFER")
 	for _, t := range tasks {
 		var times [2][]float64 // by program and round
 		var ratios []float64
@@ -122,10 +132,10 @@ func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, 
 			ratios = append(ratios, times[1][round]/times[0][round])
 		}
 		ratio, differ := tool.Median(ratios), different(outputs)
-		fmt.Fprintf(w, "%-22s %7.2f %9.2f %6.3f %.3f to %.3f  %7d %6d\n", t.name,
+		fmt.Fprintf(w, "%-32s %7.2f %9.2f %6.3f %.3f to %.3f  %7d %6d\n", t.name,
 			tool.Median(times[0]), tool.Median(times[1]), ratio, slices.Min(ratios), slices.Max(ratios), len(outputs[0]), len(differ))
 		for _, name := range differ {
-			wrong = append(wrong, fmt.Sprintf("%s: the bytes differ: %s", t.name, name))
+			wrong = append(wrong, fmt.Sprintf("%s: the bytes differ: %s%s", t.name, name, difference(outputs[0][name], outputs[1][name])))
 		}
 		if ratio > mostSlower {
 			wrong = append(wrong, fmt.Sprintf("%s: slower by the factor %.3f, at most %g", t.name, ratio, mostSlower))
@@ -134,8 +144,8 @@ func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, 
 	return wrong, nil
 }
 
-// run runs the task's commands. It returns the user processor time, and a digest of everything
-// that came out, by name: exit code, standard output and files of every command. A results
+// run runs the task's commands. It returns the user processor time, and everything that came
+// out, by name: exit code, standard output and files of every command. A results
 // folder's manifest has times, and standard error of a command that succeeds its progress: both
 // are left out.
 func (t task) run(ctx context.Context, program, work string) (seconds float64, outputs map[string]string, err error) {
@@ -157,13 +167,13 @@ func (t task) run(ctx context.Context, program, work string) (seconds float64, o
 			stdout.Write(stderr.Bytes())
 		}
 		name := strings.Join(command, " ")
-		outputs[name] = fmt.Sprintf("exit code %d, %x", c.ProcessState.ExitCode(), sha256.Sum256(stdout.Bytes()))
+		outputs[name] = fmt.Sprintf("exit code %d\n%s", c.ProcessState.ExitCode(), &stdout)
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || entry.Name() == "manifest.json" {
 				return err
 			}
 			data, err := os.ReadFile(path)
-			outputs[strings.TrimPrefix(path, folder)] = fmt.Sprintf("%x", sha256.Sum256(data))
+			outputs[strings.TrimPrefix(path, folder)] = string(data)
 			return err
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -180,5 +190,9 @@ func (t task) run(ctx context.Context, program, work string) (seconds float64, o
 func different(outputs [2]map[string]string) []string {
 	all := maps.Clone(outputs[0])
 	maps.Copy(all, outputs[1])
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool { return outputs[0][name] == outputs[1][name] })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {
+		a, inBase := outputs[0][name]
+		b, inChanged := outputs[1][name]
+		return a == b && inBase == inChanged
+	})
 }

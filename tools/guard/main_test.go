@@ -60,3 +60,20 @@ func bytesOnly(wrong []string) (kept []string) {
 	}
 	return kept
 }
+
+// Two tables are compared cell by cell, verdicts by their keys.
+func TestDifference(t *testing.T) {
+	for _, test := range []struct{ name, a, b, want string }{
+		{"table", "id,x,y\n1,2,a\n2,4,b\n", "id,y,x\n1,a,2.02\n2,c,4\n",
+			"\n  x: 1 differ by at most 0.0099\n  y: 1 differ in words"},
+		{"verdicts", `{"verdicts":[{"verdict":"agree","z":1},{"z":2}]}`,
+			`{"verdicts":[{"verdict":"disagree","z":1},{"z":3}]}`,
+			"\n  verdict: 1 differ in words\n  z: 1 differ by at most 0.33"},
+		{"prediction", "exit code 0\n{\"z\": 1}", "exit code 0\n{}", "\n  z: 1 differ in words"},
+		{"text", "exit code 0\na", "exit code 0\nb", ""},
+	} {
+		if got := difference(test.a, test.b); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
