@@ -545,3 +545,8 @@ func (q *ComparedQuantity) Cells(label string) []string {
 	}
 	return []string{cmp.Or(label, "–"), q.Quantity, format(q.A, significant(float64(q.A), width)), format(q.B, significant(float64(q.B), width)), interval, verdict}
 }
+
+// damagedVerdicts returns the error of a file of verdicts that cannot be read.
+func damagedVerdicts(path string, err error) error {
+	return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
+}

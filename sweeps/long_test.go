@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -89,4 +90,16 @@ func TestLongMemoryOfAPlan(t *testing.T) {
 	if held := heapOf(func() *Plan { return NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
 		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
 	}
+}
+
+// heapOf returns the bytes of heap memory that what make returns holds.
+func heapOf[T any](make func() T) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	held := make()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(held)
+	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
 }

@@ -25,9 +25,6 @@ type Runner struct {
 	// Draw writes what follows the tables, figures and pages, into the folder that Run or Merge
 	// has locked; nil: nothing follows.
 	Draw func(e *Experiment) error
-	// Program is the sha256 of the executable file, store.Program, by which Stored knows that
-	// it has made a folder's files; "": not known.
-	Program string
 }
 
 // Run carries out a plan with the given number of workers and without a cache; see Runner.Run.
@@ -123,8 +120,7 @@ func (r *run) add(o *store.Outcome) error {
 	return r.trajectories.WriteNext(r.journal.Outcomes, o.ID, recorded)
 }
 
-// finish simulates what is missing, judges, writes the tables, draws, and records in the
-// manifest what the files then are.
+// finish simulates what is missing, judges, writes the tables, and draws.
 func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err := r.simulate(ctx); err != nil {
 		return nil, err
@@ -133,21 +129,10 @@ func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.write(r.dir, r.trajectories); err != nil {
-		return nil, err
+	if err := e.write(r.dir, r.trajectories); err != nil || r.Draw == nil {
+		return e, err
 	}
-	if r.Draw != nil {
-		if err := r.Draw(e); err != nil {
-			return nil, err
-		}
-	}
-	if r.Program == "" {
-		return e, nil
-	}
-	if r.manifest.Judged, err = store.NewJudged(r.dir, r.Program, infinities(e.Verdicts)); err != nil {
-		return nil, err
-	}
-	return e, r.manifest.Write(r.dir)
+	return e, r.Draw(e)
 }
 
 // run is a sweep under way: its plan and its locked results folder.

@@ -39,17 +39,6 @@ func addOutput(c *cobra.Command) *output {
 // mostRows is the number of verdicts up to which all are printed without --all.
 const mostRows = 40
 
-// cells returns the number of cells of a sweep that print shows.
-func (o *output) cells(spec *config.Spec) int {
-	switch {
-	case o.json:
-		return 0
-	case o.all && len(spec.Checks) == 0:
-		return spec.Size()
-	}
-	return min(spec.Size(), mostRows)
-}
-
 // print prints the verdicts of experiments, and writes the JUnit report. folder is the
 // place of the other files. The error is an exitError unless the exit code is 0.
 func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment) error {

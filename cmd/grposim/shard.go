@@ -78,7 +78,7 @@ func (f *runnerFlags) addWait(c *cobra.Command) {
 
 // runner returns what the flags say. The error is that of a folder that cannot be a cache.
 func (f *runnerFlags) runner(workers int, display *progress) (r sweeps.Runner, err error) {
-	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait, Program: store.Program()}
+	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
 	if f.cache != "" {
 		r.Cache, err = store.OpenCache(f.cache)
 	}

@@ -95,11 +95,8 @@ func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *
 			part.Index, part.Of, len(plan.Cells), spec.Size())
 		return err
 	}
-	experiment, err := run.Stored(ctx, spec, f.out, f.verdicts.cells(spec))
-	if err == nil && experiment == nil {
-		run.Draw = drawIn(ctx, f.out, display)
-		experiment, err = run.Run(ctx, sweeps.NewPlan(spec), f.out)
-	}
+	run.Draw = drawIn(ctx, f.out, display)
+	experiment, err := run.Run(ctx, sweeps.NewPlan(spec), f.out)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // ManifestName is the file name of a results folder's manifest.
 const ManifestName = "manifest.json"
 
-// Manifest describes a results folder. All fields except Run and Judged are functions of the
+// Manifest describes a results folder. All fields except Run are functions of the
 // configuration.
 type Manifest struct {
 	// Name is the name of the sweep.
@@ -24,9 +24,6 @@ type Manifest struct {
 	// Run describes the last run that simulated cells; nil before the first has
 	// finished.
 	Run *RunInfo `json:"run"`
-	// Judged describes the files that were made of the journal; nil while they are being made,
-	// and where only a library made them.
-	Judged *Judged `json:"judged,omitempty"`
 }
 
 // Shard is one of the parts into which a sweep is divided for several machines.
@@ -68,10 +65,6 @@ func ReadManifest(dir string) (*Manifest, error) {
 	}
 	return &m, nil
 }
-
-// IsOf reports whether the manifest is that of a whole sweep of this configuration, JSON
-// without white space.
-func (m *Manifest) IsOf(config []byte) bool { return m.Shard == nil && m.Hash == checksum(config) }
 
 // Write replaces the manifest of a folder, atomically.
 func (m *Manifest) Write(dir string) error { return writeJSON(filepath.Join(dir, ManifestName), m) }
