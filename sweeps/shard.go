@@ -219,32 +219,29 @@ func absent(manifests []*store.Manifest) string {
 	return "no folder is given of shard " + strings.Join(others, ", ")
 }
 
-// Part scales the forecast of a sweep to one of its shards, which a merge judges.
+// Part scales the forecast of a sweep to one of its shards.
 func (f *Forecast) Part(part *Plan) *Forecast {
-	scaled := Forecast{Cells: len(part.Cells), Memory: f.shardMemory(len(part.Cells))}
+	scaled := Forecast{Cells: len(part.Cells)}
 	for i := range part.Cells {
 		scaled.ReplicaSteps += part.Cells[i].Work()
 	}
-	if f.ReplicaSteps > 0 {
-		scaled.Seconds = f.Seconds * scaled.ReplicaSteps / f.ReplicaSteps
-	}
-	scaled.Bytes = int64(float64(f.Bytes) * float64(scaled.Cells) / float64(f.Cells))
+	scaled.Seconds = f.secondsOf(scaled.ReplicaSteps)
 	return &scaled
 }
 
-// shardMemory returns the largest memory of a shard with so many cells while it simulates.
-func (f *Forecast) shardMemory(cells int) float64 {
-	return f.Memory - (cellMemory-otherMemory)*float64(f.Cells-cells)
+// secondsOf returns the time of a part of the sweep's replica-steps.
+func (f *Forecast) secondsOf(work float64) float64 {
+	if f.ReplicaSteps == 0 {
+		return 0
+	}
+	return f.Seconds * work / f.ReplicaSteps
 }
 
-// LargestShard returns the largest time of simulation, in seconds, and the largest memory, in
-// bytes, of the n shards of a sweep with this forecast.
-func (f *Forecast) LargestShard(spec *config.Spec, n int) (seconds, memory float64) {
+// LongestShard returns the largest time of simulation, in seconds, of the n shards of a sweep
+// with this forecast.
+func (f *Forecast) LongestShard(spec *config.Spec, n int) (seconds float64) {
 	for _, shard := range divide(spec, n) {
-		if f.ReplicaSteps > 0 {
-			seconds = max(seconds, f.Seconds*shard.work/f.ReplicaSteps)
-		}
-		memory = max(memory, f.shardMemory(len(shard.cells)))
+		seconds = max(seconds, f.secondsOf(shard.work))
 	}
-	return seconds, memory
+	return seconds
 }

@@ -32,10 +32,11 @@ const (
 type jobs struct {
 	Sweep          string // its name
 	Tasks, Workers int
-	Cache          string   // folder of finished cells that the tasks share; "": none
-	Results        string   // folder of results
-	Config         []string // arguments of grposim that name the configuration
-	Task, Merge    resources
+	Cache          string        // folder of finished cells that the tasks share; "": none
+	Results        string        // folder of results
+	Config         []string      // arguments of grposim that name the configuration
+	Time           time.Duration // limit of a task
+	Memory         int           // of a task and of the merge, MB
 
 	Program, Folder string // of Slurm: the path of this program, the folder in which the jobs run
 
@@ -46,18 +47,6 @@ type jobs struct {
 
 	out string // file; "": stdout
 	set []string
-}
-
-// resources are the limits of a job.
-type resources struct {
-	Time   time.Duration
-	Memory int // MB
-}
-
-// newResources returns the limits of a job with a forecast in seconds and bytes.
-func newResources(seconds, bytes float64) resources {
-	limit := time.Duration(math.Ceil(timeFactor*seconds/60)) * time.Minute
-	return resources{max(shortestTime, limit), int(math.Ceil(memoryFactor * bytes / 1e6))}
 }
 
 // newJobs returns a command that writes jobs, which finish completes and checks; submit is the
@@ -107,9 +96,10 @@ func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	if err != nil {
 		return err
 	}
-	j.Task = newResources(f.LargestShard(spec, j.Tasks))
-	j.Merge = newResources(f.Judging, f.JudgingMemory)
-	j.storage = int(math.Ceil(storageFactor * float64(f.Bytes) / (1 << 30)))
+	minutes := math.Ceil(timeFactor * f.LongestShard(spec, j.Tasks) / 60)
+	j.Time = max(shortestTime, time.Duration(minutes)*time.Minute)
+	j.Memory = int(math.Ceil(memoryFactor * f.Memory / 1e6))
+	j.storage = int(math.Ceil(storageFactor * f.Bytes / (1 << 30)))
 	return nil
 }
 

@@ -76,7 +76,7 @@ func (j *jobs) tasksSpec(name string) fields {
 	return fields{
 		"completionMode": "Indexed", "completions": j.Tasks, "parallelism": j.Tasks, "backoffLimitPerIndex": 5,
 		"podFailurePolicy": failurePolicy(exitUsage),
-		"template":         pod(name, container("sweep", j.image, j.Workers, j.Task.Memory, script)),
+		"template":         pod(name, container("sweep", j.image, j.Workers, j.Memory, script)),
 	}
 }
 
@@ -87,7 +87,7 @@ func (j *jobs) mergeSpec(name string) fields {
 	return fields{
 		"suspend": true, "backoffLimit": 5,
 		"podFailurePolicy": failurePolicy(exitDisagree, exitUsage, exitInconclusive),
-		"template":         pod(name, container("merge", j.image, 1, j.Merge.Memory, script)),
+		"template":         pod(name, container("merge", j.image, 1, j.Memory, script)),
 	}
 }
 

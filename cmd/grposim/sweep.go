@@ -56,7 +56,7 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().StringVar(&f.shard, "shard", "", "simulate only the cells of part `I/N`")
 	f.runner.addCache(c)
 	f.runner.addWait(c)
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time, storage and memory; simulate and write nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the number of cells and replica-steps and the estimated time; simulate and write nothing")
 	f.verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
 	addSet(c, &f.set)
@@ -74,8 +74,8 @@ func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *confi
 	}
 	out := printer{stdout: stdout, json: f.verdicts.json}
 	return out.print(work, func(p *page) {
-		p.printf("%s, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, tables and figures, about %.2g MB of files, %.2g MB of memory\n",
-			config.CountWords(work.Cells, "cell"), work.ReplicaSteps, work.Seconds, f.workers, work.Judging, float64(work.Bytes)/1e6, max(work.Memory, work.JudgingMemory)/1e6)
+		p.printf("%s, %.3g replica-steps, about %.2g s of simulation on %d workers\n",
+			config.CountWords(work.Cells, "cell"), work.ReplicaSteps, work.Seconds, f.workers)
 	})
 }
 

@@ -87,31 +87,6 @@ const mostOfModes = 1e7
 // mostSlid is the largest number of directions whose slide is followed: lawsOfSlide laws, each of pairs of directions: 3 s of 90, 50 s of 270.
 const mostSlid = 300
 
-// lawsOfSlide is about how many laws a slide takes that two stages follow, as most do: 4 with one stage, 8 with two, and some at the start.
-// One that takes mostStages in package deep has 112 more.
-const lawsOfSlide = 15
-
-// SettlingWork returns about how many operations the theory of a network takes that all cells with it share, to find the weights at the fixed point: ten times the squares of
-// its Jacobian by the differences of logits.
-func SettlingWork(s *config.Settings) float64 {
-	n := float64(s.Directions())
-	return 10 * float64(s.WeightCount()) * n * n
-}
-
-// LawWork returns about how many operations the rest of the prediction of a cell with a network takes: the spectra of a matrix of n differences of logits, 25n³, and
-// where a variance is predicted lawsOfSlide laws or, above mostSlid directions, one. The two terms of a law
-// fit the two times at mostSlid, of 1.2e9 operations a second.
-func LawWork(s *config.Settings) float64 {
-	n, laws := float64(s.Directions()), 0.0
-	if s.Estimator.GroupSize != option.Infinite && s.Policy.Init.Kind == config.AtFixedPoint {
-		laws = lawsOfSlide
-		if n > mostSlid {
-			laws = 1
-		}
-	}
-	return 25*n*n*n + laws*(1.7e4*n*n+140*n*n*n)
-}
-
 // stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
 // below 1e-9 of it, which no margin of a stiffness resolves.
 func (n *policyNetwork) stiffestFresh() float64 {
