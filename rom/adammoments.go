@@ -97,20 +97,6 @@ func givenSuccesses(m *model, scale float64) func(s int) *contribution {
 	}
 }
 
-// norms returns E ‖g‖² and E ‖g‖⁴ of a force of the given mean.
-func (p *pairMoments) norms(mean []float64) (square, fourth float64) {
-	square = floats.Dot(mean, mean)
-	for a, row := range p.second {
-		square += row[a]
-	}
-	_, squares := p.squares(mean)
-	fourth = square * square
-	for _, row := range squares {
-		fourth += floats.Sum(row)
-	}
-	return square, fourth
-}
-
 // squares returns Cov(g_a, g_b²) and Cov(g_a², g_b²) of a force of the given mean:
 //
 //	κ_12 + 2F_b κ_11,   κ_22 + 2κ_11² + 2F_a κ_12 + 2F_b κ_21 + 4F_a F_b κ_11

@@ -146,9 +146,7 @@ var domains = []struct {
 		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || p.tabular() && weight.Jumps(&p.Importance)
 	}, scope.ClipOfRewards},
 	{normOnTheWay, anyLag, func(p *Params, _ int) bool {
-		success, _ := group.TwoValued(p.Arms)
-		return p.Optimizer.MaxNorm > 0 || prompts(p, 0) || p.GroupSize != option.Infinite && (success == nil || p.KL.OfReward() ||
-			p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
+		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p, 0)
 	}, scope.NormOnTheWay},
 	{quantityOfStep, anyLag, func(p *Params, _ int) bool {
 		return p.tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1

@@ -202,16 +202,6 @@ func shares(m *model) (jumps []jump) {
 	return jumps
 }
 
-// normJumps returns the jumps of the root of E ‖g‖².
-func normJumps(m *model) (jumps []jump) {
-	for _, w := range droppedWeights(m) {
-		jumps = append(jumps, jump{w.arm, w.band, *w.weight == 0, func() float64 {
-			return w.change(func() []float64 { return []float64{math.Sqrt(gradientSquare(m))} })[0]
-		}})
-	}
-	return jumps
-}
-
 // droppedWeight is a weight that is ρ in a band and 0 elsewhere, of the samples of an arm with one sign of the advantage.
 type droppedWeight struct {
 	arm    int

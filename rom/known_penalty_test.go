@@ -363,7 +363,7 @@ func TestIdleNorm(t *testing.T) {
 		c.set(&p)
 		limited, start, at := p, make([]float64, len(p.Arms)), []int{0, 40, 151}
 		limited.Optimizer.MaxNorm = 1
-		all := []rom.Observed{rom.Reward, rom.Entropy, rom.GradientNorm}
+		all := []rom.Observed{rom.Reward, rom.Entropy}
 		got, want := rom.Paths(limited, start, at, all...), rom.Paths(p, start, at, all...)
 		if fmt.Sprint(got) != fmt.Sprint(want) || !got[0].Scope.In {
 			t.Errorf("%s: %+v, without a largest norm %+v", name, got[0], want[0])

@@ -27,7 +27,7 @@ const (
 	LogitGap         Observed = "logit_gap"              // θ_0 − θ_1, two arms
 	ZeroVariance     Observed = "zero_variance_fraction" // Σ_v P(r = v)^G under π_old, the share of groups with equal rewards
 	ClipFraction     Observed = "clip_fraction"          // share of the samples with A ≠ 0 whose weight is set to 0
-	GradientNorm     Observed = "gradient_norm"          // ‖g‖₂ of the gradient estimate of a step
+	GradientNorm     Observed = "gradient_norm"          // ‖g‖₂ of the gradient of a step at G = ∞
 	EffectiveSamples Observed = "effective_sample_size"  // 1/Σ π²/π_old, the effective share of the samples that have ratios for weights
 )
 
@@ -56,8 +56,6 @@ type observable struct {
 	isReward bool // J
 	// samples returns the variance of what a step records at given policies, of an observable of the samples; nil: 0.
 	samples func(m *model, now, old []float64) float64
-	// factor returns the mean of what a step records at given policies over the observable, and the size of what it leaves out; nil: 1.
-	factor func(m *model, now, old []float64) (mean, size float64)
 	// law returns the jumps of an observable where a weight drops to 0, at the state that is set; nil: it has none.
 	law func(m *model) []jump
 }
@@ -154,10 +152,10 @@ var observables = map[Observed]observable{
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
 			m.set(now, old)
-			return math.Sqrt(gradientSquare(m))
+			force := make([]float64, len(m.Arms))
+			m.meanForce(force)
+			return math.Sqrt(floats.Dot(force, force))
 		},
-		law:     normJumps,
-		factor:  normFactor,
 		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
 	},
 	EffectiveSamples: {
@@ -278,35 +276,7 @@ func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old [
 		variance += all.cross(m, o, at, middle, ratioLaws(m, now, old, cov))
 	}
 	all.deviation = math.Sqrt(variance)
-	if o.factor != nil {
-		all.factor = func() (factor, size float64) { return o.factorOver(m, c, at, middle, cov) }
-	}
 	return all
-}
-
-// factorOver returns E f o / E o of the factor f over the law of the policies about middle, along the two axes with the largest variances, and the size of what f leaves out.
-func (o *observable) factorOver(m *model, c *closure, at func(x []float64) (now, old []float64), middle []float64, cov [][]float64) (factor, size float64) {
-	values := func(x []float64) [3]float64 { // o, f o, and the size of f o
-		now, old := at(x)
-		value := o.of(m, now, old)
-		f, left := o.factor(m, now, old)
-		return [3]float64{value, f * value, left * value}
-	}
-	var here, sum [3]float64
-	axes := 0
-	c.points(middle, cov, leastReach, func(x []float64) {
-		here = values(x)
-		sum = here
-	}, func(up, down, _ []float64, r, v float64) {
-		if axes++; axes <= len(middle)-2 {
-			return
-		}
-		high, low := values(up), values(down)
-		for i, x := range here {
-			sum[i] += 0.5 * v / (r * r) * (high[i] + low[i] - 2*x)
-		}
-	})
-	return sum[1] / sum[0], sum[2] / sum[0]
 }
 
 // leastReach is the distance in logits at which derivatives of observables are taken.

@@ -211,35 +211,7 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	if neglected {
 		neglect(&p, init, at, all, of, &run, steps, places, second)
 	}
-	for i := range all {
-		if of[i].factor == nil || !all[i].Scope.In || !spread {
-			continue
-		}
-		m := newModel(&p)
-		for n, place := range places {
-			if run.logits[place] == nil {
-				continue
-			}
-			field, _ := of[i].factor(m, run.logits[place], run.drawing[place])
-			if second != nil {
-				all[i].scale(n, field, second[i][place].factor)
-			} else {
-				all[i].scale(n, field, run.noisy[i][place][0].factor)
-			}
-		}
-	}
 	return all
-}
-
-// scale multiplies the mean at a step by the factor of it over the law of runs, which leaves out a size and the difference to that on the
-// mean field. It is that of a mean to the root of a mean square, so that the rest of the square is a variance.
-func (path *Path) scale(n int, field float64, over func() (mean, size float64)) {
-	mean, size := over()
-	if path.Neglected != nil {
-		path.Neglected[n] = path.Neglected[n]*mean + math.Abs(path.Mean[n])*(size+math.Abs(mean-field))
-	}
-	path.Deviation[n] = math.Hypot(path.Deviation[n]*mean, path.Mean[n]*math.Sqrt(max(1-mean*mean, 0)))
-	path.Mean[n], path.Field[n] = path.Mean[n]*mean, path.Field[n]*field
 }
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
@@ -341,11 +313,10 @@ type followed struct {
 }
 
 // shifted is the change of an observable's mean by the noise at one step, the largest variance of a gap of two logits
-// there, and the standard deviation of the observable over runs: see spread.shift. factor is observable.factor over the law. Of an observable
+// there, and the standard deviation of the observable over runs: see spread.shift. Of an observable
 // that jumps where a weight drops to 0 come ln ρ by arm, and by how much its mean may change if these are off by as much as given, either way.
 type shifted struct {
 	shift, variance, deviation float64
-	factor                     func() (mean, size float64)
 	ratios                     []float64
 	jumps                      func(off []float64) float64
 }
@@ -353,7 +324,7 @@ type shifted struct {
 // lostShift is that of a spread that is too large to be followed.
 var lostShift = shifted{
 	shift: math.NaN(), variance: math.NaN(), deviation: math.NaN(),
-	factor: func() (mean, size float64) { return math.NaN(), math.NaN() }, jumps: func([]float64) float64 { return math.NaN() },
+	jumps: func([]float64) float64 { return math.NaN() },
 }
 
 // follow is followOn of J to the last of the steps.
@@ -908,7 +879,7 @@ func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 		return lostShift
 	}
 	d := len(mean)
-	theta, old = slices.Clone(theta), slices.Clone(old) // for shifted.factor and jumps, later
+	theta, old = slices.Clone(theta), slices.Clone(old) // for shifted.jumps, later
 	at := func(x []float64) (now, drawing []float64) {
 		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
 	}

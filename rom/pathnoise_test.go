@@ -309,13 +309,13 @@ func TestStrictOrderAtABound(t *testing.T) {
 }
 
 // The law of runs can be lost where the strict second order is not: under k3 single samples throw runs across. From there on
-// nothing is known of quantities that jump at a bound, which do not fail.
+// nothing is known, which does not fail.
 func TestLostBeforeTheStrictOrder(t *testing.T) {
 	p, init := plainRun(8, 0.4, 0.2, 0.9)
 	p.GroupsPerStep, p.Optimizer.Momentum, p.Advantage.Scale = 8, 0.9, option.StdScale
 	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 	p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3}
-	for i, path := range Paths(p, init, []int{3, 300}, Reward, GradientNorm) {
+	for i, path := range Paths(p, init, []int{3, 300}, Reward, Entropy) {
 		if !path.Scope.In || !linear.IsFinite(path.Neglected[:1]...) || linear.IsFinite(path.Neglected[1:]...) {
 			t.Errorf("quantity %d: %+v, want a size at step 3 and none at step 300", i, path)
 		}

@@ -86,7 +86,7 @@ var examples = []example{
 	{scope.LargestRatio, askPath, "policy.init=[0, 0]; run.steps=400", ""},
 	{scope.TrueMeans, askPath, "policy.init=[0, 0]; run.steps=400; bandit.true_means=[0.1, 0.9]", "bandit.true_means=[0.9, 0.2]"},
 	{scope.ClipOfRewards, askPath, noisy + "policy.init=[0, 0]; run.steps=400", two + "run.steps=400"},
-	{scope.NormOnTheWay, askPath, "policy.init=[0, 0]; run.steps=400; optimizer.max_norm=0.01", "optimizer.max_norm=0"},
+	{scope.NormOnTheWay, askPath, "policy.init=[0, 0]; run.steps=400", "grpo.group_size=inf"},
 	{scope.QuantityOfPrompts, askPath, prompts + "run.steps=400", "bandit.prompts.order=independent"},
 	{scope.NoGroups, "{claim: degenerate-groups, absolute_margin: 0.1}", short + "policy.init=[0, 0]; grpo.kl.coefficient=0; grpo.group_size=inf", "grpo.group_size=16"},
 	{scope.ShareOfRewardKL, "{claim: degenerate-groups, absolute_margin: 0.1}", "first: run.steps=600; run.replicas=2; sweep=[]; grpo.group_size=64; policy.init=[0, 0, 0]; grpo.kl.in=reward", "grpo.kl.in=loss"},

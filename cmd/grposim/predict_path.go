@@ -124,7 +124,7 @@ const printedSteps = 12
 var beside = []struct {
 	quantity sim.Quantity
 	column   string
-}{{sim.Entropy, "ENTROPY"}, {sim.KLReference, "KL"}, {sim.ZeroVarianceFraction, "EQUAL GROUPS"}, {sim.ClipFraction, "CLIPPED"}, {sim.GradientNorm, "GRADIENT"}}
+}{{sim.Entropy, "ENTROPY"}, {sim.KLReference, "KL"}, {sim.ZeroVarianceFraction, "EQUAL GROUPS"}}
 
 // printPaths prints the predicted path of every cell: the first and the last step, and some
 // between them, evenly spaced on a logarithmic scale; below, when J reaches a level, and why a cell has no path.

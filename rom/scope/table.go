@@ -262,7 +262,7 @@ var rows = [...]struct{ name, says, try string }{
 	LargestRatio:        {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},
 	TrueMeans:           {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
 	ClipOfRewards:       {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
-	NormOnTheWay:        {"norm-on-the-way", "the norm of the gradient along the path is derived for rewards of two values, groups that do not depend on each other, one prompt and no largest norm", "set `optimizer.max_norm` 0 and take Bernoulli arms"},
+	NormOnTheWay:        {"norm-on-the-way", "the norm of sampled gradients is simulated, not predicted", "set `grpo.group_size` inf, with one prompt and no `optimizer.max_norm`"},
 	QuantityOfPrompts:   {"quantity-of-prompts", "of prompts with a policy each that are drawn by epochs the effective share of the samples within a block is not derived along the path", "set `lag.interval` 1, or `bandit.prompts.order` independent"},
 	ShareOfRewardKL:     {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},
 	ShareTooLong:        {"share-too-long", "the share of groups with equal rewards is followed over at most %d steps, here are %d", "take fewer `run.steps` after `run.burn_in`"},
