@@ -16,7 +16,7 @@ PROCESSOR = $(shell grep -qw avx512f /proc/cpuinfo 2>/dev/null || echo ', withou
 # The programs of the makers are a module of their own. They are built into bin, and run from here.
 TOOL = $(GO) build -C tools -trimpath -o ../bin/
 
-.PHONY: help build guard sizes explorer reproduce calibrate mutants test test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
+.PHONY: help build guard sizes explorer reproduce calibrate mutants test small nightly test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -55,6 +55,20 @@ test: ## fast tests; says what they are built with
 	@echo "tests by $$($(GO) env GOVERSION), built $(if $(GOEXPERIMENT),with vectors$(PROCESSOR),without vectors)"
 	$(GO) test -timeout 10m ./...
 	$(GO) test -C tools -timeout 10m ./...
+
+SMALL := paper/slow-start trainers/k1-in-loss way/wrong-answers deep/group-size
+small: build ## four small experiments give the committed results to the byte
+	@for e in $(SMALL); do rm -rf bin/small; \
+		bin/grposim reproduce $${e#*/} --suite $${e%/*} --out bin/small >/dev/null 2>&1; \
+		diff -r -x manifest.json -x '*.jsonl' -x '*.parquet' -x '*.png' -x report.html bin/small/$${e#*/} results/$$e || \
+			{ echo "$$e: bin/small is not results/$$e"; exit 1; }; done
+
+# The toolchain of go.mod, which the local one may be older than.
+CURRENT = $(shell awk '$$1 == "toolchain" { print $$2 }' go.mod)
+nightly: ## what takes longer than CI has: tests with the current toolchain and on other vectors, long tests, every suite, random configurations, error rates of verdicts, mutants, kills; hours
+	GOTOOLCHAIN=$(CURRENT) $(MAKE) test
+	if grep -qw avx512f /proc/cpuinfo; then GODEBUG=cpu.avx512f=off $(MAKE) test; fi
+	$(MAKE) test-long fuzz-theory calibrate mutants test-kills
 
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
 # of the commands takes longest and is first. Lint has vetted all with this tag.
