@@ -129,10 +129,7 @@ lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	bin/staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
 	cd tools && ../bin/staticcheck -checks inherit,ST1000 -tags long ./...
 
-bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
-	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \
-		{ apt-get update && apt-get install -y gcc libc6-dev python3-numpy python3-numba; } || \
-		echo "peers whose tools are missing are skipped"
+bench: ## time a step at other group sizes, numbers of arms and of workers; into docs/performance.md
 	$(TOOL) ./bench && bin/bench -o docs/performance.md
 
 TINY_GRPO ?=
