@@ -60,18 +60,9 @@ func (m *model) covariance() *mat.SymDense {
 	projectMatrix(cross, m.now.probs, at)
 	projectMatrix(penalty, at, at)
 	beta, factor := m.KL.Coefficient, m.Factors.Noise/float64(m.GroupsPerStep)
-	share := m.drawnShare()
-	var force []float64 // of a group of a prompt that is drawn at random
-	if share < 1 {
-		force = make([]float64, arms)
-		m.ownForce(force)
-	}
 	for a := range arms {
 		for b := a; b < arms; b++ {
 			v := reward[a][b] - beta*(cross[a][b]+cross[b][a]) + beta*beta*penalty[a][b]
-			if share < 1 {
-				v = share * (v + (1-share)*force[a]*force[b])
-			}
 			total.SetSym(a, b, factor*v)
 		}
 	}

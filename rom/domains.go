@@ -39,7 +39,6 @@ const (
 	lawOfArrived                     // the share of runs at rest on the other side
 	flipsOfReuse                     // whether reused samples with ratios carry runs over
 	blockRecurrence                  // see Refreshed
-	pathsOfPrompts                   // see followDrawn
 	visitsOfPrompts                  // see Params.visits
 )
 
@@ -84,22 +83,19 @@ var domains = []struct {
 }{
 	{rewardsInDigits, anyLag, roundedRewards, scope.RoundedRewards},
 
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, scope.MovingReference},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Filter != option.KeepAll }, scope.RewardKLFiltered},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.Outside() && p.Advantage.BinaryOnly() }, scope.OutsideKLBinary},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
-		return prompts(p, 0) && (p.KL.Outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0)
+		return prompts(p, 0) && (p.KL.Outside() || p.Entropy > 0)
 	}, scope.PromptsOutside},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) && p.Filter == option.Drop }, scope.PromptsDropped},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
-		return prompts(p, 0) && !p.tabular() && p.Filter == option.Redraw && p.KL.Coefficient > 0 && p.KL.Gradient != option.ExactKL
-	}, scope.PromptsRedrawnSampled},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) && p.Filter != option.KeepAll }, scope.PromptsFiltered},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && !p.Importance.Linear() }, scope.RewardKLWeights},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.RewardKLEntropy},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
 		return p.KL.OfReward() && p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed()
 	}, scope.RewardKLStd},
 
-	{fixedPointKnown, anyLag, movingReference, scope.MovingReference},
 	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
 		return p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
 	}, scope.K1Redrawn},
@@ -134,7 +130,6 @@ var domains = []struct {
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.keepsGroups() && (adam(p, 0) || prompts(p, 0)) }, scope.ReusedPath},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return flips(p) }, scope.ReusedFlips},
-	{spreadOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
@@ -157,12 +152,10 @@ var domains = []struct {
 
 	{localDynamics, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoSingleDynamics},
 	{localDynamics, anyLag, adam, scope.AdamNoModel},
-	{localDynamics, anyLag, movingReference, scope.MovingReference},
 	{localDynamics, anyLag, clips, scope.NormClips},
 	{localDynamics, notLastBlock, reused, scope.ReusedOlder},
 
 	{arrivalOfRuns, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) }, scope.ArrivalOfPrompts},
-	{arrivalOfRuns, anyLag, movingReference, scope.MovingReferencePath},
 	{kicksOfK3, anyLag, adam, scope.KicksOfAdam},
 	{kicksOfK3, anyLag, func(p *Params, _ int) bool {
 		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
@@ -187,8 +180,6 @@ var domains = []struct {
 	}, scope.RecurrenceWeights},
 	{blockRecurrence, anyLag, noPenalty, scope.RecurrenceNoPenalty},
 
-	{pathsOfPrompts, notLastBlock, nil, scope.PromptsLastRefresh},
-	{pathsOfPrompts, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && p.GroupSize != option.Infinite }, scope.AdamPrompts},
 	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Kind != option.HeavyBall || rateVaries(p, 0) }, scope.CoastingOptimizer},
 	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool {
 		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep && p.Prompts.Order == option.Shuffled
@@ -197,13 +188,12 @@ var domains = []struct {
 	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.PromptSnapshot},
 }
 
-func reused(p *Params, _ int) bool          { return p.Samples == option.Reused }
-func keepsGroups(p *Params, _ int) bool     { return p.keepsGroups() }
-func adam(p *Params, _ int) bool            { return p.Optimizer.Kind == option.Adam }
-func prompts(p *Params, _ int) bool         { return len(p.Prompts.First) > 0 }
-func noPenalty(p *Params, _ int) bool       { return p.pull() == 0 }
-func movingReference(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }
-func clips(p *Params, _ int) bool           { return !p.neverClipped(0) }
+func reused(p *Params, _ int) bool      { return p.Samples == option.Reused }
+func keepsGroups(p *Params, _ int) bool { return p.keepsGroups() }
+func adam(p *Params, _ int) bool        { return p.Optimizer.Kind == option.Adam }
+func prompts(p *Params, _ int) bool     { return len(p.Prompts.First) > 0 }
+func noPenalty(p *Params, _ int) bool   { return p.pull() == 0 }
+func clips(p *Params, _ int) bool       { return !p.neverClipped(0) }
 
 // notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no meaning.
 func notTwoArms(p *Params, _ int) bool { return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean }

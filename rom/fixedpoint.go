@@ -16,33 +16,6 @@ import (
 	"grposim/rom/scope"
 )
 
-// FixedPoints returns all fixed points found, by increasing expected reward
-// (docs/theory.md §3). Without a penalty (β = 0) there is none.
-//
-// Where the mean force is u φ (rewards of two values, G = ∞, no scale), E[g] = 0 means
-// that φ m_a − βℓ_a is the same for all arms or, with k3, that
-// π_ref,a = π_a(C − tm_a), t = φ/β. For any number of arms, all fixed points
-// therefore lie on the curve π(t) ∝ π_ref e^{tm} (k3: π_ref/(C − tm)), at the
-// zeros of βt − φ(π(t)), which a scan finds. The same holds for any force of two arms,
-// whose policies all lie on the curve. Other forces of more arms have those fixed
-// points that Newton's method and the on-policy mean field find from the zeros of the
-// leading term and from the reference.
-//
-// At finite G and β > 0 there always is one, because the mean advantages R_a of the
-// arms are continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β))
-// maps the simplex into itself (Brouwer). Where groups are redrawn under a sampled KL
-// gradient, see redrawnPoints.
-func FixedPoints(p Params) []FixedPoint {
-	f := fold(p.checked())
-	all := f.fixedPoints()
-	if len(all) == 0 {
-		if logits := f.reached(); logits != nil {
-			all = append(all, logits)
-		}
-	}
-	return f.points(all)
-}
-
 // Reached returns the fixed point that the on-policy mean field
 // dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
 // whose stiffness is finite; false too for prompts with a policy each, see
@@ -213,8 +186,24 @@ func (f *folded) criticalPenalty() float64 {
 	})
 }
 
-// fixedPoints returns the merged logits of all fixed points, by increasing
-// expected reward.
+// fixedPoints returns the merged logits of all fixed points.
+//
+// They are by increasing expected reward
+// (docs/theory.md §3). Without a penalty (β = 0) there is none.
+//
+// Where the mean force is u φ (rewards of two values, G = ∞, no scale), E[g] = 0 means
+// that φ m_a − βℓ_a is the same for all arms or, with k3, that
+// π_ref,a = π_a(C − tm_a), t = φ/β. For any number of arms, all fixed points
+// therefore lie on the curve π(t) ∝ π_ref e^{tm} (k3: π_ref/(C − tm)), at the
+// zeros of βt − φ(π(t)), which a scan finds. The same holds for any force of two arms,
+// whose policies all lie on the curve. Other forces of more arms have those fixed
+// points that Newton's method and the on-policy mean field find from the zeros of the
+// leading term and from the reference.
+//
+// At finite G and β > 0 there always is one, because the mean advantages R_a of the
+// arms are continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β))
+// maps the simplex into itself (Brouwer). Where groups are redrawn under a sampled KL
+// gradient, see redrawnPoints.
 func (f *folded) fixedPoints() [][]float64 {
 	if f.notDerived(fixedPointKnown, meanForceKnown).Out() {
 		return nil

@@ -35,15 +35,10 @@ func (m *model) meanForce(dst []float64) {
 		dst[1] = -dst[0]
 		return
 	}
-	m.ownForce(dst)
-	floats.Scale(m.Factors.Stiffness*m.drawnShare(), dst)
-}
-
-// ownForce writes the mean force of a group of this bandit, without Factors.Stiffness.
-func (m *model) ownForce(dst []float64) {
 	m.rewardForce(dst)
 	m.subtractPenalty(dst)
 	m.addEntropy(dst)
+	floats.Scale(m.Factors.Stiffness, dst)
 }
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.

@@ -6,6 +6,9 @@ import (
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // maxComparedGroup bounds the compositions of the smaller group with which an expansion
@@ -18,55 +21,33 @@ func comparedSize(p *Params) int {
 	return group.LargestSummed(p.Arms, &p.Estimator, maxComparedGroup)
 }
 
-// expansionNeglect returns what the expansion of the force in 1/G neglects where Var J is
-// variance, under the optimizer and lag of m; zero where the force is exact. Mean force and
-// covariance are exactly known for a smaller group, of G′ samples, for which the
-// compositions can be summed. Fixed point, stiffness and noise of that group are computed
-// with and without the expansion. The error of the mean force decreases as 1/G², that of
-// the covariance, of which the leading term is of order 1/G, relatively as 1/G
-// (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
-// difference in Var J that at G′ times G′/G.
-func (l *linearization) expansionNeglect(m *motion, variance float64) scope.Sizes {
+// expansionNeglect returns what a force expanded in 1/G leaves out where Var J is variance.
+// Twice the change from G to 2G is the term of order 1/G, a share r of the reward's force.
+// The next term of the mean force is about r of that one, that of the covariance up to 4r of the whole.
+func (l *linearization) expansionNeglect(variance float64) scope.Sizes {
 	if _, expanded := l.model.law.(*group.Expanded); !expanded || l.model.factored() {
 		return scope.Sizes{}
 	}
-	unknown := scope.Sizes{RewardMean: math.Inf(1), RewardVariance: math.Inf(1)}
-	smaller := l.folded
-	if smaller.GroupSize = comparedSize(&l.Params); smaller.GroupSize < 2 {
-		return unknown
+	p, force, change := l.Params, make([]float64, len(l.logits)), make([]float64, len(l.logits))
+	l.model.set(l.logits, l.logits)
+	l.model.rewardForce(force)
+	p.GroupSize *= 2
+	twice := newModel(&p)
+	twice.set(l.logits, l.logits)
+	twice.rewardForce(change)
+	floats.Sub(change, force)
+	floats.Scale(2, change)
+	r := max(floats.Norm(change, 2)/floats.Norm(force, 2), 1/l.model.size)
+	for c, n := range l.count {
+		change[c] /= math.Sqrt(n)
 	}
-	var means, variances [2]float64 // by the expansion, exactly
-	for i := range means {
-		f := smaller
-		if i == 1 {
-			if f.tables = group.Compositions(f.Arms, &f.Estimator); !f.tables.Summed() {
-				return unknown
-			}
-		}
-		logits, ok := f.newton(newModel(&f.Params), l.logits)
-		if !ok {
-			return unknown
-		}
-		at := newLinearization(f, logits)
-		dynamics := at.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, m.gain)
-		if dynamics == nil {
-			return unknown
-		}
-		dynamics.Whole.Lag = m.Whole.Lag
-		law, ok := dynamics.Whole.Law()
-		if !ok {
-			return unknown
-		}
-		gradient := at.rewardGradient()
-		means[i], variances[i] = at.model.expected(logits), linear.Form(gradient, law.TimeAverage(), gradient)
+	var total mat.Dense
+	total.Add(l.fresh, l.stale)
+	gradient := l.rewardGradient()
+	along := mat.NewVecDense(len(gradient), nil)
+	if along.SolveVec(linear.Within(l.q, &total).T(), mat.NewVecDense(len(gradient), gradient)) != nil {
+		return scope.Unknown
 	}
-	ratio := float64(smaller.GroupSize) / float64(l.GroupSize)
-	neglected := scope.Sizes{
-		RewardMean:     ratio * ratio * math.Abs(means[0]-means[1]),
-		RewardVariance: ratio * math.Abs(variances[0]/variances[1]-1) * variance,
-	}
-	if !linear.IsFinite(neglected.RewardMean, neglected.RewardVariance) {
-		return unknown
-	}
-	return neglected
+	shift := floats.Dot(along.RawVector().Data, reduce(l.q, change))
+	return scope.Sizes{RewardMean: r * math.Abs(shift), RewardVariance: 4 * r * variance}
 }

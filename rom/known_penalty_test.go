@@ -230,53 +230,6 @@ func TestReusedSamples(t *testing.T) {
 	closeTo(t, "Var z with momentum", *got.Exact.StationaryVariance.LogitGap/(sum*got.GradientVariance/3), 1, 1e-9)
 }
 
-// A moving reference leaves no fixed point. At constant pq the mean field drifts by
-// α(1−ρ)d/(1−(1−α)ρ) per N steps, d = c_GΔ/β, ρ = (1−κ)^N.
-func TestMovingReference(t *testing.T) {
-	for _, c := range []struct {
-		interval    int
-		rate, field float64
-	}{{100, 0.6, 0.004881}, {25, 1, 0.004337}, {25, 0.1, 0.003471}} {
-		p := bandit(option.NoScale, 0.5, 16)
-		p.KL.At = option.AtCurrent
-		p.ReferenceUpdate = option.ReferenceUpdate{Interval: c.interval, Rate: c.rate}
-		got := rom.Predict(p)
-		if got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because.String(), "moving reference") {
-			t.Errorf("a fixed point, because %q", got.Exact.Scope.Because)
-		}
-		var z []float64
-		rom.MeanField(p, []float64{0, 0}, 1200, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
-		printed(t, "drift of the mean field, steps 200 to 400", (z[400]-z[200])/200, c.field, 1e-6)
-	}
-	// With pq nearly constant, Δ small: the linear map.
-	p := bandit(option.NoScale, 0.5, option.Infinite)
-	p.Arms[0].Mean, p.Arms[1].Mean, p.KL.At = 0.5+1e-6, 0.5, option.AtCurrent
-	p.ReferenceUpdate = option.ReferenceUpdate{Interval: 25, Rate: 0.6}
-	var z []float64
-	rom.MeanField(p, []float64{0, 0}, 1000, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
-	rho, d := math.Pow(1-0.1*2*0.5*0.25, 25), 1e-6/0.5
-	closeTo(t, "drift", (z[1000]-z[975])/(0.6*(1-rho)*d/(1-0.4*rho)), 1, 1e-6)
-
-	// Quantities of a path are those beside the reference of their step.
-	p.Arms[0].Mean, p.Reference = 0.5, []float64{-1, 1}
-	steps := []int{0, 24, 25, 26, 60, 400}
-	got := rom.Paths(p, []float64{0.3, 0}, steps, rom.KLReference)[0]
-	z = nil
-	rom.MeanField(p, []float64{0.3, 0}, 400, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
-	logistic := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
-	reference, at := -2.0, 0
-	for n, z := range z {
-		if n > 0 && n%25 == 0 {
-			reference += 0.6 * (z - reference)
-		}
-		if n == steps[at] {
-			pi, of := logistic(z), logistic(reference)
-			closeTo(t, "KL to a moving reference", got.Field[at], pi*math.Log(pi/of)+(1-pi)*math.Log((1-pi)/(1-of)), 1e-12)
-			at = min(at+1, len(steps)-1)
-		}
-	}
-}
-
 // The largest norm 1 of trainers clips no force of a tabular bandit: with weights of 1 the reward's
 // part is at most 1/√2 with the std scale and √2/4 without, over all groups. With ratios, n = 1/√2
 // exp(3√2·0.1 n) + 0.1961 has the solution 1.576.

@@ -52,7 +52,7 @@ func fourPrompts(order option.PromptOrder, momentum float64) Params {
 
 // The mean of J over all prompts is the mean of the strata, each weighted by its number of prompts; what that mean leaves out is at most what the strata leave out.
 func TestStrataMakeTheWhole(t *testing.T) {
-	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled, option.Independent} {
+	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled} {
 		p, at := fourPrompts(order, 0), []int{0, 1, 7, 40, 120}
 		path := MeanReward(p, nil, at)
 		if len(path.Strata) != 4 {
@@ -191,7 +191,7 @@ func TestQuantitiesOfSharedPrompts(t *testing.T) {
 
 // Of 0/1 arms pass@2 is J + (1 − Σπ²)/2, a sum of two other quantities, at each prompt and so in the mean over prompts and runs; pass@1 is J.
 func TestPassOfPrompts(t *testing.T) {
-	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled, option.Independent} {
+	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled} {
 		p, at := fourPrompts(order, 0), []int{0, 1, 7, 40, 120}
 		p.Prompts.First, p.Prompts.Second = []float64{1, 1, 1, 0}, []float64{0, 0, 0, 1}
 		paths := Paths(p, nil, at, Reward, Collision, PassAt(1), PassAt(2))

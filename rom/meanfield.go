@@ -41,12 +41,15 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	arms := len(p.Arms)
 	checkLogits("init", init, arms)
 	want(steps >= 0, "steps", steps, "at least 0")
+	if p.ReferenceUpdate.Interval > 0 {
+		return Exact, Scope{Because: scope.MovingReference.Because()}
+	}
 	if m := newModel(&p); steps > m.affordable(maxPathWork) {
 		p.tables = p.tables.WithoutIntegral()
 	}
 	m := newModel(&p)
 	m.startBaseline()
-	theta, moveReference := slices.Clone(init), moveReferenceOf(m)
+	theta := slices.Clone(init)
 	force, part := make([]float64, arms), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
@@ -116,23 +119,8 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 				}
 			}
 		}
-		moveReference(t+1, theta)
 	}
 	return kind, Scope{In: true}
-}
-
-// moveReferenceOf returns what moves the reference of a model to that of step t ≥ 1, with the logits of that step.
-func moveReferenceOf(m *model) (move func(t int, theta []float64)) {
-	u, reference := m.ReferenceUpdate, slices.Clone(m.Reference)
-	return func(t int, theta []float64) {
-		if u.Interval == 0 || t%u.Interval != 0 {
-			return
-		}
-		for a, x := range theta {
-			reference[a] += u.Rate * (x - reference[a])
-		}
-		logSoftmax(m.reference, reference)
-	}
 }
 
 // overflow is the scope of a mean field that leaves the range of floating point at step t.

@@ -351,12 +351,8 @@ func followOn(p Params, init []float64, at []int, last int, displaced float64, o
 		f.field, f.noisy = append(f.field, field), append(f.noisy, noisy)
 	}
 	m, past := newModel(&p), newSnapshots(&p.Lag, init, steps)
-	moveReference := moveReferenceOf(m)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		old := past.at(t, theta)
-		if t > 0 {
-			moveReference(t, theta)
-		}
 		if n := f.visited; at[n] == t {
 			f.logits[n], f.drawing[n] = slices.Clone(theta), slices.Clone(old)
 			for i := range of {

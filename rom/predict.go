@@ -754,7 +754,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	rounded := l.rounding() + reward*roundedTerm/perStep // the series of the law has 1/rate terms
 	neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: rounded})
 	neglected.Add(scope.Kinks, l.kinkNeglect(m, &law, gap))
-	neglected.Add(scope.NextInSize, l.expansionNeglect(m, reward))
+	neglected.Add(scope.NextInSize, l.expansionNeglect(reward))
 	neglected.Add(scope.FarStates, l.far(sigma, perStep))
 }
 

@@ -98,11 +98,7 @@ func tabularPaths(p Params, init []float64, at []int, neglected bool, of ...obse
 	if len(all) == 0 {
 		return all // no quantity is derived
 	}
-	follow := followEpochs
-	if p.Prompts.Order == option.Independent {
-		follow = followDrawn
-	}
-	if because := follow(of, p, init, at, parts); because.Out() {
+	if because := followEpochs(of, p, init, at, parts); because.Out() {
 		for i := range all {
 			all[i].Scope, all[i].Strata = Scope{Because: because}, nil
 		}

@@ -346,13 +346,9 @@ func unlimited(p Params, init []float64, steps int) Params {
 	}
 	free := withoutNorm(p)
 	m, past := newModel(&free), newSnapshots(&p.Lag, init, steps)
-	moveReference := moveReferenceOf(m)
 	before, most := []float64(nil), 0.0
 	_, within := meanField(free, init, steps, func(t int, theta []float64) (more bool) {
 		old := past.at(t, theta)
-		if t > 0 {
-			moveReference(t, theta)
-		}
 		here := append(append([]float64{}, theta...), old...)
 		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
 			before, most = here, max(most, reach{m}.at(theta, old))

@@ -82,7 +82,6 @@ type Params struct {
 
 	met float64 // norm that the gradients of the runs in question do not exceed, see unlimited; 0: not known
 
-	among *amongPrompts // of a prompt with a policy of its own that is drawn at random; nil: all groups are of this bandit
 }
 
 // Kind is the origin of a prediction.

@@ -42,7 +42,6 @@ var examples = []example{
 	{scope.OtherAttractor, askPredict, surely + "grpo.advantage.scale=std; grpo.advantage.epsilon=0.26; grpo.group_size=3; grpo.kl.coefficient=1.6; grpo.kl.at=current; lag.interval=9; optimizer.kind=nesterov; optimizer.learning_rate=0.03; optimizer.momentum=0.9985", "optimizer.momentum=0.9"},
 	{scope.KickedAcross, askPredict, "bandit.arms=[{reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 1}]; grpo.group_size=100; grpo.advantage.scale=std; grpo.kl.gradient=k3; grpo.kl.coefficient=0.1; optimizer.momentum=0.9; optimizer.learning_rate=0.7; lag.interval=1", "grpo.kl.gradient=exact"},
 	{scope.AdamEscapes, askPredict, "grpo.group_size=64; grpo.groups_per_step=8; grpo.advantage.scale=std; grpo.kl.at=snapshot; grpo.kl.coefficient=0.5; lag.interval=16; optimizer.kind=adam; optimizer.learning_rate=0.1", "optimizer.learning_rate=0.03"},
-	{scope.PromptsRedrawnSampled, askPredict, prompts + "bandit.prompts.parameters=shared; bandit.prompts.order=independent; grpo.filter=redraw; grpo.kl.gradient=k2", "grpo.kl.gradient=exact"},
 	{scope.RewardKLWeights, askPredict, "first: grpo.kl.in=reward; grpo.importance.mode=clip", "grpo.importance.mode=ratio"},
 	{scope.RewardKLEntropy, askPredict, "first: grpo.kl.in=reward; grpo.entropy.coefficient=0.1", "grpo.entropy.coefficient=0"},
 	{scope.RewardKLStd, askPredict, "first: grpo.kl.in=reward; grpo.group_size=64", "grpo.advantage.scale=none"},
@@ -74,7 +73,6 @@ var examples = []example{
 	{scope.ReusedPath, askPath, "policy.init=[0, 0]; optimizer.kind=adam; lag.samples=reused", "lag.samples=fresh"},
 	{scope.ReusedFlips, askPath, "policy.init=[0, 0]; lag.samples=reused; grpo.importance.mode=ratio; optimizer.learning_rate=10; lag.interval=8", "grpo.importance.mode=clip"},
 	{scope.ReusedStep, askPath, "policy.init=[0, 0]; run.steps=400; lag.samples=reused", "lag.samples=fresh"},
-	{scope.MovingReferencePath, askPath, "policy.init=[0, 0]; policy.reference_update.interval=10", "grpo.group_size=inf"},
 	{scope.OldPoliciesPath, askPath, "policy.init=[0, 0]; lag.behind=1", "grpo.group_size=inf"},
 	{scope.ManyArmsPath, askPath, "bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 70}]", "grpo.group_size=inf"},
 	{scope.ManyCoordinates, askPath, "policy.init=[0, 0]; lag.kind=delay; lag.interval=6000; run.steps=8000", "grpo.group_size=inf"},
@@ -91,9 +89,7 @@ var examples = []example{
 	{scope.NoGroups, "{claim: degenerate-groups, absolute_margin: 0.1}", short + "policy.init=[0, 0]; grpo.kl.coefficient=0; grpo.group_size=inf", "grpo.group_size=16"},
 	{scope.ShareOfRewardKL, "{claim: degenerate-groups, absolute_margin: 0.1}", "first: run.steps=600; run.replicas=2; sweep=[]; grpo.group_size=64; policy.init=[0, 0, 0]; grpo.kl.in=reward", "grpo.kl.in=loss"},
 	{scope.ShareTooLong, "{claim: degenerate-groups, absolute_margin: 0.1}", short + "policy.init=[0, 0]; grpo.kl.coefficient=0; run.steps=101000", "run.steps=1000"},
-	{scope.DrawnTooLong, askPath, prompts + "bandit.prompts.order=independent; run.steps=10000000", "run.steps=1000"},
 	{scope.PathOverflows, askPath, "policy.init=[0, 0]; optimizer.learning_rate=1e300", "optimizer.learning_rate=0.1"},
-	{scope.PromptOverflows, askPath, prompts + "bandit.prompts.order=independent; optimizer.learning_rate=1e300; run.steps=1000", "optimizer.learning_rate=0.1"},
 	{scope.SharedEpochs, askPredict, prompts + "bandit.prompts.parameters=shared", "bandit.prompts.order=independent"},
 	{scope.PromptsWithReplacement, askPredict, prompts + "bandit.prompts.order=independent", "bandit.prompts.order=in-order; optimizer.momentum=0; lag.interval=1"},
 	{scope.PromptsNoMultiple, askPredict, prompts + "grpo.groups_per_step=3", "grpo.groups_per_step=2"},
@@ -145,7 +141,6 @@ var examples = []example{
 	{scope.LoneSample, askArrival, noisy + "policy.init=[0, 0]; lag.samples=reused; grpo.importance.mode=ratio", "grpo.importance.mode=none"},
 	{scope.ShareOfTwoArms, askArrival, three + "policy.init=[0, 0, 0]", two + "policy.init=[0, 0]"},
 	{scope.ShareOfLost, askArrival, "policy.init=[0, 0]; lag.samples=reused; grpo.importance.mode=ratio; optimizer.learning_rate=10", "optimizer.learning_rate=0.1"},
-	{scope.AdamPrompts, askPath, prompts + "optimizer.kind=adam; bandit.prompts.order=independent", "optimizer.kind=heavy-ball"},
 }
 
 // unreachable says why no configuration brings a reason about.
@@ -153,8 +148,7 @@ var unreachable = map[scope.Row]string{
 	scope.RewardKLFiltered:   ofLibrary,
 	scope.OutsideKLBinary:    ofLibrary,
 	scope.PromptsOutside:     ofLibrary,
-	scope.PromptsDropped:     ofLibrary,
-	scope.PromptsLastRefresh: ofLibrary,
+	scope.PromptsFiltered:    ofLibrary,
 	scope.RecurrenceWeights:  ofLibrary,
 	scope.RoundedStiffness:   "the pull and the force of the rewards would have to cancel to a millionth, as within 1e-12 of the coefficient at which a fixed point appears",
 	scope.NearThreshold:      "the learning rate would have to lie within rounding of a threshold",

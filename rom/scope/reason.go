@@ -47,7 +47,7 @@ func (r Reason) Is(rows ...Row) bool { return slices.Contains(rows, r.row) }
 func (r Reason) Restless() bool {
 	return r.Is(NoPenalty, K1NoPenalty, K1Redrawn, MovingReference, BelowCriticalPenalty, BelowCriticalRedrawn,
 		NotReached, NoStart, PromptWithoutPoint, Locked, LockedReference, Unstable, Neutral, SlowMode, RateVaries,
-		WarmingUp, NotArrived, BaselineRemembers, PathOverflows, PromptOverflows)
+		WarmingUp, NotArrived, BaselineRemembers, PathOverflows)
 }
 
 // String returns the reason in words, "" where there is an answer.

@@ -41,8 +41,7 @@ const (
 	RewardKLFiltered
 	OutsideKLBinary
 	PromptsOutside
-	PromptsDropped
-	PromptsRedrawnSampled
+	PromptsFiltered
 	RewardKLWeights
 	RewardKLEntropy
 	RewardKLStd
@@ -78,12 +77,10 @@ const (
 	// The path of runs is not derived.
 	AdamRewards
 	AdamGroups
-	AdamPrompts
 	RunningMeanPath
 	ReusedPath
 	ReusedFlips
 	ReusedStep
-	MovingReferencePath
 	OldPoliciesPath
 	ManyArmsPath
 	ManyCoordinates
@@ -100,9 +97,7 @@ const (
 	QuantityOfPrompts
 	ShareOfRewardKL
 	ShareTooLong
-	DrawnTooLong
 	PathOverflows
-	PromptOverflows
 
 	// The arrival of runs is not derived.
 	PathNotThere
@@ -123,7 +118,6 @@ const (
 	CoastingShuffled
 	CoastingNoise
 	PromptSnapshot
-	PromptsLastRefresh
 	NoOscillator
 	NoSingleDynamics
 	OfPrompt
@@ -178,7 +172,7 @@ var rows = [...]struct{ name, says, try string }{
 	NoPenalty:            {"no-penalty", "no fixed point exists without a KL penalty", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0; without one read the way: `predict --path`, `advise`"},
 	K1NoPenalty:          {"k1-no-penalty", "no fixed point exists: k1 in the loss is no penalty in the mean", "use `grpo.kl.gradient` exact, k2 or k3, or put k1 into the reward"},
 	K1Redrawn:            {"k1-redrawn", "no stable fixed point exists: k1 in the loss of redrawn groups pushes away from J = ½", "use `grpo.kl.gradient` exact, k2 or k3"},
-	MovingReference:      {"moving-reference", "a moving reference leaves no fixed point", "set `policy.reference_update.interval` 0, or read the way: `predict --path`"},
+	MovingReference:      {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or simulate"},
 	K3Entropy:            {"k3-entropy", "the fixed point of k3 with an entropy bonus is not derived", "set `grpo.kl.gradient` exact, or `grpo.entropy.coefficient` 0"},
 	BelowCriticalPenalty: {"below-critical-penalty", "no fixed point exists at G = ∞ below the critical KL coefficient, %.2g", "raise `grpo.kl.coefficient` to the one named, or take a finite `grpo.group_size`, which always has one"},
 	BelowCriticalRedrawn: {"below-critical-redrawn", "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient, %.2g", "raise `grpo.kl.coefficient` to the one named, or set `grpo.filter` none, which keeps groups of equal rewards"},
@@ -206,18 +200,17 @@ var rows = [...]struct{ name, says, try string }{
 	KickedAcross:        {"kicked-across", "a single sample of an arm at log odds of %.2g against it, %d standard deviations of the noise from %s, has a k3 gradient that throws the policy farther to the other side, where no sample may bring it back", "use `grpo.kl.gradient` exact or k2, lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`"},
 	AdamEscapes:         {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
 
-	RewardKLFiltered:      {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "set `grpo.kl.in` loss, or `grpo.filter` none"},
-	OutsideKLBinary:       {"outside-kl-binary", "a KL penalty outside the loss is derived for the scales none and std of a group only", "use `grpo.advantage.scale` none or std, or set `grpo.kl.in` loss"},
-	PromptsOutside:        {"prompts-outside", "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived", "set `grpo.kl.in` loss, without entropy bonus and with a fixed reference"},
-	PromptsDropped:        {"prompts-dropped", "many prompts whose groups of equal rewards are dropped are not derived", "set `grpo.filter` none or redraw"},
-	PromptsRedrawnSampled: {"prompts-redrawn-sampled", "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived", "use `grpo.kl.gradient` exact"},
-	RewardKLWeights:       {"reward-kl-weights", "the force of a KL penalty in the reward is derived without importance weights or with ratios only", "use `grpo.importance.mode` none or ratio, or set `grpo.kl.in` loss"},
-	RewardKLEntropy:       {"reward-kl-entropy", "a KL penalty in the reward beside an entropy bonus is not derived", "leave one of the two out"},
-	RewardKLStd:           {"reward-kl-std", "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only", "use `grpo.advantage.scale` none, or set `grpo.kl.in` loss"},
-	WeightKink:            {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio: `grpo.importance.cap` above 1, `grpo.importance.floor` below 1"},
-	SignedWeights:         {"signed-weights", "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
-	NormClips:             {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
-	RoundedRewards:        {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
+	RewardKLFiltered: {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "set `grpo.kl.in` loss, or `grpo.filter` none"},
+	OutsideKLBinary:  {"outside-kl-binary", "a KL penalty outside the loss is derived for the scales none and std of a group only", "use `grpo.advantage.scale` none or std, or set `grpo.kl.in` loss"},
+	PromptsOutside:   {"prompts-outside", "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived", "set `grpo.kl.in` loss, without entropy bonus and with a fixed reference"},
+	PromptsFiltered:  {"prompts-filtered", "simulated, not predicted: dynamic sampling among many prompts", "set `grpo.filter` none, or simulate"},
+	RewardKLWeights:  {"reward-kl-weights", "the force of a KL penalty in the reward is derived without importance weights or with ratios only", "use `grpo.importance.mode` none or ratio, or set `grpo.kl.in` loss"},
+	RewardKLEntropy:  {"reward-kl-entropy", "a KL penalty in the reward beside an entropy bonus is not derived", "leave one of the two out"},
+	RewardKLStd:      {"reward-kl-std", "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only", "use `grpo.advantage.scale` none, or set `grpo.kl.in` loss"},
+	WeightKink:       {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio: `grpo.importance.cap` above 1, `grpo.importance.floor` below 1"},
+	SignedWeights:    {"signed-weights", "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
+	NormClips:        {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
+	RoundedRewards:   {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
 
 	ReusedOlder:        {"reused-older", "the dynamics of reused samples are derived for blocks whose snapshot is the last one", "use `lag.kind` block with `lag.behind` 0"},
 	AgesOutsideKL:      {"ages-outside-kl", "random ages with a KL penalty outside the loss are not derived", "set `grpo.kl.in` loss"},
@@ -242,33 +235,29 @@ var rows = [...]struct{ name, says, try string }{
 	PartAlone:          {"part-alone", "a part without the noise was predicted", "ask for the whole prediction"},
 	RulesAlone:         {"rules-alone", "the rules alone were predicted", "ask for the whole prediction"},
 
-	AdamRewards:         {"adam-rewards", "the spread of runs under Adam needs the fourth moments of the force, known for rewards of two values without a KL penalty in them", "use 0/1 rewards and `grpo.kl.in` loss, or take G = ∞"},
-	AdamGroups:          {"adam-groups", "the spread of runs under Adam needs the fourth moments of the force, known where a step averages independent groups of one prompt", "use a scale and a baseline of the group, without dropped groups, or take G = ∞"},
-	AdamPrompts:         {"adam-prompts", "the mean paths of prompts with a policy each are not derived under Adam", "use heavy-ball or one prompt, or take G = ∞"},
-	RunningMeanPath:     {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
-	ReusedPath:          {"reused-path", "the spread of runs with reused samples is followed under heavy-ball and nesterov with one prompt: Adam's second moment would need the squares of the samples' sums", "set `lag.samples` fresh, or `optimizer.kind` heavy-ball"},
-	ReusedFlips:         {"reused-flips", "one sample of a rare arm can carry the policy more than twice as far in a block as K times its first use, because its weight π/π_old grows with every use: x = 2ηKA/(N(1−μ)) is too large, A the largest advantage", "set `grpo.importance.mode` clip or `lag.samples` fresh, or take a smaller `lag.interval` or `optimizer.learning_rate`"},
-	ReusedStep:          {"reused-step", "the norm of the gradient and the share of clipped samples are those of the groups that have moved the policy, if samples are reused, and not derived", "set `lag.samples` fresh, or ask for another quantity"},
-	MovingReferencePath: {"moving-reference-path", "the spread of runs with a moving reference is not followed", "set `policy.reference_update.interval` 0, or set `grpo.group_size` inf"},
-	OldPoliciesPath:     {"old-policies-path", "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one", "use one of these, or `grpo.group_size` inf"},
-	ManyArmsPath:        {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
-	ManyCoordinates:     {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
-	NoRise:              {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
-	NoMotion:            {"no-motion", "the predicted mean of %s does not move: there is no range to compare with", "judge another quantity"},
-	NoStratum:           {"no-stratum", "the prompts are in %d strata by the reward with which they start, of which none is %s", "give prompts different starts, `bandit.prompts.start.alpha` and `bandit.prompts.start.beta`, or judge another quantity"},
-	WideEnd:             {"wide-end", "at the end of the path runs are predicted to differ by %.2g, so that four times that reach over more than a quarter of the range of rewards, and those that arrived are not told from others", "lower `optimizer.learning_rate`, raise `grpo.group_size`, or run longer"},
-	FewForces:           {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
-	NoGroups:            {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
-	LargestRatio:        {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},
-	TrueMeans:           {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
-	ClipOfRewards:       {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
-	NormOnTheWay:        {"norm-on-the-way", "the norm of sampled gradients is simulated, not predicted", "set `grpo.group_size` inf, with one prompt and no `optimizer.max_norm`"},
-	QuantityOfPrompts:   {"quantity-of-prompts", "of prompts with a policy each that are drawn by epochs the effective share of the samples within a block is not derived along the path", "set `lag.interval` 1, or `bandit.prompts.order` independent"},
-	ShareOfRewardKL:     {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},
-	ShareTooLong:        {"share-too-long", "the share of groups with equal rewards is followed over at most %d steps, here are %d", "take fewer `run.steps` after `run.burn_in`"},
-	DrawnTooLong:        {"drawn-too-long", "the mean paths of prompts drawn with replacement are followed for at most %d different prompts times steps, here are %d", "take fewer steps or fewer different prompts"},
-	PathOverflows:       {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`, or take smaller rewards or logits: the run diverges"},
-	PromptOverflows:     {"prompt-overflows", "the mean field of a prompt leaves the range of floating point", "lower `optimizer.learning_rate`: the run diverges"},
+	AdamRewards:       {"adam-rewards", "the spread of runs under Adam needs the fourth moments of the force, known for rewards of two values without a KL penalty in them", "use 0/1 rewards and `grpo.kl.in` loss, or take G = ∞"},
+	AdamGroups:        {"adam-groups", "the spread of runs under Adam needs the fourth moments of the force, known where a step averages independent groups of one prompt", "use a scale and a baseline of the group, without dropped groups, or take G = ∞"},
+	RunningMeanPath:   {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
+	ReusedPath:        {"reused-path", "the spread of runs with reused samples is followed under heavy-ball and nesterov with one prompt: Adam's second moment would need the squares of the samples' sums", "set `lag.samples` fresh, or `optimizer.kind` heavy-ball"},
+	ReusedFlips:       {"reused-flips", "one sample of a rare arm can carry the policy more than twice as far in a block as K times its first use, because its weight π/π_old grows with every use: x = 2ηKA/(N(1−μ)) is too large, A the largest advantage", "set `grpo.importance.mode` clip or `lag.samples` fresh, or take a smaller `lag.interval` or `optimizer.learning_rate`"},
+	ReusedStep:        {"reused-step", "the norm of the gradient and the share of clipped samples are those of the groups that have moved the policy, if samples are reused, and not derived", "set `lag.samples` fresh, or ask for another quantity"},
+	OldPoliciesPath:   {"old-policies-path", "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one", "use one of these, or `grpo.group_size` inf"},
+	ManyArmsPath:      {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
+	ManyCoordinates:   {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
+	NoRise:            {"no-rise", "the run starts at the reward where it ends: there is no rise to compare", "start elsewhere: `policy.init`"},
+	NoMotion:          {"no-motion", "the predicted mean of %s does not move: there is no range to compare with", "judge another quantity"},
+	NoStratum:         {"no-stratum", "the prompts are in %d strata by the reward with which they start, of which none is %s", "give prompts different starts, `bandit.prompts.start.alpha` and `bandit.prompts.start.beta`, or judge another quantity"},
+	WideEnd:           {"wide-end", "at the end of the path runs are predicted to differ by %.2g, so that four times that reach over more than a quarter of the range of rewards, and those that arrived are not told from others", "lower `optimizer.learning_rate`, raise `grpo.group_size`, or run longer"},
+	FewForces:         {"few-forces", "the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", "run longer or with more replicas, or raise `grpo.group_size` so that more groups have unequal rewards"},
+	NoGroups:          {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
+	LargestRatio:      {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},
+	TrueMeans:         {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
+	ClipOfRewards:     {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
+	NormOnTheWay:      {"norm-on-the-way", "the norm of sampled gradients is simulated, not predicted", "set `grpo.group_size` inf, with one prompt and no `optimizer.max_norm`"},
+	QuantityOfPrompts: {"quantity-of-prompts", "of prompts with a policy each that are drawn by epochs the effective share of the samples within a block is not derived along the path", "set `lag.interval` 1, or `bandit.prompts.order` independent"},
+	ShareOfRewardKL:   {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},
+	ShareTooLong:      {"share-too-long", "the share of groups with equal rewards is followed over at most %d steps, here are %d", "take fewer `run.steps` after `run.burn_in`"},
+	PathOverflows:     {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`, or take smaller rewards or logits: the run diverges"},
 
 	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the arm in front where it should end, which has %.2g there, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
 	ArrivalOfPrompts:  {"arrival-of-prompts", "the share of runs that arrive is not derived for many prompts", "ask for one prompt: a bandit without `bandit.prompts`"},
@@ -287,7 +276,6 @@ var rows = [...]struct{ name, says, try string }{
 	CoastingShuffled:       {"coasting-shuffled", "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order", "set `optimizer.momentum` 0, or for the path of runs `bandit.prompts.order` in-order"},
 	CoastingNoise:          {"coasting-noise", "with momentum a prompt coasts between its visits, and the theory has its variance at the visits only", "set `optimizer.momentum` 0"},
 	PromptSnapshot:         {"prompt-snapshot", "a snapshot is older than the last visit of its prompt, or the prompt coasts on it", "take a `lag.interval` that divides the epoch, and `optimizer.momentum` 0"},
-	PromptsLastRefresh:     {"prompts-last-refresh", "prompts with a policy each have snapshots of the last refresh only", "use `lag.kind` block with `lag.behind` 0"},
 	NoOscillator:           {"no-oscillator", "each prompt has a policy of its own: there is no single oscillator", "ask for one prompt: a bandit without `bandit.prompts`"},
 	NoSingleDynamics:       {"no-single-dynamics", "each prompt has a policy of its own: the theory has the mean and the variance of their mean reward, and no dynamics of it", "ask for one prompt: a bandit without `bandit.prompts`"},
 	OfPrompt:               {"of-prompt", "of a prompt: %s", "see the reason of that prompt"},

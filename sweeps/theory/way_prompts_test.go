@@ -86,7 +86,7 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 			}
 			words += fmt.Sprintf("; %s %.2g, deviation off by %.2g", q, path.Neglected[len(steps)-1], spread)
 		}
-		t.Logf("%d: %v, %v, %v, %d prompts, B %d, K %d%s", i, s.Prompts.Parameters, s.Estimator.Filter, s.Prompts.Order, s.Prompts.Count, s.Estimator.GroupsPerStep, s.Lag.Interval, words)
+		t.Logf("%d: %v, %v, %d prompts, B %d, K %d%s", i, s.Prompts.Parameters, s.Prompts.Order, s.Prompts.Count, s.Estimator.GroupsPerStep, s.Lag.Interval, words)
 	}
 }
 
@@ -94,7 +94,7 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	groups, period := 1+r.IntN(4), 1+r.IntN(6)
-	count, order, interval, momentum, filter, mode := max(groups*period, 2), pick("in-order", "shuffled", "independent"), 1, 0.0, "none", pick("none", "ratio")
+	count, order, interval, momentum, mode := max(groups*period, 2), pick("in-order", "shuffled"), 1, 0.0, pick("none", "ratio")
 	record := "pass@4, effective-sample-size, strata"
 	parameters := fmt.Sprintf("tabular, start: {alpha: %.1f, beta: %.1f}", 0.5+2*r.Float64(), 0.5+4*r.Float64())
 	rate := 0.05 * float64(count) // of a policy that is visited once in count/groups steps
@@ -104,7 +104,7 @@ func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 	}
 	switch {
 	case order == "independent":
-		interval, momentum, filter = 1+3*r.IntN(2), 0.5*float64(r.IntN(2)), pick("none", "redraw")
+		interval, momentum = 1+3*r.IntN(2), 0.5*float64(r.IntN(2))
 	case order == "in-order" && r.IntN(2) == 0:
 		momentum = 0.6
 	case count/groups*groups == count:
@@ -120,9 +120,9 @@ bandit:
   arms: [{reward: bernoulli, mean: 0.95}, {reward: bernoulli, mean: 0.4}]
   prompts: {count: %d, order: %s, means: {alpha: 2, beta: 1}, parameters: %s}
 policy: {init: [0, 0]}
-grpo: {group_size: %s, groups_per_step: %d, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g}, filter: %s}
+grpo: {group_size: %s, groups_per_step: %d, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g}}
 lag: {kind: block, interval: %d}
 optimizer: {kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}
 run: {steps: 400, replicas: %d, record: [%s]}
-`, r.Uint32(), count, order, parameters, pick("4", "8", "16"), groups, pick("none", "std"), mode, beta, filter, interval, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
+`, r.Uint32(), count, order, parameters, pick("4", "8", "16"), groups, pick("none", "std"), mode, beta, interval, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
 }
