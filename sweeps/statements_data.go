@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/configs"
 	"grposim/training/equivalence"
@@ -69,33 +73,62 @@ func points(d float64, j equivalence.Judgement) string {
 	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*d, 100*j.Lo, 100*j.Hi)
 }
 
-// invariance judges the equality of scores with G = 16 and G = 4: of every benchmark and
-// model, and of their mean.
+// effects returns the differences B − A of every benchmark and model, means over its metrics,
+// in the order of the table. Metrics of the same answers are no independent facts.
+func effects(scores []equivalence.Score) (all []float64) {
+	at, metrics := make(map[[2]string]int), []float64{}
+	for _, s := range scores {
+		name := [2]string{s.Benchmark, s.Model}
+		i, seen := at[name]
+		if !seen {
+			i, at[name] = len(all), len(all)
+			all, metrics = append(all, 0), append(metrics, 0)
+		}
+		all[i], metrics[i] = all[i]+s.B-s.A, metrics[i]+1
+	}
+	floats.Div(all, metrics)
+	return all
+}
+
+// signs counts the differences that fall and rise, and returns the probability of so uneven a
+// split or a more uneven one, if both are equally likely (two-sided sign test).
+func signs(differences []float64) (fall, rise int, p float64) {
+	for _, d := range differences {
+		if d < 0 {
+			fall++
+		} else if d > 0 {
+			rise++
+		}
+	}
+	if fall+rise == 0 {
+		return 0, 0, 1
+	}
+	law := distuv.Binomial{N: float64(fall + rise), P: 0.5}
+	return fall, rise, min(1, 2*law.CDF(float64(min(fall, rise))))
+}
+
+// AverageEffect is the mean of effects, with its judgement by Student's interval of their
+// scatter.
+func AverageEffect(scores []equivalence.Score) (float64, equivalence.Judgement) {
+	all := effects(scores)
+	mean, deviation := stat.MeanStdDev(all, nil)
+	n := float64(len(all))
+	interval := equivalence.Student(mean, deviation/math.Sqrt(n), n-1)
+	return mean, equivalence.Judge([]equivalence.Row{{Interval: interval, Margin: TableMargin}}, TableConfidence)[0]
+}
+
+// invariance judges the equality of scores with G = 16 and G = 4: of every score, and of the
+// mean over benchmarks and models.
 func invariance(scores []equivalence.Score) []JudgedReading {
-	joint := equivalence.JudgeJointly(scores, TableMargin, TableConfidence)
-	var each []equivalence.Judgement
-	var different []string
-	for _, e := range joint.Effects {
-		each = append(each, e.Judgement)
-		if e.Verdict == equivalence.Different {
-			different = append(different, fmt.Sprintf("%s of %s by %s points", e.Benchmark, e.Model, points(e.Difference, e.Judgement)))
-		}
-	}
-	counts := equalCounts(each...)
-	found := fmt.Sprintf("of %d effects %d are the same within %g points, %d undecided, %d different", len(each), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)
-	if different != nil {
-		found += ": " + strings.Join(different, ", ")
-	}
-	for _, m := range joint.Models { // at the confidence of all of them together
-		if m.P < (1-TableConfidence)/float64(len(joint.Models)) {
-			found += fmt.Sprintf("; those of %s are not equal (χ² = %.1f of %d)", m.Model, m.Heterogeneity, m.Effects-1)
-		}
-	}
-	mean := joint.All
+	counts := equalCounts(equivalence.Scores(scores, TableMargin, TableConfidence)...)
+	mean, judged := AverageEffect(scores)
+	all := effects(scores)
+	fall, rise, p := signs(all)
 	return []JudgedReading{
-		dataReading("each-benchmark", counts, found),
-		dataReading("on-average", equalCounts(mean.Judgement), fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
-			mean.Effects, points(mean.Mean, mean.Judgement), mean.Verdict, 100*TableMargin, mean.Signs.A, mean.Signs.B, mean.Signs.P)),
+		dataReading("each-benchmark", counts, fmt.Sprintf("of %d scores %d are the same within %g points, %d undecided, %d different: two runs a side have 2 degrees of freedom",
+			len(scores), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)),
+		dataReading("on-average", equalCounts(judged), fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
+			len(all), points(mean, judged), judged.Verdict, 100*TableMargin, fall, rise, p)),
 	}
 }
 
@@ -111,19 +144,19 @@ func gains(scores []equivalence.Score) []JudgedReading {
 			}
 		}
 	}
-	cells := equivalence.NewSigns(all)
-	effects := equivalence.JudgeJointly(scores, TableMargin, TableConfidence).All.Signs
+	fallen, risen, _ := signs(all)
+	fall, rise, p := signs(effects(scores))
 	var counts VerdictCounts
-	switch most := 2*cells.B > len(all); {
-	case effects.P > 1-TableConfidence:
+	switch {
+	case p > 1-TableConfidence:
 		counts.Inconclusive++
-	case most && effects.B > effects.A:
+	case 2*risen > len(all) && rise > fall:
 		counts.Support++
 	default:
 		counts.Contradict++
 	}
 	return []JudgedReading{dataReading("", counts, fmt.Sprintf("%d of %d cells rise, %d fall (%d of them on %s), %d are equal; of effects %d rise and %d fall, sign test P = %.2g",
-		cells.B, len(all), cells.A, falls[onOne], onOne, cells.None, effects.B, effects.A, effects.P))}
+		risen, len(all), fallen, falls[onOne], onOne, len(all)-risen-fallen, rise, fall, p))}
 }
 
 // PublicFit is a fit of the paper's three-phase law to a log of a GRPO run.

@@ -19,10 +19,11 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	if err != nil {
 		return err
 	}
-	curve, of, err := lawCurve(log, "")
+	steps, err := rewardCurve(log)
 	if err != nil {
 		return err
 	}
+	curve, of := lawCurve(log, steps)
 	time := of.name
 	if !of.intrinsic {
 		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
@@ -32,7 +33,7 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	add := func(asked string, value float64, kind rom.Kind, assumes, says string, args ...any) {
 		lines = append(lines, advice.Line{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
 	}
-	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, meaning(&r, of))
+	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, meaning(&r))
 	timescale, because := identifiedTimescale(&r)
 	const stable = "refresh intervals that are stable at rest"
 	if because != "" {
@@ -64,9 +65,7 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 	switch r.Regime {
 	case fit.Flat:
 		return t, "no law with growth beats a constant"
-	case fit.NotIdentified:
-		return t, "no law with growth beats a constant, and the level moves"
-	case fit.Underdamped, fit.Oscillating:
+	case fit.Underdamped:
 		return t, "it oscillates, so that its timescale depends on the momentum, which a log does not hold"
 	}
 	m, best := r.Model(fit.Exponential), r.Model(r.Best)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -59,8 +58,6 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
 	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
 	c.Flags().Float64Var(&o.confidence, "confidence", 0.95, "confidence of logs and scores, in (0, 1)")
-	c.Flags().Float64Var(&o.largest, "largest-reward", math.Inf(1), "of logs: the largest `reward` that is possible; no plateau is above it")
-	c.Flags().StringVar(&o.schedule, "schedule", "", "of logs: compare in the intrinsic time of this `KIND:WARMUP:TOTAL`, or logged; two with a comma between")
 	c.Flags().StringArrayVar(&o.runs, "run", nil, "of logs that hold several runs: the `name` of the one to read; twice for A and B")
 	return c
 }
@@ -72,9 +69,7 @@ var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDi
 type equivalenceOptions struct {
 	out                *printer
 	all                bool
-	margin, confidence float64 // a margin of 0 is the default
-	largest            float64 // reward; +Inf: not known
-	schedule           string
+	margin, confidence float64  // a margin of 0 is the default
 	runs               []string // names of runs: none, of A and B, or of each
 }
 
@@ -124,12 +119,10 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 		return false, usageError{errors.New("--margin and --confidence are for training logs and scores; results folders have the confidence of their configurations")}
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
 		return false, usageError{fmt.Errorf("--margin: got %g points, want at most %g: the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)}
-	case !isLogs && slices.ContainsFunc([]string{"schedule", "largest-reward", "run"}, flags.Changed):
-		return false, usageError{errors.New("--schedule, --largest-reward and --run are for training logs")}
+	case !isLogs && flags.Changed("run"):
+		return false, usageError{errors.New("--run is for training logs")}
 	case len(o.runs) > 2:
 		return false, usageError{fmt.Errorf("--run: got %d names, want one, or those of A and of B", len(o.runs))}
-	case math.IsNaN(o.largest):
-		return false, usageError{fmt.Errorf("--largest-reward: got %g, want a number", o.largest)}
 	case flags.Changed("margin") && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
 		return false, usageError{fmt.Errorf("--margin: got %g, want > 0", o.margin)}
 	case !(o.confidence > 0 && o.confidence < 1):

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"grposim/training/equivalence"
@@ -13,10 +12,6 @@ import (
 
 // compareRuns compares the logs of two arguments and prints the comparison.
 func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error {
-	schedules := [2]string{o.schedule, o.schedule}
-	if a, b, two := strings.Cut(o.schedule, ","); two {
-		schedules = [2]string{a, b}
-	}
 	var files [2][]string
 	var curves [2][]fit.Curve
 	for i, arg := range args {
@@ -26,25 +21,20 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 			if err != nil {
 				return err
 			}
-			curve, err := rewardCurve(log, schedules[i])
+			curve, err := rewardCurve(log)
 			if err != nil {
 				return err
-			}
-			for k, y := range curve.Reward {
-				if y > o.largest {
-					return usageError{fmt.Errorf("%s: got the reward %g at %g, want at most --largest-reward %g", file, y, curve.Time[k], o.largest)}
-				}
 			}
 			curves[i] = append(curves[i], curve)
 		}
 	}
-	c, err := equivalence.Runs(curves[0], curves[1], o.margin, o.confidence, o.largest)
+	c, err := equivalence.Runs(curves[0], curves[1], o.margin, o.confidence)
 	if err != nil {
 		return usageError{err}
 	}
-	err = o.out.print(object{"a", files[0], "b", files[1], "verdict", c.Verdict, "noise", c.Noise, "confidence", c.Confidence, "schedule", o.schedule,
+	err = o.out.print(object{"a", files[0], "b", files[1], "verdict", c.Verdict, "noise", c.Noise, "confidence", c.Confidence,
 		"from", c.From, "to", c.To, "range", c.Range, "margin", c.Margin, "same_from", c.SameFrom,
-		"curve", comparedObjects(c.Curve), "law", c.Law, "parameters", comparedObjects(c.Parameters)}.with("notes", c.Notes, len(c.Notes) > 0),
+		"curve", comparedObjects(c.Curve)}.with("notes", c.Notes, len(c.Notes) > 0),
 		func(p *page) { printRuns(p, files, c, o) })
 	if err != nil {
 		return err
@@ -56,8 +46,8 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 func comparedObjects(all []equivalence.Compared) []object {
 	out := []object{}
 	for _, q := range all {
-		out = append(out, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B, "by", q.By, "change", q.Change, "lo", q.Lo, "hi", q.Hi,
-			"margin", q.Margin, "interval_confidence", q.Confidence, "verdict", q.Verdict}.with("reason", q.Reason, q.Reason != ""))
+		out = append(out, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B, "change", q.Change, "lo", q.Lo, "hi", q.Hi,
+			"interval_confidence", q.Confidence, "verdict", q.Verdict}.with("reason", q.Reason, q.Reason != ""))
 	}
 	return out
 }
@@ -67,11 +57,7 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	for i, side := range files {
 		p.printf("%c: %s\n", 'A'+i, strings.Join(side, ", "))
 	}
-	unit := "optimizer steps"
-	if o.schedule != "" {
-		unit = "intrinsic time, in steps at the peak learning rate"
-	}
-	p.printf("times: %.4g to %.4g, which all runs have (%s)\n", c.From, c.To, unit)
+	p.printf("times: %.4g to %.4g, which all runs have (optimizer steps)\n", c.From, c.To)
 	p.printf("margin: %.3g of reward (%s); A's curve ranges over %.3g\n\n", c.Margin,
 		o.marginSource(fmt.Sprintf("the default, %g %% of the range of A's curve: a smaller difference hardly changes the choice of a recipe", 100*equivalence.DefaultMargin)), c.Range)
 	for _, note := range c.Notes {
@@ -80,43 +66,31 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	if len(c.Notes) > 0 {
 		p.printf("\n")
 	}
-	value := func(x float64) string {
-		if math.IsNaN(x) {
-			return "–"
-		}
-		return fmt.Sprintf("%.3g", x)
-	}
 	var reasons []string
 	without := make(map[string][]string) // reason: the quantities
-	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "MARGIN", "VERDICT"}}
-	for _, q := range slices.Concat(c.Curve, c.Parameters) {
-		change, margin := fmt.Sprintf("%+.3g [%+.3g, %+.3g]", q.Change, q.Lo, q.Hi), fmt.Sprintf("±%.3g", q.Margin)
-		if q.By == equivalence.Ratio {
-			change, margin = fmt.Sprintf("B/A %.3g [%.3g, %.3g]", q.Change, q.Lo, q.Hi), fmt.Sprintf("×÷%.3g", q.Margin)
-		}
+	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "VERDICT"}}
+	for _, q := range c.Curve {
+		change := fmt.Sprintf("%+.3g [%+.3g, %+.3g]", q.Change, q.Lo, q.Hi)
 		if q.Reason != "" {
-			if change = "not identified"; !math.IsNaN(q.Change) {
-				change = fmt.Sprintf("%+.3g, error not known", q.Change)
-			}
+			change = fmt.Sprintf("%+.3g, error not known", q.Change)
 			if without[q.Reason] == nil {
 				reasons = append(reasons, q.Reason)
 			}
 			without[q.Reason] = append(without[q.Reason], q.Name)
 		}
-		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To), value(q.A), value(q.B), change, margin, string(q.Verdict)})
+		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To), fmt.Sprintf("%.3g", q.A), fmt.Sprintf("%.3g", q.B), change, string(q.Verdict)})
 	}
 	p.table(rows)
 	p.printf("\n")
 	for _, reason := range reasons {
 		p.printf("not decided: %s: %s\n", strings.Join(without[reason], ", "), reason)
 	}
-	p.printf("start, plateau and half-time average four laws of growth and the constant, weighted for each run by how well they fit (most weight: %s), and their intervals hold what the laws disagree about; the verdict rests on the mean and the segments\n", c.Law)
 	about := "the mean curves of the two recipes: the noise is the scatter between repeated runs, taken to be the same in A and B"
 	if c.Noise == equivalence.WithinRuns {
 		about = "these two runs, not their recipes: with one run on each side the scatter between seeds is not observable, and runs of one recipe can differ by more. Give repeated runs, separated by commas, to compare recipes"
 	}
 	p.printf("this is about %s\n", about)
-	p.printf("%s\n", errorsOf(c.Confidence, "the whole curve, or any other row,"))
+	p.printf("%s\n", errorsOf(c.Confidence, "the whole curve"))
 	same := fmt.Sprintf("they would be the same with a margin above %.3g", c.SameFrom)
 	if math.IsInf(c.SameFrom, 1) {
 		same = "no margin would make them the same: the errors of some segments are not known"

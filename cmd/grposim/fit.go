@@ -16,33 +16,18 @@ import (
 
 // fitOptions are the flags of fit.
 type fitOptions struct {
-	out           *printer
-	schedule      string
-	warmup, total float64
-	origins       []float64
-	siblings      []string
-	figures       string
-	how           logs.Options
+	out     *printer
+	origins []float64
+	figures string
+	how     logs.Options
 }
 
 func newFit(stdout, stderr io.Writer) *cobra.Command {
 	var o fitOptions
 	c := newCommand("fit", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
-		if err := o.check(c.Flags().Changed("warmup") || c.Flags().Changed("total")); err != nil {
-			return usageError{err}
-		}
-		var siblings []fit.Curve
-		for _, file := range o.siblings {
-			runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
-			if err != nil {
-				return err
-			}
-			for _, log := range runs {
-				curve, err := rewardCurve(log, "")
-				if err != nil {
-					return err
-				}
-				siblings = append(siblings, curve)
+		for _, from := range o.origins {
+			if !(from > 0 && from < 1) {
+				return usageError{fmt.Errorf("--forecast-from %g: want shares between 0 and 1", from)}
 			}
 		}
 		var fits []*logFit
@@ -53,7 +38,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 			}
 			before := len(fits)
 			for _, log := range runs {
-				f, failed := fitLog(log, siblings, &o)
+				f, failed := fitLog(log, o.origins)
 				if failed == nil {
 					fits = append(fits, f)
 				} else if err = failed; len(runs) > 1 {
@@ -68,32 +53,12 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	})
 	o.out = addJSON(c, stdout, "  ", "print a JSON object for every log")
 	f := c.Flags()
-	f.StringVar(&o.schedule, "schedule", "", "`course` of the learning rate: constant, linear, cosine, or logged (default logged, if the log has it)")
-	f.Float64Var(&o.warmup, "warmup", 0, "`steps` of linear warm-up")
-	f.Float64Var(&o.total, "total", 0, "`steps` of the whole run; the forecast goes as far")
 	f.Float64SliceVar(&o.origins, "forecast-from", []float64{0.3, 0.5}, "`shares` of the log from which forecasts are tried on the rest")
 	f.Lookup("forecast-from").DefValue = "0.3,0.5"
-	f.StringArrayVar(&o.siblings, "sibling", nil, "`log` of an earlier run of the same recipe, on which the forecast is built; repeatable")
 	addRun(c, &o.how)
 	addPercent(c, &o.how)
 	f.StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
 	return c
-}
-
-// check reports flags that are wrong; limits says whether warm-up or total are given.
-func (o *fitOptions) check(limits bool) error {
-	if limits {
-		if o.schedule == "" || o.schedule == loggedRate {
-			return fmt.Errorf("--warmup and --total are of a --schedule: constant, linear or cosine")
-		}
-		o.schedule = fmt.Sprintf("%s:%v:%v", o.schedule, o.warmup, o.total)
-	}
-	for _, from := range o.origins {
-		if !(from > 0 && from < 1) {
-			return fmt.Errorf("--forecast-from %g: want shares between 0 and 1", from)
-		}
-	}
-	return nil
 }
 
 // logFit is a fitted log.
@@ -103,69 +68,33 @@ type logFit struct {
 	curve  fit.Curve // over the time of the laws
 	time   lawTime
 	result fit.Result
-	tried  []triedForecast
+	tried  []fit.Score
 	ahead  fit.Forecast // at the steps of at
 	at     []float64
 }
 
-// triedForecast holds the scores of a method, one per origin.
-type triedForecast struct {
-	name   string
-	scores []fit.Score
-}
-
-// forecasterName names the forecast that users should trust.
-const forecasterName = "forecaster"
-
-func fitLog(log *logs.Log, siblings []fit.Curve, o *fitOptions) (*logFit, error) {
-	steps, err := rewardCurve(log, "")
+func fitLog(log *logs.Log, origins []float64) (*logFit, error) {
+	steps, err := rewardCurve(log)
 	if err != nil {
 		return nil, err
 	}
 	f := &logFit{log: log, steps: steps}
-	if f.curve, f.time, err = lawCurve(log, o.schedule); err != nil {
-		return nil, err
-	}
+	f.curve, f.time = lawCurve(log, steps)
 	f.result = fit.Fit(f.curve)
-	predict := fit.Predict
-	if len(siblings) > 0 {
-		predict = func(known fit.Curve, times []float64) fit.Forecast {
-			return fit.PredictFromSiblings(known, times, siblings)
-		}
-	}
-	f.tried = []triedForecast{{name: forecasterName}}
-	for _, m := range f.result.Models {
-		f.tried = append(f.tried, triedForecast{name: string(m.Name)})
-	}
-	for _, from := range o.origins {
-		score, ok := fit.Backtest(f.steps, from, predict)
-		if !ok {
-			continue
-		}
-		f.tried[0].scores = append(f.tried[0].scores, score)
-		var known []fit.Model // of the rows before the origin
-		for i := range f.result.Models {
-			score, _ := fit.Backtest(f.curve, from, func(c fit.Curve, times []float64) fit.Forecast {
-				if known == nil {
-					known = fit.FitLaws(c).Models
-				}
-				return known[i].Forecast(times)
-			})
-			f.tried[i+1].scores = append(f.tried[i+1].scores, score)
+	for _, from := range origins {
+		if score, ok := fit.Backtest(f.curve, from); ok {
+			f.tried = append(f.tried, score)
 		}
 	}
 	first, last := steps.Time[0], steps.Time[len(steps.Time)-1]
 	end := math.Ceil(last + (last-first)/2)
-	if o.total > last {
-		end = o.total
-	}
 	// 50 steps at most. Beyond 2^53, where the log may end, not every integer is a number.
 	width := math.Ceil((end - last) / 50)
 	for step, before := last+width, last; before < step && step < end; step, before = step+width, step {
 		f.at = append(f.at, step)
 	}
 	f.at = append(f.at, end)
-	f.ahead = predict(steps, f.at)
+	f.ahead = fit.Predict(steps, f.at)
 	return f, nil
 }
 
@@ -185,7 +114,7 @@ func (o *fitOptions) write(stderr io.Writer, fits []*logFit) error {
 		if err != nil {
 			return err
 		}
-		if f.result.Regime == fit.Flat || f.result.Regime == fit.NotIdentified {
+		if f.result.Regime == fit.Flat {
 			code = exitInconclusive
 		}
 	}
@@ -209,66 +138,36 @@ func (f *logFit) object() object {
 				parameters[p.Name] = append(parameters[p.Name], "steps", interval(*steps)) // null beyond the log
 			}
 		}
-		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2, "r2_smoothed", m.R2Smoothed, "bic", m.BIC, "forecast", scoreObjects(f.tried[i+1].scores)})
+		scores := []object{}
+		for _, s := range f.tried {
+			scores = append(scores, object{"from", s.From, "rmse", s.LawRMSE[i], "persistence_rmse", s.PersistenceRMSE, "smoothing_rmse", s.SmoothingRMSE})
+		}
+		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2, "r2_smoothed", m.R2Smoothed, "bic", m.BIC, "forecast", scores})
 	}
 	for i, step := range f.at {
-		ahead = append(ahead, object{"step", step, "reward", f.ahead.Mean[i], "lo90", f.ahead.Lo[i], "hi90", f.ahead.Hi[i]})
+		ahead = append(ahead, object{"step", step, "reward", f.ahead.Mean, "lo90", f.ahead.Lo[i], "hi90", f.ahead.Hi[i]})
 	}
-	half, s := r.Model(r.Best).HalfTime(), r.Oscillation
+	half := r.Model(r.Best).HalfTime()
 	return append(object{"file", log.File}.with("run", log.Run, log.Run != ""), "format", log.Format.String(), "points", len(f.curve.Time), "time", f.lawTime(),
 		"observable", observable, "notes", append([]string{}, log.Notes...), "models", models, "best", r.Best,
-		"forecaster", object{"forecast", scoreObjects(f.tried[0].scores), "ahead", ahead},
-		"regime", r.Regime, "direction", r.Direction,
+		"ahead", ahead, "regime", r.Regime, "direction", r.Direction,
 		"half_time", object{"time", half, "step", f.time.step(half)}, // of the best law, from the first row to the plateau
-		"sinusoid", object{"found", s.Found, "suspected", s.Suspected, "period", s.Period, "cycles", s.Cycles, "amplitude", s.Amplitude, "envelope", s.Envelope,
-			"evidence", s.Evidence, "needed", s.Needed, "hidden_amplitude", s.Hidden, "shortest_period", s.Shortest},
 		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent)
 }
 
 // interval returns a parameter's value with its 90 % interval.
 func interval(p fit.Parameter) object { return object{"value", p.Value, "lo", p.Lo, "hi", p.Hi} }
 
-// scoreObjects returns how well forecasts from earlier rows would have been.
-func scoreObjects(scores []fit.Score) []object {
-	out := []object{}
-	for _, s := range scores {
-		out = append(out, object{"from", s.From, "rmse", s.RMSE, "persistence_rmse", s.PersistenceRMSE, "smoothing_rmse", s.SmoothingRMSE,
-			"coverage90", s.Coverage, "winkler90", s.Winkler, "persistence_winkler90", s.PersistenceWinkler})
-	}
-	return out
-}
-
-// leastCounted is the number of cycles from which they are counted where an oscillation is not
-// told from drift: a level that rises and falls once has two or three of the best sinusoid.
-const leastCounted = 4
-
 // meaning says what the regime of a fit means, with its direction.
-func meaning(r *fit.Result, t lawTime) string {
+func meaning(r *fit.Result) string {
 	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls", fit.NoDirection: "ends where it began"}[r.Direction]
-	s := r.Oscillation
 	switch r.Regime {
 	case fit.Flat:
-		return fmt.Sprintf("no law with growth beats a constant: nothing about the dynamics is identified; an oscillation of three cycles or more, with a period from %.3g %s on, would show from an amplitude of %.2g on", s.Shortest, t.unit(), s.Hidden)
-	case fit.NotIdentified:
-		swing := "an oscillation"
-		if s.Cycles >= leastCounted {
-			swing = fmt.Sprintf("an oscillation (about %.2g cycles)", s.Cycles)
-		}
-		return "no law with growth beats a constant, but the level moves: " + swing + " or drift, which the cycles and the noise of this log do not tell apart"
+		return "no law with growth beats a constant: nothing about the dynamics is identified (an oscillation about a level: grposim diagnose)"
 	case fit.Overdamped:
 		return "it " + verb + " without oscillation, and a damping ratio above 1 fits better than any below"
 	case fit.Underdamped:
 		return "it oscillates: an oscillator beats every law without oscillation; it " + verb
-	case fit.Oscillating:
-		course := "keeps its amplitude"
-		if s.Envelope != 0 {
-			course = map[bool]string{true: "grows", false: "fades"}[s.Envelope > 0]
-		}
-		about := "a level"
-		if r.Direction != fit.NoDirection {
-			about = "a reward that " + verb
-		}
-		return fmt.Sprintf("it oscillates about %s: %.3g cycles of %.3g %s, with an amplitude of %.2g; the oscillation %s, and does not begin at rest as that of a law would", about, s.Cycles, s.Period, t.unit(), s.Amplitude, course)
 	}
 	return map[fit.Direction]string{fit.Rises: "it grows", fit.Falls: "it falls"}[r.Direction] + "; the damping ratio is not identified"
 }
@@ -327,7 +226,7 @@ func (f *logFit) print(p *page) {
 	best := r.Model(r.Best)
 	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
 	p.printf("time of the laws: %s\n", f.lawTime())
-	p.printf("regime: %s; %s\n", r.Regime, meaning(r, f.time))
+	p.printf("regime: %s; %s\n", r.Regime, meaning(r))
 	p.printf("residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
 	rows := [][]string{{"LAW", "BIC − LOWEST", "R²", "R², 5 % MEANS"}}
@@ -351,11 +250,14 @@ func (f *logFit) print(p *page) {
 		}
 		p.printf("half of the way from the first row to the plateau is made %s\n", at)
 	}
-	rows = [][]string{{"FORECAST", "FROM", "RMSE", "/ PERSISTENCE", "/ SMOOTHING", "IN 90 % INTERVAL"}}
-	for _, t := range f.tried {
-		for _, s := range t.scores {
-			rows = append(rows, []string{t.name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", s.RMSE),
-				ratio(s.RMSE, s.PersistenceRMSE), ratio(s.RMSE, s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
+	rows = [][]string{{"FORECAST", "FROM", "RMSE", "/ PERSISTENCE", "/ SMOOTHING"}}
+	for _, s := range f.tried {
+		add := func(name string, rmse float64) {
+			rows = append(rows, []string{name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", rmse), ratio(rmse, s.PersistenceRMSE), ratio(rmse, s.SmoothingRMSE)})
+		}
+		add("smoothing", s.SmoothingRMSE)
+		for i, m := range r.Models {
+			add(string(m.Name), s.LawRMSE[i])
 		}
 	}
 	if len(rows) > 1 {
@@ -363,8 +265,8 @@ func (f *logFit) print(p *page) {
 	}
 	p.table(rows)
 	n := len(f.at) - 1
-	p.printf("\nforecast for step %.6g: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
-		f.at[n], f.ahead.Mean[n], bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
+	p.printf("\nforecast for step %.6g by exponential smoothing: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
+		f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 }
 
 // parameterRows returns the parameters of a law, those that are intrinsic times in optimizer

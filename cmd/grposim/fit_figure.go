@@ -70,7 +70,7 @@ func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	}
 	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast", Mark: sweeps.Predicted}
 	for i, step := range f.at {
-		ahead.Points = append(ahead.Points, sweeps.FigurePoint{X: step, Y: f.ahead.Mean[i], Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
+		ahead.Points = append(ahead.Points, sweeps.FigurePoint{X: step, Y: f.ahead.Mean, Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
 	}
 	const reward, steps = "reward, in the unit of the log", "optimizer step"
 	return drawFigures(stderr, folder,

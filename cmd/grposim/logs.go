@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,27 +104,16 @@ func badInput(path string, err error) error {
 	return aLog.refuse(path, usageError{err})
 }
 
-// rewardCurve returns the reward of a log over optimizer steps, or over the intrinsic time
-// of a schedule.
-func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
+// rewardCurve returns the reward of a log over optimizer steps.
+func rewardCurve(l *logs.Log) (fit.Curve, error) {
 	var c fit.Curve
 	reward, has := l.Column(logs.Reward)
 	if !has {
 		return c, usageError{fmt.Errorf("%s: got no reward of training, want the log of a run", l.Name())}
 	}
-	times := make([]float64, len(l.Steps))
-	for i, step := range l.Steps {
-		times[i] = float64(step)
-	}
-	if schedule != "" {
-		var err error
-		if times, err = intrinsicTime(l, times, schedule); err != nil {
-			return c, usageError{fmt.Errorf("%s: --schedule %s: %w", l.Name(), schedule, err)}
-		}
-	}
 	for i, y := range reward.Values {
 		if !math.IsNaN(y) {
-			c.Time, c.Reward = append(c.Time, times[i]), append(c.Reward, y)
+			c.Time, c.Reward = append(c.Time, float64(l.Steps[i])), append(c.Reward, y)
 		}
 	}
 	if len(c.Time) < fit.MinRows {
@@ -145,32 +133,32 @@ type lawTime struct {
 	times, steps []float64
 }
 
-// lawCurve returns the reward over the time of laws of growth: the intrinsic time of a
-// schedule, of the logged learning rate where none is given, or steps where that is not
-// logged in every row.
-func lawCurve(l *logs.Log, schedule string) (fit.Curve, lawTime, error) {
-	steps, err := rewardCurve(l, "")
-	if err != nil {
-		return fit.Curve{}, lawTime{}, err
-	}
+// lawCurve returns the reward over the time of laws of growth, from that over steps: the
+// intrinsic time of the logged learning rate, or steps where that is not in every row.
+func lawCurve(l *logs.Log, steps fit.Curve) (fit.Curve, lawTime) {
 	c, t := steps, lawTime{name: overSteps}
-	if schedule != "" {
-		t = lawTime{name: "intrinsic, " + schedule, intrinsic: true}
-		if c, err = rewardCurve(l, schedule); err != nil {
-			return c, t, err
+	if rate, has := l.Column(logs.LR); has {
+		reward, _ := l.Column(logs.Reward)
+		all := make([]float64, len(l.Steps))
+		for i, step := range l.Steps {
+			all[i] = float64(step)
 		}
-	} else if _, has := l.Column(logs.LR); has {
-		if logged, err := rewardCurve(l, loggedRate); err == nil {
-			c, t = logged, lawTime{name: "intrinsic, of the logged learning rate", intrinsic: true}
+		if times, ok := fit.LoggedTime(all, rate.Values); ok {
+			c, t = fit.Curve{Reward: steps.Reward}, lawTime{name: "intrinsic, of the logged learning rate", intrinsic: true}
+			for i, y := range reward.Values {
+				if !math.IsNaN(y) {
+					c.Time = append(c.Time, times[i])
+				}
+			}
 		} else {
-			t.name += ": " + noRates
+			t.name += ": the log lacks a learning rate in some row, one is negative, or all are 0"
 		}
 	}
 	if c.Time[0] > 0 {
 		t.times, t.steps = []float64{0}, []float64{min(0, steps.Time[0])}
 	}
 	t.times, t.steps = append(t.times, c.Time...), append(t.steps, steps.Time...)
-	return c, t, nil
+	return c, t
 }
 
 // unit names a time.
@@ -194,42 +182,4 @@ func (t lawTime) step(time float64) float64 {
 	}
 	x := (time - t.times[i-1]) / (t.times[i] - t.times[i-1])
 	return t.steps[i-1] + x*(t.steps[i]-t.steps[i-1])
-}
-
-// noRates says why the learning rates of a log make no time.
-const noRates = "the log lacks a learning rate in some row, one is negative, or all are 0"
-
-// loggedRate is the schedule whose learning rates are those of the log.
-const loggedRate = "logged"
-
-// intrinsicTime returns the intrinsic times of the steps of a log under a schedule,
-// KIND[:WARMUP[:TOTAL]] or loggedRate.
-func intrinsicTime(l *logs.Log, steps []float64, schedule string) ([]float64, error) {
-	if schedule == loggedRate {
-		rate, has := l.Column(logs.LR)
-		if !has {
-			return nil, fmt.Errorf("the log has no learning rate")
-		}
-		times, ok := fit.LoggedTime(steps, rate.Values)
-		if !ok {
-			return nil, errors.New(noRates)
-		}
-		return times, nil
-	}
-	words := strings.Split(schedule, ":")
-	s := fit.Schedule{Kind: fit.Decay(words[0])}
-	if !slices.Contains(fit.Decays, s.Kind) {
-		return nil, fmt.Errorf("got %q, want one of %v or %s", words[0], fit.Decays, loggedRate)
-	}
-	for i, word := range words[1:] {
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil || i > 1 {
-			return nil, fmt.Errorf("got :%s, want KIND:WARMUP:TOTAL in steps", word)
-		}
-		*[]*float64{&s.Warmup, &s.Total}[i] = x
-	}
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	return s.Time(steps), nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // withoutInertia are the laws of growth that start with a slope, or whose slow start is no
-// inertia. The softmax law is not one of them: a mass is among its parameters.
+// inertia.
 var withoutInertia = []fit.Name{fit.Exponential, fit.Logistic, fit.ScalingLaw}
 
 // publicFit fits the paper's law and its rivals to a log over optimizer steps, as the paper
@@ -26,7 +26,7 @@ func publicFit(t *testing.T, file string) sweeps.PublicFit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve, err := rewardCurve(log, "")
+	curve, err := rewardCurve(log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,6 @@ func paperText(t *testing.T, section string, data any) string {
 	texts := template.Must(template.New("paper").Funcs(template.FuncMap{
 		"difference": difference,
 		"percent":    func(share, deviation float64) string { return fmt.Sprintf("%.2f ± %.2f", 100*share, 100*deviation) },
-		"sum":        func(a, b int) int { return a + b },
 	}).ParseFiles(filepath.Join("testdata", "paper.md.tmpl")))
 	var text strings.Builder
 	if err := texts.ExecuteTemplate(&text, section, data); err != nil {
@@ -144,13 +143,12 @@ func benchmarkSection(t *testing.T) string {
 		}
 		margins = append(margins, decided{100 * m, count})
 	}
-	joint := equivalence.JudgeJointly(scores, margin, confidence)
+	mean, judged := sweeps.AverageEffect(scores)
 	narrowest := slices.MinFunc(rows, func(a, b row) int { return cmp.Compare(a.Hi-a.Lo, b.Hi-b.Lo) })
 	return paperText(t, "benchmarks", map[string]any{
 		"Scattered": scatteredRows(scores), "Rows": rows, "Margin": 100 * margin, "Margins": margins,
 		"Different": 1 - confidence, "Same": (1 - confidence) / 2,
-		"Models": append(joint.Models, joint.All), "Effects": joint.Effects, "SameFrom": 100 * max(-joint.All.Lo, joint.All.Hi),
-		"Split": split(scores, ""), "SplitWithout": split(scores, "GSM-Plus"),
+		"Mean": difference(mean, judged), "Verdict": judged.Verdict, "SameFrom": 100 * max(-judged.Lo, judged.Hi),
 		"HalfWidth": 50 * (narrowest.Hi - narrowest.Lo), // in points
 	})
 }
@@ -161,19 +159,6 @@ func difference(d float64, j equivalence.Judgement) string {
 		return fmt.Sprintf("%+.2f, error not known", 100*d)
 	}
 	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*d, 100*j.Lo, 100*j.Hi)
-}
-
-// split returns the rows in favour of G = 16 and of G = 4, without those of DeepSeek-7B on
-// one benchmark.
-func split(scores []equivalence.Score, without string) string {
-	var all []float64
-	for _, s := range scores {
-		if s.Benchmark != without || s.Model != "DeepSeek-7B" {
-			all = append(all, s.B-s.A)
-		}
-	}
-	signs := equivalence.NewSigns(all)
-	return fmt.Sprintf("%d against %d", signs.A, signs.B)
 }
 
 // scatteredRows counts the rows in which the error of two runs a side is larger than that

@@ -110,7 +110,7 @@ func TestNothingUnseenReachesTheUser(t *testing.T) {
 	scores := write("scores"+hostile+".csv", "benchmark,score_a,n_a,score_b,n_b\n\""+hostile+"\n\",50,30,60,30\n\x9b\xff,50,30,60,30\n")
 	bad := write("bad"+hostile+".csv", "benchmark,"+strings.ReplaceAll(hostile, "\r", "")+"\nx,1\n")
 	for _, args := range [][]string{
-		{"fit", log, "--json"}, {"fit", log, "--figures", "drawn" + hostile}, {"fit", hostile}, {"fit", bad}, {"fit", log, "--schedule", hostile},
+		{"fit", log, "--json"}, {"fit", log, "--figures", "drawn" + hostile}, {"fit", hostile}, {"fit", bad},
 		{"diagnose", log}, {"diagnose", log, "--json"}, {"diagnose", log, "--true-reward", hostile}, {"diagnose", log, "--mode", hostile}, {"diagnose", hostile},
 		{"watch", log, "--until-idle", "1ns", "--every", "1ns"},
 		{"compare", log, log, "--margin", "1"}, {"compare", log, log, "--run", hostile, "--json"}, {"compare", scores}, {"compare", scores, "--json"}, {"compare", bad}, {"compare", hostile, log},

@@ -68,7 +68,6 @@ func TestWordsOfMessages(t *testing.T) {
 	}{
 		{[]string{"predict", "--help"}, 0, "95 % of the way)\n", "(default )"},
 		{[]string{"fit", "--help"}, 0, "(default 0.3,0.5)", "0.300000"},
-		{[]string{"fit", "--schedule", "foo", "flat.csv"}, exitUsage, `got "foo", want one of [constant linear cosine] or logged`, "WARMUP"},
 		{[]string{"fit", "flat.csv"}, exitInconclusive, "of a flat reward the level alone can be", "not flat"},
 		{[]string{"fit", "one.csv"}, exitUsage, "got 1 row with a reward", "1 rows"},
 		{[]string{"fit", "iter.csv"}, exitInconclusive, `if "Step #" is the step, rename it to step.`, ""},

@@ -30,8 +30,8 @@ func (l Law) Parameters() int {
 	return 3
 }
 
-// shape returns s at time t, for ω = rate and t₀ = middle.
-func (l Law) shape(rate, middle, t float64) float64 {
+// Shape returns s at time t, for ω = rate and t₀ = middle.
+func (l Law) Shape(rate, middle, t float64) float64 {
 	x := float64(rate * (t - middle))
 	e := fp.Exp(-x)
 	switch l {
@@ -57,7 +57,7 @@ type LawFit struct {
 
 // At returns the fitted reward at a step.
 func (f *LawFit) At(step int) float64 {
-	return f.Start + float64((f.Plateau-f.Start)*f.Law.shape(f.Rate, f.Middle, float64(step-f.first)))
+	return f.Start + float64((f.Plateau-f.Start)*f.Law.Shape(f.Rate, f.Middle, float64(step-f.first)))
 }
 
 // The first grid of a fit: successive rates have the ratio gridRatio, and gridMiddles
@@ -94,7 +94,7 @@ func FitLaw(law Law, steps []int, reward []float64) (fit LawFit, ok bool) {
 	regress := func(logRate, middle float64) regression {
 		rate := fp.Exp(logRate)
 		for i, t := range c.time {
-			shape[i] = law.shape(rate, middle, t)
+			shape[i] = law.Shape(rate, middle, t)
 		}
 		return c.regress(shape)
 	}

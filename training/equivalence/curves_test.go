@@ -112,25 +112,16 @@ func (s trainer) pair(t *testing.T, r *rand.Rand, runs int, a, b learning) *Runs
 	for range runs {
 		sides[0], sides[1] = append(sides[0], s.log(r, a)), append(sides[1], s.log(r, b))
 	}
-	c, err := Runs(sides[0], sides[1], 0, 0.95, math.Inf(1))
+	c, err := Runs(sides[0], sides[1], 0, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func anyDifferent(all []Compared) bool {
-	for _, q := range all {
-		if q.Verdict == Different {
-			return true
-		}
-	}
-	return false
-}
-
 // Of pairs with the same curve at most 5 % have any row that is different, whatever the
 // curve, its noise, correlation and averaging are, with single and with repeated runs. It
-// was about 1 % of 1000 pairs.
+// was about 1 % of 300 pairs.
 func TestEqualCurves(t *testing.T) {
 	different := 0
 	for seed := range uint64(equalPairs) {
@@ -141,40 +132,12 @@ func TestEqualCurves(t *testing.T) {
 			s.betweenRuns = 0.03 * r.Float64()
 		}
 		c := s.pair(t, r, runs, l, l)
-		if anyDifferent(c.Curve) || anyDifferent(c.Parameters) {
+		if c.Verdict == Different {
 			different++
 			t.Logf("different: %d runs of %+v with %+v", runs, l, s)
 		}
 	}
 	if different > equalPairs/20 {
 		t.Errorf("%d of %d equal pairs have a row that is different", different, equalPairs)
-	}
-}
-
-// Plateaus that are equal, of runs that learn at other rates and by other laws, are
-// different in at most 5 % of pairs, by the same reckoning; those of 0.82 and 0.70, of runs
-// that have flattened, in most. Half-times that differ by a factor of two are found too.
-// Of 400 pairs with other seeds none was wrong.
-func TestPlateaus(t *testing.T) {
-	const pairs = plateauPairs
-	wrong, found, sooner := 0, 0, 0
-	for seed := range uint64(pairs) {
-		r := rand.New(rand.NewPCG(seed, 34))
-		a, s := randomLog(r, 120, 200)
-		s.phi, s.smooth, s.noise = min(s.phi, 0.6), 1, min(s.noise, 0.06)
-		a.start, a.plateau, a.half = 0.2, 0.82, float64(s.rows)*(0.08+0.12*r.Float64())
-		b := a
-		b.law, b.half = learningLaws[r.IntN(len(learningLaws))], 2*a.half
-		c := s.pair(t, r, 1, a, b)
-		wrong, sooner = wrong+count(c.Parameters[1].Verdict == Different), sooner+count(c.Parameters[2].Verdict == Different)
-		b = a
-		b.plateau = 0.7
-		found += count(s.pair(t, r, 1, a, b).Parameters[1].Verdict == Different)
-	}
-	if wrong > pairs/12 {
-		t.Errorf("%d of %d pairs of equal plateaus are different", wrong, pairs)
-	}
-	if found <= pairs/2 || sooner <= pairs/2 {
-		t.Errorf("of %d pairs %d with other plateaus and %d with other half-times are different, want most", pairs, found, sooner)
 	}
 }

@@ -277,9 +277,9 @@ func TestPanics(t *testing.T) {
 		"margin":      func() { Judge([]Row{{Interval: known(0, 1)}}, 0.9) },
 		"share":       func() { Shares(1.1, 10, 0.5, 10) },
 		"questions":   func() { Shares(0.5, 0, 0.5, 10) },
-		"no runs":     func() { _, _ = Runs(nil, nil, 0, 0.9, math.Inf(1)) },
+		"no runs":     func() { _, _ = Runs(nil, nil, 0, 0.9) },
 		"wide margin": func() { Scores(nil, 0.3, 0.9) },
-		"runs margin": func() { _, _ = Runs(noisy(1, 0, flatCurve), noisy(1, 0, flatCurve), -1, 0.9, math.Inf(1)) },
+		"runs margin": func() { _, _ = Runs(noisy(1, 0, flatCurve), noisy(1, 0, flatCurve), -1, 0.9) },
 	} {
 		func() {
 			defer func() {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"grposim/rom/fp"
 	"grposim/training/change"
@@ -15,13 +14,9 @@ import (
 // same mean curve over the times that all of them have.
 //
 // The curve is divided into segments of equal length. The value of a run in a segment is
-// that of a least-squares line through its rows, at the middle of the segment. The
-// verdict is that on all segments together with the mean over them: same if every one
-// is, different if one of them is, else undecided (Judge, AllRows). Start, plateau and
-// half-time say in what the curves differ; the verdict does not depend on them. They are
-// averages over laws of growth (fit.Growth), each run with its own weights, so that their
-// intervals hold what the laws disagree about. All rows share one chance of a wrong
-// "different".
+// that of a least-squares line through its rows, at the middle of the segment. The verdict
+// is that on all segments together with the mean over them (Judge, AllRows): same if every
+// one is, different if one of them is, else undecided.
 type RunsComparison struct {
 	Verdict    Verdict
 	Confidence float64 // 1 − 2α: see Judge
@@ -31,8 +26,6 @@ type RunsComparison struct {
 	SameFrom   float64 // the smallest margin at which the verdict would be same; +Inf: none
 	Noise      Noise
 	Curve      []Compared // the mean over the run, and the segments
-	Parameters []Compared // start, plateau and half-time
-	Law        fit.Name   // of the largest weight, summed over all runs
 	Notes      []string   // on runs that were given more than once
 }
 
@@ -54,45 +47,33 @@ const (
 // hardly changes the choice between two recipes.
 const DefaultMargin = 0.05
 
-// Compared is a quantity of A and B.
+// Compared is the reward of A and B, means over repeated runs.
 type Compared struct {
-	Name     string  // of the quantity
-	From, To float64 // the times that it is of
-	A, B     float64 // its values, means over repeated runs; NaN where a run does not identify it
-	By       By
-	// Change from A to B, the ends of the interval that decided, and the largest change
-	// that counts as the same: of B − A, or of the ratio B/A, whose smallest one is then
-	// 1/Margin.
-	Change, Lo, Hi, Margin float64
-	Confidence             float64 // of the interval alone
-	Verdict                Verdict
-	Reason                 string // why it is undecided whatever the noise, and what would decide it; "": it is not
+	Name           string
+	From, To       float64 // the times that it is of
+	A, B           float64
+	Change, Lo, Hi float64 // B − A, with the interval that decided
+	Confidence     float64 // of the interval alone
+	Verdict        Verdict
+	Reason         string // why it is undecided whatever the noise, and what would decide it; "": it is not
 }
-
-// By says how two values are compared.
-type By string
-
-const (
-	Subtraction By = "difference" // B − A
-	Ratio       By = "ratio"      // B/A
-)
 
 const (
 	maxSegments = 10
-	leastRows   = 8 // rows of every run in every segment
+	leastRows   = 8  // rows of every run in every segment
+	windowRows  = 25 // of a run in every window of its correlation, at least
 )
 
 // Runs compares the runs a with the runs b, at least one each, at the confidence 1 − 2α.
-// The margin is > 0, or 0 for the default; the reward of any step is at most largest, +Inf
-// if that is not known. The error says what cannot be compared.
+// The margin is > 0, or 0 for the default. The error says what cannot be compared.
 //
 // With one run on each side the variance of its value in a segment is that of the line,
-// times (1 + r)/(1 − r) for the correlation r of noise at successive rows, that of residuals
-// (fit.Growth) or the largest that windows of the run allow, and the degrees of freedom are
-// divided by the same. With more runs both come from the scatter of the runs about their
-// means, as in the t test with equal variances, which is no smaller than the noise within runs
-// makes it. Runs of a side with the same rows are one run: a copy is no second observation.
-func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsComparison, error) {
+// times (1 + r)/(1 − r). The degrees of freedom are divided by the same. The correlation r of
+// noise at successive rows is the median over windows of the run. With more runs the error
+// is that of the t test with equal variances, from the scatter of the runs about their
+// means. It is no smaller than the noise within runs makes it. Runs of a side with the same
+// rows are one run: a copy is no second observation.
+func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error) {
 	if len(a) == 0 || len(b) == 0 {
 		panic(fmt.Sprintf("equivalence: Runs: %d runs a and %d runs b, want at least one each", len(a), len(b)))
 	}
@@ -105,7 +86,7 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 		c.From, c.To = max(c.From, curve.Time[0]), min(c.To, curve.Time[len(curve.Time)-1])
 		unit = max(unit, curve.Unit())
 	}
-	c.Margin, largest = margin/unit, largest/unit
+	c.Margin = margin / unit
 	var sides [2]side
 	for i, curves := range [][]fit.Curve{a, b} {
 		for n, curve := range curves {
@@ -125,8 +106,6 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 			if k := slices.IndexFunc(sides[0].runs, copyOf); k >= 0 {
 				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are, and the intervals, which take them for independent runs, say nothing", r.name, sides[0].runs[k].name))
 			}
-			growth := fit.Grow(r.curve, largest)
-			r.growth, r.correlation = growth, growth.Correlation
 			sides[i].runs = append(sides[i].runs, r)
 		}
 	}
@@ -137,14 +116,11 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 	if err != nil {
 		return nil, err
 	}
-	c.judge(append(tests, c.compareParameters(sides)...))
+	c.judge(tests)
 	ofReward := []*float64{&c.Range, &c.Margin, &c.SameFrom}
-	for _, all := range [][]Compared{c.Curve, c.Parameters} {
-		for i := range all {
-			if q := &all[i]; q.By == Subtraction {
-				ofReward = append(ofReward, &q.A, &q.B, &q.Change, &q.Lo, &q.Hi, &q.Margin)
-			}
-		}
+	for i := range c.Curve {
+		q := &c.Curve[i]
+		ofReward = append(ofReward, &q.A, &q.B, &q.Change, &q.Lo, &q.Hi)
 	}
 	for _, x := range ofReward {
 		*x *= unit
@@ -159,7 +135,10 @@ func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
 	for i := range sides {
 		for n := range sides[i].runs {
 			r := &sides[i].runs[n]
-			r.correlation = largestCorrelation(r.curve, c.segments([2]side{{runs: []run{*r}}}, windowRows), r.correlation)
+			r.correlation = correlation(r.curve, c.segments([2]side{{runs: []run{*r}}}, windowRows))
+			// A curve without noise bends within its windows, and is followed by a law.
+			residuals := change.Unbiased(fit.FitLaws(r.curve).Correlation, float64(len(r.curve.Time)), 4)
+			r.correlation = min(r.correlation, residuals, 0.98)
 			r.measure(segments)
 		}
 	}
@@ -176,7 +155,8 @@ func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
 	}
 	var tests []Row
 	add := func(name string, from, to float64, of func(run) estimate) {
-		d, interval := c.compare(name, sides, of)
+		d, interval := compare(sides, of)
+		d.Name, d.From, d.To = name, from, to
 		if c.Noise == WithinRuns {
 			x, y := of(sides[0].runs[0]), of(sides[1].runs[0])
 			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
@@ -185,7 +165,6 @@ func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
 				d.Reason = remembers(sides)
 			}
 		}
-		d.From, d.To = from, to
 		c.Curve, tests = append(c.Curve, d), append(tests, Row{interval, c.Margin, AllRows})
 	}
 	add("mean over the run", c.From, c.To, func(r run) estimate { return average(r.values) })
@@ -206,15 +185,10 @@ func remembers(sides [2]side) string {
 
 // judge decides every row, and by those of the curve the verdict.
 func (c *RunsComparison) judge(tests []Row) {
-	judgements := Judge(tests, c.Confidence)
-	set := func(all []Compared, judgements []Judgement) {
-		for i, j := range judgements {
-			all[i].Lo, all[i].Hi, all[i].Confidence, all[i].Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
-		}
+	for i, j := range Judge(tests, c.Confidence) {
+		q := &c.Curve[i]
+		q.Lo, q.Hi, q.Confidence, q.Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
 	}
-	n := len(c.Curve)
-	set(c.Curve, judgements[:n])
-	set(c.Parameters, judgements[n:])
 	c.Verdict = Same
 	for i, q := range c.Curve {
 		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
@@ -224,13 +198,6 @@ func (c *RunsComparison) judge(tests []Row) {
 			c.Verdict = Different
 		case q.Verdict == Undecided && c.Verdict == Same:
 			c.Verdict = Undecided
-		}
-	}
-	for i := range c.Parameters {
-		if p := &c.Parameters[i]; p.By == Ratio {
-			for _, x := range []*float64{&p.A, &p.B, &p.Change, &p.Lo, &p.Hi, &p.Margin} {
-				*x = fp.Exp(*x)
-			}
 		}
 	}
 }
@@ -276,7 +243,6 @@ type side struct{ runs []run }
 type run struct {
 	name        string
 	curve       fit.Curve
-	growth      *fit.Growth
 	correlation float64    // of noise at successive rows
 	values      []estimate // by segment
 }
@@ -310,27 +276,45 @@ func (r *run) measure(segments []segment) {
 	}
 }
 
+// correlation is that of the noise of successive rows, at least 0. It is the
+// median over windows of Σ e_i e_{i+1}/Σ e_i², with the distances e of the rows from their
+// line, corrected for what the line takes from it. A curve that bends within its windows makes
+// it larger, and jumps in less than half of them do not matter.
+func correlation(c fit.Curve, windows []segment) float64 {
+	var all []float64
+	for _, w := range windows {
+		first, end := rows(c, w.from, w.to)
+		e := change.Detrended(c.Time[first:end], c.Reward[first:end])
+		if squares := change.Dot(e, e); squares > 0 {
+			all = append(all, change.Unbiased(change.Dot(e[:len(e)-1], e[1:])/squares, float64(len(e)), 2))
+		}
+	}
+	if all == nil {
+		return 0
+	}
+	return max(change.Median(all), 0)
+}
+
 // lineAt returns the value at a time of the least-squares line through n ≥ 3 rows, whose
 // errors have the correlation r^k over k rows. Its variance is that with independent
 // errors times (1 + r)/(1 − r). Of the variance of such errors a line leaves
 // n − Σ_ij h_ij r^|i−j| in the sum of squared residuals, with h_ij = 1/n + t_i t_j/Σt²
 // over times from their mean, in the place of n − 2: it follows them as far as it can.
 func lineAt(at float64, t, y []float64, r float64) estimate {
-	line := fit.FitLine(t, y)
-	value, variance := line.At(at)
-	n := float64(len(t))
-	var spread float64
+	slope, err := change.Line(t, y)
+	n, middle, spread := float64(len(t)), change.Mean(t), 0.0
 	for _, x := range t {
-		spread += (x - line.Middle) * (x - line.Middle)
+		spread += (x - middle) * (x - middle)
 	}
 	left := n
 	for i, x := range t {
 		for j, z := range t {
-			left -= (1/n + (x-line.Middle)*(z-line.Middle)/spread) * fp.Pow(r, math.Abs(float64(i-j)))
+			left -= (1/n + (x-middle)*(z-middle)/spread) * fp.Pow(r, math.Abs(float64(i-j)))
 		}
 	}
 	widen := (1 + r) / (1 - r)
-	return estimate{value, variance * widen * (n - 2) / left, (n - 2) / widen}
+	variance := err * err * (spread/n + (at-middle)*(at-middle))
+	return estimate{change.Mean(y) + slope*(at-middle), variance * widen * (n - 2) / left, (n - 2) / widen}
 }
 
 // average returns the mean of independent estimates, with the degrees of freedom of
@@ -353,14 +337,14 @@ func average(all []estimate) estimate {
 
 // compare returns a quantity of the runs of A and B with its interval by the scatter
 // between runs.
-func (c *RunsComparison) compare(name string, sides [2]side, of func(run) estimate) (Compared, Interval) {
+func compare(sides [2]side, of func(run) estimate) (Compared, Interval) {
 	var values [2][]float64
 	var within float64 // mean variance of the error of a run
 	for i, s := range sides {
 		values[i] = s.values(func(r run) float64 { return of(r).value })
 		within += mean(s.values(func(r run) float64 { return of(r).variance })) / 2
 	}
-	d := Compared{Name: name, From: c.From, To: c.To, A: mean(values[0]), B: mean(values[1]), By: Subtraction, Margin: c.Margin}
+	d := Compared{A: mean(values[0]), B: mean(values[1])}
 	d.Change = d.B - d.A
 	return d, scatter(values[0], values[1], within)
 }
@@ -378,120 +362,4 @@ func scatter(a, b []float64, least float64) Interval {
 	nA, nB := float64(len(a)), float64(len(b))
 	df := nA + nB - 2
 	return Student(mean(b)-mean(a), math.Sqrt(max(least, (squares(a)+squares(b))/df)*(1/nA+1/nB)), df)
-}
-
-// MostMissing is the share of its rise that a run may still have to make for its plateau
-// and half-time to be compared: the upper end of the 90 % interval of fit.Growth.Missing.
-// Beyond it the plateau is an extrapolation that depends on the law, and the laws fit
-// equally well while most of the rise is to come.
-const MostMissing = 0.1
-
-// compareParameters measures start, plateau and half-time, and returns their tests.
-func (c *RunsComparison) compareParameters(sides [2]side) []Row {
-	c.Law = commonLaw(sides)
-	open := func(float64) (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
-	var tests []Row
-	for _, q := range []struct {
-		name   string
-		of     func(*fit.Growth) fit.Averaged
-		by     By
-		margin float64
-		lacks  func(run) string // why a run does not have it; "": it has
-	}{
-		{"start", (*fit.Growth).Start, Subtraction, c.Margin, run.notFollowed},
-		{"plateau", (*fit.Growth).Plateau, Subtraction, c.Margin, c.notFlattened},
-		{"half-time", (*fit.Growth).LogHalfTime, Ratio, c.halfTimeMargin(sides), c.notFlattened},
-	} {
-		d, interval := c.compare(q.name, sides, func(r run) estimate {
-			a := q.of(r.growth)
-			return estimate{value: a.Median(), variance: a.Error() * a.Error()}
-		})
-		var reasons []string
-		for i, value := range []*float64{&d.A, &d.B} {
-			for _, r := range sides[i].runs {
-				if reason := q.lacks(r); reason != "" {
-					reasons, *value, d.Change = append(reasons, reason), math.NaN(), math.NaN()
-					break
-				}
-			}
-		}
-		switch {
-		case len(reasons) > 0:
-			d.Reason, interval = strings.Join(reasons, "; "), open
-		case c.Noise == WithinRuns:
-			interval = subtract(d.A, d.B, q.of(sides[0].runs[0].growth).Interval, q.of(sides[1].runs[0].growth).Interval)
-		}
-		d.By, d.Margin = q.by, q.margin
-		c.Parameters, tests = append(c.Parameters, d), append(tests, Row{interval, q.margin, EachRow})
-	}
-	return tests
-}
-
-// leastFollowed is the share of the independent rows of a run that residuals of a law have to
-// show for a law to describe it. It is ours.
-const leastFollowed = 0.5
-
-// notFollowed says that no law follows a run, if its residuals remember for longer than its noise.
-func (r run) notFollowed() string {
-	if change.Independent(r.growth.Correlation) >= leastFollowed*change.Independent(r.correlation) {
-		return ""
-	}
-	return r.name + " follows no law of growth: its rows keep on the same side of every law for longer than their noise does, as after a collapse"
-}
-
-// notFlattened says why a run has no plateau, and what would show it; "" if it has one.
-func (c *RunsComparison) notFlattened(r run) string {
-	_, missing := r.growth.Missing.Interval(0.05)
-	switch {
-	case r.notFollowed() != "":
-		return r.notFollowed()
-	case r.growth.Flat:
-		return r.name + " does not grow: no law beats a constant, and it shows no rise that could end"
-	case !(missing > MostMissing):
-		return ""
-	}
-	decides := ". A longer log or less noise would decide"
-	if until := r.growth.Until(MostMissing / 2); until > c.To {
-		decides = fmt.Sprintf(". By the law of most weight a log to about %.2g would decide", until)
-	}
-	return fmt.Sprintf("%s has not flattened at %.4g: up to %.3g %% of its rise may be to come, and the plateau depends on the law", r.name, c.To, 100*min(missing, 1)) + decides
-}
-
-// commonLaw returns the law of the largest weight over all runs.
-func commonLaw(sides [2]side) fit.Name {
-	best, most := fit.ConstantLaw, 0.0
-	for _, name := range fit.Saturating {
-		var sum float64
-		for _, s := range sides {
-			for _, r := range s.runs {
-				sum += r.growth.Weight(name)
-			}
-		}
-		if sum > most {
-			best, most = name, sum
-		}
-	}
-	return best
-}
-
-// halfTimeMargin is the change of the logarithm of a half-time that moves a curve by the
-// margin at most, in the common times: the margin over the largest t ∂y/∂t, for t from
-// the first common time on, the mean of those of A and B.
-func (c *RunsComparison) halfTimeMargin(sides [2]side) float64 {
-	const steps = 200
-	times := make([]float64, steps+1)
-	for k := range times {
-		times[k] = c.From + (c.To-c.From)*float64(k)/steps
-	}
-	var moves float64
-	for _, s := range sides {
-		moves += mean(s.values(func(r run) (most float64) {
-			y := r.growth.At(times)
-			for k := 1; k <= steps; k++ {
-				most = max(most, math.Abs(y[k]-y[k-1])*(float64(k)-0.5))
-			}
-			return most
-		})) / 2
-	}
-	return c.Margin / moves
 }

@@ -22,32 +22,21 @@ type Score struct {
 	RunsA, RunsB             int     // numbers of these runs, ≥ 2; 0: the scatter between runs is not known
 }
 
-// interval is that of B − A: by the standard errors where they are known, with the
-// quantile of the normal law, else by Shares, with the error of the runs added.
-func (s Score) interval(runs runError) Interval {
+// interval is that of B − A: by the standard errors where they are known, with the quantile
+// of the normal law, else by Shares. To the distances of its ends from B − A those of
+// Student's interval for the scatter of runs are added by their squares, as in subtract.
+func (s Score) interval() Interval {
+	d := s.B - s.A
 	if !math.IsNaN(s.SEA) {
-		return Student(s.B-s.A, math.Hypot(s.SEA, s.SEB), math.Inf(1))
+		return Student(d, math.Hypot(s.SEA, s.SEB), math.Inf(1))
 	}
-	return runs.add(s.B-s.A, Shares(s.A, float64(s.NA), s.B, float64(s.NB)))
-}
-
-// questionError is the standard error of B − A by the numbers of questions: that of
-// independent shares, which is too large where both columns come from the same questions
-// or average several answers.
-func (s Score) questionError() float64 {
-	return math.Sqrt(s.A*(1-s.A)/float64(s.NA) + s.B*(1-s.B)/float64(s.NB))
-}
-
-// runError is the standard error of B − A by the scatter of the runs about the means, with
-// the same variance on both sides, as in the t test.
-func (s Score) runError() runError {
+	questions := Shares(s.A, float64(s.NA), s.B, float64(s.NB))
 	if s.RunsA == 0 {
-		return runError{}
+		return questions
 	}
 	a, b := float64(s.RunsA), float64(s.RunsB)
-	df := a + b - 2
-	variance := ((a-1)*s.SDA*s.SDA + (b-1)*s.SDB*s.SDB) / df
-	return runError{math.Sqrt(variance * (1/a + 1/b)), df}
+	variance := ((a-1)*s.SDA*s.SDA + (b-1)*s.SDB*s.SDB) / (a + b - 2)
+	return subtract(0, d, Student(0, math.Sqrt(variance*(1/a+1/b)), a+b-2), questions)
 }
 
 // MaxMargin is the largest margin of scores, as a share: with larger ones the errors of
@@ -55,20 +44,14 @@ func (s Score) runError() runError {
 const MaxMargin = 0.2
 
 // Scores decides every score of a table together (Judge): whether A and B are the same
-// within the margin, a share in (0, MaxMargin]. The errors of the runs of all rows are
-// moderated together.
+// within the margin, a share in (0, MaxMargin].
 func Scores(scores []Score, margin, confidence float64) []Judgement {
 	if !(margin > 0 && margin <= MaxMargin) {
 		panic(fmt.Sprintf("equivalence: Scores: margin = %g, want one in (0, %g]", margin, MaxMargin))
 	}
-	questions, runs := make([]float64, len(scores)), make([]runError, len(scores))
-	for i, s := range scores {
-		questions[i], runs[i] = s.questionError(), s.runError()
-	}
-	runs = moderate(runs, questions)
 	var rows []Row
-	for i, s := range scores {
-		rows = append(rows, Row{Interval: s.interval(runs[i]), Margin: margin})
+	for _, s := range scores {
+		rows = append(rows, Row{Interval: s.interval(), Margin: margin})
 	}
 	return Judge(rows, confidence)
 }

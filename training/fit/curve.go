@@ -1,12 +1,12 @@
 // Package fit fits growth laws to the reward curve of one training run and forecasts
 // how it goes on (docs/theory-trainers.md §10).
 //
-// A Curve is the logged reward over time; Time makes the integral of the learning rate
-// of a schedule. Fit compares the model's own laws (exponential, inertial, softmax)
-// with rivals without inertia, by least squares that allow for noise of any level,
-// autocorrelated residuals and outliers, and says which parameters the curve
-// identifies. Forecast predicts later rows; Backtest compares its predictions with rows
-// that it has not seen.
+// A Curve is the logged reward over time; LoggedTime makes the integral of a logged learning
+// rate. Fit compares laws with inertia with rivals without, by least squares that allow for
+// noise of any level, autocorrelated residuals and outliers. It says which parameters the
+// curve identifies. Predict forecasts later rows by exponential smoothing. Backtest compares
+// it and the laws with rows that they have not seen. The simulator's laws of growth are in
+// sim/measure, and fitted there to its own logs.
 package fit
 
 import (
@@ -20,7 +20,7 @@ const MinRows = 20
 
 // Curve is the reward of one run over time.
 type Curve struct {
-	Time   []float64 // strictly increasing: optimizer steps, or the integral of the learning rate (Time)
+	Time   []float64 // strictly increasing: optimizer steps, or the integral of the learning rate (LoggedTime)
 	Reward []float64 // finite, one per time, in any unit
 }
 
@@ -83,18 +83,6 @@ func (c Curve) origin() float64 {
 		return 0
 	}
 	return c.Time[0] - c.known()/float64(len(c.Time)-1)
-}
-
-// since returns times from an origin on.
-func since(origin float64, times []float64) []float64 {
-	if origin == 0 {
-		return times
-	}
-	from := make([]float64, len(times))
-	for i, t := range times {
-		from[i] = t - origin
-	}
-	return from
 }
 
 // mean returns the mean of values, of which there is at least one.

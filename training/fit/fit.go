@@ -18,7 +18,6 @@ type Result struct {
 	Origin      float64 // time at which those of the laws begin: 0, or one row before a log that begins later than it is long
 	Evidence    float64 // for the oscillator: Independent × ln of the best monotone law's sum of squares over its own
 	Direction   Direction
-	Oscillation Oscillation // of the residuals of the best law without oscillation
 }
 
 // Direction says where the best law without oscillation ends, compared with where it begins.
@@ -30,17 +29,14 @@ const (
 	NoDirection Direction = "none" // that law is the constant
 )
 
-// Regime names the dynamics that a curve gives evidence for: none, growth, which may be
-// negative (Direction), or oscillation.
+// Regime names the dynamics that a curve gives evidence for.
 type Regime string
 
 const (
-	Flat          Regime = "flat"           // no law with growth beats a constant, and no oscillation is seen
-	Overdamped    Regime = "overdamped"     // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
-	Underdamped   Regime = "underdamped"    // it oscillates: an oscillator with ζ < 0.7 beats every monotone law
-	Monotone      Regime = "monotone"       // it grows; the damping ratio is not identified
-	Oscillating   Regime = "oscillating"    // Oscillation.Found, about a level or about growth, and not from rest
-	NotIdentified Regime = "not identified" // no law with growth beats a constant, and Oscillation.Suspected: its level moves
+	Flat        Regime = "flat"        // no law with growth beats a constant
+	Overdamped  Regime = "overdamped"  // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
+	Underdamped Regime = "underdamped" // an oscillator with ζ < 0.7 beats every monotone law
+	Monotone    Regime = "monotone"    // it grows; the damping ratio is not identified
 )
 
 // Model is one law fitted to a curve.
@@ -94,16 +90,8 @@ func Fit(c Curve) Result {
 	return r
 }
 
-// FitLaws is Fit without what it judges: Models without R², and how rows depend on each
-// other.
+// FitLaws is Fit without what it judges: Models have no R².
 func FitLaws(c Curve) Result {
-	r := fitLaws(c, laws, math.Inf(1))
-	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
-	return r
-}
-
-// fitLaws fits laws, with plateaus of at most largest.
-func fitLaws(c Curve, laws []law, largest float64) Result {
 	c.check()
 	unit := c.Unit()
 	b := c.In(unit).average()
@@ -112,12 +100,10 @@ func fitLaws(c Curve, laws []law, largest float64) Result {
 	for _, l := range laws {
 		p := newProblem(l, b, weight, r.Origin)
 		best := p.solve()
-		if l.kind != flat && best.plateau > largest/unit {
-			best = p.search(best.shape, hold{which: plateauHeld, value: largest / unit})
-		}
 		best.sse = max(best.sse, float64(len(b.y))*square(rounding))
 		r.Models = append(r.Models, Model{Name: l.name, law: l, unit: unit, problem: p, best: best})
 	}
+	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
 	return r
 }
 
@@ -242,13 +228,28 @@ func (m *Model) Shape(name string) float64 {
 	return m.best.shape[slices.IndexFunc(m.law.shape, func(p parameter) bool { return p.name == name })]
 }
 
-// HalfTime is the time at which half of the way from the first row to the plateau is made;
-// NaN for the constant and the oscillator, which may turn before.
+// HalfTime is the time at which half of the way from the first row to the plateau is made.
+// It is NaN for the constant, and for the oscillator, which may turn before.
 func (m *Model) HalfTime() float64 {
-	if m.law.kind != monotone {
+	first := m.problem.b.time[0]
+	y := m.predict([]float64{first})[0]
+	level := y + (m.best.plateau-y)/2
+	if m.law.kind != monotone || level == y {
 		return math.NaN()
 	}
-	return m.reaches(m.problem.b.time[0], 0.5)
+	before := func(t float64) bool { return (m.predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
+	lo, hi := 0.0, 1.0
+	for before(first+hi) && hi < 1e12 {
+		lo, hi = hi, 2*hi
+	}
+	for hi-lo > 1e-10*hi {
+		if middle := (lo + hi) / 2; before(first + middle) {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	return first + hi
 }
 
 // Predict returns the fitted curve at the given increasing times.
@@ -257,112 +258,20 @@ func (m *Model) Predict(at []float64) []float64 { return times(m.predict(at), m.
 // predict is Predict in the unit of the model.
 func (m *Model) predict(times []float64) []float64 {
 	y := make([]float64, len(times))
-	m.law.grow(y, since(m.problem.origin, times), m.best.shape)
-	for i, g := range y {
+	for i, t := range times {
+		g := m.law.at(t-m.problem.origin, m.best.shape)
 		y[i] = m.best.start + (m.best.plateau-m.best.start)*g
 	}
 	return y
 }
 
-// Forecast continues the fitted curve to increasing times. The interval has the noise of
-// a row about the fit and the linearised uncertainty of the parameters.
-func (m *Model) Forecast(times []float64) Forecast {
-	all := append(slices.Clone(m.problem.b.time), times...)
-	n := len(m.problem.b.time)
-	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.predict(all) })
-	information := m.information(jacobian)
-	sd := make([]float64, len(times))
-	residual := m.best.sse / float64(max(1, n-m.parameters()))
-	for i := range times {
-		sd[i] = math.Sqrt(residual * (float64(m.problem.b.rows) + information.spread(jacobian[n+i])/m.independent))
-	}
-	return within(m.predict(all)[n:], sd).times(m.unit, 1)
-}
-
-// maxParameters is the largest number of parameters of a law.
-const maxParameters = 5
-
-// derivatives are those of a value in the parameters of a law: start, plateau, and the
-// logarithms of the shape; 0 beyond them.
-type derivatives [maxParameters]float64
-
-// jacobian returns the derivatives of values of the model.
-func (m *Model) jacobian(of func(*Model) []float64) []derivatives {
-	base := of(m)
-	jacobian := make([]derivatives, len(base))
-	const step = 1e-4
-	for j := range m.parameters() {
-		moved := Model{law: m.law, best: m.best, unit: m.unit, problem: m.problem}
-		moved.best.shape = slices.Clone(m.best.shape)
-		switch j {
-		case 0:
-			moved.best.start += step
-			if m.law.kind == flat {
-				moved.best.plateau += step
-			}
-		case 1:
-			moved.best.plateau += step
-		default:
-			moved.best.shape[j-2] *= 1 + step
-		}
-		for i, y := range of(&moved) {
-			jacobian[i][j] = (y - base[i]) / step
-		}
-	}
-	return jacobian
-}
-
-// information is that of the rows about the parameters, in units of the inverse variance
-// of a residual, as the triangle L of Cholesky: L Lᵀ.
-type information [maxParameters][maxParameters]float64
-
-// information sums over the rows, which are the first of the jacobian.
-func (m *Model) information(jacobian []derivatives) *information {
-	var a information
-	for i, w := range m.problem.weight {
-		for j := range m.parameters() {
-			for l := range j + 1 {
-				a[j][l] += w * jacobian[i][j] * jacobian[i][l]
-			}
-		}
-	}
-	const prior = 1e-12 // so wide that it only keeps the matrix regular
-	for j := range maxParameters {
-		a[j][j] = a[j][j]*(1+1e-9) + prior
-		for l := range j + 1 {
-			for i := range l {
-				a[j][l] -= a[j][i] * a[l][i]
-			}
-			if l < j {
-				a[j][l] /= a[l][l]
-			}
-		}
-		a[j][j] = math.Sqrt(max(a[j][j], prior)) // rounding can take more than the prior
-	}
-	return &a
-}
-
-// spread is the variance of a value with the given derivatives, in units of that of a
-// residual, if residuals are independent: |L⁻¹ d|².
-func (a *information) spread(d derivatives) (sum float64) {
-	for j := range maxParameters {
-		for l := range j {
-			d[j] -= a[j][l] * d[l]
-		}
-		d[j] /= a[j][j]
-		sum += d[j] * d[j]
-	}
-	return sum
-}
-
 // judge names the best law and the regime.
 func (r *Result) judge() {
 	steady, monotoneSSE := &r.Models[0], math.Inf(1) // of the laws without oscillation
-	var inertial *Model
+	inertial := r.Model(Inertial)
 	for i := range r.Models {
 		m := &r.Models[i]
-		if m.law.kind == oscillating {
-			inertial = m
+		if m == inertial {
 			continue
 		}
 		monotoneSSE = min(monotoneSSE, m.best.sse)
@@ -383,16 +292,9 @@ func (r *Result) judge() {
 	best, steady = grown(best), grown(steady)
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
-	r.Oscillation = steady.oscillation()
 	switch zeta := inertial.best.shape[1]; {
-	case r.Oscillation.Found && steady.law.kind == flat:
-		r.Regime = Oscillating
 	case best.law.kind != flat && r.Evidence > oscillationEvidence && zeta < 0.7:
 		r.Regime = Underdamped
-	case r.Oscillation.Found:
-		r.Regime = Oscillating
-	case best.law.kind == flat && r.Oscillation.Suspected:
-		r.Regime = NotIdentified
 	case best.law.kind == flat:
 		r.Regime = Flat
 	case best.Name == Exponential || zeta > 1 && r.beatsCritical(inertial):

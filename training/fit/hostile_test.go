@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // The moving average from sums of powers of two is that of every window by itself, also
@@ -29,46 +27,18 @@ func TestSmoothIsTheMeanOfItsWindow(t *testing.T) {
 	}
 }
 
-// The spread of a value by the triangle is that by the inverse of the information.
-func TestSpread(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 46))
-	m := fitLaw(curve(rng, 100, 0.1, grown(Logistic, []float64{40, 8})), Logistic)
-	k := m.parameters()
-	at := m.problem.b.time
-	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.predict(at) })
-	a := mat.NewSymDense(k, nil)
-	for i, w := range m.problem.weight {
-		for j := range k {
-			for l := range j + 1 {
-				a.SetSym(j, l, a.At(j, l)+w*jacobian[i][j]*jacobian[i][l])
-			}
-		}
-	}
-	var inverse mat.Dense
-	if err := inverse.Inverse(a); err != nil {
-		t.Fatal(err)
-	}
-	information := m.information(jacobian)
-	for i, d := range jacobian {
-		v := mat.NewVecDense(k, d[:k])
-		if got, want := information.spread(d), mat.Inner(v, &inverse, v); math.Abs(got/want-1) > 1e-6 {
-			t.Fatalf("spread of row %d is %g, want %g", i, got, want)
-		}
-	}
-}
-
 // Rewards in another unit are the same run: times, regime and evidence stay, rewards and
 // their intervals change with the unit. Powers of two change no digit.
 func TestAnyUnit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 47))
 	c := curve(rng, 60, 0.3, grown(Exponential, []float64{15}))
 	r, p, s := Fit(c), Predict(c, []float64{100}), NoiseDeviation(c)
-	score, _ := Backtest(c, 0.5, Predict)
+	score, _ := Backtest(c, 0.5)
 	for _, exponent := range []int{-1000, -300, 300, 1000} {
 		unit := math.Ldexp(1, exponent)
 		other := Curve{c.Time, times(c.Reward, unit, 1)}
 		q := Fit(other)
-		if q.Regime != r.Regime || q.Direction != Rises || q.Best != r.Best || q.Evidence != r.Evidence || q.Oscillation.Evidence != r.Oscillation.Evidence {
+		if q.Regime != r.Regime || q.Direction != Rises || q.Best != r.Best || q.Evidence != r.Evidence {
 			t.Errorf("in units of 2^%d: %s, %s, %s, want %s, %s", exponent, q.Regime, q.Best, q.Direction, r.Regime, r.Best)
 		}
 		want := r.Model(r.Best).Parameters()
@@ -77,13 +47,13 @@ func TestAnyUnit(t *testing.T) {
 				t.Errorf("in units of 2^%d: %+v, want %g times %+v", exponent, got, by, want[i])
 			}
 		}
-		if f := Predict(other, []float64{100}); f.Mean[0] != unit*p.Mean[0] || f.Lo[0] != unit*p.Lo[0] || f.Hi[0] != unit*p.Hi[0] {
+		if f := Predict(other, []float64{100}); f.Mean != unit*p.Mean || f.Lo[0] != unit*p.Lo[0] || f.Hi[0] != unit*p.Hi[0] {
 			t.Errorf("in units of 2^%d the forecast is %v, want %v", exponent, f, p)
 		}
 		if got := NoiseDeviation(other); got != unit*s {
 			t.Errorf("in units of 2^%d the noise is %g, want %g", exponent, got, unit*s)
 		}
-		if got, _ := Backtest(other, 0.5, Predict); got.RMSE != unit*score.RMSE || got.Winkler != unit*score.Winkler || got.Coverage != score.Coverage {
+		if got, _ := Backtest(other, 0.5); got.SmoothingRMSE != unit*score.SmoothingRMSE || got.LawRMSE[1] != unit*score.LawRMSE[1] {
 			t.Errorf("in units of 2^%d the score is %+v, want %+v", exponent, got, score)
 		}
 	}
@@ -132,8 +102,8 @@ func TestRegimesOfHostileCurves(t *testing.T) {
 		"equal":               {of(func(int) float64 { return 0.3 }), regimes{Flat}, NoDirection},
 		"equal and subnormal": {of(func(int) float64 { return 5e-324 }), regimes{Flat}, NoDirection},
 		"equal to rounding":   {of(func(i int) float64 { return 0.3 + 6e-17*float64(i/30) }), regimes{Flat}, NoDirection},
-		"huge and tiny":       {of(func(i int) float64 { return []float64{1e300, 1e-300}[i%2] }), regimes{Flat, Underdamped, NotIdentified}, NoDirection},
-		"of both signs":       {of(func(i int) float64 { return []float64{1e308, -1e308}[i%2] }), regimes{Flat, Underdamped, NotIdentified}, NoDirection},
+		"huge and tiny":       {of(func(i int) float64 { return []float64{1e300, 1e-300}[i%2] }), regimes{Flat, Underdamped}, NoDirection},
+		"of both signs":       {of(func(i int) float64 { return []float64{1e308, -1e308}[i%2] }), regimes{Flat, Underdamped}, NoDirection},
 	} {
 		r := Fit(q.c)
 		fits := false
@@ -156,8 +126,7 @@ func TestRegimesOfHostileCurves(t *testing.T) {
 	}
 }
 
-// 100,000 rows are read by laws as their means, and forecast; n² steps would take minutes. No
-// time is asserted: the test would.
+// 100,000 rows are read by laws as their means; n² steps would take minutes.
 func TestManyRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 49))
 	const n = 100_000
@@ -165,9 +134,5 @@ func TestManyRows(t *testing.T) {
 	m := fitLaw(c, Exponential)
 	if got := m.Shape("timescale"); math.Abs(got/(n/5)-1) > 0.05 {
 		t.Errorf("timescale %g, want %g", got, n/5.0)
-	}
-	// The standard error of the forecast is below that of the mean of the last tenth, 0.003.
-	if s, ok := Backtest(c, 0.5, Predict); !ok || math.Abs(s.RMSE-0.3) > 0.03 || math.Abs(s.Coverage-0.9) > 0.05 {
-		t.Errorf("score %+v", s)
 	}
 }

@@ -29,40 +29,4 @@ func TestOscillatorSolvesItsEquation(t *testing.T) {
 			}
 		}
 	}
-	if got := oscillator(criticalHalf, 1); math.Abs(got-0.5) > 1e-14 {
-		t.Errorf("the critically damped oscillator is %g at its half time, want ½", got)
-	}
-}
-
-func TestSoftmaxGrowthSolvesItsEquation(t *testing.T) {
-	var time []float64
-	for i := range 100 {
-		time = append(time, 2.5*float64(i+1))
-	}
-	g := make([]float64, len(time))
-	for _, shape := range [][]float64{{20, 0.1, 0.01}, {20, 0.001, 5}, {5, 0.01, 40}, {80, 0.5, 20}, {40, 1e-6, 100}} {
-		timescale, start, inertia := shape[0], shape[1], shape[2]
-		softmaxGrowth(g, time, shape)
-		for i := 9; i < len(time); i += 10 {
-			x := rk4(func(x, v float64) float64 { return (1/(timescale*math.Cosh(x/2)) - v) / inertia },
-				math.Log(start/(1-start)), time[i], 40_000)
-			want := (sigmoid(x) - start) / (1 - start)
-			if math.Abs(g[i]-want) > 2e-3 {
-				t.Errorf("softmax growth with T = %g, p₀ = %g, m = %g is %.5f at %g, want %.5f", timescale, start, inertia, g[i], time[i], want)
-			}
-		}
-	}
-}
-
-// Without inertia sinh(x/2) grows linearly.
-func TestSoftmaxGrowthWithoutInertia(t *testing.T) {
-	time := []float64{1, 10, 30, 100}
-	g := make([]float64, len(time))
-	softmaxGrowth(g, time, []float64{15, 0.02, 1e-9})
-	for i, at := range time {
-		u := math.Sinh(math.Log(0.02/0.98)/2) + at/(2*15)
-		if want := (0.5 + 0.5*u/math.Hypot(1, u) - 0.02) / 0.98; math.Abs(g[i]-want) > 2e-3 {
-			t.Errorf("g(%g) = %.5f, want %.5f", at, g[i], want)
-		}
-	}
 }

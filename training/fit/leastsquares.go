@@ -22,14 +22,13 @@ type problem struct {
 	law    law
 	b      blocks
 	origin float64   // of the times of the law
-	time   []float64 // of the rows from there on
 	weight []float64 // of a squared residual, mean 1
 	lo, hi []float64 // bounds of ln shape
 	g      []float64 // scratch
 }
 
 func newProblem(l law, b blocks, weight []float64, origin float64) *problem {
-	p := &problem{law: l, b: b, origin: origin, time: since(origin, b.time), weight: weight, g: make([]float64, len(b.time))}
+	p := &problem{law: l, b: b, origin: origin, weight: weight, g: make([]float64, len(b.time))}
 	known := b.length()
 	for _, s := range l.shape {
 		lo, hi := s.bounds(known)
@@ -40,9 +39,10 @@ func newProblem(l law, b blocks, weight []float64, origin float64) *problem {
 
 // at solves for start and plateau at a given shape; hold fixes one of them or none.
 func (p *problem) at(shape []float64, hold hold) solution {
-	p.law.grow(p.g, p.time, shape)
 	var aa, ab, bb, ya, yb float64
-	for i, g := range p.g {
+	for i, t := range p.b.time {
+		g := p.law.at(t-p.origin, shape)
+		p.g[i] = g
 		w, y, h := p.weight[i], p.b.y[i], 1-g
 		aa += w * h * h
 		ab += w * h * g

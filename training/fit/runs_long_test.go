@@ -9,7 +9,7 @@ import (
 )
 
 // Simulated curves of each kind.
-const falseClaimRuns, powerRuns, forecastRuns, oscillationRuns, flatRuns, hiddenRuns = 100, 100, 100, 400, 60, 50
+const falseClaimRuns, powerRuns, flatRuns = 100, 100, 60
 
 // 90 % intervals contain the true parameters in 85 to 95 % of the runs. The share of
 // each of 18 parameters may differ from 0.9 by four standard deviations of a binomial
