@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"grposim/option"
@@ -222,7 +223,13 @@ func (d *drawing) log(low, high float64) float64 {
 }
 
 // rounded returns a number with four significant digits, as people write them.
-func rounded(x float64) float64 { return significant(x, 4) }
+func rounded(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 3, 64), 64)
+	if err != nil || math.IsInf(y, 0) {
+		return x
+	}
+	return y
+}
 
 // number draws a number of a range: mostly of order 1, near the ends of a bounded range,
 // or an edge.
@@ -453,25 +460,4 @@ func (d *drawing) bandit() []any {
 		arms = append(arms, arm)
 	}
 	return arms
-}
-
-// twoValuedHeavyBall reports whether rewards take two values and the optimizer is heavy-ball.
-func (f file) twoValuedHeavyBall() bool {
-	kind, given := f.get("optimizer.kind").(string)
-	if given && kind != option.HeavyBall.String() {
-		return false
-	}
-	values := map[string]bool{}
-	arms, _ := f.get("bandit.arms").([]any)
-	for _, arm := range arms {
-		arm := arm.(map[string]any)
-		if law := arm["reward"]; law == option.Bernoulli.String() {
-			values["0"], values["1"] = true, true
-		} else if law == option.Constant.String() || flow(arm["std"]) == "0" {
-			values[flow(arm["mean"])] = true
-		} else {
-			return false
-		}
-	}
-	return len(values) <= 2
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"grposim/sweeps/config"
@@ -68,24 +65,6 @@ func (f file) set(path string, v any) {
 	section[names[len(names)-1]] = v
 }
 
-// remove leaves out the value at a dotted path.
-func (f file) remove(path string) {
-	if parent, last := f.section(path); parent != nil {
-		delete(parent, last)
-	}
-}
-
-// section returns the mapping that holds the last name of a dotted path, nil where there
-// is none.
-func (f file) section(path string) (parent map[string]any, last string) {
-	i := strings.LastIndexByte(path, '.')
-	if i < 0 {
-		return f, path
-	}
-	parent, _ = f.get(path[:i]).(map[string]any)
-	return parent, path[i+1:]
-}
-
 // checks returns the checks of the file.
 func (f file) checks() []any {
 	list, _ := f["checks"].([]any)
@@ -95,62 +74,11 @@ func (f file) checks() []any {
 // load checks the file as grposim does.
 func (f file) load() (*config.Spec, error) { return config.Load("fuzz.yaml", f.text()) }
 
-// text writes the file as YAML in flow style, one line for a section or a check.
+// text writes the file as JSON, which is YAML too.
 func (f file) text() []byte {
-	var b bytes.Buffer
-	names := []string{"name", "seed", "confidence"}
-	for _, k := range config.Keys {
-		if name, _, _ := strings.Cut(k.Path, "."); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	text, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		panic(err) // drawn numbers are finite
 	}
-	for _, name := range append(names, "sweep", "variants", "checks") {
-		switch v := f[name].(type) {
-		case nil:
-		case map[string]any:
-			if text := flow(v); text != "{}" {
-				fmt.Fprintf(&b, "%s: %s\n", name, text)
-			}
-		case []any:
-			fmt.Fprintf(&b, "%s:\n", name)
-			for _, item := range v {
-				fmt.Fprintf(&b, "  - %s\n", flow(item))
-			}
-		default:
-			fmt.Fprintf(&b, "%s: %s\n", name, flow(v))
-		}
-	}
-	return b.Bytes()
-}
-
-// flow writes a value in YAML's flow style, without empty mappings, the claim of a check
-// first.
-func flow(v any) string {
-	var parts []string
-	switch v := v.(type) {
-	case map[string]any:
-		names := slices.Sorted(maps.Keys(v))
-		if i := slices.Index(names, "claim"); i > 0 {
-			names = append([]string{"claim"}, slices.Delete(names, i, i+1)...)
-		}
-		for _, name := range names {
-			if text := flow(v[name]); text != "{}" {
-				parts = append(parts, name+": "+text)
-			}
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case []any:
-		for _, item := range v {
-			parts = append(parts, flow(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case string:
-		return v
-	default: // a number
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic(err)
-		}
-		return string(text)
-	}
+	return append(text, '\n')
 }

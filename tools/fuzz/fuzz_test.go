@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,26 +85,20 @@ func wrong(f file) file {
 	return f.clone()
 }
 
-// A right theory gives no finding; a planted fault is confirmed and shrunk: to the check
-// that disagrees, two arms, and short numbers.
+// A right theory gives no finding; a planted fault is confirmed, and its file is written.
 func TestExamine(t *testing.T) {
 	j := judging{limit: time.Minute, budget: 1e5}
 	f := parse(t, right)
-	a, findings, err := j.examine(t.Context(), f, twice)
+	a, findings, err := j.examine(t.Context(), f)
 	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
 		t.Fatalf("%v %+v %+v", err, findings, a)
 	}
 	if n, _ := a.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
 		t.Errorf("%d replicas", n)
 	}
-	a, findings, err = j.examine(t.Context(), wrong(f), once)
+	a, findings, err = j.examine(t.Context(), wrong(f))
 	if err != nil || len(findings) == 0 || !findings[0].confirmed || findings[0].failure != "" {
 		t.Fatalf("%v %+v %+v", err, findings, a)
-	}
-	small := findings[0].file
-	arms, _ := small.get("bandit.arms").([]any)
-	if len(arms) != 2 || len(small.checks()) != 1 || small.get("lag.interval") != nil || flow(small.get("grpo.kl.coefficient")) != "2" {
-		t.Errorf("shrunk to\n%s", small.text())
 	}
 	s := summary{{answer: a, findings: findings}}
 	dir := t.TempDir()
@@ -161,7 +156,7 @@ run: {steps: 200, replicas: 2}
 checks:
   - {claim: stability-threshold, margin: 0.02, displacement: 1e-4, draws: 20000, locate: {param: `+param+`, from: 0.1, to: 5, tolerance: 0.002}}
 `), usualBudget)
-		if got := flow(f.get("run.steps")); err != nil || slow || got != want {
+		if got := fmt.Sprint(f.get("run.steps")); err != nil || slow || got != want {
 			t.Errorf("%s: %s steps, slow %v, %v; want %s", param, got, slow, err, want)
 		}
 	}
@@ -190,24 +185,24 @@ checks: [{claim: stiffness, margin: 0.02, displacement: 1e-4, draws: 20000}]
 func TestFailures(t *testing.T) {
 	f := parse(t, right)
 	long := judging{limit: time.Millisecond, budget: 1e8}
-	if a, err := long.ask(t.Context(), long.request(f, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
+	if a, err := long.ask(t.Context(), long.request(f, 1)); err != nil || a.Failure != hung || len(a.File) == 0 {
 		t.Fatalf("%v %+v", err, a)
 	}
 	j := judging{limit: time.Minute, budget: 1e5}
 	t.Run("crash", func(t *testing.T) {
 		t.Setenv(crash, "yes")
-		if a, err := j.ask(t.Context(), j.request(f, 1, once)); err != nil || a.Failure != died {
+		if a, err := j.ask(t.Context(), j.request(f, 1)); err != nil || a.Failure != died {
 			t.Fatalf("%v %+v", err, a)
 		}
 	})
 	given := judging{limit: time.Minute}
 	broken := f.clone()
 	broken.set("grpo.group_size", "many")
-	a := answerTo(t.Context(), given.request(broken, 1, once), func(file) {})
+	a := answerTo(t.Context(), given.request(broken, 1), func(file) {})
 	if a.Failure != refused || !strings.Contains(a.Detail, "grpo.group_size") {
 		t.Errorf("%+v", a)
 	}
-	a = answerTo(t.Context(), given.request(f, 1, once), func(file) { panic("planted") })
+	a = answerTo(t.Context(), given.request(f, 1), func(file) { panic("planted") })
 	if a.Failure != panicked || !strings.HasPrefix(a.Detail, "planted\n") {
 		t.Errorf("%+v", a)
 	}
@@ -217,7 +212,7 @@ func TestFailures(t *testing.T) {
 func TestMoreData(t *testing.T) {
 	f := parse(t, strings.Replace(right, "checks:", "variants: [{name: v, set: {run.replicas: 3, grpo.group_size: 3}}]\nchecks:\n  - {claim: stiffness, margin: 1, displacement: 0.1, draws: 5}", 1))
 	text := string(moreData(f, 4).text())
-	for _, want := range []string{"replicas: 400", "run.replicas: 12", "draws: 20", "grpo.group_size: 3", "steps: 500"} {
+	for _, want := range []string{`"replicas": 400`, `"run.replicas": 12`, `"draws": 20`, `"grpo.group_size": 3`, `"steps": 500`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
@@ -235,8 +230,8 @@ func TestNonFinite(t *testing.T) {
 	}
 }
 
-// Rest draws are counted in scope by their mean and variance, of all and of those that
-// have a stationary state; slow ones and reasons are listed, with numbers left out.
+// Rest draws are counted in scope by their mean and variance; slow ones and reasons are listed,
+// with numbers left out.
 func TestScope(t *testing.T) {
 	of := func(slow bool, claims ...sweeps.Verdict) result {
 		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
@@ -250,7 +245,7 @@ func TestScope(t *testing.T) {
 		of(false),
 	}
 	text := s.String()
-	for _, want := range []string{"4 rest draws: 25 % in scope, 33 % of the 3 with a stationary state", "25.0 %  radius #", "25.0 %  too slow", "4 rest draws with two-valued rewards and heavy ball", "nothing found"} {
+	for _, want := range []string{"4 rest draws: 25 % in scope", "25.0 %  radius #", "25.0 %  too slow", "nothing found"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

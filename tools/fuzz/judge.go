@@ -6,14 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"grposim/sim"
@@ -23,20 +19,11 @@ import (
 
 // request asks for the verdicts of a file.
 type request struct {
-	File     file          `json:"file"`
-	Limit    time.Duration `json:"limit"`  // CPU time after which the request counts as hung
-	Budget   float64       `json:"budget"` // the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives it
-	Data     int           `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
-	Scrutiny scrutiny      `json:"scrutiny"`
+	File   file          `json:"file"`
+	Limit  time.Duration `json:"limit"`  // CPU time after which the request counts as hung
+	Budget float64       `json:"budget"` // the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives it
+	Data   int           `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
 }
-
-// scrutiny says how closely a configuration is looked at.
-type scrutiny string
-
-const (
-	once  scrutiny = "once"  // judged
-	twice scrutiny = "twice" // judged again, by two workers and through a results folder
-)
 
 // answer holds the results of judging a file.
 type answer struct {
@@ -55,8 +42,7 @@ const (
 	hung      failure = "hang"
 	died      failure = "crash"      // the process ended
 	refused   failure = "error"      // an error where a verdict was due
-	unsteady  failure = "unsteady"   // verdicts differ when they are repeated
-	notFinite failure = "not-finite" // NaN or Inf in a file
+	notFinite failure = "not-finite" // NaN or Inf in a prediction
 )
 
 // answerTo judges a file. announce receives the file as it will be simulated, before it
@@ -91,8 +77,6 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 		a.Failure, a.Detail = panicked, fmt.Sprintf("%v\n%s", inside, inside.Stack)
 	case err != nil:
 		a.Failure, a.Detail = refused, err.Error()
-	case r.Scrutiny == twice:
-		a.Failure, a.Detail = repeat(ctx, a.File, a.Verdicts)
 	}
 	return a
 }
@@ -176,49 +160,5 @@ func moreData(f file, factor int) file {
 // amounts finds the numbers of replicas and draws in a file.
 var amounts = regexp.MustCompile(`"((run[.])?replicas|draws)":[0-9]+`)
 
-// repeat judges a file again, with two workers and through a results folder, and
-// reports verdicts that differ and numbers that are not finite.
-func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, string) {
-	dir, err := os.MkdirTemp("", "fuzz")
-	if err != nil {
-		return refused, err.Error()
-	}
-	defer os.RemoveAll(dir)
-	spec, err := f.load()
-	if err != nil {
-		return refused, err.Error()
-	}
-	plan := sweeps.NewPlan(spec)
-	e, err := sweeps.Run(ctx, plan, dir, 2, sweeps.NoProgress{})
-	if err != nil {
-		return refused, err.Error()
-	}
-	again, err := sweeps.Judge(plan, e.Outcomes) // e.Verdicts have hints too
-	if err != nil {
-		return refused, err.Error()
-	}
-	var was, now bytes.Buffer
-	if err := errors.Join(sweeps.VerdictsJSON(&was, spec.Name, verdicts), sweeps.VerdictsJSON(&now, spec.Name, again)); err != nil {
-		return refused, err.Error()
-	}
-	if !bytes.Equal(was.Bytes(), now.Bytes()) {
-		return unsteady, fmt.Sprintf("%s\nthen\n%s", &was, &now)
-	}
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".parquet") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err == nil && nonFinite.Match(text) {
-			err = fmt.Errorf("%s: %s", entry.Name(), nonFinite.Find(text))
-		}
-		return err
-	})
-	if err != nil {
-		return notFinite, err.Error()
-	}
-	return "", ""
-}
-
-// nonFinite finds numbers that are not finite in a text file of results.
+// nonFinite finds numbers that are not finite in a prediction.
 var nonFinite = regexp.MustCompile(`.{0,60}(^|[^A-Za-z"])[-+]?(NaN|Inf)([^A-Za-z]|$)`)

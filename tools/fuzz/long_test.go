@@ -55,7 +55,7 @@ func TestLongDraw(t *testing.T) {
 	}
 }
 
-// No configuration of 200 panics, hangs, or gives verdicts that change, and none is found to
+// No configuration of 200 panics or hangs, and none is found to
 // disagree with another seed and four times the data. A fault of one configuration in 67 is found
 // with probability 0.95; of 300 it was one in 100.
 func TestLongFuzz(t *testing.T) {

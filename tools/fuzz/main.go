@@ -1,9 +1,8 @@
 // Command fuzz judges random configurations: theory against simulation over the whole key
 // table of package config. It repeats every verdict that disagrees with another seed and
-// four times the data, shrinks the configurations that disagree again, and writes them to
-// a folder with a table of what it found. It also reports panics, computations that do
-// not end, verdicts that change when they are repeated, and numbers in files that are not
-// finite. It exits with code 1 if it found any of these.
+// four times the data, and writes the configurations with a table into a folder. It also reports
+// panics, computations that do not end, and predictions that are not finite. It exits with code 1
+// if it found any of these.
 //
 // Configurations are drawn from config.Keys and config.Claims, so that a new key or claim
 // is drawn by being there. They are judged at confidence 0.999 each, by margins that are
@@ -25,9 +24,6 @@ import (
 
 // confidence is the confidence of all verdicts of a configuration together.
 const confidence = 0.999
-
-// scrutinized is the number of configurations of which one is judged twice.
-const scrutinized = 16
 
 // cpuLimit is the CPU time after which a configuration counts as hung.
 const cpuLimit = time.Minute
@@ -75,12 +71,8 @@ func fuzz(ctx context.Context, seed uint64, n, workers int, say func(format stri
 	j := judging{cpuLimit, usualBudget}
 	results, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (r result, err error) {
 		r.seed, r.index = seed, uint64(i)
-		how := once
-		if i%scrutinized == 0 {
-			how = twice
-		}
 		began := time.Now()
-		r.answer, r.findings, err = j.examine(ctx, draw(r.seed, r.index), how)
+		r.answer, r.findings, err = j.examine(ctx, draw(r.seed, r.index))
 		r.seconds, r.done = time.Since(began).Seconds(), err == nil
 		r.say(say)
 		return r, err
@@ -100,7 +92,7 @@ func fuzzFile(ctx context.Context, path string, say func(format string, args ...
 		return nil, err
 	}
 	var r result
-	r.answer, r.findings, err = judging{limit: cpuLimit}.examine(ctx, f, twice)
+	r.answer, r.findings, err = judging{limit: cpuLimit}.examine(ctx, f)
 	r.say(say)
 	return summary{r}, err
 }

@@ -56,8 +56,8 @@ type judging struct {
 }
 
 // request returns a request for the verdicts of a file within the budget.
-func (j judging) request(f file, data int, how scrutiny) request {
-	return request{f, j.limit, j.budget, data, how}
+func (j judging) request(f file, data int) request {
+	return request{f, j.limit, j.budget, data}
 }
 
 // waiting is the factor of the limit after which a process that takes no CPU time is

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/tools/internal/tool"
@@ -108,69 +107,49 @@ func (s summary) String() string {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		fmt.Fprintf(&b, "%d with %s\n", kinds[kind], kind)
 	}
-	s.writeScope(&b, "rest draws", func(*result) bool { return true })
-	s.writeScope(&b, "rest draws with two-valued rewards and heavy ball", func(r *result) bool { return r.answer.File.twoValuedHeavyBall() })
+	s.writeScope(&b)
 	return b.String()
 }
 
-// withoutRest are the names of the reasons of draws that have no stationary state.
-var withoutRest = []string{scope.Unstable.Name(), scope.RateVaries.Name(), scope.WarmingUp.Name()}
-
-// writeScope writes the share of the chosen rest draws that are in scope, of all and of
-// those that have a stationary state, and why the others are out. A draw is in scope if
-// the mean and the variance of its reward are. Of two reasons the first counts.
-func (s summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
-	reasons, says := map[string]int{}, map[string]string{} // by name
+// writeScope writes the share of the rest draws that are in scope, and why the others are out. A
+// draw is in scope if the mean and the variance of its reward are.
+func (s summary) writeScope(b *strings.Builder) {
+	reasons := map[string]int{}
 	all := 0
 	for i := range s {
-		r := &s[i]
-		if r.answer.File["name"] != string(rest) || len(r.answer.Verdicts) == 0 || !chosen(r) {
-			continue
+		if r := &s[i]; r.answer.File["name"] == string(rest) && len(r.answer.Verdicts) > 0 {
+			all++
+			reasons[r.answer.scope()]++
 		}
-		all++
-		name, because := r.answer.scope()
-		reasons[name]++
-		says[name] = because
 	}
 	if all == 0 {
 		return
 	}
 	share := func(n int) float64 { return 100 * float64(n) / float64(all) }
-	atRest := all
-	for reason, n := range reasons {
-		if slices.Contains(withoutRest, reason) {
-			atRest -= n
-		}
-	}
-	in := reasons[""]
-	fmt.Fprintf(b, "\n%d %s: %.0f %% in scope", all, name, share(in))
-	if atRest > 0 {
-		fmt.Fprintf(b, ", %.0f %% of the %d with a stationary state", 100*float64(in)/float64(atRest), atRest)
-	}
-	fmt.Fprintln(b)
+	fmt.Fprintf(b, "\n%d rest draws: %.0f %% in scope\n", all, share(reasons[""]))
 	delete(reasons, "")
 	byCount := slices.SortedFunc(maps.Keys(reasons), func(a, b string) int {
 		return cmp.Or(cmp.Compare(reasons[b], reasons[a]), cmp.Compare(a, b))
 	})
-	for _, reason := range byCount {
-		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[reason]), says[reason])
+	for _, because := range byCount {
+		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[because]), because)
 	}
 }
 
 // numbers are left out of reasons, which stand for all of their name.
 var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
 
-// scope returns why a rest draw is out of scope, by name and in words; "" if it is in.
-func (a *answer) scope() (name, because string) {
+// scope returns why a rest draw is out of scope, with numbers left out; "" if it is in.
+func (a *answer) scope() string {
 	for _, v := range a.Verdicts {
 		if v.Verdict == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
-			return v.Reason, numbers.ReplaceAllString(v.Because, "#")
+			return numbers.ReplaceAllString(v.Because, "#")
 		}
 	}
 	if a.Slow {
-		return "slow", "too slow for the budget of the fuzzer"
+		return "too slow for the budget of the fuzzer"
 	}
-	return "", ""
+	return ""
 }
 
 // write writes a table of the findings of a seed, and their files, into an existing
