@@ -45,7 +45,6 @@ var functions = map[string]func(e *Explorer, request []byte) (any, error){
 	"describe": func(*Explorer, []byte) (any, error) { return Describe() },
 	"answer":   with((*Explorer).Answer),
 	"path":     with((*Explorer).Path),
-	"changes":  with((*Explorer).Changes),
 	"map":      with((*Explorer).Map),
 	"ensemble": with((*Explorer).Ensemble),
 }

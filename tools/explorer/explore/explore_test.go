@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"grposim/option"
-	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps"
@@ -121,7 +120,7 @@ func TestProblems(t *testing.T) {
 		`{"preset": "two-arms", "set": {"grpo.advantage.scale": "others-std"}}`:               {`grpo.advantage.baseline: got mean, want leave-one-out`},
 		`{"preset": 3}`: {`: got the request`},
 	} {
-		for _, name := range []string{"answer", "path", "changes"} {
+		for _, name := range []string{"answer", "path"} {
 			var reply failure
 			text := New().Call(name, []byte(request))
 			if err := json.Unmarshal(text, &reply); err != nil || len(reply.Problems) != len(want) {
@@ -590,67 +589,6 @@ func TestDoubtOfAPath(t *testing.T) {
 		p := &Path{Steps: []int{7}, Neglected: theory.Series{c.neglected}, Deviation: theory.Series{c.deviation}}
 		if got := p.doubt(1); (got == nil) != (c.want == "") || got != nil && !strings.Contains(*got, c.want) {
 			t.Errorf("%+v: got %v", c, got)
-		}
-	}
-}
-
-// Where the theory has no answer, the changes that the words name bring one, and those that the
-// configuration refuses are not named.
-func TestCuresCure(t *testing.T) {
-	e := New()
-	for _, c := range []struct {
-		before State
-		want   string
-		after  map[string]string
-	}{
-		{State{Preset: "as-trl"}, "With β = 0.04 it knows the stability", map[string]string{strengthKey: "0.04", "optimizer.schedule.kind": "constant"}},
-		{State{Preset: "no-penalty"}, "With β = 0.4 it knows the stability", map[string]string{strengthKey: "0.4"}},
-		{State{Preset: "asynchronous"}, "With a lag of kind block it knows the path", map[string]string{lagKindKey: "block"}},
-		{State{"as-trl", map[string]string{"grpo.filter": "drop"}}, "", nil},
-	} {
-		words := must(t, e, (*Explorer).Changes, c.before).Words
-		if len(words) == 0 || !strings.Contains(words[0].Answer, c.want) {
-			t.Fatalf("%v: got %+v, want %q", c.before, words, c.want)
-		}
-		if c.after == nil {
-			continue
-		}
-		after := State{c.before.Preset, c.after}
-		if p := must(t, e, (*Explorer).Answer, after).Prediction; !p.Scope.In && !p.Scope.Because.Is(scope.OtherAttractor) {
-			t.Errorf("%v: %s", after, p.Scope.Because)
-		}
-		if path := must(t, e, (*Explorer).Path, after); path.Scope != nil && strings.Contains(c.want, "path") {
-			t.Errorf("%v: %s", after, *path.Scope)
-		}
-	}
-	if words := must(t, e, (*Explorer).Changes, State{Preset: "two-arms"}).Words; len(words) != 1 {
-		t.Errorf("two-arms: the theory has all answers, but got %+v", words)
-	}
-}
-
-// The named group size is the smallest at which the standard deviation of J is half.
-func TestWhatHalvesTheNoise(t *testing.T) {
-	e := New()
-	for _, preset := range []string{"two-arms", "trl-penalty", "asynchronous"} {
-		s := State{Preset: preset}
-		now, known := e.variance(e.mustCell(t, s).settings)
-		size, found := e.quieter(e.mustCell(t, s).settings, now/4)
-		if !known || !found || !slices.ContainsFunc(must(t, e, (*Explorer).Changes, s).Words, func(w Word) bool { return strings.HasPrefix(w.Answer, "G = "+strconv.Itoa(size)+" ") }) {
-			t.Fatalf("%s: G = %d, found %v", preset, size, found)
-		}
-		for _, c := range []struct {
-			size int
-			half bool
-		}{{size - 1, false}, {size, true}} {
-			s.Set = map[string]string{config.GroupSizeKey: strconv.Itoa(c.size)}
-			if v := *must(t, e, (*Explorer).Answer, s).Prediction.Variance; (v <= now/4) != c.half {
-				t.Errorf("%s: Var J = %g at G = %d, and %g at the present size", preset, v, c.size, now)
-			}
-		}
-	}
-	for _, s := range []State{{Preset: "no-penalty"}, {Preset: "unstable"}, {"two-arms", map[string]string{config.GroupSizeKey: "inf"}}, uncertain} {
-		if w := must(t, e, (*Explorer).Changes, s).Words; slices.ContainsFunc(w, func(w Word) bool { return w.Question == "What halves the noise?" }) {
-			t.Errorf("%v: there is no noise at rest, or it is uncertain, but %v", s, w)
 		}
 	}
 }

@@ -311,10 +311,7 @@ async function solve() {
     desks.map ??= newDesk();
     simulate(ensemble);
     await chart(mine, asked);
-    const helps = await desks.map.ask("changes", asked);
-    if (mine !== turn) return;
-    showWords(helps.words ?? []);
-    forgetWords();
+    if (mine === turn) forgetWords();
   }, 250);
   const curve = await desks.answers.ask("path", asked);
   if (mine !== turn) return;
