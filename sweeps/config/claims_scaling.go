@@ -10,7 +10,7 @@ var (
 		Name: "fluctuation-scaling", Per: AcrossCells,
 		Quantity:    "slope of log variance of J on log G, over another key on log D/(GCK)",
 		Needs:       []Need{NeedsBurnIn, NeedsThreeValues},
-		Over:        []string{GroupSizeKey, coefficientKey, LagIntervalKey, MomentumKey},
+		Over:        []string{GroupSizeKey, "grpo.kl.coefficient", LagIntervalKey, MomentumKey},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		LeadingFrom: 32, // at smaller sizes the next order in 1/G exceeds 3 %
 		Doc:         "The variance decreases with the group size as the exact predictions at the same sizes do; to leading order, and by the paper's rule, as 1/G. Over another key the paper's rule makes it proportional to D/(GCK).",

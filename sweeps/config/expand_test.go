@@ -83,7 +83,7 @@ func TestAxisForms(t *testing.T) {
 		{"values: [0.12345678901264, 1]", "optimizer.epsilon", []string{"0.123456789013", "1"}},
 		{"values: [block, delay]", "lag.kind", []string{"block", "delay"}},
 		{"values: [fixed-point, [1, -1], {fixed_point_offset: 0.5}]", InitKey, []string{"fixed-point", "[1, -1]", "{fixed_point_offset: 0.5}"}},
-		{"values: [[0, 0], [1, 0]]", referenceKey, []string{"[0, 0]", "[1, 0]"}},
+		{"values: [[0, 0], [1, 0]]", "policy.reference", []string{"[0, 0]", "[1, 0]"}},
 		{
 			"values: [[{reward: constant, mean: 1}, {reward: constant, mean: 0}], [{reward: constant, mean: 1, count: 3}]]", TrueMeansKey,
 			[]string{"[1, 0]", "[1, 1, 1]"},
@@ -135,7 +135,7 @@ variants:
   - {name: base}
   - {name: counted, set: {bandit.arms: [{reward: constant, mean: 1, count: 2}, {reward: constant, mean: 0, count: 3}]}}
 `)
-	if got, want := axisOf(points, referenceKey), []string{"[0, 1]", "[0, 0, 1, 1, 1]"}; !slices.Equal(got, want) {
+	if got, want := axisOf(points, "policy.reference"), []string{"[0, 1]", "[0, 0, 1, 1, 1]"}; !slices.Equal(got, want) {
 		t.Errorf("reference %v, want %v", got, want)
 	}
 	if got, want := axisOf(points, InitKey), []string{"[0, 0]", "[0, 0, 0, 0, 0]"}; !slices.Equal(got, want) {

@@ -84,7 +84,7 @@ func TestExtends(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		SeedKey: "7", MomentumKey: "0.9", LearningRateKey: "0.02", BurnInKey: "100", StepsKey: "2000",
-		InitKey: "fixed-point", referenceKey: "[0, 1]",
+		InitKey: "fixed-point", "policy.reference": "[0, 1]",
 	} {
 		k, _ := LookupKey(key)
 		if got := Format(k.Get(&spec.Base)); got != want {

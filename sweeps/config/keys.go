@@ -92,8 +92,8 @@ func (k Key) Sparse() bool {
 
 // sparse lists the beginnings of the paths of sparse keys.
 var sparse = []string{
-	"bandit.prompts.", "bandit.contexts.", "policy.network.", "policy.reference_update.", "grpo.filter", valueKey, rateKey, floorKey, capKey, tauKey, powerKey, decayKey,
-	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm", recordKey,
+	"bandit.prompts.", "bandit.contexts.", "policy.network.", "policy.reference_update.", "grpo.filter", "grpo.advantage.value", "grpo.advantage.rate", "grpo.importance.floor", "grpo.importance.cap", "grpo.importance.tau", "grpo.importance.power", "grpo.importance.decay",
+	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm", "run.record",
 }
 
 // Want says in words what a value of the key must be: the end of a message
@@ -135,53 +135,13 @@ const (
 	ArmsKey          = "bandit.arms"
 	TrueMeansKey     = "bandit.true_means"
 	InitKey          = "policy.init"
-	referenceKey     = "policy.reference"
 	GroupSizeKey     = "grpo.group_size"
-	groupsKey        = "grpo.groups_per_step"
-	filterKey        = "grpo.filter"
-	baselineKey      = "grpo.advantage.baseline"
-	scaleKey         = "grpo.advantage.scale"
-	epsilonKey       = "grpo.advantage.epsilon"
-	valueKey         = "grpo.advantage.value"
-	rateKey          = "grpo.advantage.rate"
-	modeKey          = "grpo.importance.mode"
-	clipLowKey       = "grpo.importance.clip_low"
-	clipHighKey      = "grpo.importance.clip_high"
-	floorKey         = "grpo.importance.floor"
-	capKey           = "grpo.importance.cap"
-	tauKey           = "grpo.importance.tau"
-	powerKey         = "grpo.importance.power"
-	decayKey         = "grpo.importance.decay"
-	gradientKey      = "grpo.kl.gradient"
-	anchorKey        = "grpo.kl.at"
-	placementKey     = "grpo.kl.in"
-	entropyKey       = "grpo.entropy.coefficient"
-	samplesKey       = "lag.samples"
-	maxNormKey       = "optimizer.max_norm"
-	updateKey        = "policy.reference_update.interval"
-	updateRateKey    = "policy.reference_update.rate"
 	LagIntervalKey   = "lag.interval"
-	lagKindKey       = "lag.kind"
-	behindKey        = "lag.behind"
-	ageLawKey        = "lag.ages.law"
-	agesFromKey      = "lag.ages.from"
-	agesToKey        = "lag.ages.to"
-	ageMeanKey       = "lag.ages.mean"
-	ageWeightsKey    = "lag.ages.weights"
-	agesDrawnKey     = "lag.ages.drawn"
-	optimizerKey     = "optimizer.kind"
 	LearningRateKey  = "optimizer.learning_rate"
-	coefficientKey   = "grpo.kl.coefficient"
-	beta1Key         = "optimizer.beta1"
-	beta2Key         = "optimizer.beta2"
-	adamEpsilonKey   = "optimizer.epsilon"
 	MomentumKey      = "optimizer.momentum"
-	scheduleKey      = "optimizer.schedule.kind"
-	warmupKey        = "optimizer.schedule.warmup"
 	ScheduleTotalKey = "optimizer.schedule.total"
 	StepsKey         = "run.steps"
 	BurnInKey        = "run.burn_in"
-	replicasKey      = "run.replicas"
 )
 
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
@@ -211,82 +171,82 @@ var otherKeys = []Key{
 		Doc: "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: z* + x for two arms, θ* + x e for more, where e is a generic direction drawn from the seed, centred, with largest |entry| 1.",
 	}, func(s *Settings) *Init { return &s.Policy.Init }),
 	rowOf(Key{
-		Path: referenceKey, Kind: ListValue, Range: anyNumber, Follows: "0 for every arm", follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
+		Path: "policy.reference", Kind: ListValue, Range: anyNumber, Follows: "0 for every arm", follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
 		Doc: "Logits of π_ref, the policy towards which the KL penalty pulls.",
 	}, func(s *Settings) *[]float64 { return &s.Policy.Reference }),
 
-	integerKey(updateKey, atLeast(0), 0, "Number of steps after which the reference moves towards the policy, θ_ref ← (1 − rate)θ_ref + rate·θ in logits; 0: it stays. TRL `sync_ref_model`, slime `--ref-update-interval`. There is no fixed point.",
+	integerKey("policy.reference_update.interval", atLeast(0), 0, "Number of steps after which the reference moves towards the policy, θ_ref ← (1 − rate)θ_ref + rate·θ in logits; 0: it stays. TRL `sync_ref_model`, slime `--ref-update-interval`. There is no fixed point.",
 		func(s *Settings) *int { return &s.Policy.ReferenceUpdate.Interval }).known("sync_ref_model", "ref_model_sync_steps", "ref_update_interval"),
-	numberKey(updateRateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.6, "Share of the policy in the moved reference.",
-		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle(updateKey, 0).known("ref_model_mixup_alpha"),
+	numberKey("policy.reference_update.rate", Range{Low: 0, High: 1, LowOpen: true}, 0.6, "Share of the policy in the moved reference.",
+		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle("policy.reference_update.interval", 0).known("ref_model_mixup_alpha"),
 
 	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", "").known("num_generations", "n"),
-	integerKey(groupsKey, between(1, maxGroups), 1, "Number B of independent groups averaged in one step.",
+	integerKey("grpo.groups_per_step", between(1, maxGroups), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", "").known("per_device_train_batch_size", "ppo_mini_batch_size"),
-	wordKey(filterKey, option.Filters, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
+	wordKey("grpo.filter", option.Filters, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. With many prompts a group of equal rewards is replaced by one of another prompt, drawn in proportion to the probability that its rewards differ (`redraw`; with `bandit.prompts.order: independent`). `inf` has no such groups.",
 		func(s *Settings) *option.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, option.Infinite).known("filter_groups", "use_dynamic_sampling", "dynamic_filtering_enable"),
-	wordKey(baselineKey, option.Baselines, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
+	wordKey("grpo.advantage.baseline", option.Baselines, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
 		func(s *Settings) *option.Baseline { return &s.Estimator.Advantage.Baseline }).known("adv_estimator"),
-	wordKey(scaleKey, option.Scales, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
+	wordKey("grpo.advantage.scale", option.Scales, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
 		func(s *Settings) *option.Scale { return &s.Estimator.Advantage.Scale }).known("scale_rewards", "norm_adv_by_std_in_grpo"),
 	wordKey("grpo.advantage.std", option.Deviations, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
 		func(s *Settings) *option.Deviation { return &s.Estimator.Advantage.Std }).idleScales(option.Scale.UsesStd),
-	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
+	numberKey("grpo.advantage.epsilon", nonNegative, 0.0, "Added to the standard deviation.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idleScales(option.Scale.UsesEpsilon),
-	numberKey(valueKey, unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, option.MeanBaseline, option.LeaveOneOut, option.SecondBest),
-	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline),
-	wordKey(modeKey, option.ImportanceModes, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
+	numberKey("grpo.advantage.value", unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle("grpo.advantage.baseline", option.MeanBaseline, option.LeaveOneOut, option.SecondBest),
+	numberKey("grpo.advantage.rate", Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle("grpo.advantage.baseline", option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline),
+	wordKey("grpo.importance.mode", option.ImportanceModes, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory-trainers.md](theory-trainers.md) §11.2.",
 		func(s *Settings) *option.ImportanceMode { return &s.Estimator.Importance.Mode }).known("importance_sampling_level"),
-	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
+	numberKey("grpo.importance.clip_low", openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(option.UseBounds).known("epsilon", "clip_ratio", "clip_ratio_low", "dppo_mask_low"),
-	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
+	numberKey("grpo.importance.clip_high", positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(option.UseBounds).known("epsilon_high", "clip_ratio_high", "dppo_mask_high"),
-	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
+	numberKey("grpo.importance.floor", unit, 0.0, "Least ratio of a sample that counts.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(option.UseFloor),
-	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
+	numberKey("grpo.importance.cap", atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(option.UseCap).known("delta", "clip_ratio_c", "eps_clip_c", "rollout_is_threshold", "tis_clip"),
-	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
+	numberKey("grpo.importance.tau", positive, 1.0, "τ of the logistic weight of positive advantages.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(option.UseTemperature).known("sapo_temperature_pos", "tau_pos"),
-	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
+	numberKey("grpo.importance.tau"+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(option.UseTemperature).known("sapo_temperature_neg", "tau_neg"),
-	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
+	numberKey("grpo.importance.power", positive, 2.0, "Exponent k of the ratio for positive advantages.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(option.UsePower).known("vespo_k_pos"),
-	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
+	numberKey("grpo.importance.power"+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(option.UsePower).known("vespo_k_neg"),
-	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
+	numberKey("grpo.importance.decay", nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(option.UsePower).known("vespo_lambda_pos"),
-	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
+	numberKey("grpo.importance.decay"+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(option.UsePower).known("vespo_lambda_neg"),
-	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
+	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", "").known("beta", "kl_coef", "kl_loss_coef"),
-	wordKey(placementKey, option.KLPlacements, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
-		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0).known("use_kl_in_reward"),
-	wordKey(gradientKey, option.KLGradients, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
-		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0).known("kl_loss_type", "use_bias_correction_kl", "use_unbiased_kl"),
-	wordKey(anchorKey, option.KLPoints, "The policy at which the KL penalty in the loss is evaluated.",
-		func(s *Settings) *option.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
-	numberKey(entropyKey, nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
+	wordKey("grpo.kl.in", option.KLPlacements, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
+		func(s *Settings) *option.KLPlacement { return &s.Estimator.KL.In }).idle("grpo.kl.coefficient", 0.0).known("use_kl_in_reward"),
+	wordKey("grpo.kl.gradient", option.KLGradients, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
+		func(s *Settings) *option.KLGradient { return &s.Estimator.KL.Gradient }).idle("grpo.kl.coefficient", 0.0).known("kl_loss_type", "use_bias_correction_kl", "use_unbiased_kl"),
+	wordKey("grpo.kl.at", option.KLPoints, "The policy at which the KL penalty in the loss is evaluated.",
+		func(s *Settings) *option.KLPoint { return &s.Estimator.KL.At }).idle("grpo.kl.coefficient", 0.0),
+	numberKey("grpo.entropy.coefficient", nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
 		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", "").known("entropy_coef", "entropy_coeff"),
 
-	wordKey(lagKindKey, option.LagKinds, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
+	wordKey("lag.kind", option.LagKinds, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
 		func(s *Settings) *option.LagKind { return &s.Lag.Kind }),
 	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
-		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, option.Random).known("num_iterations", "ppo_epochs", "max_trajectory_age_steps", "weight_sync_steps", "trigger_parameter_sync_step"),
-	integerKey(behindKey, between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
-		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, option.Delay, option.Random).known("staleness_threshold"),
-	ofAges(wordKey(ageLawKey, option.AgeLaws, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle("lag.kind", option.Random).known("num_iterations", "ppo_epochs", "max_trajectory_age_steps", "weight_sync_steps", "trigger_parameter_sync_step"),
+	integerKey("lag.behind", between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
+		func(s *Settings) *int { return &s.Lag.Behind }).idle("lag.kind", option.Delay, option.Random).known("staleness_threshold"),
+	ofAges(wordKey("lag.ages.law", option.AgeLaws, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
 		func(s *Settings) *option.AgeLaw { return &s.Lag.Ages.Law })),
-	ofAges(integerKey(agesFromKey, between(0, maxDelay), 0, "Smallest age of a uniform law.",
+	ofAges(integerKey("lag.ages.from", between(0, maxDelay), 0, "Smallest age of a uniform law.",
 		func(s *Settings) *int { return &s.Lag.Ages.From })),
-	ofAges(integerKey(agesToKey, between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
+	ofAges(integerKey("lag.ages.to", between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
 		func(s *Settings) *int { return &s.Lag.Ages.To })).known("max_off_policy_steps", "max_staleness"),
-	ofAges(numberKey(ageMeanKey, Range{Low: 0, High: maxMeanAge}, 0.0, "Mean of a geometric law, greater than 0.",
+	ofAges(numberKey("lag.ages.mean", Range{Low: 0, High: maxMeanAge}, 0.0, "Mean of a geometric law, greater than 0.",
 		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })).known("max_head_offpolicyness"),
 	ofAges(Key{
-		Path: ageWeightsKey, Kind: WeightsValue, Range: nonNegative, Default: Weights{},
+		Path: "lag.ages.weights", Kind: WeightsValue, Range: nonNegative, Default: Weights{},
 		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
 		get: func(s *Settings) any { return weightsOf(&s.Lag.Ages) },
 		set: func(s *Settings, v any) {
@@ -294,40 +254,40 @@ var otherKeys = []Key{
 			copy(s.Lag.Ages.Weights[:], v.(Weights))
 		},
 	}),
-	ofAges(wordKey(agesDrawnKey, option.AgeDraws, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
+	ofAges(wordKey("lag.ages.drawn", option.AgeDraws, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
 		func(s *Settings) *option.AgeDraw { return &s.Lag.Ages.Drawn })),
 
-	wordKey(samplesKey, option.SampleUses, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
+	wordKey("lag.samples", option.SampleUses, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
 		func(s *Settings) *option.Samples { return &s.Estimator.Samples }),
 
-	wordKey(optimizerKey, option.Methods, "The update rule.",
+	wordKey("optimizer.kind", option.Methods, "The update rule.",
 		func(s *Settings) *option.Method { return &s.Optimizer.Kind }).known("optim"),
 	numberKey(LearningRateKey, positive, nil, "Learning rate η.",
 		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", "").known("lr"),
 	numberKey(MomentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
-		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, option.Adam),
-	numberKey(beta1Key, belowOne, 0.9, "Adam: decay of the first moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, option.HeavyBall, option.Nesterov).known("adam_beta1", "betas"),
-	numberKey(beta2Key, belowOne, 0.999, "Adam: decay of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, option.HeavyBall, option.Nesterov).known("adam_beta2"),
-	numberKey(adamEpsilonKey, nonNegative, 1e-8, "Adam: added to the root of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, option.HeavyBall, option.Nesterov).known("adam_epsilon"),
-	numberKey(maxNormKey, nonNegative, 0.0, "Norm to which a longer gradient is scaled before the optimizer's step (`max_grad_norm`); 0: no limit.",
+		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle("optimizer.kind", option.Adam),
+	numberKey("optimizer.beta1", belowOne, 0.9, "Adam: decay of the first moment.",
+		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle("optimizer.kind", option.HeavyBall, option.Nesterov).known("adam_beta1", "betas"),
+	numberKey("optimizer.beta2", belowOne, 0.999, "Adam: decay of the second moment.",
+		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle("optimizer.kind", option.HeavyBall, option.Nesterov).known("adam_beta2"),
+	numberKey("optimizer.epsilon", nonNegative, 1e-8, "Adam: added to the root of the second moment.",
+		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle("optimizer.kind", option.HeavyBall, option.Nesterov).known("adam_epsilon"),
+	numberKey("optimizer.max_norm", nonNegative, 0.0, "Norm to which a longer gradient is scaled before the optimizer's step (`max_grad_norm`); 0: no limit.",
 		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }).known("max_grad_norm", "clip_grad", "grad_clip"),
-	wordKey(scheduleKey, option.ScheduleKinds, "Course of the learning rate after the warm-up.",
+	wordKey("optimizer.schedule.kind", option.ScheduleKinds, "Course of the learning rate after the warm-up.",
 		func(s *Settings) *option.ScheduleKind { return &s.Optimizer.Schedule.Kind }).known("lr_scheduler_type", "warmup_style"),
-	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
+	integerKey("optimizer.schedule.warmup", atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
 		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }).known("warmup_steps", "lr_warmup_steps"),
 	rowOf(Key{
 		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps", follow: func(s *Settings) any { return s.Run.Steps },
 		Doc: "Step at which a linear or cosine learning rate reaches 0, greater than `warmup`; 0 means `run.steps`.",
-	}, func(s *Settings) *int { return &s.Optimizer.Schedule.Total }).idle(scheduleKey, option.ConstantRate),
+	}, func(s *Settings) *int { return &s.Optimizer.Schedule.Total }).idle("optimizer.schedule.kind", option.ConstantRate),
 
 	integerKey(StepsKey, atLeast(1), nil, "Number of optimizer steps.",
 		func(s *Settings) *int { return &s.Run.Steps }).known("max_steps", "total_training_steps"),
 	integerKey(BurnInKey, atLeast(0), 0, "Number of initial steps left out of stationary averages, less than `steps`.",
 		func(s *Settings) *int { return &s.Run.BurnIn }),
-	integerKey(replicasKey, between(1, maxReplicas), 1, "Number of independent replicas.",
+	integerKey("run.replicas", between(1, maxReplicas), 1, "Number of independent replicas.",
 		func(s *Settings) *int { return &s.Run.Replicas }),
 	recordRow,
 }
@@ -378,7 +338,7 @@ func each[T, U any](list []T, of func(T) U) []U {
 }
 
 // ofAges marks a key of random ages, which has no effect with another lag.
-func ofAges(k Key) Key { return k.idle(lagKindKey, option.Block, option.Delay) }
+func ofAges(k Key) Key { return k.idle("lag.kind", option.Block, option.Delay) }
 
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {
@@ -394,12 +354,12 @@ func (k Key) idle(param string, values ...any) Key {
 
 // weighs sets the fields of the weight that the key is one of; with modes that do not use them it has no effect.
 func (k Key) weighs(use option.WeightUse) Key {
-	return k.idle(modeKey, without(option.ImportanceModes, func(mode option.ImportanceMode) bool { return mode.Uses(use) })...)
+	return k.idle("grpo.importance.mode", without(option.ImportanceModes, func(mode option.ImportanceMode) bool { return mode.Uses(use) })...)
 }
 
 // idleScales sets the scales that do not use the key as those where it has no effect.
 func (k Key) idleScales(use func(option.Scale) bool) Key {
-	return k.idle(scaleKey, without(option.Scales, use)...)
+	return k.idle("grpo.advantage.scale", without(option.Scales, use)...)
 }
 
 // without lists the words that do not use something.

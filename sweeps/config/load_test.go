@@ -159,7 +159,7 @@ func TestSet(t *testing.T) {
 		{"grpo.group_size=inf", GroupSizeKey, "inf"},
 		{"grpo.group_size=8", GroupSizeKey, "8"},
 		{"optimizer.learning_rate=1e-3", "optimizer.learning_rate", "0.001"},
-		{"policy.reference=[0, 1.5]", referenceKey, "[0, 1.5]"},
+		{"policy.reference=[0, 1.5]", "policy.reference", "[0, 1.5]"},
 		{"policy.init=fixed-point", InitKey, "fixed-point"},
 		{"policy.init={fixed_point_offset: -0.25}", InitKey, "{fixed_point_offset: -0.25}"},
 		{"lag.kind=delay", "lag.kind", "delay"},
@@ -286,7 +286,7 @@ func TestSetReplacesAnAxis(t *testing.T) {
 		if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, tt.sizes) {
 			t.Errorf("%s: group sizes %v, want %v", tt.set, got, tt.sizes)
 		}
-		if got := axisOf(spec.Points(), referenceKey); !slices.Equal(got, tt.entries) {
+		if got := axisOf(spec.Points(), "policy.reference"); !slices.Equal(got, tt.entries) {
 			t.Errorf("%s: references %v, want %v", tt.set, got, tt.entries)
 		}
 		if !slices.Equal(spec.Notes, tt.notes) {
@@ -415,7 +415,7 @@ func TestLoadChecks(t *testing.T) {
 		{Claim: Trajectory, Expect: Holds, AbsoluteMargin: 0.02, Prediction: rom.Exact, Variant: "strong"},
 		{
 			Claim: DegenerateGroups, Expect: Holds, AbsoluteMargin: 0.001,
-			Where: []Condition{{GroupSizeKey, []any{4}}, {referenceKey, []any{[]float64{0, 0}}}},
+			Where: []Condition{{GroupSizeKey, []any{4}}, {"policy.reference", []any{[]float64{0, 0}}}},
 		},
 	}
 	if diff := cmp.Diff(want, spec.Checks); diff != "" {
@@ -527,7 +527,7 @@ checks:
 			t.Errorf("%s is %s, want %s", a.Param, got, Format(a.Value))
 		}
 	}
-	reference, _ := LookupKey(referenceKey)
+	reference, _ := LookupKey("policy.reference")
 	if err := reference.Set(&s, []float64{1, 2}); err == nil {
 		t.Error("a list of the wrong length is set")
 	}

@@ -79,17 +79,6 @@ const (
 	maxNoise      = 1000 // of pixels that are 0 or 1: ten noisier digits are no digits, and the products of a Jacobian stay finite
 )
 
-// Paths of the keys of contexts and networks.
-const (
-	taskKey    = "bandit.contexts.task"
-	countKey   = "bandit.contexts.count"
-	inputsKey  = "bandit.contexts.inputs"
-	networkKey = "policy.network.kind"
-	layersKey  = "policy.network.layers"
-	widthKey   = "policy.network.width"
-	headsKey   = "policy.network.heads"
-)
-
 const (
 	transformer = "transformer"
 	addition    = "addition"
@@ -97,34 +86,34 @@ const (
 
 // contextKeys are the rows of section `bandit.contexts`.
 var contextKeys = []Key{
-	textKey(taskKey, Tasks, "With `policy.network`: contexts with a right answer each, which has the reward of the first of `bandit.arms`, and all others that of the second. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
+	textKey("bandit.contexts.task", Tasks, "With `policy.network`: contexts with a right answer each, which has the reward of the first of `bandit.arms`, and all others that of the second. `addition`: a + b modulo the number of arms, for all pairs, given as two one-hot vectors; `gaussian`: right answers and normal inputs drawn by the network's seed; `digits`: pictures of the ten digits, of 5 × 7 pixels with normal noise, for 10 arms. J is the mean over all contexts, and every step draws `grpo.groups_per_step` groups in each.",
 		func(s *Settings) *string { return &s.Contexts.Task }),
-	integerKey(countKey, between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms, that of `digits` a multiple of 10.",
-		func(s *Settings) *int { return &s.Contexts.Count }).idle(taskKey, Tasks[0], addition),
-	integerKey(inputsKey, between(1, 1024), 10, "Numbers that describe a context.",
-		func(s *Settings) *int { return &s.Contexts.Inputs }).idle(taskKey, Tasks[0], addition, "digits"),
+	integerKey("bandit.contexts.count", between(2, maxPrompts), 25, "Number C of contexts; that of `addition` is the square of the number of arms, that of `digits` a multiple of 10.",
+		func(s *Settings) *int { return &s.Contexts.Count }).idle("bandit.contexts.task", Tasks[0], addition),
+	integerKey("bandit.contexts.inputs", between(1, 1024), 10, "Numbers that describe a context.",
+		func(s *Settings) *int { return &s.Contexts.Inputs }).idle("bandit.contexts.task", Tasks[0], addition, "digits"),
 	numberKey("bandit.contexts.noise", Range{Low: 0, High: maxNoise}, 0.0, "Standard deviation of the pixels of `digits`.",
-		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle(taskKey, Tasks[0], addition, "gaussian"),
+		func(s *Settings) *float64 { return &s.Contexts.Noise }).idle("bandit.contexts.task", Tasks[0], addition, "gaussian"),
 }
 
 // networkKeys are the rows of section `policy.network`.
 var networkKeys = []Key{
-	textKey(networkKey, NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`), or one block of a causal transformer in the form of GPT-2 with a hidden layer of four times `width`, read at the last token (`transformer`). Its first weights are drawn by `seed` and make the reference policy, unless `right` trains them.",
+	textKey("policy.network.kind", NetworkKinds, "What gives the logits of all contexts from shared weights: a multilayer perceptron (`mlp`), or one block of a causal transformer in the form of GPT-2 with a hidden layer of four times `width`, read at the last token (`transformer`). Its first weights are drawn by `seed` and make the reference policy, unless `right` trains them.",
 		func(s *Settings) *string { return &s.Network.Kind }),
-	integerKey(layersKey, between(1, 3), 2, "Number of hidden layers of an `mlp`.",
-		func(s *Settings) *int { return &s.Network.Layers }).idle(networkKey, NetworkKinds[0], transformer),
-	integerKey(widthKey, between(2, 4096), 16, "Width of each; of a `transformer` the numbers per position.",
-		func(s *Settings) *int { return &s.Network.Width }).idle(networkKey, NetworkKinds[0]),
+	integerKey("policy.network.layers", between(1, 3), 2, "Number of hidden layers of an `mlp`.",
+		func(s *Settings) *int { return &s.Network.Layers }).idle("policy.network.kind", NetworkKinds[0], transformer),
+	integerKey("policy.network.width", between(2, 4096), 16, "Width of each; of a `transformer` the numbers per position.",
+		func(s *Settings) *int { return &s.Network.Width }).idle("policy.network.kind", NetworkKinds[0]),
 	textKey("policy.network.activation", Activations, "What a hidden layer of an `mlp` applies to its sums.",
-		func(s *Settings) *string { return &s.Network.Activation }).idle(networkKey, NetworkKinds[0], transformer),
-	integerKey(headsKey, between(1, 64), 2, "Heads of attention of a `transformer`, a divisor of `width`.",
-		func(s *Settings) *int { return &s.Network.Heads }).idle(networkKey, NetworkKinds[0], "mlp"),
+		func(s *Settings) *string { return &s.Network.Activation }).idle("policy.network.kind", NetworkKinds[0], transformer),
+	integerKey("policy.network.heads", between(1, 64), 2, "Heads of attention of a `transformer`, a divisor of `width`.",
+		func(s *Settings) *int { return &s.Network.Heads }).idle("policy.network.kind", NetworkKinds[0], "mlp"),
 	textKey("policy.network.unembedding", Unembeddings, "Whether the logits of a `transformer` have a matrix of their own, or the embeddings of the answers (`tied`).",
-		func(s *Settings) *string { return &s.Network.Unembedding }).idle(networkKey, NetworkKinds[0], "mlp"),
+		func(s *Settings) *string { return &s.Network.Unembedding }).idle("policy.network.kind", NetworkKinds[0], "mlp"),
 	integerKey("policy.network.seed", atLeast(0), 1, "Seed of the weights, and of what the task draws: of a run only the groups depend on `seed`.",
-		func(s *Settings) *int { return &s.Network.Seed }).idle(networkKey, NetworkKinds[0]),
+		func(s *Settings) *int { return &s.Network.Seed }).idle("policy.network.kind", NetworkKinds[0]),
 	numberKey("policy.network.right", belowOne, 0.0, "Probability of the right arm to which the reference is trained before the run, by supervision, all others alike, as far as the network can; 0: it is not trained.",
-		func(s *Settings) *float64 { return &s.Network.Right }).idle(networkKey, NetworkKinds[0]),
+		func(s *Settings) *float64 { return &s.Network.Right }).idle("policy.network.kind", NetworkKinds[0]),
 }
 
 // textKey is the row of a key of words that no other package has, by default the first.
@@ -140,53 +129,37 @@ var claimsOfNetworks = []*Claim{OscillationOnset, StabilityThreshold, Stiffness,
 // networkRules say what is possible with a network.
 var networkRules = func() []rule {
 	const with = " with a network"
-	none := func(s *Settings) bool { return cmp.Or(s.Contexts.Task, Tasks[0]) == Tasks[0] }
-	atDefault := func(key string, reads ...string) rule {
-		k, _ := LookupKey(key)
-		return rule{key, reads, func(s *Settings) bool { return !k.AtDefault(s) }, "", Format(k.Default) + with}
-	}
-	rules := []rule{
-		{ArmsKey, nil, func(s *Settings) bool {
-			arms := s.Bandit.Arms
-			wrong := func(arm option.Arm) bool { return arm != arms[1] }
-			return hasLaw(s, option.Constant, option.Normal) || slices.ContainsFunc(arms[2:], wrong)
-		}, "", "Bernoulli arms, all but the first equal," + with},
-		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()) }, "", "the arms' means" + with},
-		atDefault(promptsKey),
-		{InitKey, nil, func(s *Settings) bool {
-			set := slices.ContainsFunc(s.Policy.Init.Logits, func(v float64) bool { return v != 0 })
-			return set || s.Policy.Init.Offset != 0
-		}, "", "fixed-point, or none for the reference," + with},
-		{referenceKey, nil, func(s *Settings) bool {
-			return slices.ContainsFunc(s.Policy.Reference, func(v float64) bool { return v != 0 })
-		}, "", "none" + with + ", which gives the reference"},
-		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + with},
-		{headsKey, []string{widthKey}, func(s *Settings) bool { return s.Network.Kind == transformer && s.Network.Width%s.Network.Heads != 0 },
-			"", "a divisor of {" + widthKey + "} (" + widthKey + ")"},
-		{taskKey, nil, func(s *Settings) bool {
-			return s.Network.Kind == transformer && !none(s) && s.Contexts.Task != addition
-		}, "", "addition, whose contexts are tokens, with a transformer"},
-		{taskKey, []string{ArmsKey, countKey}, func(s *Settings) bool {
-			return s.Contexts.Task == "digits" && (len(s.Bandit.Arms) != 10 || s.Contexts.Count%10 != 0)
-		}, "digits with {arms} and {" + countKey + "} contexts", "10 arms and a multiple of 10 contexts (" + countKey + "; none given: 25)"},
-		{ArmsKey, []string{taskKey}, func(s *Settings) bool { return s.Contexts.Task == addition && s.Directions() > maxDirections },
-			"{arms}, with {directions}", fmt.Sprintf("at most %d with the task addition: the square of the arms times the arms less 1", maxDirections)},
-		{countKey, []string{taskKey, ArmsKey}, func(s *Settings) bool { return s.Contexts.Task != addition && s.Directions() > maxDirections },
-			"{" + countKey + "} of {arms}, with {directions}", fmt.Sprintf("at most %d with a network: the contexts times the arms less 1", maxDirections)},
-		{widthKey, []string{taskKey, countKey, inputsKey, layersKey, ArmsKey}, func(s *Settings) bool {
-			return s.Directions() <= maxDirections && s.WeightCount()*s.Directions() > maxJacobian
-		}, "{" + widthKey + "}, with {weights} and {directions}", fmt.Sprintf("a product of the two of at most %d", maxJacobian)},
-		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + with},
-		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + with},
-		{modeKey, nil, func(s *Settings) bool { return !s.Estimator.Importance.Linear() }, "", "none or ratio" + with},
-		atDefault(filterKey), atDefault(placementKey), atDefault(entropyKey), atDefault(samplesKey), atDefault(maxNormKey), atDefault(updateKey),
-	}
-	for i := range rules {
-		broken := rules[i].broken
-		rules[i].reads = append(rules[i].reads, networkKey)
-		rules[i].broken = func(s *Settings) bool { return s.Deep() && broken(s) }
-	}
-	return append(rules,
-		rule{taskKey, []string{networkKey}, func(s *Settings) bool { return s.Deep() && none(s) }, "", "addition, gaussian or digits" + with},
-		rule{networkKey, []string{taskKey}, func(s *Settings) bool { return !s.Deep() && !none(s) }, "", "mlp or transformer with the task {" + taskKey + "}"})
+	tooMany := func(s *Settings) bool { return s.Directions() > maxDirections }
+	return append(rulesWhere("policy.network.kind!=none", with,
+		rule{when: "bandit.arms", want: "Bernoulli arms, all but the first equal," + with, and: func(s *Settings) bool {
+			wrong := func(arm option.Arm) bool { return arm != s.Bandit.Arms[1] }
+			return otherThanBernoulli(s) || slices.ContainsFunc(s.Bandit.Arms[2:], wrong)
+		}},
+		mustBeDefault("bandit.prompts.count", with), mustBeDefault("grpo.filter", with),
+		rule{when: "policy.init", want: "fixed-point, or none for the reference," + with,
+			and: func(s *Settings) bool { return isSet(s.Policy.Init.Logits) || s.Policy.Init.Offset != 0 }},
+		rule{when: "policy.reference", want: "none" + with + ", which gives the reference",
+			and: func(s *Settings) bool { return isSet(s.Policy.Reference) }},
+		rule{when: "policy.network.heads policy.network.width policy.network.kind=transformer",
+			want: "a divisor of {policy.network.width} (policy.network.width)",
+			and:  func(s *Settings) bool { return s.Network.Width%s.Network.Heads != 0 }},
+		rule{when: "bandit.contexts.task!=none|addition policy.network.kind=transformer",
+			want: "addition, whose contexts are tokens, with a transformer"},
+		rule{when: "bandit.contexts.task=digits bandit.arms bandit.contexts.count",
+			got:  "digits with {arms} and {bandit.contexts.count} contexts",
+			want: "10 arms and a multiple of 10 contexts (bandit.contexts.count; none given: 25)",
+			and:  func(s *Settings) bool { return len(s.Bandit.Arms) != 10 || s.Contexts.Count%10 != 0 }},
+		rule{when: "bandit.arms bandit.contexts.task=addition", got: "{arms}, with {directions}",
+			want: fmt.Sprintf("at most %d with the task addition: the square of the arms times the arms less 1", maxDirections),
+			and:  tooMany},
+		rule{when: "bandit.contexts.count bandit.contexts.task!=addition bandit.arms",
+			got:  "{bandit.contexts.count} of {arms}, with {directions}",
+			want: fmt.Sprintf("at most %d with a network: the contexts times the arms less 1", maxDirections), and: tooMany},
+		rule{when: "policy.network.width bandit.contexts.task bandit.contexts.count bandit.contexts.inputs policy.network.layers bandit.arms",
+			got:  "{policy.network.width}, with {weights} and {directions}",
+			want: fmt.Sprintf("a product of the two of at most %d", maxJacobian),
+			and:  func(s *Settings) bool { return !tooMany(s) && s.WeightCount()*s.Directions() > maxJacobian }},
+		rule{when: "grpo.importance.mode!=none|ratio", want: "none or ratio" + with},
+		rule{when: "bandit.contexts.task=none", want: "addition, gaussian or digits" + with}),
+		rule{when: "policy.network.kind=none bandit.contexts.task!=none", want: "mlp or transformer with the task {bandit.contexts.task}"})
 }()

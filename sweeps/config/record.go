@@ -16,7 +16,6 @@ import (
 type Record []sim.Quantity
 
 const (
-	recordKey  = "run.record"
 	passWord   = "pass@"
 	maxRecord  = 10      // sim.Run has room for as many
 	maxPass    = 1 << 31 // largest K of pass@K
@@ -28,7 +27,7 @@ var recordNames = []string{"effective-sample-size", "samples", "stiffness", "str
 
 // recordRow is the row of run.record.
 var recordRow = Key{
-	Path: recordKey, Kind: RecordValue, Default: Record{},
+	Path: "run.record", Kind: RecordValue, Default: Record{},
 	Doc: "Quantities to record beside the usual ones: `pass@K`, for any K ≥ 1 the probability 1 − (1−J)^K that one of K samples has reward 1, where all rewards are 0 or 1 (of many prompts the mean); " +
 		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away; `stiffness`, of a network at `grpo.group_size` inf the stiffness of the stiffest mode at the weights of the step, by power iteration; `strata`, of prompts with a policy each the mean of J over quarters of them by J at the start, `reward_of_stratum_1` of the hardest to `reward_of_stratum_4`, fewer where many prompts start alike.",
 	get: func(s *Settings) any { return Record(s.Run.Record) },
@@ -87,27 +86,26 @@ func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 // records reports whether run.record names a quantity.
 func records(s *Settings, q sim.Quantity) bool { return slices.Contains(s.Run.Record, q) }
 
-// withoutStiffness reports whether run.record does not name the stiffness.
-func withoutStiffness(s *Settings) bool { return !records(s, sim.Stiffest) }
-
 // recordRules say which quantities a cell can record.
 var recordRules = []rule{
-	{recordKey, []string{ArmsKey}, func(s *Settings) bool {
-		return !sim.Binary(s.Bandit.Arms) && slices.ContainsFunc(s.Run.Record, func(q sim.Quantity) bool { _, passes := q.Samples(); return passes })
-	}, "", "no pass@K unless all rewards are 0 or 1 ({" + ArmsKey + "})"},
-	{recordKey, []string{GroupSizeKey}, func(s *Settings) bool {
-		return !sampled(s) && records(s, sim.SamplesDrawn)
-	}, "", "no samples at " + GroupSizeKey + " inf, where none is drawn"},
-	{recordKey, []string{promptsKey, promptParametersKey}, func(s *Settings) bool {
-		return !(s.Prompts.Count > 1 && s.Prompts.Parameters == option.Tabular) && records(s, sim.Strata)
-	}, "", "no strata unless " + promptsKey + " is more than 1 and " + promptParametersKey + " is tabular"},
-	{recordKey, []string{networkKey, GroupSizeKey}, func(s *Settings) bool {
-		return !(s.Deep() && !sampled(s)) && !withoutStiffness(s)
-	}, "", "no stiffness unless " + networkKey + " is a network and " + GroupSizeKey + " inf"},
-	{recordKey, []string{networkKey}, func(s *Settings) bool {
-		return s.Deep() && slices.ContainsFunc(s.Run.Record, func(q sim.Quantity) bool { return q != sim.Stiffest })
-	}, "", "stiffness alone with a network"},
-	{recordKey, nil, func(s *Settings) bool {
-		return len(s.Run.Record) > maxRecord+1-sim.MaxStrata && records(s, sim.Strata)
-	}, "", fmt.Sprintf("at most %d quantities beside strata", maxRecord-sim.MaxStrata)},
+	{when: "run.record bandit.arms", want: "no pass@K unless all rewards are 0 or 1 ({bandit.arms})", and: func(s *Settings) bool {
+		passes := func(q sim.Quantity) bool { _, passes := q.Samples(); return passes }
+		return !sim.Binary(s.Bandit.Arms) && slices.ContainsFunc(s.Run.Record, passes)
+	}},
+	{when: "run.record grpo.group_size=inf", want: "no samples at grpo.group_size inf, where none is drawn",
+		and: func(s *Settings) bool { return records(s, sim.SamplesDrawn) }},
+	{when: "run.record bandit.prompts.count bandit.prompts.parameters",
+		want: "no strata unless bandit.prompts.count is more than 1 and bandit.prompts.parameters is tabular",
+		and: func(s *Settings) bool {
+			tabular := s.Prompts.Count > 1 && s.Prompts.Parameters == option.Tabular
+			return !tabular && records(s, sim.Strata)
+		}},
+	{when: "run.record policy.network.kind grpo.group_size",
+		want: "no stiffness unless policy.network.kind is a network and grpo.group_size inf",
+		and:  func(s *Settings) bool { return (!s.Deep() || sampled(s)) && records(s, sim.Stiffest) }},
+	{when: "run.record policy.network.kind!=none", want: "stiffness alone with a network", and: func(s *Settings) bool {
+		return slices.ContainsFunc(s.Run.Record, func(q sim.Quantity) bool { return q != sim.Stiffest })
+	}},
+	{when: "run.record", want: fmt.Sprintf("at most %d quantities beside strata", maxRecord-sim.MaxStrata),
+		and: func(s *Settings) bool { return len(s.Run.Record) > maxRecord+1-sim.MaxStrata && records(s, sim.Strata) }},
 }

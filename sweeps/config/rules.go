@@ -1,45 +1,98 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"grposim/grpo"
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
 // rule is a rule between keys of a cell. In its texts {KEY} stands for the value of a key, and
 // {NAME} for one of phrases.
 type rule struct {
-	key       string   // the key that the message names
-	reads     []string // the other keys that the rule reads; it is not applied where one of them, or key, is bad
-	broken    func(s *Settings) bool
-	got, want string // what the cell has, "": {key}, and what it should have
+	// when says where the rule is broken: KEY=VALUE, KEY!=VALUE and, for keys that only function
+	// and reads, KEY. VALUE may be several with | between. The first key is named in messages.
+	when      string
+	got, want string                 // what the cell has, "": the first key, and what it should have
+	and       func(s *Settings) bool // a further condition; nil: none
+	tests     []keyTest              // of when, by compile
+}
+
+// keyTest is a part of rule.when.
+type keyTest struct {
+	key    int      // index in Keys
+	values []string // as Format writes them; nil: any
+	not    bool     // the key must have none of them
+}
+
+// compile reads the conditions of rules.
+func compile(rules []rule) []rule {
+	for i := range rules {
+		for _, part := range strings.Fields(rules[i].when) {
+			var test keyTest
+			path, values, equal := strings.Cut(part, "=")
+			path, test.not = strings.CutSuffix(path, "!")
+			if test.key = keyIndex(path); test.key < 0 {
+				panic("config: no key " + path)
+			}
+			if equal {
+				test.values = strings.Split(values, "|")
+			}
+			rules[i].tests = append(rules[i].tests, test)
+		}
+	}
+	return rules
+}
+
+// broken reports whether a cell breaks the rule.
+func (r *rule) broken(s *Settings) bool {
+	for _, t := range r.tests {
+		if t.values != nil && slices.Contains(t.values, Format(Keys[t.key].get(s))) == t.not {
+			return false
+		}
+	}
+	return r.and == nil || r.and(s)
+}
+
+// keys lists the keys that the rule reads.
+func (r *rule) keys() []string {
+	return each(r.tests, func(t keyTest) string { return Keys[t.key].Path })
 }
 
 // phrases are the words for numbers that follow from several keys.
 var phrases = map[string]func(s *Settings) string{
-	"arms":     func(s *Settings) string { return CountWords(len(s.Bandit.Arms), "arm") },
-	"pairs":    func(s *Settings) string { return CountWords(len(*s.Prompts.List), "pair") },
-	"instants": func(s *Settings) string { return CountWords(max(instants(s), 0), instantNoun(s)) },
-
+	"arms":   func(s *Settings) string { return CountWords(len(s.Bandit.Arms), "arm") },
+	"pairs":  func(s *Settings) string { return CountWords(len(*s.Prompts.List), "pair") },
+	"instants": func(s *Settings) string {
+		if s.Lag.Kind == option.Block {
+			return CountWords(max(instants(s), 0), "refresh instant")
+		}
+		return CountWords(max(instants(s), 0), "step")
+	},
 	"directions": func(s *Settings) string { return CountWords(s.Directions(), "difference") + " of logits" },
 	"weights":    func(s *Settings) string { return CountWords(s.WeightCount(), "weight") },
 }
 
 // placeholder is {KEY} or {NAME} in a text.
-var placeholder = regexp.MustCompile(`\{[a-z0-9_.]+\}`)
+var placeholder = regexp.MustCompile(`\{[\w.]+\}`)
+
+// replaceNames replaces every {NAME} in a text.
+func replaceNames(text string, of func(name string) string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+		return of(strings.Trim(name, "{}"))
+	})
+}
 
 // fill puts the values of a cell into a text.
 func fill(text string, s *Settings) string {
-	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
-		name = strings.Trim(name, "{}")
+	return replaceNames(text, func(name string) string {
 		if phrase := phrases[name]; phrase != nil {
 			return phrase(s)
 		}
@@ -48,259 +101,195 @@ func fill(text string, s *Settings) string {
 	})
 }
 
-// message returns what a cell has and what it should have.
-func (r *rule) message(s *Settings) (got, want string) {
-	if r.got == "" {
-		return fill("{"+r.key+"}", s), fill(r.want, s)
-	}
-	return fill(r.got, s), fill(r.want, s)
-}
-
-// uses reports whether the rule reads a key.
-func (r *rule) uses(key string) bool { return r.key == key || slices.Contains(r.reads, key) }
-
-// breach is a rule between keys that a cell breaks: the key that the message names, what it
-// has and what it should have.
+// breach is a rule that a cell breaks.
 type breach struct {
-	rule           *rule
-	key, got, want string
+	keys      []string // all that the rule reads; a message names the first
+	got, want string
 }
 
-// breaches lists the rules between keys that a cell breaks. Function applies says whether a
-// rule is applied; groups is the number of items of bandit.arms.
-func breaches(s *Settings, groups int, applies func(r *rule) bool) (broken []breach) {
-	for i, shared := range option.Rules {
-		r := &optionRules[i]
-		if !applies(r) {
-			continue
-		}
-		if got, want := shared.Broken(&s.Estimator, s.Bandit.Arms); got != "" {
-			broken = append(broken, breach{r, r.key, got, optionNames.Replace(want)})
+// breaches lists the rules between keys that a cell breaks. Function bad says whether one of some
+// keys has a reported value; groups is the number of items of bandit.arms.
+func breaches(s *Settings, groups int, bad func(keys ...string) bool) (broken []breach) {
+	for i := range option.Rules {
+		r := &option.Rules[i]
+		if got, want := r.Broken(&s.Estimator, s.Bandit.Arms); got != "" {
+			keys := each(append([]string{r.Field}, r.Reads...), keyOfOption)
+			broken = append(broken, breach{keys, got, replaceNames(want, keyOfOption)})
 		}
 	}
 	for i := range cellRules {
-		if r := &cellRules[i]; applies(r) && r.broken(s) {
-			got, want := r.message(s)
-			broken = append(broken, breach{r, r.key, got, want})
+		if r := &cellRules[i]; r.broken(s) {
+			broken = append(broken, breach{r.keys(), fill(cmp.Or(r.got, "{"+r.keys()[0]+"}"), s), fill(r.want, s)})
 		}
 	}
-	for i := range sharedRules {
-		r := &sharedRules[i]
-		if !applies(&r.rule) {
-			continue
-		}
+	shared := func(check func(*option.Mistakes), reads ...string) {
 		var m option.Mistakes
-		r.check(s, &m)
+		check(&m)
 		for _, mistake := range m.List() {
-			if key := keyOfField(mistake.Field); applies(&rule{key: key}) {
-				broken = append(broken, breach{&r.rule, key, fill("{"+key+"}", s), mistake.Want})
+			key := keyOfField(mistake.Field)
+			broken = append(broken, breach{append([]string{key}, reads...), fill("{"+key+"}", s), mistake.Want})
+		}
+	}
+	shared(s.Lag.Check, "lag.kind", "lag.ages.law")
+	shared(s.Optimizer.Check, ScheduleTotalKey, "optimizer.schedule.kind", "optimizer.kind", StepsKey)
+	for _, key := range []string{TrueMeansKey, InitKey, "policy.reference"} {
+		arms := len(s.Bandit.Arms)
+		// A list with one entry per item of bandit.arms has been expanded before.
+		if n, isList := listLength(Keys[keyIndex(key)].get(s)); isList && n != arms {
+			want := fmt.Sprintf("%d, one per arm", arms)
+			if groups != arms {
+				want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)
 			}
+			broken = append(broken, breach{[]string{key, ArmsKey}, CountWords(n, "number"), want})
 		}
 	}
-	for i := range listRules {
-		r := &listRules[i]
-		n, arms := r.length(s), len(s.Bandit.Arms)
-		if n == arms || !applies(&r.rule) { // a list with one entry per item of bandit.arms has been expanded before
-			continue
-		}
-		want := fmt.Sprintf("%d, one per arm", arms)
-		if groups != arms {
-			want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)
-		}
-		broken = append(broken, breach{&r.rule, r.key, CountWords(n, "number"), want})
-	}
-	return broken
+	return slices.DeleteFunc(broken, func(b breach) bool { return bad(b.keys...) })
 }
 
-// optionKeys are the keys of the fields that option.Rules name.
-var optionKeys = map[string]string{
-	"Advantage.Baseline": baselineKey, "Advantage.Scale": scaleKey, "Filter": filterKey, "Importance.Mode": modeKey,
-	"KL.In": placementKey, "KL.Coefficient": coefficientKey, "KL.Gradient": gradientKey, "Arms": ArmsKey,
+// keyOfOption returns the key of a field that option.Rules name, such as grpo.kl.in of KL.In.
+func keyOfOption(field string) string {
+	if field == "Arms" {
+		return ArmsKey
+	}
+	return "grpo." + keyOfField(field)
 }
 
-// optionNames puts keys in the place of fields in a text.
-var optionNames = func() *strings.Replacer {
-	var names []string
-	for field, key := range optionKeys {
-		names = append(names, "{"+field+"}", key)
-	}
-	return strings.NewReplacer(names...)
-}()
-
-// optionRules are the keys of each of option.Rules, which hold for whoever describes a cell.
-var optionRules = func() (rules []rule) {
-	for _, shared := range option.Rules {
-		r := rule{key: optionKeys[shared.Field]}
-		for _, field := range shared.Reads {
-			r.reads = append(r.reads, optionKeys[field])
-		}
-		rules = append(rules, r)
-	}
-	return rules
-}()
-
-// sharedRules are the rules that package option has for the library too. A rule of option about
-// one field is not applied where that key is bad, none where one of these keys is.
-var sharedRules = []struct {
-	rule
-	check func(s *Settings, m *option.Mistakes)
-}{
-	{rule{key: lagKindKey, reads: []string{ageLawKey}}, func(s *Settings, m *option.Mistakes) { s.Lag.Check(m) }},
-	{rule{key: ScheduleTotalKey, reads: []string{scheduleKey, optimizerKey, StepsKey}}, func(s *Settings, m *option.Mistakes) { s.Optimizer.Check(m) }},
-}
+var innerCapital = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // keyOfField returns the key of a field of Settings that package option names, such as
 // lag.ages.to of Lag.Ages.To.
 func keyOfField(field string) string {
 	field, _, _ = strings.Cut(field, "[") // of a list
-	var path strings.Builder
-	for i, c := range field {
-		if c >= 'A' && c <= 'Z' && i > 0 && field[i-1] != '.' {
-			path.WriteByte('_')
-		}
-		path.WriteString(strings.ToLower(string(c)))
-	}
-	return path.String()
-}
-
-// listRules are the lists that have one entry per arm, with their lengths.
-var listRules = []struct {
-	rule
-	length func(s *Settings) int
-}{
-	{rule{key: TrueMeansKey, reads: []string{ArmsKey}}, func(s *Settings) int { return len(s.Bandit.TrueMeans) }},
-	{rule{key: InitKey, reads: []string{ArmsKey}}, func(s *Settings) int {
-		if s.Policy.Init.Kind == AtFixedPoint {
-			return len(s.Bandit.Arms)
-		}
-		return len(s.Policy.Init.Logits)
-	}},
-	{rule{key: referenceKey, reads: []string{ArmsKey}}, func(s *Settings) int { return len(s.Policy.Reference) }},
+	return strings.ToLower(innerCapital.ReplaceAllString(field, "${1}_$2"))
 }
 
 // sampled reports whether a cell draws groups.
 func sampled(s *Settings) bool { return s.Estimator.GroupSize != option.Infinite }
 
-// hasLaw reports whether an arm has a law of rewards.
-func hasLaw(s *Settings, laws ...option.Law) bool {
-	return slices.ContainsFunc(s.Bandit.Arms, func(arm option.Arm) bool { return slices.Contains(laws, arm.Law) })
-}
-
-// DrawsRewardsSingly reports whether the rewards of groups are drawn sample by sample: normal ones, where the weight of a
-// sample depends on the sign of its advantage.
+// DrawsRewardsSingly reports whether the rewards of groups are drawn sample by sample: normal
+// ones, where the weight of a sample depends on the sign of its advantage.
 func (s *Settings) DrawsRewardsSingly() bool {
-	return sampled(s) && hasLaw(s, option.Normal) && grpo.WeightsBySign(&s.Estimator.Importance)
+	return sampled(s) && slices.ContainsFunc(s.Bandit.Arms, func(a option.Arm) bool { return a.Law == option.Normal }) &&
+		grpo.WeightsBySign(&s.Estimator.Importance)
 }
 
-// random reports whether the snapshots of a cell have random ages of such a law.
-func random(s *Settings, law option.AgeLaw) bool {
-	return s.Lag.Kind == option.Random && s.Lag.Ages.Law == law
+// otherThanBernoulli reports whether an arm has another law of rewards.
+func otherThanBernoulli(s *Settings) bool {
+	return slices.ContainsFunc(s.Bandit.Arms, func(a option.Arm) bool { return a.Law != option.Bernoulli })
 }
 
-// ofStep reports whether all groups of a step together decide the force.
-func ofStep(e *option.Estimator) bool {
-	return e.Filter == option.Drop || e.Advantage.Scale.OfStep() || e.Advantage.Baseline == option.RunningMean
+// isSet reports whether a list has an entry other than 0.
+func isSet(list []float64) bool {
+	return slices.ContainsFunc(list, func(v float64) bool { return v != 0 })
 }
 
-// cellRules are the rules between keys that hold in every cell, beside those of sharedRules.
-var cellRules = slices.Concat(generalRules, promptRules, networkRules, recordRules)
+// cellRules are the rules between keys that hold in every cell, beside those of package option.
+var cellRules = compile(slices.Concat(generalRules, promptRules, networkRules, recordRules))
 
 // generalRules are those that do not belong to one option.
 var generalRules = []rule{
-	{LagIntervalKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Delay && s.Lag.Interval > maxDelay },
-		"", fmt.Sprintf("at most %d for a delay, which keeps the policies of that many steps", maxDelay)},
-	{agesToKey, []string{lagKindKey, ageLawKey, agesFromKey}, func(s *Settings) bool {
-		return random(s, option.UniformAges) && s.Lag.Ages.From == 0 && s.Lag.Ages.To == 0
-	}, "", "an integer ≥ 1, the largest of uniform random ages"},
-	{agesDrawnKey, []string{lagKindKey, GroupSizeKey}, func(s *Settings) bool {
-		return s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerStep && !sampled(s)
-	}, "", "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"},
-	{GroupSizeKey, []string{modeKey, ArmsKey, groupsKey}, func(s *Settings) bool {
-		return s.DrawsRewardsSingly() && s.Estimator.GroupSize*max(s.Estimator.GroupsPerStep, 1) > maxSamples
-	}, "", fmt.Sprintf("at most %d samples of a step (%s {%s}) for normal rewards with weights by the sign of the advantage ({%s}), which are drawn one by one", maxSamples, groupsKey, groupsKey, modeKey)},
-	{samplesKey, []string{lagKindKey}, func(s *Settings) bool { return s.Estimator.Samples == option.Reused && s.Lag.Kind != option.Block },
-		"", "fresh unless the lag is a block: else every step has another snapshot"},
-	{placementKey, []string{coefficientKey, gradientKey, anchorKey}, func(s *Settings) bool {
-		kl := s.Estimator.KL
-		return kl.Outside() && (kl.Gradient != option.ExactKL || kl.At != option.AtCurrent)
-	}, "", "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"},
-	{placementKey, []string{coefficientKey, lagKindKey, agesDrawnKey}, func(s *Settings) bool {
-		return s.Estimator.KL.Outside() && s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerGroup
-	}, "", "loss where each group has a snapshot of a random age of its own"},
-	{filterKey, []string{GroupSizeKey, ArmsKey}, func(s *Settings) bool {
-		return s.Estimator.Filter.Changes() && sampled(s) && hasLaw(s, option.Constant, option.Normal)
-	}, "", "none unless all arms are bernoulli"},
-	{baselineKey, []string{GroupSizeKey}, func(s *Settings) bool {
-		b := s.Estimator.Advantage.Baseline
-		return (b == option.SecondBest || b == option.RunningMean) && !sampled(s)
-	}, "", "mean, leave-one-out or constant at " + GroupSizeKey + " inf"},
-	{agesDrawnKey, []string{lagKindKey, filterKey, scaleKey, baselineKey}, func(s *Settings) bool {
-		return s.Lag.Kind == option.Random && s.Lag.Ages.Drawn == option.AgePerGroup && ofStep(&s.Estimator)
-	}, "", "step where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std, pooled-std or batch-mean, " + baselineKey + " running-mean)"},
-	{BurnInKey, []string{StepsKey}, func(s *Settings) bool { return s.Run.BurnIn >= s.Run.Steps }, "", "less than run.steps ({run.steps})"},
+	{when: "lag.interval lag.kind=delay",
+		want: fmt.Sprintf("at most %d for a delay, which keeps the policies of that many steps", maxDelay),
+		and:  func(s *Settings) bool { return s.Lag.Interval > maxDelay }},
+	{when: "lag.ages.to=0 lag.kind=random lag.ages.law=uniform lag.ages.from=0",
+		want: "an integer ≥ 1, the largest of uniform random ages"},
+	{when: "lag.ages.drawn=step lag.kind=random grpo.group_size=inf",
+		want: "group where grpo.group_size is inf: the force is then the mean over the law of ages"},
+	{when: "grpo.group_size grpo.importance.mode bandit.arms grpo.groups_per_step",
+		want: fmt.Sprintf("at most %d samples of a step (grpo.groups_per_step {grpo.groups_per_step}) for normal rewards "+
+			"with weights by the sign of the advantage ({grpo.importance.mode}), which are drawn one by one", maxSamples),
+		and: func(s *Settings) bool {
+			return s.DrawsRewardsSingly() && s.Estimator.GroupSize*max(s.Estimator.GroupsPerStep, 1) > maxSamples
+		}},
+	{when: "lag.samples=reused lag.kind!=block",
+		want: "fresh unless the lag is a block: else every step has another snapshot"},
+	{when: "grpo.kl.in!=loss grpo.kl.coefficient!=0 grpo.kl.gradient grpo.kl.at",
+		want: "loss, or no grpo.kl.gradient and grpo.kl.at, which are of the loss",
+		and: func(s *Settings) bool {
+			return s.Estimator.KL.Gradient != option.ExactKL || s.Estimator.KL.At != option.AtCurrent
+		}},
+	{when: "grpo.kl.in!=loss grpo.kl.coefficient!=0 lag.kind=random lag.ages.drawn=group",
+		want: "loss where each group has a snapshot of a random age of its own"},
+	{when: "grpo.filter!=none grpo.group_size!=inf bandit.arms",
+		want: "none unless all arms are bernoulli", and: otherThanBernoulli},
+	{when: "grpo.advantage.baseline=second-best|running-mean grpo.group_size=inf",
+		want: "mean, leave-one-out or constant at grpo.group_size inf"},
+	{when: "lag.ages.drawn=group lag.kind=random grpo.filter grpo.advantage.scale grpo.advantage.baseline",
+		want: "step where all groups of a step together decide the force (grpo.filter drop, grpo.advantage.scale " +
+			"batch-std, pooled-std or batch-mean, grpo.advantage.baseline running-mean)",
+		and: func(s *Settings) bool {
+			e := &s.Estimator
+			return e.Filter == option.Drop || e.Advantage.Scale.OfStep() || e.Advantage.Baseline == option.RunningMean
+		}},
+	{when: "run.burn_in run.steps", want: "less than run.steps ({run.steps})",
+		and: func(s *Settings) bool { return s.Run.BurnIn >= s.Run.Steps }},
 }
 
-// ofAdvantage names the scale and the baseline of a cell.
-const ofAdvantage = "{" + scaleKey + "} with the baseline {" + baselineKey + "}"
+// mustBeDefault is the rule that a key has its default in the cells that the text where names.
+func mustBeDefault(path, where string) rule {
+	byDefault := Format(Keys[keyIndex(path)].Default)
+	return rule{when: path + "!=" + byDefault, want: byDefault + where}
+}
+
+// rulesWhere returns rules for the cells with a condition, which the text where names: own rules,
+// and those of options that neither prompts nor networks have.
+func rulesWhere(condition, where string, own ...rule) []rule {
+	rules := append(own,
+		rule{when: TrueMeansKey + " bandit.arms", want: "the arms' means" + where,
+			and: func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()) }},
+		rule{when: "lag.kind=random", want: "block or delay" + where},
+		rule{when: "lag.behind!=0 lag.kind=block", want: "0" + where},
+		rule{when: "grpo.advantage.scale grpo.advantage.baseline",
+			got:  "{grpo.advantage.scale} with the baseline {grpo.advantage.baseline}",
+			want: "std or none with mean or leave-one-out" + where,
+			and:  func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }},
+		mustBeDefault("grpo.kl.in", where), mustBeDefault("grpo.entropy.coefficient", where), mustBeDefault("lag.samples", where),
+		mustBeDefault("optimizer.max_norm", where), mustBeDefault("policy.reference_update.interval", where))
+	for i := range rules {
+		rules[i].when += " " + condition
+	}
+	return rules
+}
 
 // promptRules say what is possible with many prompts.
 var promptRules = func() []rule {
-	const more = " where " + promptsKey + " is more than 1"
-	atDefault := func(key string) rule {
-		k, _ := LookupKey(key)
-		return rule{key, nil, func(s *Settings) bool { return !k.AtDefault(s) }, "", Format(k.Default) + more}
+	const more = " where bandit.prompts.count is more than 1"
+	const own = ", where bandit.prompts.start gives each prompt a start of its own"
+	const start = " bandit.prompts.start.alpha bandit.prompts.start.beta"
+	law := func(section string, of func(*Settings) BetaLaw) rule {
+		return rule{when: section + ".beta " + section + ".alpha",
+			want: "a number > 0 beside " + section + ".alpha > 0, or 0 beside 0",
+			and:  func(s *Settings) bool { return !of(s).Drawn() && of(s) != BetaLaw{} }}
 	}
-	law := func(key, other string, of func(*Settings) BetaLaw) rule {
-		return rule{key, []string{other}, func(s *Settings) bool { return !of(s).Drawn() && of(s) != BetaLaw{} }, "", "a number > 0 beside " + other + " > 0, or 0 beside 0"}
-	}
-	rules := []rule{
-		{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 || hasLaw(s, option.Constant, option.Normal) }, "", "2 Bernoulli arms" + more},
-		{TrueMeansKey, []string{ArmsKey}, func(s *Settings) bool { return !slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()) }, "", "the arms' means" + more},
-		{GroupSizeKey, nil, func(s *Settings) bool { return !sampled(s) }, "", "a finite size" + more},
-		law(meansBetaKey, meansAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Means }),
-		{meansListKey, []string{meansAlphaKey, meansBetaKey}, func(s *Settings) bool { return s.Prompts.List != nil && s.Prompts.Means != BetaLaw{} },
-			"{pairs}", "none beside " + meansAlphaKey + " and beta, or these 0"},
-		{meansListKey, []string{meansAlphaKey, meansBetaKey}, func(s *Settings) bool {
-			return s.Prompts.List != nil && s.Prompts.Means == BetaLaw{} && len(*s.Prompts.List) != s.Prompts.Count
-		}, "{pairs}", "{" + promptsKey + "}, one per prompt (" + promptsKey + ")"},
-		law(startBetaKey, startAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Start }),
-		{promptParametersKey, []string{startAlphaKey, startBetaKey}, func(s *Settings) bool { return s.Prompts.Start.Drawn() && s.Prompts.Parameters == option.Shared },
-			"", "tabular, where bandit.prompts.start gives each prompt a start of its own"},
-		{InitKey, []string{startAlphaKey, startBetaKey, referenceKey}, func(s *Settings) bool {
-			isSet := func(v float64) bool { return v != 0 }
-			return s.Prompts.Start.Drawn() && (slices.ContainsFunc(s.Policy.Init.Logits, isSet) || slices.ContainsFunc(s.Policy.Reference, isSet))
-		}, "logits in section policy", "none, where bandit.prompts.start gives each prompt a start of its own"},
-		{InitKey, nil, func(s *Settings) bool {
-			return s.Prompts.Parameters == option.Tabular && s.Policy.Init.Kind == AtFixedPoint
-		},
-			"", "logits for tabular prompts, which have a fixed point each"},
-		{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "", "block or delay" + more},
-		{lagKindKey, nil, func(s *Settings) bool { return s.Prompts.Parameters != option.Shared && s.Lag.Kind == option.Delay }, "", "block for tabular prompts"},
-		{behindKey, []string{lagKindKey}, func(s *Settings) bool { return s.Lag.Kind == option.Block && s.Lag.Behind > 0 }, "", "0" + more},
-		{scaleKey, []string{baselineKey}, func(s *Settings) bool { return s.Estimator.Advantage.BinaryOnly() }, ofAdvantage, "std or none with mean or leave-one-out" + more},
-		{filterKey, nil, func(s *Settings) bool { return s.Estimator.Filter == option.Drop }, "", "none or redraw" + more},
-		{filterKey, []string{promptOrderKey}, func(s *Settings) bool {
-			return s.Estimator.Filter == option.Redraw && s.Prompts.Order != option.Independent
-		},
-			"{" + filterKey + "} with the order {" + promptOrderKey + "}", "none, or " + promptOrderKey + " independent," + more},
-		atDefault(placementKey), atDefault(entropyKey), atDefault(samplesKey), atDefault(maxNormKey), atDefault(updateKey),
-		{modeKey, nil, func(s *Settings) bool {
-			return s.Prompts.Parameters == option.Tabular && !s.Estimator.Importance.Linear()
-		}, "", "none or ratio for tabular prompts"},
-	}
-	for i := range rules {
-		broken := rules[i].broken
-		rules[i].reads = append(rules[i].reads, promptsKey, promptParametersKey)
-		rules[i].broken = func(s *Settings) bool { return s.Prompts.Count > 1 && broken(s) }
-	}
-	return rules
+	const list = "bandit.prompts.means.list!=[] bandit.prompts.means.alpha bandit.prompts.means.beta"
+	return rulesWhere("bandit.prompts.count!=1 bandit.prompts.parameters", more,
+		rule{when: "bandit.arms", want: "2 Bernoulli arms" + more,
+			and: func(s *Settings) bool { return len(s.Bandit.Arms) != 2 || otherThanBernoulli(s) }},
+		rule{when: "grpo.group_size=inf", want: "a finite size" + more},
+		law("bandit.prompts.means", func(s *Settings) BetaLaw { return s.Prompts.Means }),
+		rule{when: list, got: "{pairs}", want: "none beside bandit.prompts.means.alpha and beta, or these 0",
+			and: func(s *Settings) bool { return s.Prompts.Means != BetaLaw{} }},
+		rule{when: list, got: "{pairs}", want: "{bandit.prompts.count}, one per prompt (bandit.prompts.count)",
+			and: func(s *Settings) bool {
+				return s.Prompts.Means == BetaLaw{} && len(*s.Prompts.List) != s.Prompts.Count
+			}},
+		law("bandit.prompts.start", func(s *Settings) BetaLaw { return s.Prompts.Start }),
+		rule{when: "bandit.prompts.parameters=shared" + start, want: "tabular" + own,
+			and: func(s *Settings) bool { return s.Prompts.Start.Drawn() }},
+		rule{when: "policy.init policy.reference" + start, got: "logits in section policy", want: "none" + own,
+			and: func(s *Settings) bool {
+				return s.Prompts.Start.Drawn() && (isSet(s.Policy.Init.Logits) || isSet(s.Policy.Reference))
+			}},
+		rule{when: "policy.init bandit.prompts.parameters=tabular",
+			want: "logits for tabular prompts, which have a fixed point each",
+			and:  func(s *Settings) bool { return s.Policy.Init.Kind == AtFixedPoint }},
+		rule{when: "lag.kind=delay bandit.prompts.parameters=tabular", want: "block for tabular prompts"},
+		rule{when: "grpo.filter=drop", want: "none or redraw" + more},
+		rule{when: "grpo.filter=redraw bandit.prompts.order!=independent",
+			got: "{grpo.filter} with the order {bandit.prompts.order}", want: "none, or bandit.prompts.order independent," + more},
+		rule{when: "grpo.importance.mode!=none|ratio bandit.prompts.parameters=tabular",
+			want: "none or ratio for tabular prompts"})
 }()
-
-// needRule is the requirement of a Need on every cell that a check selects.
-type needRule struct {
-	need Need
-	rule
-}
 
 // fewestInstants is the number of successive values of a deviation that determine the
 // two coefficients of its recurrence.
@@ -313,82 +302,106 @@ func instants(s *Settings) int {
 	return s.Run.Steps/apart - (s.Run.BurnIn+apart-1)/apart + 1
 }
 
-// instantNoun names one of instants.
-func instantNoun(s *Settings) string {
-	if s.Lag.Kind == option.Block {
-		return "refresh instant"
-	}
-	return "step"
+// demand is a requirement of some checks on every cell that they select. Where got is "" it is
+// "with KEY VALUE".
+type demand struct {
+	of    func(*Check) bool // whether it is one of a check
+	field string            // the key of the check that a message names
+	rule
 }
 
-// needRules are the requirements of the needs on cells.
-var needRules = func() []needRule {
-	const finite, orInfinite = " at finite " + GroupSizeKey, " or " + GroupSizeKey + " inf"
-	equal := func(need Need, key, must string) needRule {
-		k, _ := LookupKey(key)
-		return needRule{need, rule{key, nil, func(s *Settings) bool { return Format(k.get(s)) != must }, "with " + key + " {" + key + "}", must}}
+// demands are those of needs, and of claims and quantities that not every cell has.
+var demands = func() (all []demand) {
+	const finite, deep = " at finite grpo.group_size", " policy.network.kind!=none"
+	add := func(field string, of func(*Check) bool, rules ...rule) {
+		for _, r := range compile(rules) {
+			if r.got == "" {
+				r.got = "with " + r.keys()[0] + " {" + r.keys()[0] + "}"
+			}
+			all = append(all, demand{of, field, r})
+		}
 	}
+	need := func(need Need, rules ...rule) {
+		add("claim", func(c *Check) bool { return c.Claim.Has(need) }, rules...)
+	}
+	claims := func(claims []*Claim, rules ...rule) {
+		add("claim", func(c *Check) bool { return slices.Contains(claims, c.Claim) }, rules...)
+	}
+	equal := func(path, must string) rule { return rule{when: path + "!=" + must, want: must} }
+	otherThanTwo := func(s *Settings) bool { return len(s.Bandit.Arms) != 2 }
+	need(NeedsBurnIn, rule{when: "run.burn_in=0", want: "run.burn_in > 0"})
+	need(NeedsDistance, rule{when: "policy.init=fixed-point", got: "that starts at its fixed point", want: "a start away from the fixed point"})
+	need(NeedsExpected, equal("grpo.group_size", "inf"))
+	need(NeedsNetwork, rule{when: "policy.network.kind=none", got: "without a network", want: "a network"})
+	need(NeedsTwoArms, rule{when: "bandit.arms policy.network.kind=none", got: "with {arms}", want: "2 arms", and: otherThanTwo})
+	need(NeedsStiffness, rule{when: "run.record", got: "that does not record stiffness", want: "stiffness in run.record",
+		and: func(s *Settings) bool { return !records(s, sim.Stiffest) }})
+	need(NeedsSteadyRate, equal("optimizer.schedule.kind", "constant"), equal("optimizer.schedule.warmup", "0"))
+	// The recurrence fitted to pairs under sampled groups has two multipliers. Where the
+	// dynamics have more, the noise excites all of them.
+	const fits = "a block, a delay of at most 1 or grpo.group_size inf"
+	need(NeedsMultipliers,
+		rule{when: "bandit.arms grpo.group_size!=inf", got: "with {arms}" + finite, want: "2 arms or grpo.group_size inf", and: otherThanTwo},
+		rule{when: "lag.kind=random grpo.group_size!=inf", got: "with random ages" + finite, want: fits},
+		rule{when: "lag.behind!=0 lag.kind=block grpo.group_size!=inf",
+			got: "with lag.behind {lag.behind}" + finite, want: "0, or grpo.group_size inf"},
+		rule{when: "lag.interval!=0|1 lag.kind=delay grpo.group_size!=inf", got: "with a delay of {lag.interval}" + finite, want: fits})
+	need(NeedsOneAge, rule{when: "lag.kind=random grpo.group_size!=inf",
+		got: "with random ages" + finite, want: "a block, a delay or grpo.group_size inf"})
+	need(NeedsScatter, rule{when: "run.replicas=1 grpo.group_size!=inf", got: "with run.replicas 1" + finite, want: "at least 2"})
+	need(NeedsKnownRule, rule{when: "optimizer.kind=adam", want: "heavy-ball or nesterov"})
+	const onPolicy, ofInterval = "a block of 1 or a delay of 0", "with a {lag.kind} of {lag.interval}"
+	need(NeedsOnPolicy,
+		rule{when: "lag.kind=random", got: "with random ages", want: onPolicy},
+		rule{when: "lag.behind!=0 lag.interval=1 lag.kind=block", want: "0"},
+		rule{when: "lag.interval!=1 lag.kind=block", got: ofInterval, want: onPolicy},
+		rule{when: "lag.interval!=0 lag.kind=delay", got: ofInterval, want: onPolicy},
+		equal(MomentumKey, "0"))
+	need(NeedsHundredSteps, rule{when: "run.steps", want: "more than " + Format(measure.EarlySteps),
+		and: func(s *Settings) bool { return s.Run.Steps <= measure.EarlySteps }})
 	// Pairs of groups and runs have no running mean of their own.
-	withoutRunningMean := rule{baselineKey, nil, func(s *Settings) bool { return s.Estimator.Advantage.Baseline == option.RunningMean },
-		"with the baseline running-mean", "another baseline"}
-	return []needRule{
-		{NeedsBurnIn, rule{BurnInKey, nil, func(s *Settings) bool { return s.Run.BurnIn == 0 }, "with run.burn_in 0", "run.burn_in > 0"}},
-		{NeedsDistance, rule{InitKey, nil, func(s *Settings) bool { return s.Policy.Init.Kind == AtFixedPoint && s.Policy.Init.Offset == 0 },
-			"that starts at its fixed point", "a start away from the fixed point"}},
-		equal(NeedsExpected, GroupSizeKey, "inf"),
-		{NeedsNetwork, rule{networkKey, nil, func(s *Settings) bool { return !s.Deep() }, "without a network", "a network"}},
-		{NeedsTwoArms, rule{ArmsKey, nil, func(s *Settings) bool { return len(s.Bandit.Arms) != 2 && !s.Deep() }, "with {arms}", "2 arms"}},
-		{NeedsStiffness, rule{recordKey, nil, withoutStiffness, "that does not record stiffness", "stiffness in " + recordKey}},
-		equal(NeedsSteadyRate, scheduleKey, "constant"),
-		equal(NeedsSteadyRate, warmupKey, "0"),
-		// The recurrence fitted to pairs under sampled groups has two multipliers. Where the
-		// dynamics have more, the noise excites all of them.
-		{NeedsMultipliers, rule{GroupSizeKey, []string{ArmsKey}, func(s *Settings) bool { return sampled(s) && len(s.Bandit.Arms) != 2 },
-			"with {arms}" + finite, "2 arms" + orInfinite}},
-		{NeedsMultipliers, rule{lagKindKey, []string{GroupSizeKey, LagIntervalKey, behindKey}, func(s *Settings) bool { return sampled(s) && s.Lag.Kind == option.Random },
-			"with random ages" + finite, "a block, a delay of at most 1" + orInfinite}},
-		{NeedsMultipliers, rule{behindKey, []string{GroupSizeKey, LagIntervalKey, lagKindKey}, func(s *Settings) bool { return sampled(s) && s.Lag.Kind == option.Block && s.Lag.Behind > 0 },
-			"with " + behindKey + " {" + behindKey + "}" + finite, "0," + orInfinite}},
-		{NeedsMultipliers, rule{LagIntervalKey, []string{GroupSizeKey, lagKindKey, behindKey}, func(s *Settings) bool { return sampled(s) && s.Lag.Kind == option.Delay && s.Lag.Interval > 1 },
-			"with a delay of {" + LagIntervalKey + "}" + finite, "a block, a delay of at most 1" + orInfinite}},
-		{NeedsOneAge, rule{lagKindKey, []string{GroupSizeKey}, func(s *Settings) bool { return sampled(s) && s.Lag.Kind == option.Random },
-			"with random ages" + finite, "a block, a delay" + orInfinite}},
-		{NeedsScatter, rule{replicasKey, []string{GroupSizeKey}, func(s *Settings) bool { return sampled(s) && s.Run.Replicas < 2 },
-			"with " + replicasKey + " {" + replicasKey + "}" + finite, "at least 2"}},
-		{NeedsKnownRule, rule{optimizerKey, nil, func(s *Settings) bool { return s.Optimizer.Kind == option.Adam }, "with " + optimizerKey + " adam", "heavy-ball or nesterov"}},
-		{NeedsOnPolicy, rule{lagKindKey, nil, func(s *Settings) bool { return s.Lag.Kind == option.Random }, "with random ages", "a block of 1 or a delay of 0"}},
-		{NeedsOnPolicy, rule{behindKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings) bool {
-			return s.Lag.Kind == option.Block && s.Lag.Interval == 1 && s.Lag.Behind > 0
-		}, "with " + behindKey + " {" + behindKey + "}", "0"}},
-		{NeedsOnPolicy, rule{LagIntervalKey, []string{lagKindKey, behindKey}, func(s *Settings) bool {
-			return s.Lag.Kind == option.Block && s.Lag.Interval != 1 || s.Lag.Kind == option.Delay && s.Lag.Interval != 0
-		}, "with a {" + lagKindKey + "} of {" + LagIntervalKey + "}", "a block of 1 or a delay of 0"}},
-		equal(NeedsOnPolicy, MomentumKey, "0"),
-		{NeedsHundredSteps, rule{StepsKey, nil, func(s *Settings) bool { return s.Run.Steps <= measure.EarlySteps },
-			"with " + StepsKey + " {" + StepsKey + "}", "more than " + Format(measure.EarlySteps)}},
-		{NeedsDisplacement, withoutRunningMean},
-		{NeedsOffset, withoutRunningMean},
-		{NeedsOffset, rule{StepsKey, []string{BurnInKey, LagIntervalKey, lagKindKey}, func(s *Settings) bool { return instants(s) < fewestInstants },
-			"with {instants} from run.burn_in on", "at least " + strconv.Itoa(fewestInstants)}},
-		equal(NeedsRecurrence, modeKey, "ratio"),
-		equal(NeedsRecurrence, gradientKey, "exact"),
-		equal(NeedsRecurrence, placementKey, "loss"),
-		equal(NeedsRecurrence, anchorKey, "current"),
-		equal(NeedsRecurrence, epsilonKey, "0"),
-		equal(NeedsRecurrence, lagKindKey, "block"),
-		equal(NeedsRecurrence, behindKey, "0"),
-		{NeedsRecurrence, rule{StepsKey, []string{LagIntervalKey}, func(s *Settings) bool { return s.Lag.Interval > s.Run.Steps },
-			"with run.steps {run.steps}, less than one block", "at least lag.interval ({lag.interval})"}},
-	}
+	withoutRunningMean := rule{when: "grpo.advantage.baseline=running-mean", got: "with the baseline running-mean", want: "another baseline"}
+	need(NeedsDisplacement, withoutRunningMean)
+	need(NeedsOffset, withoutRunningMean, rule{when: "run.steps run.burn_in lag.interval lag.kind",
+		got: "with {instants} from run.burn_in on", want: fmt.Sprintf("at least %d", fewestInstants),
+		and: func(s *Settings) bool { return instants(s) < fewestInstants }})
+	need(NeedsRecurrence,
+		equal("grpo.importance.mode", "ratio"), equal("grpo.kl.gradient", "exact"), equal("grpo.kl.in", "loss"),
+		equal("grpo.kl.at", "current"), equal("grpo.advantage.epsilon", "0"), equal("lag.kind", "block"), equal("lag.behind", "0"),
+		rule{when: "run.steps lag.interval", got: "with run.steps {run.steps}, less than one block",
+			want: "at least lag.interval ({lag.interval})", and: func(s *Settings) bool { return s.Lag.Interval > s.Run.Steps }})
+
+	add("claim", func(c *Check) bool { return !slices.Contains(claimsOfPrompts, c.Claim) }, equal("bandit.prompts.count", "1"))
+	add("claim", func(c *Check) bool { return !slices.Contains(claimsOfNetworks, c.Claim) }, equal("policy.network.kind", "none"))
+	claims([]*Claim{OscillationOnset, Stiffness}, rule{when: "grpo.group_size!=inf" + deep,
+		got: "with a network" + finite, want: "grpo.group_size inf"})
+	mixes := func(s *Settings) bool { return !s.Estimator.GradientAtSnapshot() }
+	mixed := rule{when: "grpo.kl.coefficient grpo.kl.gradient grpo.kl.at grpo.importance.mode grpo.advantage.scale" + deep,
+		got:  "with a network with modes that mix",
+		want: "grpo.importance.mode none, grpo.advantage.scale none and the exact KL at the snapshot", and: mixes}
+	claims([]*Claim{OscillationOnset}, mixed)
+	mixed.when += " grpo.group_size!=inf"
+	claims([]*Claim{StabilityThreshold}, mixed, rule{when: "grpo.advantage.baseline!=leave-one-out grpo.group_size!=inf" + deep,
+		got: "with a network with the baseline {grpo.advantage.baseline}" + finite, want: "leave-one-out"})
+	add("level", func(c *Check) bool { return c.Claim == TimeToLevel && c.Level == nil }, rule{when: "policy.network.kind!=none",
+		got: "with a network", want: "a number: of a network the way to 95 % has no default"})
+	add("quantity", func(c *Check) bool { return c.Quantity == sim.LogitGap },
+		rule{when: "bandit.arms", got: "with {arms}", want: "2 arms, or another quantity", and: otherThanTwo})
+	add("quantity", func(c *Check) bool { _, is := c.Quantity.Stratum(); return is }, rule{when: "run.record",
+		got: "that does not record it", want: "strata in run.record, or another quantity",
+		and: func(s *Settings) bool { return !records(s, sim.Strata) }})
+	return all
 }()
 
 // claimsOfPrompts are the claims that can be made about cells with many prompts: the theory
 // of the others is that of one bandit.
-var claimsOfPrompts = []*Claim{Trajectory, TimeToLevel, Arrival, SaturationFit, StationaryFluctuation, FixedPoint, DegenerateGroups, FluctuationScaling}
+var claimsOfPrompts = []*Claim{
+	Trajectory, TimeToLevel, Arrival, SaturationFit, StationaryFluctuation, FixedPoint, DegenerateGroups, FluctuationScaling,
+}
 
 // beyondClip is the rule that probes about a fixed point keep importance ratios within the
-// bounds of their weights, beyond which the force is another one. It returns the key that breaks it, what the
-// key has and what it should have, or "".
+// bounds of their weights, beyond which the force is another one. It returns the key of the check
+// that breaks it, what the key has and what it should have, or "".
 //
 // With max |v_a| = 1 the logits of two arms differ by at most 2, so a displacement 2d of
 // one policy changes log ratios by at most 4d. Pairs that start at ± offset x have a
@@ -401,23 +414,17 @@ func beyondClip(check *Check, s *Settings) (key, got, want string) {
 	if len(s.Bandit.Arms) == 2 {
 		perOffset = 2
 	}
+	atMost := func(x float64) string { // rounded down
+		return fmt.Sprintf("at most %.3g, with which no ratio leaves the bounds of its weight", 0.995*x+0)
+	}
 	onPolicy := s.Lag.Kind != option.Random && grpo.OnPolicy(&s.Lag)
-	switch x := check.Offset; {
+	switch {
 	case 4*check.Displacement > most:
-		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight at twice the displacement", roundedDown(most/4))
-	case perOffset*x > most && !onPolicy:
-		return "offset", Format(x), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight", roundedDown(most/perOffset))
+		return "displacement", Format(check.Displacement), atMost(most/4) + " at twice the displacement"
+	case perOffset*check.Offset > most && !onPolicy:
+		return "offset", Format(check.Offset), atMost(most / perOffset)
 	}
 	return "", "", ""
-}
-
-// roundedDown returns the largest number of four digits that is not above x ≥ 0.
-func roundedDown(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	unit := fp.Pow(10, math.Floor(math.Log10(x))-3)
-	return math.Floor(x/unit) * unit
 }
 
 // Change returns settings with new values of some keys and, in words, the first rule between
@@ -432,9 +439,8 @@ func Change(s Settings, set ...Assignment) (changed Settings, broken string) {
 			return s, err.Error()
 		}
 	}
-	if broken := breaches(&s, len(s.Bandit.Arms), func(*rule) bool { return true }); len(broken) > 0 {
-		b := broken[0]
-		return s, fmt.Sprintf("%s: got %s, want %s", b.key, b.got, b.want)
+	for _, b := range breaches(&s, len(s.Bandit.Arms), func(...string) bool { return false }) {
+		return s, fmt.Sprintf("%s: got %s, want %s", b.keys[0], b.got, b.want)
 	}
 	return s, ""
 }

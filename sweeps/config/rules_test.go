@@ -1,33 +1,27 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"grposim/option"
 )
 
-// Every rule names keys of the table, and its texts name keys and phrases.
+// The conditions of rules name words of their keys, and the texts name keys and phrases.
 func TestRulesNameKeys(t *testing.T) {
-	rules := append([]rule(nil), cellRules...)
-	for _, r := range sharedRules {
-		rules = append(rules, r.rule)
-	}
-	for _, r := range listRules {
-		rules = append(rules, r.rule)
-	}
-	for _, r := range needRules {
-		rules = append(rules, r.rule)
-	}
+	rules := slices.Concat(cellRules, each(demands, func(d demand) rule { return d.rule }))
 	for _, r := range rules {
-		for _, key := range append([]string{r.key}, r.reads...) {
-			if keyIndex(key) < 0 {
-				t.Errorf("the rule %s reads %s, which is no key", r.key, key)
+		for _, test := range r.tests {
+			k := Keys[test.key]
+			known := func(v string) bool { return k.Kind != WordValue || slices.Contains(k.Words, v) }
+			if i := slices.IndexFunc(test.values, func(v string) bool { return !known(v) }); i >= 0 {
+				t.Errorf("%q: %s is no word of %s", r.when, test.values[i], k.Path)
 			}
 		}
 		for _, name := range placeholder.FindAllString(r.got+r.want, -1) {
 			if name = strings.Trim(name, "{}"); keyIndex(name) < 0 && phrases[name] == nil {
-				t.Errorf("the rule %s has {%s} in a text, which is neither a key nor a phrase", r.key, name)
+				t.Errorf("%q: {%s} is neither a key nor a phrase", r.when, name)
 			}
 		}
 	}

@@ -1,13 +1,11 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
 )
 
 // maxJudged is the largest product of cells and checks; it bounds the time of Load.
@@ -35,8 +33,8 @@ func (l *loader) validate() {
 		arms := keyIndex(ArmsKey)
 		for choice, p := range g.points {
 			groups, _ := g.value(arms, choice).([]ArmGroup)
-			for _, b := range breaches(&p.Settings, len(groups), l.applies) {
-				l.cellProblem(l.placeIn(g, choice, b.key), b.key, b.got, b.want)
+			for _, b := range breaches(&p.Settings, len(groups), l.isBad) {
+				l.cellProblem(l.placeIn(g, choice, b.keys[0]), b.keys[0], b.got, b.want)
 			}
 			idle.cell(&p.Settings)
 			var selected []int
@@ -60,9 +58,9 @@ func (l *loader) validate() {
 	l.spec.Notes = idle.notes(l, grids)
 }
 
-// applies reports whether a rule is applied: none of the keys that it reads is bad.
-func (l *loader) applies(r *rule) bool {
-	return len(l.bad) == 0 || !l.bad[r.key] && !slices.ContainsFunc(r.reads, func(key string) bool { return l.bad[key] })
+// isBad reports whether one of some keys has a reported value.
+func (l *loader) isBad(keys ...string) bool {
+	return len(l.bad) > 0 && slices.ContainsFunc(keys, func(key string) bool { return l.bad[key] })
 }
 
 // replaces reports whether an axis of a grid, or its variant, gives the key a value.
@@ -82,38 +80,26 @@ type checkState struct {
 	changed  bool                       // whether the control changes some cell, or has been reported
 }
 
-// add applies the claim's requirements to a selected cell.
+// add applies the requirements of the check to a selected cell.
 func (c *checkState) add(p *Point) {
 	c.selected++
-	s, claim := &p.Settings, c.path+".claim"
-	for i := range needRules {
-		if r := &needRules[i]; c.Claim.Has(r.need) && c.applies(&r.rule) && r.broken(s) {
-			got, want := r.message(s)
-			c.rejectCell(claim, "a cell "+got, want+" for "+c.Claim.Name)
+	s := &p.Settings
+	for i := range demands {
+		d := &demands[i]
+		if !d.of(c.Check) || !d.broken(s) || c.isBad(d.keys()...) {
+			continue
 		}
-	}
-	if s.Prompts.Count > 1 && !slices.Contains(claimsOfPrompts, c.Claim) && !c.bad[promptsKey] {
-		c.rejectCell(claim, fmt.Sprintf("a cell with %s %d", promptsKey, s.Prompts.Count), "1 for "+c.Claim.Name)
-	}
-	if s.Deep() && !slices.Contains(claimsOfNetworks, c.Claim) && !c.bad[networkKey] {
-		c.rejectCell(claim, "a cell with "+networkKey+" "+s.Network.Kind, "none for "+c.Claim.Name)
-	}
-	if s.Deep() && c.Claim == TimeToLevel && c.Level == nil && !c.bad[networkKey] {
-		c.rejectCell(c.path+".level", "nothing for a network", "a number: of a network the way to 95 % has no default")
-	}
-	if s.Deep() && !c.bad[networkKey] {
-		c.addNetwork(s)
-	}
-	if n := len(s.Bandit.Arms); n != 2 && c.Quantity == sim.LogitGap {
-		c.rejectCell(c.path+".quantity", "logit_gap in a cell with "+CountWords(n, "arm"), "2 arms, or another quantity")
-	}
-	if _, ofStratum := c.Quantity.Stratum(); ofStratum && !records(s, sim.Strata) && !c.bad[recordKey] {
-		c.rejectCell(c.path+".quantity", string(c.Quantity)+" in a cell that does not record it", "strata in "+recordKey+", or another quantity")
+		want := fill(d.want, s)
+		if d.field == "claim" {
+			want += " for " + c.Claim.Name
+		}
+		c.rejectCell(c.path+"."+d.field, "a cell "+fill(d.got, s), want)
 	}
 	if c.Locate != nil {
 		c.addLocation(p)
 	}
-	if key, got, want := beyondClip(c.Check, s); got != "" && !c.bad[modeKey] && !c.bad[clipLowKey] && !c.bad[clipHighKey] {
+	key, got, want := beyondClip(c.Check, s)
+	if got != "" && !c.isBad("grpo.importance.mode", "grpo.importance.clip_low", "grpo.importance.clip_high") {
 		c.rejectCell(c.path+"."+key, got, want)
 	}
 	if c.Claim.Has(NeedsThreeValues) && !c.bad[c.Over] {
@@ -121,21 +107,6 @@ func (c *checkState) add(p *Point) {
 	}
 	if c.Control != nil && len(c.Control.Set) > 0 {
 		c.addControl(p)
-	}
-}
-
-// addNetwork checks that what the claim measures of a network can be measured in the cell: an onset, and a threshold under sampled
-// groups, of modes that do not mix.
-func (c *checkState) addNetwork(s *Settings) {
-	claim := c.path + ".claim"
-	follows := c.Claim == OscillationOnset || c.Claim == StabilityThreshold && sampled(s)
-	switch {
-	case c.Claim == OscillationOnset && sampled(s), c.Claim == Stiffness && sampled(s):
-		c.rejectCell(claim, "a network at finite "+GroupSizeKey, GroupSizeKey+" inf for "+c.Claim.Name)
-	case follows && !s.Estimator.GradientAtSnapshot():
-		c.rejectCell(claim, "a network with modes that mix", modeKey+" none, "+scaleKey+" none and the exact KL at the snapshot for "+c.Claim.Name)
-	case follows && sampled(s) && s.Estimator.Advantage.Baseline != option.LeaveOneOut:
-		c.rejectCell(claim, "a network with the baseline "+s.Estimator.Advantage.Baseline.String()+" at finite "+GroupSizeKey, "leave-one-out for "+c.Claim.Name)
 	}
 }
 
@@ -181,11 +152,11 @@ func (c *checkState) addControl(p *Point) {
 		k, _ := LookupKey(a.Param)
 		k.set(&faulty, a.Value)
 	}
-	broken := breaches(&faulty, len(faulty.Bandit.Arms), c.applies)
-	if len(broken) > 0 && len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.applies)) == 0 { // else the cell is reported
+	broken := breaches(&faulty, len(faulty.Bandit.Arms), c.isBad)
+	if len(broken) > 0 && len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.isBad)) == 0 { // else the cell is reported
 		b, set := broken[0], c.path+".control.set."
-		blamed := max(slices.IndexFunc(c.Control.Set, func(a Assignment) bool { return a.Param == b.key || b.rule.uses(a.Param) }), 0)
-		c.cellProblem(c.near(set+c.Control.Set[blamed].Param), set+b.key, b.got, b.want)
+		blamed := max(slices.IndexFunc(c.Control.Set, func(a Assignment) bool { return slices.Contains(b.keys, a.Param) }), 0)
+		c.cellProblem(c.near(set+c.Control.Set[blamed].Param), set+b.keys[0], b.got, b.want)
 		c.changed = true
 		return
 	}

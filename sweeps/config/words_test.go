@@ -20,12 +20,12 @@ func TestDidYouMean(t *testing.T) {
 		{"learning_rat", sectionNames("optimizer"), "learning_rate"},
 		{"beta", sectionNames("optimizer"), "beta1"},
 		{"optimizer.beta", keyPaths(), "optimizer.beta1"},
-		{"grpo.beta", keyPaths(), coefficientKey},
-		{"beta", sectionNames("grpo.kl"), coefficientKey},
-		{"grpo.epsilon", keyPaths(), clipLowKey},
-		{"epsilon", sectionNames("grpo"), clipLowKey},
-		{"grpo.advantages.epsilon", keyPaths(), epsilonKey},
-		{"optimiser.epsilon", keyPaths(), adamEpsilonKey},
+		{"grpo.beta", keyPaths(), "grpo.kl.coefficient"},
+		{"beta", sectionNames("grpo.kl"), "grpo.kl.coefficient"},
+		{"grpo.epsilon", keyPaths(), "grpo.importance.clip_low"},
+		{"epsilon", sectionNames("grpo"), "grpo.importance.clip_low"},
+		{"grpo.advantages.epsilon", keyPaths(), "grpo.advantage.epsilon"},
+		{"optimiser.epsilon", keyPaths(), "optimizer.epsilon"},
 		{"num_generations", sectionNames(""), GroupSizeKey},
 		{"actor_rollout_ref.rollout.n", keyPaths(), GroupSizeKey},
 		{"loo", []string{"mean", "leave-one-out"}, "leave-one-out"},
@@ -76,7 +76,7 @@ func TestNamesOfTrainers(t *testing.T) {
 		for _, trainer := range cells[2:4] {
 			for i, name := range names(trainer) {
 				isName := i == 0 || len(keys) == 2 && strings.HasPrefix(name, "adam_")
-				if !isName || slices.Contains(key.Words, name) || key.Path == referenceKey || name == "sample" {
+				if !isName || slices.Contains(key.Words, name) || key.Path == "policy.reference" || name == "sample" {
 					continue // a value, or a remark
 				}
 				tested++
@@ -105,7 +105,7 @@ func TestNamesOfTrainers(t *testing.T) {
 func TestNamedKey(t *testing.T) {
 	for word, want := range map[string]string{
 		"seed": SeedKey, "steps": StepsKey, "run.steps": StepsKey, "group-size": GroupSizeKey, "group_sizes": GroupSizeKey, "G": GroupSizeKey,
-		"lr": LearningRateKey, "learning-rate": LearningRateKey, "beta": coefficientKey, "max-grad-norm": maxNormKey, "momentum": MomentumKey,
+		"lr": LearningRateKey, "learning-rate": LearningRateKey, "beta": "grpo.kl.coefficient", "max-grad-norm": "optimizer.max_norm", "momentum": MomentumKey,
 		"confidence": "confidence", "name": "name",
 		"frobnicate": "", "file": "", "config": "", "verbose": "", "format": "", "": "", "claim": "",
 	} {
