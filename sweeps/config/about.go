@@ -77,7 +77,7 @@ func (a *About) document() any {
 // about decodes a check's `about`; nil where it has a problem.
 func (rd *reader) about(n *node, path string) *About {
 	if n.kind != mapping {
-		if (n.kind != plain && n.kind != quoted) || !slices.Contains(aboutKinds, n.text) {
+		if !n.isScalar() || !slices.Contains(aboutKinds, n.text) {
 			rd.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
 			return nil
 		}

@@ -135,35 +135,30 @@ func (l *loader) overrideGrids() {
 			continue
 		}
 		var axes []Axis // of a list: the axis
-		var places []axisPlaces
 		if list != nil {
-			p := paramDraft{key: k, at: list.at}
+			p := param{key: k, at: list.at}
 			if !l.axisValues(&p, list, k.Path) {
 				l.bad[k.Path] = true
 				continue
 			}
-			axis, where := l.makeAxis(axisDraft{at: list.at, path: k.Path, params: []paramDraft{p}})
-			axes, places = []Axis{axis}, []axisPlaces{where}
+			axes = []Axis{l.makeAxis([]param{p}, list.at, k.Path)}
 		}
 		var with, keep, lose []string // the keys that a zip varies with this one; variants
-		win := func(sweep *[]Axis, at *[]axisPlaces) (zipped bool) {
-			i := slices.IndexFunc(*sweep, func(axis Axis) bool { return slices.Contains(axis.Params, k.Path) })
-			end := i + 1
-			switch {
-			case i < 0:
-				i, end = len(*sweep), len(*sweep)
-			case len((*sweep)[i].Params) > 1:
-				with = slices.DeleteFunc(slices.Clone((*sweep)[i].Params), func(param string) bool { return param == k.Path })
+		win := func(sweep *[]Axis) (zipped bool) {
+			i, n := axisOver(*sweep, k.Path), 1
+			if i < 0 {
+				i, n = len(*sweep), 0
+			} else if params := (*sweep)[i].Params; len(params) > 1 {
+				with = slices.DeleteFunc(slices.Clone(params), func(param string) bool { return param == k.Path })
 				return true
 			}
-			// Variants share the sweep of the file, so it is not changed in place.
-			*sweep, *at = slices.Replace(slices.Clone(*sweep), i, end, axes...), slices.Replace(slices.Clone(*at), i, end, places...)
+			*sweep = slices.Concat((*sweep)[:i], axes, (*sweep)[i+n:]) // variants share the sweep of the file
 			return false
 		}
-		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep, &l.axes[0])
+		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep)
 		for i := range l.spec.Variants {
 			v := &l.spec.Variants[i]
-			if win(&v.Sweep, &l.axes[i+1]) {
+			if win(&v.Sweep) {
 				keep = append(keep, v.Name)
 			} else if j := slices.IndexFunc(v.Set, func(a Assignment) bool { return a.Param == k.Path }); j >= 0 {
 				v.Set = slices.Delete(v.Set, j, j+1)

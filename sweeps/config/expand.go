@@ -1,10 +1,7 @@
 package config
 
 import (
-	"math"
 	"slices"
-
-	"grposim/rom/fp"
 )
 
 // Point is one cell of a sweep before it is planned. Points share the slices
@@ -183,28 +180,6 @@ func (c Condition) holds(s *Settings) bool {
 	k, _ := LookupKey(c.Param)
 	value := comparable12(k.get(s))
 	return slices.ContainsFunc(c.Values, func(v any) bool { return comparable12(v) == value })
-}
-
-// logPoints returns n numbers from `from` to `to`, both included, in equal
-// ratios: from·(to/from)^(i/(n−1)), rounded to 12 significant digits.
-func logPoints(from, to float64, n int) []float64 {
-	points := make([]float64, n)
-	for i := range points {
-		share := float64(i) / float64(n-1)
-		points[i] = Round(fp.Exp((1-share)*math.Log(from) + share*math.Log(to)))
-	}
-	points[0], points[n-1] = Round(from), Round(to)
-	return points
-}
-
-// rangePoints returns n numbers from, from + step, …, rounded to 12
-// significant digits.
-func rangePoints(from, step float64, n int) []float64 {
-	points := make([]float64, n)
-	for i := range points {
-		points[i] = Round(from + float64(i)*step)
-	}
-	return points
 }
 
 // value returns the value of key i at a point, nil where the file leaves it out.

@@ -57,7 +57,7 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	}
 	name := root.fields[i].value
 	root.fields = slices.Delete(root.fields, i, i+1)
-	if name.kind != plain && name.kind != quoted {
+	if !name.isScalar() {
 		l.want(name, extendsKey, "the name of a file, or of a preset: "+listWords(Presets()))
 		return root
 	}

@@ -169,9 +169,8 @@ func (l *loader) load(root *node, set []string) {
 		return
 	}
 	l.spec.given = l.given
-	l.axes = make([][]axisPlaces, 1)
 	if n := fields["sweep"]; n != nil {
-		l.spec.Sweep, l.axes[0] = l.grid(n, "sweep")
+		l.spec.Sweep = l.grid(n, "sweep")
 	}
 	if n := fields["variants"]; n != nil {
 		l.decodeVariants(n)

@@ -17,14 +17,9 @@ type loader struct {
 	lists    map[string]*node // overrides with the values of an axis, by key
 	notes    Problems         // on overrides that the file agrees with in part
 	cells    int              // number of cells in the grids decoded so far, at most maxCells+1
-	axes     [][]axisPlaces   // places of Spec.Sweep, then of the sweep of each of Spec.Variants
 	broken   []bool           // of Spec.Checks: whether its cells are not checked: it has been reported, or the aim is not ToJudge
 	reported map[Problem]bool // problems of cells, which many cells may share
 }
-
-// axisPlaces holds the places of the values of each of Axis.Params: one per value, or one for
-// all of log and range.
-type axisPlaces [][]place
 
 // newLoader returns a loader that has recorded no problem.
 func newLoader() *loader {

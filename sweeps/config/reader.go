@@ -155,7 +155,7 @@ func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
 	}
 	switch k.Kind {
 	case IntegerValue:
-		if k.Path == GroupSizeKey && (n.kind == plain || n.kind == quoted) && n.text == "inf" {
+		if k.Path == GroupSizeKey && n.isScalar() && n.text == "inf" {
 			return option.Infinite, true
 		}
 		return rd.integer(n, path, k.Range, k.Want())
@@ -281,7 +281,7 @@ func (rd *reader) number(n *node, path string, r Range, want string) (float64, b
 }
 
 func (rd *reader) word(n *node, path string, words []string) (string, bool) {
-	if n.kind != plain && n.kind != quoted {
+	if !n.isScalar() {
 		return refuse[string](rd, n, path, listWords(words))
 	}
 	if !slices.Contains(words, n.text) {
@@ -321,7 +321,7 @@ func (rd *reader) start(n *node, path, want string) (Init, bool) {
 			return refuse[Init](rd, n, path, want)
 		}
 		return start, ok
-	case n.kind != plain && n.kind != quoted:
+	case !n.isScalar():
 		return refuse[Init](rd, n, path, want)
 	case n.text != fixedPointWord:
 		return refuse[Init](rd, n, path, want+didYouMean(n.text, []string{fixedPointWord}))
@@ -427,7 +427,7 @@ func (rd *reader) prose(n *node, path string) (string, bool) {
 	switch {
 	case n.kind == plain && !n.isText:
 		return refuse[string](rd, n, path, "text (put it in quotes)")
-	case n.kind != plain && n.kind != quoted:
+	case !n.isScalar():
 		return refuse[string](rd, n, path, "text")
 	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
 		return refuse[string](rd, n, path, "text without control characters")

@@ -67,7 +67,7 @@ func (rd *reader) quantities(n *node, path string) (Record, bool) {
 // quantity decodes one.
 func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 	words := append([]string{passWord + "K"}, recordNames...)
-	if n.kind != plain && n.kind != quoted {
+	if !n.isScalar() {
 		return refuse[sim.Quantity](rd, n, path, listWords(words))
 	}
 	number, passes := strings.CutPrefix(n.text, passWord)

@@ -22,7 +22,7 @@ func (l *loader) validate() {
 		l.problem(l.at["checks[0]"], "checks", "got %d checks of %d cells, want a product of at most %d", len(l.spec.Checks), l.cells, maxJudged)
 		return
 	}
-	shared, idle := newSharing(l), l.newIdleKeys(grids)
+	shared, idle := &sharing{loader: l, forces: map[string]bool{}}, l.newIdleKeys(grids)
 	states := make([]*checkState, len(l.spec.Checks))
 	for i := range states {
 		if !l.broken[i] && !l.bad[ArmsKey] {
@@ -45,7 +45,7 @@ func (l *loader) validate() {
 				}
 			}
 			if !l.bad[ArmsKey] {
-				shared.cell(g, choice, p, selected)
+				shared.cell(p, selected)
 			}
 		}
 	}
@@ -54,7 +54,6 @@ func (l *loader) validate() {
 			state.finish()
 		}
 	}
-	shared.finish()
 	l.spec.Notes = idle.notes(l, grids)
 }
 
@@ -66,7 +65,7 @@ func (l *loader) isBad(keys ...string) bool {
 // replaces reports whether an axis of a grid, or its variant, gives the key a value.
 func (l *loader) replaces(g Grid, key string) bool {
 	set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == key })
-	return set || varies(g.Axes, key)
+	return set || axisOver(g.Axes, key) >= 0
 }
 
 // checkState collects facts about the cells that a check selects, and records their problems.

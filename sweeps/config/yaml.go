@@ -72,6 +72,9 @@ func (n *node) describe() string {
 	return quoteText(n.text)
 }
 
+// isScalar reports whether the node is a scalar.
+func (n *node) isScalar() bool { return n.kind == plain || n.kind == quoted }
+
 var (
 	integerSyntax = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	numberSyntax  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
