@@ -20,8 +20,8 @@ func (d draft) with(set []Assignment) draft {
 func (d draft) settings() Settings {
 	var s Settings
 	var groups []ArmGroup
-	for i, k := range Keys {
-		v := d[i]
+	for i := range Keys {
+		k, v := &Keys[i], d[i]
 		if v == nil {
 			v = k.Default
 		}
@@ -33,18 +33,12 @@ func (d draft) settings() Settings {
 		}
 		k.set(&s, perArm(v, groups, len(s.Bandit.Arms)))
 	}
-	for i, k := range Keys {
-		if follows(i, d[i]) {
+	for i := range Keys { // keys are large: none is copied
+		if k := &Keys[i]; k.follow != nil && (d[i] == nil || k.Path == ScheduleTotalKey && d[i] == 0) {
 			k.set(&s, k.follow(&s))
 		}
 	}
 	return s
-}
-
-// follows reports whether key i, to which a draft gives a value, takes a default that depends on
-// other keys.
-func follows(i int, given any) bool {
-	return Keys[i].follow != nil && (given == nil || Keys[i].Path == ScheduleTotalKey && given == 0)
 }
 
 // perArm converts a list with one entry per item of bandit.arms to one entry per arm;

@@ -90,74 +90,27 @@ func (g Grid) cells() int {
 // points yields every point with its index on each axis. The slice of indices and the point are
 // reused for the next point.
 func (g Grid) points(yield func([]int, *Point) bool) {
-	for _, axis := range g.Axes {
-		if len(axis.Points) == 0 {
-			return
-		}
-	}
-	choice, keys, total := make([]int, len(g.Axes)), g.keys(), keyIndex(ScheduleTotalKey)
+	choice := make([]int, len(g.Axes))
 	p := &Point{Variant: g.Name}
-	s := &p.Settings
-	for first, reshaped := true, g.reshapes(); ; first = false {
+	for range g.cells() {
 		p.Axes = g.assignments(choice)
-		if first || reshaped {
-			*s = g.start.with(p.Axes).settings()
-		} else {
-			given := g.start[total]
-			for i, a := range p.Axes {
-				if Keys[keys[i]].set(s, a.Value); keys[i] == total {
-					given = a.Value
-				}
-			}
-			if follows(total, given) {
-				Keys[total].set(s, s.Run.Steps)
-			}
-		}
+		p.Settings = g.start.with(p.Axes).settings()
 		if !yield(choice, p) {
 			return
 		}
-		axis := len(choice) - 1
-		for ; axis >= 0; axis-- {
+		for axis := len(choice) - 1; axis >= 0; axis-- { // the last runs fastest
 			if choice[axis]++; choice[axis] < len(g.Axes[axis].Points) {
 				break
 			}
 			choice[axis] = 0
 		}
-		if axis < 0 {
-			return
-		}
 	}
-}
-
-// reshapes reports whether an axis changes the arms or a list with one entry per arm.
-// If so, every point is built from its draft; otherwise points share these lists.
-func (g Grid) reshapes() bool {
-	return slices.ContainsFunc(g.Axes, func(axis Axis) bool {
-		return slices.ContainsFunc(axis.Params, func(param string) bool {
-			k, _ := LookupKey(param)
-			return k.Kind >= ListValue
-		})
-	})
-}
-
-// keys lists the indices in Keys of the keys that the axes assign, in the order of assignments.
-func (g Grid) keys() (keys []int) {
-	for _, axis := range g.Axes {
-		for _, param := range axis.Params {
-			keys = append(keys, keyIndex(param))
-		}
-	}
-	return keys
 }
 
 // assignments lists the values that the axes assign at a point, given by its index on
 // each axis.
 func (g Grid) assignments(choice []int) []Assignment {
-	count := 0
-	for _, axis := range g.Axes {
-		count += len(axis.Params)
-	}
-	set := make([]Assignment, 0, count)
+	set := make([]Assignment, 0, len(g.Axes))
 	for i, axis := range g.Axes {
 		for j, param := range axis.Params {
 			set = append(set, Assignment{Param: param, Value: axis.Points[choice[i]][j]})
@@ -180,16 +133,4 @@ func (c Condition) holds(s *Settings) bool {
 	k, _ := LookupKey(c.Param)
 	value := comparable12(k.get(s))
 	return slices.ContainsFunc(c.Values, func(v any) bool { return comparable12(v) == value })
-}
-
-// value returns the value of key i at a point, nil where the file leaves it out.
-func (g Grid) value(i int, choice []int) any {
-	for a, axis := range g.Axes {
-		for j, param := range axis.Params {
-			if param == Keys[i].Path {
-				return axis.Points[choice[a]][j]
-			}
-		}
-	}
-	return g.start[i]
 }

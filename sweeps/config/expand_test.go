@@ -146,29 +146,6 @@ variants:
 	}
 }
 
-// Points that share lists with others equal points built alone from their drafts.
-func TestPointsMatchDrafts(t *testing.T) {
-	for _, file := range testFiles(t, "good/*.yaml") {
-		spec, err := ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for _, g := range spec.Grids() {
-			for choice, p := range g.points {
-				n++
-				alone := g.start.with(g.assignments(choice)).settings()
-				if diff := cmp.Diff(alone, p.Settings); diff != "" {
-					t.Fatalf("%s %v: %s", file, p.Axes, diff)
-				}
-			}
-		}
-		if n != len(spec.Points()) {
-			t.Errorf("%s: %d points, want %d", file, len(spec.Points()), n)
-		}
-	}
-}
-
 // A Spec made by hand expands from its Base.
 func TestPointsOfHandMadeSpec(t *testing.T) {
 	loaded, err := Load("f", []byte(loadMinimal))

@@ -150,37 +150,45 @@ func NamedKey(word string) string {
 // value decodes a value of a key at path in the file. Like all methods below, it
 // records a problem where it returns false.
 func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
+	want := k.Want()
 	if len(n.items) > 0 && path == k.Path && k.Kind <= WordValue {
-		return refuse[any](rd, n, path, k.Want()+"; list several in an axis of sweep")
+		return refuse[any](rd, n, path, want+"; list several in an axis of sweep")
 	}
 	switch k.Kind {
 	case IntegerValue:
 		if k.Path == GroupSizeKey && n.isScalar() && n.text == "inf" {
 			return option.Infinite, true
 		}
-		return rd.integer(n, path, k.Range, k.Want())
+		return rd.integer(n, path, k.Range, want)
 	case SeedValue:
-		return rd.seed(n, path, k.Want())
+		return rd.seed(n, path, want)
 	case NumberValue:
-		return rd.number(n, path, k.Range, k.Want())
+		return rd.number(n, path, k.Range, want)
 	case WordValue:
 		return rd.word(n, path, k.Words)
 	case WeightsValue:
-		weights, ok := rd.numbersIn(n, path, k.Want(), option.MaxTableAge+1, k.Range, "a number ≥ 0")
+		weights, ok := rd.numbersIn(n, path, want, option.MaxTableAge+1, k.Range)
 		return Weights(weights), ok
 	case RecordValue:
 		return rd.quantities(n, path)
 	case MeansValue:
-		pairs, ok := rd.pairs(n, path, k)
+		pairs, ok := items(rd, n, path, want, maxPrompts, "pair", func(n *node, path string) (pair [2]float64, ok bool) {
+			numbers, ok := rd.numbersIn(n, path, "a pair of numbers "+k.Range.String(), math.MaxInt, k.Range)
+			if ok && len(numbers) != 2 {
+				return refuse[[2]float64](rd, n, path, "2, one per arm")
+			}
+			copy(pair[:], numbers)
+			return pair, ok
+		})
 		return PromptMeans(pairs), ok
 	case ListValue:
-		return rd.numbersIn(n, path, k.Want(), math.MaxInt, anyNumber, "a number")
+		return rd.numbersIn(n, path, want, math.MaxInt, anyNumber)
 	case InitValue:
-		return rd.start(n, path, k.Want())
+		return rd.start(n, path, want)
 	case searchValue:
 		return rd.locate(n, path)
 	default:
-		return rd.arms(n, path, k.Want())
+		return rd.arms(n, path, want)
 	}
 }
 
@@ -238,21 +246,17 @@ func (rd *reader) store(p part, n *node, path string) bool {
 }
 
 func (rd *reader) integer(n *node, path string, r Range, want string) (int, bool) {
-	if n.kind != plain || !integerSyntax.MatchString(n.text) {
-		if x, err := strconv.ParseFloat(n.text, 64); n.kind == plain && numberSyntax.MatchString(n.text) && strings.ContainsAny(n.text, ".eE") &&
-			err == nil && x == math.Trunc(x) && math.Abs(x) <= maxInteger && r.Contains(x) {
-			want += ": write " + plainNumber(x)
-		}
-		return refuse[int](rd, n, path, want)
-	}
-	v, err := strconv.ParseInt(n.text, 10, 64)
+	x, _ := strconv.ParseFloat(n.text, 64)
 	switch {
-	case err != nil && n.text[0] != '-' || v > maxInteger:
-		return refuse[int](rd, n, path, fmt.Sprintf("an integer of at most %d", maxInteger))
-	case err != nil || !r.Contains(float64(v)):
-		return refuse[int](rd, n, path, want)
+	case n.kind != plain || !numberSyntax.MatchString(n.text) || x != math.Trunc(x) || !r.Contains(x):
+	case math.Abs(x) > maxInteger:
+		want = fmt.Sprintf("an integer of at most %d", maxInteger)
+	case !integerSyntax.MatchString(n.text):
+		want += ": write " + plainNumber(x)
+	default:
+		return int(x), true
 	}
-	return int(v), true
+	return refuse[int](rd, n, path, want)
 }
 
 func (rd *reader) seed(n *node, path, want string) (uint64, bool) {
@@ -264,20 +268,18 @@ func (rd *reader) seed(n *node, path, want string) (uint64, bool) {
 }
 
 func (rd *reader) number(n *node, path string, r Range, want string) (float64, bool) {
-	if n.kind != plain || !numberSyntax.MatchString(n.text) {
-		return refuse[float64](rd, n, path, want)
-	}
 	x, err := strconv.ParseFloat(n.text, 64)
-	if err != nil {
-		return refuse[float64](rd, n, path, "a finite number")
+	switch {
+	case n.kind != plain || !numberSyntax.MatchString(n.text):
+	case err != nil:
+		want = "a finite number"
+	case !r.Contains(x):
+	case !option.HasAllDigits(x):
+		want = "a number that is " + option.AllDigits
+	default:
+		return x + 0, true // −0 is 0
 	}
-	if !r.Contains(x) {
-		return refuse[float64](rd, n, path, want)
-	}
-	if !option.HasAllDigits(x) {
-		return refuse[float64](rd, n, path, "a number that is "+option.AllDigits)
-	}
-	return x + 0, true // −0 is 0
+	return refuse[float64](rd, n, path, want)
 }
 
 func (rd *reader) word(n *node, path string, words []string) (string, bool) {
@@ -290,29 +292,16 @@ func (rd *reader) word(n *node, path string, words []string) (string, bool) {
 	return n.text, true
 }
 
-// numbersIn decodes a list of numbers of a range, of which one says what each must be.
-func (rd *reader) numbersIn(n *node, path, want string, most int, r Range, one string) ([]float64, bool) {
+// numbersIn decodes a list of numbers of a range.
+func (rd *reader) numbersIn(n *node, path, want string, most int, r Range) ([]float64, bool) {
+	one := strings.TrimSuffix("a number "+r.String(), " ")
 	return items(rd, n, path, want, most, "number", func(n *node, path string) (float64, bool) { return rd.number(n, path, r, one) })
-}
-
-// pairs decodes a list of pairs of numbers, at most one for each prompt that is possible.
-func (rd *reader) pairs(n *node, path string, k Key) ([][2]float64, bool) {
-	one := "a number " + k.Range.String()
-	return items(rd, n, path, k.Want(), maxPrompts, "pair", func(n *node, path string) (pair [2]float64, ok bool) {
-		numbers, ok := rd.numbersIn(n, path, strings.Replace(one, "number", "pair of numbers", 1), math.MaxInt, k.Range, one)
-		if ok && len(numbers) != 2 {
-			rd.problem(n.at, path, "got %s, want 2, one per arm", CountWords(len(numbers), "number"))
-			return pair, false
-		}
-		copy(pair[:], numbers)
-		return pair, ok
-	})
 }
 
 func (rd *reader) start(n *node, path, want string) (Init, bool) {
 	switch {
 	case n.kind == list:
-		logits, ok := rd.numbersIn(n, path, want, math.MaxInt, anyNumber, "a number")
+		logits, ok := rd.numbersIn(n, path, want, math.MaxInt, anyNumber)
 		return Init{Kind: AtLogits, Logits: logits}, ok
 	case n.kind == mapping:
 		start := Init{Kind: AtFixedPoint}
@@ -355,15 +344,13 @@ func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
 	groups, good := items(rd, n, path, want, math.MaxInt, "item", rd.arm)
 	total := 0
 	for _, g := range groups {
-		total = min(total+g.Count, maxArms+1)
+		total += g.Count
 	}
-	switch {
-	case n.kind == list && total < 2:
-		rd.problem(n.at, path, "got %s, want at least 2", CountWords(total, "arm"))
-	case total > maxArms:
-		rd.problem(n.at, path, "got more than %d arms, want at most %d", maxArms, maxArms)
+	if good && (total < 2 || total > maxArms) {
+		rd.problem(n.at, path, "got %s, want 2 to %d", CountWords(total, "arm"), maxArms)
+		return nil, false
 	}
-	return groups, good && total >= 2 && total <= maxArms
+	return groups, good
 }
 
 // armParts are the keys of an item of bandit.arms whose rewards have a law.
@@ -379,36 +366,22 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	}
 	return []part{
 		{Key: Key{Path: "reward", Kind: WordValue, Words: texts(option.Laws)}, to: reward}, mean, std,
-		{Key: Key{Path: "count", Kind: IntegerValue, Range: atLeast(1)}, optional: true, to: &g.Count},
+		{Key: Key{Path: "count", Kind: IntegerValue, Range: between(1, maxArms)}, optional: true, to: &g.Count},
 	}
 }
-
-// maybeSeveral stands for a count that cannot be read: that there are too few arms is not told.
-const maybeSeveral = 2
 
 // noLaw stands for a law that is not given, or is no word: no other mistake of the arm can be told.
 const noLaw = option.Law(255)
 
 func (rd *reader) arm(n *node, path string) (g ArmGroup, good bool) {
-	g.Arm.Law = noLaw
+	g.Arm.Law, g.Count = noLaw, 1
 	for _, f := range n.fields {
 		if i := slices.Index(texts(option.Laws), f.value.text); f.name == "reward" && i >= 0 {
 			g.Arm.Law = option.Laws[i]
 		}
 	}
-	var reward string
-	fields, ok := rd.record(n, path, armParts(g.Arm.Law, &reward, &g)...)
-	switch {
-	case g.Count > 0:
-	case fields["count"] != nil || len(fields) < len(n.fields): // which may be a misspelt count
-		g.Count = maybeSeveral
-	default:
-		g.Count = 1
-	}
-	if g.Arm.Law == noLaw {
-		g.Arm.Law = option.Bernoulli
-	}
-	return g, ok
+	_, good = rd.record(n, path, armParts(g.Arm.Law, new(string), &g)...)
+	return g, good
 }
 
 var nameSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
@@ -435,12 +408,11 @@ func (rd *reader) prose(n *node, path string) (string, bool) {
 	return n.text, true
 }
 
-// keyed decodes a mapping of dotted keys to values; what says in words what is wanted. Function
-// read decodes the value of a key.
+// keyed decodes a mapping of dotted keys; what says in words what is wanted. Function read decodes
+// the value of a key.
 func (rd *reader) keyed(n *node, path, what string, read func(k Key, n *node, path string)) {
 	if n.kind != mapping {
-		rd.want(n, path, what)
-		return
+		rd.want(n, path, "a mapping of dotted keys to "+what)
 	}
 	for _, f := range n.fields {
 		if k, known := LookupKey(f.name); known {
@@ -453,7 +425,7 @@ func (rd *reader) keyed(n *node, path, what string, read func(k Key, n *node, pa
 
 // assignments decodes a mapping of dotted keys to values.
 func (rd *reader) assignments(n *node, path string) (set []Assignment) {
-	rd.keyed(n, path, "a mapping of dotted keys to values", func(k Key, n *node, path string) {
+	rd.keyed(n, path, "values", func(k Key, n *node, path string) {
 		if v, ok := rd.value(k, n, path); ok {
 			set = append(set, Assignment{Param: k.Path, Value: v})
 		} else {
@@ -465,20 +437,20 @@ func (rd *reader) assignments(n *node, path string) (set []Assignment) {
 
 // conditions decodes a mapping of dotted keys to a value or a list of values.
 func (rd *reader) conditions(n *node, path string) (conditions []Condition) {
-	rd.keyed(n, path, "a mapping of dotted keys to a value or a list of values", func(k Key, n *node, path string) {
+	rd.keyed(n, path, "a value or a list of values", func(k Key, n *node, path string) {
 		c := Condition{Param: k.Path}
-		if n.kind != list || isOneValue(k, n) {
+		read := func(n *node, path string) {
 			if v, ok := rd.value(k, n, path); ok {
-				c.Values = []any{v}
+				c.Values = append(c.Values, v)
 			}
+		}
+		if n.kind != list || isOneValue(k, n) {
+			read(n, path)
+		} else if len(n.items) == 0 {
+			rd.want(n, path, "at least 1 value")
 		} else {
 			for i, item := range n.items {
-				if v, ok := rd.value(k, item, fmt.Sprintf("%s[%d]", path, i)); ok {
-					c.Values = append(c.Values, v)
-				}
-			}
-			if len(n.items) == 0 {
-				rd.want(n, path, "at least 1 value")
+				read(item, fmt.Sprintf("%s[%d]", path, i))
 			}
 		}
 		conditions = append(conditions, c)
@@ -503,16 +475,25 @@ func isOneValue(k Key, n *node) bool {
 	return false
 }
 
+// namedByFlag returns the key with a path that a flag of the command line gives.
+func namedByFlag(source, path string) (Key, Problems) {
+	k, known := LookupKey(path)
+	if known {
+		return k, nil
+	}
+	return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
+}
+
 // ParseCondition parses a condition `key=value` of the flag --where.
 func ParseCondition(text string) (Condition, Problems) {
 	const source = "--where"
 	path, value, assigned := strings.Cut(text, "=")
-	k, known := LookupKey(path)
-	switch {
-	case !assigned:
+	if !assigned {
 		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
-	case !known:
-		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
+	}
+	k, problems := namedByFlag(source, path)
+	if problems != nil {
+		return Condition{}, problems
 	}
 	n, problems := parseYAML(source, path, []byte(value))
 	if n == nil {
@@ -529,12 +510,9 @@ func ParseCondition(text string) (Condition, Problems) {
 // ParseNumericKey returns the numeric key with a path given by a flag of the command
 // line; source is the flag, for messages.
 func ParseNumericKey(source, path string) (Key, Problems) {
-	k, known := LookupKey(path)
-	switch {
-	case !known:
-		return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
-	case !k.Numeric():
-		return k, Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
+	k, problems := namedByFlag(source, path)
+	if problems == nil && !k.Numeric() {
+		problems = Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
 	}
-	return k, nil
+	return k, problems
 }

@@ -47,4 +47,3 @@ func TestSharing(t *testing.T) {
 		})
 	}
 }
-

@@ -30,9 +30,8 @@ func (l *loader) validate() {
 		}
 	}
 	for _, g := range grids {
-		arms := keyIndex(ArmsKey)
 		for choice, p := range g.points {
-			groups, _ := g.value(arms, choice).([]ArmGroup)
+			groups, _ := g.start.with(p.Axes)[keyIndex(ArmsKey)].([]ArmGroup)
 			for _, b := range breaches(&p.Settings, len(groups), l.isBad) {
 				l.cellProblem(l.placeIn(g, choice, b.keys[0]), b.keys[0], b.got, b.want)
 			}

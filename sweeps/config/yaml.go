@@ -88,10 +88,8 @@ var (
 
 // yamlReader converts a YAML document to a tree of nodes.
 type yamlReader struct {
-	source   string   // the file's name, or override
-	path     string   // the key of an override's value; "" for a file
-	lines    [][]rune // the text, with spaces for tabs
-	widened  []int    // by how many characters that makes each line longer before its first word
+	source   string // the file's name, or override
+	path     string // the key of an override's value; "" for a file
 	root     *node
 	problems Problems
 }
@@ -105,9 +103,6 @@ func (r *yamlReader) place(line, column int) place {
 	if r.source == override {
 		return place{source: override} // the value is a single line
 	}
-	if line <= len(r.widened) && column > 0 {
-		column -= r.widened[line-1]
-	}
 	return place{source: r.source, line: line, column: column}
 }
 
@@ -116,17 +111,9 @@ func (r *yamlReader) read(data []byte) {
 	if r.refuseCharacters(data); len(r.problems) > 0 {
 		return
 	}
-	tabs := bytes.ContainsRune(data, '\t')
-	if tabs {
-		if data = r.replaceTabs(data); r.source == override {
-			return
-		}
-	}
 	documents, err := decodeYAML(data)
 	if err != nil {
-		if !tabs { // which can be the cause
-			r.syntax(data, err)
-		}
+		r.syntax(data, err)
 		return
 	}
 	if len(documents) > 1 {
@@ -135,9 +122,6 @@ func (r *yamlReader) read(data []byte) {
 	if len(documents) == 0 || documents[0].Content[0].Tag == "!!null" {
 		r.root = &node{kind: nothing, at: r.place(1, 1)}
 		return
-	}
-	for line := range strings.SplitSeq(string(data), "\n") {
-		r.lines = append(r.lines, []rune(line))
 	}
 	r.root = r.node(documents[0].Content[0], r.path, 1)
 }
@@ -180,66 +164,25 @@ func (r *yamlReader) syntax(data []byte, err error) {
 	r.report(line, 0, r.path, "got %s, want valid YAML", quoteText(match[2]))
 }
 
-// replaceTabs reports the first tab, and returns the text with spaces for tabs, so that the
-// other problems can be found: for each tab of an indentation the smallest indentation by
-// spaces in the text, or 2 where there is none, and one for any other tab.
-func (r *yamlReader) replaceTabs(data []byte) []byte {
-	unit, count := 0, 0
-	lines := strings.Split(string(data), "\n")
-	first, column := 0, 0
-	for i, line := range lines {
-		if spaces := len(line) - len(strings.TrimLeft(line, " ")); spaces > 0 && strings.TrimSpace(line) != "" && (unit == 0 || spaces < unit) {
-			unit = spaces
-		}
-		if at := strings.Index(line, "\t"); at >= 0 {
-			if count++; count == 1 {
-				first, column = i+1, utf8.RuneCountInString(line[:at])+1
-			}
-		}
-	}
-	if unit == 0 {
-		unit = 2
-	}
-	more := ""
-	if count > 1 {
-		more = fmt.Sprintf(" here and in %s", CountWords(count-1, "more line"))
-	}
-	r.report(first, column, r.path, "got a tab%s, want spaces", more)
-	for i, line := range lines {
-		text := strings.TrimLeft(line, " \t")
-		indentation := line[:len(line)-len(text)]
-		r.widened = append(r.widened, strings.Count(indentation, "\t")*(unit-1))
-		lines[i] = strings.ReplaceAll(indentation, "\t", strings.Repeat(" ", unit)) + strings.ReplaceAll(text, "\t", " ")
-	}
-	return []byte(strings.Join(lines, "\n"))
-}
-
-// refuseCharacters reports the first forbidden character of each line: a control
-// character, or a byte that is not UTF-8. Tabs are replaceTabs'.
+// refuseCharacters reports the first forbidden character of each line: a tab, another control
+// character, or a byte that is not UTF-8.
 func (r *yamlReader) refuseCharacters(data []byte) {
-	line, column, done := 1, 0, false
-	for i := 0; i < len(data); {
-		c, size := utf8.DecodeRune(data[i:])
-		i += size
-		column++
-		if c == '\n' {
-			line, column, done = line+1, 0, false
-			continue
-		}
-		if done || c == '\r' && i < len(data) && data[i] == '\n' {
-			continue
-		}
-		text := ""
-		switch {
-		case c == utf8.RuneError && size == 1:
-			text = "a byte that is not UTF-8"
-		case c == '\t':
-		case !harmless(c):
-			text = fmt.Sprintf("the control character U+%04X", c)
-		}
-		if text != "" {
-			r.report(line, column, r.path, "got %s, want plain text", text)
-			done = true
+	for i, line := range strings.Split(string(data), "\n") {
+		column := 0
+		for at, c := range strings.TrimSuffix(line, "\r") {
+			column++
+			text, want := "", "plain text"
+			if c == '\t' {
+				text, want = "a tab", "spaces"
+			} else if c == utf8.RuneError && !strings.HasPrefix(line[at:], string(utf8.RuneError)) {
+				text = "a byte that is not UTF-8"
+			} else if !harmless(c) {
+				text = fmt.Sprintf("the control character U+%04X", c)
+			}
+			if text != "" {
+				r.report(i+1, column, r.path, "got %s, want %s", text, want)
+				break
+			}
 		}
 	}
 }
@@ -263,7 +206,7 @@ func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
 	case y.Kind == yaml.AliasNode:
 		report("got the alias %s, want the value written out", quoteText("*"+y.Value))
 		return n
-	case r.tagged(y):
+	case y.Style&yaml.TaggedStyle != 0:
 		report("got an explicit tag, want a value without one")
 		return n
 	case depth > maxDepth:
@@ -315,17 +258,4 @@ func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
 		}
 	}
 	return n
-}
-
-// tagged reports whether a node has an explicit tag. A lone `!`, which yaml.v3 does not
-// report, is found in the text.
-func (r *yamlReader) tagged(y *yaml.Node) bool {
-	if y.Style&yaml.TaggedStyle != 0 {
-		return true
-	}
-	if y.Line > len(r.lines) || y.Column > len(r.lines[y.Line-1]) || r.lines[y.Line-1][y.Column-1] != '!' {
-		return false
-	}
-	ofFirstKey := y.Kind == yaml.MappingNode && y.Content[0].Line == y.Line && y.Content[0].Column == y.Column
-	return !ofFirstKey
 }
