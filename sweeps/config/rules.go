@@ -68,8 +68,8 @@ func (r *rule) keys() []string {
 
 // phrases are the words for numbers that follow from several keys.
 var phrases = map[string]func(s *Settings) string{
-	"arms":   func(s *Settings) string { return CountWords(len(s.Bandit.Arms), "arm") },
-	"pairs":  func(s *Settings) string { return CountWords(len(*s.Prompts.List), "pair") },
+	"arms":  func(s *Settings) string { return CountWords(len(s.Bandit.Arms), "arm") },
+	"pairs": func(s *Settings) string { return CountWords(len(*s.Prompts.List), "pair") },
 	"instants": func(s *Settings) string {
 		if s.Lag.Kind == option.Block {
 			return CountWords(max(instants(s), 0), "refresh instant")
