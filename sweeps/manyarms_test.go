@@ -67,5 +67,5 @@ func checkManyArms(t *testing.T, text string, fewest int) {
 
 // At finite G with more than two arms the located threshold is the predicted one.
 func TestLocatedThresholdsOfManyArms(t *testing.T) {
-	checkManyArms(t, manyArms(rand.New(rand.NewPCG(1, 3)), 3, 8192), 2)
+	checkManyArms(t, manyArms(rand.New(rand.NewPCG(1, 3)), 1, 4096), 1)
 }
