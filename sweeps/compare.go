@@ -2,14 +2,12 @@ package sweeps
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -31,20 +29,18 @@ type Comparison struct {
 	IntervalConfidence float64 `json:"interval_confidence"`
 	// SameID is the number of pairs with the same id: both drew the same random numbers,
 	// unless the version of the streams changed, and the intervals are then too wide.
-	SameID   int              `json:"pairs_with_the_same_id"`
-	Pairs    []ComparedCell   `json:"pairs"`            // in the order of A
-	Sets     []ComparedSet    `json:"sets"`             // what checks judge across cells, of sets whose cells are all paired
-	OnlyA    []UnpairedCell   `json:"only_in_a"`        // cells of A without a partner
-	OnlyB    []UnpairedCell   `json:"only_in_b"`        // cells of B without a partner
-	Verdicts []ChangedVerdict `json:"changed_verdicts"` // of the pairs, in the order of A
+	SameID     int                `json:"pairs_with_the_same_id"`
+	Pairs      int                `json:"pairs"`
+	Quantities []ComparedQuantity `json:"quantities"` // by pair, in the order of A
+	OnlyA      []string           `json:"only_in_a"`  // names of cells of A without a partner
+	OnlyB      []string           `json:"only_in_b"`  // those of B
 }
 
 // ComparedFolder is one of the two results folders.
 type ComparedFolder struct {
-	Folder  string `json:"folder"`  // its path
-	Name    string `json:"name"`    // of the sweep
-	Version string `json:"version"` // of the program that simulated it last; "" if not known
-	Cells   int    `json:"cells"`   // distinct ones
+	Folder string `json:"folder"` // its path
+	Name   string `json:"name"`   // of the sweep
+	Cells  int    `json:"cells"`  // distinct ones
 }
 
 // DifferingParameter is a parameter with its value in each folder.
@@ -54,35 +50,10 @@ type DifferingParameter struct {
 	B     string `json:"b"`
 }
 
-// UnpairedCell is a cell that only one folder has.
-type UnpairedCell struct {
-	Cell  string `json:"cell"`  // its id
-	Label string `json:"label"` // its name for people
-}
-
-// ComparedCell is a pair of cells with equal parameters, up to Comparison.Differing.
-type ComparedCell struct {
-	CellA      string               `json:"cell_a"` // id in A
-	CellB      string               `json:"cell_b"` // id in B
-	Label      string               `json:"label"`  // name in A for people
-	StatusA    store.CellStatus     `json:"status_a"`
-	StatusB    store.CellStatus     `json:"status_b"`
-	Quantities []ComparedQuantity   `json:"quantities"` // those of A, then those that only B has
-	estimates  [2]map[string]sample // by name of the quantity
-}
-
-// ComparedSet is a quantity that a check of A or B judges across cells, such as a slope, of
-// a set of cells and the partners of these cells.
-type ComparedSet struct {
-	Claim            string `json:"claim"`
-	Label            string `json:"label"` // name of the set for people
-	ComparedQuantity        // its fields
-	estimates        [2]sample
-}
-
-// ComparedQuantity is a quantity of a pair of cells, or of sets of cells. NaN stands for what
-// is not there.
+// ComparedQuantity is a quantity of a pair of cells with equal parameters, up to
+// Comparison.Differing. NaN stands for what is not there.
 type ComparedQuantity struct {
+	Cell       string       `json:"cell"` // its name for people
 	Quantity   string       `json:"quantity"`
 	A          store.Number `json:"a"`          // measured in A
 	B          store.Number `json:"b"`          // measured in B
@@ -90,6 +61,8 @@ type ComparedQuantity struct {
 	Lo         store.Number `json:"lo"`         // lower end of its interval
 	Hi         store.Number `json:"hi"`         // upper end
 	Verdict    Change       `json:"verdict"`
+
+	samples [2]sample // of A and B
 }
 
 // Change says what is known of the sign of a difference B − A.
@@ -102,31 +75,6 @@ const (
 	NotComparable Change = "not-comparable"      // a value is missing, or its error is not known
 )
 
-// ChangedVerdict is a verdict of the same check on paired cells that is not the same in
-// both folders.
-type ChangedVerdict struct {
-	Claim      string `json:"claim"`
-	Cell       string `json:"cell"` // the label of the pair, or PARAM|other=value,… across cells
-	Quantity   string `json:"quantity"`
-	Prediction string `json:"prediction_kind"` // "" of a hypothesis
-	A          Ruling `json:"a"`
-	B          Ruling `json:"b"`
-}
-
-// Differences returns the number of compared quantities by Change.
-func (c *Comparison) Differences() map[Change]int {
-	count := make(map[Change]int)
-	for _, pair := range c.Pairs {
-		for _, q := range pair.Quantities {
-			count[q.Verdict]++
-		}
-	}
-	for _, set := range c.Sets {
-		count[set.Verdict]++
-	}
-	return count
-}
-
 // locatedEvent is the quantity that stands for the three estimates of a search.
 const locatedEvent = "located"
 
@@ -137,8 +85,7 @@ type sample struct {
 }
 
 // CompareFolders compares what two finished results folders measured. It reads their
-// journals and their verdicts as stored, and writes nothing. Its errors are those of Open,
-// and of reading verdicts.json.
+// journals, and writes nothing. Its errors are those of Open.
 //
 // Cells are paired by their parameters; of several cells with equal ones the first of A
 // goes with the first of B, and so on. The interval of a difference is Welch's,
@@ -153,15 +100,15 @@ func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 		}
 	}
 	c := &Comparison{A: sides[0].ComparedFolder, B: sides[1].ComparedFolder,
-		Differing: []DifferingParameter{}, Pairs: []ComparedCell{}, Sets: []ComparedSet{}, OnlyA: []UnpairedCell{}, OnlyB: []UnpairedCell{}, Verdicts: []ChangedVerdict{},
+		Differing: []DifferingParameter{}, Quantities: []ComparedQuantity{}, OnlyA: []string{}, OnlyB: []string{},
 		Confidence: max(sides[0].plan.Spec.Confidence, sides[1].plan.Spec.Confidence)}
-	shared := c.splitKeys(&sides)
-	if err := c.pair(&sides, shared); err != nil {
+	if err := c.pair(&sides, c.splitKeys(&sides)); err != nil {
 		return nil, err
 	}
-	c.addSets(&sides)
-	c.compare()
-	c.changedVerdicts(&sides)
+	c.IntervalConfidence = 1 - (1-c.Confidence)/float64(max(len(c.Quantities), 1))
+	for i := range c.Quantities {
+		c.Quantities[i].compare(c.IntervalConfidence)
+	}
 	return c, nil
 }
 
@@ -193,30 +140,13 @@ type side struct {
 	ComparedFolder
 	plan     *Plan
 	outcomes map[string]*store.Outcome
-	evidence *evidence
-	verdicts []Verdict      // as stored
-	cells    []*Cell        // distinct ids, in the order of the sweep
-	pairs    map[string]int // index of the pair of a cell, by its id
-	paired   []*Cell        // by the index of the pair
+	cells    []*Cell // distinct ids, in the order of the sweep
 }
 
 func (s *side) read(dir string, progress Progress) (err error) {
 	if s.plan, s.outcomes, err = openNoted(dir, progress); err != nil {
 		return err
 	}
-	manifest, err := store.ReadManifest(dir)
-	if err != nil {
-		return err
-	}
-	data, err := store.ReadFile(filepath.Join(dir, "verdicts.json"))
-	if err != nil {
-		return err
-	}
-	var stored struct{ Verdicts []Verdict }
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return damagedVerdicts(filepath.Join(dir, "verdicts.json"), err)
-	}
-	s.verdicts, s.evidence = stored.Verdicts, newEvidence(s.outcomes)
 	seen := make(map[string]bool)
 	for i := range s.plan.Cells {
 		if cell := &s.plan.Cells[i]; !seen[cell.ID] {
@@ -224,10 +154,7 @@ func (s *side) read(dir string, progress Progress) (err error) {
 			s.cells = append(s.cells, cell)
 		}
 	}
-	s.ComparedFolder = ComparedFolder{Folder: dir, Name: manifest.Name, Cells: len(s.cells)}
-	if manifest.Run != nil {
-		s.Version = manifest.Run.Version
-	}
+	s.ComparedFolder = ComparedFolder{Folder: dir, Name: s.plan.Spec.Name, Cells: len(s.cells)}
 	return nil
 }
 
@@ -272,45 +199,37 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 		key := keyOf(cell)
 		partners[key] = append(partners[key], cell)
 	}
-	for i := range sides {
-		sides[i].pairs = make(map[string]int)
-	}
 	for _, cell := range sides[0].cells {
 		key := keyOf(cell)
 		if len(partners[key]) == 0 {
-			c.OnlyA = append(c.OnlyA, UnpairedCell{cell.ID, cell.Label()})
+			c.OnlyA = append(c.OnlyA, cmp.Or(cell.Label(), cell.ID))
 			continue
 		}
 		partner := partners[key][0]
 		partners[key] = partners[key][1:]
-		for i, member := range []*Cell{cell, partner} {
-			sides[i].pairs[member.ID] = len(c.Pairs)
-			sides[i].paired = append(sides[i].paired, member)
-		}
-		if cell.ID == partner.ID {
+		if c.Pairs++; cell.ID == partner.ID {
 			c.SameID++
 		}
-		p := ComparedCell{CellA: cell.ID, CellB: partner.ID, Label: cell.Label()}
+		first := len(c.Quantities)
 		for i, member := range []*Cell{cell, partner} {
-			o := sides[i].outcomes[member.ID]
-			*[]*store.CellStatus{&p.StatusA, &p.StatusB}[i] = o.Status
-			p.estimates[i] = make(map[string]sample)
-			quantities, err := measuredQuantities(member, o)
+			quantities, err := measuredQuantities(member, sides[i].outcomes[member.ID])
 			if err != nil {
 				return err
 			}
 			for _, e := range quantities {
-				if _, known := p.estimates[0][e.Name]; i == 0 || !known {
-					p.Quantities = append(p.Quantities, ComparedQuantity{Quantity: e.Name})
+				n := slices.IndexFunc(c.Quantities[first:], func(q ComparedQuantity) bool { return q.Quantity == e.Name })
+				if n < 0 {
+					n = len(c.Quantities) - first
+					missing := sample{measure.Estimate{Mean: math.NaN()}, nil}
+					c.Quantities = append(c.Quantities, ComparedQuantity{Cell: cell.Label(), Quantity: e.Name, samples: [2]sample{missing, missing}})
 				}
-				p.estimates[i][e.Name] = sample{e.Estimate, member}
+				c.Quantities[first+n].samples[i] = sample{e.Estimate, member}
 			}
 		}
-		c.Pairs = append(c.Pairs, p)
 	}
 	for _, cell := range sides[1].cells {
-		if _, paired := sides[1].pairs[cell.ID]; !paired {
-			c.OnlyB = append(c.OnlyB, UnpairedCell{cell.ID, cell.Label()})
+		if slices.Contains(partners[keyOf(cell)], cell) {
+			c.OnlyB = append(c.OnlyB, cmp.Or(cell.Label(), cell.ID))
 		}
 	}
 	return nil
@@ -363,95 +282,9 @@ func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 	return all, nil
 }
 
-// addSets adds what the checks of either folder judge across cells, each number once.
-func (c *Comparison) addSets(sides *[2]side) {
-	seen := make(map[string]bool)
-	for i := range sides {
-		for _, planned := range sides[i].plan.Checks {
-			check := planned.Check
-			for _, set := range planned.Sets {
-				numbers, all := sides[i].pairsOf(set.members())
-				if numbers == nil || !all {
-					continue
-				}
-				compared := ComparedSet{Claim: check.Claim.Name, Label: set.Label}
-				compared.Quantity = claims[check.Claim].quantities(check, set.Cells)[0]
-				if check.Over == config.GroupSizeKey && check.Prediction == rom.LeadingOrder {
-					compared.Quantity += fmt.Sprintf(" from G = %d on", check.SmallestJudged())
-				}
-				for n := range sides {
-					compared.estimates[n].Estimate = sides[n].across(check, set, numbers)
-				}
-				if key := fmt.Sprint(compared.Claim, numbers, compared.estimates); !seen[key] {
-					seen[key] = true
-					c.Sets = append(c.Sets, compared)
-				}
-			}
-		}
-	}
-}
-
-// across returns what a check finds in a set of cells that consists of the members of pairs.
-// Only slopes have a statistical error: the other claims across cells are about G = ∞, and
-// their intervals are those of a search.
-func (s *side) across(check *config.Check, set CellSet, numbers []int) measure.Estimate {
-	set.Cells = nil
-	for _, n := range numbers {
-		set.Cells = append(set.Cells, s.paired[n])
-	}
-	f := newJudgement(check, s.plan.IntervalConfidence(), s.evidence).find(set)[0]
-	switch {
-	case f.diverged.diverged > 0:
-		return measure.Certain(math.NaN())
-	case f.fit != (measure.Estimate{}):
-		return f.fit
-	}
-	e := measure.Certain(f.measured)
-	e.Systematic = (f.hi - f.lo) / 2
-	return e
-}
-
-// pairsOf returns the indices of the pairs of cells, and whether all of them have one.
-func (s *side) pairsOf(ids []string) (numbers []int, all bool) {
-	for _, id := range ids {
-		n, paired := s.pairs[id]
-		if !paired {
-			return nil, false
-		}
-		numbers = append(numbers, n)
-	}
-	return numbers, true
-}
-
-// compare compares the quantities of all pairs and sets.
-func (c *Comparison) compare() {
-	n := len(c.Sets)
-	for _, p := range c.Pairs {
-		n += len(p.Quantities)
-	}
-	c.IntervalConfidence = 1 - (1-c.Confidence)/float64(max(n, 1))
-	for _, p := range c.Pairs {
-		for i := range p.Quantities {
-			q := &p.Quantities[i]
-			var both [2]sample
-			for n := range both {
-				known := false
-				if both[n], known = p.estimates[n][q.Quantity]; !known {
-					both[n].Mean = math.NaN()
-				}
-			}
-			q.compare(both, c.IntervalConfidence)
-		}
-	}
-	for i := range c.Sets {
-		c.Sets[i].compare(c.Sets[i].estimates, c.IntervalConfidence)
-	}
-}
-
-// compare sets the values of a quantity in A and B, NaN where there is none, and their
-// difference.
-func (q *ComparedQuantity) compare(both [2]sample, confidence float64) {
-	a, b := both[0], both[1]
+// compare sets the values of a quantity in A and B, and their difference.
+func (q *ComparedQuantity) compare(confidence float64) {
+	a, b := q.samples[0], q.samples[1]
 	q.A, q.B = store.Number(a.Mean), store.Number(b.Mean)
 	nan := store.Number(math.NaN())
 	q.Difference, q.Lo, q.Hi, q.Verdict = nan, nan, nan, NotComparable
@@ -488,50 +321,12 @@ func changeOf(lo, hi float64) Change {
 	return NoneFound
 }
 
-// changedVerdicts lists the verdicts on paired cells that are not the same in both
-// folders. Verdicts are paired by claim, quantity, prediction and cells, and in their
-// order where these are equal.
-func (c *Comparison) changedVerdicts(sides *[2]side) {
-	partners := make(map[string][]*Verdict)
-	keyOf := func(s *side, v *Verdict) (key string, paired bool) {
-		members := v.Members
-		if members == nil {
-			members = []string{v.Cell}
-		}
-		numbers, paired := s.pairsOf(members)
-		return strings.Join([]string{v.Claim, v.Quantity, string(v.PredictionKind), string(v.Expect), fmt.Sprint(numbers)}, "\n"), paired
-	}
-	for i := range sides[1].verdicts {
-		if key, paired := keyOf(&sides[1], &sides[1].verdicts[i]); paired {
-			partners[key] = append(partners[key], &sides[1].verdicts[i])
-		}
-	}
-	for i := range sides[0].verdicts {
-		v := &sides[0].verdicts[i]
-		key, paired := keyOf(&sides[0], v)
-		if !paired || len(partners[key]) == 0 {
-			continue
-		}
-		other := partners[key][0]
-		partners[key] = partners[key][1:]
-		if v.Verdict == other.Verdict {
-			continue
-		}
-		cell := v.Cell
-		if n, single := sides[0].pairs[v.Cell]; single {
-			cell = c.Pairs[n].Label
-		}
-		c.Verdicts = append(c.Verdicts, ChangedVerdict{v.Claim, cell, v.Quantity, string(v.PredictionKind), v.Verdict, other.Verdict})
-	}
-}
-
 // ComparisonColumns are the columns of a table of compared quantities for people: see
 // ComparedQuantity.Cells.
 var ComparisonColumns = []string{"cell", "quantity", "A", "B", "B − A", "verdict"}
 
-// Cells returns a compared quantity of the cell with the given label as
-// ComparisonColumns. Numbers are rounded; "–" stands for what is missing.
-func (q *ComparedQuantity) Cells(label string) []string {
+// Cells returns a compared quantity as ComparisonColumns. Numbers are rounded; "–" stands for what is missing.
+func (q *ComparedQuantity) Cells() []string {
 	width := float64(q.Hi) - float64(q.Lo)
 	words := map[Change]string{NoneFound: "~ no difference found", NotComparable: "not comparable"}
 	verdict := string(q.Verdict)
@@ -543,10 +338,5 @@ func (q *ComparedQuantity) Cells(label string) []string {
 		digits := significant(max(math.Abs(float64(q.Lo)), math.Abs(float64(q.Hi))), width)
 		interval = fmt.Sprintf("%s [%s, %s]", format(q.Difference, digits), format(q.Lo, digits), format(q.Hi, digits))
 	}
-	return []string{cmp.Or(label, "–"), q.Quantity, format(q.A, significant(float64(q.A), width)), format(q.B, significant(float64(q.B), width)), interval, verdict}
-}
-
-// damagedVerdicts returns the error of a file of verdicts that cannot be read.
-func damagedVerdicts(path string, err error) error {
-	return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check` with its folder, which writes it again", path, err)}
+	return []string{cmp.Or(q.Cell, "–"), q.Quantity, format(q.A, significant(float64(q.A), width)), format(q.B, significant(float64(q.B), width)), interval, verdict}
 }

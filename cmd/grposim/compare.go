@@ -138,57 +138,37 @@ func isFolder(path string) bool {
 }
 
 // printComparison prints a comparison: the folders, what differs between them as a
-// whole, the table of quantities, what is in one folder only, and changed verdicts.
+// whole, the table of quantities, and what is in one folder only.
 func printComparison(p *page, c *sweeps.Comparison, all bool) {
 	for i, f := range []sweeps.ComparedFolder{c.A, c.B} {
-		p.printf("%c: %s (%s, version %s, %s)\n", 'A'+i, f.Folder, f.Name, cmp.Or(f.Version, "unknown"), config.CountWords(f.Cells, "cell"))
+		p.printf("%c: %s (%s, %s)\n", 'A'+i, f.Folder, f.Name, config.CountWords(f.Cells, "cell"))
 	}
 	for _, param := range c.Differing {
 		p.printf("%s: %s in A, %s in B\n", param.Param, param.A, param.B)
 	}
-	count := c.Differences()
-	found := count[sweeps.Higher] + count[sweeps.Lower]
-	quantities := found + count[sweeps.NoneFound] + count[sweeps.NotComparable]
+	count := make(map[sweeps.Change]int)
 	rows := [][]string{upper(sweeps.ComparisonColumns)}
-	add := func(q *sweeps.ComparedQuantity, label string) {
-		if all || quantities <= mostRows || q.Verdict == sweeps.Higher || q.Verdict == sweeps.Lower {
-			rows = append(rows, q.Cells(label))
+	for i := range c.Quantities {
+		q := &c.Quantities[i]
+		count[q.Verdict]++
+		if all || len(c.Quantities) <= mostRows || q.Verdict == sweeps.Higher || q.Verdict == sweeps.Lower {
+			rows = append(rows, q.Cells())
 		}
-	}
-	var changed []string
-	for _, pair := range c.Pairs {
-		if pair.StatusA != pair.StatusB {
-			changed = append(changed, fmt.Sprintf("status of %s: %s in A, %s in B", cmp.Or(pair.Label, pair.CellA), pair.StatusA, pair.StatusB))
-		}
-		for i := range pair.Quantities {
-			add(&pair.Quantities[i], pair.Label)
-		}
-	}
-	for i := range c.Sets {
-		add(&c.Sets[i].ComparedQuantity, c.Sets[i].Label)
 	}
 	p.printf("\n")
 	p.table(rows)
-	if len(rows) > 1 {
-		p.printf("\n")
-	}
-	for _, line := range changed {
-		p.printf("%s\n", line)
-	}
-	for _, v := range c.Verdicts {
-		p.printf("verdict of %s, %s, %s (%s): %s in A, %s in B\n", v.Claim, cmp.Or(v.Cell, "–"), v.Quantity, cmp.Or(v.Prediction, "hypothesis"), v.A, v.B)
-	}
-	for i, only := range [][]sweeps.UnpairedCell{c.OnlyA, c.OnlyB} {
+	p.printf("\n")
+	for i, only := range [][]string{c.OnlyA, c.OnlyB} {
 		for _, cell := range only {
-			p.printf("only in %c: %s\n", 'A'+i, cmp.Or(cell.Label, cell.Cell))
+			p.printf("only in %c: %s\n", 'A'+i, cell)
 		}
 	}
 	if c.SameID > 0 {
-		p.printf("%d of %d pairs have the same id: with the same version of the streams they draw the same random numbers, and their intervals are too wide\n", c.SameID, len(c.Pairs))
+		p.printf("%d of %d pairs have the same id: with the same version of the streams they draw the same random numbers, and their intervals are too wide\n", c.SameID, c.Pairs)
 	}
-	if hidden := quantities - len(rows) + 1; hidden > 0 {
+	if hidden := len(c.Quantities) - len(rows) + 1; hidden > 0 {
 		p.printf("%d quantities without a difference found are not shown: see --all\n", hidden)
 	}
-	p.printf("%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, %d not comparable; %d verdicts changed; %g confidence over all differences together\n",
-		len(c.Pairs), quantities, count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound], count[sweeps.NotComparable], len(c.Verdicts), c.Confidence)
+	p.printf("%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, %d not comparable; %g confidence over all differences together\n",
+		c.Pairs, len(c.Quantities), count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound], count[sweeps.NotComparable], c.Confidence)
 }
