@@ -42,7 +42,8 @@ reproduce: build ## run every experiment on the paper's claims; exit 0 when all 
 	bin/grposim reproduce
 
 site: reproduce explorer ## the documents as pages, with the explorer and the report of the paper, into results/local/site; every link checked
-	rm -rf results/local/site
+	rm -rf results/local/site && mkdir -p results/local/help
+	for topic in keys claims columns reasons log-keys; do bin/grposim help $$topic > results/local/help/$$topic.md; done
 	$(TOOL) ./site && bin/site -o results/local/site
 
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md

@@ -11,9 +11,6 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The columns of tables in a results folder that say what they hold. docs/results.md describes
-// all columns.
-
 // Units of columns. Optimizer steps are the unit of time.
 const (
 	ofReward  = "reward"

@@ -5,8 +5,6 @@ package sweeps
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -15,7 +13,7 @@ import (
 	"grposim/training/diagnose"
 )
 
-// Of 100 runs of each mode 95 or more are named rightly. docs/diagnose.md has the table.
+// Of 100 runs of each mode 95 or more are named rightly.
 func TestLongTrainedRunsAreNamed(t *testing.T) {
 	n := nameTrained(t, 100, 20)
 	var b strings.Builder
@@ -35,35 +33,12 @@ func TestLongTrainedRunsAreNamed(t *testing.T) {
 		}
 		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable], n.findings[truth][diagnose.Absent])
 	}
-	checkBlock(t, filepath.Join("..", "docs", "diagnose.md"), "confusion", b.String())
+	t.Log(b.String())
 }
 
 // So it is in two more cells.
 func TestLongLocatedThresholdsOfManyArms(t *testing.T) {
 	checkManyArms(t, manyArms(rand.New(rand.NewPCG(1, 3)), 3, 8192), 2)
-}
-
-// checkBlock compares the text between the marks <!-- NAME --> and <!-- /NAME --> of a file, or
-// writes it with -update.
-func checkBlock(t *testing.T, path, name, want string) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, shut := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
-	before, rest, found := strings.Cut(string(data), open)
-	got, after, closed := strings.Cut(rest, shut)
-	if !found || !closed {
-		t.Fatalf("%s has no block %s", path, name)
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+open+want+shut+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if got != want {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
-	}
 }
 
 // A plan holds less than 1.2 kB a cell, of which the keys of networks take 0.13, and a shard nothing of the cells of others but their work.

@@ -102,7 +102,7 @@ type Verdict struct {
 	Margin         store.Number       `json:"margin"`           // absolute, ≥ 0; NaN out of scope but for a hypothesis
 	Verdict        Ruling             `json:"verdict"`          // the result of the comparison
 	Because        string             `json:"because"`          // the reason for it, in one sentence
-	Reason         string             `json:"reason,omitempty"` // name of the reason (docs/reasons.md) for a verdict that is out of scope
+	Reason         string             `json:"reason,omitempty"` // name of the reason (grposim help reasons) for a verdict that is out of scope
 	Control        *ControlVerdict    `json:"control"`          // the verdict against another theory; nil: the check has no control
 	About          *config.About      `json:"about"`            // what the check is about; nil: the file does not say
 	Estimate       string             `json:"estimate"`         // what was measured in the cells; equal for verdicts that share a measurement

@@ -25,6 +25,6 @@
 //
 // # Further reading
 //
-// docs/config.md lists every key and every claim of a configuration, docs/results.md
-// every file and column of a results folder, and docs/theory.md derives every prediction.
+// "grposim help keys" and "grposim help claims" list what a configuration may have, and
+// "grposim help columns" what a results folder has. docs/theory.md derives every prediction.
 package main

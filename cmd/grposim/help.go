@@ -3,11 +3,16 @@ package main
 import (
 	"embed"
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 	"text/template"
 
 	"github.com/spf13/cobra"
 
+	"grposim/rom/scope"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/training/findings"
 	"grposim/training/logs"
 )
@@ -46,6 +51,44 @@ func newCommand(name string, args cobra.PositionalArgs, run func(c *cobra.Comman
 	}
 	return c
 }
+
+// references are help topics that the program writes from its tables.
+var references = []struct {
+	name, short string
+	write       func(w io.Writer) error
+}{
+	{"keys", "Every key of a configuration", func(w io.Writer) error { return config.WriteReference(w, "keys") }},
+	{"claims", "Every claim that a check can make", func(w io.Writer) error { return config.WriteReference(w, "claims") }},
+	{"columns", "Every column of the tables in a results folder", sweeps.WriteColumns},
+	{"reasons", "Why the theory has no answer, and what to do", writeReasons},
+	{"log-keys", "Every file and key of training logs that is read", logs.WriteKeys},
+}
+
+// newReferences returns the topics of references.
+func newReferences() (topics []*cobra.Command) {
+	for _, r := range references {
+		topic := &cobra.Command{Use: r.name, Short: r.short}
+		topic.SetHelpFunc(func(c *cobra.Command, _ []string) {
+			if err := r.write(c.OutOrStdout()); err != nil {
+				c.PrintErrln(err)
+			}
+		})
+		topics = append(topics, topic)
+	}
+	return topics
+}
+
+// writeReasons writes the table of reasons, in Markdown.
+func writeReasons(w io.Writer) error {
+	fmt.Fprint(w, "# Reasons\n\nWhere the theory has no answer it gives one of these reasons.\n")
+	for row := range scope.Rows {
+		fmt.Fprintf(w, "\n## %s\n\n> %s\n\nWhat to do: %s.\n", row.Name(), verbs.ReplaceAllString(row.Words(), "…"), row.Try())
+	}
+	return nil
+}
+
+// verbs are the places in the words of a reason that a cell fills in.
+var verbs = regexp.MustCompile(`%[0-9.]*[a-z]`)
 
 // findingsHelp lists the kinds of findings.
 func findingsHelp() string {

@@ -164,6 +164,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
 		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
 		newCommand("exit-codes", nil, nil))
+	root.AddCommand(newReferences()...)
 	refuseUnknownTopics(root)
 	return root
 }

@@ -2,8 +2,7 @@
 // term and with its size, or why there is none (docs/theory-neglected.md).
 //
 // A [Number] is an answer. Its [Reason] is a row of one table, which says in words that a user can
-// act on what is missing and what would have it; docs/reasons.md is made of that table. What a
-// number leaves out is a list of named terms. [Number.Judged] is the only place that adds them up and
+// act on what is missing and what would have it. What a number leaves out is a list of named terms. [Number.Judged] is the only place that adds them up and
 // compares them with a margin.
 package scope
 

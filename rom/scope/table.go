@@ -1,6 +1,6 @@
 package scope
 
-// The rows of the table of reasons, in the order of docs/reasons.md.
+// The rows of the table of reasons, in the order in which `grposim help reasons` prints them.
 const (
 	answered Row = iota
 

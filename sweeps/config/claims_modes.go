@@ -12,5 +12,5 @@ var FailureMode = &Claim{
 	Predictions: []rom.Kind{rom.Exact, rom.PaperRule},
 	Diagnosed:   true,
 	Doc:         "In every replica the diagnostics name the expected failure mode (`none`: no failure): ours, or by the paper's rule the paper's.",
-	How:         "The recorded series of each replica are diagnosed separately; the predicted share is 1. `paper-rule` judges the mode that the paper's four diagnostics name, in the paper's formulas. The paper gives no thresholds: all of those used are ours, and so is the order of the modes ([theory-trainers.md](theory-trainers.md) §7). The control is another mode, as in `control: {mode: reward-hacking}`, and its verdict must be *disagree*.",
+	How:         "The recorded series of each replica are diagnosed separately; the predicted share is 1. `paper-rule` judges the mode that the paper's four diagnostics name, in the paper's formulas. The paper gives no thresholds: all of those used are ours, and so is the order of the modes (docs/theory-trainers.md §7). The control is another mode, as in `control: {mode: reward-hacking}`, and its verdict must be *disagree*.",
 }

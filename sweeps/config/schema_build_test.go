@@ -47,9 +47,20 @@ func Schema() []byte {
 	return out.Bytes()
 }
 
+// fileKeySchemas are the schemas of the keys of a file beside those of the base.
+var fileKeySchemas = map[string]func() object{
+	"name":       func() object { return object{"type": "string", "pattern": nameSyntax.String()} },
+	"claim":      func() object { return object{"type": "string"} },
+	extendsKey:   func() object { return object{"type": "string"} },
+	"sweep":      func() object { return object{"type": "array", "items": schemaRef("axis")} },
+	"variants":   func() object { return object{"type": "array", "items": schemaRef("variant")} },
+	"checks":     func() object { return object{"type": "array", "items": schemaRef("check")} },
+	"confidence": func() object { return schemaWith(schemaRange("number", openUnit), object{"default": 0.99}) },
+}
+
 // described is the schema of the key with its meaning.
 func (key *fileKey) described() object {
-	return schemaWith(key.schema(), object{"description": key.Doc})
+	return schemaWith(fileKeySchemas[key.Path](), object{"description": key.Doc})
 }
 
 // ofFile reports whether no other part of the schema refers to the key.

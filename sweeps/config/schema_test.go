@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -9,8 +11,22 @@ func TestSchemaFile(t *testing.T) {
 	checkGolden(t, "../../configs/schema.json", Schema())
 }
 
-func TestReferenceFile(t *testing.T) {
-	checkGolden(t, "../../docs/config.md", ReferenceDoc())
+// The reference names every key and claim.
+func TestReference(t *testing.T) {
+	var keys, claims strings.Builder
+	if err := errors.Join(WriteReference(&keys, "keys"), WriteReference(&claims, "claims")); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Keys {
+		if !strings.Contains(keys.String(), "| `"+k.Path+"` |") {
+			t.Errorf("no key %s", k.Path)
+		}
+	}
+	for _, c := range Claims {
+		if !strings.Contains(claims.String(), "| `"+c.Name+"` |") {
+			t.Errorf("no claim %s", c.Name)
+		}
+	}
 }
 
 func TestReferenceExample(t *testing.T) {

@@ -19,10 +19,12 @@ func run(_ context.Context, c *tool.Command) error {
 	out := c.String("o", "results/local/site", "write the pages to `FOLDER`")
 	explorer := c.String("explorer", "results/local/explorer.html", "`FILE` of the explorer, which make explorer writes")
 	report := c.String("report", "results/local/paper/report.html", "`FILE` of the example report, which make reproduce writes")
+	help := c.String("help-pages", "results/local/help", "`FOLDER` with what grposim help prints, as pages of Markdown")
 	if err := c.Parse(0); err != nil {
 		return err
 	}
-	s, err := build(*explorer, *report)
+	printed, _ := filepath.Glob(filepath.Join(*help, "*.md")) // the pattern is a good one
+	s, err := build(*explorer, *report, printed)
 	if err != nil {
 		return err
 	}

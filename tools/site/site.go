@@ -18,7 +18,8 @@ import (
 // A site is made of the repository's files, named by their paths. Pages keep their places,
 // so that links between them and to pictures stay relative: docs/paper.md becomes
 // docs/paper.html, the README of a folder its index.html, and a text file such as
-// configs/smoke.yaml a page that shows it, configs/smoke.yaml.html.
+// configs/smoke.yaml a page that shows it, configs/smoke.yaml.html. What the program prints of its
+// tables is made into pages of the group Printed.
 type site struct {
 	sources  []string // files to which a page links, in the order found
 	links    []link
@@ -59,8 +60,8 @@ var (
 )
 
 // build makes the files of the site from the repository in the current folder. The explorer
-// and the report are copied.
-func build(explorer, report string) (*site, error) {
+// and the report are copied. Printed are files of Markdown elsewhere, each a page in docs.
+func build(explorer, report string, printed []string) (*site, error) {
 	s := &site{sources: []string{"README.md", menuSource}, files: map[string][]byte{"site.js": script}}
 	colours, err := os.ReadFile("sweeps/report/colours.css") // those of reports
 	if err != nil {
@@ -88,6 +89,19 @@ func build(explorer, report string) (*site, error) {
 		}
 	}
 	menu := pages[1].groups
+	group := group{Label: "Printed by grposim help"}
+	for _, file := range printed {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		p := s.newPage("docs/"+filepath.Base(file), data)
+		pages = append(pages, p)
+		group.Entries = append(group.Entries, entry{p.Title, p.Path})
+	}
+	if printed != nil {
+		menu = append(menu, group)
+	}
 	s.checkMenu(menu)
 	for _, p := range pages {
 		var b bytes.Buffer

@@ -43,7 +43,7 @@ func buildIn(t *testing.T, root string) *site {
 	t.Helper()
 	pages := tree(t, copied)
 	t.Chdir(root)
-	s, err := build(filepath.Join(pages, "explorer.html"), filepath.Join(pages, "report.html"))
+	s, err := build(filepath.Join(pages, "explorer.html"), filepath.Join(pages, "report.html"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // advantages are 0.
 //
 // Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal
-// rewards. NeMo-RL's are at least the share (docs/logs.md).
+// rewards. NeMo-RL's are at least the share.
 func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 	per := func(key string, of func(row int) float64) logs.Column {
 		c := logs.Column{Quantity: logs.FracZeroStd, Key: key, Values: make([]float64, len(l.Steps))}

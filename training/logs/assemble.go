@@ -26,7 +26,7 @@ func (c *collector) log() (*Log, error) {
 	case c.container == TrainerState && len(c.rows) == 0:
 		c.err.add(0, "got a log_history without rows, want at least one")
 	case !slices.ContainsFunc(a.train, source.tells):
-		c.err.add(0, "got no key of training that is known, want reward, critic/score/mean or another of docs/logs.md; %s", c.keysSeen())
+		c.err.add(0, "got no key of training that is known, want reward, critic/score/mean or another of grposim help log-keys; %s", c.keysSeen())
 	default:
 		l.Table = a.table(training)
 		l.tellStd()

@@ -21,7 +21,7 @@ var consoleFormat = format{
 		switch names := tableOfNumbers(in.begin); {
 		case err != nil || len(c.rows) > 0:
 		case names != nil:
-			c.err.add(1, "got no known column among %s, want step, reward and others of docs/logs.md%s", quoteAll(names), renamings(names))
+			c.err.add(1, "got no known column among %s, want step, reward and others of grposim help log-keys%s", quoteAll(names), renamings(names))
 		default:
 			n, text := telling(in.begin)
 			c.err.add(n, "got %s, want %s", quote(text), knownFormats)
@@ -45,7 +45,7 @@ func telling(text string) (number int, line string) {
 }
 
 // lineForm is a form of lines that trainers print: what such a line looks like, for
-// docs/logs.md, a text that every such line has, and its reader, which returns whether a
+// the table of forms, a text that every such line has, and its reader, which says whether a
 // line has the form.
 type lineForm struct {
 	is   string

@@ -12,7 +12,7 @@ import (
 // formats, which stands in the file of its reader.
 type format struct {
 	container Container   // its reader may set another, which only the keys tell
-	docs      [][2]string // rows of docs/logs.md: the file, and how it is recognised
+	docs      [][2]string // rows of the table of files: the file, and how it is recognised
 	begins    func(c *collector, in *input) bool
 	// read reads the rows into the collector (set, endRow). Its errors are those of the
 	// reader; problems of the content are left in c.err.

@@ -3,7 +3,7 @@
 // OpenAll reads the runs of a file or a folder. It recognises the container of a file (a
 // trainer_state.json, JSON lines, lines printed to the console, CSV, TensorBoard events,
 // Parquet) from the first bytes, and the trainer from the keys: the trainer of which the run
-// has the most keys. A table (trainers.json, written out in docs/logs.md) gives the
+// has the most keys. A table (trainers.json, which `grposim help log-keys` prints) gives the
 // quantity that each key of a trainer holds, and what exactly the trainer means by it.
 //
 // A file is read once from front to back, in memory for the rows of the known columns

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files and docs/logs.md")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // checkGolden compares got with a file, or rewrites the file under -update.
 func checkGolden(t *testing.T, file string, got []byte) {
@@ -97,5 +97,23 @@ func TestReadBad(t *testing.T) {
 			}
 			checkGolden(t, file+".golden", []byte(err.Error()+"\n"))
 		})
+	}
+}
+
+// The table of keys names every quantity and every trainer.
+func TestWriteKeys(t *testing.T) {
+	var b strings.Builder
+	if err := WriteKeys(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range Quantities {
+		if !strings.Contains(b.String(), fmt.Sprintf("| `%s` |", q.Quantity)) {
+			t.Errorf("no quantity %s", q.Quantity)
+		}
+	}
+	for _, trainer := range trainers() {
+		if trainer.Name != "" && !strings.Contains(b.String(), "\n## "+string(trainer.Name)+"\n") {
+			t.Errorf("no trainer %s", trainer.Name)
+		}
 	}
 }

@@ -205,7 +205,7 @@ func TestNoReward(t *testing.T) {
 		t.Errorf("got steps %v", l.Steps)
 	}
 	_, err := Read(strings.NewReader(`{"step": 1, "lr": 1, "my_score": 1}`), "f", Options{})
-	if want := `f: got no key of training that is known, want reward, critic/score/mean or another of docs/logs.md; its keys are "my_score", "step", "lr"; if "my_score" is the mean reward, rename it to reward`; err == nil || err.Error() != want {
+	if want := `f: got no key of training that is known, want reward, critic/score/mean or another of grposim help log-keys; its keys are "my_score", "step", "lr"; if "my_score" is the mean reward, rename it to reward`; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -42,7 +42,7 @@ type trainer struct {
 	Like       Trainer     // whose keys it has after its own; "" for none
 	Keys       []rule      // keys of training; of those of one quantity the first counts
 	EvalKeys   []rule      `json:"evaluation_keys"` // keys of evaluation, likewise
-	Unobserved string      // what its stock logs do not show, for docs/logs.md
+	Unobserved string      // what its stock logs do not show, for the table of keys
 	own        int         // number of Keys that are its own, which come first
 }
 
