@@ -113,7 +113,7 @@ func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.
 		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax),
 	}
 	if !c.deterministic() {
-		t.ZeroVariance, t.GroupSize = values(sim.ZeroVarianceFraction), c.Settings.Estimator.GroupSize
+		t.ZeroVariance = values(sim.ZeroVarianceFraction)
 	}
 	return t
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 		modes []string
 	)
 	c := newCommand("diagnose", cobra.MinimumNArgs(1), func(_ *cobra.Command, args []string) error {
-		asked, err := how.check(modes)
+		about, err := asked(modes)
 		if err != nil {
 			return err
 		}
@@ -53,7 +52,7 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 				return err
 			}
 		}
-		return exit(diagnosisCode(found, asked))
+		return exit(diagnosisCode(found, about))
 	})
 	out = addJSON(c, stdout, "", "print a JSON object for every run, one on a line")
 	addReading(c, &how, &modes)
@@ -62,7 +61,6 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
-	c.Flags().IntVar(&how.groupSize, "group-size", 0, "group size G, which logs do not hold; the spread of difficulties is fitted only with it")
 	addRun(c, &how.how)
 	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
@@ -87,11 +85,8 @@ func questions() (names []string) {
 	return names
 }
 
-// check returns what is asked about, or a usage error about the flags.
-func (r reading) check(modes []string) (question, error) {
-	if r.groupSize < 0 || r.groupSize == 1 {
-		return nil, usageError{fmt.Errorf("--group-size: got %d, want at least 2", r.groupSize)}
-	}
+// asked returns what the flag --mode asks about, or a usage error.
+func asked(modes []string) (question, error) {
 	for _, m := range modes {
 		if !slices.Contains(questions(), m) {
 			return nil, usageError{fmt.Errorf("--mode: got %q, want one of %s", m, strings.Join(questions(), ", "))}
@@ -133,7 +128,6 @@ type runReport struct {
 	hidden   []findings.Kind // those that no column of the log can show
 	modes    []modeVerdict
 	leading  string // the first failure found, or else the first mode present, or none
-	paper    diagnose.Diagnosis
 	rows     int
 	last     int      // step
 	notes    []string // those of the source and of this diagnosis
@@ -193,7 +187,7 @@ func (s *source) report() *runReport {
 		}
 		r.modes = append(r.modes, m)
 	}
-	r.leading, r.paper = cmp.Or(leading, mode, string(diagnose.None)), diagnose.PaperName(trace)
+	r.leading = cmp.Or(leading, mode, string(diagnose.None))
 	return r
 }
 
@@ -213,7 +207,6 @@ func (r *runReport) object() object {
 			with("missing", m.Missing, m.Missing != nil).with("remedies", m.remedies, m.remedies != nil))
 	}
 	return append(object{"file", r.file}.with("run", r.run, r.run != ""), "about", r.about, "findings", found, "modes", modes, "leading", r.leading,
-		"paper", object{"leading", r.paper.Mode, "evidence", evidenceObjects(r.paper.Evidence)},
 		"notes", append([]string{}, r.notes...), "rows", r.rows, "last_step", r.last, "findings_not_observable", r.hidden)
 }
 
@@ -234,16 +227,9 @@ func evidenceObjects(all []diagnose.Evidence) []object {
 	return out
 }
 
-// evidenceText is the result of a diagnostic in words: value ± error (sign: at least threshold). Beyond
-// most the value is a bound.
-func evidenceText(e diagnose.Evidence, most float64) string {
+// evidenceText is the result of a diagnostic in words: value ± error (sign: at least threshold).
+func evidenceText(e diagnose.Evidence) string {
 	text := fmt.Sprintf("%s %.3g", e.Diagnostic, e.Value)
-	switch {
-	case e.Value > most:
-		text = fmt.Sprintf("%s > %g", e.Diagnostic, most)
-	case e.Value < -most:
-		text = fmt.Sprintf("%s < −%g", e.Diagnostic, most)
-	}
 	if e.Error > 0 {
 		text += fmt.Sprintf(" ± %.2g", e.Error)
 	}
@@ -261,8 +247,12 @@ func misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings
 		return fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
 	}
 	for _, f := range found {
-		if v.Mode == diagnose.AdvantageDegeneracy && v.Finding == diagnose.Present && f.Kind == findings.Truncation && f.Level == findings.Failure && f.Since <= v.Since {
+		switch {
+		case f.Level != findings.Failure:
+		case v.Mode == diagnose.AdvantageDegeneracy && v.Finding == diagnose.Present && f.Kind == findings.Truncation && f.Since <= v.Since:
 			return "groups have equal rewards because completions are cut (truncation)"
+		case v.Mode == diagnose.DynamicalInstability && v.Finding == diagnose.Absent && f.Kind == findings.RewardCollapse:
+			return "the reward falls, as it does where the update is unstable (reward-collapse)"
 		}
 	}
 	return ""
@@ -309,14 +299,6 @@ func (r *runReport) print(p *page) {
 			p.printf("to observe %s: %s\n", m.Mode, remedy)
 		}
 	}
-	const most = 1000 // a trend in standard errors is beyond any bound where the rows have no noise about their line
-	var signs []string
-	for _, e := range r.paper.Evidence {
-		if e.Says != diagnose.None {
-			signs = append(signs, evidenceText(e, most))
-		}
-	}
-	p.printf("the paper's diagnostics (for comparison, not the verdict of this tool): %s (signs: %s)\n", r.paper.Mode, cmp.Or(strings.Join(signs, "; "), "none"))
 }
 
 // whyNone says what it means that nothing leads; "" if something does.
@@ -374,7 +356,7 @@ func (r *runReport) modeRows() [][]string {
 func (m *modeVerdict) text() string {
 	var signs, others []string
 	for _, e := range m.evidence {
-		text := evidenceText(e, math.Inf(1))
+		text := evidenceText(e)
 		switch {
 		case e.Observable != diagnose.Observed:
 		case e.Says != diagnose.None:

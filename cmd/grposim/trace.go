@@ -27,7 +27,6 @@ type source struct {
 
 // reading says how logs are read.
 type reading struct {
-	groupSize  int    // G; 0: not known
 	trueReward string // column that holds the true reward; "": the first score of evaluation
 	how        logs.Options
 }
@@ -142,11 +141,10 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	}
 	t := &s.trace
 	*t = diagnose.Trace{
-		Origin: diagnose.Samples, Steps: steps, GroupSize: r.groupSize,
+		Origin: diagnose.Samples, Steps: steps,
 		Reward: series(logs.Reward), Entropy: series(logs.Entropy), Collision: series(logs.Collision),
 		KL: series(logs.KLRef), GradientNorm: series(logs.GradNorm),
-		RatioMax: series(logs.RatioMax), RatioMean: series(logs.RatioMean), KLOld: series(logs.KLOld),
-		ClipFraction: series(logs.ClipAny), RewardStd: series(logs.RewardStdWithin),
+		RatioMax: series(logs.RatioMax), KLOld: series(logs.KLOld), ClipFraction: series(logs.ClipAny),
 	}
 	if l.Format.Trainer == logs.Grposim {
 		t.Origin, t.ClipFraction = diagnose.Expectations, nil
@@ -225,12 +223,7 @@ var remedies = map[diagnose.Series]map[logs.Trainer]string{
 		logs.PrimeRL:  "solved_none and solved_all",
 		"":            "log the fraction of groups with equal rewards as frac_zero_std",
 	},
-	diagnose.RewardSeries:    {"": "log the mean reward as reward"},
-	diagnose.GroupSizeSeries: {"": "--group-size G"},
-	diagnose.RewardStdSeries: {
-		logs.TRL: "TRL logs the deviation within a group up to v0.26, as reward_std",
-		"":       "log the mean standard deviation within a group as reward_std_within",
-	},
+	diagnose.RewardSeries: {"": "log the mean reward as reward"},
 	diagnose.KLOldSeries: {
 		logs.Verl:     "actor/ppo_kl",
 		logs.OpenRLHF: "ppo_kl",
@@ -240,7 +233,6 @@ var remedies = map[diagnose.Series]map[logs.Trainer]string{
 		logs.TRL: "clip_ratio/region_mean, with num_iterations > 1 or several updates per generation",
 		"":       "log the fraction of clipped tokens as clip_any",
 	},
-	diagnose.GradientNormSeries: {"": "log the gradient norm before clipping as grad_norm"},
 }
 
 // remedy says how the source's trainer logs a series.

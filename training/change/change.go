@@ -1,8 +1,8 @@
 // Package change finds the most likely change of level in a series of noisy values, and
 // bounds the probability with which a series without a change shows one as clear.
 //
-// Find looks for one change of level between stretches of constant level, Late for one
-// towards the end of a series that has moved before, LateTrend for a slow move.
+// Find looks for one change of level between stretches of constant level, Late for one towards the end
+// of a series that has moved before.
 //
 // The model of Find is x_i = a + d·[i ≥ k] + e_i, where the noise e may have any law and
 // neighbours may be correlated, e_i = ρ e_{i−1} + innovation with 0 ≤ ρ ≤ 0.99. Values
@@ -107,48 +107,24 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 	return c, true
 }
 
-// Late returns the change of the smallest Chance within the last n, n/√2, n/2, … values,
-// down to MinValues; a change after a rise that has ended is seen where the rise is left
-// out. Chance is that of Find times the number of these windows. Before is the level in
-// the window, and Index that in x.
+// Late returns the clearest change within the last n, n/√2, n/2, … values, down to MinValues: a change
+// after a rise that has ended is seen where the rise is left out. Before is the level in the window, and
+// Index that in x. Values are compared by their ranks and as they are (cut). Chance is that of Find
+// times the number of windows and of comparisons.
 func Late(x []float64, of Direction) (c Change, found bool) {
-	return late(x, of, scores, func(Change) bool { return true })
-}
-
-// LateIf returns the clearer one of Late and LateJump among the changes that are accepted,
-// with twice its Chance: a series that moves slowly all the time has clearer changes than
-// the jump near its end.
-func LateIf(x []float64, of Direction, accept func(Change) bool) (c Change, found bool) {
-	c, found = late(x, of, scores, accept)
-	if jump, is := late(x, of, cut, accept); is && jump.Chance < c.Chance {
-		c, found = jump, true
-	}
-	c.Chance = min(1, 2*c.Chance)
-	return c, found
-}
-
-// LateJump is Late by the values in the place of their ranks, cut at six deviations of the
-// noise of neighbours from the median. A change that is large against the noise, as a
-// collapse, is seen after four to eight values, where ranks need twice as many: the lowest
-// of 100 values is about as far from the median by its rank, whatever it is. Its bound
-// holds for ρ up to 0.6 and noise that is not strongly skewed.
-func LateJump(x []float64, of Direction) (c Change, found bool) {
-	return late(x, of, cut, func(Change) bool { return true })
-}
-
-// late is LateIf of values mapped by scale.
-func late(x []float64, of Direction, scale func([]float64) []float64, accept func(Change) bool) (c Change, found bool) {
 	c.Chance = 1
-	windows := 0
+	tried := 0.0
 	for last := len(x); last >= MinValues; last = int(float64(last) / math.Sqrt2) {
-		windows++
-		w, is := find(x[len(x)-last:], of, scale)
-		w.Index += len(x) - last
-		if is && (!found || w.Chance < c.Chance) && accept(w) {
-			c, found = w, true
+		for _, scale := range []func([]float64) []float64{scores, cut} {
+			tried++
+			w, is := find(x[len(x)-last:], of, scale)
+			w.Index += len(x) - last
+			if is && (!found || w.Chance < c.Chance) {
+				c, found = w, true
+			}
 		}
 	}
-	c.Chance = min(1, max(1, float64(windows))*c.Chance)
+	c.Chance = min(1, max(1, tried)*c.Chance)
 	return c, found
 }
 
@@ -247,9 +223,10 @@ func scores(x []float64) []float64 {
 	return y
 }
 
-// cut returns values as multiples of the deviation of their noise from their median, cut at
-// ±6. The deviation is that of the median difference of neighbours, 0.954 deviations of normal
-// noise. Where most neighbours are equal it is 0, and values have their scores.
+// cut returns values as multiples of the deviation of their noise from their median, cut at ±6. The
+// deviation is that of the median difference of neighbours. Where most neighbours are equal it is 0, and
+// values have their scores. A collapse is seen after four to eight values, where ranks need twice as
+// many. The bound of Chance holds for ρ up to 0.6 and noise that is not strongly skewed.
 func cut(x []float64) []float64 {
 	const most, medianDifference = 6, 0.954 // √2 times the upper quartile of the normal law
 	steps := make([]float64, 0, len(x))

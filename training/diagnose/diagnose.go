@@ -57,21 +57,18 @@ type Trace struct {
 	KL           []float64 // KL(π‖π_ref), nats, ≥ 0
 	GradientNorm []float64 // ‖g‖, ≥ 0
 	RatioMax     []float64 // max_a π_a/π_old,a over the policy's arms, ≥ 1; of samples, used by PaperName only
-	RatioMean    []float64 // mean of π/π_old over samples or tokens, ≥ 0
 	KLOld        []float64 // KL(π_old‖π), nats, per token if a sample has several
 	ClipFraction []float64 // share of samples or tokens outside the clip range, in [0, 1]
-	RewardStd    []float64 // standard deviation of the rewards within a group, divisor G − 1, mean over groups, ≥ 0
-	BatchStd     []float64 // that over a batch or within a group, whichever was recorded, ≥ 0; only zeros are read
-	GroupSize    int       // G ≥ 2; 0: not known
-	BestReward   *float64  // expected reward of the best arm where no other is as good; nil: several are, or it is not known, as in a log
+	BatchStd     []float64 // standard deviation of the rewards over a batch or within a group, ≥ 0; only zeros are read
+	BestReward   *float64  // expected reward of the best arm where no other is as good; nil: several are, or it is not known
 }
 
 // columns returns pointers to all series, with the names of their fields.
 func (t *Trace) columns() (fields []string, series []*[]float64) {
 	fields = []string{"Reward", "TrueReward", "Entropy", "Collision", "ZeroVariance", "KL", "GradientNorm", "RatioMax",
-		"RatioMean", "KLOld", "ClipFraction", "RewardStd", "BatchStd"}
+		"KLOld", "ClipFraction", "BatchStd"}
 	return fields, []*[]float64{&t.Reward, &t.TrueReward, &t.Entropy, &t.Collision, &t.ZeroVariance, &t.KL, &t.GradientNorm, &t.RatioMax,
-		&t.RatioMean, &t.KLOld, &t.ClipFraction, &t.RewardStd, &t.BatchStd}
+		&t.KLOld, &t.ClipFraction, &t.BatchStd}
 }
 
 // Prefix returns the first n rows of the trace. It panics if there are fewer.
@@ -93,9 +90,6 @@ func (t *Trace) check() {
 		if n := len(*s); n != 0 && n != len(t.Steps) {
 			panic(fmt.Sprintf("diagnose: Trace.%s has %d values for %d Steps", fields[i], n, len(t.Steps)))
 		}
-	}
-	if t.GroupSize < 0 || t.GroupSize == 1 {
-		panic(fmt.Sprintf("diagnose: Trace.GroupSize is %d, want 0 or at least 2", t.GroupSize))
 	}
 }
 
@@ -132,11 +126,8 @@ const (
 	TrueRewardSeries   Series = "true reward"
 	EntropySeries      Series = "entropy"
 	ZeroVarianceSeries Series = "share of zero-variance groups"
-	RewardStdSeries    Series = "reward std within a group"
-	GroupSizeSeries    Series = "group size"
 	KLOldSeries        Series = "KL to the old policy"
 	ClipFractionSeries Series = "clip fraction"
-	GradientNormSeries Series = "gradient norm"
 )
 
 // Evidence is the result of one diagnostic.
@@ -150,8 +141,6 @@ type Evidence struct {
 	Says       Mode          // Of if Value is at or past Threshold by more than Error, else None
 	Since      int           // the step since which it says so, -1 if it does not
 	Observable Observability // whether the trace determines Value, or why not
-
-	hidden string // why the value may be past the threshold though it is not, if not by the noise
 }
 
 // Observability says whether a trace determines the value of a diagnostic, or why
@@ -175,14 +164,8 @@ const (
 	Neither Side = "neither" // the value qualifies another sign
 )
 
-// observed returns the evidence of a value; it is Undefined if the value or the
-// threshold is not finite. since is the step since which it is a sign, if it is one.
-func observed(diagnostic string, of Mode, value float64, s Side, threshold float64, since int) Evidence {
-	return measured(diagnostic, of, value, 0, s, threshold, since)
-}
-
-// measured returns the evidence of a value with an error. A value whose interval
-// contains the threshold is no sign.
+// measured returns the evidence of a value with an error, Undefined if a number is not finite. A
+// value whose interval contains the threshold is no sign. since is the step since which it is one.
 func measured(diagnostic string, of Mode, value, wide float64, s Side, threshold float64, since int) Evidence {
 	if !isNumber(value) || !isNumber(wide) || !isNumber(threshold) {
 		return unobserved(diagnostic, of, Undefined)

@@ -124,7 +124,6 @@ func healthy(rng *rand.Rand, steps []int) Trace {
 		t.KL = append(t.KL, approach(s, 0, 0.48)+noise)
 		t.GradientNorm = append(t.GradientNorm, approach(s, 0.3, 0.1)*(0.5+rng.Float64()))
 		t.RatioMax = append(t.RatioMax, 1+0.02*rng.Float64())
-		t.RatioMean = append(t.RatioMean, 0.99+0.0001*float64(s%200))
 		t.KLOld = append(t.KLOld, 1e-6*float64(s%100))
 		t.ClipFraction = append(t.ClipFraction, 1e-4*float64(s%100))
 	}
@@ -254,7 +253,6 @@ var series = []struct {
 	{"gradient norm", func(t *Trace) *[]float64 { return &t.GradientNorm }, nil, []string{"log gradient norm, trend"}, ""},
 	{"ratio", func(t *Trace) *[]float64 { return &t.RatioMax },
 		[]string{"late importance ratio", "importance ratio reached"}, []string{"importance ratio, trend"}, "stale to the end"},
-	{"mean ratio", func(t *Trace) *[]float64 { return &t.RatioMean }, []string{"distance of the mean importance ratio from 1"}, nil, ""},
 	{"KL to the old policy", func(t *Trace) *[]float64 { return &t.KLOld }, []string{"KL to the old policy"}, nil, ""},
 	{"clip fraction", func(t *Trace) *[]float64 { return &t.ClipFraction }, []string{"clip fraction"}, nil, ""},
 }

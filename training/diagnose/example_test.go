@@ -29,6 +29,6 @@ func ExampleName() {
 	// Output:
 	// mode: reward-hacking
 	// reward ringing: 0.00, threshold 0.37, says none
-	// true reward per proxy reward: -0.27, threshold 0.26, says reward-hacking
+	// true reward per proxy reward: -0.24, threshold 0.31, says reward-hacking
 	// zero-variance groups: 0.28, threshold 0.50, says none
 }

@@ -47,8 +47,7 @@ func FuzzName(f *testing.F) {
 		}
 		before := slices.Clone(trace.Reward)
 		logged := trace
-		logged.Origin, logged.GroupSize = Samples, 2+int(stride)%8
-		logged.RewardStd, logged.BatchStd = trace.ZeroVariance, trace.Reward
+		logged.Origin, logged.BatchStd = Samples, trace.Reward
 		for _, d := range []Diagnosis{Name(trace), PaperName(trace), Name(logged)} {
 			for _, v := range d.Verdicts {
 				if (v.Finding == Present) != (v.Since >= 0) && stride < 128 || (v.Finding == NotObservable) != (v.Because != "") {

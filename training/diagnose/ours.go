@@ -21,26 +21,25 @@ import (
 //     rewards and the policy is concentrated on the arms that reach it.
 //  3. advantage degeneracy: without a gradient nothing shows whether the policy
 //     would stay concentrated.
-//  4. policy concentration: by definition rewards still vary. A policy that has found the only best arm
-//     (BestReward) is concentrated because it has learned, which is no failure, as is one that is still on its way to it.
+//  4. policy concentration: by definition rewards still vary. A policy that has found the only best
+//     arm (BestReward), or is on its way to it, is concentrated because it has learned: no failure.
 //
-// Instability is absent only if the reward does not ring, and one of the signs that the
-// reward need not show is observed too. Of Samples, most groups without variance are
-// degeneracy only if the reward has stopped rising, or if the spread of the prompts'
-// difficulties does not explain them.
+// Instability is absent only if the reward does not ring, and one of the signs that the reward need
+// not show is observed too. Of Samples, most groups without variance are degeneracy only if the
+// reward has stopped rising.
 func Name(t Trace) Diagnosis {
 	t.check()
 	late, reached := importanceRatios(&t)
 	rings := rewardRinging(&t)
 	swings := entropySwings(&t)
-	clipped, moved, weights := offPolicy(&t)
+	clipped := t.lateLevel("clip fraction", t.ClipFraction, 0.5)
+	moved := t.lateLevel("KL to the old policy", t.KLOld, klLimit)
 	coupling := rewardCoupling(&t)
 	silent := zeroVarianceGroups(&t)
 	spread := remainingEntropy(&t, "remaining entropy", t.Entropy, identity)
 	distinct := remainingEntropy(&t, "remaining collision entropy", t.Collision, func(c float64) float64 { return -math.Log(c) })
 
-	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, clipped, moved, weights, coupling, silent, spread, distinct}}
-
+	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, clipped, moved, coupling, silent, spread, distinct}}
 	concentrated := allObserved(spread, distinct)
 	narrow := concentrated
 	if t.BestReward != nil {
@@ -51,38 +50,30 @@ func Name(t Trace) Diagnosis {
 			}
 		}
 	}
-	beyond := []Evidence{late, swings, clipped, moved, weights} // signs of instability that the reward need not show
-	lost := Evidence{Says: None}
-	hacked, degenerate := coupling.sign(), silent.sign()
-	if t.Origin == Samples {
-		gradient, fallen := gradientGrowth(&t), trueRewardFall(&t)
-		lost, beyond = rewardLost(&t), append(beyond, gradient)
-		if fallen.speaks() {
-			hacked = yes
-		}
-		reached = movedAtOnce(&t)
-		d.Evidence = append(d.Evidence, lost, gradient, reached, fallen)
-		if degenerate == yes {
-			unexplained, rising := unexplainedGroups(&t), remainingRise(&t)
-			degenerate = excused(unexplained, rising)
-			d.Evidence = append(d.Evidence, unexplained, rising)
+	degenerate := silent.sign()
+	if t.Origin == Samples && degenerate == yes {
+		rising := remainingRise(&t)
+		d.Evidence = append(d.Evidence, rising)
+		if rising.Observable == Observed && rising.Value+rising.Error >= rising.Threshold {
+			degenerate = unknown
 		}
 	}
-	unstable := either(anySign(append(beyond, rings, lost)), both(reached.sign(), concentrated))
+	beyond := []Evidence{late, swings, clipped, moved} // signs of instability that the reward need not show
+	unstable := either(anySign(append(beyond, rings)), both(reached.sign(), concentrated))
 	if unstable != yes {
-		unstable = noneOf(rings, lost, beyond)
+		unstable = noneOf(rings, beyond)
 	}
 	d.judge(&t, DynamicalInstability, unstable)
-	d.judge(&t, RewardHacking, hacked)
+	d.judge(&t, RewardHacking, coupling.sign())
 	d.judge(&t, AdvantageDegeneracy, degenerate)
 	d.judge(&t, PolicyConcentration, narrow)
 	return d
 }
 
-// wayToBest measures which share of the way from the first reward to that of the only best arm the late reward has
-// made. A concentrated policy is a failure where that is at most 95 %, the usual measure of a way that is made: the policy
-// has lost its other answers and does not have the best one's reward. Where several arms are equally good, losing all but one
-// of them is a loss whatever the reward. It is Undefined if the run starts with that reward.
+// wayToBest measures which share of the way from the first reward to that of the only best arm the
+// late reward has made. A concentrated policy is a failure where that is at most 95 %: it has lost
+// its other answers and does not have the best one's reward. It is Undefined if the run starts with
+// that reward.
 func wayToBest(t *Trace) Evidence {
 	const name = "way to the best arm's reward"
 	r, o := t.rows(t.Reward)
@@ -96,15 +87,14 @@ func wayToBest(t *Trace) Evidence {
 	return measured(name, PolicyConcentration, (r.end()[0]-start)/(best-start), t.lateError(&r, 0)/(best-start), AtMost, 0.95, int(r.at[len(r.at)-1]))
 }
 
-// slowestLeft is what wayLeft has of a way whose rest is c/t, as the last stretch to the best arm is without a KL penalty and
-// without redraw at any learning rate: of the means of 1/t over the third and the last quarter of a run, ln(3/2)/ln(4/3) − 1.
+// slowestLeft is what wayLeft has of a way whose rest is c/t, as the last stretch to the best arm is
+// without a KL penalty: of the means of 1/t over the third and the last quarter, ln(3/2)/ln(4/3) − 1.
 var slowestLeft = math.Log(1.5)/math.Log(4./3) - 1
 
-// wayLeft measures how much of the way to the reward of the only best arm that is left in the last quarter of a run was made since the
-// quarter before it. A concentrated policy that is still on its way to the best arm has that arm: it has not lost the answer.
-// The threshold is the midpoint between a run at rest, 0, and the slowest way that ends there, slowestLeft: a run that stopped at
-// nine tenths of its way to the best arm was called concentrated at every length between those at which its entropy was halved
-// and 95 % of the way made. It is Undefined where nothing is left.
+// wayLeft measures how much of the way to the reward of the only best arm that is left in the last
+// quarter of a run was made since the quarter before. A concentrated policy that is still on its way
+// to the best arm has not lost the answer. The threshold is the midpoint between a run at rest, 0,
+// and slowestLeft. It is Undefined where nothing is left.
 func wayLeft(t *Trace) Evidence {
 	const name = "rise to the best arm's reward"
 	r, o := t.rows(t.Reward)
@@ -121,10 +111,39 @@ func wayLeft(t *Trace) Evidence {
 	return measured(name, PolicyConcentration, (after-before)/left, t.lateError(&r, 0)/left, AtMost, slowestLeft/2, int(last))
 }
 
-// clipLimit is the importance ratio 1 + ε up to which the clipped objective counts
-// a sample of positive advantage, with ε = 0.2 (arXiv:1707.06347; the default of
-// trainers).
+// clipLimit is the importance ratio 1 + ε up to which the clipped objective counts a sample of
+// positive advantage, with ε = 0.2 (arXiv:1707.06347; the default of trainers).
 const clipLimit = 1.2
+
+// klLimit is the divergence of log ratios whose root mean square is log clipLimit, since
+// KL = ½E[(log ratio)²] for small ones.
+var klLimit = math.Log(clipLimit) * math.Log(clipLimit) / 2
+
+// lateLevel measures the late mean of a series that is a sign of instability from a threshold on, or
+// its minLate-th largest late value if that is smaller: a few outliers are not enough. A level below
+// the threshold is the absence of the sign only if it is clear of the noise. It is Undefined if every
+// value is 0.
+func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evidence {
+	r, o := t.rows(series)
+	if o != Observed {
+		return unobserved(name, DynamicalInstability, o)
+	}
+	if !slices.ContainsFunc(r.columns[0], func(x float64) bool { return x != 0 }) {
+		return unobserved(name, DynamicalInstability, Undefined)
+	}
+	t.settle(&r, 0)
+	level, wide := min(r.end()[0], nthLargest(r.columns[0][r.late:], minLate)), 0.0
+	if level < threshold {
+		wide = t.lateError(&r, 0)
+	}
+	return measured(name, DynamicalInstability, level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold))
+}
+
+// nthLargest returns the n-th largest of at least n values.
+func nthLargest(x []float64, n int) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	return sorted[len(sorted)-n]
+}
 
 // importanceRatios measures how far the largest importance ratio of a step goes.
 //
@@ -162,8 +181,8 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 		arms = fp.Exp(h.columns[0][0])
 	}
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= math.Sqrt(arms) })
-	return observed(mean, DynamicalInstability, r.end()[0], AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),
-		observed(top, DynamicalInstability, nthLargest(r.columns[0], minLate), AtLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
+	return measured(mean, DynamicalInstability, r.end()[0], 0, AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),
+		measured(top, DynamicalInstability, nthLargest(r.columns[0], minLate), 0, AtLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
 }
 
 // remainingEntropy measures the share of its entropy that the policy has kept: the

@@ -1,110 +1,105 @@
 package diagnose
 
 import (
-	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/rom/fp"
 	"grposim/training/change"
 )
 
-// minCycles is the smallest number of cycles in the last half of a run that counts
-// as an oscillation. With fewer, up to one random walk in ten passes as an
-// oscillation; with four, less than two in a thousand runs of noise with any
-// correlation time do, random walks included.
-const minCycles = 4
+const (
+	// minCycles is the smallest number of cycles in the last half of a run that counts as an
+	// oscillation. With fewer, up to one random walk in ten passes as an oscillation.
+	minCycles = 4
+	// cycleStep is the spacing of the trial frequencies, in cycles per last half of the run.
+	// Frequencies closer than that are not independent.
+	cycleStep = 0.5
+	// minAmplitudeRatio is the ratio of amplitudes, late over early, from which an oscillation
+	// counts as not decaying. A mode that loses less in half a run decays too slowly to show it.
+	minAmplitudeRatio = 1 / math.E
+	// roundOff is the amplitude, relative to the values, below which a variation is rounding.
+	roundOff = 1e-9
+	// mostRows is the largest number of rows of a log in a periodogram, whose time grows with
+	// its square. Of more rows, blocks are searched, and the last mostRows rows for fast cycles.
+	mostRows = 2048
+)
 
-// cycleStep is the spacing of the trial frequencies, in cycles per last half of
-// the run. Frequencies closer than that are not independent.
-const cycleStep = 0.5
-
-// minAmplitudeRatio is the ratio of amplitudes, late over early, from which an
-// oscillation counts as not decaying. Undamped the ratio is 1. A mode that loses
-// less than a factor e in half a run decays too slowly for the run to show it.
-const minAmplitudeRatio = 1 / math.E
-
-// roundOff is the amplitude, relative to the values themselves, below which a
-// variation counts as rounding error.
-const roundOff = 1e-9
-
-// rewardRinging measures the amplitude of the regular oscillation of the reward in
-// the last half of a run, divided by half the range of the reward in the first half;
-// 0 if there is no oscillation. It is about 1 for a bounded limit cycle and more for
-// a growing oscillation; for a damped one it goes to 0 with the length of the run.
+// rewardRinging measures the amplitude of the regular oscillation of the reward in the last
+// half of a run, over half the range of the reward in the first half; 0 if there is none. It is
+// about 1 for a limit cycle, more for a growing oscillation, and goes to 0 for a damped one.
 //
-// Noise about a fixed point does not decay either, but is not regular. The
-// oscillation is the sinusoid that, together with a straight line, fits best by
-// least squares, at any spacing of the steps (a Lomb–Scargle periodogram). It counts
-// only if it explains most of the variance about the line, and a larger share than
-// the best of as many trials explains in white noise, except with probability
-// change.FalseAlarm. Of n values, two fix the line and two the sinusoid, so in one trial
-// chance explains a share above c with probability (1−c)^((n−4)/2). Oscillations of
-// more than n/2 cycles are not resolved.
+// The oscillation is the sinusoid that fits best beside a straight line, at any spacing of the
+// steps (a Lomb–Scargle periodogram). It counts if it explains most of the variance about the
+// line, and more than the best trial in white noise, except with probability change.FalseAlarm.
+//
+// Of Samples the error is the largest amplitude of a cycle or more that does not count. It is
+// divided by half the range less what the noise of rows adds to that.
 func rewardRinging(t *Trace) Evidence {
 	const name = "reward ringing"
 	r, o := t.rows(t.Reward)
 	if o != Observed {
 		return unobserved(name, DynamicalInstability, o)
 	}
-	if t.Origin == Samples {
-		return sampledRinging(&r, name)
-	}
-	early := extent(r.columns[0][:r.late]) / 2
-	rings := lateSinusoid(&r)
-	return observed(name, DynamicalInstability, rings.amplitude/early, AtLeast, minAmplitudeRatio, rings.since(&r))
-}
-
-// lateSinusoid returns the best sinusoid in the last half of the first column, nothing
-// if the sinusoid does not count (see rewardRinging).
-func lateSinusoid(r *run) (o oscillation) {
 	x := r.columns[0]
-	late, n := newPeriodogram(r.at[r.late:], x[r.late:]), float64(len(x)-r.late)
-	if !(math.Sqrt(late.total/n) > roundOff*largest(x)) {
-		return o
+	first := x[:r.late]
+	early := (slices.Max(first) - slices.Min(first)) / 2
+	parts := []*periodogram{newPeriodogram(r.at[r.late:], x[r.late:])}
+	if n := len(x); t.Origin == Samples && n-r.late > mostRows {
+		parts[0] = parts[0].coarse()
+		parts = append(parts, newPeriodogram(r.at[n-mostRows:], x[n-mostRows:]))
 	}
-	found := late.best(minCycles, n/2)
-	if !(found.explained/late.total > chanceShare(found.trials, n)) {
-		return o
+	regular, hidden := 0.0, 0.0
+	for _, p := range parts {
+		n := float64(len(p.y))
+		if !(math.Sqrt(p.total/n) > roundOff*floats.Norm(x, math.Inf(1))) {
+			continue
+		}
+		found := p.best(minCycles, n/2)
+		hidden = max(hidden, p.amplitude(found), p.amplitude(p.best(1, minCycles-cycleStep)))
+		if found.explained/p.total > chanceShare(found.trials, n) {
+			regular = max(regular, p.amplitude(found))
+		}
 	}
-	return late.oscillation(found)
+	wide := 0.0
+	if t.Origin == Samples && regular < minAmplitudeRatio*early {
+		noise, rows := change.Noise(first), float64(max(2, len(first)))
+		curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
+		if hidden > 0 {
+			wide = hidden/curve - regular/early
+		}
+	}
+	return measured(name, DynamicalInstability, regular/early, wide, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
 }
 
-// largest returns the largest absolute value.
-func largest(x []float64) (most float64) {
-	for _, v := range x {
-		most = max(most, math.Abs(v))
-	}
-	return most
-}
-
-// chanceShare is the share of the variance that the best of some trial frequencies must
-// exceed in n values to count (see rewardRinging).
+// chanceShare is the share of the variance that the best of some trial frequencies must exceed in
+// n values to count. In one trial chance explains a share above c with (1−c)^((n−4)/2).
 func chanceShare(trials, n float64) float64 {
 	return max(1-fp.Pow(change.FalseAlarm/trials, 2/(n-4)), 0.5)
 }
 
-// entropySwings counts how often the policy concentrates and spreads again in the
-// last half of a run. One swing is a fall of the entropy followed by a rise, each by
-// at least half of its largest value, so that the effective number of arms e^H
-// changes by at least the square root of its largest value, down and up again. An
-// instability far past its threshold is not regular, but grows until the softmax
-// saturates. The threshold is minCycles, as for an oscillation: noise may cause a
-// swing, but not so many. Of Samples fewer leave the sign open, and it is Undefined if the
-// noise of single rows makes swings of that size.
+// entropySwings counts how often the policy concentrates and spreads again in the last half of a
+// run. One swing is a fall of the entropy and a rise, each by at least half of its largest value.
+// An instability far past its threshold is not regular, but grows until the softmax saturates.
+//
+// Of Samples fewer than minCycles leave the sign open. It is Undefined if the noise of single rows
+// makes swings of that size.
 func entropySwings(t *Trace) Evidence {
 	const name = "entropy swings"
 	r, o := t.rows(t.Entropy)
 	if o != Observed {
 		return unobserved(name, DynamicalInstability, o)
 	}
+	late := r.columns[0][r.late:]
 	half := slices.Max(r.columns[0]) / 2
-	hidden := t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(r.columns[0][r.late:])
-	if !(half > 0) || hidden {
+	if !(half > 0) || t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(late) {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
-	swings, falling, turn := 0.0, true, r.columns[0][r.late] // turn: the extreme value since the last turn
-	for _, h := range r.columns[0][r.late:] {
+	swings, wide, falling, turn := 0.0, 0.0, true, late[0] // turn: the extreme value since the last turn
+	for _, h := range late {
 		switch {
 		case falling && h <= turn-half:
 			falling, turn = false, h
@@ -117,19 +112,76 @@ func entropySwings(t *Trace) Evidence {
 			turn = min(turn, h)
 		}
 	}
-	e := observed(name, DynamicalInstability, swings, AtLeast, minCycles, int(r.at[r.late]))
 	if t.Origin == Samples && swings > 0 && swings < minCycles {
-		e.Error = minCycles - swings
-		e.hidden = fmt.Sprintf("the entropy swings by half of its largest value, %g times in the last half of the run, and fewer than %d are not told from noise", swings, minCycles)
+		wide = minCycles - swings
 	}
+	e := measured(name, DynamicalInstability, swings, 0, AtLeast, minCycles, int(r.at[r.late]))
+	e.Error = wide
 	return e
 }
 
-// extent returns the range of x: its largest minus its smallest value.
-func extent(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
+// periodogram fits sinusoids to values about a straight line.
+type periodogram struct {
+	at, y []float64 // times, and values about the line
+	total float64   // Σ y²
+}
 
-// explainedBy returns the part of the sum of squares of y that the best linear combination
-// of u and v explains, by the products of y, u and v.
+func newPeriodogram(at, values []float64) *periodogram {
+	p := &periodogram{at: at, y: change.Detrended(at, values)}
+	p.total = change.Dot(p.y, p.y)
+	return p
+}
+
+// sinusoid is the best of some trials.
+type sinusoid struct{ cycles, explained, trials float64 } // explained: part of Σ y²
+
+func (p *periodogram) amplitude(s sinusoid) float64 {
+	return math.Sqrt(2 * s.explained / float64(len(p.y)))
+}
+
+// coarse averages neighbours until there are at most mostRows.
+func (p *periodogram) coarse() *periodogram {
+	for len(p.y) > mostRows {
+		n := len(p.y) / 2
+		p = newPeriodogram(change.Batches(p.at[:2*n], n), change.Batches(p.y[:2*n], n))
+	}
+	return p
+}
+
+// best returns the sinusoid that explains most, with from, from + cycleStep, … up to to cycles over
+// the span, beside the line. Its products with the line and the values are sums over rows; from one
+// trial to the next each row's phase turns by the same angle.
+func (p *periodogram) best(from, to float64) (found sinusoid) {
+	n, span := float64(len(p.y)), p.at[len(p.at)-1]-p.at[0]
+	middle := change.Mean(p.at)
+	type row struct{ cos, sin, turnCos, turnSin, time, value float64 }
+	rows, times := make([]row, len(p.y)), 0.0
+	for i, t := range p.at {
+		r := &rows[i]
+		r.sin, r.cos = math.Sincos(2 * math.Pi * from * (t - p.at[0]) / span)
+		r.turnSin, r.turnCos = math.Sincos(2 * math.Pi * cycleStep * (t - p.at[0]) / span)
+		r.time, r.value = (t-middle)/span, p.y[i]
+		times += r.time * r.time
+	}
+	for cycles := from; cycles <= to; cycles += cycleStep {
+		found.trials++
+		var c, s, ct, st, cc, cs, cy, sy float64
+		for i := range rows {
+			r := &rows[i]
+			c, s, ct, st = c+r.cos, s+r.sin, ct+r.cos*r.time, st+r.sin*r.time
+			cc, cs, cy, sy = cc+r.cos*r.cos, cs+r.cos*r.sin, cy+r.cos*r.value, sy+r.sin*r.value
+			r.cos, r.sin = r.cos*r.turnCos-r.sin*r.turnSin, r.sin*r.turnCos+r.cos*r.turnSin
+		}
+		part := explainedBy(cc-c*c/n-ct*ct/times, cs-c*s/n-ct*st/times, n-cc-s*s/n-st*st/times, cy, sy)
+		if part > found.explained {
+			found.cycles, found.explained = cycles, part
+		}
+	}
+	return found
+}
+
+// explainedBy returns the part of the sum of squares of y that the best linear combination of u and
+// v explains, by the products of y, u and v.
 func explainedBy(uu, uv, vv, uy, vy float64) float64 {
 	determinant := uu*vv - uv*uv
 	switch { // u and v are linearly dependent if every step has one of two phases

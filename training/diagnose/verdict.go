@@ -61,11 +61,11 @@ func anySign(evidence []Evidence) sign {
 	return unknown
 }
 
-// noneOf is no if rings, of the reward, is not a sign, some of the signs that the reward
-// need not show is not either, and the noise hides none of them; else unknown.
-func noneOf(rings, lost Evidence, beyond []Evidence) sign {
+// noneOf is no if rings, of the reward, is not a sign, some of the signs that the reward need not
+// show is not either, and the noise hides none of them; else unknown.
+func noneOf(rings Evidence, beyond []Evidence) sign {
 	seen := slices.ContainsFunc(beyond, func(e Evidence) bool { return e.sign() == no })
-	if rings.sign() == no && seen && !lost.noisy() && !slices.ContainsFunc(beyond, Evidence.noisy) {
+	if rings.sign() == no && seen && !slices.ContainsFunc(beyond, Evidence.noisy) {
 		return no
 	}
 	return unknown
@@ -82,19 +82,6 @@ func allObserved(evidence ...Evidence) sign {
 		found = both(found, e.sign())
 	}
 	return found
-}
-
-// excused is the verdict on a run most of whose groups have no variance: that is no
-// degeneracy if the spread of difficulties explains it and the reward still rises, and
-// not known if it rises and no spread can be fitted, or the noise hides whether it rises.
-func excused(unexplained, rising Evidence) sign {
-	switch {
-	case rising.Observable != Observed, rising.Value+rising.Error < rising.Threshold, unexplained.speaks():
-		return yes
-	case unexplained.Observable == Observed && rising.Value >= rising.Threshold && rising.Value > rising.Error:
-		return no
-	}
-	return unknown
 }
 
 // judge adds the verdict of a mode. The first mode that is present is named.
@@ -134,43 +121,35 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 		{EntropySeries, DynamicalInstability, t.Entropy},
 		{KLOldSeries, DynamicalInstability, t.KLOld},
 		{ClipFractionSeries, DynamicalInstability, t.ClipFraction},
-		{GradientNormSeries, DynamicalInstability, t.GradientNorm},
 	} {
 		if s.of == mode && !slices.ContainsFunc(s.values, isNumber) {
 			names = append(names, s.name)
 		}
 	}
-	if mode != AdvantageDegeneracy || len(names) > 0 {
-		return names
-	}
-	if !slices.ContainsFunc(t.RewardStd, isNumber) {
-		names = append(names, RewardStdSeries)
-	}
-	if t.GroupSize == 0 {
-		names = append(names, GroupSizeSeries)
-	}
 	return names
 }
 
-// because says why a mode is not observable, by the first reason that applies: the noise,
-// a run too short, a diagnostic without a value; a series that is missing.
+// because says why a mode is not observable, by the first reason that applies: the noise, a run too
+// short, a series that is missing, a diagnostic without a value.
 func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 	for _, e := range d.Evidence {
-		if e.Of == mode && e.noisy() && e.hidden != "" {
-			return e.hidden
-		}
-		if e.Of == mode && e.noisy() && e.Diagnostic != "true reward over the whole rise" {
+		switch {
+		case e.Of != mode:
+		case e.noisy():
 			return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g", e.Threshold, e.Diagnostic, e.Value, e.Error)
+		case e.Observable == Observed && e.Side == Neither:
+			return "the reward still rises, so that prompts may be too easy or too hard"
 		}
 	}
 	for _, e := range d.Evidence {
-		if e.Of == mode && e.Observable == TooShort {
+		switch {
+		case e.Of != mode:
+		case e.Observable == TooShort:
 			if few := t.fewEvaluations(); mode == RewardHacking && few != "" {
 				return few
 			}
 			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
-		}
-		if e.Of == mode && e.Observable == Ended {
+		case e.Observable == Ended:
 			return fmt.Sprintf("%s: what it is read from ends before the last eighth of the run", e.Diagnostic)
 		}
 	}
@@ -178,12 +157,13 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 		return fmt.Sprintf("not recorded: %s", missing[0])
 	}
 	for _, e := range d.Evidence {
-		if e.Of == mode && e.Observable == Undefined {
-			return undefined(e.Diagnostic)
+		switch {
+		case e.Of != mode || e.Observable != Undefined:
+		case mode == RewardHacking:
+			return "the reward has not risen by more than its noise, so there is nothing for the true reward to follow"
+		default:
+			return e.Diagnostic + " has no value in this run"
 		}
-	}
-	if mode == RewardHacking { // the true reward is recorded
-		return "there are no two evaluations with rewards between them"
 	}
 	return "no diagnostic of it has a value"
 }

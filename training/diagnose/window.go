@@ -28,8 +28,7 @@ var standardErrors = distuv.UnitNormal.Quantile(1 - change.FalseAlarm)
 type run struct {
 	at      []float64   // steps, strictly increasing
 	columns [][]float64 // in the order requested, one value per step
-	late    int         // first row of the last half of the steps; of Samples after settle, of those after a change of level
-	changed bool        // settle found a change of level at late
+	late    int         // first row of the last half of the steps; after settle, of those after a change of level
 }
 
 // rows returns the rows of a trace in which all the columns given have a number and
@@ -55,7 +54,7 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	if len(r.at) == 0 {
 		return run{}, TooShort
 	}
-	r.late = r.half()
+	r.late, _ = slices.BinarySearch(r.at, r.at[0]+(r.at[len(r.at)-1]-r.at[0])/2)
 	if len(r.at)-r.late < minLate {
 		return r, TooShort
 	}
@@ -63,12 +62,6 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 		return run{}, Ended
 	}
 	return r, Observed
-}
-
-// half returns the first row of the last half of the steps.
-func (r *run) half() int {
-	row, _ := slices.BinarySearch(r.at, r.at[0]+(r.at[len(r.at)-1]-r.at[0])/2)
-	return row
 }
 
 func isNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -103,53 +96,24 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	return studentErrors * math.Sqrt(change.Dot(rest, rest)/(minLate-2)/minLate)
 }
 
-// settle moves the beginning of the late rows to a change of a column's level within
-// them, if noise shows one as clear less often than change.FalseAlarm and minLate rows follow:
-// the level after it is the run's, and the change is no noise. Late rows that move before
-// they change, as an entropy that falls slowly and then at once, have no constant level
-// before it: then the change counts that change.Late finds, if no value before it is among
-// those after it. Expectations stay as they are.
+// settle moves the beginning of the late rows of Samples to a change of a column's level within them,
+// if noise shows one as clear less often than change.FalseAlarm and minLate rows follow: the level
+// after it is the run's, and the change is no noise.
 func (t *Trace) settle(r *run, column int) {
 	late := r.columns[column][r.late:]
 	if t.Origin == Expectations {
 		return
 	}
-	c, _ := change.Find(late, change.Either)
-	if c.Chance > change.FalseAlarm {
-		c, _ = change.LateIf(late, change.Either, func(c change.Change) bool { return apart(late[:c.Index], late[c.Index:]) })
-	}
-	if c.Chance <= change.FalseAlarm && len(late)-c.Index >= minLate {
-		r.late, r.changed = r.late+c.Index, true
+	if c, _ := change.Find(late, change.Either); c.Chance <= change.FalseAlarm && len(late)-c.Index >= minLate {
+		r.late += c.Index
 	}
 }
 
-// apart reports whether the ranges of two lists have no value in common.
-func apart(x, y []float64) bool {
-	return slices.Max(x) < slices.Min(y) || slices.Max(y) < slices.Min(x)
-}
-
-// onset returns the step at which a column's level changed across a threshold for good
-// (change.Onset).
-//
-// Where settle found a change from the other side of the threshold, it is that.
+// onset returns the step at which a column's level changed across a threshold for good (change.Onset).
 func (r *run) onset(column int, s Side, threshold float64) int {
-	if half := r.half(); r.changed {
-		if before := change.Mean(r.columns[column][half:r.late]); (s == AtLeast) == (before < threshold) {
-			return int(r.at[r.late])
-		}
-	}
 	sign := 1.0
 	if s == AtMost {
 		sign = -1
 	}
 	return int(r.at[change.Onset(len(r.at), func(i int) float64 { return sign * (r.columns[column][i] - threshold) })])
-}
-
-// deviation returns the sample standard deviation of at least two values.
-func deviation(x []float64) float64 {
-	m, sum := change.Mean(x), 0.0
-	for _, v := range x {
-		sum += (v - m) * (v - m)
-	}
-	return math.Sqrt(sum / float64(len(x)-1))
 }

@@ -1,14 +1,17 @@
 // Package findings says what the log of a training run states outright: that a gradient is
 // NaN since a step, that every completion is cut, that the sampling engine and the trainer
-// disagree. A finding needs no model of the run and, but for the changes of level, no
-// statistics: one row is enough where it is certain. The failure modes of the dynamics are
-// package diagnose's.
+// disagree. A finding needs no model of the run: one row is enough where it is certain. The
+// failure modes of the dynamics are package diagnose's.
 //
 // No threshold is fitted to runs. Each check says where its own comes from.
 package findings
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"grposim/training/logs"
@@ -42,7 +45,6 @@ const (
 	NumericalFailure Kind = "numerical-failure"
 	NoUpdate         Kind = "no-update"
 	ZeroLoss         Kind = "zero-loss"
-	GradientSpike    Kind = "gradient-spike"
 	Truncation       Kind = "truncation"
 	LengthChange     Kind = "length-change"
 	SamplerMismatch  Kind = "sampler-mismatch"
@@ -50,8 +52,6 @@ const (
 	KLBlowUp         Kind = "kl-blow-up"
 	EntropyGrowth    Kind = "entropy-growth"
 	RewardCollapse   Kind = "reward-collapse"
-	ResumeJump       Kind = "resume-jump"
-	ComponentsApart  Kind = "components-apart"
 	NoSignal         Kind = "no-signal"
 	ConstantReward   Kind = "constant-reward"
 )
@@ -69,13 +69,11 @@ func (f Finding) rank() int {
 	return 1
 }
 
-// Of returns what a log states, failures before remarks: first those of the update itself;
-// then the earlier one, and of equals that which stands first in the table, since a cause is
-// not later than its effect; last what the reward does, which has a cause, and of which a
-// slow change has no sharp date.
+// Of returns what a log states, failures before remarks. Failures of the update itself come first,
+// then the earlier one, and of equals that which stands first in the table, since a cause is not
+// later than its effect. What the reward does comes last: it has a cause.
 //
-// After a failure of the numbers the rows are its effects: the other checks see the rows
-// before it.
+// After a failure of the numbers the rows are its effects: the other checks see the rows before it.
 func Of(l *logs.Log) []Finding {
 	if len(l.Steps) == 0 {
 		return nil
@@ -84,7 +82,7 @@ func Of(l *logs.Log) []Finding {
 	for _, c := range checks {
 		for _, f := range c.find(l) {
 			f.Kind = c.Kind
-			if f.Next == "" && (f.Level == Failure || c.Mild) {
+			if f.Next == "" && (f.Level == Failure || f.Kind == LengthChange) {
 				f.Next = c.Next
 			}
 			all = append(all, f)
@@ -111,8 +109,56 @@ func Kinds() (kinds []Kind) {
 // Observable reports whether a log has a column that can show a kind.
 func Observable(l *logs.Log, k Kind) bool {
 	return slices.ContainsFunc(checks, func(c Row) bool {
-		return c.Kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool {
-			return slices.ContainsFunc(c.From, func(q logs.Quantity) bool { return of(col, q) })
-		})
+		return c.Kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool { return slices.Contains(c.From, col.Quantity) })
 	})
 }
+
+// Row is a row of the table of findings: what users see of a kind, what it is, and how it is found.
+type Row struct {
+	Kind    Kind
+	See     string          // what people see
+	Is      string          // what it is
+	Next    string          // what to do
+	Threads []string        // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
+	From    []logs.Quantity // quantities of which one at least must be recorded
+
+	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
+}
+
+// tableFile is the table, causes before their effects. The maintainers of trainers gave the advice of
+// its column next to those who reported it.
+//
+//go:embed table.json
+var tableFile []byte
+
+// checks is the table with its functions. It panics on one that is wrong.
+var checks = func() (rows []Row) {
+	finders := map[Kind]func(*logs.Log) []Finding{
+		NumericalFailure: numericalFailure,
+		NoUpdate:         noUpdate,
+		ZeroLoss:         zeroLoss,
+		Truncation:       truncation,
+		LengthChange:     lengthChange,
+		SamplerMismatch:  samplerMismatch,
+		StaleSamples:     staleSamples,
+		KLBlowUp:         klBlowUp,
+		EntropyGrowth:    entropyGrowth,
+		RewardCollapse:   rewardCollapse,
+		NoSignal:         noSignal,
+		ConstantReward:   constantReward,
+	}
+	from := json.NewDecoder(bytes.NewReader(tableFile))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&rows); err != nil {
+		panic(fmt.Sprintf("findings: table.json: %v", err))
+	}
+	for i := range rows {
+		if rows[i].find = finders[rows[i].Kind]; rows[i].find == nil {
+			panic(fmt.Sprintf("findings: table.json: no function finds %q", rows[i].Kind))
+		}
+	}
+	return rows
+}()
+
+// Table returns the table of findings, causes before their effects.
+func Table() []Row { return checks }

@@ -64,11 +64,6 @@ func rising(n int, x, step float64) []float64 {
 	return values
 }
 
-func resumed(l *logs.Log, steps ...int) *logs.Log {
-	l.Resumes = steps
-	return l
-}
-
 // Each log states what is wanted and nothing else; a finding is written "level kind@step".
 func TestOf(t *testing.T) {
 	healthy := func(more columns) columns {
@@ -93,22 +88,21 @@ func TestOf(t *testing.T) {
 		"NaN in most rows":                 {table(5, healthy(columns{logs.GradNorm: {0.3, nan, nan, nan, 0.3}})), "failure numerical-failure@20", "most updates"},
 		"KL is not computed":               {table(50, healthy(columns{logs.KLRef: {nan}})), "", ""},
 		"KL in single rows":                {table(50, healthy(columns{logs.KLRef: {0.1, nan, 0.1, nan, 0.1}})), "", ""},
-		"KL from a step on":                {table(50, healthy(columns{logs.KLRef: from(30, 0.1, nan)})), "remark numerical-failure@310", "kl_ref is NaN or infinite since step 310 to the end (20 of 50 rows), beside updates that are numbers"},
 		"KL where nothing else tells":      {table(50, columns{logs.Reward: {0.1, 0.2}, logs.KLRef: from(9, 0.1, nan)}), "failure numerical-failure@100", ""},
 		"a NaN reward beside KL":           {table(50, columns{logs.Reward: {0.1, 0.2, nan, 0.2}, logs.KLRef: {0.1}}), "remark numerical-failure@30", "reward is NaN or infinite at step 30 (1 of 50 rows)"},
 		"most rewards NaN beside entropy":  {table(5, columns{logs.Reward: {nan, nan, nan, 0.2, 0.3}, logs.Entropy: {0.5}}), "remark numerical-failure@10", "in 3 of 5 rows, first at step 10: those updates are skipped, or their values are missing"},
 		"a NaN KL that passes":             {table(50, columns{logs.Reward: {0.1, 0.2}, logs.KLRef: {0.1, nan, 0.1}}), "remark numerical-failure@20", "kl_ref is NaN or infinite at step 20 (1 of 50 rows)"},
 		"NaN at the end as before":         {table(5, columns{logs.Reward: {0.1, 0.2, nan, 0.2, nan}, logs.KLRef: {0.1}}), "remark numerical-failure@30", "in 2 of 5 rows"},
-		"NaN at the end for longer":        {table(6, columns{logs.Reward: {0.1, 0.2, nan, 0.2, nan}, logs.KLRef: {0.1}}), "failure numerical-failure@50", "since step 50 to the end (2 of 6 rows): the run is lost since then; so it was in 1 row before that, first at step 30"},
+		"NaN at the end for longer":        {table(6, columns{logs.Reward: {0.1, 0.2, nan, 0.2, nan}, logs.KLRef: {0.1}}), "failure numerical-failure@50", "since step 50 to the end (2 of 6 rows): the run is lost since then"},
 		"NaN is the word for missing":      {table(50, healthy(columns{logs.LR: {1e-6, nan, 1e-6}, logs.GradNorm: {0.3, nan, 0.3}})), "", ""},
 		"rows of two loggers":              {table(4, columns{logs.Reward: {0.1, nan, 0.2, nan}, logs.GradNorm: {nan, 0.3, nan, 0.3}}), "", ""},
 		"a NaN reward without an update":   {table(4, columns{logs.Reward: {0.1, nan}, logs.GradNorm: {0.3, nan}, logs.LenMean: {9}}), "failure numerical-failure@20", "reward and grad_norm"},
-		"gradients lost":                   {table(20, healthy(columns{logs.GradNorm: {0}, logs.KLRef: {0}})), "failure no-update@10", "grad_norm is exactly 0 in all 20 rows, though rewards within groups differ (frac_zero_std 0.1); kl_ref stays exactly 0 too: the weights do not move"},
+		"gradients lost":                   {table(20, healthy(columns{logs.GradNorm: {0}, logs.KLRef: {0}})), "failure no-update@10", "grad_norm is exactly 0 in all 20 rows, though rewards within groups differ (frac_zero_std 0.1): the weights do not move"},
 		"gradients lost, a row":            {table(1, healthy(columns{logs.GradNorm: {0}, logs.FracZeroStd: {0}})), "failure no-update@10", "at step 10, the only row"},
 		"gradients lost since":             {table(40, healthy(columns{logs.GradNorm: from(20, 0.3, 0)})), "failure no-update@210", ""},
 		"one gradient of 0":                {table(40, healthy(columns{logs.GradNorm: {0.3, 0, 0.3}})), "remark no-update@20", "at step 20 (1 of 40 rows)"},
 		"a gradient of 0 without signal":   {table(20, healthy(columns{logs.GradNorm: {0}, logs.FracZeroStd: {1}, logs.Reward: {0}})), "failure no-signal@10 failure constant-reward@10", "all groups fail"},
-		"a gradient of 0 while all fail":   {table(40, columns{logs.GradNorm: from(20, 0, 0.3), logs.Reward: append(from(19, 0, 0), rising(20, 0, 0.01)...)}), "remark no-update@10", "where all rewards may be equal"},
+		"a gradient of 0 while all fail":   {table(40, columns{logs.GradNorm: from(20, 0, 0.3), logs.Reward: append(from(19, 0, 0), rising(20, 0, 0.01)...)}), "remark no-update@10", "no column says"},
 		"a gradient of 0, all solved":      {table(20, columns{logs.GradNorm: {0}, logs.Reward: {1}}), "failure constant-reward@10 remark no-update@10", ""},
 		"a gradient of 0, rewards vary":    {table(20, columns{logs.GradNorm: {0}, logs.Reward: {0.2, 0.3, 0.4, 0.3}}), "failure no-update@10", "no column says"},
 		"a gradient of 0, rewards deviate": {table(2, columns{logs.GradNorm: {0}, logs.Reward: {0.2, 0.3}, logs.RewardStdBatch: {0.4}}), "failure no-update@10", "though rewards differ"},
@@ -117,44 +111,36 @@ func TestOf(t *testing.T) {
 		"loss 0":                           {table(20, healthy(columns{logs.Loss: {0, 1e-4}})), "remark zero-loss@10", "loss is 0 to four digits in all 20 rows, which is normal, and the gradient is not 0 (grad_norm 0.3)"},
 		"loss 0, gradient NaN":             {table(2, healthy(columns{logs.Loss: {0}, logs.GradNorm: {nan}})), "failure numerical-failure@10", ""},
 		"loss 0 without signal":            {table(2, columns{logs.Loss: {0}, logs.Reward: {0.2, 0.3}, logs.FracZeroStd: {1}}), "failure no-signal@10", ""},
-		"a spike":                          {table(20, healthy(columns{logs.GradNorm: {0.3, 30, 0.3}})), "remark gradient-spike@20", "grad_norm reaches 30, the median being 0.3: it is 32 times as large or more at step 20 (1 of 20 rows)"},
-		"a small spike":                    {table(20, healthy(columns{logs.GradNorm: {0.3, 3, 0.3}})), "", ""},
-		"all cut":                          {table(20, healthy(columns{logs.LenClipped: {1}, logs.LenMax: {16}})), "failure truncation@10", "every completion is cut at the length limit in all 20 rows: len_clipped 100 % (len_max 16)"},
+		"all cut":                          {table(20, healthy(columns{logs.LenClipped: {1}, logs.LenMax: {16}})), "failure truncation@10", "every completion is cut at the length limit in all 20 rows: len_clipped 100 %"},
 		"all of one length":                {table(20, columns{logs.Reward: {0.1, 0.2}, logs.LenMin: {16}, logs.LenMax: {16}}), "failure truncation@10", "every completion has 16 tokens in all 20 rows (len_min = len_max)"},
 		"mean length at the limit since":   {table(40, columns{logs.Reward: {0.1, 0.2}, logs.LenMean: append(rising(20, 200.5, 1), 256)}), "remark truncation@210", "len_mean is exactly 256 since step 210"},
 		"mean length varies":               {table(40, columns{logs.Reward: {0.1, 0.2}, logs.LenMean: rising(40, 200.5, 1)}), "", ""},
-		"counts of unknown groups":         {table(1, columns{logs.LenMean: {900.3}, logs.CountAll0: {12}, logs.CountAll1: {14}}), "remark no-signal@10", "count_all0 12 and count_all1 14"},
 		"most cut since":                   {table(40, healthy(columns{logs.LenClipped: from(20, 0.1, 0.6), logs.Reward: {0.3, 0.4, 0.3}})), "failure truncation@210", "most completions"},
 		"most cut, reward rises":           {table(40, healthy(columns{logs.LenClipped: {0.6}})), "remark truncation@10", "the reward rises meanwhile"},
 		"most cut at the start":            {table(40, healthy(columns{logs.LenClipped: from(12, 0.7, 0.1)})), "remark truncation@10", "from step 10 to step 120"},
 		"many cut in a few rows":           {table(4, healthy(columns{logs.LenClipped: {0.3, 0.5, 1, 0.4}})), "remark truncation@10", "30 % to 100 %"},
-		"length explodes":                  {table(40, healthy(columns{logs.LenMean: from(20, 300, 1500)})), "remark length-change@210", "grow 5 times, from 300 to 1500 tokens (len_mean), since about step 210; the reward rises meanwhile"},
+		"length explodes":                  {table(40, healthy(columns{logs.LenMean: from(20, 300, 1500)})), "remark length-change@210", "grow 5 times, from 300 to 1500 tokens (len_mean), half of the way at step 210; the reward rises meanwhile"},
 		"length shrinks, few rows":         {table(6, healthy(columns{logs.LenMean: {300, 290, 310, 90, 80, 85}})), "remark length-change@40", "shrink 3.5 times"},
-		"mismatch KL":                      {table(3, healthy(columns{logs.MismatchKL: {0.15, 1.75, 0.4}})), "failure sampler-mismatch@10", "mismatch_kl is 0.15 nats to 1.75 nats, median 0.4 nats in all 3 rows"},
+		"mismatch KL":                      {table(3, healthy(columns{logs.MismatchKL: {0.15, 1.75, 0.4}})), "failure sampler-mismatch@10", "mismatch_kl is 0.15 to 1.75, median 0.4 in all 3 rows"},
 		"mismatch KL of either sign":       {table(3, healthy(columns{logs.MismatchKL: {-0.15, -0.2, -0.4}})), "failure sampler-mismatch@10", ""},
 		"engines that agree":               {table(30, healthy(columns{logs.MismatchKL: {1e-3}, logs.LogpMismatch: {0.02}, logs.ProbMismatch: {0.01}, logs.ISRatioMean: {1.01}, logs.ISEffective: {0.97}})), "", ""},
 		"log probabilities since":          {table(40, healthy(columns{logs.LogpMismatch: from(25, 0.01, 0.3)})), "failure sampler-mismatch@260", ""},
 		"probabilities":                    {table(40, healthy(columns{logs.ProbMismatch: {0.1}})), "failure sampler-mismatch@10", ""},
-		"effective samples":                {table(40, healthy(columns{logs.ISEffective: {0.3}})), "failure sampler-mismatch@10", "is_effective is 30 %"},
+		"effective samples":                {table(40, healthy(columns{logs.ISEffective: {0.3}})), "failure sampler-mismatch@10", "is_effective is 0.3"},
 		"importance weights alone":         {table(40, healthy(columns{logs.ISRatioMean: {0.6}})), "remark sampler-mismatch@10", ""},
-		"a spike of mismatch":              {table(40, healthy(columns{logs.MismatchKL: {1e-3, 0.5, 1e-3}})), "remark sampler-mismatch@20", "at step 20 (1 of 40 rows)"},
 		"one step off":                     {table(40, healthy(columns{logs.Staleness: {1}, logs.StalenessMax: {4}})), "", ""},
 		"stale":                            {table(40, healthy(columns{logs.Staleness: {6}})), "remark stale-samples@10", ""},
-		"stale and clipped":                {table(40, healthy(columns{logs.Staleness: {6}, logs.ClipAny: {0.6}})), "failure stale-samples@10", "most tokens are clipped"},
 		"oldest samples":                   {table(40, healthy(columns{logs.StalenessMax: {12}})), "remark stale-samples@10", ""},
 		"KL of a billion":                  {table(1, healthy(columns{logs.KLRef: {1e9}})), "failure kl-blow-up@10", "carried by a few tokens"},
-		"KL blows up":                      {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@210", "since step 210 (20 of 40 rows): kl_ref is 3 nats a token (an estimate), 0.01 at the start"},
+		"KL blows up":                      {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@210", "reaches 3 nats a token since step 210 (20 of 40 rows)"},
 		"KL grows with the reward":         {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3)})), "remark kl-blow-up@210", "the reward rises meanwhile"},
-		"KL far below 0":                   {table(9, healthy(columns{logs.KLRef: {-2.5}, logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@10", "is -2.5 nats a token"},
+		"KL far below 0":                   {table(9, healthy(columns{logs.KLRef: {-2.5}, logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@10", "reaches 2.5 nats a token"},
 		"KL comes back":                    {table(60, healthy(columns{logs.KLRef: from(20, 2, 0.1), logs.Reward: {0.3, 0.4, 0.3}})), "remark kl-blow-up@10", "it has come back"},
-		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@220", "the reward does not rise"},
+		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@210", ""},
 		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure entropy-growth@310 failure reward-collapse@110", ""},
 		"entropy grows, reward rises":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2)})), "remark entropy-growth@210", ""},
-		"entropy falls, then explodes":     {table(300, healthy(columns{logs.Entropy: append(rising(280, 0.6, -0.001), 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@2810", ""},
 		"entropy falls":                    {table(40, healthy(columns{logs.Entropy: from(20, 1.2, 0.3)})), "", ""},
 		"entropy then truncation":          {table(80, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.LenClipped: from(50, 0.1, 0.8), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@310 failure truncation@510", ""},
-		"components apart":                 {table(3, healthy(columns{"reward_component/format": {0.4, 0.5, 0.8}, "reward_component/accuracy": {0.3, 0.2, 0.1}})), "remark components-apart@10", "reward_component/format (0.4 to 0.8) rises while reward_component/accuracy (0.3 to 0.1) falls, in every one of 3 rows (of two series of chance 1 in 18 does so)"},
-		"components together":              {table(3, healthy(columns{"reward_component/format": {0.4, 0.5, 0.8}, "reward_component/accuracy": {0.1, 0.2, 0.3}})), "", ""},
 		"all groups fail, by counts":       {table(1, columns{logs.Reward: {0}, logs.CountAll0: {128}, logs.CountAll1: {0}, logs.RewardMin: {0}, logs.RewardMax: {0}}), "failure no-signal@10", "all groups fail at step 10, the only row (count_all0 128"},
 		"all groups fail, by counts alone": {table(1, columns{logs.Reward: {0}, logs.CountAll0: {64}, logs.CountAll1: {0}, logs.Groups: {64}}), "failure no-signal@10", "all groups fail"},
 		"no advantage":                     {table(1, columns{logs.Reward: {0.5}, logs.AdvantageMin: {0}, logs.AdvantageMax: {0}}), "failure no-signal@10", "all groups have equal rewards"},
@@ -169,9 +155,6 @@ func TestOf(t *testing.T) {
 		"constant reward":                  {table(20, columns{logs.Reward: {0.5}}), "failure constant-reward@10", "reward is exactly 0.5 in all 20 rows"},
 		"constant reward, few rows":        {table(2, columns{logs.Reward: {0.5}}), "remark constant-reward@10", ""},
 		"no reward":                        {table(20, columns{logs.LenClipped: {1}}), "failure truncation@10", ""},
-		"a resume that goes on":            {resumed(table(60, healthy(nil)), 300), "", ""},
-		"a resume that loses the reward":   {resumed(table(60, healthy(columns{logs.Reward: append(rising(30, 0.1, 0.02), rising(30, 0.1, 0.02)...)})), 310), "failure resume-jump@310", "reward from 0.68 to 0.1"},
-		"a resume with another rate":       {resumed(table(60, healthy(columns{logs.LR: from(30, 1e-6, 5e-6)})), 310), "remark resume-jump@310", "lr from 1e-06 to 5e-06"},
 		"nothing":                          {table(3, columns{logs.LR: {1e-6}}), "", ""},
 	} {
 		var got []string
@@ -189,25 +172,6 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		} else if c.text != "" && !strings.Contains(found[0].Text, c.text) {
 			t.Errorf("%s: no %q in\n%s", name, c.text, found[0].Text)
-		}
-	}
-}
-
-// A gradient norm that ends while the reward goes on may be a NaN that was left out; one that
-// is logged now and then is none, nor one that ends with the log.
-func TestLeftOut(t *testing.T) {
-	for rows, want := range map[int]string{40: "remark", 33: ""} {
-		l := table(rows, columns{logs.Reward: rising(40, 0.1, 0.01), logs.GradNorm: from(30, 0.3, nan)})
-		l.Columns[slices.IndexFunc(l.Columns, func(c logs.Column) bool { return c.Quantity == logs.GradNorm })].NotFinite = nil
-		switch found := numericalFailure(l); {
-		case want == "" && len(found) > 0:
-			t.Errorf("%d rows: %+v, want nothing", rows, found)
-		case want != "" && (len(found) != 1 || found[0].Level != Remark || found[0].Since != 310 || found[0].Stops):
-			t.Errorf("%d rows: %+v, want a remark since 310", rows, found)
-		}
-		l.Columns[1].Values[3], l.Columns[0].Values[3] = nan, nan
-		if found := numericalFailure(l); len(found) > 0 {
-			t.Errorf("a gradient norm with a gap: %+v", found)
 		}
 	}
 }
@@ -290,44 +254,6 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// went sees nine of ten rewards that are learnt in the first third of a run and then rest, in
-// which no line is certain, and none that comes back or stays where it is: of noise that is
-// correlated over rows at most twice the declared probability of a line and of a split, on
-// either side, 32 of 4,000 series; 38 more are seven standard deviations.
-func TestWent(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	alarms, missed, lines, lost := 0, 0, 0, 0
-	for range 4000 {
-		var noise, learnt, back series
-		x := rng.NormFloat64()
-		for i := range 64 {
-			x = 0.5*x + rng.NormFloat64()
-			noise.values = append(noise.values, x)
-			learnt.values = append(learnt.values, 1/(1+math.Exp((14-float64(i))/4))+0.03*rng.NormFloat64())
-			level := 0.0
-			if i >= 16 && i < 40 {
-				level = 1
-			}
-			back.values = append(back.values, level+0.1*rng.NormFloat64())
-		}
-		if noise.went() != 0 {
-			alarms++
-		}
-		if learnt.went() != 1 {
-			missed++
-		}
-		if learnt.trend() == 1 {
-			lines++
-		}
-		if back.went() != 0 {
-			lost++
-		}
-	}
-	if alarms > 70 || alarms == 0 || missed > 400 || lines > 400 || lost > 40 {
-		t.Errorf("of 4000: %d of noise went, %d learnt did not, %d of those are lines, %d that come back went", alarms, missed, lines, lost)
-	}
-}
-
 // healthyRun returns the log of a run that is healthy by construction, with the columns,
 // the ranges and the noise of trainers' logs: a reward that rises or rests, KL that grows
 // to a few tenths with spikes, an entropy that falls to a half, completions that become up
@@ -391,9 +317,6 @@ func TestHealthyRuns(t *testing.T) {
 	for run := range runs {
 		rows := 1 + int(400*math.Pow(rng.Float64(), 2))
 		l := table(rows, healthyRun(rng, rows))
-		if rows > 40 {
-			l.Resumes = []int{10 * (rows / 2)}
-		}
 		failed := false
 		for _, f := range Of(l) {
 			remarks[f.Kind]++
@@ -417,14 +340,12 @@ func TestHealthyRuns(t *testing.T) {
 	}
 }
 
-// A level that grows steadily is said to change since it began to grow, and one that jumps since
-// it jumped, within a twentieth of the rows.
+// A level that jumps is said to change since it jumped, within a twentieth of the rows.
 func TestGrowthSince(t *testing.T) {
 	const rows = 300
 	for _, begins := range []int{80, 120, 150, 200} {
 		for name, grown := range map[string]func(row int) float64{
-			"steadily": func(row int) float64 { return math.Exp(float64(row) / 50) },
-			"at once":  func(int) float64 { return 4 },
+			"at once": func(int) float64 { return 4 },
 		} {
 			rng := rand.New(rand.NewPCG(7, uint64(begins)))
 			entropy := make([]float64, rows)

@@ -9,43 +9,45 @@ import (
 	"grposim/training/logs"
 )
 
-// ZeroVariance returns the share of groups whose rewards are all equal, as far as a log lets it
-// be known, with the key or keys that it is deduced from. exact says that a number is the
-// share in every row that has one: that which is recorded, or counts over the number of
-// groups. Else it is known only where it is 1: all rewards of a row are equal, or all
-// advantages are 0.
+// ZeroVariance returns the share of groups whose rewards are all equal, as far as a log lets it be
+// known, with the key or keys that it is deduced from. exact says that a number is the share in every
+// row that has one: that which is recorded, or counts over the number of groups. Else it is known only
+// where it is 1: all rewards of a row are equal, or all advantages are 0.
 //
-// Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal
-// rewards. NeMo-RL's are at least the share.
+// Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal rewards.
+// NeMo-RL's are at least the share.
 func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
-	per := func(key string, of func(row int) float64) logs.Column {
-		c := logs.Column{Quantity: logs.FracZeroStd, Key: key, Values: make([]float64, len(l.Steps))}
-		for row := range c.Values {
-			x := of(row)
-			if !(x >= 0 && x <= 1) {
-				x = math.NaN() // no share
-			}
-			c.Values[row] = x
+	share = logs.Column{Quantity: logs.FracZeroStd, Values: make([]float64, len(l.Steps))}
+	for _, c := range []struct {
+		sum  []logs.Quantity
+		over []logs.Quantity
+	}{
+		{sum: []logs.Quantity{logs.FracZeroStd}},
+		{sum: []logs.Quantity{logs.CountZeroStd}, over: []logs.Quantity{logs.Groups}},
+		{sum: []logs.Quantity{logs.FracAll0, logs.FracAll1}},
+		{sum: []logs.Quantity{logs.CountAll0, logs.CountAll1}, over: []logs.Quantity{logs.Groups}},
+	} {
+		if slices.ContainsFunc(slices.Concat(c.sum, c.over), func(q logs.Quantity) bool { _, has := l.Column(q); return !has }) {
+			continue
 		}
-		return c
-	}
-	column := func(q logs.Quantity) logs.Column { c, _ := l.Column(q); return c }
-	has := func(quantities ...logs.Quantity) bool {
-		return !slices.ContainsFunc(quantities, func(q logs.Quantity) bool { _, has := l.Column(q); return !has })
-	}
-	at := func(q logs.Quantity, row int) float64 { return value(l, q, row) }
-	both := func(x, y logs.Quantity) string { return column(x).Key + " + " + column(y).Key }
-	switch {
-	case has(logs.FracZeroStd):
-		return per(column(logs.FracZeroStd).Key, func(row int) float64 { return at(logs.FracZeroStd, row) }), true
-	case has(logs.CountZeroStd, logs.Groups):
-		return per(column(logs.CountZeroStd).Key, func(row int) float64 { return at(logs.CountZeroStd, row) / at(logs.Groups, row) }), true
-	case has(logs.FracAll0, logs.FracAll1):
-		return per(both(logs.FracAll0, logs.FracAll1), func(row int) float64 { return at(logs.FracAll0, row) + at(logs.FracAll1, row) }), true
-	case has(logs.CountAll0, logs.CountAll1, logs.Groups):
-		return per(both(logs.CountAll0, logs.CountAll1), func(row int) float64 {
-			return (at(logs.CountAll0, row) + at(logs.CountAll1, row)) / at(logs.Groups, row)
-		}), true
+		for i, q := range c.sum {
+			part, _ := l.Column(q)
+			if share.Key += part.Key; i+1 < len(c.sum) {
+				share.Key += " + "
+			}
+			for row := range share.Values {
+				share.Values[row] += part.Values[row]
+			}
+		}
+		for row, x := range share.Values {
+			for _, q := range c.over {
+				x /= value(l, q, row)
+			}
+			if share.Values[row] = x; !(x >= 0 && x <= 1) {
+				share.Values[row] = math.NaN() // no share
+			}
+		}
+		return share, true
 	}
 	var keys []string
 	for _, c := range l.Columns {
@@ -54,17 +56,18 @@ func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 			keys = append(keys, c.Key)
 		}
 	}
-	return per(join(keys), func(row int) float64 {
-		if allEqual(l, row) {
-			return 1
+	share.Key = join(keys)
+	for row := range share.Values {
+		if share.Values[row] = math.NaN(); allEqual(l, row) {
+			share.Values[row] = 1
 		}
-		return math.NaN()
-	}), false
+	}
+	return share, false
 }
 
-// allEqual reports whether a row shows that the rewards of every group are equal: the
-// deviation of the rewards is 0, within groups or over the batch; the largest reward of a
-// sample is the smallest; every advantage is 0.
+// allEqual reports whether a row shows that the rewards of every group are equal: the deviation of the
+// rewards is 0, within groups or over the batch; the largest reward of a sample is the smallest; every
+// advantage is 0.
 func allEqual(l *logs.Log, row int) bool {
 	for _, q := range []logs.Quantity{logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous} {
 		if value(l, q, row) == 0 {
@@ -75,17 +78,14 @@ func allEqual(l *logs.Log, row int) bool {
 		value(l, logs.AdvantageMax, row) == 0 && value(l, logs.AdvantageMin, row) == 0
 }
 
-// negligible is the share of the deviation of the rewards at the start of a run below which
-// it counts as none: if rewards differ where they do as much as at the start, they do in at
-// most one group of a hundred.
+// negligible is the share of the deviation of the rewards at the start of a run below which it counts
+// as none: rewards then differ in at most one group of a hundred.
 const negligible = 0.01
 
-// NoDeviation returns the deviation of the rewards with 0 where it is negligible, whatever its
-// meaning: the deviation within a group, or that of the batch, which is at least as
-// large; where neither is recorded the range of the rewards or of the advantages, which is
-// 0 where they are.
+// NoDeviation returns the deviation of the rewards with 0 where it is negligible, whatever its meaning:
+// that within a group, or that of the batch, which is at least as large. Where neither is recorded it
+// is the range of the rewards or of the advantages.
 func NoDeviation(l *logs.Log) (key string, values []float64) {
-	values = make([]float64, len(l.Steps))
 	for _, q := range [][2]logs.Quantity{{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
 		{logs.RewardMax, logs.RewardMin}, {logs.AdvantageMax, logs.AdvantageMin}} {
 		high, has := l.Column(q[0])
@@ -94,8 +94,8 @@ func NoDeviation(l *logs.Log) (key string, values []float64) {
 			continue
 		}
 		var known []float64
+		values = slices.Clone(high.Values)
 		for row := range values {
-			values[row] = high.Values[row]
 			if hasLow {
 				values[row] -= low.Values[row]
 			}
@@ -117,53 +117,23 @@ func NoDeviation(l *logs.Log) (key string, values []float64) {
 	return "", nil
 }
 
-// aQuarter is the share of samples from which what they lack is worth a remark: half of the
-// midpoint from which most of them lack it.
-const aQuarter = 0.25
-
-// noSignal finds steps whose groups have equal rewards, so that no sample has an advantage.
-// That most groups do is a failure mode of its own in a long log (package diagnose); in a
-// short one it is a remark, as a share of a quarter or more is, and a number of groups
-// where it is not known of how many.
+// noSignal finds steps whose groups have equal rewards, so that no sample has an advantage. That most
+// groups do is a failure mode of its own in a long log (package diagnose); a share of a quarter or more
+// is a remark.
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
-	if found := silentRows(l, share, exact); found != nil || exact {
-		return found
-	}
-	var counts []string
-	step := 0
-	for _, q := range []logs.Quantity{logs.CountZeroStd, logs.CountAll0, logs.CountAll1} {
-		if s, has := read(l, 0, math.Inf(1), q); has && slices.Max(s.values) > 0 {
-			counts, step = append(counts, s.key+" "+span(s.values, plain)), s.steps[0]
-		}
-	}
-	if len(counts) == 0 {
-		return nil
-	}
-	return []Finding{{Level: Remark, Since: step, Text: fmt.Sprintf("groups have equal rewards and teach nothing, the log does not say of how many (%s)", join(counts))}}
-}
-
-// silentRows is noSignal where the share is known, or which rows have no signal.
-func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 	s := numbers(l, share, 0, 1)
 	if !exact { // a row that does not show that all are equal shows that some are not, but for the range
 		key, deviation := NoDeviation(l)
-		if deviation == nil {
-			return nil
-		}
-		s = series{key: share.Key}
-		for row, step := range l.Steps {
-			equal := deviation[row] == 0 || share.Values[row] == 1
-			if !equal && !(deviation[row] > 0) {
-				continue
+		s = series{key: key}
+		for row, x := range deviation {
+			equal := x == 0 || share.Values[row] == 1
+			if equal || x > 0 {
+				s.steps, s.values = append(s.steps, l.Steps[row]), append(s.values, 0)
 			}
-			s.steps, s.values = append(s.steps, step), append(s.values, 0)
 			if equal {
 				s.values[len(s.values)-1] = 1
 			}
-		}
-		if s.key == "" {
-			s.key = key
 		}
 	}
 	if len(s.values) == 0 {
@@ -171,8 +141,8 @@ func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 	}
 	at := s.past(1)
 	if at.certain() {
-		which, why := groupsAre(l, at)
-		f := Finding{Level: Failure, Since: at.since(), Text: fmt.Sprintf("all groups %s %s (%s): no sample has an advantage", which, at.text(), why)}
+		which, why := groupsAre(l, at.to)
+		f := Finding{Level: Failure, Since: at.from, Text: fmt.Sprintf("all groups %s %s (%s): no sample has an advantage", which, at.text(), why)}
 		switch which {
 		case succeed:
 			f.Next = "take harder prompts, or stop: nothing is left to learn from these"
@@ -187,13 +157,12 @@ func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 		}
 		return []Finding{f}
 	}
-	mean := change.Mean(s.values)
-	if !exact || mean < aQuarter {
-		return nil
+	if mean := change.Mean(s.values); exact && mean >= aQuarter {
+		return []Finding{{Level: Remark, Since: s.steps[0],
+			Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
+			Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}}
 	}
-	return []Finding{{Level: Remark, Since: s.steps[0],
-		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
-		Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}}
+	return nil
 }
 
 // How the groups of a step are equal.
@@ -203,45 +172,29 @@ const (
 	equal   = "have equal rewards"
 )
 
-// groupsAre says how the groups are equal in the rows of a stretch, and by which keys that
-// is known.
-func groupsAre(l *logs.Log, in stretch) (which, why string) {
-	row, _ := slices.BinarySearch(l.Steps, in.to)
+// groupsAre says how the groups are equal at a step, and by which keys that is known.
+func groupsAre(l *logs.Log, step int) (which, why string) {
+	row, _ := slices.BinarySearch(l.Steps, step)
 	var keys []string
-	tell := func(q logs.Quantity) (x float64, has bool) {
-		x = value(l, q, row)
-		if math.IsNaN(x) {
-			return x, false
+	for _, q := range []logs.Quantity{logs.FracAll0, logs.FracAll1, logs.CountAll0, logs.CountAll1, logs.FracZeroStd, logs.CountZeroStd,
+		logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous, logs.RewardMin, logs.RewardMax, logs.AdvantageMin, logs.AdvantageMax, logs.Reward} {
+		if c, has := l.Column(q); has && !math.IsNaN(c.Values[row]) {
+			keys = append(keys, c.Key+" "+plain(c.Values[row]))
 		}
-		c, _ := l.Column(q)
-		keys = append(keys, c.Key+" "+plain(x))
-		return x, true
 	}
-	which = equal
-	ofNone, ofAll := logs.CountAll0, logs.CountAll1
-	if _, has := l.Column(logs.FracAll0); has {
-		ofNone, ofAll = logs.FracAll0, logs.FracAll1
+	none, all := value(l, logs.FracAll0, row), value(l, logs.FracAll1, row)
+	if _, has := l.Column(logs.FracAll0); !has {
+		none, all = value(l, logs.CountAll0, row), value(l, logs.CountAll1, row)
 	}
-	none, hasNone := tell(ofNone)
-	all, hasAll := tell(ofAll)
-	switch {
-	case hasNone && none > 0 && !(all > 0):
-		which = fail
-	case hasAll && all > 0 && !(none > 0):
-		which = succeed
-	}
-	for _, q := range []logs.Quantity{logs.FracZeroStd, logs.CountZeroStd, logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous, logs.RewardMin, logs.RewardMax, logs.AdvantageMin, logs.AdvantageMax} {
-		tell(q)
-	}
-	reward, has := tell(logs.Reward)
+	reward := value(l, logs.Reward, row)
 	smallest, largest := extremes(l)
-	if which == equal && has {
-		switch {
-		case reward <= 0 && reward == smallest:
-			which = fail
-		case reward > 0 && reward >= largest*(1-negligible) && smallest < largest:
-			which = succeed
-		}
+	switch {
+	case none > 0 && !(all > 0), !(all > 0) && reward <= 0 && reward == smallest:
+		which = fail
+	case all > 0 && !(none > 0), !(none > 0) && reward > 0 && reward >= largest*(1-negligible) && smallest < largest:
+		which = succeed
+	default:
+		which = equal
 	}
 	return which, join(keys)
 }
@@ -249,24 +202,20 @@ func groupsAre(l *logs.Log, in stretch) (which, why string) {
 // extremes returns the smallest and the largest reward that a log knows of.
 func extremes(l *logs.Log) (smallest, largest float64) {
 	smallest, largest = math.Inf(1), math.Inf(-1)
-	for _, c := range l.Columns {
-		switch c.Quantity {
-		case logs.Reward, logs.RewardMin, logs.RewardMax:
-			for _, x := range c.Values {
-				if !math.IsNaN(x) {
-					smallest, largest = min(smallest, x), max(largest, x)
-				}
-			}
+	for _, q := range []logs.Quantity{logs.Reward, logs.RewardMin, logs.RewardMax} {
+		s, _ := read(l, math.Inf(-1), math.Inf(1), q)
+		for _, x := range s.values {
+			smallest, largest = min(smallest, x), max(largest, x)
 		}
 	}
 	return smallest, largest
 }
 
-// constantReward finds a mean reward that is exactly the same in every row. Of few rows
-// that may be chance where rewards are 0 or 1, hence a remark.
+// constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
+// chance where rewards are 0 or 1, hence a remark.
 func constantReward(l *logs.Log) []Finding {
-	reward, has := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
-	if n := len(reward.values); !has || n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
+	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	if n := len(reward.values); n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
 		return nil
 	}
 	f := Finding{Level: Remark, Since: reward.steps[0], Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), inAll(len(reward.values)))}

@@ -9,16 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"grposim/rom/fp"
 	"grposim/training/change"
 	"grposim/training/logs"
 )
-
-// of reports whether a column is of a quantity, whatever the name after its slash.
-func of(c logs.Column, q logs.Quantity) bool {
-	family, _, _ := strings.Cut(string(c.Quantity), "/")
-	return family == string(q)
-}
 
 // series holds the rows of a column that have a number.
 type series struct {
@@ -176,76 +169,39 @@ func plain(x float64) string {
 
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
 
-// move is a change of level of a positive quantity.
-type move struct {
-	from, to float64 // levels before and after
-	since    int     // step
-}
-
-// factorChange returns a change of level by a factor of e at least, that from which an
-// amplitude counts as grown in package diagnose: between the first and the last quarter of
-// the rows (halves of fewer than sixteen), or near the end (change.Late).
+// factorChange returns a change of level by a factor of e at least, between the first and the last
+// quarter of the rows (halves of fewer than sixteen), and the step since which values are nearer to
+// the later level, in logarithms.
 //
-// Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of
-// the other's; of fewer than ten, all. Of one level they do by chance in one case of (2n
-// choose n), n values each, and then not by a factor of e. The step is that at which the change
-// begins (begins).
-func (s series) factorChange() (m move, found bool) {
+// Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of the
+// other's; of fewer than ten, all.
+func (s series) factorChange() (from, to float64, since int, found bool) {
 	n := len(s.values) / 4
 	if len(s.values) < 16 {
 		n = len(s.values) / 2
 	}
 	if n < 2 {
-		return move{}, false
+		return 0, 0, 0, false
 	}
 	early, late := slices.Sorted(slices.Values(s.values[:n])), slices.Sorted(slices.Values(s.values[len(s.values)-n:]))
-	m = move{from: change.Median(early), to: change.Median(late)}
+	from, to = change.Median(early), change.Median(late)
 	low, high := early, late
-	if m.to < m.from {
+	if to < from {
 		low, high = late, early
 	}
-	if !m.large() || low[n-1-n/10] >= high[n/10] {
-		return s.lateChange()
+	way := math.Log(to) - math.Log(from)
+	if !(from > 0 && to > 0 && math.Abs(way) >= 1) || low[n-1-n/10] >= high[n/10] {
+		return 0, 0, 0, false
 	}
-	m.since = s.steps[m.begins(s.values)]
-	return m, true
-}
-
-// begins returns the row at which a move from one level to another begins: that since which
-// values are nearer to the second level, in logarithms, by Page's cumulative sum; or if values
-// leave the first level gradually, the bend before it (bend). Of a line from the first level to the
-// middle the mean is a quarter of the way from one level to the other, of a change at once 0.
-func (m move) begins(values []float64) int {
-	way := make([]float64, len(values)) // share of the way that is made, negative since bend finds falls
-	from, to := math.Log(m.from), math.Log(m.to)
-	for i, x := range values {
-		way[i] = max(min((math.Log(x)-from)/(from-to), 0), -1)
-	}
-	sudden := change.Onset(len(way), func(i int) float64 { return -0.5 - way[i] })
-	if sudden < 3 {
-		return sudden
-	}
-	if first := bend(way[:sudden]); change.Mean(way[first:sudden]) <= -1./8 {
-		return first
-	}
-	return sudden
-}
-
-// lateChange returns a change of that size near the end of a series.
-func (s series) lateChange() (m move, found bool) {
-	levels := func(c change.Change) move { return move{c.Before.Mean, c.After.Mean, s.steps[c.Index]} }
-	c, found := change.LateIf(s.values, change.Either, func(c change.Change) bool { return levels(c).large() })
-	return levels(c), found && c.Chance <= change.FalseAlarm
-}
-
-// large reports whether a level has changed by a factor of e.
-func (m move) large() bool {
-	return m.from > 0 && m.to > 0 && math.Abs(math.Log(m.to)-math.Log(m.from)) >= 1
+	row := change.Onset(len(s.values), func(i int) float64 {
+		return max(min((math.Log(s.values[i])-math.Log(from))/way, 1), 0) - 0.5
+	})
+	return from, to, s.steps[row], true
 }
 
 // factor says by which factor a level has changed.
-func (m move) factor() string {
-	if x := fp.Exp(math.Abs(math.Log(m.to) - math.Log(m.from))); !math.IsInf(x, 0) {
+func factor(from, to float64) string {
+	if x := max(from/to, to/from); !math.IsInf(x, 0) {
 		return fmt.Sprintf("%.2g times", x)
 	}
 	return "beyond measure"
@@ -258,10 +214,6 @@ const batches = 8
 // steep is the number of standard errors of a slope that batch means about a level exceed with
 // probability change.FalseAlarm.
 var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.FalseAlarm)
-
-// apart is the number of standard errors that the difference at one of the seven splits of
-// batch means about a level exceeds with at most probability change.FalseAlarm: a union bound.
-var apart = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.FalseAlarm/(batches-1))
 
 // trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain: of at
 // least eight rows by the slope of eight batch means, of three to seven if every row says
@@ -286,32 +238,6 @@ func (s series) trend() int {
 		return 0
 	}
 	return cmp.Compare(slope, 0)
-}
-
-// went is trend also of a series that rises or falls early or late and rests else, as a
-// reward for format that is learnt in the first quarter of a run: at one of the seven splits of
-// the eight batch means, Student's t of those before and after is beyond apart.
-func (s series) went() int {
-	if sign := s.trend(); sign != 0 || len(s.values) < batches {
-		return sign
-	}
-	means := change.Batches(s.values, batches)
-	for k := 1; k < batches; k++ {
-		before, after := change.Mean(means[:k]), change.Mean(means[k:])
-		var within float64
-		for i, m := range means {
-			if i < k {
-				within += (m - before) * (m - before)
-			} else {
-				within += (m - after) * (m - after)
-			}
-		}
-		error := math.Sqrt(within / (batches - 2) * (1/float64(k) + 1/float64(batches-k)))
-		if math.Abs(after-before) > apart*error {
-			return cmp.Compare(after, before)
-		}
-	}
-	return 0
 }
 
 // ends says how a series went: its mean over the first and the last quarter, of at least

@@ -5,29 +5,21 @@ import (
 	"math"
 	"slices"
 
-	"grposim/training/change"
 	"grposim/training/logs"
 )
 
 // numericalFailure finds updates that are not numbers.
 //
-// An update is lost if its gradient norm, its loss or its reward is NaN or infinite. Where
-// neither gradient norm nor loss is recorded, KL and entropy speak for it, and what passes is
-// no failure: values that are missing look so too. Beside a finite
-// gradient norm or loss they do not: what is NaN has not reached the update, and a
-// column that is NaN throughout is not computed, as the KL of a run without a penalty.
-// Losses after the last number are a failure if they are more in a row than were lost
-// before and passed.
+// An update is lost if its gradient norm, its loss or its reward is NaN or infinite. Where neither
+// gradient norm nor loss is recorded, KL and entropy speak for it, and what passes is no failure:
+// values that are missing look so too. Beside a finite gradient norm or loss they do not: what is NaN
+// has not reached the update. Losses after the last number are a failure if they are more in a row
+// than were lost before and passed.
 //
-// Tables of some tools have NaN where nothing was recorded. A file does if a learning rate or
-// a length is NaN, which no failure makes so, or a reward beside a finite gradient norm: none
-// of its NaN is believed.
+// Tables of some tools have NaN where nothing was recorded. A file does if a learning rate or a length
+// is NaN, which no failure makes so, or a reward beside a finite gradient norm: none is believed.
 func numericalFailure(l *logs.Log) []Finding {
 	var broken []logs.Column // columns of the update with values that are not finite
-	isBroken := func(c logs.Column, row int) bool {
-		_, found := slices.BinarySearch(c.NotFinite, row)
-		return found
-	}
 	for _, c := range l.Columns {
 		switch c.Quantity {
 		case logs.LR, logs.LenMean:
@@ -40,126 +32,69 @@ func numericalFailure(l *logs.Log) []Finding {
 			}
 		}
 	}
-	if len(broken) == 0 {
-		return leftOut(l)
-	}
-	var rows []int  // those in which it is known whether the update is a number
-	var lost []bool // by row of rows
-	var steps []int // of rows
 	_, norm := l.Column(logs.GradNorm)
 	_, loss := l.Column(logs.Loss)
 	recorded := norm || loss
+	var rows, steps []int // in which it is known whether the update is a number
+	var lost []bool       // by row of rows
 	for row, step := range l.Steps {
-		finite := slices.ContainsFunc(l.Columns, func(c logs.Column) bool { return !math.IsNaN(c.Values[row]) })
+		hasNumber := func(c logs.Column) bool { return !math.IsNaN(c.Values[row]) }
 		update := !math.IsNaN(value(l, logs.GradNorm, row)) || !math.IsNaN(value(l, logs.Loss, row))
-		bad := slices.ContainsFunc(broken, func(c logs.Column) bool {
-			if c.Quantity == logs.Reward && isBroken(c, row) && update {
-				return false
+		bad := false
+		for _, c := range broken {
+			_, is := slices.BinarySearch(c.NotFinite, row)
+			if is && c.Quantity == logs.Reward && !math.IsNaN(value(l, logs.GradNorm, row)) {
+				return nil // NaN is this file's word for what is missing
 			}
-			return isBroken(c, row) && (!update || c.Quantity == logs.GradNorm || c.Quantity == logs.Loss)
-		})
-		if c, has := l.Column(logs.Reward); has && isBroken(c, row) && !math.IsNaN(value(l, logs.GradNorm, row)) {
-			return nil // NaN is this file's word for what is missing
+			bad = bad || is && (!update || c.Quantity == logs.GradNorm || c.Quantity == logs.Loss)
 		}
-		number := !recorded && slices.ContainsFunc(broken, func(c logs.Column) bool { return !math.IsNaN(c.Values[row]) })
-		if bad && finite || update || number {
+		number := !recorded && slices.ContainsFunc(broken, hasNumber)
+		if bad && slices.ContainsFunc(l.Columns, hasNumber) || update || number {
 			rows, lost, steps = append(rows, row), append(lost, bad), append(steps, step)
 		}
 	}
 	in := longest(steps, func(i int) bool { return lost[i] })
 	if in.total == 0 {
-		return notReached(l, broken)
+		return nil
 	}
-	end, passed := 0, 0 // the first row from which every update is lost, and the largest number of rows that were lost at a time before
+	end, passed := 0, 0 // the first row from which every update is lost, and the most rows lost at a time before
 	for i := range lost {
 		if !lost[i] {
 			passed, end = max(passed, i-end), i+1
 		}
 	}
-	name := func(from int) string {
-		var keys []string
-		for _, c := range broken {
-			if slices.ContainsFunc(c.NotFinite, func(row int) bool {
-				i, found := slices.BinarySearch(rows, row)
-				return found && i >= from && lost[i]
-			}) {
-				keys = append(keys, c.Key)
-			}
-		}
-		if len(keys) == 1 {
-			return keys[0] + " is NaN or infinite"
-		}
-		return join(keys) + " are NaN or infinite"
-	}
-	before := func() string {
-		if earlier := in.total - (len(lost) - end); earlier > 0 {
-			return fmt.Sprintf("; so it was in %s before that, first at step %d", logs.CountWords(earlier, "row"), in.first)
-		}
-		return ""
-	}
-	f := Finding{Level: Failure, Since: in.first}
+	f := Finding{Level: Failure, Since: in.first, Text: brokenKeys(broken, rows, lost) + " " + in.text()}
 	switch {
 	case in.always():
-		f.Stops = true
-		f.Text = fmt.Sprintf("%s %s: every update is skipped or destroys the weights, nothing is trained", name(0), in.text())
+		f.Stops, f.Text = true, f.Text+": every update is skipped or destroys the weights, nothing is trained"
 	case len(lost)-end > passed:
 		f.Since, f.Stops = steps[end], true
-		f.Text = fmt.Sprintf("%s since step %d to the end (%d of %d rows): the run is lost since then%s", name(end), steps[end], len(lost)-end, len(lost), before())
+		f.Text = fmt.Sprintf("%s since step %d to the end (%d of %d rows): the run is lost since then", brokenKeys(broken, rows[end:], lost[end:]), steps[end], len(lost)-end, len(lost))
 	case !recorded:
-		f.Level = Remark
-		f.Text = fmt.Sprintf("%s %s: those updates are skipped, or their values are missing", name(0), in.text())
+		f.Level, f.Text = Remark, f.Text+": those updates are skipped, or their values are missing"
 	case 2*in.total >= len(lost):
-		f.Text = fmt.Sprintf("%s %s: most updates are skipped", name(0), in.text())
+		f.Text += ": most updates are skipped"
 	default:
-		f.Level = Remark
-		f.Text = fmt.Sprintf("%s %s: those updates are skipped", name(0), in.text())
+		f.Level, f.Text = Remark, f.Text+": those updates are skipped"
 	}
 	return []Finding{f}
 }
 
-// notReached remarks that KL or entropy is NaN from a step on, beside updates that are
-// numbers, after rows in which it was one.
-func notReached(l *logs.Log, broken []logs.Column) (found []Finding) {
-	for _, c := range broken {
-		begin := len(l.Steps) - len(c.NotFinite)
-		if c.Quantity != logs.Reward && begin > 0 && c.NotFinite[0] == begin {
-			found = append(found, Finding{Level: Remark, Since: l.Steps[begin],
-				Text: fmt.Sprintf("%s is NaN or infinite since step %d to the end (%d of %d rows), beside updates that are numbers: it has not reached them", c.Key, l.Steps[begin], len(c.NotFinite), len(l.Steps))})
-		}
-	}
-	return found
-}
-
-// leftOut remarks that gradient norm or loss, in every row until then, has no number in the
-// rows of the reward that follow, at least enough: writers of JSON put null for a NaN.
-func leftOut(l *logs.Log) []Finding {
-	reward, _ := l.Column(logs.Reward)
+// brokenKeys says which columns are not finite in one of the rows that are lost.
+func brokenKeys(broken []logs.Column, rows []int, lost []bool) string {
 	var keys []string
-	f := Finding{Level: Remark, Since: math.MaxInt}
-	for _, q := range []logs.Quantity{logs.GradNorm, logs.Loss} {
-		c, has := l.Column(q)
-		if !has || reward.Values == nil {
-			continue
-		}
-		end := len(c.Values)
-		for end > 0 && math.IsNaN(c.Values[end-1]) {
-			end--
-		}
-		rest := 0
-		for _, x := range reward.Values[end:] {
-			if !math.IsNaN(x) {
-				rest++
-			}
-		}
-		if end > 0 && rest >= enough && !slices.ContainsFunc(c.Values[:end], math.IsNaN) {
-			keys, f.Since = append(keys, c.Key), min(f.Since, l.Steps[end])
+	for _, c := range broken {
+		if slices.ContainsFunc(c.NotFinite, func(row int) bool {
+			i, found := slices.BinarySearch(rows, row)
+			return found && lost[i]
+		}) {
+			keys = append(keys, c.Key)
 		}
 	}
-	if len(keys) == 0 {
-		return nil
+	if len(keys) == 1 {
+		return keys[0] + " is NaN or infinite"
 	}
-	f.Text = fmt.Sprintf("no number of %s since step %d, though the reward goes on: it may be NaN, for which some writers put nothing", join(keys), f.Since)
-	return []Finding{f}
+	return join(keys) + " are NaN or infinite"
 }
 
 // noUpdate finds updates that do not move the weights: a gradient of exactly 0 though rewards
@@ -180,19 +115,12 @@ func noUpdate(l *logs.Log) (found []Finding) {
 			return norm.values[i] == 0 && differ[row] >= 0
 		})
 		because, alike := "though rewards within groups differ ("+known+")", false
-		if known == "" {
+		if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); known == "" && has {
+			because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
+		} else if known == "" {
 			because, alike = "and no column says whether rewards within groups differ", extremeRewards(l, norm)
-			if alike {
-				because = "in rows of the smallest or the largest mean reward, where all rewards may be equal"
-			}
-			if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); has {
-				because, alike = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0])), false
-			}
 		}
 		f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
-		if kl, has := read(l, math.Inf(-1), math.Inf(1), logs.KLRef); has && at.certain() && slices.Max(kl.values) == 0 && slices.Min(kl.values) == 0 {
-			f.Text += "; " + kl.key + " stays exactly 0 too"
-		}
 		switch {
 		case at.total == 0:
 		case at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike:
@@ -263,26 +191,6 @@ func zeroLoss(l *logs.Log) []Finding {
 	at := longest(loss.steps, func(int) bool { return true })
 	return []Finding{{Level: Remark, Since: at.from,
 		Text: fmt.Sprintf("%s is 0 to four digits %s, which is normal, and %s: the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), shown)}}
-}
-
-// spike is the factor by which a gradient has to exceed the usual one to change the step size of
-// Adam by itself: (1−β₂)·spike² = 1 with β₂ = 0.999, so that one row doubles the second
-// moment, for about 1/(1−β₂) steps. Clipping the norm prevents it.
-var spike = math.Sqrt(1000)
-
-// gradientSpike finds gradient norms that exceed the median of those above 0 by that factor.
-func gradientSpike(l *logs.Log) []Finding {
-	norm, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.GradNorm)
-	if !has || len(norm.values) < enough {
-		return nil
-	}
-	usual := change.Median(norm.values)
-	at := norm.past(spike * usual)
-	if at.total == 0 {
-		return nil
-	}
-	return []Finding{{Level: Remark, Since: at.since(),
-		Text: fmt.Sprintf("%s reaches %s, the median being %s: it is %.0f times as large or more %s", norm.key, plain(slices.Max(norm.values)), plain(usual), spike, at.text())}}
 }
 
 // rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not

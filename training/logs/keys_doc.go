@@ -31,7 +31,7 @@ func WriteKeys(w io.Writer) error {
 // trainerKeys returns a trainer's keys, and those of its scores in evaluation, by quantity.
 func trainerKeys(t trainer) (rows []rule) {
 	for i, r := range slices.Concat(t.Keys[:t.own], t.EvalKeys) {
-		isScore := r.Quantity.family() == EvalScore && t.Like == ""
+		isScore := r.Quantity.Family() == EvalScore && t.Like == ""
 		if r.Quantity != "" && (i < t.own || isScore) {
 			rows = append(rows, r)
 		}

@@ -119,8 +119,8 @@ var Quantities = []Definition{
 	{EvalScore, "Score in evaluation: the mean reward, or the benchmark's score.", anyValue},
 }
 
-// family returns the quantity without the name of what it is of.
-func (q Quantity) family() Quantity {
+// Family returns the quantity without the name of what it is of.
+func (q Quantity) Family() Quantity {
 	family, _, _ := strings.Cut(string(q), "/")
 	return Quantity(family)
 }
@@ -130,7 +130,7 @@ func (q Quantity) definition() Definition { return Quantities[q.rank()] }
 
 // rank is the position of the quantity's family in Quantities.
 func (q Quantity) rank() int {
-	return slices.IndexFunc(Quantities, func(d Definition) bool { return d.Quantity == q.family() })
+	return slices.IndexFunc(Quantities, func(d Definition) bool { return d.Quantity == q.Family() })
 }
 
 // Estimator is an estimate of the divergence KL(π‖π') of a sampled token by x = log π'/π

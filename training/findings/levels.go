@@ -1,0 +1,242 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grposim/training/change"
+	"grposim/training/logs"
+)
+
+const (
+	// clip is the bound of a ratio of probabilities, that of the clipped objective, 1 ± ε: beyond it
+	// a sample counts as drawn from another policy.
+	clip = 0.2
+	// half is the midpoint from which most of the samples or groups lack something.
+	half = 0.5
+	// aQuarter is the share of samples from which what they lack is worth a remark.
+	aQuarter = 0.25
+)
+
+var (
+	// logLimit is the log ratio at the bound, in nats.
+	logLimit = math.Log(1 + clip)
+	// klLimit is the divergence of log ratios whose root mean square is logLimit, since
+	// KL = ½E[(log ratio)²] for small ones.
+	klLimit = logLimit * logLimit / 2
+	// probLimit is the difference of probabilities from which the divergence is at least klLimit, by
+	// Pinsker's inequality.
+	probLimit = logLimit / 2
+)
+
+// limit is a level of a quantity from which it is a finding.
+type limit struct {
+	of          logs.Quantity
+	least, most float64 // what is believed of it
+	distance    func(float64) float64
+	from        float64 // distance
+	level       Level   // if it lasts to the end
+}
+
+// exceeded says which quantities are beyond their limits in every row or in a stretch that is no
+// accident, and since when.
+func exceeded(l *logs.Log, limits ...limit) (f Finding, found bool) {
+	f = Finding{Level: Remark, Since: math.MaxInt}
+	var texts []string
+	for _, m := range limits {
+		s, _ := read(l, m.least, m.most, m.of)
+		at := longest(s.steps, func(i int) bool { return m.distance(s.values[i]) >= m.from })
+		if !at.certain() {
+			continue
+		}
+		if at.atEnd && m.level == Failure {
+			f.Level = Failure
+		}
+		f.Since = min(f.Since, at.from)
+		texts = append(texts, fmt.Sprintf("%s is %s %s", s.key, span(s.values[at.begin:at.end], plain), at.text()))
+	}
+	f.Text = strings.Join(texts, "; ")
+	return f, len(texts) > 0
+}
+
+func same(x float64) float64 { return x }
+
+// samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much as
+// an update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
+//
+// A KL estimate may have either sign. An effective sample size of less than half says that most
+// samples carry no weight. A mean importance weight away from 1, its expectation, is a remark:
+// trainers cap it, and weights of whole completions scatter widely.
+func samplerMismatch(l *logs.Log) []Finding {
+	inf := math.Inf(1)
+	f, found := exceeded(l,
+		limit{logs.MismatchKL, -inf, inf, math.Abs, klLimit, Failure},
+		limit{logs.LogpMismatch, 0, inf, same, logLimit, Failure},
+		limit{logs.ProbMismatch, 0, 1, same, probLimit, Failure},
+		limit{logs.ISEffective, 0, 1, func(x float64) float64 { return 1 - x }, half, Failure},
+		limit{logs.ISRatioMean, math.SmallestNonzeroFloat64, inf, func(x float64) float64 { return math.Abs(x - 1) }, clip, Remark})
+	if !found {
+		return nil
+	}
+	f.Text = "the sampling engine and the trainer disagree about the probabilities of the sampled tokens: " + f.Text
+	return []Finding{f}
+}
+
+// staleSamples finds samples older than trainers' guides allow, in policy versions: AReaL's allows 4
+// (max_head_offpolicyness), examples of prime-rl 8 (max_off_policy_steps).
+func staleSamples(l *logs.Log) []Finding {
+	f, found := exceeded(l,
+		limit{logs.Staleness, 0, math.Inf(1), same, math.Nextafter(4, 5), Remark},
+		limit{logs.StalenessMax, 0, math.Inf(1), same, math.Nextafter(8, 9), Remark})
+	if !found {
+		return nil
+	}
+	f.Text = "samples are old, in policy versions: " + f.Text
+	f.Next = "lower the allowed age, or the learning rate, if the policy moves far within that age"
+	return []Finding{f}
+}
+
+// truncation finds completions that are cut at the length limit. The reward of a cut completion says
+// nothing about the answer that it does not reach. From ½ on most of what is trained on is cut: a
+// failure, unless it passes, or the reward of the others rises. From a quarter on it is a remark.
+//
+// Where no share is logged, completions that all have one length have reached the limit (oneLength).
+func truncation(l *logs.Log) []Finding {
+	share, has := read(l, 0, 1, logs.LenClipped)
+	if !has {
+		return oneLength(l)
+	}
+	if at := share.past(half); at.certain() {
+		const all = 0.995 // 1 but for the rounding of a mean
+		values := share.values[at.begin:at.end]
+		every := change.Median(values) >= all
+		f := Finding{Level: Failure, Since: at.from, Text: "most completions are"}
+		if every {
+			f.Text = "every completion is"
+		}
+		f.Text += fmt.Sprintf(" cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent))
+		rises := meanwhile(l)
+		if !at.atEnd || !every && rises != "" {
+			f.Level, f.Text = Remark, f.Text+rises
+		}
+		return []Finding{f}
+	}
+	if at := share.past(aQuarter); at.certain() || change.Mean(share.values) >= aQuarter {
+		values := share.values
+		if at.certain() {
+			values = values[at.begin:at.end]
+		}
+		return []Finding{{Level: Remark, Since: at.since(),
+			Text: fmt.Sprintf("many completions are cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent)),
+			Next: "raise the length limit, or leave cut completions out of the loss"}}
+	}
+	return nil
+}
+
+// oneLength finds rows whose completions all have one length, the same in every row: the shortest is
+// as long as the longest. Where these are not logged, a mean that is the same whole number, the
+// largest of the log, is a remark.
+func oneLength(l *logs.Log) []Finding {
+	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
+	text, level := length.key+" is exactly %s %s, as if every completion were cut at the length limit", Remark
+	if low, has := read(l, 1, math.Inf(1), logs.LenMin); has {
+		length, has = read(l, 1, math.Inf(1), logs.LenMax)
+		if !has || len(low.values) != len(length.values) {
+			return nil
+		}
+		text, level = "every completion has %s tokens %s ("+low.key+" = "+length.key+"): all are cut at the length limit", Failure
+		for i, x := range low.values {
+			if x != length.values[i] {
+				length.values[i] = 0
+			}
+		}
+	}
+	if len(length.values) < 2 {
+		return nil
+	}
+	most := slices.Max(length.values)
+	at := longest(length.steps, func(i int) bool { return length.values[i] == most })
+	if most != math.Trunc(most) || !at.certain() {
+		return nil
+	}
+	if !at.atEnd {
+		level = Remark
+	}
+	return []Finding{{Level: level, Since: at.from, Text: fmt.Sprintf(text, plain(most), at.text())}}
+}
+
+// lengthChange finds a mean length that grows or shrinks by a factor of e. Completions that grow until
+// they are cut are a failure, which truncation says.
+func lengthChange(l *logs.Log) []Finding {
+	length, _ := read(l, 0, math.Inf(1), logs.LenMean)
+	from, to, since, found := length.factorChange()
+	if !found {
+		return nil
+	}
+	verb := "shrink"
+	if to > from {
+		verb = "grow"
+	}
+	return []Finding{{Level: Remark, Since: since, Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d%s",
+		verb, factor(from, to), plain(from), plain(to), length.key, since, meanwhile(l))}}
+}
+
+const (
+	// klPerToken is the divergence from the reference, in nats a token, from which it counts as blown
+	// up: the odds of a token have changed by a factor of e on average.
+	klPerToken = 1
+	// vocabulary is the logarithm of the largest vocabulary in use, log 262,144 nats: more than that,
+	// the estimate is carried by a few tokens that were sampled though the policy gives them almost no
+	// probability.
+	vocabulary = 12.5
+)
+
+// klBlowUp finds a divergence from the reference of 1 nat a token or more. It is a failure where it
+// lasts to the end and the reward does not rise, and where it cannot be one of distributions.
+func klBlowUp(l *logs.Log) []Finding {
+	kl, _ := read(l, math.Inf(-1), math.Inf(1), logs.KLRef)
+	at := longest(kl.steps, func(i int) bool { return math.Abs(kl.values[i]) >= klPerToken })
+	if at.total == 0 {
+		return nil
+	}
+	values := kl.values
+	if at.certain() {
+		values = values[at.begin:at.end]
+	}
+	largest := max(slices.Max(values), -slices.Min(values))
+	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s)", plain(largest), at.text(), kl.key)}
+	if !at.certain() {
+		return []Finding{f}
+	}
+	switch rises := meanwhile(l); {
+	case largest >= vocabulary:
+		f.Level = Failure
+		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, it is carried by a few tokens", vocabulary)
+		f.Next = "look for constrained decoding, a mask of logits, or an engine that samples other tokens than the trainer scores; then lower the learning rate or the gradient clip"
+	case rises != "":
+		f.Text += rises
+	case at.atEnd:
+		f.Level = Failure
+	default:
+		f.Text += "; it has come back"
+	}
+	return []Finding{f}
+}
+
+// entropyGrowth finds an entropy that grows by a factor of e. It is a failure unless the reward rises
+// meanwhile: a policy that explores can learn.
+func entropyGrowth(l *logs.Log) []Finding {
+	entropy, _ := read(l, 0, math.Inf(1), logs.Entropy)
+	from, to, since, found := entropy.factorChange()
+	if !found || to < from {
+		return nil
+	}
+	rises := meanwhile(l)
+	f := Finding{Level: Failure, Since: since, Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), half of the way at step %d%s", factor(from, to), plain(from), plain(to), entropy.key, since, rises)}
+	if rises != "" {
+		f.Level = Remark
+	}
+	return []Finding{f}
+}
