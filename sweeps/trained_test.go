@@ -234,8 +234,8 @@ func (d *design) train(rng *rand.Rand) trained {
 	g := make([]float64, arms)
 	t := trained{truth: d.truth, about: fmt.Sprintf("%s, arms %d: G=%d B=%d β=%.2g %s KL %s %s %d η=%.3g μ=%g T=%d rows of %d",
 		d.truth, arms, e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Importance.Mode, e.KL.At, d.lag.Kind, d.lag.Interval, d.optimizer.LearningRate, d.optimizer.Momentum, d.steps, d.averaged)}
-	t.log = diagnose.Trace{Origin: diagnose.Samples, GroupSize: e.GroupSize}
-	columns := []*[]float64{&t.log.Reward, &t.log.RewardStd, &t.log.ZeroVariance, &t.log.Entropy, &t.log.KL, &t.log.KLOld, &t.log.RatioMean, &t.log.ClipFraction, &t.log.GradientNorm}
+	t.log = diagnose.Trace{Origin: diagnose.Samples}
+	columns := []*[]float64{&t.log.Reward, &t.log.ZeroVariance, &t.log.Entropy, &t.log.KL, &t.log.KLOld, &t.log.ClipFraction, &t.log.GradientNorm}
 	row := make([]float64, len(columns))
 	past := [][]float64{}
 	for step := range d.steps {
@@ -244,15 +244,15 @@ func (d *design) train(rng *rand.Rand) trained {
 		statistics.Reset()
 		samples := float64(e.GroupSize * e.GroupsPerStep)
 		drawn, won := make([]int, arms), make([]int, arms)
-		perArm := make([]struct{ ratio, log, clipped, k3 float64 }, arms)
+		perArm := make([]struct{ log, clipped, k3 float64 }, arms)
 		for a := range perArm {
 			w, q := now.Probs[a]/old.Probs[a], reference.Probs[a]/now.Probs[a]
-			perArm[a].ratio, perArm[a].log, perArm[a].k3 = w, math.Log(w), q-1-math.Log(q)
+			perArm[a].log, perArm[a].k3 = math.Log(w), q-1-math.Log(q)
 			if w < 0.8 || w > 1.2 {
 				perArm[a].clipped = 1
 			}
 		}
-		var reward, std, klOld, ratio, kl, clipped float64
+		var reward, klOld, kl, clipped float64
 		for range e.GroupsPerStep {
 			clear(drawn)
 			clear(won)
@@ -261,7 +261,6 @@ func (d *design) train(rng *rand.Rand) trained {
 				a := pick(rng, old.Probs)
 				drawn[a]++
 				of := perArm[a]
-				ratio += of.ratio / samples
 				klOld -= of.log / samples
 				clipped += of.clipped / samples
 				kl += of.k3 / samples
@@ -274,16 +273,14 @@ func (d *design) train(rng *rand.Rand) trained {
 			for a := range drawn {
 				statistics.Arms[a].AddBernoulli(up, down, drawn[a], won[a])
 			}
-			share, n := float64(total)/float64(e.GroupSize), float64(e.GroupSize)
-			reward += share / float64(e.GroupsPerStep)
-			std += math.Sqrt(share*(1-share)*n/(n-1)) / float64(e.GroupsPerStep)
+			reward += float64(total) / samples
 		}
 		force.Sampled(g, &statistics, now, old)
 		norm := 0.0
 		for _, x := range g {
 			norm += x * x
 		}
-		for i, x := range []float64{reward, std, float64(statistics.ZeroVariance) / float64(e.GroupsPerStep), now.Entropy(), kl, klOld, ratio, clipped, math.Sqrt(norm)} {
+		for i, x := range []float64{reward, float64(statistics.ZeroVariance) / float64(e.GroupsPerStep), now.Entropy(), kl, klOld, clipped, math.Sqrt(norm)} {
 			row[i] += x / float64(d.averaged)
 		}
 		logged, evaluated := (step+1)%d.averaged == 0, step%d.period == 0
@@ -384,10 +381,10 @@ func withheld(t *testing.T, run *trained) {
 		hide func(*diagnose.Trace)
 	}{
 		{diagnose.RewardHacking, func(l *diagnose.Trace) { l.TrueReward = nil }},
-		{diagnose.AdvantageDegeneracy, func(l *diagnose.Trace) { l.ZeroVariance, l.RewardStd = nil, nil }},
+		{diagnose.AdvantageDegeneracy, func(l *diagnose.Trace) { l.ZeroVariance = nil }},
 		{diagnose.PolicyConcentration, func(l *diagnose.Trace) { l.Entropy = nil }},
 		{diagnose.DynamicalInstability, func(l *diagnose.Trace) {
-			l.Entropy, l.KLOld, l.RatioMean, l.ClipFraction, l.GradientNorm = nil, nil, nil, nil, nil
+			l.Entropy, l.KLOld, l.ClipFraction, l.GradientNorm = nil, nil, nil, nil
 		}},
 	} {
 		log := run.log
