@@ -15,20 +15,14 @@ import (
 // A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
 // The sampled KL gradient uses the same samples as the reward part, so their
 // cross-covariance enters. Where rewards take two values the result is Exact,
-// from sums over the number of successes; for other rewards it is Exact where the mean
-// force is, except under a clip in force with normal rewards; otherwise it is an
-// Expansion.
+// from sums over the number of successes; for other rewards it is Exact where the mean force is.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	p = p.checked()
 	checkLogits("theta", theta, len(p.Arms))
 	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, old)
-	kind := m.kind()
-	if m.law.ClipExpands() {
-		kind = Expansion
-	}
-	return m.covariance(), kind
+	return m.covariance(), m.kind()
 }
 
 // covariance is ForceCovariance at the state that is set.

@@ -93,8 +93,9 @@ var domains = []struct {
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && !p.Importance.Linear() }, scope.RewardKLWeights},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.RewardKLEntropy},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
-		return p.KL.OfReward() && p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && !p.tables.Summed()
-	}, scope.RewardKLStd},
+		normal := slices.ContainsFunc(p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
+		return p.expands() && p.KL.OfReward() && (normal || len(p.Arms) > 2)
+	}, scope.ManyValued},
 
 	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
 		return p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
@@ -107,6 +108,9 @@ var domains = []struct {
 
 	{weightsAtRest, anyLag, func(p *Params, _ int) bool { return weight.Range(&p.Importance) == 0 }, scope.WeightKink},
 	{weightsAtRest, anyLag, signedWeights, scope.SignedWeights},
+	{weightsAtRest, anyLag, func(p *Params, _ int) bool {
+		return p.expands() && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
+	}, scope.ManyValued},
 	{stateAtRest, anyLag, func(p *Params, _ int) bool {
 		return prompts(p, 0) && p.Prompts.Parameters == option.Shared && p.Prompts.Order != option.Independent
 	}, scope.SharedEpochs},
@@ -233,10 +237,20 @@ func succeedOrFail(p *Params) bool {
 }
 
 // signedWeights reports whether the weights of both signs of the advantage differ however small the
-// displacement, where the numbers of samples by sign are not known: they are for rewards of few values only.
+// displacement, where the numbers of samples by sign are not known: they are for rewards of two values only.
 func signedWeights(p *Params, _ int) bool {
 	success, _ := group.TwoValued(p.Arms)
-	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil && (!p.tables.Summed() || p.tables.Smeared())
+	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil
+}
+
+// leastExpanded is the least size of a group whose rewards of many values are predicted with the
+// std scale: below, the 1/G that is left out of a variance is above a quarter of it.
+const leastExpanded = 8
+
+// expands reports whether the force of a group is known to first order in 1/G only.
+func (p *Params) expands() bool {
+	success, _ := group.TwoValued(p.Arms)
+	return p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && (success == nil || p.KL.OfReward())
 }
 
 // notDerived returns the reason why the theory has no answer to the questions, none where it may.

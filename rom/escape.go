@@ -43,9 +43,6 @@ func (l *linearization) escape(p Params, law *linear.Law, largest float64) scope
 	if steps > longestReturn {
 		return scope.Reason{}
 	}
-	if int(steps) > l.model.affordable(maxFlowWork) {
-		p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough to tell whether a path comes back
-	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
 	// Weights without bounds need no largest ratio, which takes a walk over the phases.
 	if bound := math.Log1p(weight.Range(&p.Importance)); !math.IsInf(bound, 1) && bound < escapeDeviations*largestRatio(law) {

@@ -60,10 +60,6 @@ const (
 // 60, G = 2, k3, β = 0.5, η = 0.8, μ = 0.9, where nearly all replicas overflow at delays of 1, 5 and 30.
 func (l *linearization) far(sigma *mat.Dense, rate float64) (largest scope.Sizes) {
 	_, n := l.q.Dims()
-	if l.model.affordable(maxFlowWork) < 100*n {
-		return largest
-	}
-	defer l.model.law.Leave()()
 	var kurtoses []float64 // of the arms' forces, for the bursts of a largest norm
 	if l.model.limited() {
 		kurtoses = l.armKurtoses()

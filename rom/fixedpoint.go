@@ -600,7 +600,7 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 	)
 	logits = slices.Clone(start)
 	h, last, here := 1.0, math.Inf(1), f.implicitAt(m, logits)
-	for steps, rounded := min(5000, m.affordable(maxFlowWork)), 0; steps > 0 && rounded < 100; steps-- {
+	for steps, rounded := 5000, 0; steps > 0 && rounded < 100; steps-- {
 		if h > roundedStep {
 			rounded++
 		}

@@ -7,14 +7,10 @@ import "gonum.org/v1/gonum/floats"
 //
 // It is Exact at finite G where rewards take two values:
 // E[c_a] = φ_G π_old,a [w⁺_a m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, with m and J
-// the probabilities of the upper value. It is Exact for every reward law at G = ∞,
-// without scale and clip, and where the compositions of a group, the numbers of its
-// samples from each of the laws of which rewards are mixtures, are at most 10,000, or
-// 1,000 with normal rewards, see group.Composed; with the std scale and without a clip
-// also where an integral over groups needs at most 2 ms, see group.Integrated. With a largest norm
-// that may clip the force of two arms it is the mean of the clipped force, Exact, see cutForce; for
-// other finite groups it is not clipped. Otherwise the
-// reward part is of first order in 1/G, see group.Expanded. The KL part is exact in
+// the probabilities of the upper value. It is Exact for every reward law at G = ∞, and
+// without scale and clip. Else the reward part is of first order in 1/G, see group.Expanded.
+// With a largest norm that may clip the force of two arms it is the mean of the clipped force,
+// Exact, see cutForce; for other finite groups it is not clipped. The KL part is exact in
 // every case: a sampled estimator averages to κ∘π_old − π_K Σκπ_old.
 func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 	p = p.checked()

@@ -16,7 +16,7 @@ import (
 
 const (
 	// Displacements over which is averaged, in pairs ±y: a probability p is found with the relative error √(2/(1024p)).
-	// Where a force takes long they are fewer. With a largest norm, where the mean over groups leaves
+	// With a largest norm, where the mean over groups leaves
 	// kinks that are weak, 256 are enough.
 	kinkPoints, leastKinkPoints = 1024, 256
 
@@ -26,8 +26,7 @@ const (
 )
 
 // kinks holds a force that has kinks and its smooth continuation: weights that are the ratio everywhere, and the groups
-// cut that are cut at the fixed point. About a tie of two rewards, KL included, where the force of a group jumps, smooth is nil and
-// the continuation is the second order.
+// cut that are cut at the fixed point.
 type kinks struct {
 	*linearization
 	smooth *linearization // with the model of the continuation
@@ -41,25 +40,21 @@ func (l *linearization) newKinks(m *motion, gap float64) *kinks {
 	_, _, banded := weight.Bands(&l.Importance, 1)
 	banded = banded && math.Log1p(weight.Range(&l.Importance)) < 12*math.Sqrt(gap) // six deviations of a log ratio, which are at most 2√gap
 	l.model.set(l.logits, l.logits)
-	tied := !math.IsInf(l.model.law.Tied(), 1)
-	if !tied && (linear.NewLag(&l.Lag).OnPolicy() || !banded && !l.model.limited()) {
+	if linear.NewLag(&l.Lag).OnPolicy() || !banded && !l.model.limited() {
 		return nil
 	}
-	k, n := &kinks{linearization: l}, m.Whole.Dim()
-	if !tied {
-		smooth, params := *l, l.Params
-		if banded {
-			params.Importance = option.Importance{Mode: option.Ratio}
-		}
-		smooth.model = newModel(&params)
-		smooth.model.set(l.logits, l.logits)
-		smooth.model.holdCuts()
-		k.smooth = &smooth
+	smooth, params, n := *l, l.Params, m.Whole.Dim()
+	if banded {
+		params.Importance = option.Importance{Mode: option.Ratio}
 	}
+	smooth.model = newModel(&params)
+	smooth.model.set(l.logits, l.logits)
+	smooth.model.holdCuts()
+	k := &kinks{linearization: l, smooth: &smooth}
 	if m.gain != nil {
 		k.gain = linear.Within(l.q, mat.NewDiagDense(len(m.gain), m.gain))
 	}
-	points := min(kinkPoints, max(leastKinkPoints, l.model.affordable(maxFlowWork)/(10*kinkRounds)))
+	points := kinkPoints
 	if l.model.limited() {
 		points = leastKinkPoints
 	}
@@ -180,44 +175,17 @@ func (k *kinks) difference(y []float64, w float64, noise *mat.Dense) []float64 {
 	n := len(y) / 2
 	theta, past := k.displaced(y[:n]), k.displaced(y[n:])
 	k.model.set(theta, past)
-	var smooth, spread []float64
-	if k.smooth == nil {
-		smooth, spread = k.secondOrderAt(y)
-	} else {
-		other := k.smooth.model
-		other.set(theta, past)
-		if !other.limited() && slices.Equal(k.model.Up, other.Up) && slices.Equal(k.model.Down, other.Down) {
-			return make([]float64, n)
-		}
-		smooth, spread = k.smooth.forceHere(), k.smooth.noiseHere()
+	other := k.smooth.model
+	other.set(theta, past)
+	if !other.limited() && slices.Equal(k.model.Up, other.Up) && slices.Equal(k.model.Down, other.Down) {
+		return make([]float64, n)
 	}
+	smooth, spread := k.smooth.forceHere(), k.smooth.noiseHere()
 	floats.AddScaled(noise.RawMatrix().Data, w, k.noiseHere())
 	floats.AddScaled(noise.RawMatrix().Data, -w, spread)
 	force := k.forceHere()
 	floats.Sub(force, smooth)
 	return force
-}
-
-// secondOrderAt returns the force to third order in y and its covariance to second, which the second order in the noise
-// is made of.
-func (l *linearization) secondOrderAt(y []float64) (force, noise []float64) {
-	n, c, e := len(y)/2, l.curvature(), l.expansion()
-	fresh, stale := linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale)
-	force, noise = make([]float64, n), linear.Within(l.q, l.noise).RawMatrix().Data
-	for i := range n {
-		force[i] = -floats.Dot(fresh.RawRowView(i), y[:n]) - floats.Dot(stale.RawRowView(i), y[n:])
-	}
-	for i, x := range y {
-		floats.AddScaled(noise, x, e.slope[i])
-		for j, z := range y {
-			floats.AddScaled(noise, x*z/2, e.bend[i*2*n+j])
-			floats.AddScaled(force, x*z/2, c.d[min(i, j)*2*n+max(i, j)])
-			for k, u := range y {
-				floats.AddScaled(force, x*z*u/6, e.third[(i*2*n+j)*2*n+k])
-			}
-		}
-	}
-	return force, noise
 }
 
 // nearest solves squares·a = products, where coordinates may not vary, or vary alike.
@@ -263,9 +231,6 @@ func (l *linearization) kinkNeglect(m *motion, law *linear.Law, gap float64) (ne
 	if k == nil {
 		return neglected
 	}
-	if tied := l.model.law.Tied(); tied <= 8*l.model.differenceStep()*l.KL.Coefficient {
-		return scope.Unknown // derivatives are taken across the tie
-	}
 	if len(l.relatives) > 0 {
 		if size, _ := law.A.Dims(); size/m.Whole.Dim()*(len(l.class)-1) > kinkState {
 			return scope.Unknown
@@ -304,7 +269,7 @@ func (l *linearization) kinkNeglect(m *motion, law *linear.Law, gap float64) (ne
 			return scope.Unknown
 		}
 		steeper, lasts := multipliersAlone(m.Replaced(&whole)), 0.5
-		if k.smooth != nil && !l.model.limited() && steeper.RelaxationRate != nil {
+		if !l.model.limited() && steeper.RelaxationRate != nil {
 			lasts = *steeper.RelaxationRate * whole.Lag.Age(linear.MeanAge) / 2
 		}
 		change := linear.Form(gradient, next.TimeAverage(), gradient) - variance

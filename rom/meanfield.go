@@ -44,9 +44,6 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	if p.ReferenceUpdate.Interval > 0 {
 		return Exact, Scope{Because: scope.MovingReference.Because()}
 	}
-	if m := newModel(&p); steps > m.affordable(maxPathWork) {
-		p.tables = p.tables.WithoutIntegral()
-	}
 	m := newModel(&p)
 	m.startBaseline()
 	theta := slices.Clone(init)

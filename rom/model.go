@@ -66,7 +66,7 @@ func newModel(p *Params) *model {
 	if p.Entropy > 0 {
 		m.target = m.balanced()
 	}
-	m.law = group.New(p.Arms, &p.Estimator, p.tables, samples)
+	m.law = group.New(p.Arms, &p.Estimator, samples)
 	m.counts, _ = m.law.(*group.Counts)
 	if len(p.Prompts.First) > 0 {
 		m.law = group.NewPrompts(p.bandits(), &p.Estimator, samples)
@@ -118,16 +118,6 @@ func (m *model) weigh() {
 		m.hold()
 	}
 }
-
-// Limits of the work that the flow towards a fixed point and a mean field may take: about a
-// second and a few seconds, in units of group.Law.Work.
-const (
-	maxFlowWork = 2e8
-	maxPathWork = 2e9
-)
-
-// affordable returns the number of evaluations of the force that the given work allows.
-func (m *model) affordable(work float64) int { return int(work / m.law.Work()) }
 
 // startBaseline sets the running mean of a mean field to its value at step 0.
 func (m *model) startBaseline() {

@@ -65,7 +65,7 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
 	p.Prompts.check(&p)
-	p.tables, p.cut = group.NewTables(p.Arms, &p.Estimator), p.cutForce()
+	p.cut = p.cutForce()
 	return p
 }
 

@@ -37,10 +37,10 @@ const (
 )
 
 // sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times the one before, up to
-// lookAhead times the last, if the force can be computed as often and the policies of as many steps be kept.
+// lookAhead times the last, if the policies of as many steps can be kept.
 func sampled(p *Params, at []int) []int {
 	end := lookAhead * at[len(at)-1]
-	if end > newModel(p).affordable(maxPathWork) || noSpread(p, end).Out() {
+	if noSpread(p, end).Out() {
 		end = at[len(at)-1]
 	}
 	steps := append(slices.Clone(at), end)

@@ -260,39 +260,23 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 	}
 }
 
-// expansionError returns the error of the observable's mean that a force expanded in 1/G makes at each step,
-// with the given shift by noise. For a smaller group, of G′ samples, the compositions
-// can be summed. The error is G′/G times the difference between the mean fields with and
-// without the expansion, and the relative difference of the covariances of the noise,
-// the largest up to the step, times the shift. It decreases as 1/G² once all arms that
-// matter are drawn several times in a group, and before as 1/G or more slowly.
+// expansionError returns what a force expanded in 1/G makes the observable's mean err by at each
+// step, given the shift by noise. It is LeftOut, the largest up to the step, times that shift and
+// the difference from the mean field at G = ∞, which is of first order in 1/G.
 func (o *observable) expansionError(p Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
-	unknown := func(int) float64 { return math.Inf(1) }
-	smaller := p
-	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
-		return unknown
-	}
-	smaller.tables = group.Tables{}
-	exactly := smaller
-	if exactly.tables = group.Compositions(p.Arms, &smaller.Estimator); !exactly.tables.Summed() {
-		return unknown
-	}
-	last, of := at[len(at)-1], []observable{*o}
-	expanded, exact := followOn(smaller, init, at, last, 0, of), followOn(exactly, init, at, last, 0, of)
-	by, truly, relative := newModel(&smaller), newModel(&exactly), 0.0
+	last, of, m, largest := at[len(at)-1], []observable{*o}, newModel(&p), 0.0
+	here := followOn(p, init, at, last, 0, of)
+	p.GroupSize = option.Infinite
+	group.AtInfinity(&p.Advantage)
+	infinite := followOn(p, init, at, last, 0, of)
 	return func(n int) float64 {
-		theta := exact.logits[n]
+		theta := here.logits[n]
 		if theta == nil {
 			return math.NaN()
 		}
-		by.set(theta, theta)
-		truly.set(theta, theta)
-		var difference mat.Dense
-		noise := by.covariance()
-		if difference.Sub(truly.covariance(), noise); mat.Norm(&difference, 2) > 0 {
-			relative = max(relative, mat.Norm(&difference, 2)/mat.Norm(noise, 2))
-		}
-		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[0][n]-exact.field[0][n]) + relative*math.Abs(shift(n)))
+		m.set(theta, theta)
+		largest = max(largest, m.law.LeftOut())
+		return largest * (math.Abs(here.field[0][n]-infinite.field[0][n]) + math.Abs(shift(n)))
 	}
 }
 
@@ -473,7 +457,6 @@ const maxPathVariance = 100
 
 // newSpread returns the spread of runs at their start.
 func newSpread(p Params, init []float64, steps int, by closure) *spread {
-	p.tables = p.tables.WithoutIntegral() // the expansion in 1/G is good enough for a shift of order 1/G
 	s := &spread{model: newModel(&p), closure: by, q: basisOfArms(len(p.Arms)), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()

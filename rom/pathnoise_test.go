@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"grposim/option"
-	"grposim/rom/group"
 	"grposim/rom/linear"
 )
 
@@ -217,45 +216,6 @@ func TestRoundingGrowsByTheMultiplier(t *testing.T) {
 	p.Optimizer.Schedule.Warmup = 1000
 	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Rounding[0] < 1e-14 && got.Rounding[1] > 1e-5) {
 		t.Errorf("in a warm-up rounding moves J by %v, want little and then much", got.Rounding)
-	}
-}
-
-// The error of an expanded force along a path is of the predicted size, which comes from a
-// smaller group: with four values the compositions can be summed for both. In the first two
-// bandits an arm of outlying rewards becomes rare.
-func TestExpansionErrorAlongAPath(t *testing.T) {
-	for _, c := range []struct {
-		size  int
-		means [4]float64
-		init  []float64
-	}{
-		{20, [4]float64{-3, 0.8, 0.9, 1}, []float64{-2, 1, 1, 1}},
-		{22, [4]float64{0.2, 0.8, -5, 1}, []float64{0, 0, -1, 0}},
-		{24, [4]float64{0, 0.3, 0.6, 1}, []float64{0, 0, 0, 0}},
-	} {
-		p := reference(option.StdScale, 0.3, c.size)
-		p.Arms, p.Reference, p.Optimizer.LearningRate = nil, nil, 0.05
-		for _, mean := range c.means {
-			p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: mean})
-		}
-		p = p.checked()
-		at := []int{0, 20, 50, 100, 150}
-		exact := follow(p, c.init, at, 0, gaussian)
-		p.tables = group.Tables{}
-		expanded := follow(p, c.init, at, 0, gaussian)
-		predicted := make([]float64, len(at))
-		addLargest(predicted, rewardOf.expansionError(p, c.init, at, func(n int) float64 { return expanded.noisy[0][n][0].shift }))
-		largest := 0.0
-		for n := range at {
-			wrong := math.Abs(exact.field[0][n] + exact.noisy[0][n][0].shift - expanded.field[0][n] - expanded.noisy[0][n][0].shift)
-			largest = max(largest, wrong)
-			if wrong > 2*predicted[n] {
-				t.Errorf("%v, step %d: an error of %.2g, predicted %.2g", c.means, at[n], wrong, predicted[n])
-			}
-		}
-		if last := predicted[len(at)-1]; !(last < 5*largest) {
-			t.Errorf("%v: an error of %.2g, predicted %.2g", c.means, largest, last)
-		}
 	}
 }
 

@@ -240,7 +240,6 @@ func (m *model) shiftRewards() {
 	for a, l := range m.past.logs {
 		m.Shift[a] = -m.KL.Coefficient * (l - m.reference[a])
 	}
-	m.law.Refresh()
 }
 
 // tiedReward is the difference of two rewards of different arms, in units of their range, up
@@ -250,12 +249,8 @@ const tiedReward = 1e-6
 // sliding returns the reason why there is no linear dynamics at a fixed point at which the
 // policies are set, none where there is.
 func (m *model) sliding() scope.Reason {
-	switch tied := m.law.Tied(); {
-	case !m.KL.OfReward() || m.Advantage.Scale == option.NoScale:
-	case math.IsInf(tied, 1) && m.equalled():
+	if m.KL.OfReward() && m.Advantage.Scale == option.StdScale && m.equalled() {
 		return scope.EqualRewards.Because()
-	case tied <= tiedReward:
-		return scope.SlidingPoint.Because()
 	}
 	return scope.Reason{}
 }

@@ -35,7 +35,6 @@ package rom
 
 import (
 	"grposim/option"
-	"grposim/rom/group"
 	"grposim/rom/scope"
 )
 
@@ -75,8 +74,6 @@ type Params struct {
 	Prompts Prompts // of a cell with many; the zero value: none
 
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
-
-	tables group.Tables // of Arms and the estimator, by checked
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce
 

@@ -89,7 +89,6 @@ func (l *linearization) newCurvature() *curvature {
 	_, n := l.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
 	l.model.set(l.logits, l.logits)
-	l.model.law.Approach()
 	defer l.model.holdCuts()()
 	h := l.model.differenceStep()
 	y := make([]float64, 2*n)

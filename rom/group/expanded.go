@@ -17,7 +17,30 @@ func NewExpanded(arms []option.Arm, e *option.Estimator, s *Samples) *Expanded {
 func (l *Expanded) Factored() bool { return l.e.Advantage.Scale == option.NoScale }
 func (l *Expanded) Exact() bool    { return l.Factored() && !l.bySign() }
 
+// LeftOut is the relative variance of a group's variance, (μ_4/s⁴ − 1)/G, and at least 1/G with the
+// std scale. A clip in force adds 1/√G, of rewards that are near the mean of a group.
+func (l *Expanded) LeftOut() (size float64) {
+	if l.e.Advantage.Scale == option.StdScale {
+		l.prepare()
+		mu := l.moments()
+		size = max(mu[4]/(mu[2]*mu[2])-1, 1) / l.size
+	}
+	if l.Clipped() {
+		size += 1 / math.Sqrt(l.size)
+	}
+	return size
+}
+
+// Reach is that of Law. A KL in the reward outweighs any difference beyond the span of the rewards.
 func (l *Expanded) Reach(pull float64) float64 {
+	if l.e.KL.OfReward() {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, arm := range l.arms {
+			a, b, _ := Support(arm)
+			low, high = min(low, a), max(high, b)
+		}
+		return (high - low) / l.e.KL.Coefficient
+	}
 	if len(l.arms) == 2 {
 		return l.reachOfTwo(pull)
 	}

@@ -7,8 +7,6 @@
 //   - Counts: rewards of two values, by sums over the number of successes; its advantages are a
 //     table (advantage.go), and a filter of groups acts on it (filter.go)
 //   - Limit: any rewards at G = ∞
-//   - Composed: few laws of rewards, by sums over all compositions of a group
-//   - Integrated: the same where there are too many compositions, by an integral
 //   - Expanded: any other, to first order in 1/G
 //
 // NewPrompts makes the Law of many prompts, each with Counts of its own.
@@ -69,9 +67,8 @@ type Law interface {
 	// Exact reports whether Mean is exact under all weights, and Covariance under weights
 	// that do not depend on the sign.
 	Exact() bool
-	// ClipExpands reports whether Covariance is of leading order in 1/G because of the weights
-	// that are set, and would be exact with others.
-	ClipExpands() bool
+	// LeftOut returns the relative size of what Covariance leaves out; Mean leaves out its square.
+	LeftOut() float64
 
 	// Values returns the probabilities, if arms have the probabilities probs, of the values that rewards
 	// take with positive probability, in the order of the arms, those of all prompts one after the other.
@@ -88,38 +85,19 @@ type Law interface {
 	// its rewards; 1/p where v is the same in all groups whose rewards differ, of probability p.
 	Unevenness(probs []float64) float64
 
-	// Tied returns the least distance of a reward of one arm from one of another where the force
-	// jumps at a tie, the KL in the reward included; else +Inf.
-	Tied() float64
 	// Spread returns the variance of one reward.
 	Spread() float64
-
-	// Work returns the time of one evaluation, in nanoseconds or so.
-	Work() float64
-	// Refresh has to be called after a change of Shift.
-	Refresh()
-	// Approach makes the law use expansions about π_old from here on where they are faster, which are accurate to
-	// third order in the deviations for the mean and to second order for the covariance.
-	Approach()
-	// Leave makes it compute every state, also far from π_old, until the returned function is called.
-	Leave() (back func())
 }
 
 // New returns the law of a group of one bandit.
-func New(arms []option.Arm, e *option.Estimator, t Tables, s *Samples) Law {
+func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 	if c := NewCounts(arms, e, s); c != nil {
 		return c
 	}
-	expanded := NewExpanded(arms, e, s)
-	switch {
-	case e.GroupSize == option.Infinite:
-		return &Limit{expanded.base}
-	case t.compositions != nil:
-		return newComposed(expanded, t.compositions)
-	case t.integral != nil:
-		return &Integrated{Expanded: *expanded, integral: t.integral, shares: sharesOf(arms, false)}
+	if e.GroupSize == option.Infinite {
+		return &Limit{newBase(arms, e, s)}
 	}
-	return expanded
+	return NewExpanded(arms, e, s)
 }
 
 // base has what all laws share, and what most of them answer to the questions of Law.
@@ -150,16 +128,10 @@ func newBase(arms []option.Arm, e *option.Estimator, s *Samples) base {
 	return b
 }
 
-func (b *base) Factored() bool    { return false }
-func (b *base) Exact() bool       { return true }
-func (b *base) ClipExpands() bool { return false }
-func (b *base) Prompts() float64  { return 1 }
-func (b *base) Tied() float64     { return math.Inf(1) }
-func (b *base) Work() float64     { return 1 }
-func (b *base) Refresh()          {}
-func (b *base) Approach()         {}
-
-func (b *base) Leave() (back func()) { return func() {} }
+func (b *base) Factored() bool   { return false }
+func (b *base) Exact() bool      { return true }
+func (b *base) LeftOut() float64 { return 0 }
+func (b *base) Prompts() float64 { return 1 }
 
 func (b *base) Value(probs []float64, v int) (sum float64) {
 	for _, t := range b.listed() {

@@ -29,12 +29,15 @@ type pooledNode struct {
 	damped           []float64 // e^{−tR(1−R)/B} by the number of successes; nil for large groups
 }
 
+// lostExponent is the logarithm of what an integrand may be neglected by.
+const lostExponent = 44.0
+
 // mostDamped is the largest group size for which pooledNode.damped is kept.
 const mostDamped = 1 << 12
 
 // nodes returns those of the quadrature. Q = (1/B) Σ R(1−R) is between that of one group with
 // a lone success, beyond which the integrand vanishes, and ¼. The rule is that of
-// conditional.integrate, with a smaller step.
+// the trapezoidal rule after t = exp(x − e^{−x}).
 func (a *pooled) nodes() []pooledNode {
 	if a.kept != nil {
 		return a.kept
@@ -137,4 +140,29 @@ func (a *pooled) moments(j, rest float64) (g moments) {
 	g.variance = b * (square - g.mean*g.mean)
 	g.covariance = b * joint
 	return g
+}
+
+// laplace returns the densities φ_1 and φ_2 at z = ε√t ≥ 0 of
+//
+//	1/(s+ε) = ∫dt t^{−½} φ_1 e^{−ts²},   1/(s+ε)² = ∫dt φ_2 e^{−ts²}
+//
+// φ_1 = 1/√π − z e^{z²}erfc z and φ_2 = (1+2z²)e^{z²}erfc z − 2z/√π: e^{z²} times the
+// first and four times the second iterated integral of erfc, which for large z are
+// computed from the continued fraction of their ratios r_n = i^nerfc/i^{n−1}erfc,
+// r_{n−1} = 1/(2z + 2n r_n).
+func laplace(z float64) (first, second float64) {
+	if z < 2 {
+		scaled := fp.Exp(z*z) * fp.Erfc(z)
+		return 1/math.Sqrt(math.Pi) - z*scaled, (1+2*z*z)*scaled - 2*z/math.Sqrt(math.Pi)
+	}
+	ratio := 0.0
+	product := [3]float64{}
+	for n := 60; n > 0; n-- {
+		ratio = 1 / (2*z + 2*float64(n)*ratio)
+		if n <= 3 {
+			product[n-1] = ratio // r_{n−1}
+		}
+	}
+	first = 2 / math.Sqrt(math.Pi) * product[0] * product[1]
+	return first, 4 * first * product[2]
 }

@@ -31,7 +31,6 @@ const (
 	WarmingUp
 	NoNoise
 	NoVariance
-	SlidingPoint
 	EqualRewards
 	OtherAttractor
 	KickedAcross
@@ -44,7 +43,7 @@ const (
 	PromptsFiltered
 	RewardKLWeights
 	RewardKLEntropy
-	RewardKLStd
+	ManyValued
 	WeightKink
 	SignedWeights
 	NormClips
@@ -194,7 +193,6 @@ var rows = [...]struct{ name, says, try string }{
 	WarmingUp:           {"warming-up", "the learning rate still rises after burn-in", "raise `run.burn_in` above `optimizer.schedule.warmup`"},
 	NoNoise:             {"no-noise", "no noise at G = ∞", "take a finite `grpo.group_size`"},
 	NoVariance:          {"no-variance", "the theory has no variance here", "simulate the cell: `sweep`"},
-	SlidingPoint:        {"sliding-point", "the fixed point is a tie of two rewards, KL included: a sliding point without a stiffness", "set `grpo.kl.in` loss, or use `grpo.advantage.scale` none"},
 	EqualRewards:        {"equal-rewards", "all rewards are equal at the fixed point, KL included, so that there is no linear regime", "set `grpo.kl.in` loss, or give the arms rewards with noise"},
 	OtherAttractor:      {"other-attractor", "from %.2g standard deviations away the mean field is not back at the fixed point after three relaxation times, so that the noise may take a run to another attractor", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size`"},
 	KickedAcross:        {"kicked-across", "a single sample of an arm at log odds of %.2g against it, %d standard deviations of the noise from %s, has a k3 gradient that throws the policy farther to the other side, where no sample may bring it back", "use `grpo.kl.gradient` exact or k2, lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`"},
@@ -206,9 +204,9 @@ var rows = [...]struct{ name, says, try string }{
 	PromptsFiltered:  {"prompts-filtered", "simulated, not predicted: dynamic sampling among many prompts", "set `grpo.filter` none, or simulate"},
 	RewardKLWeights:  {"reward-kl-weights", "the force of a KL penalty in the reward is derived without importance weights or with ratios only", "use `grpo.importance.mode` none or ratio, or set `grpo.kl.in` loss"},
 	RewardKLEntropy:  {"reward-kl-entropy", "a KL penalty in the reward beside an entropy bonus is not derived", "leave one of the two out"},
-	RewardKLStd:      {"reward-kl-std", "the force of a KL penalty in the reward with the std scale is known at G = ∞ and for two arms of small groups without normal rewards only", "use `grpo.advantage.scale` none, or set `grpo.kl.in` loss"},
+	ManyValued:            {"many-valued", "simulated, not predicted: the std scale of rewards with the KL in them, and of more than two values in groups below 8", "use `grpo.advantage.scale` none, set `grpo.kl.in` loss, or use larger groups"},
 	WeightKink:       {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio: `grpo.importance.cap` above 1, `grpo.importance.floor` below 1"},
-	SignedWeights:    {"signed-weights", "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
+	SignedWeights:         {"signed-weights", "importance weights that depend on the sign of the advantage, with rewards of more than two values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
 	NormClips:        {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
 	RoundedRewards:   {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
 

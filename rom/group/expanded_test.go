@@ -1,0 +1,66 @@
+package group
+
+import (
+	"math"
+	"testing"
+
+	"grposim/option"
+)
+
+// What the expansion leaves out of the exact sums over 0/1 rewards is within 1.5 times its size:
+// of the mean LeftOut², of the covariance LeftOut.
+func TestLeftOut(t *testing.T) {
+	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}}
+	for _, size := range []int{16, 64, 256, 1024} {
+		for _, best := range []float64{0.1, 0.5, 0.8, 0.95} {
+			e := option.Estimator{GroupSize: size, GroupsPerStep: 1}
+			s := NewSamples(2)
+			s.Old[0], s.Old[1] = best, 1-best
+			for a := range 2 {
+				s.Up[a], s.Down[a] = 1, 1
+			}
+			exact, expanded := NewCounts(arms, &e, s), NewExpanded(arms, &e, s)
+			of := func(law Law) (mean, variance float64) {
+				dst, noise := make([]float64, 2), Square(2)
+				law.Mean(dst)
+				law.Covariance(noise, Square(2), Square(2))
+				return dst[0], noise[0][0]
+			}
+			mean, variance := of(exact)
+			near, about := of(expanded)
+			left := expanded.LeftOut()
+			if miss := math.Abs(near/mean - 1); miss > 1.5*left*left {
+				t.Errorf("G = %d, π = %g: the mean is off by %.2g, left out %.2g", size, best, miss, left*left)
+			}
+			if miss := math.Abs(about/variance - 1); miss > 1.5*left {
+				t.Errorf("G = %d, π = %g: the variance is off by %.2g, left out %.2g", size, best, miss, left)
+			}
+			if exact.LeftOut() != 0 {
+				t.Error("the exact sums leave something out")
+			}
+		}
+	}
+}
+
+// The transforms of φ_1 and φ_2 by quadrature are 1/(s+ε) and its square, and the two
+// branches of laplace agree where they meet.
+func TestLaplace(t *testing.T) {
+	for _, epsilon := range []float64{0, 1e-4, 0.3, 5, 1e4} {
+		for _, s := range []float64{0.2, 1, 3} {
+			first, second := 0.0, 0.0
+			const h = 0.02
+			for v := -80.0; v < 10; v += h {
+				x := math.Exp(v)
+				a, b := laplace(epsilon * math.Sqrt(x))
+				first += h * x * a / math.Sqrt(x) * math.Exp(-x*s*s)
+				second += h * x * b * math.Exp(-x*s*s)
+			}
+			near(t, "1/(s+ε)", first, 1/(s+epsilon), 1e-12)
+			near(t, "1/(s+ε)²", second, 1/((s+epsilon)*(s+epsilon)), 1e-12)
+		}
+	}
+	a, b := laplace(2)
+	c, d := laplace(math.Nextafter(2, 0))
+	near(t, "φ_1", a, c, 1e-13)
+	near(t, "φ_2", b, d, 1e-12)
+}
