@@ -253,7 +253,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 			Factors:   Unit,
 		}
 		compare := func(p Params) {
-			if p.KL.In == option.InReward && p.Advantage.Scale == option.StdScale && arms > 2 {
+			if p.KL.In == option.InReward && p.Advantage.Scale == option.StdScale {
 				return // not derived
 			}
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
@@ -352,7 +352,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		p.GroupSize = size
 		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
 		got := make([]float64, 3)
-		m := newModel(&p) // not checked, and so without compositions
+		m := newModel(&p)
 		m.set(theta, old)
 		m.meanForce(got)
 		c := m.covariance()

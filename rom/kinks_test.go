@@ -48,7 +48,7 @@ func TestClipNeglect(t *testing.T) {
 func TestWideClipNeglectsNothing(t *testing.T) {
 	p := Params{
 		Arms:      []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Normal, Mean: 0, Std: 0.5}, {Law: option.Normal, Mean: 0, Std: 0.5}},
-		Estimator: option.Estimator{GroupSize: 4, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Clip, ClipLow: 0.3, ClipHigh: 0.3}, KL: option.KL{Coefficient: 1}},
+		Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Clip, ClipLow: 0.3, ClipHigh: 0.3}, KL: option.KL{Coefficient: 1}},
 		Optimizer: option.Optimizer{LearningRate: 0.001},
 	}
 	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 8}, {Kind: option.Delay, Interval: 3}} {
@@ -59,11 +59,6 @@ func TestWideClipNeglectsNothing(t *testing.T) {
 		if ratio := Predict(p).Neglected; math.Abs(clipped.RewardMean/ratio.RewardMean-1) > 1e-3 || math.Abs(clipped.RewardVariance/ratio.RewardVariance-1) > 1e-3 {
 			t.Errorf("%+v: neglected with a wide clip %+v, without %+v", lag, clipped, ratio)
 		}
-	}
-	p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.Lag, p.Optimizer.LearningRate = option.Clip, 0.01, 0.01, option.Lag{Kind: option.Block, Interval: 8}, 0.02
-	got := Predict(p)
-	if n := got.Neglected; math.IsNaN(n.RewardVariance) || !(n.RewardMean > 0 && n.RewardVariance > 0.05**got.Exact.StationaryVariance.ExpectedReward) {
-		t.Errorf("a narrow clip: neglected %+v", n)
 	}
 }
 
@@ -103,10 +98,6 @@ func TestKinkNeglectAgainstSimulations(t *testing.T) {
 		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Ratio}, KL: option.KL{Coefficient: 1.2}},
 		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
 	}
-	tie := Params{
-		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1, KL: option.KL{Coefficient: 1, In: option.InReward}},
-		Arms:      []option.Arm{{Mean: 0.8}, {Mean: 0.3}},
-	}
 	for _, c := range []struct {
 		p                                    Params
 		interval                             int
@@ -116,14 +107,8 @@ func TestKinkNeglectAgainstSimulations(t *testing.T) {
 		{norm, 8, 0.6, 0.1, 0.75545, 1.9e-4, 3.709e-4, 3.2e-6},
 		{norm, 4, 2, 0.05, 0.75627, 2.1e-4, 7.362e-4, 5.7e-6},
 		{norm, 8, 1.3, 0.0315, 0.75519, 2.0e-4, 3.079e-4, 3.5e-6},
-		{tie, 1, 0.1, 0, 0.63159, 2.2e-4, 3.255e-4, 3.2e-6},
-		{tie, 1, 0.3, 0, 0.62712, 1.7e-4, 8.321e-4, 4.5e-6},
-		{tie, 3, 0.3, 0, 0.67665, 3.0e-4, 1.165e-3, 1.0e-5},
 	} {
 		c.p.Lag, c.p.Optimizer = option.Lag{Kind: option.Block, Interval: c.interval}, option.Optimizer{LearningRate: c.rate, MaxNorm: c.norm}
-		if c.p.KL.In == option.InReward && c.interval == 3 {
-			c.p.KL.Coefficient = 0.6
-		}
 		got := Predict(c.p)
 		within := func(what string, neglected, off, err float64) {
 			if off = math.Abs(off); !(off-3*err < 2*neglected && neglected < 2*(off+3*err)) {
@@ -132,20 +117,6 @@ func TestKinkNeglectAgainstSimulations(t *testing.T) {
 		}
 		within("E J", got.Neglected.RewardMean, got.FixedPoint.Reward+*got.Moments.RewardShift-c.mean, c.meanErr)
 		within("Var J", got.Neglected.RewardVariance, *got.Moments.RewardVariance-c.variance, c.varianceErr)
-	}
-}
-
-// A tie far away changes nothing: the sizes are those of the other terms alone.
-func TestAFarTieNeglectsNothing(t *testing.T) {
-	p := Params{
-		Estimator: option.Estimator{GroupSize: 7, GroupsPerStep: 1, KL: option.KL{Coefficient: 2.5, In: option.InReward}},
-		Arms:      []option.Arm{{Mean: 0.7}, {Mean: 0.3}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Optimizer: option.Optimizer{LearningRate: 0.002},
-	}
-	got := Predict(p)
-	if n := got.Neglected; n.RewardVariance > 0.002**got.Moments.RewardVariance {
-		t.Errorf("%.3g of Var J = %.3g are neglected", n.RewardVariance, *got.Moments.RewardVariance)
 	}
 }
 

@@ -230,7 +230,7 @@ func TestMeanRewardScope(t *testing.T) {
 			t.Errorf("step %d: mean field %v, %+v", step, field[step], got)
 		}
 	}
-	long, many, adam := reference(option.StdScale, 1.2, 4), reference(option.StdScale, 1.2, 4), reference(option.StdScale, 1.2, 4)
+	long, many, adam := reference(option.StdScale, 1.2, 8), reference(option.StdScale, 1.2, 8), reference(option.StdScale, 1.2, 8)
 	long.Lag = option.Lag{Kind: option.Delay, Interval: 5000}
 	many.Arms, many.Reference = make([]option.Arm, 70), nil
 	many.Arms[0].Mean = 1

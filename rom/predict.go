@@ -202,7 +202,10 @@ func (prediction *Prediction) excludeAll(because scope.Reason) {
 // why no dynamics can be predicted, none where it can.
 func (e *Equilibrium) locate() (because scope.Reason) {
 	p, f, prediction := &e.params, &e.merged, &e.prediction
-	prediction.ForceKind = newModel(&f.Params).kind()
+	m := newModel(&f.Params)
+	if prediction.ForceKind = m.kind(); m.factored() { // at rest weights do not depend on the sign
+		prediction.ForceKind = Exact
+	}
 	if !f.representable() {
 		return scope.BeyondRange.Because()
 	}
@@ -220,7 +223,6 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	if because := p.notDerived(weightsAtRest, stateAtRest); because.Out() {
 		return because
 	}
-	m := newModel(&f.Params)
 	m.set(e.logits, e.logits)
 	if because := m.sliding(); because.Out() {
 		return because

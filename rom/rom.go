@@ -282,10 +282,8 @@ type Prediction struct {
 	RuleAtLargestAge Rule       `json:"-"` // RuleAtStiffness with the largest age of the snapshot for K_ref
 
 	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
-	// take two values (Bernoulli arms, or constants of two values), for G = ∞, without
-	// scale and clip, and where the compositions of a group can be summed or, without a
-	// clip in force, integrated over (see MeanForce), else Expansion. Where it is
-	// Expansion, the field Exact is out of scope and the field LeadingOrder holds
+	// take two values (Bernoulli arms, or constants of two values), for G = ∞ and without
+	// scale, else Expansion. Where it is Expansion, the field Exact is out of scope and the field LeadingOrder holds
 	// the full linear dynamics of that force.
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`

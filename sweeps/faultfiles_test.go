@@ -66,8 +66,6 @@ var faultFiles = map[string]faultFile{
 	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
 	// Arms that have almost no probability, in a force that divides by the deviation.
 	"almost-certain": {rows: []faultRow{{quantity: "stiffness_total", rulings: agrees, truth: 0.09999}, {quantity: "stiffness_stale", rulings: agrees}}},
-	// Groups of a single arm, whose rewards differ and exert no force.
-	"rare-normal-arm": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
 	// Equal rewards: J never changes.
 	"equal-rewards": {rows: []faultRow{{rulings: agrees}}},
 	// The expected gradient has no noise.

@@ -204,9 +204,9 @@ var rows = [...]struct{ name, says, try string }{
 	PromptsFiltered:  {"prompts-filtered", "simulated, not predicted: dynamic sampling among many prompts", "set `grpo.filter` none, or simulate"},
 	RewardKLWeights:  {"reward-kl-weights", "the force of a KL penalty in the reward is derived without importance weights or with ratios only", "use `grpo.importance.mode` none or ratio, or set `grpo.kl.in` loss"},
 	RewardKLEntropy:  {"reward-kl-entropy", "a KL penalty in the reward beside an entropy bonus is not derived", "leave one of the two out"},
-	ManyValued:            {"many-valued", "simulated, not predicted: the std scale of rewards with the KL in them, and of more than two values in groups below 8", "use `grpo.advantage.scale` none, set `grpo.kl.in` loss, or use larger groups"},
+	ManyValued:       {"many-valued", "simulated, not predicted: the std scale of rewards with the KL in them, and of more than two values in groups below 8", "use `grpo.advantage.scale` none, set `grpo.kl.in` loss, or use larger groups"},
 	WeightKink:       {"weight-kink", "the importance weight has a kink or a jump where the current policy is the snapshot", "widen the bounds of the ratio: `grpo.importance.cap` above 1, `grpo.importance.floor` below 1"},
-	SignedWeights:         {"signed-weights", "importance weights that depend on the sign of the advantage, with rewards of more than two values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
+	SignedWeights:    {"signed-weights", "importance weights that depend on the sign of the advantage, with rewards of more than two values in finite groups", "use rewards of two values, G = ∞, or weights that are the same for both signs"},
 	NormClips:        {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
 	RoundedRewards:   {"rounded-rewards", "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards", "subtract a constant from the rewards: it changes nothing but the rounding"},
 
