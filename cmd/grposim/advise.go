@@ -22,7 +22,6 @@ import (
 type adviseFlags struct {
 	out           *printer
 	all, simulate bool
-	noise         float64
 	workers       int
 	set           []string
 
@@ -63,7 +62,6 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	})
 	c.ValidArgsFunction = completeConfiguration
 	f.out = addJSON(c, stdout, "", "print a JSON object for every cell, one on a line")
-	c.Flags().Float64Var(&f.noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
 	c.Flags().BoolVar(&f.simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")
 	c.Flags().BoolVar(&f.all, "all", false, "print every answer to a question, not the safest alone, and what it assumes")
 	c.Flags().BoolVar(&f.fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
@@ -80,12 +78,10 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 func (f *adviseFlags) check(c *cobra.Command) (lag float64, err error) {
 	lag, unread := strconv.ParseFloat(f.lag, 64)
 	switch {
-	case !(f.noise >= 0):
-		return 0, fmt.Errorf("--noise: got %g, want ≥ 0", f.noise)
 	case f.fitted && (unread != nil || !(lag >= 0) || math.IsInf(lag, 1)):
 		return 0, fmt.Errorf("--lag: got %q, want a number of steps ≥ 0", f.lag)
-	case f.fitted && (f.simulate || f.all || f.noise > 0 || len(f.set) > 0):
-		return 0, errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")
+	case f.fitted && (f.simulate || f.all || len(f.set) > 0):
+		return 0, errors.New("--fit reads a log: --simulate, --all and --set are of configurations")
 	}
 	for _, flag := range []string{"lag", "run", "percent"} {
 		if !f.fitted && c.Flags().Changed(flag) {
@@ -97,15 +93,8 @@ func (f *adviseFlags) check(c *cobra.Command) (lag float64, err error) {
 
 // advise prints the advice for every cell of a plan, and a table that compares several.
 func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps.Plan) error {
-	if f.simulate {
-		cost, err := advice.LocationForecast(ctx, plan, f.workers)
-		if err != nil {
-			return err
-		}
-		printLines(stderr, fmt.Sprintf("simulation: %s, at most %.3g replica-steps, about %.2g s on %d workers", config.CountWords(cost.Cells, "cell"), cost.ReplicaSteps, cost.Seconds, f.workers))
-	}
 	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
-	for cell, given := range advice.Advise(plan, f.noise) {
+	for cell, given := range advice.Advise(plan) {
 		name := strings.TrimSpace(plan.Spec.Name + " " + given.Label)
 		trials := advice.NewTrials(cell, &given, f.workers, func(what string, seconds float64) {
 			printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))

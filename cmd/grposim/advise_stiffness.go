@@ -75,7 +75,7 @@ func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, erro
 	if len(args) > 0 {
 		problem("--stiffness: got %s beside it, want no FILE: it advises from numbers alone", args[0])
 	}
-	for _, flag := range []string{"noise", "simulate", "all", "fit", "run", "percent", "set", "workers"} {
+	for _, flag := range []string{"simulate", "all", "fit", "run", "percent", "set", "workers"} {
 		if c.Flags().Changed(flag) {
 			problem("--%s does not go with --stiffness: it is of a configuration or a log", flag)
 		}

@@ -93,15 +93,14 @@ func (of bounded) threshold() rom.Quantity {
 	return rom.CriticalLearningRate
 }
 
-// Advise yields each cell of a plan, in its order, with the advice of the theory. noise is
-// the wanted standard deviation of J; 0: none is wanted.
-func Advise(plan *sweeps.Plan, noise float64) iter.Seq2[*sweeps.Cell, Advice] {
+// Advise yields each cell of a plan, in its order, with the advice of the theory.
+func Advise(plan *sweeps.Plan) iter.Seq2[*sweeps.Cell, Advice] {
 	return func(yield func(*sweeps.Cell, Advice) bool) {
 		cache := theory.NewCache()
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
-			a.advise(noise)
+			a.advise()
 			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}) {
 				return
 			}
@@ -139,7 +138,7 @@ func (a *adviser) unknown(asked, because string) {
 }
 
 // advise adds all lines.
-func (a *adviser) advise(noise float64) {
+func (a *adviser) advise() {
 	if a.p.FixedPoint == nil {
 		a.without("stationary state", theory.MissingFixedPoint(a.p), "")
 		return
@@ -160,7 +159,7 @@ func (a *adviser) advise(noise float64) {
 	a.regime(d, kind)
 	a.rates(d, kind)
 	a.intervals(d, kind)
-	a.noise(noise)
+	a.noise()
 }
 
 // regime adds damping, stability and relaxation.
@@ -234,7 +233,7 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
 	}
-	a.proven(ofRate, asked, d, say, kind)
+	a.rule(ofRate, asked, say, rom.SufficientRule)
 	a.rule(ofRate, asked, say, rom.RuleAtStiffness)
 	if a.settings.Lag.Kind == option.Random {
 		a.rule(ofRate, asked, say, rom.RuleAtLargestAge)
@@ -279,7 +278,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	}
 	asked, assumes := a.limitWords(name+"s", "interval")
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind, assumes)
-	a.proven(ofInterval, asked, d, say, kind)
+	a.rule(ofInterval, asked, say, rom.SufficientRule)
 	a.rule(ofInterval, asked, say, rom.RuleAtStiffness)
 	a.rule(ofInterval, asked, say, rom.PaperRule)
 }
@@ -357,29 +356,6 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 	return s.Estimator.GroupSize != option.Infinite && a.deviation(s).because.Out()
 }
 
-// proven adds the threshold of the sufficient rule, if it gives one: below it the mean dynamics is
-// proven stable. It says where the threshold of the linear dynamics d of the given kind lies; see
-// limit.
-func (a *adviser) proven(of bounded, asked string, d *rom.Dynamics, say func(float64) (float64, string), kind rom.Kind) {
-	added := len(a.lines)
-	if a.rule(of, asked, say, rom.SufficientRule); added == len(a.lines) {
-		return
-	}
-	threshold, searched := d.Threshold(of.threshold())
-	says := "proven stable: " + a.lines[added].Says
-	switch {
-	case threshold != nil:
-		says += fmt.Sprintf("; the mean's %s threshold is %.6g", kind, *threshold)
-	case math.IsInf(searched, 1) && kind == rom.Exact:
-		says += "; the mean has provably no threshold"
-	case math.IsInf(searched, 1):
-		says += "; the mean has no threshold at this order"
-	case searched > 0:
-		says += fmt.Sprintf("; the mean's %s threshold is above %.6g", kind, searched)
-	}
-	a.lines[added].Says = says
-}
-
 // rule adds a threshold of the formulas of a kind for a parameter, if they give one. It bounds the
 // parameter if the theory stands for it.
 func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, string), kind rom.Kind) {
@@ -393,6 +369,9 @@ func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, str
 		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
 	}
 	value, says := say(*threshold)
+	if kind == rom.SufficientRule {
+		says = "proven stable: " + says
+	}
 	a.add(asked, value, says+a.beyondNoise(of, *threshold/2), kind, assumes)
 	if kind == rom.SufficientRule {
 		a.bound(of, value, *threshold)
@@ -412,48 +391,14 @@ func (a *adviser) contradicts(of bounded, threshold float64) bool {
 	return false
 }
 
-// largestAdvisedGroup bounds the search for a group size.
-const largestAdvisedGroup = 1 << 16
-
-// noise adds the noise floor, and the smallest group size for the wanted standard
-// deviation of J; 0: none is wanted.
-func (a *adviser) noise(wanted float64) {
+// noise adds the noise floor.
+func (a *adviser) noise() {
 	present := a.deviation(a.settings)
-	of := func(size int) deviationOfReward {
-		s := a.settings
-		s.Estimator.GroupSize = size
-		return a.deviation(s)
-	}
-	asked := NoiseFloor
 	if present.because.Out() {
-		a.without(asked, present.because, a.cache.VarianceCures(&a.settings, floorMargin))
-	} else {
-		a.add(asked, present.value, fmt.Sprintf("√Var J = %.4g ± %.1g", present.value, present.neglected), present.kind, "stationary law to second order in the noise, with the size of what it neglects")
-	}
-	if wanted == 0 {
+		a.without(NoiseFloor, present.because, a.cache.VarianceCures(&a.settings, floorMargin))
 		return
 	}
-	asked = fmt.Sprintf("smallest group size for √Var J ≤ %g", wanted)
-	enough := func(size int) bool {
-		d := of(size)
-		return !d.because.Out() && d.value+d.neglected <= wanted
-	}
-	low, high := 1, 2 // low: too small
-	for high <= largestAdvisedGroup && !enough(high) {
-		low, high = high, 2*high
-	}
-	if high > largestAdvisedGroup {
-		a.unknown(asked, fmt.Sprintf("none up to %d within the scope of the theory", largestAdvisedGroup))
-		return
-	}
-	for high-low > 1 {
-		if middle := (low + high) / 2; enough(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	a.add(asked, float64(high), fmt.Sprintf("G = %d", high), of(high).kind, "the noise floor with what it neglects, at the same learning rate and interval; by bisection")
+	a.add(NoiseFloor, present.value, fmt.Sprintf("√Var J = %.4g ± %.1g", present.value, present.neglected), present.kind, "stationary law to second order in the noise, with the size of what it neglects")
 }
 
 // deviationOfReward is √Var J with the size of what it neglects, or the reason why the

@@ -139,7 +139,7 @@ func planOf(t *testing.T, text string) *sweeps.Plan {
 // advised returns the advice for the only cell of a plan, with all trials.
 func advised(t *testing.T, plan *sweeps.Plan, workers int) (*sweeps.Cell, Advice) {
 	t.Helper()
-	for cell, advice := range Advise(plan, 0) {
+	for cell, advice := range Advise(plan) {
 		trials := NewTrials(cell, &advice, workers, nil)
 		if err := advice.FromStart(t.Context(), trials); err != nil {
 			t.Fatal(err)

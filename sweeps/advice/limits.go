@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
 )
 
@@ -17,25 +16,6 @@ const (
 	searchedRates   = 1024 // largest learning rate, in units of the cell's
 	searchedWidth   = 0.1
 )
-
-// runsOfSearch is the largest number of trials of the search for one limit: the doublings
-// and the halvings.
-var runsOfSearch = int(math.Log2(longestSearched)) + int(math.Ceil(-math.Log2(searchedWidth))) + 1
-
-// LocationForecast estimates the cost of LocateLimits for a plan, at most.
-func LocationForecast(ctx context.Context, plan *sweeps.Plan, workers int) (*sweeps.Forecast, error) {
-	f, err := sweeps.NewForecast(ctx, plan.Spec, workers)
-	if err != nil || f.ReplicaSteps == 0 {
-		return f, err
-	}
-	perStep := f.Seconds / f.ReplicaSteps
-	f.ReplicaSteps = 0
-	for i := range plan.Cells {
-		f.ReplicaSteps += float64(2 * runsOfSearch * mostRuns * plan.Cells[i].Settings.Run.Steps)
-	}
-	f.Seconds = perStep * f.ReplicaSteps
-	return f, nil
-}
 
 // LocateLimits finds by trials, for the cell from its own start, the largest refresh interval and
 // the largest learning rate with which runs arrive, everything else as it is. It searches upwards

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -412,13 +413,6 @@ func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 	default:
 		a.add(fromStart, float64(present.Arrived.Mean), strings.Join(present.Says(), "; "), Simulated, arrival(present))
 	}
-	if mean, most, ok := reuseFlag(&t.cell.Settings); ok {
-		says := fmt.Sprintf("x = %.3g, at most %.3g: no single sample turns a deep policy", mean, most)
-		if most >= 0.5 {
-			says = fmt.Sprintf("x = %.3g on the best arm, up to %.3g where rewards are rare: single lucky samples can turn a deep policy", mean, most)
-		}
-		a.add("a rare sample under reuse", mean, says, rom.LeadingOrder, "x = 2ηKA/(N(1−μ)), A the advantage of a lucky sample of a rare arm, in the mean and at most √(G−1): within a block its ratio grows as dρ/dt = xρ²/K, without bound above 1; below ½ it is safe")
-	}
 	advice.Lines = append(a.lines, advice.Lines...)
 	if advice.Start = present; present == nil || present.Outcome == Arrives {
 		return nil
@@ -426,8 +420,45 @@ func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 	if advice.Cures, err = t.Cures(ctx, present); err != nil {
 		return err
 	}
-	advice.Why, err = t.why(ctx, present, advice.Cures)
+	advice.Why, err = t.why(ctx, present)
 	return err
+}
+
+// why says what a run without the noise of sampling tells of runs that do not arrive. The
+// changes that were tried, and arrive, tell more.
+func (t *Trials) why(ctx context.Context, present *Trial) (string, error) {
+	s := &t.cell.Settings
+	if present.late() && s.Units() != "" {
+		return fmt.Sprintf("a learning rate of a network moves the logits too little in %d steps", s.Run.Steps), nil
+	}
+	mean, err := t.withoutNoise(ctx, present)
+	if err != nil {
+		return "", err
+	}
+	const without = "without the noise of sampling (grpo.group_size=inf) the run "
+	says := ""
+	switch {
+	case mean == nil:
+	case mean.Outcome == Arrives:
+		says = without + "arrives"
+	case mean.Count(theory.TooDeep) > 0:
+		says = without + "is too deep on the right arm as well, and returns slowly"
+	case mean.late():
+		says = without + "is on the way"
+	default:
+		says = without + "does not arrive either: " + strings.Join(mean.Says(), "; ")
+	}
+	if present.late() {
+		late := fmt.Sprintf("most of the runs that do not arrive are on the way: %d steps are few for this learning rate; %s", s.Run.Steps, says)
+		return strings.TrimSuffix(late, "; "), nil
+	}
+	for i := range present.Endings {
+		if e := &present.Endings[i]; e.How == theory.Elsewhere && present.most(e.Runs) {
+			says = fmt.Sprintf("most of the runs that do not arrive stand on %s; %s", present.arm(e.Arm), says)
+		}
+	}
+	says = strings.TrimSuffix(says, "; ")
+	return cmp.Or(says, "not known: these settings have no run without the noise of sampling"), nil
 }
 
 // fromStart names the first line of advice.
