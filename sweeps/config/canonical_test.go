@@ -24,9 +24,7 @@ func TestCanonical(t *testing.T) {
 			).Replace(loadMinimal) + "lag: {kind: block, interval: 1}\npolicy: {init: [0, -0.0], reference: [0, 0]}\n",
 			head + `"run":{"steps":2000},"seed":1}`,
 		},
-		{"offset", loadMinimal + "policy: {init: {fixed_point_offset: 0.1}}\n", head + `"policy":{"init":{"fixed_point_offset":0.1}},"run":{"steps":2000},"seed":1}`},
 		{"no offset", loadMinimal + "policy: {init: {fixed_point_offset: 0}}\n", head + `"policy":{"init":"fixed-point"},"run":{"steps":2000},"seed":1}`},
-		{"start", loadMinimal + "policy: {init: [0.1, 1e-7]}\n", head + `"policy":{"init":[0.1,1e-7]},"run":{"steps":2000},"seed":1}`},
 		{
 			"counted arms", strings.Replace(loadMinimal, "    - {reward: bernoulli, mean: 0.9}\n    - {reward: bernoulli, mean: 0.2}\n", "    - {reward: normal, mean: 0, std: 0.5, count: 2}\n", 1),
 			`{"bandit":{"arms":[{"mean":0,"reward":"normal","std":0.5},{"mean":0,"reward":"normal","std":0.5}]},"grpo":{"group_size":16},"optimizer":{"learning_rate":0.02},"run":{"steps":2000},"seed":1}`,

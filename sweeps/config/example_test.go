@@ -34,10 +34,3 @@ func ExampleLoad() {
 	// 6 cells
 	// 500 steps
 }
-
-func ExampleLoad_misspeltKey() {
-	_, err := config.Load("small.yaml", []byte(small+"lag: {intervall: 4}\n"))
-	fmt.Println(err)
-	// Output:
-	// small.yaml:13:7: lag.intervall: got an unknown key, want kind, interval, behind, ages or samples, did you mean "interval"?
-}

@@ -12,7 +12,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -116,14 +115,6 @@ func TestLoadRefusesHugeFiles(t *testing.T) {
 			`f:1:7: name: got "` + long[:60] + `"… (100000 characters), want 1 to 64 characters of a-z, 0-9 and -`,
 		},
 		{
-			"number", strings.Replace(loadMinimal, "2000", strings.Repeat("9", 100_000), 1),
-			`f:9:14: run.steps: got "` + strings.Repeat("9", 60) + `"… (100000 characters), want an integer of at most 9007199254740992`,
-		},
-		{
-			"key", loadMinimal + "? " + long + "\n: 1\n",
-			`f:10:3: "` + long[:60] + `"… (100000 characters): got an unknown key, want name`,
-		},
-		{
 			"file", loadMinimal + "# " + strings.Repeat("x", maxFileBytes),
 			"f: got more than 1048576 bytes, want at most 1048576",
 		},
@@ -133,10 +124,6 @@ func TestLoadRefusesHugeFiles(t *testing.T) {
 		},
 		{
 			"deep nesting", strings.Repeat("[", 20_000),
-			`f:1: got "exceeded max depth of 10000", want valid YAML`,
-		},
-		{
-			"deep blocks", strings.Repeat("- ", 20_000),
 			`f:1: got "exceeded max depth of 10000", want valid YAML`,
 		},
 	} {
@@ -195,21 +182,10 @@ func TestSetRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"grpo.group_size"}, `--set: got "grpo.group_size", want key=value`},
-		{[]string{"grpo.group_size=1"}, "--set: grpo.group_size: got 1, want an integer in [2, 2147483648], or inf"},
-		{[]string{"grpo.group_size=20.0"}, "--set: grpo.group_size: got 20.0, want an integer in [2, 2147483648], or inf: write 20"},
-		{[]string{"grpo.kl.coefficient=1e-310", "optimizer.learning_rate=5e-324"}, "--set: grpo.kl.coefficient: got 1e-310, want a number that is 0 or at least 2.23e-308 in size\n--set: optimizer.learning_rate: got 5e-324, want a number that is 0 or at least 2.23e-308 in size"},
-		{[]string{"grpo.kl.coefficient=1e-200", "grpo.advantage.scale=none", "bandit.arms=[{reward: constant, mean: 1e200}, {reward: constant, mean: 0}]"}, "--set: grpo.kl.coefficient: got 1e-200, want 0, or one by which the rewards of bandit.arms can be divided without an overflow"},
-		{[]string{"optimizer.kind=adam", "optimizer.beta2=0", "optimizer.epsilon=0"}, "--set: optimizer.beta2: got 0, want a number in (0, 1) where epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8"},
-		{[]string{"grpo.group_size="}, "--set: grpo.group_size: got nothing, want an integer in [2, 2147483648], or inf"},
 		{[]string{"group_size=4"}, `--set: group_size: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.group_size"?`},
-		{[]string{"grpo.kl.coeficient=4"}, `--set: grpo.kl.coeficient: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.kl.coefficient"?`},
 		{[]string{"claim=x"}, "--set: claim: got an unknown key, want a dotted key of the base, or seed, name or confidence"},
 		{[]string{"run.steps=5", "run.steps=6"}, "--set: run.steps: got the key again, want it once"},
 		{[]string{"run.burn_in=2000"}, "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
-		{[]string{"policy.reference=[0, 1, 2]"}, "--set: policy.reference: got 3 numbers, want 2, one per arm"},
-		{[]string{"policy.reference=[0, x]"}, `--set: policy.reference[1]: got "x", want a number`},
-		{[]string{"policy.reference=[0, &a 1]"}, `--set: policy.reference[1]: got the anchor "&a", want the value written out`},
-		{[]string{"policy.reference=[0, *a]"}, `--set: policy.reference: got the alias "*a", want the value written out`},
 		{[]string{"policy.reference=[0"}, `--set: policy.reference: got "did not find expected ',' or ']'", want valid YAML`},
 		{[]string{"name=../x"}, `--set: name: got "../x", want 1 to 64 characters of a-z, 0-9 and -`},
 		{[]string{"run.steps=5\nseed: 3"}, `--set: run.steps: got "5\nseed: 3", want one line`},
@@ -228,16 +204,11 @@ func TestSetRefuses(t *testing.T) {
 	const inZip = "--set: grpo.group_size: got a key that the file varies together with lag.interval, want one that no zip varies: other values have to stand in its zip"
 	for _, tt := range []struct{ file, set, want string }{
 		{zipped, "grpo.group_size=8", inZip},
-		{zipped, "grpo.group_size=[8, 16]", inZip},
 		{zipped + "variants: [{name: a}, {name: b}]\n", "grpo.group_size=[8, 16]", inZip},
 		{loadMinimal, "grpo.group_size=8,16", `--set: grpo.group_size: got "8,16", want an integer in [2, 2147483648], or inf; several values in brackets, as [a, b]`},
 		{loadMinimal, "lag.interval={from: 1, to: 4, step: 1}", "--set: lag.interval: got a mapping, want an integer ≥ 0; several values in brackets, as [a, b]"},
-		{loadMinimal, "grpo.group_size=[8, 1]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf"},
-		{loadMinimal, "run.burn_in=[1, 2000]", "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
 		{loadMinimal + "sweep: [{param: seed, range: {from: 1, to: 500000, step: 1}}]\n", "grpo.group_size=[2, 4, 8]", "--set: grpo.group_size: got 3 values, which make more than 1000000 cells, want at most 1000000"},
-		{swept, "grpo.group_size=[]", "--set: grpo.group_size: got a list of 0 items, want an integer in [2, 2147483648], or inf"},
 		{swept, "grpo.group_size=[8, 1, x]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf\n--set: grpo.group_size[2]: got \"x\", want an integer in [2, 2147483648], or inf"},
-		{swept, "grpo.group_size=[8, 4, 8]", "--set: grpo.group_size: got \"8\" again, want every value once"},
 		{loadMinimal + "sweep: [{param: run.burn_in, values: [1, 2]}]\n", "run.burn_in=[1, 2000]", "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
 	} {
 		if _, err := Load("f", []byte(tt.file), tt.set); err == nil || err.Error() != tt.want {
@@ -265,18 +236,12 @@ func TestSetReplacesAnAxis(t *testing.T) {
 	}{
 		{sweep, "grpo.group_size=8", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}, nil},
 		{sweep, "grpo.group_size=[8, inf]", []string{"8", "8", "inf", "inf"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[1, 0]"}, nil},
-		{sweep, "grpo.group_size=[8]", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}, nil},
-		{sweep, "policy.reference=[2, 0]", []string{"2", "4"}, []string{"[2, 0]", "[2, 0]"}, nil},
-		{sweep, "policy.reference=[[2, 0], [3, 0]]", []string{"2", "2", "4", "4"}, []string{"[2, 0]", "[3, 0]", "[2, 0]", "[3, 0]"}, nil},
 		{sweep + variants, "grpo.group_size=32", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}, nil},
 		{"", "grpo.group_size=[8, inf]", []string{"8", "inf"}, []string{"[0, 0]", "[0, 0]"}, nil},
-		{"", "policy.reference=[[2, 0], [3, 0]]", []string{"16", "16"}, []string{"[2, 0]", "[3, 0]"}, nil},
 		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, sweep: [{param: policy.reference, values: [[0, 0], [1, 0]]}]}]\n", "grpo.group_size=[2, 8]",
 			[]string{"2", "8", "2", "8", "2", "8", "2", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[1, 0]", "[1, 0]"}, []string{loses}},
 		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, set: {grpo.group_size: 4}}]\n", "grpo.group_size=8", []string{"8", "8", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]"}, []string{loses + " and c"}},
 		{"variants: [{name: a}, {name: b, sweep: [" + zip + "]}]\n", "grpo.group_size=[8, inf]", []string{"8", "inf", "2", "4"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]"}, []string{keeps}},
-		{"variants: [{name: a}, {name: b, sweep: [" + zip + "]}]\n", "grpo.group_size=8", []string{"8", "2", "4"}, []string{"[0, 0]", "[0, 0]", "[0, 0]"}, []string{keeps}},
-		{sweep + variants, "grpo.group_size=[32]", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}, nil},
 	} {
 		spec, err := Load("f", []byte(loadMinimal+tt.file), tt.set)
 		if err != nil {
@@ -322,70 +287,6 @@ func TestSweptKeysAreGiven(t *testing.T) {
 		if diff := cmp.Diff(spec.Points(), again.Points()); diff != "" {
 			t.Errorf("%s, written and read again:\n%s", tt.file, diff)
 		}
-	}
-}
-
-// Problems of the file and of the overrides are reported together, those of the file first.
-func TestSetAndFileTogether(t *testing.T) {
-	_, err := Load("f", []byte(strings.Replace(loadMinimal, "0.02", "-1", 1)), "run.steps=0")
-	want := "f:8:28: optimizer.learning_rate: got -1, want a number > 0\n--set: run.steps: got 0, want an integer ≥ 1"
-	if err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
-}
-
-func TestProblemsAreCapped(t *testing.T) {
-	var many strings.Builder
-	for i := range 60 {
-		many.WriteString("key-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ": 1\n")
-	}
-	_, err := Load("f", []byte(loadMinimal+many.String()))
-	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 51 || lines[50] != "… and 10 more" {
-		t.Errorf("got %d lines, the last %q", len(lines), lines[len(lines)-1])
-	}
-	if n := len(err.(Problems)); n != 60 {
-		t.Errorf("got %d problems, want 60", n)
-	}
-}
-
-func TestLoadFillsIn(t *testing.T) {
-	spec, err := Load("f", []byte(loadMinimal))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Settings{
-		Seed: 1,
-		Bandit: option.Bandit{
-			Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
-			TrueMeans: []float64{0.9, 0.2},
-		},
-		Prompts: Prompts{Count: 1, Parameters: option.Tabular, Order: option.Shuffled},
-		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: option.ReferenceUpdate{Rate: 0.6}},
-		Estimator: option.Estimator{
-			GroupSize: 16, GroupsPerStep: 1, Filter: option.KeepAll,
-			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd, Rate: 0.1},
-			Importance: option.Importance{
-				Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
-				Temperature: option.Signed{Positive: 1, Negative: 1.05}, Power: option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
-			},
-			KL:      option.KL{In: option.InLoss, Gradient: option.ExactKL, At: option.AtCurrent},
-			Samples: option.Fresh,
-		},
-		Contexts: Contexts{Task: "none", Count: 25, Inputs: 10},
-		Network:  Network{Kind: "none", Layers: 2, Width: 16, Activation: "tanh", Heads: 2, Unembedding: "untied", Seed: 1},
-		Lag:      option.Lag{Kind: option.Block, Interval: 1, Ages: option.Ages{Law: option.UniformAges, Drawn: option.AgePerGroup}},
-		Optimizer: option.Optimizer{
-			Kind: option.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
-			Schedule: option.Schedule{Kind: option.ConstantRate, Total: 2000},
-		},
-		Run: sim.Run{Steps: 2000, Replicas: 1},
-	}
-	if diff := cmp.Diff(want, spec.Base); diff != "" {
-		t.Error(diff)
-	}
-	if spec.Name != "x" || spec.Base.Seed != 1 || spec.Claim != "" || spec.Confidence != 0.99 {
-		t.Errorf("got %+v", spec)
 	}
 }
 
@@ -467,34 +368,6 @@ func TestEverythingIsGiven(t *testing.T) {
 	for _, param := range locatedParams {
 		if !slices.ContainsFunc(spec.Checks, func(c Check) bool { return c.Locate != nil && c.Locate.Param == param }) {
 			t.Errorf("nothing is located along %s", param)
-		}
-	}
-}
-
-// The keys of a check that set how its claim is measured reach the Spec.
-func TestLoadMeasuringKeys(t *testing.T) {
-	search := func(param string, tolerance float64) *Locate {
-		return &Locate{Param: param, From: 0.5, To: 8, Tolerance: tolerance}
-	}
-	for text, want := range map[string]Measuring{
-		"relaxation, absolute_margin: 1e-4, offset: 0.01":                                                                                                    {Offset: 0.01},
-		"failure-mode, margin: 0.1, mode: none, control: {mode: reward-hacking}":                                                                             {Names: Names{Mode: "none"}},
-		"stability-threshold, absolute_margin: 0, displacement: 1e-3, draws: 1, locate: {param: lag.interval, from: 0.5, to: 8, tolerance: 0.001}":           {Displacement: 1e-3, Draws: 1, Locate: search(LagIntervalKey, 0.001)},
-		"rule-is-safe, margin: 0.1, expect: fails, displacement: 0.1, draws: 10, locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.1}": {Displacement: 0.1, Draws: 10, Locate: search(LearningRateKey, 0.1)},
-	} {
-		spec, err := Load("f", []byte(strings.Replace(loadMinimal, "16", "inf", 1)+"checks: [{claim: "+text+"}]\n"))
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		again, err := Load("document", spec.Document())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range []*Spec{spec, again} {
-			if diff := cmp.Diff(want, s.Checks[0].Measuring); diff != "" {
-				t.Errorf("%s:\n%s", text, diff)
-			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/option"
 	"grposim/rom"
@@ -90,7 +91,7 @@ func schemaSection(path string) (properties, required object) {
 			continue
 		}
 		section, rule := schemaSection(full)
-		properties[name] = object{"type": "object", "additionalProperties": false, "properties": section}
+		properties[name] = closed(section)
 		if rule != nil {
 			names = append(names, name)
 			inner[name] = rule
@@ -102,26 +103,38 @@ func schemaSection(path string) (properties, required object) {
 	return properties, required
 }
 
+// closed is the schema of an object with these properties alone, of which some are required.
+func closed(properties object, required ...string) object {
+	s := object{"type": "object", "additionalProperties": false, "properties": properties}
+	if required != nil {
+		s["required"] = required
+	}
+	return s
+}
+
+// listOf is the schema of a list of at least so many items.
+func listOf(items object, least int) object {
+	return object{"type": "array", "minItems": least, "items": items}
+}
+
+// implies is the schema of what follows where a key has a value.
+func implies(key string, value any, then object) object {
+	return object{"if": object{"required": []string{key}, "properties": object{key: object{"const": value}}}, "then": then}
+}
+
 // schemaDefinitions lists the definitions to which schemaRef refers.
 func schemaDefinitions() object {
 	definitions := object{
-		"arm": schemaArm(),
-		"axis": object{"oneOf": []any{
-			schemaRef("parameter"),
-			object{
-				"type": "object", "additionalProperties": false, "required": []string{"zip"},
-				"properties": object{"zip": object{"type": "array", "minItems": 2, "items": schemaRef("parameter")}},
-			},
-		}},
-		"parameter": schemaParameter(),
-		"variant": object{
-			"type": "object", "additionalProperties": false, "required": []string{"name"},
-			"properties": object{"name": schemaRef("name"), "set": schemaRef("assignments"), "sweep": schemaRef("sweep")},
-		},
-		"assignments": schemaAssignments(func(Key) bool { return true }),
-		"fault":       schemaWith(schemaAssignments(Key.Faulty), object{"minProperties": 1}),
-		"where":       schemaWhere(),
-		"check":       schemaCheck(),
+		"arm":         schemaArm(),
+		"axis":        object{"oneOf": []any{schemaRef("parameter"), closed(object{"zip": listOf(schemaRef("parameter"), 2)}, "zip")}},
+		"parameter":   schemaParameter(),
+		"variant":     closed(object{"name": schemaRef("name"), "set": schemaRef("assignments"), "sweep": schemaRef("sweep")}, "name"),
+		"assignments": closed(ofKeys(func(Key) bool { return true }, schemaOf)),
+		"fault":       schemaWith(closed(ofKeys(Key.Faulty, schemaOf)), object{"minProperties": 1}),
+		"where": closed(ofKeys(func(Key) bool { return true }, func(k Key) object {
+			return object{"anyOf": []any{schemaOf(k), listOf(schemaOf(k), 1)}}
+		})),
+		"check": schemaCheck(),
 	}
 	for _, key := range fileKeys {
 		if !key.ofFile() {
@@ -139,6 +152,20 @@ func schemaDefinitions() object {
 		definitions[k.Path] = definition
 	}
 	return definitions
+}
+
+// schemaOf refers to the schema of a key.
+func schemaOf(k Key) object { return schemaRef(k.Path) }
+
+// ofKeys are properties for the keys that may have one.
+func ofKeys(may func(Key) bool, of func(Key) object) object {
+	properties := object{}
+	for _, k := range Keys {
+		if may(k) {
+			properties[k.Path] = of(k)
+		}
+	}
+	return properties
 }
 
 // schemaWith returns the union of two objects without a common key.
@@ -179,24 +206,22 @@ func schemaValue(k Key) object {
 	case ListValue:
 		return numbers
 	case InitValue:
-		return object{"anyOf": []any{numbers, object{"const": fixedPointWord}, object{
-			"type": "object", "additionalProperties": false, "required": []string{offsetField},
-			"properties": object{offsetField: object{"type": "number"}},
-		}}}
+		offset := closed(object{offsetField: object{"type": "number"}}, offsetField)
+		return object{"anyOf": []any{numbers, object{"const": fixedPointWord}, offset}}
 	case searchValue:
 		return schemaParts(locateParts(&Locate{}))
 	default:
-		one := object{"type": "array", "minItems": 1, "maxItems": 1, "items": schemaWith(schemaRef("arm"), object{
+		one := listOf(schemaWith(schemaRef("arm"), object{
 			"type": "object", "required": []string{"count"}, "properties": object{"count": object{"minimum": 2}},
-		})}
-		several := object{"type": "array", "minItems": 2, "items": schemaRef("arm")}
-		return object{"anyOf": []any{several, one}}
+		}), 1)
+		one["maxItems"] = 1
+		return object{"anyOf": []any{listOf(schemaRef("arm"), 2), one}}
 	}
 }
 
 // schemaParts is the schema of a mapping with these parts.
 func schemaParts(parts []part) object {
-	properties, required := object{}, []string{}
+	properties, required := object{}, []string(nil)
 	for _, p := range parts {
 		if p.refused != "" {
 			continue
@@ -206,7 +231,7 @@ func schemaParts(parts []part) object {
 			required = append(required, p.Path)
 		}
 	}
-	return object{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
+	return closed(properties, required...)
 }
 
 // schemaArm is the schema of an item of bandit.arms.
@@ -216,7 +241,6 @@ func schemaArm() object {
 		arm := schemaParts(armParts(law, new(string), new(ArmGroup)))
 		properties := arm["properties"].(object)
 		properties["reward"] = object{"const": law}
-		properties["count"] = schemaInteger(Range{Low: 1, High: maxArms})
 		laws = append(laws, arm)
 	}
 	return object{"oneOf": laws}
@@ -225,23 +249,23 @@ func schemaArm() object {
 // schemaParameter is the schema of an axis over one key.
 func schemaParameter() object {
 	var options []any
+	interval := func(end object, last string, s object) object {
+		return closed(object{"from": end, "to": end, last: s}, "from", "to", last)
+	}
 	for _, k := range Keys {
 		var forms []any
 		form := func(name string, s object) {
-			forms = append(forms, object{
-				"type": "object", "additionalProperties": false, "required": []string{"param", name},
-				"properties": object{"param": true, name: s},
-			})
+			forms = append(forms, closed(object{"param": true, name: s}, "param", name))
 		}
-		form("values", object{"type": "array", "minItems": 1, "items": schemaRef(k.Path)})
+		form("values", listOf(schemaOf(k), 1))
 		if k.whole() || k.Kind == NumberValue {
 			end, step := schemaRange("number", k.Range), object{"type": "number"}
 			if k.whole() {
 				end, step = schemaInteger(k.Range), schemaInteger(anyNumber)
 			}
 			step["not"] = object{"const": 0}
-			form("log", schemaInterval(schemaWith(end, object{"not": object{"maximum": 0}}), "points", schemaInteger(Range{Low: 2, High: maxCells})))
-			form("range", schemaInterval(end, "step", step))
+			form("log", interval(schemaWith(end, object{"not": object{"maximum": 0}}), "points", schemaInteger(Range{Low: 2, High: maxCells})))
+			form("range", interval(end, "step", step))
 		}
 		options = append(options, object{
 			"if":   object{"type": "object", "required": []string{"param"}, "properties": object{"param": object{"const": k.Path}}},
@@ -253,39 +277,6 @@ func schemaParameter() object {
 		"properties": object{"param": object{"enum": keyPaths()}},
 		"allOf":      options,
 	}
-}
-
-// schemaInterval is the schema of log and range; last names the third field and s is its
-// schema.
-func schemaInterval(end object, last string, s object) object {
-	return object{
-		"type": "object", "additionalProperties": false, "required": []string{"from", "to", last},
-		"properties": object{"from": end, "to": end, last: s},
-	}
-}
-
-// schemaAssignments is the schema of a mapping of dotted keys to values.
-func schemaAssignments(may func(Key) bool) object {
-	properties := object{}
-	for _, k := range Keys {
-		if may(k) {
-			properties[k.Path] = schemaRef(k.Path)
-		}
-	}
-	return object{"type": "object", "additionalProperties": false, "properties": properties}
-}
-
-// schemaWhere is the schema of `where`: dotted keys, each with a value or a list of
-// values.
-func schemaWhere() object {
-	properties := object{}
-	for _, k := range Keys {
-		properties[k.Path] = object{"anyOf": []any{
-			schemaRef(k.Path),
-			object{"type": "array", "minItems": 1, "items": schemaRef(k.Path)},
-		}}
-	}
-	return object{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
 // checkSchemas are the schemas of the keys of a check that have no plain value.
@@ -315,20 +306,15 @@ func schemaCheck() object {
 			object{"required": []string{string(AtMost)}}, object{"required": []string{string(AtLeast)}},
 		}},
 		object{"if": object{"anyOf": hypotheses}, "then": object{"properties": object{"expect": false, "control": false, "about": false}}},
-		object{ // where a located whole number is compared with a predicted one
-			"if": object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
-			"then": object{"required": []string{"locate"}, "properties": object{
-				"locate":     object{"properties": object{"param": object{"const": LagIntervalKey}}},
-				"claim":      object{"enum": located},
-				"prediction": object{"const": rom.Exact},
-			}},
-		},
+		// where a located whole number is compared with a predicted one
+		implies("absolute_margin", 0, object{"required": []string{"locate"}, "properties": object{
+			"locate":     object{"properties": object{"param": object{"const": LagIntervalKey}}},
+			"claim":      object{"enum": located},
+			"prediction": object{"const": rom.Exact},
+		}}),
 	}
 	for _, claim := range Claims {
-		rules = append(rules, object{
-			"if":   object{"required": []string{"claim"}, "properties": object{"claim": object{"const": claim.Name}}},
-			"then": schemaClaim(claim),
-		})
+		rules = append(rules, implies("claim", claim.Name, schemaClaim(claim)))
 	}
 	properties := object{}
 	for _, key := range checkKeys {
@@ -345,9 +331,7 @@ func schemaCheck() object {
 		properties[key.Path] = property
 	}
 	properties["claim"].(object)["description"] = "A row of the claim table."
-	return object{
-		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules, "properties": properties,
-	}
+	return schemaWith(closed(properties, "claim"), object{"allOf": rules})
 }
 
 // schemaControl is the schema of a planted fault.
@@ -358,12 +342,12 @@ func schemaControl() object {
 	}
 	properties := object{
 		"set":   schemaRef("fault"),
-		"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
+		"scale": schemaWith(closed(factors), object{"minProperties": 1}),
 	}
 	for _, other := range named {
 		properties[other.name] = object{"enum": other.words}
 	}
-	return object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties}
+	return schemaWith(closed(properties), object{"minProperties": 1})
 }
 
 // schemaClaim is the schema of a check of one claim: the keys that it needs, those that
@@ -396,30 +380,22 @@ func schemaClaim(claim *Claim) object {
 	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}
-	return object{
-		"required": must, "properties": properties,
-		"if":   object{"required": []string{"expect"}, "properties": object{"expect": object{"const": Fails}}},
-		"then": fails,
-	}
+	return schemaWith(object{"required": must, "properties": properties}, implies("expect", Fails, fails))
 }
 
 // schemaRange is the JSON Schema of a number in a range; kind is number or integer.
 func schemaRange(kind string, r Range) object {
 	s := object{"type": kind}
-	if !math.IsInf(r.Low, 0) {
-		name := "minimum"
-		if r.LowOpen {
-			name = "exclusiveMinimum"
+	end := func(name string, x float64, open bool) {
+		if open {
+			name = "exclusive" + strings.ToUpper(name[:1]) + name[1:]
 		}
-		s[name] = r.Low
-	}
-	if !math.IsInf(r.High, 0) {
-		name := "maximum"
-		if r.HighOpen {
-			name = "exclusiveMaximum"
+		if !math.IsInf(x, 0) {
+			s[name] = x
 		}
-		s[name] = r.High
 	}
+	end("minimum", r.Low, r.LowOpen)
+	end("maximum", r.High, r.HighOpen)
 	return s
 }
 
@@ -451,11 +427,9 @@ func schemaAbout() object {
 	for _, key := range []string{"reading", "choice"} {
 		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
 	}
-	return object{"anyOf": []any{object{"enum": aboutKinds}, object{
-		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
-		"properties": object{
-			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},
-			"regime": object{"enum": regimes, "default": Limit},
-		},
-	}}}
+	statement := closed(object{
+		"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},
+		"regime": object{"enum": regimes, "default": Limit},
+	}, "statement")
+	return object{"anyOf": []any{object{"enum": aboutKinds}, schemaWith(statement, object{"allOf": rules})}}
 }

@@ -11,28 +11,51 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Cache keeps predictions by their parameters, equilibria by those parameters
-// that equilibria depend on, and mean rewards by start, steps and parameters. Only its
-// method Equilibrium is safe for concurrent use, and one equilibrium is not.
+// Cache keeps predictions by their parameters, equilibria by those parameters that equilibria
+// depend on, and paths by start, steps and parameters. Only its method Equilibrium is safe for
+// concurrent use, and one equilibrium is not.
 type Cache struct {
-	predictions *predictionTable
-	paths       map[pathKey]*rom.Path // at most maxCached
-
-	mutex      sync.Mutex
-	equilibria map[equilibriumKey]*rom.Equilibrium // of at most most entries
-	entries    int                                 // of equilibria
-	most       int
+	*shared
+	paths      table[pathKey, *rom.Path]
+	equilibria table[equilibriumKey, *rom.Equilibrium]
+	most       int // entries of equilibria
 }
 
-// predictionTable holds predictions by their parameters, and what runs have of their stationary state.
-// It is safe for concurrent use.
-type predictionTable struct {
-	mutex   sync.Mutex
-	known   map[Key]*rom.Prediction    // at most MaxPredictions
-	settled map[settledKey]rom.Settled // at most MaxPredictions
+// shared is what the caches of several goroutines have in common.
+type shared struct {
+	predictions table[Key, *rom.Prediction]
+	settled     table[settledKey, rom.Settled]
+	networks    table[string, func() *policyNetwork] // of cells with a network, by NetworkID
+	ofNetworks  table[networkKey, *rom.Prediction]
+}
 
-	networks   map[string]func() *policyNetwork // of cells with a network, by config.ForceID
-	ofNetworks map[networkKey]*rom.Prediction
+// table keeps values by key. It is safe for concurrent use.
+type table[K comparable, V any] struct {
+	mutex sync.Mutex
+	known map[K]V
+	size  int // of all values
+}
+
+// get returns the value of a key, which is computed where it is not known. Where the sizes of
+// all values exceed most, all are dropped.
+func (t *table[K, V]) get(key K, size, most int, compute func() V) V {
+	t.mutex.Lock()
+	v, known := t.known[key]
+	t.mutex.Unlock()
+	if known {
+		return v
+	}
+	v = compute() // which may take minutes
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if first, known := t.known[key]; known { // another goroutine has computed it too
+		return first
+	}
+	if t.size += size; t.known == nil || t.size > most {
+		t.known, t.size = make(map[K]V), size
+	}
+	t.known[key] = v
+	return v
 }
 
 // settledKey holds everything that rom.Settled depends on.
@@ -42,7 +65,7 @@ type settledKey struct {
 }
 
 // Sizes that are cached before all are dropped: the number of predictions, of 4 kB each; the
-// number of mean rewards, more than the usual number of values of a sweep's fastest axes; and
+// number of paths, more than the usual number of values of a sweep's fastest axes; and
 // the entries of all equilibria. Each counts as one matrix of arms by arms, of which it stores
 // tens, and as fewEntries.
 const (
@@ -53,38 +76,12 @@ const (
 )
 
 // NewCache returns an empty cache.
-func NewCache() *Cache {
-	return &Cache{
-		predictions: &predictionTable{known: make(map[Key]*rom.Prediction), settled: make(map[settledKey]rom.Settled), networks: make(map[string]func() *policyNetwork), ofNetworks: make(map[networkKey]*rom.Prediction)},
-		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
-		paths:       make(map[pathKey]*rom.Path),
-		most:        maxEntries,
-	}
-}
+func NewCache() *Cache { return &Cache{shared: new(shared), most: maxEntries} }
 
 // Sharing returns a cache for one of several goroutines, which share predictions
 // and have equilibria of their own.
 func (cache *Cache) Sharing(goroutines int) *Cache {
-	own := NewCache()
-	own.predictions, own.most = cache.predictions, maxEntries/goroutines
-	return own
-}
-
-// get returns a prediction; nil if it is not known.
-func (t *predictionTable) get(key Key) *rom.Prediction {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	return t.known[key]
-}
-
-// put adds a prediction.
-func (t *predictionTable) put(key Key, p *rom.Prediction) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if len(t.known) == MaxPredictions {
-		clear(t.known)
-	}
-	t.known[key] = p
+	return &Cache{shared: cache.shared, most: maxEntries / goroutines}
 }
 
 // Key is comparable. It holds everything that a prediction depends on.
@@ -167,35 +164,19 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 	params := Params(s, factors)
 	params.Measured = measured
 	key := KeyOf(params, of)
-	p := cache.predictions.get(key)
-	if p == nil {
-		p = cache.compute(key, params)
-		cache.predictions.put(key, p)
-	}
-	return p
+	return cache.predictions.get(key, 1, MaxPredictions, func() *rom.Prediction {
+		return new(cache.Equilibrium(params).PredictPart(params.Optimizer, params.Lag, of))
+	})
 }
 
-// PredictRegime returns the prediction for settings of which a map shows the regime: the whole
-// prediction if the cache has it, otherwise the parts that a map shows.
+// PredictRegime returns the parts of the prediction that a map shows of a cell.
 func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
-	if s.Deep() {
-		return cache.atNetwork(s, rom.Unit, rom.DynamicsAlone)
-	}
-	params := Params(s, rom.Unit)
-	if p := cache.predictions.get(KeyOf(params, rom.Everything)); p != nil {
-		return p
-	}
 	return cache.At(s, rom.Unit, nil, rom.DynamicsAlone)
 }
 
-// PredictBoundaries returns the prediction of stability and onset alone for settings. It
-// does not cache it: a map needs the prediction of each of its points once.
+// PredictBoundaries returns the prediction of stability and onset alone for settings.
 func (cache *Cache) PredictBoundaries(s *config.Settings) *rom.Prediction {
-	if s.Deep() {
-		return cache.atNetwork(s, rom.Unit, rom.BoundariesAlone)
-	}
-	params := Params(s, rom.Unit)
-	return cache.compute(KeyOf(params, rom.BoundariesAlone), params)
+	return cache.At(s, rom.Unit, nil, rom.BoundariesAlone)
 }
 
 // Settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
@@ -203,59 +184,24 @@ func (cache *Cache) PredictBoundaries(s *config.Settings) *rom.Prediction {
 func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rom.Settled {
 	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
 	key := settledKey{KeyOf(params, rom.StationaryLaw), max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
-	t := cache.predictions
-	t.mutex.Lock()
-	settled, known := t.settled[key]
-	t.mutex.Unlock()
-	if known {
-		return settled
-	}
-	settled = cache.equilibrium(key.equilibriumKey, params).Settled(params.Optimizer, params.Lag, key.from, key.to)
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if len(t.settled) == MaxPredictions {
-		clear(t.settled)
-	}
-	t.settled[key] = settled
-	return settled
-}
-
-// compute computes the prediction for parameters and their key, from a cached
-// equilibrium if there is one.
-func (cache *Cache) compute(key Key, params rom.Params) *rom.Prediction {
-	equilibrium := cache.equilibrium(key.equilibriumKey, params)
-	return new(equilibrium.PredictPart(params.Optimizer, params.Lag, key.extent))
+	return cache.settled.get(key, 1, MaxPredictions, func() rom.Settled {
+		return cache.Equilibrium(params).Settled(params.Optimizer, params.Lag, key.from, key.to)
+	})
 }
 
 // Equilibrium returns the equilibrium of parameters. One with factors or at a
 // measured stiffness comes from that of the theory as derived, which has the same fixed point.
 func (cache *Cache) Equilibrium(params rom.Params) *rom.Equilibrium {
-	return cache.equilibrium(newEquilibriumKey(&params), params)
-}
-
-// equilibrium is Equilibrium of parameters and their key.
-func (cache *Cache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
-	cache.mutex.Lock()
-	equilibrium, known := cache.equilibria[key]
-	cache.mutex.Unlock()
-	if known {
-		return equilibrium
-	}
-	if factors, measured := params.Factors, params.Measured; factors != rom.Unit || measured != nil {
-		params.Factors, params.Measured = rom.Unit, nil
-		equilibrium = cache.equilibrium(newEquilibriumKey(&params), params).With(factors, measured)
-	} else {
-		equilibrium = rom.NewEquilibrium(params)
-	}
-	cache.mutex.Lock()
-	defer cache.mutex.Unlock()
 	entries := fewEntries + len(params.Arms)*len(params.Arms)
-	if cache.entries += entries; cache.entries > cache.most {
-		clear(cache.equilibria)
-		cache.entries = entries
-	}
-	cache.equilibria[key] = equilibrium
-	return equilibrium
+	return cache.equilibria.get(newEquilibriumKey(&params), entries, cache.most, func() *rom.Equilibrium {
+		factors, measured := params.Factors, params.Measured
+		if factors == rom.Unit && measured == nil {
+			return rom.NewEquilibrium(params)
+		}
+		derived := params
+		derived.Factors, derived.Measured = rom.Unit, nil
+		return cache.Equilibrium(derived).With(factors, measured)
+	})
 }
 
 // pathKey holds everything that a predicted path of a cell depends on.
@@ -280,17 +226,10 @@ const (
 // ComparedSteps. Nothing may write into it.
 func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
 	key := pathKey{KeyOf(params, rom.DynamicsAlone), bytesOf(start...), of, size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
-	path, known := cache.paths[key]
-	if !known {
-		predict := rom.Paths
+	return cache.paths.get(key, 1, maxCached, func() *rom.Path {
 		if size == Unsized {
-			predict = rom.PathsAlone
+			return &rom.PathsAlone(params, start, steps, of)[0]
 		}
-		path = &predict(params, start, steps, of)[0]
-		if len(cache.paths) == maxCached {
-			clear(cache.paths)
-		}
-		cache.paths[key] = path
-	}
-	return path
+		return &rom.Paths(params, start, steps, of)[0]
+	})
 }

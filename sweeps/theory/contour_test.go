@@ -56,32 +56,6 @@ func TestContourCircle(t *testing.T) {
 	})
 }
 
-// A line that is straight in log-log coordinates is found exactly, for any spacing, and
-// the areas on its two sides add up to the whole.
-func TestContourIsExactOnPowers(t *testing.T) {
-	var x, y nodes
-	for i := range 9 {
-		x.value = append(x.value, math.Pow(2, float64(i)))
-		y.value = append(y.value, math.Pow(3, float64(i)-4))
-	}
-	x.place, y.place = x.value, y.value
-	f := newField(x, y, func(x, y float64) float64 { return math.Log(y * math.Pow(x, 0.7) / 2) })
-	lines := f.zeros()
-	if len(lines) != 1 {
-		t.Fatalf("%d lines", len(lines))
-	}
-	for _, p := range lines[0] {
-		if e := p.Y * math.Pow(p.X, 0.7) / 2; math.Abs(e-1) > 1e-12 {
-			t.Errorf("off by %g at %v", e-1, p)
-		}
-	}
-	g := newField(x, y, func(x, y float64) float64 { return -f.of(x, y) })
-	whole := (x.value[8] - x.value[0]) * (y.value[8] - y.value[0])
-	if sum := areaOf(f.positive()) + areaOf(g.positive()); math.Abs(sum/whole-1) > 1e-12 {
-		t.Errorf("the areas on the two sides add up to %g of the whole", sum/whole)
-	}
-}
-
 // Along an integer parameter lines are steps halfway between integers: the area of a
 // field that is positive at one integer is a box.
 func TestContourSteps(t *testing.T) {

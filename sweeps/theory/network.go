@@ -172,13 +172,9 @@ func NetworkID(s *config.Settings) string {
 
 // network returns the policy of settings with a network.
 func (cache *Cache) network(s *config.Settings) *policyNetwork {
-	of, key, t := *s, NetworkID(s), cache.predictions
-	t.mutex.Lock()
-	once, known := t.networks[key]
-	if !known {
-		once = sync.OnceValue(func() *policyNetwork { return newNetwork(&of) })
-		t.networks[key] = once
-	}
-	t.mutex.Unlock()
-	return once() // takes seconds: not under the lock
+	of := *s
+	once := cache.networks.get(NetworkID(s), 1, MaxPredictions, func() func() *policyNetwork {
+		return sync.OnceValue(func() *policyNetwork { return newNetwork(&of) })
+	})
+	return once() // takes seconds
 }

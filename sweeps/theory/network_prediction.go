@@ -20,24 +20,16 @@ import (
 // λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ. Of variances LeadingOrder is the law at the fixed point
 // where a run starts, and Exact that along its slide.
 func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
-	key, t := networkKey{string(config.Canonical(*s)), factors, of}, cache.predictions
-	t.mutex.Lock()
-	p, known := t.ofNetworks[key]
-	t.mutex.Unlock()
-	if !known {
+	key := networkKey{string(config.Canonical(*s)), factors, of}
+	return cache.ofNetworks.get(key, 1, MaxPredictions, func() *rom.Prediction {
 		switch {
 		case factors == rom.Unit:
-			p = cache.network(s).predict(s, of)
+			return cache.network(s).predict(s, of)
 		case of&(rom.StationaryLaw|rom.CriticalInterval) != 0:
-			p = cache.network(s).with(factors).predict(s, of)
-		default:
-			p = stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
+			return cache.network(s).with(factors).predict(s, of)
 		}
-		t.mutex.Lock()
-		defer t.mutex.Unlock()
-		t.ofNetworks[key] = p
-	}
-	return p
+		return stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
+	})
 }
 
 // networkKey holds everything that the prediction of a cell with a network depends on.

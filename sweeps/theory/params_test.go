@@ -99,43 +99,6 @@ func differentValues(t *testing.T, k config.Key) []any {
 	return nil
 }
 
-// Params fills in every field of rom.Params except Measured.
-func TestTranslationFillsEveryField(t *testing.T) {
-	s := settingsOf(t, minimal)
-	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, option.Redraw
-	s.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.NoScale, Std: option.SampleStd, Value: 1, Rate: 1, Epsilon: 1}
-	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = option.Clip, 0.5
-	s.Estimator.KL = option.KL{Coefficient: 1, In: option.InReward, Gradient: option.K3, At: option.AtSnapshot}
-	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, option.Reused, 1
-	s.Policy.ReferenceUpdate = option.ReferenceUpdate{Interval: 1, Rate: 1}
-	s.Lag = option.Lag{Kind: option.Delay, Interval: 2, Behind: 1, Ages: option.Ages{Law: option.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: option.AgePerStep}}
-	s.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{3: 1}
-	s.Optimizer.Kind, s.Optimizer.Momentum = option.Adam, 0.5
-	s.Optimizer.Schedule = option.Schedule{Kind: option.CosineDecay, Warmup: 1, Total: 9}
-	s.Bandit.Arms = []option.Arm{{Law: option.Normal, Mean: 1, Std: 1}, {Law: option.Normal, Mean: 1, Std: 1}}
-	s.Prompts = config.Prompts{Count: 2, Parameters: option.Shared, Order: option.Independent}
-	var walk func(path string, v reflect.Value)
-	walk = func(path string, v reflect.Value) {
-		if v.Kind() == reflect.Struct {
-			for i := range v.NumField() {
-				if field := v.Type().Field(i); field.IsExported() { // what rom computes from the others is not
-					walk(path+"."+field.Name, v.Field(i))
-				}
-			}
-			return
-		}
-		if v.IsZero() {
-			t.Errorf("%s is zero", path)
-		}
-	}
-	p := Params(&s, rom.Unit)
-	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // measuredStiffness fills it in
-	p.Start = []float64{0}                                                                     // given in numbers
-	p.Prompts.Starts = []float64{0}                                                            // of tabular prompts
-	walk("Params", reflect.ValueOf(p))
-	walk("Arm", reflect.ValueOf(p.Arms[0]))
-}
-
 // A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
 	s := settingsOf(t, minimal)

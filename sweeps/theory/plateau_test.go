@@ -1,10 +1,7 @@
 package theory
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"grposim/rom"
@@ -36,22 +33,6 @@ run: {steps: 2000, replicas: 1024}
 		if !checkPlateau(t, document) {
 			t.Errorf("the path does not come to rest\n%s", document)
 		}
-	}
-}
-
-// So are those of random configurations.
-func TestPlateaus(t *testing.T) { checkPlateaus(t, 1, 12) }
-
-// checkPlateaus draws configurations of runs on a plateau and checks them.
-func checkPlateaus(t *testing.T, seed uint64, cells int) {
-	r, some := rand.New(rand.NewPCG(seed, 77)), 0
-	for range cells {
-		if checkPlateau(t, drawPlateau(r)) {
-			some++
-		}
-	}
-	if t.Logf("%d of %d paths come to rest", some, cells); some == 0 {
-		t.Error("no path comes to rest")
 	}
 }
 
@@ -105,41 +86,4 @@ func checkPlateau(t *testing.T, document string) (some bool) {
 		}
 	}
 	return some
-}
-
-// drawPlateau draws a configuration whose runs start on a plateau: a better arm is rare, and another is likely.
-func drawPlateau(r *rand.Rand) string {
-	pick := func(words ...string) string { return words[r.IntN(len(words))] }
-	count := 2 + r.IntN(4)
-	var arms, init []string
-	best := 0.5 + 0.45*r.Float64()
-	second := best - 0.05 - 0.4*r.Float64()
-	for a := range count {
-		m, z := max(0.02, second-0.4*r.Float64()), -1-2*r.Float64()
-		if a == 0 {
-			m, z = best, -2-3*r.Float64()
-		}
-		if a == 1 {
-			m, z = max(0.02, second), 1.5
-		}
-		arms = append(arms, fmt.Sprintf("{reward: bernoulli, mean: %.2f}", m))
-		init = append(init, fmt.Sprintf("%.2f", z))
-	}
-	beta := 0.005 * math.Pow(60, r.Float64())
-	momentum := []float64{0, 0.5, 0.9}[r.IntN(3)]
-	steps := []int{300, 1000, 2000}[r.IntN(3)]
-	rate := math.Pow(10, -1.5*r.Float64()) * 2 * (1 - momentum)
-	optimizer := fmt.Sprintf("{kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}", momentum, rate)
-	if r.IntN(4) == 0 {
-		optimizer = fmt.Sprintf("{kind: adam, beta2: %s, learning_rate: %.3g}", pick("0.95", "0.999"), rate*0.05)
-	}
-	return fmt.Sprintf(`name: plateau
-seed: %d
-bandit: {arms: [%s]}
-policy: {init: [%s]}
-grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g, gradient: %s}}
-lag: {kind: block, interval: %s}
-optimizer: %s
-run: {steps: %d, replicas: 1024}
-`, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "32"), pick("1", "4"), pick("none", "std"), pick("none", "ratio", "clip"), beta, pick("exact", "exact", "k3"), pick("1", "4", "8"), optimizer, steps)
 }

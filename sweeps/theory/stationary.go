@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"grposim/option"
 	"grposim/rom"
@@ -228,7 +227,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 // the way after burn-in: nothing where the runs start at the fixed point. A path that is elsewhere is out of scope.
 func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
 	s := a.settings
-	if n.Because = cmp.Or(n.Because, a.neverDraws(start)); n.Out() {
+	if n.Out() {
 		return
 	}
 	if init := s.Policy.Init; init.Kind == config.AtFixedPoint && init.Offset == 0 {
@@ -255,25 +254,10 @@ func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Siz
 	}
 	left.Because = scope.Reason{}
 	a.InRun(&left, params, start, of)
-	if left.Out() && !left.Because.Restless() && !left.Because.Is(scope.RoundedStiffness) {
+	if left.Out() && !left.Because.Restless() {
 		return scope.Number{}
 	}
 	return left
-}
-
-// neverDraws returns why runs from the logits start do not come to the state at rest about a locked fixed point, that of runs under Adam that keep the other
-// arms: they begin where these are rarer than they vary there.
-func (a *AtRest) neverDraws(start []float64) scope.Reason {
-	locked := a.prediction.LeadingOrder.Scope.Because
-	v := a.Variance()
-	if !locked.Is(scope.RoundedStiffness) || v.Out() {
-		return scope.Reason{}
-	}
-	means := a.settings.ArmMeans()
-	if span := slices.Max(means) - slices.Min(means); Rarity(start)*span >= math.Sqrt(v.Value) {
-		return scope.Reason{}
-	}
-	return locked
 }
 
 // Arrival returns the reason why runs from the logits start are not in the stationary state after burn-in: that

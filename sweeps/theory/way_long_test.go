@@ -9,4 +9,3 @@ func TestLongWay(t *testing.T) { checkWay(t, drawWay, 2, 40, 512, 8) }
 
 func TestLongReusedWay(t *testing.T) { checkWay(t, drawReused, 2, 100, 1024, 8) }
 
-func TestLongPlateaus(t *testing.T) { checkPlateaus(t, 2, 100) }
