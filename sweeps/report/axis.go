@@ -2,9 +2,7 @@ package report
 
 import (
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -89,77 +87,33 @@ func (a axis) widened() axis {
 	return axis{a.min - room, a.max + room, a.scale}
 }
 
-// ticks returns ticks of which about as many as wanted have labels: at powers of two on a
-// logarithmic axis of values that all are, as group sizes, and only at whole numbers where all
-// values are whole. A logarithmic axis shorter than 0.8 decades has the ticks of a linear one.
-//
-// Those of gonum/plot are not as readable: DefaultTicks label 0.9998 and 1.0002 both with 1,
-// and LogTicks only powers of ten, of which the range of a learning rate often holds one.
-func (a axis) ticks(wanted int, values []float64) []plot.Tick {
-	var ticks []plot.Tick
-	add := func(value float64, label string) {
-		if at := a.coordinate(value); at > a.min-1e-9 && at < a.max+1e-9 {
-			ticks = append(ticks, plot.Tick{Value: a.clamp(at), Label: label})
-		}
-	}
-	low, high, decades := a.value(a.min), a.value(a.max), a.max-a.min
-	if a.scale == sweeps.LogAxis && powersOfTwo(values) {
-		first, last := slices.Min(values), slices.Max(values)
-		every := 1 + int(math.Log2(last/first))/13
-		for x, i := first, 0; x <= last; x, i = 2*x, i+1 {
-			label := ""
-			if i%every == 0 {
-				label = tickLabel(x, 1)
-			}
-			add(x, label)
-		}
-		return ticks
-	}
+// ticks returns the ticks of gonum/plot on a linear axis and on one shorter than 0.8 decades,
+// else a tick for each digit of each decade, of which about eight have labels.
+func (a axis) ticks() (ticks []plot.Tick) {
+	label := func(value float64) string { return strconv.FormatFloat(value, 'g', 10, 64) }
+	decades := a.max - a.min
 	if a.scale == sweeps.LinearAxis || decades < 0.8 {
-		if values != nil && !slices.ContainsFunc(values, func(x float64) bool { return x != math.Trunc(x) }) {
-			wanted = max(1, min(wanted, int(math.Ceil(min(high-low, 1e6))))) // at least 1 apart
-		}
-		rough := (high - low) / float64(wanted)
-		step := fp.Pow(10, math.Floor(math.Log10(rough)))
-		step *= []float64{1, 2, 5, 10}[slices.IndexFunc([]float64{1, 2, 5, math.Inf(1)}, func(m float64) bool { return m*step >= rough })]
-		for i := math.Ceil(low/step - 1e-9); i <= math.Floor(high/step+1e-9); i++ {
-			add(i*step, tickLabel(i*step, step))
+		for _, tick := range (plot.DefaultTicks{}).Ticks(a.value(a.min), a.value(a.max)) {
+			if tick.Label != "" {
+				tick.Label = label(tick.Value)
+			}
+			tick.Value = a.clamp(a.coordinate(tick.Value))
+			ticks = append(ticks, tick)
 		}
 		return ticks
 	}
-	every := max(1, int(math.Ceil(decades/float64(wanted))))
+	every := max(1, int(math.Ceil(decades/8)))
 	for e := int(math.Floor(a.min)); e <= int(math.Ceil(a.max)); e++ {
 		for digit := 1; digit < 10; digit++ {
-			v := float64(digit) * math.Pow10(e)
-			switch {
-			case digit == 1 && e%every == 0, decades < 2.2 && (digit == 2 || digit == 5):
-				add(v, tickLabel(v, v))
-			case every == 1 || digit == 1:
-				add(v, "")
+			value := float64(digit) * math.Pow10(e)
+			tick := plot.Tick{Value: math.Log10(value)}
+			if digit == 1 && e%every == 0 || decades < 2.2 && (digit == 2 || digit == 5) {
+				tick.Label = label(value)
+			}
+			if tick.Value >= a.min && tick.Value <= a.max {
+				ticks = append(ticks, tick)
 			}
 		}
 	}
 	return ticks
-}
-
-// powersOfTwo reports whether all values are powers of two ≥ 1, over at least a factor of 4.
-func powersOfTwo(values []float64) bool {
-	return len(values) > 0 && slices.Max(values) >= 4*slices.Min(values) && !slices.ContainsFunc(values, func(x float64) bool {
-		fraction, _ := math.Frexp(x)
-		return fraction != 0.5 || x < 1 || x > 1<<40
-	})
-}
-
-// tickLabel formats v with the digits needed to distinguish ticks that far apart.
-func tickLabel(v, step float64) string {
-	if math.Abs(v) < 1e-6*step {
-		return "0"
-	}
-	exponent := func(x float64) int { return int(math.Floor(math.Log10(math.Abs(x)) + 1e-9)) }
-	e, d := exponent(v), exponent(step)
-	verb, digits := byte('f'), max(0, -d)
-	if e >= 6 || d < -4 {
-		verb, digits = 'e', max(0, e-d)
-	}
-	return strings.NewReplacer("e+0", "e", "e-0", "e−", "e+", "e", "-", "−").Replace(strconv.FormatFloat(v, verb, digits, 64))
 }

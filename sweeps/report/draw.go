@@ -30,8 +30,7 @@ import (
 // spread of the replicas is a pale band. What the file claims is a green line with dashes,
 // beside it the values allowed as a band. In a map, cells are points, regions are shaded,
 // and boundaries are lines on top of both. A point that is not finite, or not positive
-// on a logarithmic axis, is left out; the legend counts the measured ones left out. An
-// interval that extends beyond the axis has an arrow at that end.
+// on a logarithmic axis, is left out; the legend counts the measured ones left out.
 func Draw(f sweeps.Figure) (svg, raster []byte, err error) {
 	p := newPicture(f)
 	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, p.height), vgimg.UseDPI(pngDPI)) // which is white
@@ -85,9 +84,10 @@ type picture struct {
 	bound    axis          // of y for the lines of other theories, which are cut off there
 	shades   axis          // of the values that colour the markers, logarithmic from two decades on
 
-	plot   *plot.Plot
-	legend legend
-	height vg.Length
+	plot          *plot.Plot
+	columns       []plot.Legend // below the axes, from left to right
+	notes         []string      // below the legend
+	below, height vg.Length     // of legend and notes, of the picture
 }
 
 // newPicture lays a figure out.
@@ -117,8 +117,8 @@ func newPicture(f sweeps.Figure) *picture {
 	p.plot.Title.TextStyle = titleStyle
 	p.plot.Title.TextStyle.XAlign, p.plot.Title.TextStyle.YAlign = widestFont*draw.XCenter, draw.YTop // on the panel in any font
 	p.plot.Title.Padding = 6
-	p.legend = p.newLegend(figureWidth - 2*margin)
-	p.height = dataHeight + titleStyle.Height(p.plot.Title.Text) + p.legend.height
+	p.addLegend(figureWidth - 2*margin)
+	p.height = dataHeight + titleStyle.Height(p.plot.Title.Text) + p.below
 	p.addAxes(f)
 	p.addSeries()
 	return p
@@ -181,30 +181,23 @@ func (p *picture) drawn(s sweeps.FigureSeries) []sweeps.FigurePoint {
 // paint draws the picture on a white panel.
 func (p *picture) paint(c draw.Canvas) {
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	p.legend.paint(c)
-	p.plot.Draw(draw.Crop(c, 0, 0, p.legend.height, 0))
+	p.plot.Draw(draw.Crop(c, 0, 0, p.below, 0))
+	for i, note := range slices.Backward(p.notes) {
+		c.FillText(legendStyle, vg.Point{X: c.Min.X, Y: c.Min.Y + vg.Length(len(p.notes)-1-i)*noteHeight + 3}, note)
+	}
+	width := (c.Max.X - c.Min.X) / vg.Length(max(len(p.columns), 1))
+	c.Max.Y = c.Min.Y + p.below - 6
+	for i := range p.columns {
+		p.columns[i].Draw(c)
+		c.Min.X += width
+	}
 }
 
 // addAxes sets the axes of the plot, with their ticks.
 func (p *picture) addAxes(f sweeps.Figure) {
 	empty := p.x.empty()
-	isMap := slices.ContainsFunc(f.Series, func(s sweeps.FigureSeries) bool { return s.Mark == sweeps.Marker })
-	values := func(of func(sweeps.FigurePoint) float64) (values []float64) { // in a map, only of cells, and nowhere of what the file claims
-		for i, s := range f.Series {
-			for n, pt := range s.Points {
-				if (!isMap || s.Mark == sweeps.Marker) && s.Mark != sweeps.Claimed && p.drawable(s.Mark, p.f.Series[i].Points[n]) {
-					values = append(values, of(pt))
-				}
-			}
-		}
-		return values
-	}
-	var ys []float64
-	if isMap {
-		ys = values(func(pt sweeps.FigurePoint) float64 { return pt.Y })
-	}
 	p.x, p.y = p.x.padded(), p.y.padded()
-	x, y := p.x.ticks(8, values(func(pt sweeps.FigurePoint) float64 { return pt.X })), p.y.ticks(6, ys)
+	x, y := p.x.ticks(), p.y.ticks()
 	if f.Categories != nil {
 		p.x.min, p.x.max = -0.5, float64(len(f.Categories))-0.5
 		x = p.categories()
@@ -214,11 +207,8 @@ func (p *picture) addAxes(f sweeps.Figure) {
 	}
 	set := func(to *plot.Axis, a axis, label string, ticks []plot.Tick) {
 		to.Min, to.Max, to.Tick.Marker = a.min, a.max, plot.ConstantTicks(ticks)
-		to.Label.Text, to.Label.TextStyle.Font, to.Label.TextStyle.Color = fit(label, labelStyle, 7*vg.Centimeter), labelStyle.Font, ink
-		to.Label.Padding, to.Padding, to.Tick.Length = 3, 0, 4
-		to.LineStyle = draw.LineStyle{Color: ink, Width: 0.6}
-		to.Tick.LineStyle = to.LineStyle
-		to.Tick.Label.Font, to.Tick.Label.Color = legendStyle.Font, ink
+		to.Label.Text, to.Label.TextStyle.Font = fit(label, labelStyle, 7*vg.Centimeter), labelStyle.Font
+		to.Label.Padding, to.Padding, to.Tick.Label.Font = 3, 0, legendStyle.Font
 	}
 	set(&p.plot.X, p.x, f.XLabel, x)
 	set(&p.plot.Y, p.y, f.YLabel, y)
@@ -258,15 +248,7 @@ func (p *picture) addSeries() {
 	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Share, sweeps.Claimed, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
 		var layers []plot.Plotter
 		for _, s := range p.f.Series {
-			switch {
-			case s.Mark != mark:
-			case mark == sweeps.Marker && p.f.Colour != "": // one by one, each in the colour of its value
-				for i, value := range s.Values {
-					m := p.layerOf(sweeps.FigureSeries{Name: s.Name, Mark: mark, Points: s.Points[i : i+1]})
-					m.colour = p.shade(value)
-					layers = append(layers, m)
-				}
-			default:
+			if s.Mark == mark {
 				layers = append(layers, p.layerOf(s))
 			}
 		}
@@ -277,13 +259,38 @@ func (p *picture) addSeries() {
 	}
 }
 
+// layer draws one series: areas, lines on top, and points on top of both.
+type layer struct {
+	area   plotter.Polygon
+	lines  []plotter.XYs
+	line   draw.LineStyle
+	bars   plotter.YErrorBars
+	points plotter.Scatter
+}
+
+// Plot implements plot.Plotter.
+func (m *layer) Plot(c draw.Canvas, plt *plot.Plot) {
+	m.area.Plot(c, plt)
+	for _, line := range m.lines {
+		(&plotter.Line{XYs: line, LineStyle: m.line}).Plot(c, plt)
+	}
+	m.bars.Plot(c, plt)
+	m.points.Plot(c, plt)
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (m *layer) Thumbnail(c *draw.Canvas) {
+	if m.area.Color != nil {
+		m.area.Thumbnail(c)
+	}
+	(&plotter.Line{LineStyle: m.line}).Thumbnail(c)
+	m.points.Thumbnail(c)
+}
+
 // layerOf returns the marks of a series.
 func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 	m := p.style(s)
 	runs, points := p.runs(s), p.drawn(s)
-	bounded := func(pt sweeps.FigurePoint) bool {
-		return p.drawable(s.Mark, pt) && !math.IsNaN(pt.Lo) && !math.IsNaN(pt.Hi)
-	}
 	at := func(x, y float64) plotter.XY { return plotter.XY{X: x, Y: p.y.clamp(y)} }
 	box := func(x, half, lo, hi float64) {
 		m.area.XYs = append(m.area.XYs, plotter.XYs{at(x-half, lo), at(x+half, lo), at(x+half, hi), at(x-half, hi)})
@@ -295,7 +302,7 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 		for _, pt := range points {
 			box(pt.X, min(0.36, 14*perPoint), pt.Lo, pt.Hi)
 			if pt.Hi-pt.Lo > 0.03*(p.y.max-p.y.min) { // room for a glyph
-				m.points = append(m.points, sweeps.BarePoint(pt.X, pt.Y))
+				m.points.XYs = append(m.points.XYs, at(pt.X, pt.Y))
 			}
 		}
 	case sweeps.Region:
@@ -304,8 +311,18 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 		}
 	case sweeps.Marker, sweeps.Measured:
 		for _, pt := range points {
-			pt.X += offset
-			m.points = append(m.points, pt)
+			m.points.XYs = append(m.points.XYs, at(pt.X+offset, pt.Y))
+			if bounded(pt) {
+				m.bars.XYs = append(m.bars.XYs, at(pt.X+offset, pt.Y))
+				m.bars.YErrors = append(m.bars.YErrors, struct{ Low, High float64 }{pt.Y - p.y.clamp(pt.Lo), p.y.clamp(pt.Hi) - pt.Y})
+			}
+		}
+		if p.f.Colour != "" { // each in the colour of its value
+			m.points.GlyphStyleFunc = func(i int) draw.GlyphStyle {
+				style := m.points.GlyphStyle
+				style.Color = p.shade(s.Values[i])
+				return style
+			}
 		}
 	case sweeps.Boundary:
 		for _, run := range runs {
@@ -323,7 +340,7 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 			break
 		}
 		p.addCurve(m, s, perPoint)
-		for _, run := range runsOf(s.Points, bounded) {
+		for _, run := range runsOf(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) && bounded(pt) }) {
 			var ring plotter.XYs
 			for _, pt := range run {
 				ring = append(ring, at(pt.X, pt.Lo))
@@ -336,6 +353,9 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 	}
 	return m
 }
+
+// bounded reports whether a point has an interval.
+func bounded(pt sweeps.FigurePoint) bool { return !math.IsNaN(pt.Lo) && !math.IsNaN(pt.Hi) }
 
 // addCurve adds the lines of a series over numbers; a single point is a short horizontal
 // tick. A line without measured points that identify its group has glyphs along it.
@@ -350,9 +370,9 @@ func (p *picture) addCurve(m *layer, s sweeps.FigureSeries, perPoint float64) {
 			line = plotter.XYs{{X: line[0].X - 6*perPoint, Y: line[0].Y}, {X: line[0].X + 6*perPoint, Y: line[0].Y}}
 		}
 		m.lines = append(m.lines, line)
-		for i, pt := range run {
-			if every := max(1, len(run)/glyphs); m.radius > 0 && i%every == every/2 {
-				m.points = append(m.points, sweeps.BarePoint(pt.X, pt.Y))
+		for i, pt := range xys(run) {
+			if every := max(1, len(run)/glyphs); i%every == every/2 {
+				m.points.XYs = append(m.points.XYs, pt)
 			}
 		}
 	}
@@ -404,24 +424,29 @@ func (p *picture) place(s sweeps.FigureSeries, perPoint float64) (offset, half f
 func (p *picture) style(s sweeps.FigureSeries) *layer {
 	i := slices.Index(p.groups, s.Group)
 	colour := groupColours[min(max(i, 0), len(groupColours)-1)]
-	m := &layer{colour: colour, glyph: groupGlyphs[min(max(i, 0), len(groupGlyphs)-1)], line: draw.LineStyle{Color: colour, Width: 1.3}}
+	m := &layer{line: draw.LineStyle{Color: colour, Width: 1.3}}
+	glyph := func(radius vg.Length) {
+		m.points.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: radius, Shape: groupGlyphs[min(max(i, 0), len(groupGlyphs)-1)]}
+	}
 	band := func(alpha uint8) {
 		colour.A = alpha
 		m.area.Color = colour
 	}
 	switch s.Mark {
 	case sweeps.Measured:
-		m.line, m.radius, m.cap = draw.LineStyle{}, 2.3, 2.5
+		m.bars.LineStyle, m.bars.CapWidth = draw.LineStyle{Color: colour, Width: 0.9}, 5
+		glyph(2.3)
 		const dense = 60 // points, from which glyphs would overlap
 		if len(s.Points) >= dense {
-			m.radius, m.cap = 1.3, 0
+			glyph(1.3)
+			m.bars.CapWidth = 0
 		}
-		m.interval = slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return pt.Lo <= pt.Hi })
+		m.line = draw.LineStyle{}
 	case sweeps.Predicted:
 		if p.f.Categories == nil && i >= p.measured && p.byGroup() {
-			m.radius = 2.3
+			glyph(2.3)
 		}
-		if slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return pt.Lo <= pt.Hi }) {
+		if slices.ContainsFunc(s.Points, bounded) {
 			band(0x33)
 		}
 	case sweeps.Spread:
@@ -429,12 +454,13 @@ func (p *picture) style(s sweeps.FigureSeries) *layer {
 		band(0x22)
 	case sweeps.Share:
 		m.area.Color, m.area.LineStyle = colour, draw.LineStyle{Color: white, Width: 0.6}
-		m.line.Width, m.colour, m.radius = 0, white, 2.3
+		colour, m.line.Width = white, 0
+		glyph(2.3)
 	case sweeps.Marker:
 		m.line.Width = 0
-		m.colour, m.glyph = markerColours[p.order(s)%len(markerColours)], groupGlyphs[min(p.order(s), len(groupGlyphs)-1)]
-		if p.f.Colour != "" {
-			m.colour = grey
+		i = p.order(s)
+		if colour = markerColours[i%len(markerColours)]; p.f.Colour != "" {
+			colour = grey
 		}
 		cells := 1
 		for _, other := range p.f.Series {
@@ -443,9 +469,9 @@ func (p *picture) style(s sweeps.FigureSeries) *layer {
 			}
 		}
 		const area = 400 * 220 // of the axes, about, in square points: markers do not overlap
-		m.radius = min(2.6, vg.Length(0.4*math.Sqrt(area/float64(cells))))
+		glyph(min(2.6, vg.Length(0.4*math.Sqrt(area/float64(cells)))))
 	case sweeps.Boundary:
-		m.line, m.halo = boundaryLines[p.order(s)%len(boundaryLines)], 0.7
+		m.line = boundaryLines[p.order(s)%len(boundaryLines)]
 	case sweeps.Region:
 		m.line.Width, m.area.Color = 0, regionInk
 	case sweeps.Claimed:

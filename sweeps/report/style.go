@@ -2,7 +2,6 @@ package report
 
 import (
 	"image/color"
-	"math"
 	"sort"
 	"strings"
 	"unicode"
@@ -92,50 +91,11 @@ var boundaryLines = [...]draw.LineStyle{
 	{Color: boundaryGreen, Width: 1.3, Dashes: []vg.Length{6, 2.2, 1.4, 2.2}},
 }
 
-// glyph is the outline of a mark, as the corners of a polygon about the origin; nil is a
-// disc of radius 1. Of gonum/plot's glyphs only three are filled, and the thin outlines of the
-// others hardly show a colour.
-type glyph []vg.Point
-
 // groupGlyphs are the glyphs of the groups, one per colour, so that groups can be
-// distinguished without colours. All have about the same area.
-var groupGlyphs = [...]glyph{
-	nil,
-	star(4, math.Pi/4, 1.2, 1.2*math.Sqrt2/2),
-	star(3, math.Pi/2, 1.4, 0.7),
-	star(4, 0, 1.3, 1.3*math.Sqrt2/2),
-	star(3, -math.Pi/2, 1.4, 0.7),
-	star(4, 0, 1.6, 0.55),
-	star(4, math.Pi/4, 1.6, 0.55),
-	star(5, math.Pi/2, 1.6, 0.65),
-}
-
-// star returns a star, which is a regular polygon where inner = outer·cos(π/rays); turn is the
-// angle of its first ray, radians.
-func star(rays int, turn, outer, inner float64) glyph {
-	g := make(glyph, 2*rays)
-	for i := range g {
-		radius := []float64{outer, inner}[i%2]
-		sin, cos := math.Sincos(turn + math.Pi*float64(i)/float64(rays))
-		g[i] = vg.Point{X: vg.Length(radius * cos), Y: vg.Length(radius * sin)}
-	}
-	return g
-}
-
-// add appends the glyph to a path, centred at a point and scaled by a radius.
-func (g glyph) add(path *vg.Path, at vg.Point, radius vg.Length) {
-	if g == nil {
-		path.Move(vg.Point{X: at.X + radius, Y: at.Y})
-		path.Arc(at, radius, 0, 2*math.Pi)
-	}
-	for i, corner := range g {
-		if p := at.Add(corner.Scale(radius)); i == 0 {
-			path.Move(p)
-		} else {
-			path.Line(p)
-		}
-	}
-	path.Close()
+// distinguished without colours.
+var groupGlyphs = [...]draw.GlyphDrawer{
+	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
+	draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
 }
 
 // printable returns s on one line, without the characters that a font or XML cannot
