@@ -406,7 +406,7 @@ func TestPageOfStatements(t *testing.T) {
 	for _, want := range []string{
 		`the &lt;paper&gt; <a class="source" href="https://arxiv.org/abs/1">arXiv:1</a>`,
 		`<span>2 verdicts disagree with the theory.</span>`,
-		`<span class="holds" style="flex-grow: 2">✓&nbsp;2</span>`, `<span class="in-a-reading" style="flex-grow: 2">◐&nbsp;2</span>`, `<span class="fails" style="flex-grow: 2">✗&nbsp;2</span>`,
+		`<span class="holds" style="flex-grow: 2">✓&nbsp;2</span>`, `<span class="in-a-reading" style="flex-grow: 1">◐&nbsp;1</span>`, `<span class="fails" style="flex-grow: 2">✗&nbsp;2</span>`,
 		`<a href="#fails"><span class="swatch fails" aria-hidden="true">✗</span> <span><b>2</b> fail</span></a>`,
 		failing.Says, failing.Instead, `<b>what it shows</b>`,
 		`<tbody id="holds">`, `<tr id="plateau-is-fixed-point">`, `<a href="#experiment-1">stationary-fluctuation</a>`,
