@@ -143,15 +143,6 @@ func renaming(key string) string {
 	return fmt.Sprintf("; if %s is the mean reward, rename it to reward", quote(key))
 }
 
-// likeStep reports whether a key could be the step's. An epoch has many.
-func likeStep(key string) bool {
-	words := strings.FieldsFunc(strings.ToLower(key), func(r rune) bool { return r < 'a' || r > 'z' })
-	counted := slices.DeleteFunc(words, func(word string) bool {
-		return slices.Contains([]string{"no", "nr", "num", "number", "index", "idx", "id", "count", "current", "global", "train", "training", "optimizer"}, word)
-	})
-	return len(counted) == 1 && slices.Contains([]string{"it", "iter", "iteration", "step", "update", "batch"}, strings.TrimSuffix(counted[0], "s"))
-}
-
 // likeReward is positive for a key that could be a reward's.
 func likeReward(key string) int {
 	key = strings.ToLower(key)
@@ -514,11 +505,7 @@ func (a *assembly) spacing(l *Log) {
 func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
-		what, keys := "", a.keysByLikeness()
-		if i := slices.IndexFunc(keys, likeStep); i >= 0 {
-			what = fmt.Sprintf("; if %s is the step, rename it to step", quote(keys[i]))
-		}
-		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps%s.", what)
+		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
 	case trainers()[a.trainer].Row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
 		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}

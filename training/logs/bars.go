@@ -2,7 +2,6 @@ package logs
 
 import (
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,9 +10,7 @@ import (
 
 // Trainers print rows without their step between progress bars: " 3%|▎ | 10/405 [01:10<…".
 // Programs show other bars too, of data sets and of generation. The bar of training is the
-// one, told by its total, that goes on from every row to the next. A program that redraws
-// it rarely prints several rows after a bar; then they are evenly spaced if that gives the
-// same whole number of steps between rows everywhere.
+// one, told by its total, that goes on from every row to the next.
 
 // bars holds, by the total of a bar, where it was when each row was read.
 type bars struct {
@@ -56,21 +53,15 @@ func (b *bars) row(row int) {
 // barKey stands for the key of steps that progress bars give.
 const barKey = "progress bar"
 
-// steps returns the steps of rows that count, nil if no bar gives them. Each says that
-// the steps between two bars are spaced evenly.
-func (b *bars) steps(counts []int) (steps *series, spaced bool) {
+// steps returns the steps of rows that count, nil if no bar gives them.
+func (b *bars) steps(counts []int) (steps *series) {
 	for _, total := range slices.Sorted(maps.Keys(b.rows)) { // the last of equals is the longest
-		s := b.rows[total]
-		if len(counts) == 0 || s.at(counts[0]) >= total { // of something that was done before
-			continue
-		}
-		if increases(s, counts) {
-			steps, spaced = s, false
-		} else if even := evenly(s, counts); even != nil && steps == nil {
-			steps, spaced = even, true
+		// A bar that begins at its total is of something that was done before.
+		if s := b.rows[total]; len(counts) > 0 && s.at(counts[0]) < total && increases(s, counts) {
+			steps = s
 		}
 	}
-	return steps, spaced
+	return steps
 }
 
 // increases reports whether a bar goes on between rows; a resumed run may go back, in at
@@ -86,35 +77,4 @@ func increases(s *series, rows []int) bool {
 		}
 	}
 	return 10*back <= len(rows)
-}
-
-// evenly returns steps between bars that are the same for several rows; nil if they are
-// not the same whole number of steps apart.
-func evenly(s *series, rows []int) *series {
-	even := emptySeries(barKey, barKey)
-	last, gap, jumps := 0.0, 0.0, 0
-	for i := 0; i < len(rows); {
-		n := 1
-		for i+n < len(rows) && s.at(rows[i+n]) == s.at(rows[i]) {
-			n++
-		}
-		if d := (s.at(rows[i]) - last) / float64(n); gap == 0 {
-			gap = d
-		} else if d != gap {
-			return nil
-		}
-		if !(gap >= 1) || gap != math.Trunc(gap) {
-			return nil
-		}
-		for k := range n {
-			even.put(rows[i+k], last+gap*float64(k+1))
-		}
-		last = s.at(rows[i])
-		i += n
-		jumps++
-	}
-	if jumps < 2 {
-		return nil
-	}
-	return even
 }

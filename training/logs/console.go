@@ -18,13 +18,9 @@ var consoleFormat = format{
 	begins:    func(*collector, *input) bool { return true },
 	read: func(c *collector, in *input) error {
 		err := readConsole(c, &lines{r: in.Reader})
-		switch names := tableOfNumbers(in.begin); {
-		case err != nil || len(c.rows) > 0:
-		case names != nil:
-			c.err.add(1, "got no known column among %s, want step, reward and others of grposim help log-keys%s", quoteAll(names), renamings(names))
-		default:
+		if err == nil && len(c.rows) == 0 {
 			n, text := telling(in.begin)
-			c.err.add(n, "got %s, want %s", quote(text), knownFormats)
+			c.err.add(n, "got %s, want a known key, as step and reward (grposim help log-keys), in %s", quote(text), knownFormats)
 		}
 		return err
 	},
@@ -185,14 +181,9 @@ func (k *console) stepsOfBars() {
 			counts = append(counts, row)
 		}
 	}
-	steps, spaced := k.bars.steps(counts)
-	if steps == nil {
-		return
-	}
-	k.series = append(k.series, steps)
-	k.notes = append(k.notes, "Steps are those of the progress bars.")
-	if spaced {
-		k.notes = append(k.notes, "Progress bars do not go on between all rows: rows between two of them are taken to be evenly spaced.")
+	if steps := k.bars.steps(counts); steps != nil {
+		k.series = append(k.series, steps)
+		k.notes = append(k.notes, "Steps are those of the progress bars.")
 	}
 }
 

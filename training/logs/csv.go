@@ -1,12 +1,10 @@
 package logs
 
 import (
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -42,42 +40,6 @@ func separator(c *collector, line string) rune {
 		}
 	}
 	return best
-}
-
-// tableOfNumbers returns the names of the columns of a text whose first line is a header, and
-// whose second has as many cells, a number among them; else nil.
-func tableOfNumbers(text string) []string {
-	header, rest, _ := strings.Cut(text, "\n")
-	for _, by := range separators {
-		names, cells := strings.Split(header, string(by)), strings.Split(firstLine(rest), string(by))
-		isNumber := func(cell string) bool {
-			_, has, ok := number([]byte(strings.Trim(pointed(cell), "\" \r")))
-			return has && ok
-		}
-		if len(names) > 1 && len(names) == len(cells) && !slices.ContainsFunc(names, isNumber) && slices.ContainsFunc(cells, isNumber) {
-			for i, name := range names {
-				names[i] = strings.Trim(name, "\" \r")
-			}
-			return names
-		}
-	}
-	return nil
-}
-
-// renamings says which of the names of columns, of which none is known, could be those of the
-// step and the reward; "" if none is like one.
-func renamings(names []string) string {
-	var to []string
-	if i := slices.IndexFunc(names, likeStep); i >= 0 {
-		to = append(to, quote(names[i])+" to step")
-	}
-	if like := slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(likeReward(a), likeReward(b)) }); likeReward(like) > 0 {
-		to = append(to, quote(like)+" to reward")
-	}
-	if len(to) == 0 {
-		return ""
-	}
-	return "; rename " + strings.Join(to, " and ") + " if they are these"
 }
 
 // chartColumn splits the name of a column of a W&B chart, "RUN - KEY". Other names are

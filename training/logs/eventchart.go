@@ -2,7 +2,6 @@ package logs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -42,37 +41,18 @@ func eventChartColumns(c *collector) []csvColumn {
 
 // readEventJSON reads TensorBoard's download of a chart as JSON.
 func readEventJSON(c *collector, r io.Reader) error {
+	var rows [][]any
+	from := json.NewDecoder(r)
+	from.UseNumber()
 	run := csvRun{c, eventChartColumns(c)}
-	var row []string
-	depth := 0
-	for tokens := json.NewDecoder(r); ; {
-		token, err := tokens.Token()
-		var wrong *json.SyntaxError
-		switch {
-		case err == io.EOF && depth > 0, errors.Is(err, io.ErrUnexpectedEOF):
-			c.note("The last row is not complete and was left out.")
-			return nil
-		case errors.As(err, &wrong):
-			c.err.add(0, "got %s at byte %d, want rows [WALL TIME, STEP, VALUE]", wrong, wrong.Offset)
-			return nil
-		case err != nil:
-			return unlessEnd(err)
-		}
-		switch token {
-		case json.Delim('['):
-			if depth++; depth > 2 {
-				c.err.add(0, "got a list in a row, want rows [WALL TIME, STEP, VALUE]")
-				return nil
-			}
-			row = row[:0]
-		case json.Delim(']'):
-			if depth--; depth == 1 && len(row) == 3 {
-				run.row(0, row)
-			}
-		default:
-			if len(row) < 4 {
-				row = append(row, fmt.Sprint(token))
-			}
+	if err := from.Decode(&rows); err != nil {
+		c.err.add(0, "got %s, want rows [WALL TIME, STEP, VALUE]", err)
+		return nil
+	}
+	for _, row := range rows {
+		if len(row) == 3 {
+			run.row(0, []string{"", fmt.Sprint(row[1]), fmt.Sprint(row[2])})
 		}
 	}
+	return nil
 }

@@ -40,22 +40,6 @@ func IsOutput(dir string) bool {
 	return err == nil && len(runs) > 0
 }
 
-// candidates names the files of a folder that may be logs, at most three.
-func candidates(dir string) string {
-	var found []string
-	entries, _ := os.ReadDir(dir) // of a folder that cannot be listed none
-	for _, e := range entries {
-		ext := strings.ToLower(strings.TrimSuffix(e.Name(), ".gz"))
-		if ext = filepath.Ext(ext); e.Type().IsRegular() && slices.Contains([]string{".jsonl", ".log", ".csv", ".txt", ".out", ".parquet"}, ext) {
-			found = append(found, quote(e.Name()))
-		}
-	}
-	if len(found) == 0 {
-		return ""
-	}
-	return ", or one of its files, such as " + strings.Join(found[:min(3, len(found))], ", ")
-}
-
 // openFolder reads the runs of a folder. Of a trainer_state.json and the run that
 // began last it reads the one that goes on further; of equals the run, which has the
 // steps of a resume and, while a trainer writes, stays the one that is read. Other runs
@@ -73,7 +57,7 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 		c.note("%s", err)
 	}
 	if state == nil && len(found) == 0 {
-		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow or a file *.wandb, want a log or the output folder of a trainer%s", TrainerState, TrainerState, candidates(dir))
+		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)
 		return nil, &c.err
 	}
 	newest, err := c.readRuns(dir, found)

@@ -2,15 +2,9 @@ package logs
 
 import (
 	"bytes"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 )
-
-// The rules are looked up by the names of their keys: whole names in a map, those with a *
-// by what stands before it. A name that no rule has costs one look-up in the map and a
-// comparison for every such beginning, of which there are about twenty.
 
 // match is a rule for a key, with the name that stands for its *.
 type match struct {
@@ -29,32 +23,29 @@ type entry struct {
 
 // pattern is a key with a *.
 type pattern struct {
-	after string // the *
+	before, after string // the *
 	entry
 }
 
-// index finds the rules of a name.
+// index finds the rules of a name: whole names in a map, those with a * one after another.
 type index struct {
 	whole    map[string][]entry
-	patterns map[string][]pattern // by what stands before the *
-	befores  []string             // the keys of patterns
+	patterns []pattern
 }
 
 // rulesOf is the index of the table.
-var rulesOf = sync.OnceValue(func() *index { return newIndex(trainers()) })
-
-func newIndex(all []trainer) *index {
-	x := &index{whole: make(map[string][]entry), patterns: make(map[string][]pattern)}
+var rulesOf = sync.OnceValue(func() *index {
+	x := &index{whole: make(map[string][]entry)}
 	add := func(key string, at entry) {
 		key = string(lower(nil, tidy(nil, []byte(key))))
 		if before, after, star := strings.Cut(key, "*"); star {
-			x.patterns[before] = append(x.patterns[before], pattern{after, at})
+			x.patterns = append(x.patterns, pattern{before, after, at})
 		} else {
 			x.whole[key] = append(x.whole[key], at)
 		}
 	}
-	for i := range all {
-		t := &all[i]
+	for i := range trainers() {
+		t := &trainers()[i]
 		for p, prefix := range t.Prefixes {
 			for r := range t.Keys {
 				add(prefix+t.Keys[r].Key, entry{i, false, p*len(t.Keys) + r, &t.Keys[r]})
@@ -64,25 +55,19 @@ func newIndex(all []trainer) *index {
 			add(t.EvalKeys[r].Key, entry{i, true, r, &t.EvalKeys[r]})
 		}
 	}
-	x.befores = slices.Sorted(maps.Keys(x.patterns))
 	return x
-}
+})
 
-// find calls found for every rule whose key is the name, tidy and in lower case, with what
-// stands for the *.
+// find calls found for every rule whose key is the name, tidy and in lower case, with what stands for
+// the *.
 func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
 	for _, at := range x.whole[string(name)] {
 		found(at, nil)
 	}
-	for _, before := range x.befores {
-		if len(name) <= len(before) || string(name[:len(before)]) != before {
-			continue
-		}
-		for i := range x.patterns[before] {
-			p := &x.patterns[before][i]
-			if end := len(name) - len(p.after); end > len(before) && string(name[end:]) == p.after {
-				found(p.entry, tidy[len(before):end])
-			}
+	for i := range x.patterns {
+		p := &x.patterns[i]
+		if end := len(name) - len(p.after); end > len(p.before) && string(name[:len(p.before)]) == p.before && string(name[end:]) == p.after {
+			found(p.entry, tidy[len(p.before):end])
 		}
 	}
 }

@@ -75,7 +75,6 @@ func TestNotes(t *testing.T) {
 		{"step,reward\n5,0\n10,0\n", "Rows are 5 steps apart and taken for means over 5 steps; if rows were left out instead, each is a single step."},
 		{"step,reward\n1,0\n,0.5\n", "1 row of training without step left out."},
 		{"reward\n0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps."},
-		{"iter_no,reward\n1,0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps; if \"iter_no\" is the step, rename it to step."},
 		{"step_time,batch_size,epoch,reward\n1,1,1,0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps."},
 		{"_step,_runtime,train/reward\n1,1,0.5\n", "_step counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several."},
 	} {

@@ -105,14 +105,14 @@ func (t *timeline) record(r *bufio.Reader, length uint64, buffer *[]byte, damage
 // tensorflow/core/framework/summary.proto) and TensorProto (tensor.proto,
 // tensor_shape.proto, types.proto in the same folder).
 const (
-	eventTime, eventStep, eventSummary                                  = 1, 2, 5
-	summaryValue                                                        = 1
-	valueTag, valueSimple, valueTensor, valueMetadata                   = 1, 2, 8, 9
-	metadataPlugin, pluginName                                          = 1, 1
-	tensorType, tensorShape, tensorContent                              = 1, 2, 4
-	tensorFloat, tensorDouble, tensorInt, tensorInt64, tensorHalf       = 5, 6, 7, 10, 13
-	shapeDim, dimSize                                                   = 2, 1
-	typeFloat, typeDouble, typeInt32, typeInt64, typeBfloat16, typeHalf = 1, 2, 3, 9, 14, 19
+	eventTime, eventStep, eventSummary                = 1, 2, 5
+	summaryValue                                      = 1
+	valueTag, valueSimple, valueTensor, valueMetadata = 1, 2, 8, 9
+	metadataPlugin, pluginName                        = 1, 1
+	tensorType, tensorShape, tensorContent            = 1, 2, 4
+	tensorFloat, tensorDouble                         = 5, 6
+	shapeDim, dimSize                                 = 2, 1
+	typeFloat, typeDouble                             = 1, 2
 )
 
 // field is a field of a message: the bits of a number, or bytes.
@@ -218,8 +218,8 @@ func ofScalars(metadata []byte) bool {
 	return true
 }
 
-// element returns the number in a tensor that holds a single one. A tensor without values
-// holds 0.
+// element returns the number in a tensor that holds a single one, a float or a double, as writers of
+// scalars make it. A tensor without values holds 0.
 func element(tensor []byte) (x float64, is bool) {
 	var kind, bits uint64
 	for f := range fields(tensor) {
@@ -236,32 +236,15 @@ func element(tensor []byte) (x float64, is bool) {
 				copy(eight[:], f.bytes)
 				bits, _ = protowire.ConsumeFixed64(eight[:])
 			}
-		case tensorHalf, tensorInt, tensorInt64:
-			if bits = f.bits; f.bytes != nil {
-				bits, _ = protowire.ConsumeVarint(f.bytes)
-			}
 		}
 		if f.err != nil {
 			return 0, false
 		}
 	}
-	switch kind {
-	case typeFloat:
-		x = float64(math.Float32frombits(uint32(bits)))
-	case typeDouble:
-		x = math.Float64frombits(bits)
-	case typeInt32:
-		x = float64(int32(bits))
-	case typeInt64:
-		x = float64(int64(bits))
-	case typeHalf:
-		x = half(uint16(bits))
-	case typeBfloat16:
-		x = float64(math.Float32frombits(uint32(bits) << 16))
-	default:
-		return 0, false
+	if kind == typeFloat {
+		return float64(math.Float32frombits(uint32(bits))), true
 	}
-	return x, true
+	return math.Float64frombits(bits), kind == typeDouble
 }
 
 // single reports whether the shape of a tensor is that of one element.
@@ -281,22 +264,4 @@ func single(shape []byte) bool {
 		}
 	}
 	return true
-}
-
-// half returns the number of an IEEE 754 half: a sign, 5 bits of exponent, 10 of fraction.
-func half(bits uint16) float64 {
-	fraction, exponent := float64(bits&0x3ff), int(bits>>10&0x1f)
-	x := math.Ldexp(1024+fraction, exponent-25)
-	switch {
-	case exponent == 0:
-		x = math.Ldexp(fraction, -24)
-	case exponent == 31 && fraction != 0:
-		return math.NaN()
-	case exponent == 31:
-		x = math.Inf(1)
-	}
-	if bits>>15 != 0 {
-		return -x
-	}
-	return x
 }
