@@ -133,10 +133,7 @@ func (f *logFit) object() object {
 		m := &r.Models[i]
 		parameters := make(map[string]object)
 		for _, p := range m.Parameters() {
-			parameters[p.Name] = append(interval(p), "identifiable", p.Identifiable, "unit", f.unit(p))
-			if steps, _ := f.inSteps(m, p); steps != nil {
-				parameters[p.Name] = append(parameters[p.Name], "steps", interval(*steps)) // null beyond the log
-			}
+			parameters[p.Name] = object{"value", p.Value, "lo", p.Lo, "hi", p.Hi, "identifiable", p.Identifiable, "unit", f.unit(p)}
 		}
 		scores := []object{}
 		for _, s := range f.tried {
@@ -154,9 +151,6 @@ func (f *logFit) object() object {
 		"half_time", object{"time", half, "step", f.time.step(half)}, // of the best law, from the first row to the plateau
 		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent)
 }
-
-// interval returns a parameter's value with its 90 % interval.
-func interval(p fit.Parameter) object { return object{"value", p.Value, "lo", p.Lo, "hi", p.Hi} }
 
 // meaning says what the regime of a fit means, with its direction.
 func meaning(r *fit.Result) string {
@@ -191,33 +185,6 @@ func (f *logFit) unit(p fit.Parameter) string {
 		return "radians per " + strings.Replace(f.time.unit(), "steps", "step", 1)
 	}
 	return "1"
-}
-
-// inSteps converts a parameter over intrinsic time into optimizer steps, at the place of
-// the schedule where it matters, which it names: where as much intrinsic time has passed,
-// for a frequency 1/frequency of it; a width is that about the midpoint. It returns nil for
-// other parameters. An end beyond the log is NaN.
-func (f *logFit) inSteps(m *fit.Model, p fit.Parameter) (steps *fit.Parameter, where string) {
-	if !f.time.intrinsic {
-		return nil, ""
-	}
-	origin := f.result.Origin
-	since := func(time float64) float64 { return f.time.step(origin+time) - f.time.step(origin) }
-	of := func(convert func(float64) float64, where string) (*fit.Parameter, string) {
-		q := p
-		q.Value, q.Lo, q.Hi = convert(p.Value), convert(p.Lo), convert(p.Hi)
-		return &q, where
-	}
-	switch p.Is {
-	case fit.Duration:
-		return of(since, "passed after optimizer steps")
-	case fit.Frequency:
-		return of(func(x float64) float64 { return 1 / since(1/x) }, "radians per optimizer step, mean until 1/frequency has passed")
-	case fit.AtMidpoint:
-		middle := m.Shape("midpoint")
-		return of(func(x float64) float64 { return f.time.step(origin+middle+x/2) - f.time.step(origin+middle-x/2) }, "optimizer steps about the midpoint")
-	}
-	return nil, ""
 }
 
 // print writes the fit for people.
@@ -269,26 +236,18 @@ func (f *logFit) print(p *page) {
 		f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 }
 
-// parameterRows returns the parameters of a law, those that are intrinsic times in optimizer
-// steps too.
+// parameterRows returns the parameters of a law.
 func (f *logFit) parameterRows(m *fit.Model) [][]string {
 	rows := [][]string{{strings.ToUpper(string(m.Name)), "VALUE", "90 % INTERVAL", ""}}
-	add := func(name string, p fit.Parameter, format func(float64) string) {
-		known := "identified"
-		if !p.Identifiable {
-			known = "not identified"
-		}
-		rows = append(rows, []string{name, format(p.Value), fmt.Sprintf("%s to %s", format(p.Lo), format(p.Hi)), known})
-	}
 	for _, p := range m.Parameters() {
-		name := strings.ReplaceAll(p.Name, "_", " ")
+		name, known := strings.ReplaceAll(p.Name, "_", " "), "identified"
 		if p.Is != fit.OfReward && p.Is != fit.Ratio {
 			name += ", " + f.unit(p)
 		}
-		add(name, p, parameter)
-		if steps, where := f.inSteps(m, p); steps != nil {
-			add("  "+where, *steps, within)
+		if !p.Identifiable {
+			known = "not identified"
 		}
+		rows = append(rows, []string{name, parameter(p.Value), parameter(p.Lo) + " to " + parameter(p.Hi), known})
 	}
 	return rows
 }
@@ -299,14 +258,6 @@ func ratio(x, over float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", x/over)
-}
-
-// within prints a step, or that it comes after the last row.
-func within(step float64) string {
-	if math.IsNaN(step) {
-		return "beyond the log"
-	}
-	return parameter(step)
 }
 
 // parameter prints a value of a parameter, or an end of its interval.

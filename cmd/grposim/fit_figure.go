@@ -14,34 +14,22 @@ import (
 const residualsOf = "-residuals"
 
 // figureName returns a name for the figures of a log that none of those taken has, and takes
-// it: that of the file without its extension, and of the run where the file holds several,
-// preceded by as many of its folders as it needs, and by "again" where a log is named twice.
+// it: that of the file without its extension, and of the run where the file holds several. A
+// number follows the second of a name.
 func figureName(l *logs.Log, taken map[string]bool) string {
-	path := strings.TrimSuffix(l.File, filepath.Ext(l.File))
-	if whole, err := filepath.Abs(path); err == nil {
-		path = whole
-	}
-	folder, name := filepath.Split(path)
+	name := strings.TrimSuffix(filepath.Base(l.File), filepath.Ext(l.File))
 	if l.Run != "" {
 		name += "-" + strings.ReplaceAll(l.Run, "/", "-")
 	}
-	const most = 50 // characters; a file system has 255 bytes, with folders and the rest
-	if runes := []rune(escape(name, "")); len(runes) > most {
-		name = string(runes[:most])
-	} else {
-		name = string(runes)
+	runes := []rune(escape(name, ""))
+	const most = 50 // characters; a file system has 255 bytes, with the rest
+	whole := string(runes[:min(len(runes), most)])
+	name = whole
+	for n := 2; taken[name] || taken[name+residualsOf]; n++ {
+		name = fmt.Sprintf("%s-%d", whole, n)
 	}
-	for {
-		if !taken[name] && !taken[name+residualsOf] {
-			taken[name], taken[name+residualsOf] = true, true
-			return name
-		}
-		parent := filepath.Base(folder)
-		if folder = filepath.Dir(filepath.Clean(folder)); parent == string(filepath.Separator) {
-			parent = "again" // the same file a second time
-		}
-		name = escape(parent, "") + "-" + name
-	}
+	taken[name], taken[name+residualsOf] = true, true
+	return name
 }
 
 // mostPoints is the number of rows up to which each is a point of a figure: more cannot be

@@ -2,7 +2,6 @@ package equivalence
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -150,53 +149,6 @@ func exceeds(events, trials int, probability float64) bool {
 	return distuv.Binomial{N: float64(trials), P: probability}.CDF(float64(events-1)) > 1-1e-6
 }
 
-// Of ten rows with a noise that they partly share, the chance that one is wrongly
-// different is at most 2α and that one is wrongly the same at most α, wherever the true
-// differences lie; and rows that are the same, or different, are found.
-func TestErrorsOfFamilies(t *testing.T) {
-	const rows, trials, confidence, margin = 10, familyTrials, 0.9, 1.0
-	generator := rand.New(rand.NewPCG(7, 7))
-	for _, shared := range []float64{0, 0.7} {
-		for name, truth := range map[string]func(row int) float64{
-			"all equal":            func(int) float64 { return 0 },
-			"all at the margin":    func(int) float64 { return margin },
-			"half equal, half far": func(row int) float64 { return 3 * float64(row%2) },
-			"half at the margin":   func(row int) float64 { return margin * float64(row%2) },
-		} {
-			for _, s := range []float64{0.15, 0.5} {
-				wrongDifferent, wrongSame, wrongAll, decided := 0, 0, 0, 0
-				for range trials {
-					common := generator.NormFloat64()
-					var tests, together []Row
-					for i := range rows {
-						d := truth(i) + s*(shared*common+math.Sqrt(1-shared*shared)*generator.NormFloat64())
-						tests, together = append(tests, Row{known(d, s), margin, EachRow}), append(together, Row{known(d, s), margin, AllRows})
-					}
-					different, same, all := false, false, true
-					for i, j := range Judge(tests, confidence) {
-						different = different || truth(i) == 0 && j.Verdict == Different
-						same = same || truth(i) >= margin && j.Verdict == Same
-						if j.Verdict != Undecided {
-							decided++
-						}
-					}
-					for _, j := range Judge(together, confidence) {
-						all = all && j.Verdict == Same
-					}
-					wrongDifferent, wrongSame = wrongDifferent+count(different), wrongSame+count(same)
-					wrongAll += count(all && name != "all equal")
-				}
-				if exceeds(wrongDifferent, trials, 1-confidence) || exceeds(wrongSame, trials, (1-confidence)/2) || exceeds(wrongAll, trials, (1-confidence)/2) {
-					t.Errorf("%s, error %g, shared %g: of %d families %d have a wrong different, %d a wrong same, %d are wrongly all the same", name, s, shared, trials, wrongDifferent, wrongSame, wrongAll)
-				}
-				if power := float64(decided) / (rows * trials); s == 0.15 && name == "half equal, half far" && power < 0.99 {
-					t.Errorf("%s, error %g: %.3f of the rows are decided", name, s, power)
-				}
-			}
-		}
-	}
-}
-
 func count(event bool) int {
 	if event {
 		return 1
@@ -268,26 +220,4 @@ func binomial(n int, p float64) []float64 {
 		w[k] = math.Exp(all-won-lost) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(n-k))
 	}
 	return w
-}
-
-// A caller's mistake panics.
-func TestPanics(t *testing.T) {
-	for name, call := range map[string]func(){
-		"confidence":  func() { Judge(nil, 1) },
-		"margin":      func() { Judge([]Row{{Interval: known(0, 1)}}, 0.9) },
-		"share":       func() { Shares(1.1, 10, 0.5, 10) },
-		"questions":   func() { Shares(0.5, 0, 0.5, 10) },
-		"no runs":     func() { _, _ = Runs(nil, nil, 0, 0.9) },
-		"wide margin": func() { Scores(nil, 0.3, 0.9) },
-		"runs margin": func() { _, _ = Runs(noisy(1, 0, flatCurve), noisy(1, 0, flatCurve), -1, 0.9) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
-	}
 }
