@@ -8,7 +8,7 @@ export GOAMD64 ?= v2
 # Vector instructions are an experiment of Go. It is asked for where files of ours would use it:
 # with Go 1.26 on amd64. Without them results are the same bytes, and take longer.
 ifeq ($(origin GOEXPERIMENT),undefined)
-GOEXPERIMENT := $(shell GOEXPERIMENT=simd $(GO) list -f '{{.Imports}}' ./grpo/fp 2>/dev/null | grep -q simd/archsimd && echo simd)
+GOEXPERIMENT := $(shell GOEXPERIMENT=simd $(GO) list -f '{{.Imports}}' ./fp 2>/dev/null | grep -q simd/archsimd && echo simd)
 endif
 export GOEXPERIMENT
 PROCESSOR = $(shell grep -qw avx512f /proc/cpuinfo 2>/dev/null || echo ', without AVX-512: as without vectors')

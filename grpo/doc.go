@@ -28,7 +28,7 @@
 // that the chosen options do not use are not checked. Policy accepts logits that are
 // not finite, because a run that diverges has them; its probabilities are then NaN.
 //
-// All arithmetic is rounded explicitly and uses grpo/fp for exp and log, so
+// All arithmetic is rounded explicitly and uses fp for exp and log, so
 // results are the same bits on every architecture.
 //
 // Notation, used everywhere in this module (docs/theory.md §0):

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 )
 

@@ -3,7 +3,7 @@ package grpo
 import (
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Policy is a softmax policy: Probs[a] = exp(Logits[a]) / Σ_b exp(Logits[b]). It is not

@@ -3,7 +3,7 @@ package grpo
 import (
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 )
 

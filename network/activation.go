@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Activation is the function φ that a hidden layer applies to each of its sums.

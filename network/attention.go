@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // attention is multi-head attention of the last position of each context. With q, k and v of

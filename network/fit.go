@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 const (

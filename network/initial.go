@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // normals draws standard normal numbers by Marsaglia's polar method, two at a time.

@@ -5,7 +5,7 @@
 // the logits pulls it back with Pull.
 //
 // All numbers have the same bits on every machine, with vectors or without: no operation is fused,
-// sums have one order, and exp and log come from grpo/fp.
+// sums have one order, and exp and log come from fp.
 package network
 
 import (

@@ -6,7 +6,7 @@ import (
 	"simd/archsimd"
 	"unsafe"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // accumulate adds to every entry of c, in this order of k,

@@ -1,7 +1,7 @@
 package rom
 
 import (
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/floats"

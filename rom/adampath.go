@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
@@ -232,7 +232,7 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
 	for a, excess := range l.excess {
 		if excess > 0 && penalty[a] != 0 {
-			s.idle[a] += math.Copysign(rate*fp.Exp(-memory/excess), penalty[a])
+			s.idle[a] += math.Copysign(rate*fp.MathExp(-memory/excess), penalty[a])
 			if far := math.Abs(s.now.logs[a] - s.target[a]); math.Abs(s.idle[a]) > far {
 				s.idle[a] = math.Copysign(far, s.idle[a])
 			}

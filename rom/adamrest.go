@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -74,7 +74,7 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 	right := func(logs []float64) (t []float64, ok bool) {
 		gain := make([]float64, arms)
 		for a, x := range logs {
-			gain[a] = 1 / (fp.Exp(x/2) + o.Epsilon)
+			gain[a] = 1 / (fp.MathExp(x/2) + o.Epsilon)
 		}
 		m := l.newMotion(option.HeavyBall, (1-o.Beta1)*o.LearningRate, o.Beta1, gain)
 		if m == nil || m.Neutral > 0 { // a direction in which nothing comes to rest
@@ -128,7 +128,7 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 		}
 		r = make([]float64, arms)
 		for a, x := range t {
-			r[a] = fp.Exp(logs[a])/x - 1
+			r[a] = fp.MathExp(logs[a])/x - 1
 		}
 		return r, floats.Norm(r, 2)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/scope"

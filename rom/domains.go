@@ -94,7 +94,7 @@ var domains = []struct {
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.RewardKLEntropy},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
 		normal := slices.ContainsFunc(p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
-		return p.expands() && p.KL.OfReward() && (normal || len(p.Arms) > 2)
+		return expands(p) && p.KL.OfReward() && (normal || len(p.Arms) > 2)
 	}, scope.ManyValued},
 
 	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
@@ -109,7 +109,7 @@ var domains = []struct {
 	{weightsAtRest, anyLag, func(p *Params, _ int) bool { return weight.Range(&p.Importance) == 0 }, scope.WeightKink},
 	{weightsAtRest, anyLag, signedWeights, scope.SignedWeights},
 	{weightsAtRest, anyLag, func(p *Params, _ int) bool {
-		return p.expands() && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
+		return expands(p) && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
 	}, scope.ManyValued},
 	{stateAtRest, anyLag, func(p *Params, _ int) bool {
 		return prompts(p, 0) && p.Prompts.Parameters == option.Shared && p.Prompts.Order != option.Independent
@@ -248,7 +248,7 @@ func signedWeights(p *Params, _ int) bool {
 const leastExpanded = 8
 
 // expands reports whether the force of a group is known to first order in 1/G only.
-func (p *Params) expands() bool {
+func expands(p *Params) bool {
 	success, _ := group.TwoValued(p.Arms)
 	return p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && (success == nil || p.KL.OfReward())
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 

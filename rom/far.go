@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -129,7 +129,7 @@ func (l *linearization) alongRay(arm, ray []float64, deviation float64) (changed
 				rate := step * force / unit * still / noise
 				top[i] = max(top[i], depth[i]+rate/2)
 				depth[i] += rate
-				w := step * fp.Exp(-top[i])
+				w := step * fp.MathExp(-top[i])
 				switch {
 				case s < tailStart:
 					w *= still / noise

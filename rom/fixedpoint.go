@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -307,14 +307,14 @@ func (c *curve) logits(t float64) []float64 {
 	share := 0.0
 	for a, v := range c.value {
 		if v == c.high {
-			share += fp.Exp(c.reference[a])
+			share += fp.MathExp(c.reference[a])
 		}
 	}
 	excess := func(y float64) float64 {
 		sum := -1.0
 		for a, v := range c.value {
 			if at := y + t*(c.high-v); at > 0 { // 0 for a best arm if share underflows
-				sum += fp.Exp(c.reference[a]) / at
+				sum += fp.MathExp(c.reference[a]) / at
 			}
 		}
 		return sum
@@ -335,7 +335,7 @@ func (c *curve) logits(t float64) []float64 {
 		sum := 0.0
 		for a, v := range c.value {
 			if v == c.high {
-				sum += fp.Exp(c.reference[a] - top)
+				sum += fp.MathExp(c.reference[a] - top)
 			}
 		}
 		y := top + math.Log(sum) - math.Log(max(rest, math.SmallestNonzeroFloat64)) // log(share/rest)

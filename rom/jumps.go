@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/weight"
 )
 
@@ -78,7 +78,7 @@ func (r ratioLaw) slopes(band weight.Band) (first, second float64) {
 			continue
 		}
 		x := (bound - r.at) / r.deviation
-		density := float64(1-2*i) * fp.Exp(-x*x/2) / (r.deviation * math.Sqrt(2*math.Pi))
+		density := float64(1-2*i) * fp.MathExp(-x*x/2) / (r.deviation * math.Sqrt(2*math.Pi))
 		first += density
 		second += density * x / r.deviation
 	}

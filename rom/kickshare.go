@@ -3,7 +3,7 @@ package rom
 import (
 	"math"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 )
 
@@ -79,7 +79,7 @@ func (l *landing) kick(z, quantile float64) float64 {
 	if z < 0 {
 		side, sign = 1, -1
 	}
-	force := 2 / l.samples * (l.KL.Coefficient*(l.reference[side]*(1+fp.Exp(math.Abs(z)))-1) + l.lone[side].at(quantile))
+	force := 2 / l.samples * (l.KL.Coefficient*(l.reference[side]*(1+fp.MathExp(math.Abs(z)))-1) + l.lone[side].at(quantile))
 	return -sign * max(min(force, l.limit), -l.limit)
 }
 
@@ -124,7 +124,7 @@ func (l *landing) follow(s state, p float64, kicks int) {
 		next++
 	}
 	for next < strata && s.t < l.end {
-		rate := l.samples / (1 + fp.Exp(math.Abs(s.z)))
+		rate := l.samples / (1 + fp.MathExp(math.Abs(s.z)))
 		if math.Abs(s.velocity)*l.rate(s.t)*l.carry > restingCoast*(1-l.Optimizer.Momentum) {
 			for met += rate; next < strata && met >= due(); {
 				kicked(s)
@@ -157,7 +157,7 @@ func (l *landing) next(by float64) float64 {
 	return x
 }
 
-func (l *landing) isFrozen(z float64) bool { return l.frozen(1/(1+fp.Exp(math.Abs(z))), l.share) }
+func (l *landing) isFrozen(z float64) bool { return l.frozen(1/(1+fp.MathExp(math.Abs(z))), l.share) }
 
 // approach moves a run by the mean force until it is frozen or the run ends. Where it comes to rest before it stays.
 func (l *landing) approach(s *state) {

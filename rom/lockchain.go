@@ -3,7 +3,7 @@ package rom
 import (
 	"math"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/floats"
@@ -66,7 +66,7 @@ func interpolate(row []float64, place, chance float64) {
 // step returns two laws, of which the sum is the way of z by so many groups drawn at z.
 func (l *locking) step(z float64, groups, values int) (some, others atoms) {
 	zero := atoms{[]float64{0}, []float64{1}}
-	all := l.group(1/(1+fp.Exp(-z)), 1/(1+fp.Exp(z)))
+	all := l.group(1/(1+fp.MathExp(-z)), 1/(1+fp.MathExp(z)))
 	others = all.plus(&zero, values)
 	if groups == 1 {
 		return all, zero

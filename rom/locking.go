@@ -3,7 +3,7 @@ package rom
 import (
 	"math"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/scope"
 )
@@ -34,7 +34,7 @@ func (row *ArrivalRow) decideLocking(w *way) {
 			continue
 		}
 		l, back, z := w.newLocking(b, gain), newLoneSample(&w.Params, w.front, b), w.init[w.front]-w.init[b]
-		if l.scale*l.samples*back.mean()*float64(steps)*fp.Exp(min(z, 0)) < leftMiddle {
+		if l.scale*l.samples*back.mean()*float64(steps)*fp.MathExp(min(z, 0)) < leftMiddle {
 			row.Because = w.notThere()
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 

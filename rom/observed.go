@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -165,7 +165,7 @@ var observables = map[Observed]observable{
 			sum := 0.0
 			for a, p := range m.now.probs {
 				if p > 0 {
-					sum += p * fp.Exp(m.now.logs[a]-m.past.logs[a])
+					sum += p * fp.MathExp(m.now.logs[a]-m.past.logs[a])
 				}
 			}
 			return 1 / sum

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 )
 
@@ -76,11 +76,11 @@ func (o Oscillator) response(t float64) float64 {
 	square := a*a - o.Spring/o.Mass
 	switch b := math.Sqrt(math.Abs(square)); {
 	case b*t < 1e-6: // the double root, to (bt)²
-		return fp.Exp(-a*t) * (1 + a*t)
+		return fp.MathExp(-a*t) * (1 + a*t)
 	case square < 0:
-		return fp.Exp(-a*t) * (math.Cos(b*t) + a/b*math.Sin(b*t))
+		return fp.MathExp(-a*t) * (math.Cos(b*t) + a/b*math.Sin(b*t))
 	default:
-		slow, fast := fp.Exp(-(a-b)*t), fp.Exp(-(a+b)*t)
+		slow, fast := fp.MathExp(-(a-b)*t), fp.MathExp(-(a+b)*t)
 		return 0.5*(slow+fast) + 0.5*a/b*(slow-fast)
 	}
 }

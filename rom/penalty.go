@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/scope"
 )
@@ -224,10 +224,10 @@ func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
 		fisher(l)
 	case option.K3:
 		for a, p := range probs {
-			ra := fp.Exp(m.reference[a])
+			ra := fp.MathExp(m.reference[a])
 			fresh[a][a] += beta * ra
 			for b, q := range probs {
-				rb := fp.Exp(m.reference[b])
+				rb := fp.MathExp(m.reference[b])
 				fresh[a][b] += beta * (p*q - ra*q - p*rb)
 			}
 		}

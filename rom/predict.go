@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 

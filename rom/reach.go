@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/weight"
@@ -89,12 +89,12 @@ func (p *Params) largestForce() float64 {
 		steps *= float64(lag.Span()-1) / float64(lag.Span())
 	}
 	most := func(n float64) float64 {
-		ratio := fp.Exp(steps * n / (1 - p.Optimizer.Momentum))
+		ratio := fp.MathExp(steps * n / (1 - p.Optimizer.Momentum))
 		return reward*weight.Most(&p.Importance, 1/ratio, ratio, math.SmallestNonzeroFloat64) + rest
 	}
 	if p.Optimizer.Kind == option.Adam {
 		most = func(float64) float64 {
-			ratio := fp.Exp(math.Sqrt2 * steps * largestAdamStep(&p.Optimizer))
+			ratio := fp.MathExp(math.Sqrt2 * steps * largestAdamStep(&p.Optimizer))
 			return reward*weight.Most(&p.Importance, 1/ratio, ratio, math.SmallestNonzeroFloat64) + rest
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 )
 
@@ -29,7 +29,7 @@ const (
 func redrawnCurve(m *model, s float64) (logs []float64, odds float64) {
 	low, high := slices.Min(m.counts.Success), slices.Max(m.counts.Success)
 	s = max(-redrawnEnd, min(s, redrawnEnd))
-	up, down := 1/(1+fp.Exp(-s)), 1/(1+fp.Exp(s))
+	up, down := 1/(1+fp.MathExp(-s)), 1/(1+fp.MathExp(s))
 	j, rest := up*high+down*low, up*(1-high)+down*(1-low)
 	phi := m.counts.PhiOfAll(j, rest)
 	p, _ := m.counts.Differ(j, rest)
@@ -67,7 +67,7 @@ func redrawnCurve(m *model, s float64) (logs []float64, odds float64) {
 	logs = make([]float64, arms)
 	unit, x := 1.0, 0.0
 	if k3 {
-		unit, x = fp.Exp(m.reference[top])*slope[top], 1
+		unit, x = fp.MathExp(m.reference[top])*slope[top], 1
 	}
 	for range 100 {
 		for a := range logs {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/weight"
@@ -203,7 +203,7 @@ func carried(x float64, steps int) float64 {
 	}
 	u, step := 0.0, x/float64(steps)
 	for range steps {
-		u = min(u+step*fp.Exp(u), mostCarried)
+		u = min(u+step*fp.MathExp(u), mostCarried)
 	}
 	return u / x
 }

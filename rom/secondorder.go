@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/weight"

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -182,7 +182,7 @@ func (s *slowPart) neglect(l *linearization, m *motion, variance float64) scope.
 			gain *= m.gain[c]
 		}
 		spread, step := gain*noise/stiffness, 2*gain*math.Sqrt(noise/(p*draws)) // log π moves by twice a logit
-		most := fp.Exp(math.Log(p) + spread*step)
+		most := fp.MathExp(math.Log(p) + spread*step)
 		d += math.Abs(l.Arms[c].Mean-reward) * most
 		equal += l.model.size * most
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/group"
 )
 
@@ -16,7 +16,7 @@ import (
 func softmax(dst, theta []float64) (norm float64) {
 	top, sum := slices.Max(theta), 0.0
 	for a, x := range theta {
-		dst[a] = fp.Exp(x - top)
+		dst[a] = fp.MathExp(x - top)
 		sum += dst[a]
 	}
 	for a := range dst {

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
@@ -120,7 +120,7 @@ func overNormal(visit func(u, w float64)) (weight float64) {
 	const points, width = 200, 8.5
 	for i := range points + 1 {
 		u := width * (2*float64(i)/points - 1)
-		w := fp.Exp(-0.5 * u * u)
+		w := fp.MathExp(-0.5 * u * u)
 		weight += w
 		visit(u, w)
 	}

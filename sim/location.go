@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/sim/measure"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 	"grposim/sim/measure"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/sim/draw"
 	"grposim/sim/measure"
 )

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 )
 

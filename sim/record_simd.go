@@ -7,7 +7,7 @@ import (
 	"simd/archsimd"
 	"unsafe"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/sim/draw"
 )
 

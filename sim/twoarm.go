@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 	"grposim/sim/draw"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 	"grposim/sim/draw"
 )

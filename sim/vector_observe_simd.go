@@ -6,7 +6,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/sim/draw"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/sim/draw"
 )
 

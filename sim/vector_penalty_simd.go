@@ -7,7 +7,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 	"grposim/sim/draw"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 	"grposim/sim/draw"
 )

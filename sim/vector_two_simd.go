@@ -5,7 +5,7 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 	"grposim/option"
 	"grposim/sim/draw"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -111,7 +111,7 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 	case !(left > 0) || math.IsNaN(spread):
 		e.Leave(scope.HigherOrder, math.Inf(1), "the end of the mean path, or how far runs differ there, is not known to within the distance")
 	case spread > 0:
-		e.Leave(scope.HigherOrder, fp.Exp(-1-left/spread))
+		e.Leave(scope.HigherOrder, fp.MathExp(-1-left/spread))
 	}
 	return e
 }

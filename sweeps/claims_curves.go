@@ -10,7 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -601,7 +601,7 @@ func drawFits(j *judgement, d *figureSource) Figure {
 		end, amplitude := exponentialAt(rate.Mean, steps, c.rewards(recorded))
 		for _, t := range steps {
 			x := float64(t)
-			exponential.Points = append(exponential.Points, BarePoint(x, end-amplitude*fp.Exp(-rate.Mean*x)))
+			exponential.Points = append(exponential.Points, BarePoint(x, end-amplitude*fp.MathExp(-rate.Mean*x)))
 			if !exact.Out() {
 				predicted.Points = append(predicted.Points, BarePoint(x, curve.at(t)))
 			}
@@ -635,7 +635,7 @@ func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 	var weight, x, y, xx, xy float64
 	for i, t := range steps {
 		before, after := steps[max(i-1, 0)], steps[min(i+1, len(steps)-1)]
-		w, e := float64(after-before)/2, fp.Exp(-rate*float64(t))
+		w, e := float64(after-before)/2, fp.MathExp(-rate*float64(t))
 		weight += w
 		x += w * e
 		y += w * reward[i]

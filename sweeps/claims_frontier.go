@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -143,7 +143,7 @@ func compareConstant(j *judgement, set CellSet) finding {
 		return f
 	}
 	for _, g := range ratios {
-		center := fp.Exp(mean)
+		center := fp.MathExp(mean)
 		f.measured = max(f.measured, math.Abs(g.measured/center-1))
 		f.lo = max(f.lo, g.lo/center-1, 1-g.hi/center)
 		f.hi = max(f.hi, g.hi/center-1, 1-g.lo/center)

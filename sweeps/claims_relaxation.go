@@ -11,7 +11,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -52,7 +52,7 @@ func addGrowth(to *scope.Number, own scope.Number, in sim.Cell) {
 	if own.Out() || own.Value >= 0 || in.Relaxation == nil {
 		return
 	}
-	grown := func(steps int) float64 { return in.Relaxation.Offset * fp.Exp(-own.Value*float64(steps)) }
+	grown := func(steps int) float64 { return in.Relaxation.Offset * fp.MathExp(-own.Value*float64(steps)) }
 	x := min(sim.FittedGrowth*grown(in.Run.BurnIn), grown(in.Run.Steps))
 	to.Leave(scope.HigherOrder, to.Value*x*x, fmt.Sprintf("the deviation grows to %.2g", x))
 }

@@ -9,7 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -94,7 +94,7 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 			f.predicted.Leave(part.Term, w*part.Size/missing[i].Value, part.Note)
 		}
 		for _, part := range ways[i].Neglected {
-			f.unrested.Leave(part.Term, w*part.Size/fp.Exp(logY[i]), part.Note)
+			f.unrested.Leave(part.Term, w*part.Size/fp.MathExp(logY[i]), part.Note)
 		}
 		terms[i].StdErr *= w
 		slope.Systematic += math.Abs(w) * terms[i].Systematic
@@ -238,7 +238,7 @@ func ratios(j *judgement, sets []CellSet, names []string) string {
 				ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
 				ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
 				lo, hi := ratio.Interval(j.confidence)
-				v := Verdict{Measured: store.Number(fp.Exp(ratio.Mean)), Lo: store.Number(fp.Exp(lo)), Hi: store.Number(fp.Exp(hi))}
+				v := Verdict{Measured: store.Number(fp.MathExp(ratio.Mean)), Lo: store.Number(fp.MathExp(lo)), Hi: store.Number(fp.MathExp(hi))}
 				from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
 				sizes, inverse = append(sizes, fmt.Sprint(to)), append(inverse, fmt.Sprintf("%.3g", float64(from)/float64(to)))
 				if len(sets) == 1 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/sweeps/config"
 )
 
@@ -87,11 +87,11 @@ func claimedSlope(v *Verdict, measured []FigurePoint) FigureSeries {
 		places = append(places, p.X)
 	}
 	const near = 1e-9 // the allowed slopes change sides at the mean
-	places = append(places, fp.Exp(x-near), fp.Exp(x+near))
+	places = append(places, fp.MathExp(x-near), fp.MathExp(x+near))
 	slices.Sort(places)
 	least, most := v.Hypothesis.Allowed(margin)
 	for _, place := range places {
-		at := func(slope float64) float64 { return fp.Exp(y + slope*(math.Log(place)-x)) }
+		at := func(slope float64) float64 { return fp.MathExp(y + slope*(math.Log(place)-x)) }
 		claimed.Points = append(claimed.Points, FigurePoint{place, at(v.Hypothesis.Value), min(at(least), at(most)), max(at(least), at(most))})
 	}
 	return claimed

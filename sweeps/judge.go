@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/sweeps/config"
 )
 
@@ -176,7 +176,7 @@ const (
 // disagrees; nil where none up to largestBisected does.
 func (t *scaledTheory) bisect(i int, v Verdict) *SmallestFault {
 	caught := func(logFactor float64) bool {
-		return t.right.rule(v, t.at(fp.Exp(logFactor))[i]).Verdict == Disagree
+		return t.right.rule(v, t.at(fp.MathExp(logFactor))[i]).Verdict == Disagree
 	}
 	var smallest *SmallestFault
 	for _, end := range []float64{math.Log(largestBisected), -math.Log(largestBisected)} {

@@ -20,7 +20,7 @@ import (
 )
 
 // An arm64 build, run by qemu's user emulation, gives the results of this build: simulated ones to the byte, those derived by linear
-// algebra and quantiles to 1e-9. Of amd64 level 3, where Go fuses some of the same products with sums, the tests of grpo/fp read the
+// algebra and quantiles to 1e-9. Of amd64 level 3, where Go fuses some of the same products with sums, the tests of fp read the
 // instructions of the simulator and compare its vectors with scalars.
 func TestLongArchitectures(t *testing.T) {
 	qemu, err := exec.LookPath("qemu-aarch64")

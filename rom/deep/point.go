@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -71,7 +71,7 @@ func expected(context *rom.Params, logits []float64) (probs []float64, reward fl
 	probs = make([]float64, len(logits))
 	top, sum := slices.Max(logits), 0.0
 	for a, l := range logits {
-		probs[a] = fp.Exp(l - top)
+		probs[a] = fp.MathExp(l - top)
 		sum += probs[a]
 	}
 	for a, arm := range context.Arms {

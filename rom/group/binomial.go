@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // lostMass bounds the probability outside the window of outcomes that a binomial
@@ -138,7 +138,7 @@ func sampled(n int, p, q, width float64, buffer []float64) Binomial {
 		if q < p {
 			deviation = down - float64(n-k)
 		}
-		w := fp.Exp(-up*entropy(deviation/up)-down*entropy(-deviation/down)) / math.Sqrt(float64(k)/up*(float64(n-k)/down))
+		w := fp.MathExp(-up*entropy(deviation/up)-down*entropy(-deviation/down)) / math.Sqrt(float64(k)/up*(float64(n-k)/down))
 		weights = append(weights, w)
 		sum += w
 	}

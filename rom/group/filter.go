@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // Differ returns P = 1 − J^G − (1−J)^G, the probability that the rewards of a group are not

@@ -19,7 +19,7 @@ import (
 	"slices"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/weight"
 )
 

@@ -3,7 +3,7 @@ package group
 import (
 	"math"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // pooled is the form of PooledStd.
@@ -46,8 +46,8 @@ func (a *pooled) nodes() []pooledNode {
 	epsilon := a.e.Advantage.Epsilon / a.deviation
 	least := (1 - 1/a.size) / a.size / float64(a.e.GroupsPerStep)
 	for x := -4.4; ; x += h {
-		left := fp.Exp(-x)
-		t := fp.Exp(x-left) / (0.25 + epsilon*epsilon)
+		left := fp.MathExp(-x)
+		t := fp.MathExp(x-left) / (0.25 + epsilon*epsilon)
 		dt := h * t * (1 + left)
 		first, second := laplace(epsilon * math.Sqrt(t))
 		node := pooledNode{t: t, first: dt / math.Sqrt(t) * first / a.deviation, second: dt * second / (a.deviation * a.deviation)}
@@ -63,7 +63,7 @@ func (a *pooled) nodes() []pooledNode {
 
 // dampedBy returns e^{−tR(1−R)/B} of a group with s successes.
 func (a *pooled) dampedBy(t float64, s int) float64 {
-	return fp.Exp(-t / float64(a.e.GroupsPerStep) * (float64(s) / a.size) * ((a.size - float64(s)) / a.size))
+	return fp.MathExp(-t / float64(a.e.GroupsPerStep) * (float64(s) / a.size) * ((a.size - float64(s)) / a.size))
 }
 
 func (a *pooled) phi(j, rest float64) float64 {
@@ -117,7 +117,7 @@ func (a *pooled) moments(j, rest float64) (g moments) {
 			s := float64(all.At(i))
 			share, other := s/a.size, (a.size-s)/a.size
 			q := share * other
-			w *= fp.Exp(-node.t / b * q)
+			w *= fp.MathExp(-node.t / b * q)
 			psi += w
 			x += w * q
 			xx += w * q * q
@@ -152,7 +152,7 @@ func (a *pooled) moments(j, rest float64) (g moments) {
 // r_{n−1} = 1/(2z + 2n r_n).
 func laplace(z float64) (first, second float64) {
 	if z < 2 {
-		scaled := fp.Exp(z*z) * fp.Erfc(z)
+		scaled := fp.MathExp(z*z) * fp.Erfc(z)
 		return 1/math.Sqrt(math.Pi) - z*scaled, (1+2*z*z)*scaled - 2*z/math.Sqrt(math.Pi)
 	}
 	ratio := 0.0

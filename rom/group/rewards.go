@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // TwoValued describes a bandit whose rewards take at most two values: success[a]
@@ -132,7 +132,7 @@ func positivePart(d, std float64) float64 {
 		return max(d, 0)
 	}
 	u := d / std
-	return d*0.5*fp.Erfc(-u/math.Sqrt2) + std*fp.Exp(-0.5*u*u)/math.Sqrt(2*math.Pi)
+	return d*0.5*fp.Erfc(-u/math.Sqrt2) + std*fp.MathExp(-0.5*u*u)/math.Sqrt(2*math.Pi)
 }
 
 // blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r and

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // Closed forms of docs/theory.md §5 for one mode whose whole force is frozen

@@ -5,7 +5,7 @@ import (
 	"math/cmplx"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 )
 

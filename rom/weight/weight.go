@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"grposim/option"
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // row is a row of the table.
@@ -109,7 +109,7 @@ var weightings = [...]row{
 	option.VESPO: {
 		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
 			of := func(k, lambda float64) float64 {
-				return fp.Exp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+				return fp.MathExp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
 			}
 			return of(imp.Power.Positive, imp.Decay.Positive), of(imp.Power.Negative, imp.Decay.Negative)
 		},

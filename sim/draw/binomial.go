@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // maxTrials is the largest number of trials: up to it the rounding errors of the

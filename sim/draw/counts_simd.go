@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Counts draws eight groups at once, one from each stream: the number of samples of each

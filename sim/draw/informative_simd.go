@@ -7,7 +7,7 @@ import (
 	"simd/archsimd"
 	"sort"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Informatives draws eight groups at once as Informative, one from each stream. It needs

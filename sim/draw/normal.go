@@ -3,7 +3,7 @@ package draw
 import (
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Uniform returns a uniform number in the open interval (0, 1): the midpoint of one of

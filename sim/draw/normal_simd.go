@@ -5,7 +5,7 @@ package draw
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Normal returns what Normal draws from each of the given streams; the other elements are

@@ -5,7 +5,7 @@ package draw
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // readNarrow takes two words from every stream, which hold the first bits of at most 16 lanes, and

@@ -5,7 +5,7 @@ package draw
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // pairVectors draws two arms as Pair. A set of arms is a number, the first arm its bit 0.

@@ -5,7 +5,7 @@ package draw
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Packs draws eight packs at once, one from each stream. Each has the lanes that a Pack

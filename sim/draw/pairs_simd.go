@@ -5,7 +5,7 @@ package draw
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Digits returns the binary digits of a mean reward in [0, 1], first digit first, as DrawPairs

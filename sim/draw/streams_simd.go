@@ -5,7 +5,7 @@ package draw
 import (
 	"simd/archsimd"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Width is the number of streams that Streams reads at once: the 64-bit elements of a

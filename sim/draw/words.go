@@ -2,7 +2,7 @@
 // counts and numbers that describe groups of samples.
 //
 // The draws of a sampler are a pure function of the words it takes. All arithmetic is
-// rounded explicitly (see grposim/grpo/fp), so the draws are the same on every
+// rounded explicitly (see grposim/fp), so the draws are the same on every
 // architecture. Drawing allocates no memory.
 package draw
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Saturation searches rates from slowest/T to fastest/Δt, where T is the length of the

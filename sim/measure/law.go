@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Law is a shape of a reward curve over time: J(t) = a + b s(t) with free a and b, where

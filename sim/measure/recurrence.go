@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"grposim/grpo/fp"
+	"grposim/fp"
 )
 
 // Order is the number of multipliers of a Recurrence, 1 or 2.

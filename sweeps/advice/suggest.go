@@ -10,7 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 func (l *loader) decodeVariants(n *node) {
@@ -241,7 +241,7 @@ func logPoint(from, to float64, i, n int) float64 {
 	case 1:
 		return Round(to)
 	default:
-		return Round(fp.Exp((1-share)*math.Log(from) + share*math.Log(to)))
+		return Round(fp.MathExp((1-share)*math.Log(from) + share*math.Log(to)))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/sweeps"
 )
 

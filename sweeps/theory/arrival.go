@@ -9,7 +9,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -101,14 +101,14 @@ func LogOdds(logits []float64) float64 {
 	others := 0.0
 	for a, x := range logits {
 		if a != top {
-			others += fp.Exp(x - logits[top])
+			others += fp.MathExp(x - logits[top])
 		}
 	}
 	return -math.Log(others)
 }
 
 // Rarity returns the probability of all arms but the most probable one.
-func Rarity(logits []float64) float64 { return 1 / (1 + fp.Exp(LogOdds(logits))) }
+func Rarity(logits []float64) float64 { return 1 / (1 + fp.MathExp(LogOdds(logits))) }
 
 // Rounding is a size of J below which differences are rounding: the arms may all be equal.
 func (g *Target) Rounding() float64 { return 1e-9 * max(1, math.Abs(g.Reward)) }

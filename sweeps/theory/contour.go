@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // nodes holds the nodes of a lattice along one axis, in increasing order. A real
@@ -219,7 +219,7 @@ func (f *field) crossing(e edge) Spot {
 func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 	toScale, fromScale := func(x float64) float64 { return x }, func(x float64) float64 { return x }
 	if a > 0 && b > 0 {
-		toScale, fromScale = math.Log, fp.Exp
+		toScale, fromScale = math.Log, fp.MathExp
 	}
 	const steps, share = 12, 1e-4
 	low, high := toScale(a), toScale(b)

@@ -10,7 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -234,7 +234,7 @@ func stillMoving(field []float64, steps []int, rest float64) []float64 {
 		moving[i] = moves[0]
 		for k, s := range steps[:i+1] {
 			if s > 0 && moves[k] < moving[i] {
-				moving[i] = min(moving[i], moves[k]+moves[0]*fp.Exp(1-float64(t)/float64(s)))
+				moving[i] = min(moving[i], moves[k]+moves[0]*fp.MathExp(1-float64(t)/float64(s)))
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/deep"
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"

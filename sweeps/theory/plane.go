@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/sweeps/config"
 )
 

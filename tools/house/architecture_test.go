@@ -19,37 +19,36 @@ func TestArchitecture(t *testing.T) {
 		never   []string // other packages on which it must not depend
 		because string
 	}{
-		{"grpo/fp", nil, nil, "a leaf: exp and log"},
+		{"fp", nil, nil, "a leaf: exp, log, pow and erfc"},
 		{"option", nil, []string{"math/rand", "gonum.org/v1/gonum/mat"}, "a leaf: words and structures, which compute nothing"},
-		{"grpo", []string{"option", "grpo/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "the algorithm is pure: no I/O, no configuration"},
-		{"network", []string{"grpo/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "a parametrisation of logits knows no learning and no theory"},
-		{"rom/fp", nil, nil, "a leaf: functions with an exponential"},
-		{"rom/weight", []string{"option", "rom/fp"}, []string{"gonum.org/v1/gonum/mat"}, "a table of functions of a ratio"},
-		{"rom/group", []string{"option", "rom/fp", "rom/weight"}, []string{"gonum.org/v1/gonum/mat"}, "the law of a group knows no logits, no penalty and no dynamics"},
+		{"grpo", []string{"option", "fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "the algorithm is pure: no I/O, no configuration"},
+		{"network", []string{"fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand", "bufio"}, "a parametrisation of logits knows no learning and no theory"},
+		{"rom/weight", []string{"option", "fp"}, []string{"gonum.org/v1/gonum/mat"}, "a table of functions of a ratio"},
+		{"rom/group", []string{"option", "fp", "rom/weight"}, []string{"gonum.org/v1/gonum/mat"}, "the law of a group knows no logits, no penalty and no dynamics"},
 		{"rom/scope", nil, []string{"gonum.org/v1/gonum/mat", "gopkg.in/yaml.v3"}, "how far a number can be trusted needs none of what computes it"},
-		{"rom/linear", []string{"option", "rom/fp", "rom/scope"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the linear dynamics follows from matrices, whatever bandit has them"},
-		{"rom", []string{"option", "rom/fp", "rom/group", "rom/linear", "rom/scope", "rom/weight"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
-		{"rom/deep", []string{"option", "rom", "rom/fp", "rom/group", "rom/linear", "rom/scope", "rom/weight"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory of a network sees products with its Jacobian alone"},
-		{"training/diagnose", []string{"rom/fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
-		{"training/fit", []string{"grpo/fp", "sim/measure", "rom/fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
-		{"training/change", []string{"rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a change is found in numbers, whatever they mean"},
+		{"rom/linear", []string{"option", "fp", "rom/scope"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the linear dynamics follows from matrices, whatever bandit has them"},
+		{"rom", []string{"option", "fp", "rom/group", "rom/linear", "rom/scope", "rom/weight"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
+		{"rom/deep", []string{"option", "rom", "fp", "rom/group", "rom/linear", "rom/scope", "rom/weight"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory of a network sees products with its Jacobian alone"},
+		{"training/diagnose", []string{"fp", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
+		{"training/fit", []string{"fp", "sim/measure", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
+		{"training/change", []string{"fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a change is found in numbers, whatever they mean"},
 		{"training/logs", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "logs are read here, and judged elsewhere"},
-		{"training/findings", []string{"training/logs", "training/change", "rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "what a log states needs no model"},
-		{"training/equivalence", []string{"grpo/fp", "sim/measure", "training/fit", "training/change", "rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
-		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
-		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},
-		{"sim", []string{"grpo", "grpo/fp", "network", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},
-		{"sweeps/config", []string{"configs", "grpo", "grpo/fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "rom/fp"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
-		{"sweeps/theory", []string{"configs", "grpo", "grpo/fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "rom/fp", "sweeps/config"}, []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix", "gonum.org/v1/plot"}, "what the theory says of a cell needs no files, and runs in a browser"},
-		{"sweeps/store", []string{"grpo", "grpo/fp", "network", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds measurements, independent of plans and predictions"},
-		{"sweeps", []string{"configs", "grpo", "grpo/fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that compares the simulator with the theory; it draws nothing"},
-		{"sweeps/report", []string{"configs", "grpo", "grpo/fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
-		{"sweeps/advice", []string{"configs", "grpo", "grpo/fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "advice is what the theory and trials say; it draws and judges nothing"},
+		{"training/findings", []string{"training/logs", "training/change", "fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "what a log states needs no model"},
+		{"training/equivalence", []string{"fp", "sim/measure", "training/fit", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
+		{"sim/draw", []string{"fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
+		{"sim/measure", []string{"fp"}, nil, "estimators take numbers only"},
+		{"sim", []string{"grpo", "fp", "network", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},
+		{"sweeps/config", []string{"configs", "grpo", "fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
+		{"sweeps/theory", []string{"configs", "grpo", "fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "sweeps/config"}, []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix", "gonum.org/v1/plot"}, "what the theory says of a cell needs no files, and runs in a browser"},
+		{"sweeps/store", []string{"grpo", "fp", "network", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds measurements, independent of plans and predictions"},
+		{"sweeps", []string{"configs", "grpo", "fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that compares the simulator with the theory; it draws nothing"},
+		{"sweeps/report", []string{"configs", "grpo", "fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
+		{"sweeps/advice", []string{"configs", "grpo", "fp", "network", "sim", "sim/draw", "sim/measure", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "advice is what the theory and trials say; it draws and judges nothing"},
 		{"configs", nil, nil, "files, no logic"},
-		{"tools/calibrate", []string{"tools/internal/tool", "configs", "grpo", "grpo/fp", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "network", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
-		{"tools/fuzz", []string{"tools/internal/tool", "configs", "grpo", "grpo/fp", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "network", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
-		{"tools/explorer/explore", []string{"configs", "grpo", "grpo/fp", "rom", "rom/fp", "rom/linear", "rom/scope", "network", "sim", "sim/draw", "sim/measure", "sweeps/config", "sweeps/theory", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra", "os/exec", "net/http"}, "it runs in a browser: no stores, no figures, no commands"},
-		{"tools/bench", []string{"tools/internal/tool", "configs", "grpo", "grpo/fp", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "rom/fp", "network", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"tools/calibrate", []string{"tools/internal/tool", "configs", "grpo", "fp", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "network", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
+		{"tools/fuzz", []string{"tools/internal/tool", "configs", "grpo", "fp", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "network", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
+		{"tools/explorer/explore", []string{"configs", "grpo", "fp", "rom", "rom/linear", "rom/scope", "network", "sim", "sim/draw", "sim/measure", "sweeps/config", "sweeps/theory", "training/change", "training/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra", "os/exec", "net/http"}, "it runs in a browser: no stores, no figures, no commands"},
+		{"tools/bench", []string{"tools/internal/tool", "configs", "grpo", "fp", "rom", "rom/linear", "rom/scope", "training/change", "training/diagnose", "training/equivalence", "training/fit", "network", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store", "sweeps/theory"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
 		{"tools/internal/tool", nil, []string{"github.com/spf13/cobra"}, "a leaf: what programs beside grposim share"},
 		{"tools/guard", []string{"tools/internal/tool"}, nil, "it compares programs by what they print and write, whatever is inside"},
 		{"tools/site", []string{"tools/internal/tool"}, []string{"github.com/spf13/cobra", "gopkg.in/yaml.v3"}, "it shows documents, and knows nothing of what they say"},
@@ -102,18 +101,18 @@ func TestConfinedLibraries(t *testing.T) {
 }
 
 // No package takes from package math, or math/cmplx, a function with an exponential, the bits of which depend on
-// the processor: the theory has those of rom/fp, the simulator those of grpo/fp.
+// the processor: both witnesses have those of fp.
 func TestExponentials(t *testing.T) {
 	banned := regexp.MustCompile(`\b(math\.(Exp|Exp2|Pow|Sinh|Cosh|Tanh|Erf|Erfc|Gamma)|cmplx\.(Exp|Pow|Sinh|Cosh|Tanh|Sin|Cos|Tan|Cot))\b`)
 	for pkg, files := range goList(t, "GoFiles") {
-		if strings.HasPrefix(pkg, "grposim/cmd/") || strings.HasPrefix(pkg, "grposim/tools/") || pkg == "grposim/rom/fp" {
+		if strings.HasPrefix(pkg, "grposim/cmd/") || strings.HasPrefix(pkg, "grposim/tools/") || pkg == "grposim/fp" {
 			continue
 		}
 		for _, file := range files {
 			name := filepath.Join(strings.TrimPrefix(pkg, "grposim/"), file)
 			for i, line := range strings.Split(read(t, name), "\n") {
 				if code, _, _ := strings.Cut(line, "//"); banned.MatchString(code) {
-					t.Errorf("%s:%d: %s: want that of rom/fp or grpo/fp", name, i+1, banned.FindString(code))
+					t.Errorf("%s:%d: %s: want that of fp", name, i+1, banned.FindString(code))
 				}
 			}
 		}

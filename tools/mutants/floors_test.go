@@ -9,7 +9,7 @@ type share struct{ tried, killed int }
 // floors come. A better share may take the place of one, never a worse one.
 var measured = map[string]share{
 	"grpo":                 {10, 8},
-	"grpo/fp":              {10, 10},
+	"fp":                   {10, 10},
 	"sim/draw":             {10, 10},
 	"sim/measure":          {10, 6},
 	"sweeps/config":        {10, 10},

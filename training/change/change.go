@@ -30,7 +30,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // Change is a change of level of a series.
@@ -271,5 +271,5 @@ func ranks(x []float64) []float64 {
 // which k stand apart is rarer than one of them, however clear the likelihood says it is.
 func choices(n, k int) float64 {
 	log := func(m int) float64 { g, _ := math.Lgamma(float64(m + 1)); return g }
-	return fp.Exp(log(n) - log(k) - log(n-k))
+	return fp.MathExp(log(n) - log(k) - log(n-k))
 }

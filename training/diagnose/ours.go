@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/training/change"
 )
 
@@ -204,7 +204,7 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 	}
 	arms := math.NaN()
 	if h, o := t.rows(t.Entropy); o == Observed {
-		arms = fp.Exp(h.columns[0][0])
+		arms = fp.MathExp(h.columns[0][0])
 	}
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= math.Sqrt(arms) })
 	return measured(mean, DynamicalInstability, r.end()[0], 0, AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/training/change"
 )
 

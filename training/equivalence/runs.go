@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/training/change"
 	"grposim/training/fit"
 )

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // chi90 is the 90 % quantile of the χ² law with one degree of freedom: a parameter
@@ -15,7 +15,7 @@ const chi90 = 2.705543454095404
 // which the best fit of the others keeps n ln(SSE/SSE_min) ≤ chi90, for n independent
 // rows. An end that is not reached within the parameter's bounds is ±Inf.
 func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
-	limit := best.sse * fp.Exp(chi90/max(1, n-float64(len(best.shape)+2)))
+	limit := best.sse * fp.MathExp(chi90/max(1, n-float64(len(best.shape)+2)))
 	from, reach := p.scale(best, h)
 	end := func(direction float64) float64 {
 		warm := best.shape
@@ -60,7 +60,7 @@ func (p *problem) scale(best solution, h hold) (from func(step float64) float64,
 			case math.IsInf(step, 1):
 				return step
 			}
-			return x * fp.Exp(step)
+			return x * fp.MathExp(step)
 		}, 7
 	}
 	x := best.start

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 	"grposim/sim/measure"
 )
 
@@ -84,7 +84,7 @@ var laws = []law{
 			if t <= 0 {
 				return 0
 			}
-			return 1 / (1 + fp.Exp(p[1]*math.Log(p[0]/t)))
+			return 1 / (1 + fp.MathExp(p[1]*math.Log(p[0]/t)))
 		}},
 }
 
@@ -96,13 +96,13 @@ func oscillator(x, zeta float64) float64 {
 	}
 	switch d := zeta*zeta - 1; {
 	case math.Abs(d)*x*x < 1e-6: // sin and sinh of a small argument: their series
-		return 1 - fp.Exp(-zeta*x)*(1+zeta*x+d*x*x/2*(1+zeta*x/3))
+		return 1 - fp.MathExp(-zeta*x)*(1+zeta*x+d*x*x/2*(1+zeta*x/3))
 	case d < 0:
 		w := math.Sqrt(-d)
-		return 1 - fp.Exp(-zeta*x)*(math.Cos(w*x)+zeta/w*math.Sin(w*x))
+		return 1 - fp.MathExp(-zeta*x)*(math.Cos(w*x)+zeta/w*math.Sin(w*x))
 	default:
 		w := math.Sqrt(d)
 		slow, fast := 1/(zeta+w), zeta+w // decay rates, whose product is 1
-		return 1 - (fast*fp.Exp(-slow*x)-slow*fp.Exp(-fast*x))/(2*w)
+		return 1 - (fast*fp.MathExp(-slow*x)-slow*fp.MathExp(-fast*x))/(2*w)
 	}
 }

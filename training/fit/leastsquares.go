@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"grposim/rom/fp"
+	"grposim/fp"
 )
 
 // solution is a law at certain parameters.
@@ -130,7 +130,7 @@ func (p *problem) grid(first []float64, visit func(shape []float64)) {
 	n := p.law.shape[k].grid
 	for i := range n {
 		x := p.lo[k] + (p.hi[k]-p.lo[k])*float64(i)/float64(n-1)
-		p.grid(append(first, fp.Exp(x)), visit)
+		p.grid(append(first, fp.MathExp(x)), visit)
 	}
 }
 
@@ -158,7 +158,7 @@ func (p *problem) search(shape []float64, h hold) solution {
 		for i, k := range free {
 			z := min(max(x[i], p.lo[k]), p.hi[k])
 			outside += math.Abs(x[i] - z)
-			full[k] = fp.Exp(z)
+			full[k] = fp.MathExp(z)
 		}
 		return outside
 	}

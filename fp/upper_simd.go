@@ -9,7 +9,7 @@ var hasAVX = archsimd.X86.AVX()
 // clearUpper clears the upper parts of the vector registers. A Go with vector instructions restores
 // these registers whole when it resumes a goroutine that it had preempted, and from then on Intel's
 // processors take some 70 cycles for each change between the instructions of SSE and those of AVX, of
-// which Exp has a dozen: a prediction took 70 times as long. (golang.org/issue/80835 is about such
+// which MathExp has a dozen: a prediction took 70 times as long. (golang.org/issue/80835 is about such
 // changes within compiled code.)
 func clearUpper() {
 	if hasAVX {

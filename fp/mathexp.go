@@ -4,19 +4,19 @@ package fp
 
 import "math"
 
-// ln2 is the sum of ln2Hi, of so few bits that its product with an exponent is exact, and ln2Lo.
+// ln 2 = mathLn2Hi + mathLn2Lo, of which the product of the first with an exponent is exact.
 const (
-	ln2Hi = 0.69314718055966295651160180568695068359375
-	ln2Lo = 0.28235290563031577122588448175013436025525412068e-12
+	mathLn2Hi = 0.69314718055966295651160180568695068359375
+	mathLn2Lo = 0.28235290563031577122588448175013436025525412068e-12
 )
 
-// Exp returns eˣ with the bits of math.Exp on amd64 with FMA, the operations of which it repeats, an error below
-// 1 ulp. With k the integer nearest to x/ln 2 and r = (x − k ln 2)/16, |r| ≤ ln2/32,
+// MathExp returns eˣ with the bits of math.Exp on amd64 with FMA, whose operations it repeats.
+// The error is below 1 ulp. With k the integer nearest to x/ln 2 and r = (x − k ln 2)/16,
 //
 //	y = r + r²/2! + … + r⁸/8!,   eˣ = 2ᵏ (1 + y)¹⁶,   (1 + y)² = 1 + y(y + 2).
 //
-// Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN; +Inf above 709.7827, 0 below −745.13.
-func Exp(x float64) float64 {
+// Special cases: +Inf above 709.7827, 0 below −745.13, NaN for NaN.
+func MathExp(x float64) float64 {
 	switch {
 	case x != x:
 		return x
@@ -27,7 +27,7 @@ func Exp(x float64) float64 {
 	}
 	clearUpper()
 	k := math.RoundToEven(x * math.Log2E)
-	r := math.FMA(-k, ln2Lo, math.FMA(-k, ln2Hi, x)) / 16
+	r := math.FMA(-k, mathLn2Lo, math.FMA(-k, mathLn2Hi, x)) / 16
 	s := math.FMA(r, 1./40320, 1./5040)
 	s = math.FMA(r, s, 1./720)
 	s = math.FMA(r, s, 1./120)
@@ -39,11 +39,11 @@ func Exp(x float64) float64 {
 	y *= y + 2
 	y *= y + 2
 	y *= y + 2
-	return scaled(math.FMA(y, y+2, 1), int(k))
+	return mathScaled(math.FMA(y, y+2, 1), int(k))
 }
 
-// scaled returns x 2ᵏ for x in [½, 2), 0 below 2⁻¹⁰⁷⁵.
-func scaled(x float64, k int) float64 {
+// mathScaled returns x 2ᵏ for x in [½, 2), 0 below 2⁻¹⁰⁷⁵.
+func mathScaled(x float64, k int) float64 {
 	biased := k + 1023
 	switch {
 	case biased >= 0x7ff:

@@ -2,7 +2,6 @@ package fp
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -185,62 +184,6 @@ func TestLogOfSubnormalNumbers(t *testing.T) {
 		}
 	}
 }
-
-// The tables satisfy their definitions: the 32nd power of 2^(i/32) is 2ⁱ, the
-// exponential of ln m is m. The tolerances are half a unit of the second part plus the
-// error of the reference, times 32 for the power.
-func TestTables(t *testing.T) {
-	for i, e := range expTable {
-		hi := math.Float64frombits(e.bits + uint64(i)<<47)
-		power := double{hi, hi * e.tail}.big()
-		for range 5 {
-			power.Mul(power, power)
-		}
-		want := new(big.Float).SetMantExp(big.NewFloat(1), i)
-		if d := relativeDifference(power, want); d > 32*0x1p-105 {
-			t.Errorf("expTable[%d] is %g off", i, d)
-		}
-		if math.Abs(e.tail) > 0x1p-53 {
-			t.Errorf("expTable[%d]: the first part is not the nearest number", i)
-		}
-	}
-	for j, e := range logTable {
-		m := 1 + float64(j)/128
-		if m > math.Sqrt2 {
-			m /= 2
-		}
-		if d := relativeDifference(bigExp(double{e.hi, e.lo}.big()), big.NewFloat(m)); d > 0x1p-95 {
-			t.Errorf("logTable[%d] is %g off", j, d)
-		}
-		if scaled := e.hi * 0x1p42; scaled != math.Trunc(scaled) || math.Abs(e.lo) > 0x1p-43 {
-			t.Errorf("logTable[%d].hi = %x is not the nearest multiple of 2⁻⁴²", j, e.hi)
-		}
-		if want := 1 / (1 + float64(j)/128); e.inverse != want {
-			t.Errorf("logTable[%d].inverse = %x, want %x", j, e.inverse, want)
-		}
-	}
-	if got := (double{32 * ln2StepHi, 32 * ln2StepLo}); relativeDifference(got.big(), ln2.big()) > 0x1p-86 {
-		t.Errorf("ln2StepHi, ln2StepLo = %x", got)
-	}
-	if got := (double{ln2Hi, ln2Lo}); relativeDifference(got.big(), ln2.big()) > 0x1p-95 {
-		t.Errorf("ln2Hi, ln2Lo = %x", got)
-	}
-}
-
-var sink float64
-
-func benchmark(b *testing.B, f func(float64) float64, low, high float64) {
-	x := points(1024, low, high)
-	i := 0
-	for b.Loop() {
-		sink = f(x[i&1023])
-		i++
-	}
-}
-
-func BenchmarkExp(b *testing.B)       { benchmark(b, Exp, -20, 20) }
-func BenchmarkLog(b *testing.B)       { benchmark(b, Log, 0, 1) }
-func BenchmarkNormalCDF(b *testing.B) { benchmark(b, NormalCDF, -4, 4) }
 
 // ExpBelow has the bits of Exp, also near the ends of its range.
 func TestExpBelowIsExp(t *testing.T) {

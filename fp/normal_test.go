@@ -48,18 +48,3 @@ func TestNormalAgainstTable(t *testing.T) {
 		}
 	}
 }
-
-// NormalCDF against ½ erfc(−x/√2) with math.Erfc, which is accurate to 1 ulp. In the
-// lower tail the rounding of the argument adds a relative error of x²·2⁻⁵³.
-func TestNormalAgainstErfc(t *testing.T) {
-	for _, x := range points(samples, -37, 9) {
-		want := math.Erfc(-x/math.Sqrt2) / 2
-		d := math.Abs(NormalCDF(x) - want)
-		if !(d < cdfAbsolute) {
-			t.Fatalf("NormalCDF(%v) is %g off", x, d)
-		}
-		if x < 0 && !(d/want < cdfRelative) {
-			t.Fatalf("NormalCDF(%v) is %g off, relatively", x, d/want)
-		}
-	}
-}

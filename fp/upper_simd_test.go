@@ -16,7 +16,7 @@ func timeOf(prepare func()) time.Duration {
 		prepare()
 		start, sum := time.Now(), 0.0
 		for i := range 1000 {
-			sum += Exp(float64(i) / 1000)
+			sum += MathExp(float64(i) / 1000)
 		}
 		if took := time.Since(start); sum > 0 {
 			least = min(least, took)
@@ -25,7 +25,7 @@ func timeOf(prepare func()) time.Duration {
 	return least
 }
 
-// Exp takes the same time whatever the upper parts of the vector registers hold. On processors without
+// MathExp takes the same time whatever the upper parts of the vector registers hold. On processors without
 // the penalty the test has nothing to find.
 func TestUpperParts(t *testing.T) {
 	if !archsimd.X86.AVX512() {

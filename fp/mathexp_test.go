@@ -25,8 +25,8 @@ func arguments() []float64 {
 	return x
 }
 
-// bits returns a checksum of the bits of a function of these numbers.
-func bits(f func(float64) float64, x []float64) uint64 {
+// checksum returns a checksum of the bits of a function of these numbers.
+func checksum(f func(float64) float64, x []float64) uint64 {
 	sum := fnv.New64a()
 	for _, x := range x {
 		if y := f(x); y == y {
@@ -42,7 +42,7 @@ var tested = []struct {
 	own, math func(float64) float64
 	bits      uint64
 }{
-	{"Exp", Exp, math.Exp, 0xc1a418f3e0ad6a8f},
+	{"MathExp", MathExp, math.Exp, 0xc1a418f3e0ad6a8f},
 	{"Erfc", Erfc, math.Erfc, 0x7e1e970df7b613d7},
 	{"Cosh", Cosh, math.Cosh, 0xba7b994cf4cab71b},
 	{"Tanh", Tanh, math.Tanh, 0x569c02e3e73e798d},
@@ -56,14 +56,14 @@ var tested = []struct {
 
 // The functions have the same bits on every processor of amd64, with FMA and without, and where there is one those of
 // package math. (Elsewhere the compiler fuses products with sums, also in package math.)
-func TestBits(t *testing.T) {
+func TestMathBits(t *testing.T) {
 	x := arguments()
-	fused := bits(math.Exp, x) == tested[0].bits
+	fused := checksum(math.Exp, x) == tested[0].bits
 	for _, f := range tested {
-		if got := bits(f.own, x); got != f.bits {
+		if got := checksum(f.own, x); got != f.bits {
 			t.Errorf("%s has bits %#x, want %#x", f.name, got, f.bits)
 		}
-		if got := bits(f.math, x); fused && got != f.bits {
+		if got := checksum(f.math, x); fused && got != f.bits {
 			t.Errorf("%s of package math has bits %#x, want %#x", f.name, got, f.bits)
 		}
 	}
@@ -73,8 +73,8 @@ func TestBits(t *testing.T) {
 }
 
 // The same without FMA.
-func TestBitsWithoutFMA(t *testing.T) {
-	test := exec.Command(os.Args[0], "-test.run", "^TestBits$")
+func TestMathBitsWithoutFMA(t *testing.T) {
+	test := exec.Command(os.Args[0], "-test.run", "^TestMathBits$")
 	test.Env = append(os.Environ(), "GODEBUG=cpu.fma=off")
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

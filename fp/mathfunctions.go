@@ -12,7 +12,7 @@ func Pow(x, y float64) float64 {
 		part--
 		whole++
 	}
-	product, exponent := Exp(part*math.Log(x)), 0
+	product, exponent := MathExp(part*math.Log(x)), 0
 	base, doublings := math.Frexp(x)
 	for n := int64(whole); n != 0; n >>= 1 {
 		if doublings < -1<<12 || 1<<12 < doublings { // out of range, whatever follows
@@ -38,7 +38,7 @@ func Pow(x, y float64) float64 {
 
 // Cosh returns the hyperbolic cosine of x, as math.Cosh does.
 func Cosh(x float64) float64 {
-	e := Exp(math.Abs(x))
+	e := MathExp(math.Abs(x))
 	if math.Abs(x) <= 21 {
 		e += 1 / e
 	}
@@ -50,7 +50,7 @@ func Tanh(x float64) float64 {
 	if !(math.Abs(x) >= 0.625) || math.Abs(x) > 44 {
 		return math.Tanh(x) // a polynomial; ±1
 	}
-	return math.Copysign(1-2/(Exp(2*math.Abs(x))+1), x)
+	return math.Copysign(1-2/(MathExp(2*math.Abs(x))+1), x)
 }
 
 // Erfc returns 1 − erf(x), as math.Erfc does: for |x| in [1.25, 28) by the approximations of FreeBSD's s_erf.c,
@@ -69,7 +69,7 @@ func Erfc(x float64) float64 {
 		r, q = polynomial(farNumerator[:], s), polynomial(farDenominator[:], s)
 	}
 	high := math.Float64frombits(math.Float64bits(size) &^ (1<<32 - 1))
-	y := Exp(float64(-high*high)-0.5625) * Exp(float64((high-size)*(high+size))+r/q) / size
+	y := MathExp(float64(-high*high)-0.5625) * MathExp(float64((high-size)*(high+size))+r/q) / size
 	if x < 0 {
 		return 2 - y
 	}
