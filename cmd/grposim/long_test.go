@@ -4,17 +4,12 @@ package main
 
 import (
 	"fmt"
-	"grposim/training/fit"
 	"grposim/training/logs"
-	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -104,111 +99,6 @@ func TestLongQuestionOfTheInterval(t *testing.T) {
 	if bracket := regexp.MustCompile(`refresh intervals that arrive +up to \d steps; \d does not +simulated`); !bracket.MatchString(got) {
 		t.Errorf("%s\nwant a bracket", got)
 	}
-}
-
-// The section of docs/paper.md on R² is that of fits to simulated curves and others without inertia.
-func TestLongPaperOnInertia(t *testing.T) {
-	path, head, _ := paperSections(t)
-	golden(t, path, head+inertiaSection(t))
-}
-
-// rivals are curves without inertia, from 0 to about 1 at the times 0 to 1.
-var rivals = []struct {
-	name  string
-	curve func(t float64) float64
-}{
-	{"exponential, 1 − e^{−t/0.2}", func(t float64) float64 { return -math.Expm1(-t / 0.2) }},
-	{"logistic, 1/(1 + e^{−(t − 0.4)/0.08})", func(t float64) float64 { return 1 / (1 + math.Exp(-(t-0.4)/0.08)) }},
-	{"scaling curve, 1/(1 + (0.3/t)³)", func(t float64) float64 { return 1 / (1 + math.Pow(0.3/t, 3)) }},
-	{"softmax, ẋ = 15 √(p(1 − p)), p(0) = 0.05", func(t float64) float64 {
-		const steps = 1000
-		x := math.Log(0.05 / 0.95)
-		for range steps {
-			p := 1 / (1 + math.Exp(-x))
-			x += t / steps * 15 * math.Sqrt(p*(1-p))
-		}
-		return 1 / (1 + math.Exp(-x))
-	}},
-}
-
-// inertiaSection says how well the critically damped law fits curves without inertia.
-func inertiaSection(t *testing.T) string {
-	t.Helper()
-	const seeds = 3
-	noises := []float64{0.05, 0.2, 0.5}
-	type row struct {
-		name   string
-		curves [][]float64
-	}
-	times := make([]float64, curveRows)
-	for i := range times {
-		times[i] = float64(i+1) / curveRows
-	}
-	var rows []row
-	for _, r := range rivals {
-		var curve []float64
-		for _, at := range times {
-			curve = append(curve, r.curve(at))
-		}
-		rows = append(rows, row{r.name, [][]float64{curve, curve, curve}})
-	}
-	for _, start := range []float64{0.1, 0.5} {
-		rows = append(rows, row{fmt.Sprintf("single runs of a bandit with two arms, μ = 0, from p = %g", start), banditCurves(t, start, 0.05, seeds)})
-	}
-	type quality struct{ raw, smoothed float64 }
-	fitted := make([]quality, len(rows)*len(noises)*seeds)
-	var wait sync.WaitGroup
-	free := make(chan struct{}, 2)
-	for i := range fitted {
-		free <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-free }()
-			r, noise, seed := rows[i/(len(noises)*seeds)], noises[i/seeds%len(noises)], i%seeds
-			clean := r.curves[seed]
-			spread := noise * (slices.Max(clean) - slices.Min(clean))
-			generator := rand.New(rand.NewPCG(uint64(i), 1))
-			noisy := make([]float64, len(clean))
-			for k, y := range clean {
-				noisy[k] = y + spread*generator.NormFloat64()
-			}
-			for _, m := range fit.Fit(fit.Curve{Time: times, Reward: noisy}).Models {
-				if m.Name == fit.ThreePhase {
-					fitted[i] = quality{m.R2, m.R2Smoothed}
-				}
-			}
-		})
-	}
-	wait.Wait()
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("### R² without inertia")
-	line("")
-	line("The paper fits the critically damped law, R_0 + (R_∞ − R_0)(1 − (1 + ω t) e^{−ω t}), to training reward with R² of 0.91 and more. The table has the same fit (the law `three-phase` of `training/fit`, least squares) to curves of %d rows that have no inertia, with noise of a standard deviation that is a share of their range: R² of the rows, and of their moving average over 5 %% of them; the smallest of %d seeds. Rows of public logs of GRPO runs of language models scatter by 0.1 to 0.6 of the range of the run; means over runs scatter less.", curveRows, seeds)
-	line("")
-	header, rule := "| curve", "|---"
-	for _, noise := range noises {
-		header += fmt.Sprintf(" | noise %g: rows | smoothed", noise)
-		rule += "|---:|---:"
-	}
-	line("%s |\n%s|", header, rule)
-	above := 0
-	for i, r := range rows {
-		text := "| " + r.name
-		for n := range noises {
-			raw, smoothed := math.Inf(1), math.Inf(1)
-			for _, q := range fitted[(i*len(noises)+n)*seeds:][:seeds] {
-				raw, smoothed = min(raw, q.raw), min(smoothed, q.smoothed)
-			}
-			if n == 0 && raw >= 0.91 {
-				above++
-			}
-			text += fmt.Sprintf(" | %.2f | %.2f", raw, smoothed)
-		}
-		line("%s |", text)
-	}
-	line("")
-	line("With little noise R² is 0.91 or more on %d of these %d curves, none of which has inertia: it says that the reward rises and saturates, and that there is little noise. It does not identify inertia.", above, len(rows))
-	return b.String()
 }
 
 // The commands of the pods, run here, give the files of one sweep.

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,39 +46,48 @@ func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
 	return all
 }
 
-// inertiaHeading begins the section of docs/paper.md whose fits take 3 s: TestLongPaperOnInertia
-// makes it.
-const inertiaHeading = "### R² without inertia\n"
-
-// paperSections returns docs/paper.md up to that section, and the rest.
-func paperSections(t *testing.T) (path, head, inertia string) {
-	t.Helper()
-	path = filepath.Join(moduleRoot(t), "docs", "paper.md")
-	head, rest, found := strings.Cut(string(readDocument(t, path)), inertiaHeading)
-	if !found {
-		t.Fatalf("%s has no section %s", path, inertiaHeading)
-	}
-	return path, head, inertiaHeading + rest
-}
-
-// docs/paper.md is computed from the committed verdicts, the paper's table, public logs and
-// simulated curves.
+// docs/paper.md follows from the table of statements and the committed verdicts.
 func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
-	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
-	for _, s := range statements {
-		if fails := s.Outcome == sweeps.StatementFails; fails != (s.Statement.Instead != "") {
-			t.Errorf("%s %s: configs/statements.yaml says what was found instead: %q", s.ID, s.Outcome, s.Statement.Instead)
+	statements := sweeps.JudgeStatements(verdicts)
+	path := filepath.Join(root, "docs", "paper.md")
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s.\n\nThey rest on %s.\n", sweeps.Headline(statements), sweeps.Summarize(verdicts).Measurements())
+	for i := range statements {
+		writeStatement(&b, &statements[i])
+	}
+	golden(t, path, replaceBlock(t, string(readDocument(t, path)), "statements", b.String()))
+}
+
+// writeStatement writes the paragraph about a statement, with links to the verdicts on it.
+func writeStatement(b *strings.Builder, t *sweeps.JudgedStatement) {
+	outcome := t.Cells()[2]
+	fmt.Fprintf(b, "\n### %s\n\n**%s%s.** %s (%s)", t.ID, strings.ToUpper(outcome[:1]), outcome[1:], t.Says, t.Where)
+	instead := t.Statement.Instead
+	if t.Outcome != sweeps.StatementFails {
+		instead = ""
+	}
+	for _, part := range []struct{ name, text string }{
+		{"Found instead", instead}, {"Tested", t.Statement.Tested}, {"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
+	} {
+		if part.text != "" {
+			fmt.Fprintf(b, " *%s*: %s", part.name, strings.ReplaceAll(part.text, "](", `]\(`)) // E[R](t) is no link
 		}
 	}
-
-	want := strings.Join([]string{
-		paperStatements(statements, summary), experimentSection(t, root, statements), frontierSection(verdicts),
-		"## What the paper's numbers about language models show\n", benchmarkSection(t), paperText(t, "fits", sweeps.PublicFits()), "",
-	}, "\n")
-	path, _, inertia := paperSections(t)
-	golden(t, path, want+inertia)
+	var links []string
+	for _, r := range t.Readings {
+		for _, e := range r.Evidence {
+			link := fmt.Sprintf("[%s](../results/paper/%s/verdicts.md)", e.Experiment, e.Experiment)
+			if e.Experiment != "" && !slices.Contains(links, link) {
+				links = append(links, link)
+			}
+		}
+	}
+	if links != nil {
+		fmt.Fprintf(b, " *Verdicts*: %s.", strings.Join(links, ", "))
+	}
+	b.WriteString("\n")
 }
 
 // Every check of the built-in experiments says what it is about.
