@@ -4,7 +4,7 @@ package main
 
 import (
 	"fmt"
-	"grposim/training/logs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/training/logs"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
