@@ -46,8 +46,8 @@ site: reproduce explorer ## the documents as pages, with the explorer and the re
 	for topic in keys claims columns reasons log-keys; do bin/grposim help $$topic > results/local/help/$$topic.md; done
 	$(TOOL) ./site && bin/site -o results/local/site
 
-calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
-	$(TOOL) ./calibrate && bin/calibrate -o docs/calibration.md
+calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake
+	$(TOOL) ./calibrate && bin/calibrate
 
 mutants: ## plant small faults in the code, one by one: those of a table, and ten of each package from its syntax; lists which test fails, and survivors
 	$(GO) test -C tools -tags long -count 1 -timeout 4h -parallel 2 ./mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
@@ -130,8 +130,8 @@ lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	bin/staticcheck -checks inherit,ST1000 -tags long,slurm,kills ./...
 	cd tools && ../bin/staticcheck -checks inherit,ST1000 -tags long ./...
 
-bench: ## time a step at other group sizes, numbers of arms and of workers; into docs/performance.md
-	$(TOOL) ./bench && bin/bench -o docs/performance.md
+bench: ## time a step at other group sizes, numbers of arms and of workers
+	$(TOOL) ./bench && bin/bench
 
 TINY_GRPO ?=
 TRL ?=

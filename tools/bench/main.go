@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -21,15 +20,8 @@ import (
 
 func main() { tool.Main("bench", run) }
 
-// The command replaces the text between the two markers of a page.
-const (
-	beginMarker = "<!-- bench -->\n"
-	endMarker   = "<!-- /bench -->"
-)
-
-// run measures everything. It writes the tables into the file given by -o, or to stdout.
+// run measures everything and prints the tables.
 func run(ctx context.Context, c *tool.Command) error {
-	out := c.String("o", "", "write the tables between the markers of `FILE`")
 	rounds := c.Int("rounds", 11, "how often each comparison is measured")
 	replicaSteps := c.Int("steps", 3_000_000, "replica-steps of each run")
 	if err := c.Parse(0); err != nil {
@@ -42,19 +34,7 @@ func run(ctx context.Context, c *tool.Command) error {
 	if err != nil {
 		return err
 	}
-	if *out == "" {
-		return c.Write("", []byte(text))
-	}
-	page, err := os.ReadFile(*out)
-	if err != nil {
-		return err
-	}
-	before, _, _ := bytes.Cut(page, []byte(beginMarker))
-	_, after, found := bytes.Cut(page, []byte(endMarker))
-	if !found {
-		return fmt.Errorf("%s has no %q before %q", *out, beginMarker, endMarker)
-	}
-	return c.Write(*out, slices.Concat(before, []byte(beginMarker), []byte(text), []byte(endMarker), after))
+	return c.Write("", []byte(text))
 }
 
 // process is a cell with Bernoulli arms, an exact KL penalty to the uniform policy, and heavy ball.

@@ -3,8 +3,6 @@ package main
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -281,72 +279,6 @@ func TestBandOfTrajectoryClaim(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("no step of the band is as wide as the verdict's interval, [%g, %g]", v.Lo, v.Hi)
-	}
-}
-
-var committedPath = filepath.Join("..", "..", "docs", "calibration.md")
-
-// committed returns the committed page.
-func committed(t *testing.T) string {
-	t.Helper()
-	data, err := os.ReadFile(committedPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// has reports lines that the committed page lacks.
-func has(t *testing.T, text string) {
-	t.Helper()
-	page := committed(t)
-	for line := range strings.Lines(text) {
-		if !strings.Contains(page, line) {
-			t.Errorf("docs/calibration.md has no line %s", line)
-		}
-	}
-}
-
-// The text of the committed page is that of today's template and requirements.
-func TestText(t *testing.T) {
-	text, err := page(seeds, nil, nil, nil, &table{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, _, _ := strings.Cut(string(text), "| mistake |")
-	if strings.Count(before, "\n") < 70 {
-		t.Errorf("the page is %q", before)
-	}
-	has(t, before)
-}
-
-// In the committed table each mistake moves some claim far enough, and enough mistakes move
-// each claim.
-func TestCommittedTable(t *testing.T) {
-	_, after, _ := strings.Cut(committed(t), "| mistake |")
-	lines := strings.Split(strings.TrimSpace(after), "\n")
-	if len(lines) != 2+len(faults) {
-		t.Fatalf("%d lines for %d mistakes", len(lines), len(faults))
-	}
-	caught := make([]int, len(config.Claims))
-	for i, line := range lines[2:] {
-		entries := strings.Split(strings.Trim(line, "| "), " | ")
-		if entries[0] != faults[i].name || len(entries) != 1+len(caught) {
-			t.Fatalf("row %d, want %s: %s", i, faults[i].name, line)
-		}
-		if !strings.Contains(line, "**") {
-			t.Errorf("no claim notices the mistake: %s", faults[i].name)
-		}
-		for c, entry := range entries[1:] {
-			if strings.HasPrefix(entry, "**") {
-				caught[c]++
-			}
-		}
-	}
-	for c, n := range caught {
-		if n > 0 && n < leastCaught { // a claim that only compares one-sided notices none
-			t.Errorf("%s notices %d mistakes", config.Claims[c].Name, n)
-		}
 	}
 }
 

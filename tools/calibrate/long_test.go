@@ -3,11 +3,8 @@
 package main
 
 import (
-	"flag"
-	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -18,8 +15,7 @@ var slow = map[string]bool{
 	"law-fit": true, "early-slope": true, "fluctuation-scaling": true, "damping-ratio": true,
 }
 
-// The other claims and the hard cells meet the requirements under all seeds and give the
-// committed rows.
+// The other claims and the hard cells meet the requirements under all seeds.
 func TestLongCalibrate(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
@@ -38,15 +34,10 @@ func TestLongCalibrate(t *testing.T) {
 	for _, requirement := range slices.Concat(unmet, unmetHard) {
 		t.Error(requirement)
 	}
-	if runtime.GOARCH == "amd64" {
-		has(t, rows.String()+hard.String())
-	}
+	t.Log(rows.String() + hard.String())
 }
 
-var update = flag.Bool("update", false, "rewrite the table of mistakes in docs/calibration.md")
-
-// The table of mistakes at the end of the committed page is that of today's theory and experiments.
-// With -update this test writes the table; `make calibrate` writes the whole page.
+// Each mistake moves some claim far enough, and enough mistakes move each claim.
 func TestLongFaultsAreCaught(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
@@ -59,11 +50,5 @@ func TestLongFaultsAreCaught(t *testing.T) {
 	for _, requirement := range mistakes.unmet() {
 		t.Error(requirement)
 	}
-	if *update {
-		before, _, _ := strings.Cut(committed(t), "| mistake |")
-		if err := os.WriteFile(committedPath, []byte(before+mistakes.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	has(t, mistakes.String())
+	t.Log(mistakes.String())
 }

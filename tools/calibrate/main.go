@@ -21,9 +21,8 @@ const seeds = 200
 
 func main() { tool.Main("calibrate", run) }
 
-// run calibrates every claim. It writes the page to the file given by -o, or to stdout.
+// run calibrates every claim. It prints the page.
 func run(ctx context.Context, c *tool.Command) error {
-	out := c.String("o", "", "write the page to `FILE`")
 	workers := c.Int("workers", runtime.GOMAXPROCS(0), "number of seeds that run at the same time; results do not depend on it")
 	if err := c.Parse(0); err != nil {
 		return err
@@ -50,7 +49,7 @@ func run(ctx context.Context, c *tool.Command) error {
 	unmet = slices.Concat(unmet, unmetHard, mistakes.unmet())
 	text, err := page(seeds, unmet, rows, hard, mistakes)
 	if err == nil {
-		err = c.Write(*out, text)
+		err = c.Write("", text)
 	}
 	if err != nil {
 		return err

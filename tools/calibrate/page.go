@@ -19,7 +19,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page returns docs/calibration.md.
+// page returns the tables with what they mean, in Markdown.
 func page(seeds int, unmet tool.Unmet, rows rows, hard hardRows, mistakes *table) ([]byte, error) {
 	var page bytes.Buffer
 	err := pageTemplate.Execute(&page, map[string]any{

@@ -1,19 +1,14 @@
 package mutants
 
 import (
-	"flag"
 	"fmt"
 	"go/parser"
 	"go/token"
-	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "rewrite the floors and the table of docs/mutants.md")
 
 // Every text of the table occurs once, and the file is still Go with the fault in it.
 func TestTable(t *testing.T) {
@@ -110,41 +105,5 @@ func TestFloor(t *testing.T) {
 	}
 	if (share{4, 0}).below(2.0/3) || !(share{5, 0}).below(2.0/3) || (share{5, 1}).below(2.0/3) {
 		t.Error("at a floor of ⅔, none of five is too few, none of four or one of five is not")
-	}
-}
-
-// docs/mutants.md has the measured shares, and the faults of the table.
-func TestPage(t *testing.T) {
-	const file = "../../docs/mutants.md"
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, _ := strings.Cut(string(page), "\n| package |")
-	_, middle, _ := strings.Cut(rest, "\n\n")
-	middle, _, _ = strings.Cut(middle, "\n- **")
-	var want strings.Builder
-	want.WriteString(head + "\n| package | tried | killed | floor |\n|---|---:|---:|---:|\n")
-	var all share
-	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		s := measured[name]
-		fmt.Fprintf(&want, "| %s | %d | %d | %.0f %% |\n", name, s.tried, s.killed, 100*s.floor())
-		all.add(s)
-	}
-	fmt.Fprintf(&want, "| all | %d | %d | %.0f %% |\n\n%s", all.tried, all.killed, 100*all.floor(), middle)
-	last := ""
-	for _, f := range table {
-		if f.tree != last {
-			fmt.Fprintf(&want, "\n- **%s**\n", f.tree)
-			last = f.tree
-		}
-		fmt.Fprintf(&want, "  - %s\n", f.what)
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(want.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(page) != want.String() {
-		t.Error("docs/mutants.md is not of this table: go test -C tools ./mutants -run TestPage -update")
 	}
 }
