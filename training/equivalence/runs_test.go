@@ -11,8 +11,6 @@ import (
 	"grposim/training/fit"
 )
 
-func flatCurve(float64) float64 { return 0.5 }
-
 // growth is an exponential from 0 to 1 over 200 steps.
 func growth(timescale float64) func(t float64) float64 {
 	return func(t float64) float64 { return -math.Expm1(-t / timescale) }
