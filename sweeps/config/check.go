@@ -72,27 +72,12 @@ var checkKeys = slices.Concat([]checkKey{
 		write: func(c *Check) any { return c.About.document() }},
 	{Key: Key{Path: "margin", Kind: NumberValue, Range: margins, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
 		field: func(c *Check) any { return &c.Margin }},
-	{
-		Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: absoluteMargins, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
-		write: func(c *Check) any { // it may be 0
-			if c.Margin > 0 || c.Hypothesis != nil && c.Hypothesis.Relation != Equals {
-				return nil
-			}
-			return c.AbsoluteMargin
-		},
-	},
+	{Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: absoluteMargins, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
+		write: func(c *Check) any { return unless(c.Margin > 0 || c.bounds(), c.AbsoluteMargin) }}, // it may be 0
 	{Key: Key{Path: "prediction", Kind: WordValue, Words: wordsOf(predictions), Doc: "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam."},
 		field: func(c *Check) any { return &c.Prediction }},
-	{
-		Key:   Key{Path: "expect", Kind: WordValue, Words: expectations, Default: string(Holds), Doc: "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction."},
-		field: func(c *Check) any { return &c.Expect },
-		write: func(c *Check) any {
-			if c.Expect == Holds {
-				return nil
-			}
-			return c.Expect
-		},
-	},
+	{Key: Key{Path: "expect", Kind: WordValue, Words: expectations, Default: string(Holds), Doc: "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction."},
+		field: func(c *Check) any { return &c.Expect }, write: func(c *Check) any { return unless(c.Expect == Holds, c.Expect) }},
 	{Key: Key{Path: "where", Doc: "Selects cells: dotted keys, each with a value or a list of values."},
 		write: documentWhere},
 	{Key: Key{Path: "variant", Doc: "Restricts the check to the cells of one variant."},
@@ -111,16 +96,11 @@ var checkKeys = slices.Concat([]checkKey{
 	{Key: Key{Path: "offset", Kind: NumberValue, Range: measurable, Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With a lag, no larger than keeps every ratio within the bounds of its weight."},
 		need: NeedsOffset, field: func(c *Check) any { return &c.Offset }},
 	{Key: Key{Path: "locate", Kind: searchValue, Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001)."},
-		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }, write: documentLocate},
+		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }},
 	{Key: Key{Path: "quantity", Kind: WordValue, Words: wordsOf(followedQuantities), Default: string(sim.ExpectedReward), Doc: "The recorded quantity whose mean over the replicas is followed: " + listWords(wordsOf(followedQuantities)) + " (default expected_reward; `grposim help columns` says what they are; strata need `strata` in `run.record`). Of blocks clip_fraction and importance_ratio_max are over the steps since the last record. Predictions by the paper's rule and to leading order are of expected_reward alone."},
 		may: []*Claim{Trajectory, TimeToLevel}, field: func(c *Check) any { return &c.Quantity }},
 	{Key: Key{Path: "level", Kind: NumberValue, Range: anyNumber, Doc: "The value of `quantity` that is reached, in its unit; above its value at the start it is reached from below, else from above. Default for expected_reward: 95 % of the way from J_0 to J*, without a fixed point, as at β = 0, to the best arm. Other quantities have none."},
-		may: []*Claim{TimeToLevel}, write: func(c *Check) any {
-			if c.Level == nil {
-				return nil
-			}
-			return *c.Level
-		}},
+		may: []*Claim{TimeToLevel}, field: func(c *Check) any { return &c.Level }},
 	nameKey(0, "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability."),
 	nameKey(1, "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic."),
 	nameKey(2, "The class of the mean reward, as in `map`: monotone, overshooting, oscillatory (with decreasing amplitude) or sustained (without)."),
@@ -131,10 +111,10 @@ func relationKey(relation Relation, doc string) checkKey {
 	return checkKey{
 		Key: Key{Path: string(relation), Kind: NumberValue, Range: hypotheses, Doc: doc},
 		write: func(c *Check) any {
-			if c.Hypothesis == nil || c.Hypothesis.Relation != relation {
-				return nil
+			if c.Hypothesis != nil && c.Hypothesis.Relation == relation {
+				return c.Hypothesis.Value
 			}
-			return c.Hypothesis.Value
+			return nil
 		},
 	}
 }
@@ -144,6 +124,17 @@ func nameKey(i int, doc string) checkKey {
 	n := named[i]
 	return checkKey{Key: Key{Path: n.name, Kind: WordValue, Words: n.words, Doc: doc}, need: n.need, field: func(c *Check) any { return n.of(&c.Names) }}
 }
+
+// unless returns the value of a key in a document, nil where it is left out.
+func unless(leftOut bool, value any) any {
+	if leftOut {
+		return nil
+	}
+	return value
+}
+
+// bounds reports whether the check claims a bound, which has no margin.
+func (c *Check) bounds() bool { return c.Hypothesis != nil && c.Hypothesis.Relation != Equals }
 
 // checkFields are the names that a check may have.
 var checkFields = each(checkKeys, func(key checkKey) string { return key.Path })
@@ -158,10 +149,8 @@ func (key *checkKey) written(c *Check) any {
 	if key.write != nil {
 		return key.write(c)
 	}
-	if value := reflect.ValueOf(key.field(c)).Elem(); !value.IsZero() {
-		return value.Interface()
-	}
-	return nil
+	value := reflect.ValueOf(key.field(c)).Elem()
+	return unless(value.IsZero(), value.Interface())
 }
 
 // checkReader decodes one check.
@@ -254,23 +243,16 @@ func (c *checkReader) plain(key checkKey) {
 	}
 }
 
-// followed decodes the level that a quantity reaches, and refuses what no theory has of a quantity other than the expected
-// reward.
+// followed refuses what no theory has of a quantity other than the expected reward.
 func (c *checkReader) followed() {
-	level, path := c.fields["level"], c.path+".level"
-	if level != nil && c.Claim == TimeToLevel {
-		if x, ok := c.number(level, path, anyNumber, "a number"); ok {
-			c.Level = &x
-		}
-	}
 	if c.Recorded() == sim.ExpectedReward {
 		return
 	}
 	if c.Prediction != "" && c.Prediction != rom.Exact {
 		c.reject(c.path+".prediction", "got %s of %s, want exact: other predictions are of expected_reward alone", c.Prediction, c.Quantity)
 	}
-	if level == nil && c.Claim == TimeToLevel {
-		c.reject(path, "got nothing, want a number: a level of %s has no default", c.Quantity)
+	if c.fields["level"] == nil && c.Claim == TimeToLevel {
+		c.reject(c.path+".level", "got nothing, want a number: a level of %s has no default", c.Quantity)
 	}
 }
 
@@ -306,21 +288,20 @@ func (c *checkReader) margins() {
 	relative, absolute := c.fields["margin"], c.fields["absolute_margin"]
 	margin, absoluteMargin := c.path+".margin", c.path+".absolute_margin"
 	if absolute != nil {
-		want := "a number " + margins.String()
+		want, allowed := "a number "+margins.String(), margins
 		if c.fields["locate"] != nil {
-			want += ", or 0 where " + LagIntervalKey + " is located and the exact prediction is judged (both are whole numbers)"
+			want += ", or 0 where lag.interval is located and the exact prediction is judged (both are whole numbers)"
 		}
-		x, ok := c.number(absolute, absoluteMargin, absoluteMargins, want)
-		if wholeNumbers := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact(); ok && x == 0 && !wholeNumbers {
-			c.want(absolute, absoluteMargin, want)
+		if c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact() {
+			allowed = absoluteMargins
 		}
-		c.AbsoluteMargin = x
+		c.AbsoluteMargin, _ = c.number(absolute, absoluteMargin, allowed, want)
 	}
 	h := c.Hypothesis
-	if h != nil && h.Relation != Equals {
-		for name, given := range map[string]bool{margin: relative != nil, absoluteMargin: absolute != nil} {
-			if given {
-				c.reject(name, "got a margin of a bound, want it left out beside %s", h.Relation)
+	if c.bounds() {
+		for _, name := range []string{"margin", "absolute_margin"} {
+			if c.fields[name] != nil {
+				c.reject(c.path+"."+name, "got a margin of a bound, want it left out beside %s", h.Relation)
 			}
 		}
 		return
@@ -338,13 +319,7 @@ func (c *checkReader) margins() {
 }
 
 // controlFields are the names that a control may have.
-var controlFields = func() []string {
-	names := []string{"set", "scale"}
-	for _, n := range named {
-		names = append(names, n.name)
-	}
-	return names
-}()
+var controlFields = []string{"set", "scale", named[0].name, named[1].name, named[2].name}
 
 // faults returns the controlFields that apply to a claim, and an example of each.
 func (c *Claim) faults() (useful []string, want string) {

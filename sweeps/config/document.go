@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"reflect"
 )
 
 // Document writes the configuration as JSON, which is also YAML: Restore reads it back
@@ -53,31 +52,11 @@ func documentCheck(c *Check) map[string]any {
 
 // documentWhere converts the conditions of a check; nil where it has none.
 func documentWhere(c *Check) any {
-	if len(c.Where) == 0 {
-		return nil
-	}
-	where := map[string][]any{}
+	where := map[string]any{}
 	for _, condition := range c.Where {
-		where[condition.Param] = nil
-		for _, v := range condition.Values {
-			where[condition.Param] = append(where[condition.Param], documentValue(v))
-		}
+		where[condition.Param] = each(condition.Values, documentValue)
 	}
-	return where
-}
-
-// documentLocate converts the search of a check; nil where it has none.
-func documentLocate(c *Check) any {
-	if c.Locate == nil {
-		return nil
-	}
-	search := map[string]any{}
-	for _, p := range locateParts(c.Locate) {
-		if value := reflect.ValueOf(p.to).Elem(); !p.optional || !value.IsZero() {
-			search[p.Path] = value.Interface()
-		}
-	}
-	return search
+	return unless(len(where) == 0, where)
 }
 
 // documentControl converts the planted fault of a check; nil where it has none.
@@ -89,10 +68,8 @@ func documentControl(c *Check) any {
 	for i, factor := range factorsOf(&c.Control.Scale) {
 		if *factor != 1 {
 			scale[faultNames[i]] = *factor
+			control["scale"] = scale
 		}
-	}
-	if len(scale) > 0 {
-		control["scale"] = scale
 	}
 	if len(c.Control.Set) > 0 {
 		control["set"] = documentSet(c.Control.Set)

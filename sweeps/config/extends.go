@@ -43,9 +43,10 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	file := chain[len(chain)-1]
 	l.files = chain
 	root, problems := parseYAML(file, "", data)
-	if len(chain) > 1 && !isConfiguration(root) {
-		l.problems = append(l.problems, silenced(problems, file)...)
-		return nil
+	isConfiguration := root != nil && slices.ContainsFunc(root.fields, func(f field) bool { return slices.Contains(fileNames(), f.name) })
+	if len(chain) > 1 && !isConfiguration { // without any text of it: only the reader of this machine may read it
+		problems = Problems{{Source: file, Text: "got a file that is no configuration, want a configuration"}}
+		root = nil
 	}
 	l.problems = append(l.problems, problems...)
 	if root == nil {
@@ -57,12 +58,13 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	}
 	name := root.fields[i].value
 	root.fields = slices.Delete(root.fields, i, i+1)
-	if !name.isScalar() {
-		l.want(name, extendsKey, "the name of a file, or of a preset: "+listWords(Presets()))
-		return root
-	}
 	if len(chain) == 1 {
 		l.extends = name.at
+	}
+	presets := "a preset: " + listWords(Presets())
+	if !name.isScalar() {
+		l.want(name, extendsKey, "the name of a file, or of "+presets)
+		return root
 	}
 	other := name.text
 	switch {
@@ -71,22 +73,19 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	case !filepath.IsAbs(other):
 		other = filepath.Join(filepath.Dir(file), other)
 	}
-	if slices.Contains(chain, other) {
-		l.problem(name.at, extendsKey, "got %s, which extends this file, want a file that does not", quoteText(name.text))
+	switch {
+	case slices.Contains(chain, other):
+		l.want(name, extendsKey, "a file that does not extend this one")
 		return root
-	}
-	if len(chain) > maxDepth { // a folder that links to itself has files of any number
-		l.problem(name.at, extendsKey, "got a chain of more than %d files, want at most %d", maxDepth, maxDepth)
+	case len(chain) > maxDepth: // a folder that links to itself has files of any number
+		l.want(name, extendsKey, fmt.Sprintf("a chain of at most %d files", maxDepth))
 		return root
 	}
 	data, problem := read(other)
-	if problem != "" && !strings.ContainsAny(name.text, "./") {
-		problem += ", or a preset: " + listWords(Presets())
-		if near := Meant(strings.ToLower(name.text), Presets()); near != "" {
-			problem += fmt.Sprintf(", did you mean %q?", near)
-		}
-	}
 	if problem != "" {
+		if !strings.ContainsAny(name.text, "./") {
+			problem += ", or " + presets + didYouMean(strings.ToLower(name.text), Presets())
+		}
 		l.problem(name.at, extendsKey, "%s: %s", quoteText(name.text), problem)
 		return root
 	}
@@ -95,23 +94,6 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 		root.inherit(parent, "")
 	}
 	return root
-}
-
-// isConfiguration reports whether a tree has a key of a configuration.
-func isConfiguration(root *node) bool {
-	return root != nil && slices.ContainsFunc(root.fields, func(f field) bool { return slices.Contains(fileNames(), f.name) })
-}
-
-// silenced returns the problems of a file that another extends and that is no configuration without any
-// text of it: who wrote the other one may name a file that only its reader can read.
-func silenced(problems Problems, file string) Problems {
-	for i := range problems {
-		problems[i].Key, problems[i].Text = "", "got what is not valid YAML of a configuration, want a configuration"
-	}
-	if problems == nil {
-		return Problems{{Source: file, Text: "got a file without a key of a configuration, want a configuration"}}
-	}
-	return problems
 }
 
 // atExtends moves problems of how keys go together, those from index first on, that lie in
@@ -139,20 +121,13 @@ func (l *loader) atExtends(first int) {
 // inherit adds the fields of parent that n does not have. Sections are joined key by key;
 // any other value is taken over as a whole.
 func (n *node) inherit(parent *node, path string) {
-	index := make(map[string]int)
-	for i, own := range n.fields {
-		index[own.name] = i
-	}
 	for _, f := range parent.fields {
-		i, given := index[f.name]
-		if !given {
+		i := slices.IndexFunc(n.fields, func(own field) bool { return own.name == f.name })
+		if i < 0 {
 			n.fields = append(n.fields, f)
 			continue
 		}
-		inner := f.name
-		if path != "" {
-			inner = path + "." + f.name
-		}
+		inner := strings.TrimPrefix(path+"."+f.name, ".")
 		if own := n.fields[i].value; own.kind == mapping && f.value.kind == mapping && len(sectionNames(inner)) > 0 {
 			own.inherit(f.value, inner)
 		}

@@ -44,7 +44,7 @@ func TestExtendsNoPipe(t *testing.T) {
 	if err := exec.Command("mkfifo", "pipe").Run(); err != nil {
 		t.Skip(err)
 	}
-	for file, want := range map[string]string{"mine.yaml": `"pipe": got a named pipe, want a regular file`, "pipe": "pipe: got a named pipe", "shell.yaml": "want a regular file"} {
+	for file, want := range map[string]string{"mine.yaml": `"pipe": got a pipe`, "pipe": "pipe: got a pipe", "shell.yaml": "want a regular file"} {
 		done := make(chan error, 1)
 		go func() { _, err := ReadFile(file); done <- err }()
 		select {
@@ -140,15 +140,15 @@ func TestExtendsProblems(t *testing.T) {
 		"missing.yaml":  `missing.yaml:2:10: extends: "nothing.yaml": got no such file, want a configuration`,
 		"capital.yaml":  `capital.yaml:2:10: extends: "TRL": got no such file, want a configuration, or a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl, did you mean "trl"?`,
 		"list.yaml":     "list.yaml:2:10: extends: got a list of 1 item, want the name of a file, or of a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl",
-		"a.yaml":        `b.yaml:1:10: extends: got "./a.yaml", which extends this file, want a file that does not`,
-		"self.yaml":     `self.yaml:2:10: extends: got "self.yaml", which extends this file, want a file that does not`,
+		"a.yaml":        `b.yaml:1:10: extends: got "./a.yaml", want a file that does not extend this one`,
+		"self.yaml":     `self.yaml:2:10: extends: got "self.yaml", want a file that does not extend this one`,
 	} {
 		if _, err := ReadFile(file); err == nil || err.Error() != want {
 			t.Errorf("%s:\ngot  %v\nwant %s", file, err, want)
 		}
 	}
-	if _, err := ReadFile("syntax.yaml"); err == nil || !strings.Contains(err.Error(), "broken.yaml:2: got") {
-		t.Errorf("got %v, want the place in broken.yaml", err)
+	if _, err := ReadFile("syntax.yaml"); err == nil || !strings.Contains(err.Error(), "broken.yaml: got a file that is no configuration") {
+		t.Errorf("got %v, want a problem of broken.yaml", err)
 	}
 	const pure = `f:1:10: extends: "base.yaml": got a file to extend, want a configuration that needs no other`
 	if _, err := Load("f", []byte("extends: base.yaml\n"+loadMinimal)); err == nil || err.Error() != pure {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // maxFileBytes is the size of the largest file that Load accepts.
@@ -28,54 +28,43 @@ const (
 
 // ReadFile is the function ReadFile for an aim.
 func (a Aim) ReadFile(path string, set ...string) (*Spec, error) {
-	read := readBytes
-	if isDescriptor(path) {
-		read = readOpen
+	read := readRegular
+	// A file that is open already, such as a pipe of the shell (`<(command)`): only the reader's own
+	// command line can mean one.
+	for _, opened := range []string{"/dev/stdin", "/dev/fd/", "/proc/self/fd/"} {
+		if strings.HasPrefix(path, opened) {
+			read = readAny
+		}
 	}
 	data, problem := read(path)
 	if problem != "" {
 		return nil, Problems{{Source: path, Text: problem}}
 	}
-	return a.restore(path, data, set, readBytes)
+	return a.restore(path, data, set, readRegular)
 }
 
-// isDescriptor reports whether a path stands for a file that is open already, such as a pipe of the
-// shell (`<(command)`). Only the reader's own command line can mean one.
-func isDescriptor(path string) bool {
-	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
-}
-
-// readBytes returns the content of a configuration file, or a problem in words: a pipe or a
+// readRegular returns the content of a configuration file, or a problem in words: a pipe or a
 // terminal would be waited for.
-func readBytes(path string) (data []byte, problem string) {
+func readRegular(path string) (data []byte, problem string) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		kind := "a special file"
-		if info.Mode()&fs.ModeNamedPipe != 0 {
-			kind = "a named pipe"
-		}
-		return nil, "got " + kind + ", want a regular file"
+		return nil, "got a pipe or another special file, want a regular file"
 	}
-	return readOpen(path)
+	return readAny(path)
 }
 
-// readOpen is readBytes of any file.
-func readOpen(path string) (data []byte, problem string) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, "got no such file, want a configuration"
-	case err != nil:
-		return nil, "cannot read: " + reason(err)
-	case info.IsDir():
-		return nil, "got a directory, want a configuration file"
-	}
+// readAny is readRegular of any file.
+func readAny(path string) (data []byte, problem string) {
 	file, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, "got no such file, want a configuration"
+	} else if err != nil {
 		return nil, "cannot read: " + reason(err)
 	}
 	defer file.Close() // the file was only read
 	data, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1))
-	if err != nil {
+	if errors.Is(err, syscall.EISDIR) {
+		return nil, "got a directory, want a configuration file"
+	} else if err != nil {
 		return nil, "cannot read: " + reason(err)
 	}
 	return data, unreadable(data)

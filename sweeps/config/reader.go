@@ -238,11 +238,16 @@ func (rd *reader) store(p part, n *node, path string) bool {
 	default:
 		v, ok = rd.value(p.Key, n, path)
 	}
-	if ok {
-		to := reflect.ValueOf(p.to).Elem()
-		to.Set(reflect.ValueOf(v).Convert(to.Type()))
+	if !ok {
+		return false
 	}
-	return ok
+	to, value := reflect.ValueOf(p.to).Elem(), reflect.ValueOf(v)
+	if to.Kind() == reflect.Pointer && value.Kind() != reflect.Pointer { // nil stands for no value
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	to.Set(value.Convert(to.Type()))
+	return true
 }
 
 func (rd *reader) integer(n *node, path string, r Range, want string) (int, bool) {

@@ -139,11 +139,11 @@ type Names struct {
 // Locate is the search for the first event along a parameter, in multiples of
 // the paper's rule at the measured stiffness.
 type Locate struct {
-	Param     string  // optimizer.learning_rate or lag.interval
-	From, To  float64 // ends of the search in multiples of the rule, 0 < From < To
-	Tolerance float64 // relative width of the final bracket, in (0, 1)
-
-	Visibility float64 // smallest passage that counts as visible, as a share of the range of J, in (0, 1); 0: measure.VisibleShare, and of other events
+	From       float64 `json:"from"`                 // ends of the search in multiples of the rule, 0 < From < To
+	Param      string  `json:"param"`                // optimizer.learning_rate or lag.interval
+	To         float64 `json:"to"`                   // see From
+	Tolerance  float64 `json:"tolerance"`            // relative width of the final bracket, in (0, 1)
+	Visibility float64 `json:"visibility,omitempty"` // smallest visible passage as a share of the range of J; 0: measure.VisibleShare
 }
 
 // Recorded is the recorded quantity whose mean the check follows.

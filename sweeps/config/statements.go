@@ -1,8 +1,10 @@
 package config
 
 import (
-	"fmt"
+	"bytes"
 	"slices"
+
+	"gopkg.in/yaml.v3"
 
 	"grposim/configs"
 )
@@ -20,7 +22,7 @@ type Statement struct {
 	Readings    Readings // how it can be read; empty: in one way
 	Beside      Readings // what is judged beside it and is not the paper's; it does not enter the outcome
 	Choices     Readings // values of a choice that the paper leaves open, each judged; empty: there is none
-	NotTestable string   // why no check can test it; "" where one can
+	NotTestable string   `yaml:"not_testable"` // why no check can test it; "" where one can
 	Remark      string   // what else a reader should know; ""
 }
 
@@ -67,48 +69,31 @@ func namesOf(readings []Reading) []string {
 	return each(readings, func(r Reading) string { return r.Name })
 }
 
-// Statements lists the statements of the paper in the order of the table, which is embedded; a test reads it.
-var Statements = func() []Statement {
-	table, problems := parseYAML("configs/statements.yaml", "", configs.Statements)
-	if problems != nil {
-		panic("config: " + problems.Error())
+// UnmarshalYAML reads a mapping of names to words, in its order.
+func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
+	for i := 0; i < len(n.Content); i += 2 {
+		*r = append(*r, Reading{n.Content[i].Value, n.Content[i+1].Value})
 	}
-	statements := make([]Statement, len(table.items))
-	for i, entry := range table.items {
-		entry.readStatement(&statements[i])
+	return nil
+}
+
+// Statements lists the statements of the paper in the order of the table, which is embedded; a test reads it.
+var Statements = func() (statements []Statement) {
+	decoder := yaml.NewDecoder(bytes.NewReader(configs.Statements))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&statements); err != nil {
+		panic("config: configs/statements.yaml: " + err.Error())
 	}
 	return statements
 }()
 
-// readStatement reads an entry of configs/statements.yaml. It panics at a key that is not one.
-func (n *node) readStatement(s *Statement) {
-	texts := map[string]*string{
-		"id": &s.ID, "where": &s.Where, "says": &s.Says, "symbols": &s.Symbols, "on": (*string)(&s.On), "tested": &s.Tested,
-		"instead": &s.Instead, "not_testable": &s.NotTestable, "remark": &s.Remark,
-	}
-	readings := map[string]*Readings{"readings": &s.Readings, "beside": &s.Beside, "choices": &s.Choices}
-	for _, f := range n.fields {
-		switch text, list := texts[f.name], readings[f.name]; {
-		case text != nil && len(f.value.fields)+len(f.value.items) == 0:
-			*text = f.value.text
-		case list != nil && f.value.kind == mapping:
-			for _, reading := range f.value.fields {
-				*list = append(*list, Reading{reading.name, reading.value.text})
-			}
-		default:
-			panic(fmt.Sprintf("config: configs/statements.yaml, line %d: got %s: %s, want a text or names of words", f.at.line, f.name, f.value.describe()))
-		}
-	}
-}
-
 // LookupStatement returns the statement with an id; known is false where there is none.
 func LookupStatement(id string) (s Statement, known bool) {
-	for _, s := range Statements {
-		if s.ID == id {
-			return s, true
-		}
+	i := slices.IndexFunc(Statements, func(s Statement) bool { return s.ID == id })
+	if i < 0 {
+		return Statement{}, false
 	}
-	return Statement{}, false
+	return Statements[i], true
 }
 
 // checkable lists the statements that a check can be about: those not on other data.
