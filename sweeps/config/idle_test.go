@@ -1,14 +1,10 @@
 package config
 
 import (
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"grposim/configs"
 )
 
 // A key that a file gives and that has no effect in any cell gets one note, at its place.
@@ -75,28 +71,5 @@ func TestNotesOnDocument(t *testing.T) {
 		if len(again.Notes) != want {
 			t.Errorf("%s: got %d notes %q, want %d", set, len(again.Notes), again.Notes, want)
 		}
-	}
-}
-
-// No configuration that belongs to the program gives a key without effect.
-func TestCommittedConfigurationsHaveNoNotes(t *testing.T) {
-	files := slices.Concat(testFiles(t, "../../../configs/*.yaml"), testFiles(t, "../../../configs/paper/*.yaml"), testFiles(t, "../../../configs/trainers/*.yaml"), testFiles(t, "../../../tools/calibrate/configs/*.yaml"))
-	for _, file := range files {
-		if filepath.Base(file) == "statements.yaml" {
-			continue // not a configuration
-		}
-		spec, err := ReadFile(file)
-		if err != nil {
-			t.Error(err)
-		} else if len(spec.Notes) > 0 {
-			t.Errorf("%s", strings.Join(spec.Notes, "\n"))
-		}
-	}
-	first, err := Load("first.yaml", configs.First)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(first.Notes) > 0 {
-		t.Errorf("%s", strings.Join(first.Notes, "\n"))
 	}
 }

@@ -383,6 +383,11 @@ var demands = func() (all []demand) {
 	mixed.when += " grpo.group_size!=inf"
 	claims([]*Claim{StabilityThreshold}, mixed, rule{when: "grpo.advantage.baseline!=leave-one-out grpo.group_size!=inf" + deep,
 		got: "with a network with the baseline {grpo.advantage.baseline}" + finite, want: "leave-one-out"})
+	overInterval := func(c *Check) bool { return c.Locate != nil && c.Locate.Param == LagIntervalKey }
+	add("locate.param", overInterval, rule{when: "lag.kind=random", got: "with random ages, which have no interval", want: "a block or a delay"})
+	add("locate.param", func(c *Check) bool { return overInterval(c) && c.Claim.Has(NeedsMultipliers) },
+		rule{when: "lag.kind=delay grpo.group_size!=inf", got: "with a delay" + finite,
+			want: "a block (with sampled groups, a delay above 1 cannot be fitted)"})
 	add("level", func(c *Check) bool { return c.Claim == TimeToLevel && c.Level == nil }, rule{when: "policy.network.kind!=none",
 		got: "with a network", want: "a number: of a network the way to 95 % has no default"})
 	add("quantity", func(c *Check) bool { return c.Quantity == sim.LogitGap },

@@ -1,10 +1,10 @@
 package config
 
 import (
+	"grposim/option"
 	"slices"
 	"strconv"
 
-	"grposim/option"
 	"grposim/rom"
 )
 
@@ -93,8 +93,8 @@ func (c *checkState) add(p *Point) {
 		}
 		c.rejectCell(c.path+"."+d.field, "a cell "+fill(d.got, s), want)
 	}
-	if c.Locate != nil {
-		c.addLocation(p)
+	if l := c.Locate; l != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == l.Param }) {
+		c.rejectCell(c.path+".locate.param", l.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
 	}
 	key, got, want := beyondClip(c.Check, s)
 	if got != "" && !c.isBad("grpo.importance.mode", "grpo.importance.clip_low", "grpo.importance.clip_high") {
@@ -105,21 +105,6 @@ func (c *checkState) add(p *Point) {
 	}
 	if c.Control != nil && len(c.Control.Set) > 0 {
 		c.addControl(p)
-	}
-}
-
-// addLocation checks that the cell's parameter can be located.
-func (c *checkState) addLocation(p *Point) {
-	param, path := c.Locate.Param, c.path+".locate.param"
-	if slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == param }) {
-		c.rejectCell(path, param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
-	}
-	switch lag := p.Settings.Lag.Kind; {
-	case param != LagIntervalKey:
-	case lag == option.Delay && sampled(&p.Settings) && c.Claim.Has(NeedsMultipliers):
-		c.rejectCell(path, "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
-	case lag == option.Random:
-		c.rejectCell(path, "random ages, which have no interval", "a block or a delay")
 	}
 }
 

@@ -1,11 +1,7 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -46,50 +42,8 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// Every name of a trainer that the table of docs/trainers.md puts beside a key brings up this key,
-// and every name of ofTrainers stands for something that exists.
+// Every name of ofTrainers stands for something that exists.
 func TestNamesOfTrainers(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "trainers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	quoted := regexp.MustCompile("`([a-z0-9_.-]+)`")
-	names := func(cell string) []string {
-		var found []string
-		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
-			found = append(found, match[1])
-		}
-		return found
-	}
-	tested := 0
-	for line := range strings.Lines(string(page)) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 6 || len(names(cells[1])) == 0 { // the other tables have other numbers of columns
-			continue
-		}
-		keys := names(cells[1])
-		key, known := LookupKey(keys[0])
-		if !known {
-			t.Errorf("%s is not a key", keys[0])
-			continue
-		}
-		for _, trainer := range cells[2:4] {
-			for i, name := range names(trainer) {
-				isName := i == 0 || len(keys) == 2 && strings.HasPrefix(name, "adam_")
-				if !isName || slices.Contains(key.Words, name) || key.Path == "policy.reference" || name == "sample" {
-					continue // a value, or a remark
-				}
-				tested++
-				want := keys[min(i, len(keys)-1)]
-				if got := meantKey(name, keyPaths()); got != want {
-					t.Errorf("%s: got %q, want %s", name, got, want)
-				}
-			}
-		}
-	}
-	if tested < 25 {
-		t.Errorf("%d names in the table, want at least 25", tested)
-	}
 	var words []string
 	for _, k := range Keys {
 		words = append(words, k.Words...)

@@ -26,10 +26,7 @@ type mixture struct {
 }
 
 var mixtures = []mixture{
-	{config.BetaLaw{Alpha: 50, Beta: 50}, "0.9948 82 90", "0.9962 36 43", "0.9933 40 32"},
 	{config.BetaLaw{Alpha: 1, Beta: 1}, "0.9987 137 160", "0.9988 60 73", "0.9976 45 40"},
-	{config.BetaLaw{Alpha: 0.5, Beta: 0.5}, "0.9984 180 198", "0.9984 80 91", "0.9974 49 43"},
-	{config.BetaLaw{Alpha: 0.3, Beta: 0.7}, "0.9989 228 259", "0.9988 103 122", "0.9980 53 48"},
 	{config.BetaLaw{Alpha: 1, Beta: 9}, "0.9967 298 809", "0.9958 121 352", "0.9993 64 94"},
 }
 
