@@ -80,11 +80,7 @@ func newCollector(name string, how Options) *collector {
 // set adds a value to the row that is being read: a number, or the text of one. Empty
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
-	s, seen := c.byKey[string(key)]
-	if !seen && (len(c.unknown) < mostKeys || c.newSeries(key) != nil) {
-		s = c.addKey(line, string(key))
-	}
-	switch {
+	switch s := c.seriesOf(line, key); {
 	case s != nil:
 		c.setSeries(line, s, text)
 	case len(text) > 0 && strings.IndexByte("nNiI+-", text[0]) >= 0 && len(c.broken) < mostBroken && !slices.Contains(c.broken, string(key)):
@@ -159,6 +155,15 @@ func thousands(word string) bool {
 		}
 	}
 	return len(groups) > 1 && groups[0] != "0" // 0,125 is an eighth where decimals follow a comma
+}
+
+// seriesOf returns the series of a key, nil if nobody knows it.
+func (c *collector) seriesOf(line int, key []byte) *series {
+	s, seen := c.byKey[string(key)]
+	if !seen && (len(c.unknown) < mostKeys || c.newSeries(key) != nil) {
+		s = c.addKey(line, string(key))
+	}
+	return s
 }
 
 // addKey looks a new key up in the table.

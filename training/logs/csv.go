@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -65,69 +66,59 @@ type csvColumn struct {
 	of    *series
 }
 
-// headerRuns looks up the names of columns. A chart of several runs has a collector for each.
-// W&B does not keep the names of runs apart: a column that repeats is of another run.
+// headerRuns looks up the names of columns. A chart of several runs has a collector for each, with the
+// columns that name no run. W&B does not keep the names of runs apart: a column that repeats is of
+// another run.
 func headerRuns(c *collector, names []string) []*csvRun {
 	if isEventChart(names) {
 		return []*csvRun{{c, eventChartColumns(c)}}
 	}
-	var runs []*csvRun
-	byName, times := make(map[string]*csvRun), make(map[string]int)
-	only := onlyReward(c, names)
-	add := func(r *csvRun, index int, key string) bool {
-		if r.byKey[key] != nil {
-			return false
-		}
-		if key == only {
-			r.columns = append(r.columns, csvColumn{index, r.asReward(key)})
-		} else if s := r.addKey(1, key); s != nil {
-			r.columns = append(r.columns, csvColumn{index, s})
-		}
-		return true
-	}
 	c.container = CSV
+	var order []string // of runs
+	of, times := make([]string, len(names)), make(map[string]int)
 	for i, name := range names {
 		run, key, bound := chartColumn(name)
-		if run != "" {
-			c.container = WandbChart
-		}
 		if key == "_runtime" || key == "_timestamp" {
 			c.container = WandbHistory
 		}
-		if run == "" || key == "" || bound {
+		if run == "" {
 			continue
 		}
+		c.container = WandbChart
 		if times[name]++; times[name] > 1 {
 			run = fmt.Sprintf("%s (%d)", run, times[name])
 		}
-		if byName[run] == nil {
+		if of[i] = run; key != "" && !bound && !slices.Contains(order, run) {
+			order = append(order, run)
+		}
+	}
+	runs := []*csvRun{{collector: c}}
+	if len(order) == 1 { // the file is the run's
+		c.run = order[0]
+	} else if len(order) > 1 {
+		runs = nil
+		for _, name := range order {
 			r := newCollector(c.err.File, c.how)
-			r.run = strings.Clone(run)
-			byName[r.run] = &csvRun{collector: r}
-			runs = append(runs, byName[r.run])
-		}
-		add(byName[run], i, strings.Clone(key))
-	}
-	if len(runs) <= 1 { // the file is the run's
-		one := &csvRun{collector: c}
-		for _, r := range runs {
-			c.run = r.run
-			for _, column := range r.columns {
-				add(one, column.index, column.of.key)
-			}
-		}
-		runs = []*csvRun{one}
-	} else {
-		for _, r := range runs {
-			r.container = c.container
-			c.runs = append(c.runs, r.collector)
+			r.run, r.container = name, c.container
+			runs, c.runs = append(runs, &csvRun{collector: r}), append(c.runs, r)
 		}
 	}
-	for i, name := range names {
-		if run, key, bound := chartColumn(name); run == "" && key != "" && !bound {
+	only := onlyReward(c, names)
+	for _, shared := range []bool{false, true} {
+		for i, name := range names {
+			_, key, bound := chartColumn(name)
 			for _, r := range runs {
-				if !add(r, i, strings.Clone(key)) {
+				switch {
+				case key == "" || bound || shared != (of[i] == "") || !shared && r.run != of[i]:
+				case r.byKey[key] != nil && shared:
 					c.err.add(1, "got two columns %s, want one", quote(key))
+				case r.byKey[key] != nil:
+				case key == only:
+					r.columns = append(r.columns, csvColumn{i, r.asReward(key)})
+				default:
+					if s := r.addKey(1, key); s != nil {
+						r.columns = append(r.columns, csvColumn{i, s})
+					}
 				}
 			}
 		}

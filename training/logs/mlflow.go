@@ -1,16 +1,14 @@
 package logs
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -29,15 +27,8 @@ func metricFiles(root fs.FS, folder string) (files []string) {
 	if err != nil || len(files) == 0 || len(files) > mostFiles {
 		return nil
 	}
-	f, err := root.Open(files[0])
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	head := make([]byte, 128)
-	n, _ := io.ReadFull(f, head) // fewer bytes are no metric, or a short one
-	line, _, _ := strings.Cut(string(head[:n]), "\n")
-	if _, err := newMetric(line); err != nil {
+	text, _ := fs.ReadFile(root, files[0]) // one that cannot be read is none
+	if _, err := newMetric(firstLine(string(text))); err != nil {
 		return nil
 	}
 	return files
@@ -57,15 +48,8 @@ type metric struct {
 }
 
 func newMetric(line string) (m metric, err error) {
-	words := strings.Fields(line)
-	if len(words) < 3 { // MLflow 3 adds a data set and a model
-		return m, errors.New("got " + quote(line) + ", want a time, a value and a step")
-	}
-	var errs [3]error
-	m.time, errs[0] = strconv.ParseInt(words[0], 10, 64)
-	m.value, errs[1] = strconv.ParseFloat(words[1], 64)
-	m.step, errs[2] = strconv.ParseInt(words[2], 10, 64)
-	if errors.Join(errs[0], errs[2]) != nil || errs[1] != nil && !errors.Is(errs[1], strconv.ErrRange) {
+	// MLflow 3 adds a data set and a model.
+	if _, err := fmt.Sscan(line, &m.time, &m.value, &m.step); err != nil {
 		return m, errors.New("got " + quote(line) + ", want a time, a value and a step")
 	}
 	return m, nil
@@ -84,26 +68,20 @@ func (t *timeline) metrics(dir, folder string, files []string) error {
 		if path.Base(keys[i]) != runTime && t.addKey(0, keys[i]) == nil {
 			continue
 		}
-		f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
-		lines := bufio.NewScanner(f)
-		for n := 1; lines.Scan(); n++ {
-			m, err := newMetric(lines.Text())
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			m, err := newMetric(line)
 			if err != nil {
 				t.err.add(0, "%s:%d: %s", keys[i], n, err)
 				continue
 			}
 			m.key = i
 			all = append(all, m)
-		}
-		err = lines.Err()
-		f.Close()
-		if errors.Is(err, bufio.ErrTooLong) {
-			t.err.add(0, "%s: got a line of more than %d bytes, want a time, a value and a step", keys[i], bufio.MaxScanTokenSize)
-		} else if err != nil {
-			return err
 		}
 	}
 	slices.SortStableFunc(all, func(x, y metric) int { return cmp.Compare(x.time, y.time) })

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,14 +35,6 @@ type parser struct {
 	depth   int  // of objects and lists around the value
 	lists   int  // of lists among them, whose values are skipped
 	history bool // the file has a log_history
-	objects int  // read at the outermost level
-	listed  []listing
-}
-
-// listing is a key of the outermost object whose value is a list of numbers.
-type listing struct {
-	of     *series
-	values []float64
 }
 
 // syntax is an error in the form of an object.
@@ -225,49 +216,10 @@ func (p *parser) value(b byte) (err error) {
 	return nil
 }
 
-// put sets the value that has been read. In a list of the first object it is remembered: that
-// may be a series.
+// put sets the value that has been read; those of lists are no series.
 func (p *parser) put() {
 	if p.lists == 0 {
 		p.set(p.line, p.path, p.text)
-		return
-	}
-	x, has, ok := number(p.text)
-	if p.lists > 1 || p.depth != 2 || p.objects > 0 || p.container != JSONLines || !ok {
-		return
-	}
-	if !has {
-		x = math.NaN()
-	}
-	n := len(p.listed)
-	if s := p.addKey(p.line, string(p.path)); s == nil {
-		return
-	} else if n == 0 || p.listed[n-1].of != s {
-		p.listed = append(p.listed, listing{of: s})
-		n++
-	}
-	p.listed[n-1].values = append(p.listed[n-1].values, x)
-}
-
-// columns makes rows of a file that is one object with a list for each series.
-func (p *parser) columns() {
-	if p.objects != 1 || len(p.rows) > 0 || len(p.listed) == 0 {
-		return
-	}
-	rows := len(p.listed[0].values)
-	for _, l := range p.listed {
-		if len(l.values) != rows {
-			p.err.add(0, "got lists of %d and %d numbers (%s, %s), want one row for each number of all", rows, len(l.values), p.listed[0].of.key, l.of.key)
-			return
-		}
-	}
-	for row := range rows {
-		for _, l := range p.listed {
-			if x := l.values[row]; !math.IsNaN(x) {
-				p.cells = append(p.cells, cell{l.of, x})
-			}
-		}
-		p.endRow(p.line)
 	}
 }
 
@@ -392,7 +344,6 @@ func (p *parser) json() error {
 	for {
 		b, err := p.next()
 		if err == io.EOF {
-			p.columns()
 			return nil
 		}
 		line := p.line
@@ -401,7 +352,6 @@ func (p *parser) json() error {
 		case b == '{':
 			p.path, p.depth, p.lists = p.path[:0], 0, 0
 			err = p.object()
-			p.objects++
 		case b != ',' && b != '[' && b != ']':
 			err = p.unexpected(b, "an object")
 		}

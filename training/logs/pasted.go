@@ -138,11 +138,7 @@ func readPasted(c *collector, l *lines) error {
 		if by := heads(c, next.text); by != "" {
 			table = &pasted{by: by}
 			for _, name := range cellsOf(c, next.text, by) {
-				s, seen := c.byKey[name]
-				if !seen {
-					s = c.addKey(next.number, name)
-				}
-				table.columns = append(table.columns, s)
+				table.columns = append(table.columns, c.seriesOf(next.number, []byte(name)))
 			}
 			continue
 		}

@@ -461,19 +461,3 @@ func TestNotebooks(t *testing.T) {
 		}
 	}
 }
-
-// A file of one object with a list for each series has a row for each number.
-func TestListsOfNumbers(t *testing.T) {
-	l := readText(t, `{"config": {"lr": [1]}, "step": [1, 2], "reward": [0.5, 0.75], "grad_norm": [NaN, 0.1], "names": ["a", "b"]}`)
-	if got := rowsOf(l); got != "[1 2] [0.5 0.75]" {
-		t.Errorf("got %s", got)
-	}
-	for text, want := range map[string]string{
-		`{"step": [1, 2], "reward": [0.5]}`:    "got lists of 2 and 1 numbers (step, reward), want one row for each number of all",
-		`{"reward": [0, 1]}{"reward": [1, 1]}`: "got no row of training with a step",
-	} {
-		if l, err := Read(strings.NewReader(text), "f", Options{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, %v, want %s", text, l, err, want)
-		}
-	}
-}

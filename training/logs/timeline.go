@@ -71,10 +71,7 @@ func (t *timeline) clock(now float64) {
 // evaluation too, since some trainers write keys of training in rows of evaluation, and
 // before the run time, which begins the closing row of transformers.
 func (t *timeline) add(step int64, key []byte, x float64) {
-	s, known := t.byKey[string(key)]
-	if !known {
-		s = t.addKey(0, string(key))
-	}
+	s := t.seriesOf(0, key)
 	closing := s != nil && s.ends
 	if !closing && (s == nil || s.isStep) {
 		return

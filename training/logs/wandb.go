@@ -131,11 +131,7 @@ func readWandbItem(c *collector, item []byte) {
 
 // setNumber adds a number to the row that is being read.
 func setNumber(c *collector, key string, x float64) {
-	s, seen := c.byKey[key]
-	if !seen {
-		s = c.addKey(0, key)
-	}
-	if s != nil {
+	if s := c.seriesOf(0, []byte(key)); s != nil {
 		c.cells = append(c.cells, cell{s, x})
 	}
 }
