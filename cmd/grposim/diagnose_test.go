@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -258,34 +257,4 @@ func TestWatch(t *testing.T) {
 	defer cancel()
 	watch(ctx, exitInterrupted, "--keep-going")
 	watch(t.Context(), exitUsage, "--every", "0s")
-}
-
-// Random bytes, as a log of any format, are diagnosed or refused.
-func FuzzDiagnose(f *testing.F) {
-	f.Add([]byte(trlLog(40, nil)))
-	f.Add([]byte("step,reward,reward_std,kl\n1,0,0,0\n2,1e308,-1,nan\n"))
-	names, err := filepath.Glob(filepath.Join("..", "..", "training", "logs", "testdata", "good", "*"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range names {
-		if data, err := os.ReadFile(name); err == nil && !strings.HasSuffix(name, ".golden") {
-			f.Add(data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "log")
-		write(t, path, string(data))
-		sources, err := reading{}.sources(path)
-		if err != nil {
-			return
-		}
-		for i := range sources {
-			r := sources[i].report()
-			if _, err := json.Marshal(r.object()); err != nil {
-				t.Fatal(err)
-			}
-			r.print(&page{w: new(bytes.Buffer)})
-		}
-	})
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"grposim/training/diagnose"
 	"grposim/training/findings"
 )
 
@@ -102,26 +100,6 @@ func TestNothingFound(t *testing.T) {
 		r := diagnosed(t, c.code, c.file)
 		if hidden := at(r, "findings_not_observable").([]any); len(hidden) != c.hidden || at(r, "rows") == 0. || at(r, "last_step") == 0. {
 			t.Errorf("%s: not observable %v, in %v", c.file, hidden, r)
-		}
-	}
-}
-
-// The report says the mode that leads first, with what to do, before remarks or the sentence
-// that there are no others.
-func TestModeSaidFirst(t *testing.T) {
-	t.Chdir(t.TempDir())
-	collapses := func(i int, values map[string]float64) { values["entropy"] = 0.6*math.Exp(-0.07*float64(i)) + 0.004 }
-	write(t, "bare.jsonl", trlLog(120, func(i int, values map[string]float64) {
-		collapses(i, values)
-		values["completions/mean_length"] = 200 + float64(i%7)
-	}))
-	write(t, "remark.jsonl", trlLog(120, collapses)) // its length is that of a limit
-	for file, next := range map[string]string{"bare.jsonl": "no other findings: ", "remark.jsonl": "remark: truncation "} {
-		text, _ := grposim(t, exitDisagree, "diagnose", file)
-		lines := strings.Split(text, "\n")
-		if len(lines) < 5 || !strings.HasPrefix(lines[2], "mode: policy-concentration since step ") || !strings.Contains(lines[2], ": remaining entropy ") ||
-			lines[3] != "  next: "+diagnose.PolicyConcentration.Next()+"." || !strings.HasPrefix(lines[4], next) {
-			t.Errorf("%s: no mode first, then what to do and %q, in\n%s", file, next, text)
 		}
 	}
 }

@@ -167,24 +167,6 @@ func TestJumpIsEarly(t *testing.T) {
 	}
 }
 
-// An increasing change of the unit changes neither position nor chance.
-func TestUnits(t *testing.T) {
-	x := correlated(newRand(), 60, 0.4, normal)
-	for i := range x {
-		if i > 45 {
-			x[i] += 2
-		}
-	}
-	y := make([]float64, len(x))
-	for i := range x {
-		y[i] = math.Exp(3 * x[i])
-	}
-	a, _ := Find(x, Either)
-	if b, _ := Find(y, Either); a.Index != b.Index || a.Chance != b.Chance || a.Chance > 1e-2 {
-		t.Errorf("index %d and chance %g, of the exponential %d and %g", a.Index, a.Chance, b.Index, b.Chance)
-	}
-}
-
 // The sums of a scan are those of least squares with a matrix, at every position.
 func TestScanAgainstLeastSquares(t *testing.T) {
 	rng := newRand()

@@ -292,24 +292,6 @@ func TestNotRecorded(t *testing.T) {
 	}
 }
 
-// A series that is neither empty nor as long as Steps is the caller's mistake.
-func TestSeriesOfAnotherLength(t *testing.T) {
-	for _, s := range series {
-		trace := healthy(newRand(), everyStep())
-		*s.of(&trace) = []float64{1, 2, 3}
-		for name, diagnose := range map[string]func(Trace) Diagnosis{"Name": Name, "PaperName": PaperName} {
-			func() {
-				defer func() {
-					if message, _ := recover().(string); !strings.HasPrefix(message, "diagnose: Trace.") {
-						t.Errorf("%s, %s of 3 values for 601 steps: panic %q, want one that names the field", name, s.name, message)
-					}
-				}()
-				diagnose(trace)
-			}()
-		}
-	}
-}
-
 // Fewer than minLate values in the last half of a run are too few for any
 // diagnostic.
 func TestTooShort(t *testing.T) {
@@ -502,22 +484,6 @@ func TestConstantRun(t *testing.T) {
 	for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
 		if d.Mode != None {
 			t.Errorf("named %s\n%s", d.Mode, table(d))
-		}
-	}
-}
-
-// The evidence lists the same diagnostics in the same order for every trace.
-func TestOrderOfEvidence(t *testing.T) {
-	names := func(d Diagnosis) (names []string) {
-		for _, e := range d.Evidence {
-			names = append(names, e.Diagnostic)
-		}
-		return names
-	}
-	full := healthy(newRand(), everyStep())
-	for _, name := range []func(Trace) Diagnosis{Name, PaperName} {
-		if a, b := names(name(full)), names(name(Trace{})); !slices.Equal(a, b) {
-			t.Errorf("diagnostics %v, of an empty trace %v", a, b)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -139,34 +138,6 @@ func TestNotObservable(t *testing.T) {
 		v := finding(Name(run), c.mode)
 		if v.Finding != NotObservable || !strings.Contains(v.Because, c.because) || !slices.Equal(v.Missing, c.missing) || v.Since != -1 {
 			t.Errorf("%s: got %+v, want %s not observable because %s, missing %v", c.name, v, c.mode, c.because, c.missing)
-		}
-	}
-}
-
-// As many evaluations as a log with too few is told to have are enough.
-func TestEnoughEvaluations(t *testing.T) {
-	for _, rows := range []int{60, 200, 1000} {
-		run := logged(newRand(), rows)
-		var every int
-		for i := range run.TrueReward {
-			if i%(rows/8) != 0 {
-				run.TrueReward[i] = math.NaN()
-			}
-		}
-		few := finding(Name(run), RewardHacking).Because
-		if _, after, _ := strings.Cut(few, "evaluate every "); after == "" {
-			t.Fatalf("%d rows: %q", rows, few)
-		} else if _, err := fmt.Sscan(after, &every); err != nil {
-			t.Fatal(err)
-		}
-		run = logged(newRand(), rows)
-		for i := range run.TrueReward {
-			if run.TrueReward[i] = run.Reward[i]; i > 0 && run.Steps[i]/every == run.Steps[i-1]/every {
-				run.TrueReward[i] = math.NaN()
-			}
-		}
-		if v := finding(Name(run), RewardHacking); strings.Contains(v.Because, "evaluations") {
-			t.Errorf("%d rows, evaluated every %d steps: %+v", rows, every, v)
 		}
 	}
 }

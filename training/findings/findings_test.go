@@ -340,28 +340,6 @@ func TestHealthyRuns(t *testing.T) {
 	}
 }
 
-// A level that jumps is said to change since it jumped, within a twentieth of the rows.
-func TestGrowthSince(t *testing.T) {
-	const rows = 300
-	for _, begins := range []int{80, 120, 150, 200} {
-		for name, grown := range map[string]func(row int) float64{
-			"at once": func(int) float64 { return 4 },
-		} {
-			rng := rand.New(rand.NewPCG(7, uint64(begins)))
-			entropy := make([]float64, rows)
-			for i := range entropy {
-				if entropy[i] = 0.4 + 0.04*rng.NormFloat64(); i >= begins {
-					entropy[i] *= grown(i - begins)
-				}
-			}
-			all := Of(table(rows, columns{logs.Entropy: entropy}))
-			if len(all) != 1 || all[0].Kind != EntropyGrowth || math.Abs(float64(all[0].Since-10*(begins+1))) > 10*rows/20 {
-				t.Errorf("grows %s since step %d: %+v", name, 10*(begins+1), all)
-			}
-		}
-	}
-}
-
 // A fault that begins in a healthy run, in the second or third quarter of 60 to 200 rows,
 // is the first failure, since the row in which it begins where the log states it, and
 // within a tenth of the run where a level has changed; in at least 95 of 100 runs.

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,33 +124,5 @@ func TestPrefix(t *testing.T) {
 	}
 	if p := whole.Prefix(1); p.Evaluation != nil || len(p.Columns[0].Values) != 1 || !reflect.DeepEqual(p.Steps, whole.Steps[:1]) {
 		t.Errorf("the first row is %+v", p)
-	}
-}
-
-// A log that grows while it is not to be read anew is pending, so that it does not count as idle.
-func TestFollowerPending(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log.jsonl")
-	grow := func(text string) {
-		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err == nil {
-			_, err = file.WriteString(text)
-			err = errors.Join(err, file.Close())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	f := Follow(path, Options{})
-	grow("{\"step\": 1, \"reward\": 0.1}\n{\"step\": 2, \"reward\": 0.2}\n")
-	if l, err := f.Read(); err != nil || len(l.Steps) != 2 || f.Pending() {
-		t.Fatalf("%v, error %v, pending %t", l, err, f.Pending())
-	}
-	f.rest = time.Now().Add(time.Hour)
-	if f.Read(); f.Pending() {
-		t.Error("a log at rest is pending")
-	}
-	grow("{\"step\": 3, \"reward\": 0.3}\n")
-	if l, _ := f.Read(); len(l.Steps) != 2 || !f.Pending() {
-		t.Errorf("%d rows, pending %t; want 2 and a third one pending", len(l.Steps), f.Pending())
 	}
 }

@@ -10,26 +10,6 @@ import (
 	"testing"
 )
 
-// Any bytes in place of the data of a record give rows or a note: the frame around them is
-// always right, so that the data are parsed.
-func FuzzEvents(f *testing.F) {
-	f.Add([]byte(event(1, 2, value("reward").float(2, 0.5))), []byte(event(1, 1, value("reward").float(2, 0.5), value("eval/reward").float(2, 0.5))), uint8(0))
-	f.Add([]byte(event(1, 2, value("reward").bytes(8, message(nil).varint(1, 1).bytes(5, []byte{0, 0, 0, 0}).bytes(9, message(nil).bytes(1, nil))))), []byte{}, uint8(3))
-	f.Fuzz(func(t *testing.T, first, second []byte, cut uint8) {
-		file := append(record(event(1, 1, value("reward").float(2, 0.5))), record(first)...)
-		file = append(file, record(second)...)
-		checkRead(t, file[:len(file)-int(cut)%len(file)])
-	})
-}
-
-// Any bytes in place of a message of W&B give rows, or none.
-func FuzzWandb(f *testing.F) {
-	f.Add([]byte(historyRecord(2, "reward", "0.5", "train/kl", "null")))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		checkRead(t, wandbFile(historyRecord(1, "reward", "0.5"), data))
-	})
-}
-
 // Any bytes give a log or an *Error of one line per problem: of texts, event files, files of W&B,
 // Parquet, gzip and UTF-16.
 func FuzzRead(f *testing.F) {

@@ -84,18 +84,6 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A file has at most so many known keys.
-func TestManyKeys(t *testing.T) {
-	var header strings.Builder
-	for i := range mostKeys + 5 {
-		fmt.Fprintf(&header, ",rewards/f%d/mean", i)
-	}
-	_, err := Read(strings.NewReader("step,reward"+header.String()+"\n"), "f", Options{})
-	if want := "f:1: got more than 1000 keys that trainers write, want one run a file"; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got %.200v, want %s", err, want)
-	}
-}
-
 // A cut anywhere in a file of JSON lines loses the row that is cut, and no other.
 func TestCutAnywhere(t *testing.T) {
 	const row = `{"step": %d, "reward": 0.5, "note": "a \u00e9 \"b\"", "list": [1, {"x": 2}]}` + "\n"
@@ -159,21 +147,6 @@ func TestOpenFolder(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// An error of the reader is returned as it is.
-func TestReaderFails(t *testing.T) {
-	broken := errors.New("broken")
-	for _, text := range []string{"", `{"step": 1, "reward": 0.5}` + "\n", "step,reward\n1,2\n", "{'reward': 1}\n"} {
-		r := io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat(" ", 1<<17)), iotestErr{broken})
-		if _, err := Read(r, "f", Options{}); !errors.Is(err, broken) {
-			t.Errorf("%q: got %v", text, err)
-		}
-	}
-}
-
-type iotestErr struct{ err error }
-
-func (e iotestErr) Read([]byte) (int, error) { return 0, e.err }
 
 // A quote that is not closed does not read the rest of a large file into memory.
 func TestUnclosedQuote(t *testing.T) {

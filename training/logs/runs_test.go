@@ -83,14 +83,6 @@ func TestWandbChartOfReward(t *testing.T) {
 	}
 }
 
-// A problem of the file is one of all runs in it.
-func TestWandbChartProblems(t *testing.T) {
-	_, err := ReadAll(strings.NewReader("Step,a - train/reward,b - train/reward\n1,0\n2,0,0\n"), "f", Options{})
-	if want := "f:2: got 2 cells, want 3"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
 // TensorBoard's download of a chart is read as the reward, unless the name of the file says
 // that it is of something else.
 func TestEventChart(t *testing.T) {

@@ -74,14 +74,6 @@ func eventFile(start float64, rows ...string) []byte {
 	return file
 }
 
-// The mask of TFRecord's checksum, over the check value of CRC-32C.
-func TestChecksum(t *testing.T) {
-	const check = 0xe3069283 // of "123456789"
-	if got, want := checksum([]byte("123456789")), uint32(check>>15|(check&0x7fff)<<17)+0xa282ead8; got != want {
-		t.Errorf("got %#x, want %#x", got, want)
-	}
-}
-
 // Every form in which writers record a scalar is read, and nothing else.
 func TestScalars(t *testing.T) {
 	const content, float = 4, 5
@@ -168,16 +160,6 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
-// Of two values of a step the later counts, whether it is finite or not.
-func TestRepeatedEvent(t *testing.T) {
-	l := readText(t, string(eventFile(1, "1 reward NaN kl 1", "1 reward 0.5 loss 0", "2 reward 0.5", "2 reward NaN")))
-	reward, _ := l.Column(Reward)
-	kl, _ := l.Column(KLRef)
-	if reward.Values[0] != 0.5 || !math.IsNaN(reward.Values[1]) || !slices.Equal(reward.NotFinite, []int{1}) || kl.Values[0] != 1 || len(l.Resumes) > 0 {
-		t.Errorf("got %v, not finite %v, KL %v, resumes %v", reward.Values, reward.NotFinite, kl.Values, l.Resumes)
-	}
-}
-
 // Wherever a file is cut or a byte of it is changed, the rows that are whole are read, and a
 // note says what is missing.
 func TestDamagedEvents(t *testing.T) {
@@ -217,28 +199,6 @@ func TestDamagedEvents(t *testing.T) {
 	l, err := Read(bytes.NewReader(slices.Concat(first, large, file[len(first):])), "f", Options{})
 	if err != nil || !slices.Equal(l.Steps, []int{1, 2, 3}) || len(l.Notes) > 0 {
 		t.Errorf("after a large record: %v, %v", l, err)
-	}
-}
-
-// A file without values says so, and why.
-func TestNoEvents(t *testing.T) {
-	for _, tt := range []struct {
-		file []byte
-		want string
-	}{
-		{eventFile(1), "f: got no values, want those of a run"},
-		{eventFile(1)[:30], "f: got no values, want those of a run\nf: f: the last record is not complete and was left out."},
-		{append(eventFile(1), make([]byte, 100)...), "f: got no values, want those of a run\nf: f: damaged at byte 40, read as far as there."},
-		{eventFile(1, "1 train/learning_rate 0"), "f: got no key of training"},
-		{eventFile(1, "1 speed 0"), "f: got no key of training"},
-	} {
-		if _, err := Read(bytes.NewReader(tt.file), "f", Options{}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
-			t.Errorf("got %v, want %s", err, tt.want)
-		}
-	}
-	dir := writeFiles(t, map[string][]byte{"runs/A/events.out.tfevents.1": nil})
-	if _, err := Open(dir, Options{}); err == nil || err.Error() != dir+": got no values, want those of a run" {
-		t.Errorf("an empty file: %v", err)
 	}
 }
 

@@ -1,12 +1,8 @@
 package logs
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -235,85 +231,6 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// The index finds the rule that a search of the whole table in its order finds.
-func TestIndex(t *testing.T) {
-	type flat struct {
-		before, after string
-		star          bool
-		rule          *rule
-	}
-	normal := func(key string) string { return string(lower(nil, tidy(nil, []byte(key)))) }
-	var keys []string
-	inOrder := func(prefixes []string, rules []rule) (all []flat) {
-		for _, prefix := range prefixes {
-			for i := range rules {
-				key := prefix + rules[i].Key
-				f := flat{rule: &rules[i]}
-				f.before, f.after, f.star = strings.Cut(normal(key), "*")
-				all = append(all, f)
-				keys = append(keys, strings.Replace(key, "*", "Name", 1), strings.Replace(key, "*", "", 1), key+"x")
-			}
-		}
-		return all
-	}
-	search := func(all []flat, name string) *rule {
-		for _, f := range all {
-			if !f.star && name == f.before || f.star && len(name) > len(f.before)+len(f.after) && strings.HasPrefix(name, f.before) && strings.HasSuffix(name, f.after) {
-				return f.rule
-			}
-		}
-		return nil
-	}
-	var training, evaluated [][]flat
-	for _, tr := range trainers() {
-		training = append(training, inOrder(tr.Prefixes, tr.Keys))
-		evaluated = append(evaluated, inOrder([]string{""}, tr.EvalKeys))
-	}
-	slices.Sort(keys)
-	c := newCollector("f", Options{})
-	for _, key := range slices.Compact(keys) {
-		s := c.newSeries([]byte(key))
-		if s == nil {
-			s = emptySeries("", "")
-		}
-		for i, tr := range trainers() {
-			if s.isStep || s.ends {
-				continue
-			}
-			if want := search(training[i], normal(key)); s.training[i].rule != want {
-				t.Fatalf("%s of %s: got %+v, want %+v", key, tr.Name, s.training[i].rule, want)
-			}
-			if want := search(evaluated[i], normal(key)); s.evaluated[i].rule != want {
-				t.Fatalf("%s of %s in evaluation: got %+v, want %+v", key, tr.Name, s.evaluated[i].rule, want)
-			}
-		}
-	}
-}
-
-// Unknown keys, of which a row may have any number, allocate nothing.
-func TestUnknownKeys(t *testing.T) {
-	const rows, keys = 20, 10_000
-	var b bytes.Buffer
-	for i := range rows {
-		fmt.Fprintf(&b, `{"step": %d, "reward": 0.5`, i)
-		for k := range keys {
-			fmt.Fprintf(&b, `, "perf/some_other_timer_of_many_%d": 0.5`, k)
-		}
-		b.WriteString("}\n")
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	l, err := Read(&b, "f", Options{})
-	if err != nil || len(l.Steps) != rows {
-		t.Fatal(l, err)
-	}
-	runtime.ReadMemStats(&after)
-	// The names of the first mostKeys are kept, once.
-	if got := after.Mallocs - before.Mallocs; got > 10*mostKeys {
-		t.Errorf("%d allocations for %d unknown keys, want at most %d", got, rows*keys, 10*mostKeys)
-	}
-}
-
 // A table of the same run that is pasted again with more columns gives its rows more values;
 // rows that are written twice are one, and rows that differ are those of a resumed run.
 func TestPastedAgain(t *testing.T) {
@@ -365,15 +282,6 @@ func TestDictWithoutBraces(t *testing.T) {
 	}
 }
 
-// Progress bars of OpenRLHF have short names for their values.
-func TestShortNames(t *testing.T) {
-	l := readText(t, "Train epoch [1/1]: 50%|█| 1/2 [00:02<00:02, pg=-0.09, rm=0.5, ret=0.09, glen=104, tlen=264, kl=0, act_lr=1.7e-06]\n"+
-		"Train epoch [1/1]: 100%|█| 2/2 [00:03<00:00, pg=0.16, rm=0.75, ret=-0.09, glen=126, tlen=287, kl=0.02, act_lr=1.1e-06]\n")
-	if length, _ := l.Column(LenMean); l.Format.Trainer != OpenRLHF || rowsOf(l) != "[1 2] [0.5 0.75]" || length.Values[1] != 126 {
-		t.Errorf("got %s of %s, %v", rowsOf(l), l.Format, l.Columns)
-	}
-}
-
 // Logs of other kinds of training say so, and NaN is said in keys that are not read too.
 func TestOtherTraining(t *testing.T) {
 	for text, want := range map[string]string{
@@ -405,32 +313,6 @@ func TestSamples(t *testing.T) {
 	for _, other := range []string{"{'reward': 0.5}\n", "{'reward': 1.0, 'loss': 0.1}\n"} {
 		if _, err := Read(strings.NewReader(text+other), "f", Options{}); err != nil {
 			t.Errorf("with %s: %v", other, err)
-		}
-	}
-}
-
-// Prose that names keys is no header, and 0,125 is no 125.
-func TestNoHeader(t *testing.T) {
-	l := readText(t, "the step and its reward\nStep reward of it\n{'step': 1, 'reward': 0.5}\n{'step': 2, 'reward': 0.75}\n")
-	if got := rowsOf(l); got != "[1 2] [0.5 0.75]" {
-		t.Errorf("got %s, notes %q", got, l.Notes)
-	}
-	if _, err := Read(strings.NewReader("step\treward\n1\t0,125\n"), "f", Options{}); err == nil || !strings.Contains(err.Error(), `got "0,125", want a number`) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A folder without a log says what is wanted; a PDF and a picture are named.
-func TestNotALog(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"metrics.jsonl": "{}", "model.safetensors": "", "a.pdf": "%PDF-1.7\n", "b.png": "\x89PNG\r\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]string{"": "output folder of a trainer", "a.pdf": "got a PDF, want text", "b.png": "got a picture, want text"} {
-		if _, err := Open(filepath.Join(dir, name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}
 }
