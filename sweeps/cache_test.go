@@ -6,12 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"grposim/sweeps/store"
-	"grposim/sweeps/theory"
 )
 
 // runCached runs a plan with a cache, and checks that it gives the wanted files.
@@ -82,38 +80,6 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Runs at the same time share a cache; one that cannot be written or read gets one note.
-func TestCacheOfSeveral(t *testing.T) {
-	plain, cache := t.TempDir(), t.TempDir()
-	runSweep(t, small, plain, 2)
-	want := contents(t, plain)
-	var group sync.WaitGroup
-	for range 3 {
-		group.Go(func() {
-			if p := runCached(t, cache, want); p.cells < 12 && len(p.notes) != 1 || p.cells == 12 && p.notes != nil {
-				t.Errorf("%d cells simulated; %q", p.cells, p.notes)
-			}
-		})
-	}
-	group.Wait()
-	shard, err := filepath.Glob(filepath.Join(cache, "*", "*"))
-	if err != nil || len(shard) == 0 {
-		t.Fatal(err)
-	}
-	version := filepath.Dir(shard[0])
-	for note, replace := range map[string]func() error{
-		"the cache cannot be written": func() error { return os.Symlink("/dev/full/no", version) },
-		"the cache cannot be read":    func() error { return os.WriteFile(version, nil, 0o644) },
-	} {
-		if err := errors.Join(os.RemoveAll(version), replace()); err != nil {
-			t.Fatal(err)
-		}
-		if p := runCached(t, cache, want); p.cells != 12 || len(p.notes) == 0 || !strings.Contains(strings.Join(p.notes, "\n"), note) {
-			t.Errorf("%q: %d cells simulated; %q", note, p.cells, p.notes)
-		}
-	}
-}
-
 // A run that is to wait for its folder goes on when the other has released it, and ends when it
 // is interrupted.
 func TestWaitForAFolder(t *testing.T) {
@@ -153,22 +119,4 @@ type notify struct {
 func (n notify) Note(message string) {
 	n.silent.Note(message)
 	n.noted()
-}
-
-// Goroutines that judge have a cache each, which they keep for the tables that follow.
-func TestGoroutinesKeepTheirCaches(t *testing.T) {
-	e := newEvidence(nil)
-	e.workers = 3
-	var mutex sync.Mutex
-	caches := make(map[*theory.Cache]bool)
-	for range 2 {
-		e.inParallel(3, always, func(own *evidence, i int) {
-			mutex.Lock()
-			defer mutex.Unlock()
-			caches[own.cache] = true
-		})
-	}
-	if len(e.others) != 2 || len(caches) > 3 {
-		t.Errorf("3 goroutines have %d caches, and %d beside the first", len(caches), len(e.others))
-	}
 }

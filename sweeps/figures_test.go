@@ -1,18 +1,14 @@
 package sweeps
 
 import (
-	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"grposim/sim"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 )
 
 // pictured is a configuration whose checks use every kind of figure over a parameter, and
@@ -110,20 +106,6 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A title does not say that a theory fails if some check that expects it to fail disagrees.
-func TestFigureOfAFailedRefutation(t *testing.T) {
-	d := figureSource{verdicts: []*Verdict{
-		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Agree},
-		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Disagree},
-		{PredictionKind: "leading-order", Expect: config.Fails, Verdict: Agree},
-		{PredictionKind: "leading-order", Expect: config.Holds, Verdict: OutOfScope},
-		{PredictionKind: "exact", Expect: config.Holds, Verdict: Agree},
-	}}
-	if got, want := d.failing(), "leading order fails here, paper’s formula expected to fail, but does not"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // exponentialAt recovers end value and amplitude of an exponential of known rate, for any
 // recorded steps.
 func TestExponentialAt(t *testing.T) {
@@ -143,65 +125,6 @@ func TestExponentialAt(t *testing.T) {
 			t.Errorf("got %g − %g e^−rt, want %g − %g", end, amplitude, a, b)
 		}
 	})
-}
-
-func TestShortNumbers(t *testing.T) {
-	for _, c := range [][2]string{
-		{"fast η=0.0565685424949 K=4", "η=0.05657 K=4"},
-		{"fast η=0.126", "η=0.126"},
-		{"fast β=1.2345678e-05 init=[0.25, -2.07944154168]", "β=1.235e-05 init=[0.25, -2.079]"},
-		{"fast", ""},
-	} {
-		if got := withoutVariant(c[0], "fast"); got != c[1] {
-			t.Errorf("%s: got %q, want %q", c[0], got, c[1])
-		}
-	}
-}
-
-// The shares of failure modes of a cell form one column from 0 to 1 for each of the two
-// sets of diagnostics.
-func TestFigureOfModes(t *testing.T) {
-	c := &Cell{ID: "a"}
-	o := &store.Outcome{ID: "a", Estimates: []store.NamedEstimate{
-		{Name: "named_none", Mean: 0.25}, {Name: "named_reward-hacking", Mean: 0.75}, {Name: "named_policy-concentration"},
-		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
-	}}
-	j := newJudgement(&config.Check{}, 0.99, newEvidence(map[string]*store.Outcome{"a": o}))
-	f := drawModes(j, &figureSource{sets: []CellSet{{Label: "hacking", Cells: []*Cell{c}}}})
-	if len(f.Categories) != 2 || len(f.Series) != 5 {
-		t.Fatalf("%q, %d series", f.Categories, len(f.Series))
-	}
-	pieces := make(map[string][2]float64)
-	for _, s := range f.Series {
-		for _, p := range s.Points {
-			pieces[f.Categories[int(p.X)]+" "+s.Name] = [2]float64{p.Lo, p.Hi}
-		}
-	}
-	want := map[string][2]float64{"hacking none": {0, 0.25}, "hacking reward-hacking": {0.25, 1}, "… by the paper’s none": {0, 1}}
-	if !maps.Equal(pieces, want) {
-		t.Errorf("got %v, want %v", pieces, want)
-	}
-}
-
-// The caption of a slope over group sizes gives the ratio of the variances of each two
-// neighbouring sizes, beside that of 1/G.
-func TestCaptionGivesRatios(t *testing.T) {
-	text := strings.TrimSuffix(resting, "\n") + "\n  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 1}\nsweep: [{param: grpo.group_size, values: [32, 64, 192]}]\n"
-	e, _ := runSweep(t, text, t.TempDir(), 2)
-	variance := func(i int) float64 {
-		v, _ := e.Outcomes[e.Plan.Cells[i].ID].Estimate(sim.ExpectedRewardVariance)
-		return v.Mean
-	}
-	_, ratios, found := strings.Cut(e.Figures[0].Caption, "Var J at G = 64, 192 over that at the size before, for which 1/G gives 0.5, 0.333: ")
-	if !found {
-		t.Fatal(e.Figures[0].Caption)
-	}
-	for i, text := range strings.SplitAfter(ratios, "], ") {
-		ratio, _ := strconv.ParseFloat(strings.SplitN(text, " ", 2)[0], 64)
-		if want := variance(i+1) / variance(i); !(math.Abs(ratio/want-1) < 0.1) || !strings.Contains(text, "[") {
-			t.Errorf("%q: want the ratio %g", text, want)
-		}
-	}
 }
 
 // Runs that have not arrived at the fixed point are not drawn with a prediction, and a

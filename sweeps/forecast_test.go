@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -48,28 +47,6 @@ checks:
 	}
 	if !strings.Contains(string(located.Spec.Document()), `"locate"`) || located.Cells[0].Sim().Location == nil {
 		t.Error("the forecast changed the plan")
-	}
-}
-
-// A run of one step beside millions of draws of its probes takes as long as these, not as
-// long as that many starts of a run.
-func TestForecastOfProbes(t *testing.T) {
-	plan := planText(t, `name: probes
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 32, kl: {coefficient: 0.5}}
-optimizer: {learning_rate: 0.1}
-run: {steps: 1}
-checks:
-  - {claim: stiffness, margin: 0.01, displacement: 0.1, draws: 100000}
-`)
-	f := forecastOf(t, plan)
-	began := time.Now()
-	if _, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{}); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began).Seconds(); !(f.Seconds < 30*took) {
-		t.Errorf("forecast: %.3g s of simulation, took %.3g s", f.Seconds, took)
 	}
 }
 
@@ -154,28 +131,4 @@ func planOf(t *testing.T, text string) *Plan {
 		t.Fatal(err)
 	}
 	return &Plan{Spec: spec}
-}
-
-// Each cell of a sweep is listed twice, once to be checked and once to be forecast, with two allocations each: the values that the axes
-// assign, and a default that follows another key. These are most of the time of a dry run of a million cells.
-func TestForecastAllocatesLittle(t *testing.T) {
-	const rates = 100
-	allocations := func(seeds int) float64 {
-		text := fmt.Sprintf(`%ssweep:
-  - {param: optimizer.learning_rate, range: {from: 0.001, to: 0.1, step: 0.001}}
-  - {param: seed, range: {from: 1, to: %d, step: 1}}
-`, minimal, seeds)
-		return testing.AllocsPerRun(1, func() {
-			spec, err := config.Load(t.Name(), []byte(text))
-			if err != nil || spec.Size() != rates*seeds {
-				t.Fatal(err)
-			}
-			if _, err := NewForecast(t.Context(), spec, 1); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	if each := (allocations(80) - allocations(40)) / (40 * rates); each > 5 {
-		t.Errorf("%.1f allocations a cell", each)
-	}
 }

@@ -1,17 +1,12 @@
 package sweeps
 
 import (
-	"encoding/csv"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"grposim/option"
-	"grposim/rom"
 	"grposim/rom/linear"
-	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -59,7 +54,6 @@ func TestRegimeMap(t *testing.T) {
 	e, _ := runSweep(t, regimes, t.TempDir(), 2)
 	t.Run("curves", func(t *testing.T) { checkCurves(t, e) })
 	t.Run("classes", func(t *testing.T) { checkClasses(t, e) })
-	t.Run("CSV", func(t *testing.T) { checkMapCSV(t, e) })
 	t.Run("shown", func(t *testing.T) {
 		if got := mapsIn(e); len(got) != 1 || got[0] != e.Figures[0].Name || got[0] != "map-optimizer.learning_rate-lag.interval" {
 			t.Errorf("maps %q, of %d figures", got, len(e.Figures))
@@ -152,53 +146,6 @@ sweep:
 	}
 }
 
-// With a delay and coupled modes the stability boundary comes from the crossings of the
-// unit circle. On it the largest eigenvalue of the whole companion matrix has modulus 1, and
-// the area is on its unstable side.
-func TestMapOfCoupledDelays(t *testing.T) {
-	plan := planText(t, `
-name: coupled
-seed: 1
-bandit: {arms: [{reward: constant, mean: 0, count: 3}, {reward: constant, mean: 0.5, count: 2}, {reward: constant, mean: 1, count: 2}, {reward: constant, mean: 2}]}
-grpo: {group_size: inf, advantage: {scale: std}, kl: {coefficient: 1}}
-lag: {kind: delay}
-optimizer: {learning_rate: 0.3, momentum: 0.8}
-run: {steps: 10}
-sweep:
-  - {param: optimizer.learning_rate, log: {from: 0.03, to: 3, points: 4}}
-  - {param: lag.interval, values: [1, 2, 4, 8]}
-`)
-	view, err := NewMapView(plan, config.LearningRateKey, config.LagIntervalKey, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := newEvidence(nil)
-	m := e.regimeMap(view.panels[0], nil)
-	points := 0
-	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c theory.Boundary) bool { return c.Name == "stability" })].Lines {
-		for _, p := range line {
-			s := plan.Cells[0].Settings
-			s.Optimizer.LearningRate = p.X
-			for _, interval := range []float64{p.Y - 0.5, p.Y + 0.5} { // one of the two is the step's own
-				s.Lag.Interval = int(interval)
-				linear, _ := e.cache.Predict(&s, rom.Unit).Linear()
-				if size := *linear.SpectralRadius; math.Abs(size-1) < 1e-6 {
-					points++
-					break
-				}
-			}
-		}
-	}
-	if points < 16 {
-		t.Errorf("%d points of the boundary have a spectral radius of 1, want two for each delay", points)
-	}
-	for _, p := range m.points {
-		if margin := theory.NewRegime(&p.cell.Settings, e.cache.PredictBoundaries(&p.cell.Settings)).Margin; (p.Radius >= 1) != (margin > 0) {
-			t.Errorf("η = %g, τ = %g: radius %g, margin %g", p.x, p.y, p.Radius, margin)
-		}
-	}
-}
-
 // Far enough from the boundaries the classes of cells agree with the linear dynamics:
 // cells below the onset are monotone, and the unstable ones do not settle.
 func checkClasses(t *testing.T, e *Experiment) {
@@ -224,103 +171,6 @@ func checkClasses(t *testing.T, e *Experiment) {
 	}
 	if total != len(m.points) {
 		t.Errorf("%d of %d cells are counted", total, len(m.points))
-	}
-}
-
-// Every row of the table is a cell or a point of a boundary: it has all columns of its
-// kind and none of the other.
-func checkMapCSV(t *testing.T, e *Experiment) {
-	view, err := NewMapView(e.Plan, config.LagIntervalKey, config.LearningRateKey, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := view.ColourBy("entropy", nil); err != nil {
-		t.Fatal(err)
-	}
-	maps, err := e.Maps(view)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := MapCSV(maps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(strings.NewReader(string(data))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := make(map[string]int)
-	for i, name := range rows[0] {
-		column[name] = i
-	}
-	kinds := make(map[string]int)
-	for _, row := range rows[1:] {
-		kinds[row[column["kind"]]]++
-		for _, name := range []string{config.LagIntervalKey, config.LearningRateKey} {
-			if _, err := strconv.ParseFloat(row[column[name]], 64); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		cell := row[column["kind"]] == "cell"
-		for _, name := range []string{"cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "value"} {
-			if (row[column[name]] != "") != cell {
-				t.Errorf("%s %q in a row of kind %s", name, row[column[name]], row[column["kind"]])
-			}
-		}
-		for _, name := range []string{"curve", "line"} {
-			if (row[column[name]] == "") != cell {
-				t.Errorf("%s %q in a row of kind %s", name, row[column[name]], row[column["kind"]])
-			}
-		}
-	}
-	if kinds["cell"] != 36 || kinds["boundary"] < 4*8 || len(kinds) != 2 {
-		t.Errorf("rows %v", kinds)
-	}
-}
-
-// The colour of a cell is the last recorded value, or for the time to 95 % that of the
-// exponential 1 − e^{−t/50}, 50 ln 20 = 149.8 from the end of an endless run, between two
-// recorded steps.
-func TestMapColours(t *testing.T) {
-	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
-	e := newEvidence(map[string]*store.Outcome{cell.ID: o})
-	cell.Settings.Estimator.GroupSize = option.Infinite
-	for _, c := range []struct {
-		quantity  string
-		low, high float64
-	}{
-		{string(sim.ExpectedReward), 1 - 1e-5, 1},
-		{string(sim.Collision), 0.7, 0.7},
-		{timeTo95, 149, 162}, // recorded steps are 10 apart there
-		{"expected_reward_variance", 0, 0},
-	} {
-		if got := e.mapValue(cell, Monotone, numberNamed(t, c.quantity)); !(got >= c.low && got <= c.high) {
-			t.Errorf("%s: got %g, want %g to %g", c.quantity, got, c.low, c.high)
-		}
-	}
-	cell.Settings.Estimator.GroupSize, cell.Settings.Run.Replicas = 16, 9
-	recorded, err := o.Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorded.Quantities[0].StdErr[len(recorded.Steps)-1] = 0.1
-	if got := e.mapValue(cell, Monotone, numberNamed(t, "expected_reward_variance")); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
-		t.Errorf("variance of 9 replicas: got %g, want 0.09", got)
-	}
-	if got := e.mapValue(cell, Monotone, numberNamed(t, string(sim.Entropy))); !math.IsNaN(got) {
-		t.Errorf("a quantity without record: got %g", got)
-	}
-	if err := new(MapView).ColourBy("reward", nil); err == nil || !strings.HasPrefix(err.Error(), `--quantity: got "reward", want one of time_to_95, samples_to_95, time_to_level, samples_to_level, expected_reward, `) {
-		t.Errorf("unknown quantity: %v", err)
-	}
-	run, _ := runSweep(t, strings.Replace(regimes, "mean: 0.2}", "mean: 0.2}, {reward: bernoulli, mean: 0.5}", 1), t.TempDir(), 1)
-	view, err := NewMapView(run.Plan, config.LearningRateKey, config.LagIntervalKey, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view.colour = numberNamed(t, string(sim.LogitGap)) // of two arms
-	if _, err := run.Maps(view); err == nil || err.Error() != "--quantity: got logit_gap, which no cell of the map has. z = θ_1 − θ_0; two arms. At the last step, the mean over the replicas." {
-		t.Errorf("a quantity of no cell: %v", err)
 	}
 }
 
@@ -369,85 +219,6 @@ func TestSettlingTime(t *testing.T) {
 	}
 }
 
-// At G = 16 and η = 0.32 the mean reward of a single run is all noise: no cell has a time
-// to 95 %, and the error says why.
-func TestNoSettlingTimeInNoise(t *testing.T) {
-	text := strings.NewReplacer("group_size: inf", "group_size: 16", "momentum: 0.5", "momentum: 0", "steps: 400", "steps: 2000",
-		"log: {from: 0.05, to: 20, points: 9}", "values: [0.32, 0.33]", "param: lag.interval, values: [1, 2, 4, 8]", "param: grpo.kl.coefficient, values: [0.5, 0.501, 0.502, 0.503, 0.504]").Replace(regimes)
-	e, _ := runSweep(t, text, t.TempDir(), 2)
-	view, err := NewMapView(e.Plan, config.LearningRateKey, "grpo.kl.coefficient", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view.colour = numberNamed(t, timeTo95)
-	if _, err := e.Maps(view); err == nil || !strings.Contains(err.Error(), "--quantity: got time_to_95, which no cell of the map has. First recorded step from which on J stays") {
-		t.Errorf("ten noisy cells: %v", err)
-	}
-}
-
-// Values are ranked with the first cell that has each; the caption says how many cells have
-// none, and the figure what its colours show.
-func TestRanked(t *testing.T) {
-	e, _ := runSweep(t, regimes, t.TempDir(), 2)
-	view, err := NewMapView(e.Plan, config.LearningRateKey, config.LagIntervalKey, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view.colour = numberNamed(t, timeTo95)
-	maps, err := e.Maps(view)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := maps[0]
-	nan := math.NaN()
-	for i := range m.points {
-		m.points[i].value = nan
-	}
-	for i, v := range []float64{7, nan, 3, 40, 3, 12} { // ranked 3, 3, 7, 12, 40
-		m.points[i].value = v
-	}
-	at := func(rank string, value float64, i int) RankedValue {
-		return RankedValue{rank, value, m.points[i].x, m.points[i].y}
-	}
-	want := []RankedValue{at("smallest", 3, 2), at("median", 7, 0), at("largest", 40, 3)}
-	if got := m.Ranked(); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	f := m.Figure()
-	if f.Name != "map-optimizer.learning_rate-lag.interval-time_to_95" || f.Title != "time_to_95 over learning rate η and refresh interval K" || f.Colour != "time_to_95, optimizer step" {
-		t.Errorf("name %q, title %q, colour %q", f.Name, f.Title, f.Colour)
-	}
-	if !strings.Contains(f.Caption, " Its colour is time_to_95. First recorded step from which on J stays within 5 % ") || !strings.Contains(f.Caption, " 31 of 36 cells have no value and are grey. ") {
-		t.Errorf("caption %q", f.Caption)
-	}
-}
-
-// The caption names what is fixed, the classes that occur and the lines that are drawn, and
-// nothing else.
-func TestMapCaption(t *testing.T) {
-	e, _ := runSweep(t, regimes, t.TempDir(), 1)
-	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0]
-	caption := m.Figure().Caption
-	for _, want := range []string{
-		"Each marker is one of 36 simulated cells. Fixed: ", "grpo.group_size = inf", "grpo.kl.coefficient = 0.5", "optimizer.momentum = 0.5; all other keys have their defaults.",
-		"monotone (", "stability boundary (exact): the largest multiplier", "ζ = 1: ", "The linear dynamics is unstable in the shaded area.",
-	} {
-		if !strings.Contains(caption, want) {
-			t.Errorf("no %q in %q", want, caption)
-		}
-	}
-	for _, unwanted := range []string{"diverged", "unresolved", "optimizer.learning_rate =", "lag.interval =", "run.steps", "colour"} {
-		if strings.Contains(caption, unwanted) {
-			t.Errorf("%q in %q", unwanted, caption)
-		}
-	}
-	for _, class := range Classes {
-		if meanings[class] == "" {
-			t.Errorf("class %s is not explained", class)
-		}
-	}
-}
-
 func TestMapScales(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
@@ -480,8 +251,6 @@ func TestMapView(t *testing.T) {
 		{"fine", "", config.LearningRateKey, config.LagIntervalKey, nil, ""},
 		{"the other way round", "", config.LagIntervalKey, config.LearningRateKey, nil, ""},
 		{"chosen", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=inf", "grpo.importance.mode=ratio"}, ""},
-		{"unknown", "", "optimizer.learning_rat", config.LagIntervalKey, nil, `--x: got the unknown key "optimizer.learning_rat", want a numeric key of the configuration, did you mean "optimizer.learning_rate"?`},
-		{"unknown, both", "", "rate", "interval", nil, `--y: got the unknown key "interval", want a numeric key of the configuration, did you mean "lag.interval"?`},
 		{"not a number", more, "grpo.importance.mode", config.LagIntervalKey, nil, `--x: got grpo.importance.mode, want a key whose value is a number`},
 		{"the same", "", config.LagIntervalKey, config.LagIntervalKey, nil, `--y: got lag.interval again, want another key than that of --x`},
 		{"not swept", "", config.LearningRateKey, config.MomentumKey, nil, `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
@@ -490,7 +259,6 @@ func TestMapView(t *testing.T) {
 		{"infinite", more, config.LearningRateKey, config.GroupSizeKey, []string{"lag.interval=2", "grpo.importance.mode=none"}, `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
 		{"no condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval"}, `--where: got "lag.interval", want key=value`},
 		{"a bad value", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval=few"}, `--where: lag.interval: got "few", want an integer ≥ 0`},
-		{"an unknown condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.intervall=1"}, `--where: got the unknown key "lag.intervall", want a key of the configuration, did you mean "lag.interval"?`},
 		{"no cell chosen", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
 	} {
 		view, err := NewMapView(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.x, c.y, c.where)

@@ -64,26 +64,6 @@ func TestQueueIsShort(t *testing.T) {
 	}
 }
 
-// The first tick after an outcome has waited for longestWait emits all queued outcomes;
-// an earlier tick emits none.
-func TestQueueIsQuick(t *testing.T) {
-	q, ids := recordingQueue(4)
-	start := time.Now()
-	q.add(3, numbered(3), start)
-	q.add(1, numbered(1), start.Add(longestWait/2))
-	if q.tick(start.Add(longestWait - 1)); len(*ids) > 0 {
-		t.Errorf("%q emitted early", *ids)
-	}
-	if q.tick(start.Add(longestWait)); !slices.Equal(*ids, []string{"001", "003"}) {
-		t.Errorf("emitted %q, want both queued outcomes in order", *ids)
-	}
-	q.add(0, numbered(0), start)
-	q.add(2, numbered(2), start)
-	if !slices.Equal(*ids, []string{"001", "003", "000", "002"}) {
-		t.Errorf("emitted %q, want the last two as well, each at once", *ids)
-	}
-}
-
 // Nothing is emitted after an error of emit, and the error is returned once.
 func TestQueueFails(t *testing.T) {
 	plan := planText(t, tiny)

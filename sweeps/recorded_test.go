@@ -3,7 +3,6 @@ package sweeps
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,28 +19,6 @@ func numberNamed(t *testing.T, name string) *recordedNumber {
 		t.Fatalf("%s is no recorded number", name)
 	}
 	return &n
-}
-
-// A name is that of a recorded number if it is a quantity that can be recorded with one of the
-// suffixes; times without a quantity are of J.
-func TestNumberNames(t *testing.T) {
-	for name, want := range map[string]string{
-		"entropy": "entropy _end", "entropy_end": "entropy _end", "zero_variance_fraction": "zero_variance_fraction _end",
-		"pass_at_8_time_mean": "pass_at_8 _time_mean", "time_to_95": "expected_reward _time_to_95", "samples_to_level": "expected_reward _samples_to_level",
-		"kl_reference_time_to_level": "kl_reference _time_to_level", "samples": "samples _end", "reward_of_stratum_2_time_to_level": "reward_of_stratum_2 _time_to_level", "expected_reward_variance": "expected_reward _variance",
-	} {
-		if n, ok := parseNumber(name); !ok || string(n.quantity)+" "+n.form.suffix != want || n.name != name {
-			t.Errorf("%s: got %s %s, %v", name, n.quantity, n.form.suffix, ok)
-		}
-	}
-	for _, name := range []string{"", "reward", "pass_at_K", "pass_at_08", "reward_of_stratum_K", "reward_of_stratum_5", "strata", "_end", "entropy_end_end", "time_to", "entropy_time_to_96"} {
-		if n, ok := parseNumber(name); ok {
-			t.Errorf("%s: got %+v", name, n)
-		}
-	}
-	if _, bad := askedNumber("time_to_level", nil); len(bad) != 1 || bad[0].String() != "--level: got nothing, want the level of time_to_level" {
-		t.Errorf("a time to no level: %v", bad)
-	}
 }
 
 // The numbers of 1 − e^{−t/50} are known: its mean from step 100 on is 1 − (e^{−2} − e^{−12})/10, it
@@ -113,47 +90,6 @@ func TestRecordedNumbers(t *testing.T) {
 	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.Filter = option.Infinite, option.KeepAll
 	if got, _ := number("expected_reward_variance", 0); got != 0 {
 		t.Errorf("variance at G = ∞: got %g", got)
-	}
-}
-
-// cells.csv has the end, with its interval, and the mean over time of every recorded quantity, also of
-// those of run.record; and the time to 95 % of the way with its samples. Where none are recorded it
-// has no such columns.
-func TestRecordedColumns(t *testing.T) {
-	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30, record: [pass@8, samples]}", 1)
-	dir := t.TempDir()
-	e, _ := runSweep(t, text, dir, 2)
-	header, rows := records(t, readFile(t, dir+"/cells.csv"))
-	value := func(name string) string {
-		if !slices.Contains(header, name) {
-			t.Errorf("no column %s", name)
-		}
-		return rows[0][name]
-	}
-	o := e.Outcomes[e.Plan.Cells[0].ID]
-	recorded, err := o.Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range recorded.Quantities {
-		want := float64(s.Mean[len(recorded.Steps)-1])
-		if got := value(string(s.Quantity) + "_end"); got != number(&want) {
-			t.Errorf("%s_end: got %s, want %g", s.Quantity, got, want)
-		}
-		value(string(s.Quantity) + "_time_mean")
-	}
-	if last := header[len(header)-2:]; fmt.Sprint(last) != "[time_to_95 samples_to_95]" {
-		t.Errorf("the last columns are %s", last)
-	}
-	for _, name := range []string{"pass_at_8_end", "samples_end"} {
-		if value(name) == "" {
-			t.Errorf("%s is empty", name)
-		}
-	}
-	plan := planText(t, minimal)
-	plan.Cells[0].probed = &sim.Cell{Location: &sim.LocationProbe{}}
-	if got := plan.tabledNumbers(); len(plan.Cells) == 1 && got != nil {
-		t.Errorf("a located cell has %v", got)
 	}
 }
 

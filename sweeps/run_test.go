@@ -83,20 +83,6 @@ func (s *silent) Cell() {
 	}
 }
 
-// The reported work adds up to that planned, and that of a single cell comes in pieces.
-// A located cell reports its own in one.
-func TestProgressOfWork(t *testing.T) {
-	for check, least := range map[string]int{
-		"{claim: fixed-point, margin: 1}": 4,
-		"{claim: stability-threshold, displacement: 0.01, draws: 500, locate: {param: optimizer.learning_rate, from: 0.5, to: 1, tolerance: 0.5}, margin: 1}": 1,
-	} {
-		_, p := runSweep(t, strings.Replace(resting, "replicas: 10", "replicas: 64", 1)+"  - "+check+"\n", t.TempDir(), 2)
-		if p.pieces < least || !(math.Abs(p.work/p.planned-1) < 1e-9) || p.cells != 1 {
-			t.Errorf("%s: %g of %g in %d pieces, %d cells", check, p.work, p.planned, p.pieces, p.cells)
-		}
-	}
-}
-
 // runSweep runs the sweep of a configuration in a results folder.
 func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent) {
 	t.Helper()
@@ -562,50 +548,4 @@ func readFile(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// A journal that cannot be opened is an error, and the folder is unlocked again.
-func TestJournalThatCannotBeOpened(t *testing.T) {
-	dir := t.TempDir()
-	runSweep(t, minimal, dir, 1)
-	journal := filepath.Join(dir, store.JournalName)
-	if err := errors.Join(os.Remove(journal), os.Mkdir(journal, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); err == nil || !strings.Contains(err.Error(), store.JournalName) {
-		t.Errorf("got %v, want an error of the journal", err)
-	}
-	if err := os.Remove(journal); err != nil {
-		t.Fatal(err)
-	}
-	runSweep(t, minimal, dir, 1)
-}
-
-// Results of another configuration of the same name are not replaced without a word: a
-// note names what differs. The same configuration, or one with more cells, gives none; how many cells it continues after is another note.
-func TestReplacedConfigurationIsNoted(t *testing.T) {
-	dir := t.TempDir()
-	swept := func(text, values string) string {
-		return text + "sweep: [{param: optimizer.momentum, values: " + values + "}]\n"
-	}
-	other := strings.Replace(minimal, "group_size: 8", "group_size: 8, importance: {mode: clip, clip_low: 0.1}", 1)
-	note := func(changes string) string {
-		return "note: " + dir + " held another configuration (" + changes + "); its tables and report are replaced, its simulated cells are kept"
-	}
-	for _, step := range []struct{ name, text, want string }{
-		{"the first run", minimal, ""},
-		{"the same again", minimal, ""},
-		{"more cells", swept(minimal, "[0, 0.5]"), ""},
-		{"fewer cells", swept(minimal, "[0.5]"), note("sweep differs")},
-		{"without a sweep", minimal, note("sweep is not given")},
-		{"another seed and confidence", strings.Replace(minimal, "seed: 1", "seed: 2\nconfidence: 0.9", 1), note("confidence was 0.99 and is 0.9, seed was 1 and is 2")},
-		{"a word", other, note("confidence was 0.9 and is 0.99, grpo.importance.clip_low was 0.2 and is 0.1, grpo.importance.mode was none and is clip, seed was 2 and is 1")},
-		{"more cells and another claim", swept(other, "[0, 0.5]") + "claim: other\n", note("claim differs, sweep was not given")},
-	} {
-		_, quiet := runSweep(t, step.text, dir, 1)
-		notes := slices.DeleteFunc(quiet.notes, func(note string) bool { return strings.Contains(note, "continuing after") })
-		if got := strings.Join(notes, "\n"); got != step.want {
-			t.Errorf("%s: got the note %q, want %q", step.name, got, step.want)
-		}
-	}
 }

@@ -181,26 +181,6 @@ func TestStatementEvidence(t *testing.T) {
 	}
 }
 
-// Verdicts that share a measurement count it once; a set of cells shares the estimates of
-// its cells; out-of-scope verdicts count none.
-func TestSummarizeMeasurements(t *testing.T) {
-	code, theory := &config.About{Kind: config.AboutCode}, &config.About{Kind: config.AboutTheory}
-	s := Summarize([]Verdict{
-		{Cell: "a", Estimate: "variance", Sampled: true, Verdict: Agree},
-		{Cell: "a", Estimate: "variance", Sampled: true, Verdict: Disagree},
-		{Cell: "a", Estimate: "mean", Sampled: true, Verdict: Inconclusive},
-		{Cell: "over", Members: []string{"a", "b"}, Estimate: "variance", Sampled: true, Verdict: Agree},
-		{Cell: "c", Estimate: "trajectory", About: code, Verdict: Agree},
-		{Cell: "d", Estimate: "trajectory", About: code, Verdict: Agree},
-		{Cell: "d", Estimate: "trajectory", About: theory, Verdict: Agree},
-		{Cell: "e", Estimate: "threshold", Verdict: Agree},
-		{Cell: "f", Estimate: "threshold", Verdict: OutOfScope},
-	})
-	if s.SampledMeasurements != 3 || s.DeterministicMeasurements != 2 || s.CrossChecks != 1 {
-		t.Errorf("%s, want 3 sampled, 2 deterministic, 1 cross-check", s.Measurements())
-	}
-}
-
 // The exact prediction beside a refutation is no planted fault; both are uncaught unless
 // their control disagrees, and verdicts out of scope have no control to catch.
 func TestSummarizeControls(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"grposim/sim"
 	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -65,24 +64,6 @@ func TestCellsCSV(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", v.Label, column, row[column], want)
 			}
 		}
-	}
-}
-
-// An interval without ends, as a single replica has, has empty ends in cells.csv.
-func TestOpenIntervalsAreEmpty(t *testing.T) {
-	plan := planText(t, strings.TrimSuffix(resting, "checks:\n"))
-	id := plan.Cells[0].ID
-	e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{id: {ID: id, Status: store.CellOK, Estimates: []store.NamedEstimate{{Name: sim.ExpectedRewardMean, Mean: 0.5}}}}, 1, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table bytes.Buffer
-	if err := e.cellsCSV(&table); err != nil {
-		t.Fatal(err)
-	}
-	_, rows := records(t, table.Bytes())
-	if mean, lo, hi := rows[0]["expected_reward_mean"], rows[0]["expected_reward_mean_lo"], rows[0]["expected_reward_mean_hi"]; mean != "0.5" || lo != "" || hi != "" {
-		t.Errorf("%q [%q, %q], want 0.5 and two empty ends", mean, lo, hi)
 	}
 }
 

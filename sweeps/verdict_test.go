@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"grposim/rom"
 	"grposim/sweeps/config"
 )
 
@@ -64,24 +63,5 @@ func TestCompareSides(t *testing.T) {
 		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Fails); got != c.fails {
 			t.Errorf("[%g, %g] against %g ± %g from side %d, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.fails)
 		}
-	}
-}
-
-// The zero value of a verdict is inconclusive.
-func TestZeroVerdict(t *testing.T) {
-	if v := (Verdict{}); v.Verdict != Inconclusive || v.Verdict.String() != "inconclusive" {
-		t.Errorf("the zero verdict is %v", v.Verdict)
-	}
-}
-
-// Numbers are rounded to two digits of the width of their interval.
-func TestVerdictColumns(t *testing.T) {
-	v := Verdict{Measured: 0.751553, Lo: 0.751402, Hi: 0.751704, Predicted: 0.7515518, Margin: 0.00375, PredictionKind: rom.Exact}
-	row := v.Cells()
-	if got, want := row[4], "0.75155 [0.7514, 0.7517]"; got != want {
-		t.Errorf("measured is written %q, want %q", got, want)
-	}
-	if got, want := row[5], "0.75155"; got != want {
-		t.Errorf("predicted is written %q, want %q", got, want)
 	}
 }

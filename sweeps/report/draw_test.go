@@ -20,8 +20,7 @@ import (
 
 // Each kind of figure is drawn twice with the same bytes, and its legend names every series.
 func TestDraw(t *testing.T) {
-	bound, value := bounds()
-	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes(), shares(), thresholds(), bound, value} {
+	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes()} {
 		svg, raster, err := Draw(f)
 		if err != nil {
 			t.Fatal(err)

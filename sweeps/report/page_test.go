@@ -2,12 +2,10 @@ package report
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"html"
 	"io"
 	"math"
@@ -238,110 +236,6 @@ func TestPageShowsVerdicts(t *testing.T) {
 	}
 }
 
-// A page of twelve experiments with at least forty verdicts each has a table of contents
-// with their counts, folded tables, and at most 1300 bytes per row.
-func TestPageScales(t *testing.T) {
-	examples, err := examples()
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := examples[0].Experiment
-	many := *first
-	for len(many.Verdicts) < 40 {
-		many.Verdicts = append(many.Verdicts, first.Verdicts...)
-	}
-	many.Figures = nil
-	all := make([]Part, 12)
-	for i := range all {
-		one, plan, spec := many, *many.Plan, *many.Plan.Spec
-		spec.Name = fmt.Sprintf("experiment-called-%d", i)
-		plan.Spec, one.Plan = &spec, &plan
-		all[i].Experiment = &one
-	}
-	data, err := pageText("many", all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(data)
-	elements(t, page)
-	if open := strings.Count(page, `<details class="rows" open>`); open != 0 {
-		t.Errorf("%d long tables are open", open)
-	}
-	contents := page[strings.Index(page, `class="overview experiments"`):strings.Index(page, "<main>")]
-	for i, part := range all {
-		e := part.Experiment
-		s := sweeps.Summarize(e.Verdicts)
-		row := contents[strings.Index(contents, fmt.Sprintf(`href="#experiment-%d"`, i+1)):]
-		row = row[:strings.Index(row, "</tr>")]
-		for _, want := range []string{e.Plan.Spec.Name, fmt.Sprintf(">%d</td>", s.Agree), fmt.Sprintf(">%d</td>", s.Disagree), fmt.Sprintf(">%d of %d</td>", s.Caught, s.Planted)} {
-			if !strings.Contains(row, want) {
-				t.Errorf("no %q in the row of the table of contents %s", want, row)
-			}
-		}
-	}
-	const most = 1300 // bytes per row: a page of 500 rows stays below a megabyte
-	if perRow := len(data) / (12 * len(many.Verdicts)); perRow > most {
-		t.Errorf("%d bytes per row", perRow)
-	}
-}
-
-// The state of all verdicts together is the worst of them.
-func TestOverall(t *testing.T) {
-	for _, c := range []struct {
-		summary  sweeps.Summary
-		own      int
-		ruling   sweeps.Ruling
-		sentence string
-	}{
-		{sweeps.Summary{Agree: 9, Disagree: 2, Inconclusive: 1, OutOfScope: 1}, 0, sweeps.Disagree, "2 verdicts disagree with the theory."},
-		{sweeps.Summary{Agree: 9, Disagree: 1}, 1, sweeps.Disagree, "One verdict disagrees with what the file expected."},
-		{sweeps.Summary{Disagree: 2}, 2, sweeps.Disagree, "2 verdicts disagree with what the file expected."},
-		{sweeps.Summary{Disagree: 3}, 1, sweeps.Disagree, "3 verdicts disagree: 2 with the theory, 1 with what the file expected."},
-		{sweeps.Summary{Agree: 9, Inconclusive: 1, OutOfScope: 1}, 0, sweeps.Inconclusive, "No verdict disagrees, but one verdict is inconclusive."},
-		{sweeps.Summary{Agree: 9, OutOfScope: 1}, 0, sweeps.Agree, "All 9 verdicts in scope agree."},
-		{sweeps.Summary{Agree: 1}, 0, sweeps.Agree, "The one verdict in scope agrees."},
-		{sweeps.Summary{OutOfScope: 3}, 0, sweeps.Inconclusive, "Nothing was decided: every verdict is out of scope."},
-		{sweeps.Summary{}, 0, sweeps.OutOfScope, "No verdicts."},
-	} {
-		if state, sentence := overall(c.summary, c.own); state.Ruling != c.ruling || sentence != c.sentence {
-			t.Errorf("%+v: %v, %q; want %v, %q", c.summary, state.Ruling, sentence, c.ruling, c.sentence)
-		}
-	}
-}
-
-// A verdict on a claim of the file says what the file claimed, not that a prediction holds,
-// and does not disagree with the theory.
-func TestOwnClaim(t *testing.T) {
-	v := verdict("fluctuation-scaling", "slope", "G", -0.7, 0.05, -1, 0.1, "", config.Holds)
-	v.Control, v.Hypothesis = nil, &sweeps.TestedHypothesis{Hypothesis: config.Hypothesis{Relation: config.AtMost, Value: -0.9}}
-	part := Part{
-		Experiment: &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "own"}}, Verdicts: []sweeps.Verdict{v}},
-		Command:    "grposim sweep own.json",
-	}
-	data, err := pageText("own", []Part{part})
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(data)
-	for _, want := range []string{
-		"<span>One verdict disagrees with what the file expected.</span>", "claimed by the file<br><small>at_most: -0.9</small>", "<span>≤ -0.9<br><small>± 0.1</small></span>",
-		"Run it again: download own.json by the link below, and in the folder where it is:",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q on the page", want)
-		}
-	}
-	for _, unwanted := range []string{"with the theory.", "<small>expected: "} {
-		if strings.Contains(page, unwanted) {
-			t.Errorf("%q on the page", unwanted)
-		}
-	}
-	part.Command = "grposim sweep smoke"
-	if data, err = pageText("own", []Part{part}); err != nil || !strings.Contains(string(data), ">Run it again:</p>") {
-		t.Errorf("a built-in configuration needs no download (%v)", err)
-	}
-}
-
 // The page of a sweep without checks, such as a map, says nothing of verdicts; there is a page
 // with a figure that was not drawn, and of no experiments at all.
 func TestPageWithoutChecks(t *testing.T) {
@@ -477,25 +371,5 @@ func TestStrip(t *testing.T) {
 	}
 	if newStrip(1, 0, 2, nan, nan) != nil || newStrip(nan, nan, nan, 1, 1) != nil {
 		t.Error("a row without a prediction or an interval has a strip")
-	}
-}
-
-// A browser runs the page's own script and no other: its policy names the script's digest.
-func TestPageAllowsItsScriptAlone(t *testing.T) {
-	text, err := pageText("none", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := string(text)
-	_, script, _ := strings.Cut(source, "<script>")
-	script, _, closed := strings.Cut(script, "</script>")
-	_, policy, _ := strings.Cut(source, "script-src '")
-	policy, _, _ = strings.Cut(policy, "'")
-	digest := sha256.Sum256([]byte(script))
-	if want := "sha256-" + base64.StdEncoding.EncodeToString(digest[:]); !closed || html.UnescapeString(policy) != want {
-		t.Errorf("scripts from %q, want %q", html.UnescapeString(policy), want)
-	}
-	if strings.Contains(source, " onclick=") || strings.Count(source, "<script") != 1 {
-		t.Error("the page has other scripts")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"grposim/sweeps"
-	"grposim/sweeps/config"
 )
 
 // Values are coloured on the scale of their range, logarithmic from two decades on; an
@@ -51,18 +50,5 @@ func TestShades(t *testing.T) {
 	}
 	if _, svg := draw(math.NaN()); strings.Contains(svg, "entropy:<") {
 		t.Error("a scale without values")
-	}
-}
-
-// The caption of a figure is below it on the page, escaped.
-func TestCaption(t *testing.T) {
-	e := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}}
-	e.Figures = []sweeps.Figure{{Name: "map", Caption: "Σπ² < 1"}}
-	page, err := pageText("captions", []Part{{Experiment: e, SVGs: map[string][]byte{"map": []byte("<svg>1</svg>")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(page); !strings.Contains(got, "<svg>1</svg></div>\n<figcaption>Σπ² &lt; 1 ") {
-		t.Error("no caption below the figure")
 	}
 }

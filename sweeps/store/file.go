@@ -96,14 +96,6 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// OpenFile opens the regular file at path, or one that a link leads to, to be read.
-func OpenFile(path string) (*os.File, error) {
-	if err := checkRegular(path, os.Stat); err != nil {
-		return nil, err
-	}
-	return os.Open(path)
-}
-
 // pendingFile creates the temporary file that will replace the file at path. Both
 // are in the same folder, so replacing is a rename.
 func pendingFile(path string) (*replacement, error) {

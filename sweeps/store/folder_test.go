@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,58 +46,6 @@ func TestSortWithoutRemoval(t *testing.T) {
 	}
 }
 
-// Damaged lines of one run are added to those of the runs before it.
-func TestDamagedLinesAreKept(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, JournalName)
-	for _, line := range []string{"first\n", "second"} {
-		text := append(journalOf(t, "a"), line...)
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		j, err := OpenJournal(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := j.SetAside([]string{"a"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	damaged, err := os.ReadFile(filepath.Join(dir, DamagedName))
-	if err != nil || string(damaged) != "first\nsecond\n" {
-		t.Errorf("%s holds %q, %v", DamagedName, damaged, err)
-	}
-	if text, err := os.ReadFile(path); err != nil || string(text) != string(journalOf(t, "a")) {
-		t.Errorf("the journal holds %q, %v", text, err)
-	}
-}
-
-// A manifest whose configuration was changed does not match its checksum.
-func TestChangedManifest(t *testing.T) {
-	dir := t.TempDir()
-	if err := NewManifest("a", []byte(`{"seed":1}`)).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := ReadManifest(dir); err != nil || m.Name != "a" || string(m.Hash) != checksum([]byte(`{"seed":1}`)) {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	path := filepath.Join(dir, ManifestName)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"seed": 1`, `"seed": 2`, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var damaged *DamagedError
-	if _, err := ReadManifest(dir); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "does not match its checksum") {
-		t.Errorf("a changed manifest gives %v", err)
-	}
-}
-
 // A folder belongs to one name and to one program at a time, and never holds files of
 // others.
 func TestLock(t *testing.T) {
@@ -136,81 +83,6 @@ func TestLock(t *testing.T) {
 	}
 	refused(foreign, "a", "is not empty and holds no results of grposim")
 	refused(filepath.Join(foreign, "thesis.tex"), "a", "is not a folder")
-}
-
-// Lines of another version, and those written before lines had a version, are set aside; a
-// journal that is only read keeps them.
-func TestForeignLinesAreSetAside(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, JournalName)
-	text := journalOf(t, "b")
-	var foreign []byte
-	for _, version := range []string{"", "stream 2, measuring 1"} {
-		o := sampleOutcome("of " + version)
-		o.Version = version
-		line, err := o.appendLine(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		foreign = append(foreign, line...)
-	}
-	if err := os.WriteFile(path, append(slices.Clone(foreign), text...), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if j, err := ReadJournal(dir); err != nil || len(j.Outcomes) != 3 || len(j.Foreign) > 0 {
-		t.Errorf("read: %v", err)
-	}
-	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(j.Outcomes) != 1 || j.Outcomes["b"] == nil || len(j.Foreign) != 2 {
-		t.Errorf("%d outcomes and %d foreign lines", len(j.Outcomes), len(j.Foreign))
-	}
-	notes, err := j.SetAside([]string{"b"})
-	if err := errors.Join(err, j.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if len(notes) != 1 || !strings.Contains(notes[0], `lines of another version of grposim than "stream 4`) || !strings.Contains(notes[0], "set aside in cells.foreign: 2") {
-		t.Errorf("notes %q", notes)
-	}
-	if kept, err := os.ReadFile(path); err != nil || string(kept) != string(text) {
-		t.Errorf("the journal holds %q, %v", kept, err)
-	}
-	if aside, err := os.ReadFile(filepath.Join(dir, ForeignName)); err != nil || string(aside) != string(foreign) {
-		t.Errorf("%s holds %q, %v", ForeignName, aside, err)
-	}
-}
-
-// A file is replaced through a temporary one beside it, wherever TMPDIR points: a rename does
-// not cross file systems, and what a killed program leaves is found.
-func TestTemporaryFilesLieBeside(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
-	t.Setenv("TMPDIR", elsewhere)
-	names := func(dir string) (names []string) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		return names
-	}
-	path := filepath.Join(dir, "verdicts.json")
-	err := ReplaceFile(path, func(w io.Writer) error {
-		if beside := names(dir); len(beside) != 1 || !pending.MatchString(beside[0]) || len(names(elsewhere)) > 0 {
-			t.Errorf("beside: %q, in TMPDIR: %q", beside, names(elsewhere))
-		}
-		_, err := io.WriteString(w, "{}")
-		return err
-	})
-	if err := errors.Join(err, WriteFile(path, []byte("[]"))); err != nil {
-		t.Fatal(err)
-	}
-	if data, err := os.ReadFile(path); err != nil || string(data) != "[]" || len(names(dir)) != 1 {
-		t.Errorf("%q, %v, %q", data, err, names(dir))
-	}
 }
 
 // The next run removes what a killed one left, and nothing else.

@@ -108,57 +108,22 @@ func ReadJournal(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// ReadOutcomes returns the outcomes of these cells in the journal of a folder. It reads no
-// further than the last of them, and returns those that it has found.
-func ReadOutcomes(dir string, ids []string) (map[string]*Outcome, error) {
-	wanted := make(map[string]bool)
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	found := make(map[string]*Outcome)
-	path := filepath.Join(dir, JournalName)
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	_, err = scan(file, func(line []byte, at int64) (more bool) {
-		if o, ok := parseLine(line); ok && wanted[o.ID] {
-			o.recorded, o.line = nil, &storedLine{source: &lineSource{fileText(path), path}, at: at, length: len(line)}
-			found[o.ID] = o
-		}
-		return len(found) < len(wanted)
-	})
-	return found, errors.Join(err, file.Close())
-}
-
-// scan calls visit with every line of a journal's text and its offset, until that returns
-// false, and returns the offset of what follows.
-func scan(text io.ReaderAt, visit func(line []byte, at int64) (more bool)) (end int64, err error) {
-	lines := bufio.NewScanner(io.NewSectionReader(text, 0, math.MaxInt64))
-	lines.Buffer(make([]byte, 1<<16), math.MaxInt)
-	lines.Split(wholeLines)
-	for more := true; more && lines.Scan(); {
-		line := lines.Bytes()
-		more = visit(line, end)
-		end += int64(len(line))
-	}
-	return end, lines.Err()
-}
-
 // readJournal reads all lines of a journal's text.
 func readJournal(path string, text io.ReaderAt) (*Journal, error) {
 	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome), synced: time.Now()}
-	var err error
-	j.end, err = scan(text, func(line []byte, at int64) (more bool) {
+	lines := bufio.NewScanner(io.NewSectionReader(text, 0, math.MaxInt64))
+	lines.Buffer(make([]byte, 1<<16), math.MaxInt)
+	lines.Split(wholeLines)
+	for lines.Scan() {
+		line := lines.Bytes()
 		if o, ok := parseLine(line); ok {
-			j.end = at
 			j.keep(o, len(line))
 		} else {
 			j.Damaged = append(j.Damaged, bytes.Clone(line))
 		}
-		return true
-	})
-	return j, err
+		j.end += int64(len(line))
+	}
+	return j, lines.Err()
 }
 
 // keep adds an outcome whose line begins at the end, and drops its trajectory from

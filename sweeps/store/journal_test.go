@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,32 +156,6 @@ func TestNumbersInJSON(t *testing.T) {
 	}
 }
 
-// A trajectory is refused if it is cut anywhere, or if any bracket, brace, colon or
-// quotation mark is missing.
-func TestTrajectoryForm(t *testing.T) {
-	whole := sampleOutcome("a").recorded.appendJSON(nil)
-	if _, ok := parseTrajectory(whole, nil); !ok {
-		t.Fatalf("%s is refused", whole)
-	}
-	for at := range whole {
-		if _, ok := parseTrajectory(whole[:at], nil); ok {
-			t.Errorf("%s is accepted", whole[:at])
-		}
-		if bytes.IndexByte([]byte("{}[]:\""), whole[at]) < 0 {
-			continue
-		}
-		changed := slices.Delete(bytes.Clone(whole), at, at+1)
-		if _, ok := parseTrajectory(changed, nil); ok {
-			t.Errorf("%s is accepted", changed)
-		}
-	}
-	for _, text := range []string{"", "null", `{"steps":[],"quantities":[]} `, `{"steps":[0,],"quantities":[]}`, `{"steps":[x],"quantities":[]}`} {
-		if _, ok := parseTrajectory([]byte(text), nil); ok {
-			t.Errorf("%s is accepted", text)
-		}
-	}
-}
-
 // Reading some quantities gives the same series as reading all of them, and reading means the same
 // without quantiles.
 func TestWantedQuantities(t *testing.T) {
@@ -236,24 +209,6 @@ func TestJournalDamage(t *testing.T) {
 		if a := j.Outcomes["a"]; a != nil {
 			t.Fatalf("byte %d changed: the line is accepted", at)
 		}
-	}
-}
-
-// A trajectory whose line was cut or changed after the journal was opened is an error.
-func TestJournalThatChanges(t *testing.T) {
-	text := journalOf(t, "a", "b")
-	j := readText(t, text)
-	j.source.ReaderAt = bytes.NewReader(text[:len(text)-4])
-	if recorded, err := j.Outcomes["b"].Trajectory(); recorded != nil || err == nil {
-		t.Error("a torn trajectory is accepted")
-	}
-	if trajectoryOf(t, j.Outcomes["a"]) == nil {
-		t.Error("the trajectory of the intact line is lost")
-	}
-	changed := readText(t, text)
-	changed.source.ReaderAt = bytes.NewReader(bytes.ReplaceAll(text, []byte("steps"), []byte("stops")))
-	if recorded, err := changed.Outcomes["a"].Trajectory(); recorded != nil || err == nil {
-		t.Error("a changed trajectory is accepted")
 	}
 }
 
@@ -351,35 +306,6 @@ func TestUnreadableJournal(t *testing.T) {
 	}
 	if _, err := ReadJournal(dir); err == nil {
 		t.Error("a folder is read as a journal")
-	}
-}
-
-// A line that cannot be written is an error, and so is closing the journal after it; the
-// outcome is not in the journal. The lines before it can still be read.
-func TestUnwritableJournal(t *testing.T) {
-	dir := t.TempDir()
-	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(sampleOutcome("a")); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.file.Close(); err != nil { // every later write fails
-		t.Fatal(err)
-	}
-	b := sampleOutcome("b")
-	if err := j.Append(b); err == nil || b.InJournal() || j.Outcomes["b"] != nil {
-		t.Errorf("a line that was not written is in the journal: %v", err)
-	}
-	if err := j.Sort(nil); err == nil {
-		t.Error("sorting gives no error")
-	}
-	if err := j.Close(); err == nil {
-		t.Error("closing gives no error")
-	}
-	if trajectoryOf(t, j.Outcomes["a"]) == nil {
-		t.Error("the line before is lost")
 	}
 }
 

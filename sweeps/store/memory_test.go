@@ -148,29 +148,6 @@ func TestTrajectoryFile(t *testing.T) {
 	}
 }
 
-// Writing a line makes at most 20 allocations, however long the trajectory; reading one
-// makes a number of allocations per quantity, not per step.
-func TestLineAllocations(t *testing.T) {
-	count := func(steps int) (writing, reading float64) {
-		o := longOutcome("a", steps)
-		line, err := o.appendLine(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writing = testing.AllocsPerRun(10, func() { _, _ = o.appendLine(line[:0]) })
-		reading = testing.AllocsPerRun(10, func() { parseLine(line) })
-		return writing, reading
-	}
-	shortWriting, shortReading := count(20)
-	longWriting, longReading := count(200)
-	if longWriting > shortWriting || longWriting > 20 {
-		t.Errorf("writing allocates %g times at 20 steps and %g times at 200", shortWriting, longWriting)
-	}
-	if quantities := float64(len(sim.Quantities(2))); longReading > shortReading+10 || longReading > 10*quantities {
-		t.Errorf("reading allocates %g times at 20 steps and %g times at 200", shortReading, longReading)
-	}
-}
-
 // The table has the cells in the order of the sweep, in whatever order they finish.
 func TestTrajectoriesInAnyOrder(t *testing.T) {
 	const cells = 60
