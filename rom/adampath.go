@@ -2,7 +2,6 @@ package rom
 
 import (
 	"math"
-	"slices"
 
 	"grposim/fp"
 	"grposim/rom/group"
@@ -21,13 +20,14 @@ import (
 type adamState struct {
 	*model
 	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
-	by     closure    // of averages over the policies
 	period int        // steps from one snapshot to the next
 	delay  int        // of a constant delay
 	mean   []float64  // θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
 	cov    [][]float64
 	local  *adamLocal
 	lost   bool
+
+	nearBound bool // see shifted
 
 	quotient       quotient
 	decay1, decay2 float64   // β1^t, β2^t
@@ -50,7 +50,7 @@ type adamLocal struct {
 
 func newAdamState(p Params, init []float64, c quotient) *adamState {
 	arms := len(p.Arms)
-	s := &adamState{model: newModel(&p), q: basisOfArms(arms), by: gaussian, period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
+	s := &adamState{model: newModel(&p), q: basisOfArms(arms), period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
 	blocks := 3
 	switch {
 	case s.period > 1:
@@ -139,17 +139,13 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 		}
 		return l, 1
 	}
-	arms, d, n := len(s.Arms), len(centre), len(s.Arms)-1
-	if s.hold = nil; s.by.held {
-		s.set(s.logits(centre[:n]), s.logits(centre[d-n:]))
-		s.hold = s.bounded()
-	}
+	arms, d := len(s.Arms), len(centre)
 	l = &adamLocal{
 		localForce:  localForce{centre: centre, around: cov, bend: make([]float64, arms), slope: group.Zeros(arms, d)},
 		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(0),
 	}
 	var force, square []float64
-	s.by.points(centre, cov, s.differenceStep(), func(x []float64) {
+	points(centre, cov, s.differenceStep(), func(x []float64) {
 		force, square = s.moments(x)
 		pairs := s.pairs()
 		l.second = pairs.second
@@ -181,7 +177,7 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 			}
 		}
 	}
-	s.local, s.hold = l, nil
+	s.local = l
 	return l, 1
 }
 
@@ -203,6 +199,7 @@ func (s *adamState) step(t int) {
 	local, growth := s.derive(centre, cov)
 	local.inputs = at
 	force, square := s.moments(centre)
+	s.nearBound = s.nearBound || s.boundWithin(s.q, cov)
 	s.average(local, growth, force, square)
 	s.decay1 *= s.Optimizer.Beta1
 	s.decay2 *= s.Optimizer.Beta2
@@ -327,13 +324,6 @@ func lognormal(m, v, mixed, square, epsilon float64) float64 {
 	return fp.Pow(1+square/(v*v), 0.375) * (m - 0.5*mixed/v) / (math.Sqrt(v) + epsilon)
 }
 
-// sparse is taylor less the share q² of it, q = Var v/v² ≤ 1: the next order in q, of which no term is known where few forces are in the
-// memory of v. Of sums of rare kicks of one size it is 0.2 q², without the correlation with m.
-func sparse(m, v, mixed, square, epsilon float64) float64 {
-	q := square / (v * v)
-	return max(1-q*q, 0) * taylor(m, v, mixed, square, epsilon)
-}
-
 // move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε), k_i = 1/(1 − β_i^t).
 func (s *adamState) move(rate float64) {
 	arms := len(s.Arms)
@@ -355,12 +345,11 @@ func (s *adamState) move(rate float64) {
 	}
 }
 
-// adamMean is the mean of an observable, in the place of its shift, with the change of it on the mean path by idle and
-// the mean logits of the present and the drawing policy.
+// adamMean is the mean of an observable, in the place of its shift, with the change of it on the mean
+// path by idle.
 type adamMean struct {
 	shifted
-	idle     float64
-	now, old []float64
+	idle float64
 }
 
 // underAdam returns the mean of an observable before step t, with the largest variance of a gap and the
@@ -369,7 +358,7 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	old := s.drawing(t)
 	mean, cov := s.policies(o.slots(0, old))
 	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
-		return adamMean{shifted: lostShift, idle: math.NaN()}
+		return adamMean{lostShift, math.NaN()}
 	}
 	n := len(s.Arms) - 1
 	present, _ := s.policies([]int{0})
@@ -379,13 +368,14 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
 	}
 	idle := o.of(s.model, s.logits(floats.AddTo(make([]float64, n), present, reduce(s.q, s.idle))), stillOld) - o.of(s.model, still, stillOld)
-	return adamMean{o.over(s.model, &gaussian, at, mean, cov), math.Abs(idle), still, stillOld}
+	by := o.over(s.model, at, mean, cov)
+	by.nearBound = s.nearBound
+	return adamMean{by, math.Abs(idle)}
 }
 
 // adamPath returns the means of observables at the steps at of runs from the logits init, to second order.
-func adamPath(p Params, init []float64, at []int, c quotient, by closure, of []observable) [][]adamMean {
-	s, all := newAdamState(p, init, c), make([][]adamMean, len(of))
-	s.by = by
+func adamPath(p Params, init []float64, at []int, of []observable) [][]adamMean {
+	s, all := newAdamState(p, init, taylor), make([][]adamMean, len(of))
 	for t, n := 0, 0; n < len(at); t++ {
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {
@@ -397,34 +387,16 @@ func adamPath(p Params, init []float64, at []int, c quotient, by closure, of []o
 	return all
 }
 
-// adamNeglect returns the size of what second, of second order, leaves out at each step: the larger of its differences to the order before, the
-// mean field, and to the other quotient of the same order; beside them the sum over the arms of what the observable changes if the logit of one arm is that of
-// the path whose forces are sparse, for these errors have any sign; twice that to the mean with weights held at their bounds, where weights jump; with the fourth derivative of the observable as in MeanReward. See
-// docs/theory-neglected.md §6.8 for how it compares with simulated runs.
-func (o *observable) adamNeglect(p *Params, run *followed, field []float64, second, other, few, held []adamMean) func(n int) float64 {
-	m := newModel(p)
-	return func(n int) float64 {
-		s := second[n]
-		size := max(math.Abs(s.shift-field[n]), math.Abs(s.shift-other[n].shift)) + s.idle + o.cumulants(p, s.variance)
-		if s.now == nil || few[n].now == nil {
-			return math.NaN()
-		}
-		here, now, old := o.of(m, s.now, s.old), slices.Clone(s.now), slices.Clone(s.old)
-		for a := range now {
-			now[a], old[a] = few[n].now[a], few[n].old[a]
-			size += math.Abs(o.of(m, now, old) - here)
-			now[a], old[a] = s.now[a], s.old[a]
-		}
-		if held != nil {
-			size += 2 * math.Abs(s.shift-held[n].shift)
-		}
-		if o.law != nil {
-			by := []shifted{s.shifted, other[n].shifted, few[n].shifted}
-			if held != nil {
-				by = append(by, held[n].shifted)
-			}
-			size += s.jumps(ratiosOff(run.ratios(n), by))
-		}
-		return size
+// ofAdam is the size of what the second order leaves out over its difference to the mean field, the
+// order before. Where few forces are in the memory of v, the next order is larger than that.
+const ofAdam = 3
+
+// adamNeglect returns the error size of the second-order step, beside what idle runs, higher cumulants
+// and a bound at which a weight drops to 0 add.
+func (o *observable) adamNeglect(p *Params, field float64, second *adamMean) float64 {
+	size := ofAdam*math.Abs(second.shift-field) + second.idle + o.cumulants(p, second.variance)
+	if second.nearBound {
+		size += boundReach * second.deviation
 	}
+	return size
 }

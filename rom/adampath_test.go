@@ -57,8 +57,8 @@ func TestAdamPathKnown(t *testing.T) {
 		for _, r := range c.rows {
 			at = append(at, r.at)
 		}
-		first := follow(p, start, at, 0)
-		second := adamPath(p, start, at, taylor, gaussian, []observable{rewardOf})[0]
+		first := follow(p, start, at, 0, nil)
+		second := adamPath(p, start, at, []observable{rewardOf})[0]
 		for i, r := range c.rows {
 			variance := second[i].deviation * second[i].deviation
 			where := fmt.Sprintf("%s at t = %d", c.name, r.at)

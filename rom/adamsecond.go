@@ -286,7 +286,7 @@ func (out *adamSecond) read(s *adamState, start, x []float64) {
 	for i := range n {
 		copy(cov[i], out.cov.RawRowView(i))
 	}
-	j := rewardOf.over(s.model, &gaussian, func(x []float64) (now, old []float64) { return s.logits(x), nil }, x, cov)
+	j := rewardOf.over(s.model, func(x []float64) (now, old []float64) { return s.logits(x), nil }, x, cov)
 	out.reward, out.variance = j.shift-s.expected(s.logits(start)), j.deviation*j.deviation
 }
 

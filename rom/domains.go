@@ -132,17 +132,14 @@ var domains = []struct {
 		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
 	}, scope.AdamGroups},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.keepsGroups() && (adam(p, 0) || prompts(p, 0)) }, scope.ReusedPath},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return flips(p) }, scope.ReusedFlips},
+	{spreadOfRuns, anyLag, keepsGroups, scope.ReusedPath},
 	{spreadOfRuns, anyLag, clips, scope.NormClips},
 	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
 	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
-	{clipOnTheWay, anyLag, keepsGroups, scope.ReusedStep},
-	{normOnTheWay, anyLag, keepsGroups, scope.ReusedStep},
 	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
-		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || p.tabular() && weight.Jumps(&p.Importance)
+		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
 	}, scope.ClipOfRewards},
 	{normOnTheWay, anyLag, func(p *Params, _ int) bool {
 		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p, 0)
@@ -192,12 +189,22 @@ var domains = []struct {
 	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.PromptSnapshot},
 }
 
-func reused(p *Params, _ int) bool      { return p.Samples == option.Reused }
-func keepsGroups(p *Params, _ int) bool { return p.keepsGroups() }
-func adam(p *Params, _ int) bool        { return p.Optimizer.Kind == option.Adam }
-func prompts(p *Params, _ int) bool     { return len(p.Prompts.First) > 0 }
-func noPenalty(p *Params, _ int) bool   { return p.pull() == 0 }
-func clips(p *Params, _ int) bool       { return !p.neverClipped(0) }
+func reused(p *Params, _ int) bool    { return p.Samples == option.Reused }
+func adam(p *Params, _ int) bool      { return p.Optimizer.Kind == option.Adam }
+func prompts(p *Params, _ int) bool   { return len(p.Prompts.First) > 0 }
+func noPenalty(p *Params, _ int) bool { return p.pull() == 0 }
+
+// keepsGroups reports whether several steps use the same groups.
+func keepsGroups(p *Params, _ int) bool {
+	return p.Samples == option.Reused && linear.NewLag(&p.Lag).Period() > 1
+}
+
+// clipsOnTheWay reports whether samples may be clipped, of a share that is not exactly derived.
+func clipsOnTheWay(p *Params) bool {
+	return (p.tabular() || p.GroupSize != option.Infinite) && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy()
+}
+
+func clips(p *Params, _ int) bool { return !p.neverClipped(0) }
 
 // notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no meaning.
 func notTwoArms(p *Params, _ int) bool { return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean }

@@ -13,24 +13,13 @@ import (
 
 // The shortcuts of this package give the same bits as the obvious way.
 
-// A mean field carries the spreads by several closures as it carries each, and
 // MeanRewardAlone is the Reward of MeanReward.
-func TestSpreadsTogether(t *testing.T) {
+func TestRewardAlone(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 8)
 	p.Arms = append(p.Arms, p.Arms[1])
 	p.Reference = append(p.Reference, p.Reference[1])
 	p.Optimizer, p.Lag = option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.2, Momentum: 0.5}, option.Lag{Kind: option.Delay, Interval: 3}
 	init, at := []float64{-1, 1, 0}, []int{0, 10, 40}
-	both := follow(p.checked(), init, at, 0, gaussian, strict)
-	for i, by := range []closure{gaussian, strict} {
-		one := follow(p.checked(), init, at, 0, by)
-		for n := range at {
-			x, y := one.noisy[0][n][0], both.noisy[0][n][i]
-			if x.shift != y.shift || x.variance != y.variance || x.deviation != y.deviation || one.field[0][n] != both.field[0][n] {
-				t.Errorf("closure %d, step %d: %v, with another spread %v", i, at[n], x, y)
-			}
-		}
-	}
 	whole, alone := MeanReward(p, init, at), MeanRewardAlone(p, init, at)
 	if !reflect.DeepEqual(whole.Mean, alone.Mean) || whole.Kind != alone.Kind || whole.Scope != alone.Scope || alone.Neglected != nil {
 		t.Errorf("%+v, alone %+v", whole, alone)

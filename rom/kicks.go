@@ -97,7 +97,7 @@ func gainAt(o *option.Optimizer, t int) float64 {
 func climbs(p Params, init []float64, steps int, share float64) (all []height, ok bool) {
 	p.Optimizer.MaxNorm, p.cut = 0, 0
 	o, arms := &p.Optimizer, len(p.Arms)
-	s := newSpread(p, init, steps, gaussian)
+	s := newSpread(p, init, steps)
 	all = make([]height, arms)
 	for a := range all {
 		all[a].end = math.Inf(-1)

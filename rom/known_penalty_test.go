@@ -266,9 +266,6 @@ func TestIdleNorm(t *testing.T) {
 		"clip, four steps a block": {func(p *rom.Params) {
 			p.Importance, p.Lag = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}, block(4)
 		}, false},
-		"reused samples": {func(p *rom.Params) {
-			p.Importance, p.Lag, p.Samples = option.Importance{Mode: option.Ratio}, block(4), option.Reused
-		}, false},
 		"delay":           {func(p *rom.Params) { p.Importance, p.Lag = option.Importance{Mode: option.Ratio}, delay(3) }, false},
 		"sampled penalty": {func(p *rom.Params) { p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3} }, false},
 		"at rest":         {func(p *rom.Params) { p.KL = option.KL{Coefficient: 0.2, Gradient: option.K2}; p.GroupsPerStep = 32 }, true},

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/scope"
 )
@@ -78,3 +79,26 @@ func (w *way) newLocking(b int, gain float64) *locking {
 
 // longest is a way by one sample after which none is drawn any more, in logits: longer ones do the same, and sums of them are finite.
 const longest = 1e100
+
+// largestAdvantage returns the largest advantage of a sample: √(n−1) if they are divided by the standard deviation of n rewards, n − 1
+// by their mean, and without a scale the span of the rewards, of normal ones within three standard deviations.
+func largestAdvantage(p *Params) float64 {
+	size, low, high := float64(p.GroupSize), math.Inf(1), math.Inf(-1)
+	if p.Advantage.Scale.OfStep() {
+		size *= float64(p.GroupsPerStep)
+	}
+	for _, arm := range p.Arms {
+		below, above, ok := group.Support(arm)
+		if !ok {
+			below, above = arm.Mean-3*arm.Std, arm.Mean+3*arm.Std
+		}
+		low, high = min(low, below), max(high, above)
+	}
+	switch p.Advantage.Scale {
+	case option.NoScale:
+		return high - low
+	case option.MeanScale, option.BatchMean:
+		return size - 1
+	}
+	return math.Sqrt(size - 1)
+}

@@ -7,6 +7,9 @@ import (
 	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/weight"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // model is a completed Params with everything that does not depend on the logits
@@ -20,7 +23,6 @@ type model struct {
 	size float64 // G; +Inf where infinite
 
 	running *float64    // b of a step of a mean field, with RunningMean; nil: it is J
-	hold    func()      // gives arms other weights than those of the policies, see bounded; nil: none
 	cuts    *groupForce // decides which groups the largest norm cuts, see holdCuts; nil: their own force
 
 	// Scratch space.
@@ -114,9 +116,36 @@ func (m *model) weigh() {
 		}
 		m.Up[a], m.Down[a] = weight.At(&m.Importance, ratio, old)
 	}
-	if m.hold != nil {
-		m.hold()
+}
+
+// boundReach is the number of standard deviations of ln ρ within which a bound counts.
+const boundReach = 3
+
+// boundWithin reports whether a bound at which a weight drops to 0 is within boundReach of the ratio
+// of an arm at the state that is set. cov is the covariance of both policies in the basis q.
+func (m *model) boundWithin(q *mat.Dense, cov [][]float64) bool {
+	arms, n := q.Dims()
+	if !weight.Jumps(&m.Importance) || len(cov) < 2*n {
+		return false
 	}
+	now, old, gradient := reduce(q, m.now.probs), reduce(q, m.past.probs), make([]float64, 2*n)
+	for a := range arms {
+		for k := range n { // ∂ ln ρ_a
+			gradient[k], gradient[n+k] = q.At(a, k)-now[k], old[k]-q.At(a, k)
+		}
+		variance := 0.0
+		for i, x := range gradient {
+			variance += x * floats.Dot(cov[i], gradient)
+		}
+		reach, at := boundReach*math.Sqrt(max(variance, 0)), m.now.logs[a]-m.past.logs[a]
+		up, down, _ := weight.Bands(&m.Importance, m.past.probs[a])
+		for _, band := range []weight.Band{up, down} {
+			if !band.Held && (math.Abs(math.Log1p(band.Above)-at) < reach || math.Abs(math.Log1p(-min(band.Below, 1))-at) < reach) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // startBaseline sets the running mean of a mean field to its value at step 0.

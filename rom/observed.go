@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/rom/weight"
@@ -56,8 +57,6 @@ type observable struct {
 	isReward bool // J
 	// samples returns the variance of what a step records at given policies, of an observable of the samples; nil: 0.
 	samples func(m *model, now, old []float64) float64
-	// law returns the jumps of an observable where a weight drops to 0, at the state that is set; nil: it has none.
-	law func(m *model) []jump
 }
 
 // policyOnly makes an observable of a function of one policy.
@@ -132,22 +131,12 @@ var observables = map[Observed]observable{
 		depends: ofDrawing, span: constant(1), fourth: constant(steepestFourth),
 	},
 	ClipFraction: {
-		of: func(m *model, now, old []float64) (sum float64) {
+		of: func(m *model, now, old []float64) float64 {
 			m.set(now, old)
-			for _, x := range shares(m) {
-				if x.dropped {
-					sum += x.change()
-				}
-			}
-			return sum
+			return clippedShare(m)
 		},
-		law: shares, samples: func(*model, []float64, []float64) float64 { return math.NaN() },
-		depends: ofBoth, span: constant(1), fourth: func(p *Params) float64 {
-			if !weight.Jumps(&p.Importance) || linear.NewLag(&p.Lag).OnPolicy() {
-				return 0 // it is 0
-			}
-			return steepestFourth
-		},
+		samples: func(*model, []float64, []float64) float64 { return math.NaN() },
+		depends: ofBoth, span: constant(1), fourth: constant(0),
 	},
 	GradientNorm: {
 		of: func(m *model, now, old []float64) float64 {
@@ -245,35 +234,24 @@ func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []f
 	return now, old
 }
 
-// over returns the mean of the observable over the normal law of the policies that it depends on, with the
-// largest variance of a gap of two logits and the standard deviation of what a run records. at returns the policies at a displacement.
-func (o *observable) over(m *model, c *closure, at func(x []float64) (now, old []float64), mean []float64, cov [][]float64) shifted {
-	middle, here := c.middle(mean), 0.0
-	var all shifted
-	variance := 0.0
+// over returns the mean of the observable over the normal law of the policies that it depends on, in
+// place of a shift. at returns the policies at a displacement.
+func (o *observable) over(m *model, at func(x []float64) (now, old []float64), mean []float64, cov [][]float64) (all shifted) {
+	here, variance := 0.0, 0.0
 	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
-	if o.law != nil && weight.Jumps(&m.Importance) { // a weight that is 0 in the middle is so at the points
-		defer holding(m, at, middle)()
-	}
-	c.points(middle, cov, leastReach, func(x []float64) {
+	points(mean, cov, leastReach, func(x []float64) {
 		here = value(x)
 		all.shift += here
-	}, func(up, down, axis []float64, r, v float64) {
+	}, func(up, down, _ []float64, r, v float64) {
 		high, low := value(up), value(down)
 		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
 		all.shift += 0.5 * v * bend
-		for k, x := range axis {
-			all.shift += slope * x * (mean[k] - middle[k])
-		}
 		all.variance = max(all.variance, 2*v)
 		variance += slope*slope*v + 0.5*bend*bend*v*v
 	})
-	now, old := at(mean)
-	if o.samples != nil && c.scattered {
+	if o.samples != nil {
+		now, old := at(mean)
 		variance += o.samples(m, now, old)
-	}
-	if o.law != nil {
-		variance += all.cross(m, o, at, middle, ratioLaws(m, now, old, cov))
 	}
 	all.deviation = math.Sqrt(variance)
 	return all
@@ -291,4 +269,45 @@ func eachSuccess(m *model) (all [][]float64) {
 		all = append(all, []float64{first, m.Prompts.Second[x]})
 	}
 	return all
+}
+
+// clippedShare returns the share of the samples with A ≠ 0 whose weight is 0 at the state that is set.
+// Rewards take two values and the baseline is about the group's mean. With Z the probability of equal
+// rewards, a share J(1 − J^{G−1})/(1 − Z) of these samples has A > 0. π_old draws the arms. A step
+// without groups whose rewards differ counts as 0. Of many prompts all are sums over them.
+func clippedShare(m *model) (dropped float64) {
+	all := eachSuccess(m)
+	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
+	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+		j, rest := 0.0, 0.0
+		for a, old := range m.past.probs {
+			j += old * success[a]
+			rest += old * (1 - success[a])
+		}
+		ups[x], downs[x] = (1-fp.Pow(j, m.size-1))/float64(len(all)), (1-fp.Pow(rest, m.size-1))/float64(len(all))
+		above += j * ups[x]
+		below += rest * downs[x]
+	}
+	if above+below <= 0 || !weight.Jumps(&m.Importance) {
+		return 0
+	}
+	some := 1.0 / (above + below)
+	if m.Filter != option.Redraw {
+		some *= 1 - fp.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
+	}
+	for a, old := range m.past.probs {
+		up, down, _ := weight.Bands(&m.Importance, old)
+		risen, fallen := 0.0, 0.0
+		for x, success := range all {
+			risen += ups[x] * success[a]
+			fallen += downs[x] * (1 - success[a])
+		}
+		if !up.Held && m.Up[a] == 0 {
+			dropped += old * risen * some
+		}
+		if !down.Held && m.Down[a] == 0 {
+			dropped += old * fallen * some
+		}
+	}
+	return dropped
 }

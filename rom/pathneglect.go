@@ -5,21 +5,18 @@ import (
 	"slices"
 )
 
-// What a shift by noise leaves out, as shares of its distance from that of strict second order and of itself. They are
+// ofShift is the share of a shift by noise that its second order leaves out in any case. It is
 // measured: docs/theory-neglected.md §6.4 has the table.
-const (
-	nextOrder = 0.75
-	ofShift   = 0.06
-)
+const ofShift = 0.06
 
-// neglectedShift returns the size of what a shift S by noise leaves out, S₁ to strict second order, of an observable with
-// the given span. Neither order knows the skewness and the fourth cumulant that a spread builds up, for which the bound on
-// J⁗V²/8 stands. Where the strict order is too large to be followed, only the span is known.
-func (o *observable) neglectedShift(p *Params, full shifted, strict, span float64) float64 {
-	if math.IsNaN(strict) && !math.IsNaN(full.shift) {
-		return span
+// neglectedShift returns the size of what a shift S by noise leaves out. Near a bound at which a
+// weight drops to 0, S has no order, and boundReach deviations of the observable are added.
+func (o *observable) neglectedShift(p *Params, by *shifted) float64 {
+	size, span := (ofShift+min(by.variance, 1))*math.Abs(by.shift), o.span(p)
+	if by.nearBound {
+		size += boundReach * by.deviation
 	}
-	return min(nextOrder*math.Abs(full.shift-strict)+ofShift*math.Abs(full.shift), span) + min(o.cumulants(p, full.variance), span)
+	return min(size, span) + min(o.cumulants(p, by.variance), span)
 }
 
 // cumulants returns a bound on f⁗V²/8 of an observable, V the variance of a gap of two logits, a quarter of which is added: both

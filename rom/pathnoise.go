@@ -9,7 +9,6 @@ import (
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
-	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -60,16 +59,10 @@ type Path struct {
 // (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at a finite G it is J on a mean path of
 // its own, see adamState, and neglects what adamNeglect says.
 //
-// What it neglects is the sum of three sizes. That of the noise is the distance of two computations of
-// the shift, S over the law of runs and S₁ to strict second order about the mean field (see closure),
-//
-//	¾|S − S₁| + 0.06|S|
-//
-// the largest up to the step or beyond it (see ahead). Where a weight drops to 0 at a bound it adds 2|S − S′|,
-// where S′ is the shift by a force whose jumps count in the share of the runs beyond the bound (see spread.cross), and where blocks reuse their samples
-// the same with points as far as one sample moves the policy (see closure.kicked). The others are the
-// error of a force that is expanded in 1/G (see expansionError), and the distance on the mean field of a second run whose
-// logits are displaced by rounding in every step, in which instability makes errors grow as in the simulated one.
+// What it neglects is the sum of three sizes. That of the noise is neglectedShift, the largest up to
+// the step or beyond it (see ahead). The others are the error of a force that is expanded in 1/G (see
+// expansionError), and the distance on the mean field of a second run whose logits are displaced by
+// rounding in every step, in which instability makes errors grow as in the simulated one.
 func MeanReward(p Params, init []float64, at []int) Path { return Paths(p, init, at, Reward)[0] }
 
 // MeanRewardAlone is MeanReward without the size of what it neglects, which takes half of
@@ -163,34 +156,26 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	if because.Out() || len(at) == 0 || len(of) == 0 {
 		return all
 	}
-	last, steps, places, closures := at[len(at)-1], at, []int(nil), []closure(nil)
-	spread, ofAdam := p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
-	if spread && neglected {
+	last, steps, places := at[len(at)-1], at, []int(nil)
+	finite, ofAdam := p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
+	if finite && neglected {
 		steps = sampled(&p, at)
 	}
-	if spread && ofAdam {
+	if finite && ofAdam {
 		last = steps[len(steps)-1]
 	}
-	if spread && !ofAdam {
-		closures = []closure{gaussian}
-		if neglected {
-			closures = append(closures, strict)
-		}
-		if neglected && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-			closures = append(closures, crossed)
-		}
-		if neglected && p.keepsGroups() {
-			closures = append(closures, kicked)
-		}
+	var noise *spread
+	if finite && !ofAdam {
+		noise = newSpread(p, init, steps[len(steps)-1])
 	}
-	run := followOn(p, init, steps, last, 0, of, closures...)
+	run := followOn(p, init, steps, last, 0, of, noise)
 	for _, t := range at {
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
 	}
 	var second [][]adamMean
-	if spread && ofAdam {
-		second = adamPath(p, init, steps, taylor, gaussian, of)
+	if finite && ofAdam {
+		second = adamPath(p, init, steps, of)
 	}
 	for i := range all {
 		path := &all[i]
@@ -200,8 +185,8 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 			switch mean := run.field[i][place]; {
 			case second != nil:
 				path.Mean, path.Deviation[n] = append(path.Mean, second[i][place].shift), second[i][place].deviation
-			case closures != nil:
-				by := run.noisy[i][place][0]
+			case noise != nil:
+				by := run.noisy[i][place]
 				path.Mean, path.Deviation[n] = append(path.Mean, mean+by.shift), by.deviation
 			default:
 				path.Mean = append(path.Mean, mean)
@@ -216,42 +201,25 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
 func neglect(p *Params, init []float64, at []int, all []Path, of []observable, run *followed, steps, places []int, second [][]adamMean) {
-	var others [2][][]adamMean
-	fixed := make([][]adamMean, len(of))
-	if second != nil {
-		others[0], others[1] = adamPath(*p, init, steps, lognormal, gaussian, of), adamPath(*p, init, steps, sparse, gaussian, of)
-	}
-	if second != nil && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() {
-		fixed = adamPath(*p, init, steps, taylor, held, of)
-	}
 	var rounded [2]followed
 	for side, displaced := range [2]float64{rounding, -rounding} {
-		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of)
+		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of, nil)
 	}
 	for i := range all {
-		path, o, span := &all[i], &of[i], of[i].span(p)
+		path, o := &all[i], &of[i]
 		if !path.Scope.In {
 			continue
 		}
-		if second != nil {
-			size := o.adamNeglect(p, run, run.field[i], second[i], others[0][i], others[1][i], fixed[i])
-			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (left, variance float64) { return size(n), second[i][n].variance }))
-		}
-		if second == nil && len(run.noisy[i][0]) > 0 {
-			floats.Add(path.Neglected, ahead(steps[:run.visited], at, span, func(n int) (size, variance float64) {
-				by := run.noisy[i][n]
-				size = o.neglectedShift(p, by[0], by[1].shift, span)
-				for _, other := range by[2:] {
-					size += 2 * math.Abs(by[0].shift-other.shift)
+		if second != nil || run.noisy != nil {
+			floats.Add(path.Neglected, ahead(steps[:run.visited], at, o.span(p), func(n int) (size, variance float64) {
+				if second != nil {
+					return o.adamNeglect(p, run.field[i][n], &second[i][n]), second[i][n].variance
 				}
-				if o.law != nil {
-					size += by[0].jumps(ratiosOff(run.ratios(n), by))
-				}
-				return size, by[0].variance
+				return o.neglectedShift(p, &run.noisy[i][n]), run.noisy[i][n].variance
 			}))
-			if path.Kind != Exact {
-				addLargest(path.Neglected, o.expansionError(*p, init, at, func(n int) float64 { return run.noisy[i][places[n]][0].shift }))
-			}
+		}
+		if run.noisy != nil && path.Kind != Exact {
+			addLargest(path.Neglected, o.expansionError(*p, init, at, func(n int) float64 { return run.noisy[i][places[n]].shift }))
 		}
 		for _, by := range rounded {
 			addLargest(path.Rounding, func(n int) float64 { return math.Abs(by.field[i][n] - path.Field[n]) })
@@ -265,10 +233,10 @@ func neglect(p *Params, init []float64, at []int, all []Path, of []observable, r
 // the difference from the mean field at G = ∞, which is of first order in 1/G.
 func (o *observable) expansionError(p Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	last, of, m, largest := at[len(at)-1], []observable{*o}, newModel(&p), 0.0
-	here := followOn(p, init, at, last, 0, of)
+	here := followOn(p, init, at, last, 0, of, nil)
 	p.GroupSize = option.Infinite
 	group.AtInfinity(&p.Advantage)
-	infinite := followOn(p, init, at, last, 0, of)
+	infinite := followOn(p, init, at, last, 0, of, nil)
 	return func(n int) float64 {
 		theta := here.logits[n]
 		if theta == nil {
@@ -288,51 +256,46 @@ const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
-	logits, drawing [][]float64   // of the policy, and of that which draws the groups
-	field           [][]float64   // by observable and step, on the mean field; NaN where that is not finite
-	noisy           [][][]shifted // by observable, step and closure
-	visited         int           // number of the steps that the run came to
+	logits, drawing [][]float64 // of the policy, and of that which draws the groups
+	field           [][]float64 // by observable and step, on the mean field; NaN where that is not finite
+	noisy           [][]shifted // by observable and step; nil: without noise
+	visited         int         // number of the steps that the run came to
 	kind            Kind
 	scope           Scope
 }
 
-// shifted is the change of an observable's mean by the noise at one step, the largest variance of a gap of two logits
-// there, and the standard deviation of the observable over runs: see spread.shift. Of an observable
-// that jumps where a weight drops to 0 come ln ρ by arm, and by how much its mean may change if these are off by as much as given, either way.
+// shifted is the change of an observable's mean by the noise at one step, see spread.shift.
 type shifted struct {
-	shift, variance, deviation float64
-	ratios                     []float64
-	jumps                      func(off []float64) float64
+	shift     float64
+	variance  float64 // the largest of a gap of two logits
+	deviation float64 // of the observable over runs
+	nearBound bool    // runs have been within boundReach of a bound where a weight drops to 0
 }
 
 // lostShift is that of a spread that is too large to be followed.
-var lostShift = shifted{
-	shift: math.NaN(), variance: math.NaN(), deviation: math.NaN(),
-	jumps: func([]float64) float64 { return math.NaN() },
-}
+var lostShift = shifted{shift: math.NaN(), variance: math.NaN(), deviation: math.NaN()}
 
 // follow is followOn of J to the last of the steps.
-func follow(p Params, init []float64, at []int, displaced float64, closures ...closure) followed {
-	return followOn(p, init, at, at[len(at)-1], displaced, []observable{rewardOf}, closures...)
+func follow(p Params, init []float64, at []int, displaced float64, noise *spread) followed {
+	return followOn(p, init, at, at[len(at)-1], displaced, []observable{rewardOf}, noise)
 }
 
-// followOn follows a mean field at the steps at from the logits init, and about it the spread
-// of runs by each of the closures. Every step displaces the logits by up to displaced times
-// max(1, |θ_a|), each arm by another share of it, so that no symmetry hides the displacement. Beyond the step last it goes
-// on only while the first spread is wide and grows.
-func followOn(p Params, init []float64, at []int, last int, displaced float64, of []observable, closures ...closure) (f followed) {
+// followOn follows a mean field at the steps at from the logits init, and about it the noise, if that
+// is not nil. Every step displaces the logits by up to displaced times max(1, |θ_a|), each arm by
+// another share of it, so that no symmetry hides the displacement. Beyond the step last it goes on
+// only while the noise is wide and grows.
+func followOn(p Params, init []float64, at []int, last int, displaced float64, of []observable, noise *spread) (f followed) {
 	f.logits, f.drawing = make([][]float64, len(at)), make([][]float64, len(at))
 	steps, variance, spreading := at[len(at)-1], 0.0, false
-	spreads := make([]*spread, len(closures))
-	for i, by := range closures {
-		spreads[i] = newSpread(p, init, steps, by)
-	}
 	for range of {
-		field, noisy := make([]float64, len(at)), make([][]shifted, len(at))
+		field := make([]float64, len(at))
 		for n := range at {
-			field[n], noisy[n] = math.NaN(), make([]shifted, len(spreads))
+			field[n] = math.NaN()
 		}
-		f.field, f.noisy = append(f.field, field), append(f.noisy, noisy)
+		f.field = append(f.field, field)
+		if noise != nil {
+			f.noisy = append(f.noisy, make([]shifted, len(at)))
+		}
 	}
 	m, past := newModel(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
@@ -341,23 +304,21 @@ func followOn(p Params, init []float64, at []int, last int, displaced float64, o
 			f.logits[n], f.drawing[n] = slices.Clone(theta), slices.Clone(old)
 			for i := range of {
 				f.field[i][n] = of[i].of(m, theta, old)
-				for k, noise := range spreads {
-					f.noisy[i][n][k] = noise.shift(&of[i], t, theta, old)
+				if noise != nil {
+					f.noisy[i][n] = noise.shift(&of[i], t, theta, old)
 				}
 			}
-			if f.visited++; len(spreads) > 0 && len(of) > 0 {
+			if f.visited++; f.noisy != nil {
 				before := variance
-				variance = f.noisy[0][n][0].variance
+				variance = f.noisy[0][n].variance
 				spreading = variance > narrow && variance > before
 			}
 		}
 		if t >= last && !spreading {
 			return false
 		}
-		for _, noise := range spreads {
-			if t < steps {
-				noise.step(t, theta)
-			}
+		if noise != nil && t < steps {
+			noise.step(t, theta)
 		}
 		for a, x := range theta {
 			side := float64(1-2*(a%2)) * float64(a+1) / float64(len(theta))
@@ -408,22 +369,22 @@ func newSlots(lag linear.Lag, steps int) int {
 // of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
 type spread struct {
 	*model
-	closure
 	q     *mat.Dense // basis of the reduced coordinates, A×n
 	n     int
 	slots int
-	kept  int // number of sums of the groups that a block uses, at the end of the state; 0 for fresh samples
 	past  *snapshots
-	mean  []float64   // (1 + slots)·n + kept; the velocity first
+	mean  []float64   // (1 + slots)·n; the velocity first
 	cov   [][]float64 // its covariance
 	local *localForce
 	lost  bool // the spread is too large to be followed
+
+	nearBound bool // see shifted
 
 	// Scratch space of step: the linear map of a step and its product with cov.
 	change, rows [][]float64
 }
 
-// localForce is the mean over the law of spread of the force about the mean field:
+// localForce is the mean over a law of the policies of the force about the mean field:
 // offset + bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean
 // covariance of the noise. It is computed at the centre (logits in reduced coordinates, and the running mean of a baseline)
 // and the covariance around it, and is used while both stay within holdCentre and
@@ -431,10 +392,7 @@ type spread struct {
 type localForce struct {
 	centre, offset, bend []float64
 	around, slope        [][]float64
-	noise                *mat.Dense  // of a step, or of the sums of groups that a block keeps; nil: not needed
-	bySums               [][]float64 // mean derivative of the force by the sums
-	tilts                []tilt      // how that changes along the axes
-	crossing             bool        // runs are on either side of a bound where a weight drops to 0: it changes with their share
+	noise                *mat.Dense // of a step
 }
 
 // Limits of the use of a localForce: the displacement of its centre in logits, the relative and the absolute
@@ -456,16 +414,13 @@ const unaveraged = 0.01
 const maxPathVariance = 100
 
 // newSpread returns the spread of runs at their start.
-func newSpread(p Params, init []float64, steps int, by closure) *spread {
-	s := &spread{model: newModel(&p), closure: by, q: basisOfArms(len(p.Arms)), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+func newSpread(p Params, init []float64, steps int) *spread {
+	s := &spread{model: newModel(&p), q: basisOfArms(len(p.Arms)), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.startBaseline()
-	if p.keepsGroups() {
-		s.kept = p.sums()
-	}
-	size := s.n*(1+s.slots) + s.kept
+	size := s.n * (1 + s.slots)
 	s.mean, s.cov = make([]float64, size), group.Square(size)
-	s.change, s.rows = group.Zeros(2*s.n, 3*s.n+s.kept), group.Zeros(2*s.n, size)
+	s.change, s.rows = group.Zeros(2*s.n, 3*s.n), group.Zeros(2*s.n, size)
 	return s
 }
 
@@ -510,18 +465,10 @@ func (s *spread) step(t int, theta []float64) {
 	if s.running != nil && s.draws(t) {
 		s.moveBaseline(s.expected(old))
 	}
-	if s.kept > 0 && s.refreshes(t) {
-		for i, row := range s.cov[len(s.cov)-s.kept:] {
-			copy(row[len(row)-s.kept:], local.noise.RawRowView(i))
-		}
-		if s.kicked {
-			s.kicks = s.oneSample(t, old)
-		}
-	}
 	s.advance(t, local, growth)
 }
 
-// refresh makes the snapshot the present policy, and forgets the groups of the last block.
+// refresh makes the snapshot the present policy.
 func (s *spread) refresh() {
 	n := s.n
 	copy(s.mean[2*n:3*n], s.mean[n:2*n])
@@ -530,32 +477,20 @@ func (s *spread) refresh() {
 	}
 	for _, row := range s.cov {
 		copy(row[2*n:3*n], row[n:2*n])
-		clear(row[len(row)-s.kept:])
-	}
-	for _, row := range s.cov[len(s.cov)-s.kept:] {
-		clear(row)
 	}
 }
 
-// part is a range of the state.
-type part struct{ from, size int }
-
-// advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in the velocity, the policies
-// that the force depends on, and the sums of kept groups.
+// advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in the velocity and the policies
+// that the force depends on.
 func (s *spread) advance(t int, local *localForce, growth float64) {
 	n := s.n
 	mu, rate := s.Optimizer.Momentum, rateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
-	parts := []part{{0, n}}
-	for _, from := range s.inputs(t) {
-		parts = append(parts, part{from, n})
-	}
-	policies := n * len(parts)
-	parts = append(parts, part{len(s.mean) - s.kept, s.kept})
+	parts := append([]int{0}, s.inputs(t)...)
 	var from, to []int
 	for _, part := range parts {
-		for i := range part.size {
-			from = append(from, part.from+i)
+		for i := range n {
+			from = append(from, part+i)
 		}
 	}
 	for _, part := range []int{0, s.slot(t + 1)} {
@@ -563,7 +498,7 @@ func (s *spread) advance(t int, local *localForce, growth float64) {
 			to = append(to, part+i)
 		}
 	}
-	slope, force := s.tilted(local, from[n:policies])
+	force := make([]float64, n)
 	for i := range n {
 		v, x := s.change[i], s.change[n+i]
 		clear(v)
@@ -572,10 +507,7 @@ func (s *spread) advance(t int, local *localForce, growth float64) {
 		for k, by := range local.slope[i] {
 			force[i] += by * s.mean[from[n+k]]
 		}
-		copy(v[n:], slope[i])
-		if s.kept > 0 {
-			copy(v[policies:], local.bySums[i])
-		}
+		copy(v[n:], local.slope[i])
 		floats.AddScaled(x, rate*gain, v)
 		v[i] += mu
 		x[i] += rate * carry
@@ -606,46 +538,13 @@ func (s *spread) advance(t int, local *localForce, growth float64) {
 	weights := [2]float64{1, rate * gain}
 	for r, i := range to {
 		for c, j := range to[:r+1] {
-			x, k := 0.0, 0
-			if s.kept == 0 {
-				x = weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
-			}
-			for _, part := range parts {
-				x += floats.Dot(s.rows[r][part.from:part.from+part.size], s.change[c][k:k+part.size])
-				k += part.size
+			x := weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+			for k, part := range parts {
+				x += floats.Dot(s.rows[r][part:part+n], s.change[c][k*n:(k+1)*n])
 			}
 			s.cov[i][j], s.cov[j][i] = x, x
 		}
 	}
-}
-
-// tilted returns the mean slope of the force by the policies at the given places of the state, and what their covariance c with
-// the sums S of kept groups adds to the mean force: with B the derivative of the force by the sums, and mean values over a normal law,
-//
-//	E[B S] = Σ_k E[∂B/∂y_k] c_k,    E[∂(B S)/∂y_i] = Σ_k E[∂²B/∂y_i∂y_k] c_k
-//
-// of which the second is taken along the axes alone.
-func (s *spread) tilted(l *localForce, policies []int) (slope [][]float64, force []float64) {
-	force = make([]float64, s.n)
-	if s.kept == 0 {
-		return l.slope, force
-	}
-	slope = group.Zeros(s.n, len(policies))
-	for i, row := range slope {
-		copy(row, l.slope[i])
-	}
-	c := make([]float64, s.kept)
-	for _, along := range l.tilts {
-		clear(c)
-		for k, i := range policies {
-			floats.AddScaled(c, along.axis[k], s.cov[i][len(s.cov)-s.kept:])
-		}
-		for i := range s.n {
-			force[i] += floats.Dot(along.rise[i], c)
-			floats.AddScaled(slope[i], s.about*floats.Dot(along.bend[i], c), along.axis)
-		}
-	}
-	return slope, force
 }
 
 // of returns the mean and the covariance of the policies at the given indices of the
@@ -672,7 +571,6 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	if !ok {
 		return nil, 0
 	}
-	mean = s.middle(mean)
 	n, d := s.n, len(mean)
 	centre := reduce(s.q, theta)
 	if d > n {
@@ -684,8 +582,7 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	if s.running != nil {
 		centre = append(centre, *s.running)
 	}
-	drawing := s.kept == 0 || s.refreshes(t) // groups
-	if s.local != nil && !s.local.crossing && (!drawing || s.local.noise != nil) && s.local.near(centre, cov) {
+	if s.local != nil && s.local.near(centre, cov) {
 		now, then := trace(cov), trace(s.local.around)
 		if then == 0 {
 			return s.local, 1
@@ -693,81 +590,45 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		return s.local, now / then
 	}
 	set := func(x []float64) { s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:])) }
+	set(mean)
+	s.nearBound = s.nearBound || s.boundWithin(s.q, cov)
 	forceAt := func(x []float64) []float64 {
 		set(x)
 		all := make([]float64, len(theta))
 		s.meanForce(all)
 		return reduce(s.q, all)
 	}
-	if s.held {
-		set(mean)
-		s.hold = s.bounded()
-		defer func() { s.hold = nil }()
-	}
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d)}
 	var f0 []float64
 	var noise *averaged
-	var middle [][]float64
 	gone, total := 0.0, trace(cov) // of the variances of the axes, which ascend
-	s.points(mean, cov, s.differenceStep(), func(x []float64) {
+	points(mean, cov, s.differenceStep(), func(x []float64) {
 		f0 = forceAt(x)
 		l.offset = slices.Clone(f0)
 		floats.Sub(l.offset, base)
-		if s.kept > 0 {
-			middle = bySums(s.model, s.q)
-			for _, row := range middle {
-				l.bySums = append(l.bySums, slices.Clone(row))
-			}
-		}
-		if drawing {
-			noise = newAveraged(s.noise())
-		}
+		noise = newAveraged(s.covariance())
 	}, func(up, down, axis []float64, r, variance float64) {
 		w := 0.5 * variance / (r * r)
 		gone += variance
 		var fs [2][]float64
-		var bs [2][][]float64
 		for side, x := range [2][]float64{up, down} {
 			fs[side] = forceAt(x)
-			if s.kept > 0 {
-				bs[side] = bySums(s.model, s.q)
-			}
-			if drawing && s.about != 0 && gone > unaveraged*total {
-				noise.add(w, s.noise())
+			if gone > unaveraged*total {
+				noise.add(w, s.covariance())
 			}
 		}
 		for i := range n {
 			l.bend[i] += w * (fs[0][i] + fs[1][i] - 2*f0[i])
 			floats.AddScaled(l.slope[i], (fs[0][i]-fs[1][i])/(2*r), axis)
 		}
-		if s.kept > 0 {
-			l.tilt(axis, bs[0], middle, bs[1], r, s.about*variance)
-		}
 	})
-	if drawing {
-		if all := noise.mean(); s.kept > 0 {
-			l.noise = mat.DenseCopyOf(all)
-		} else {
-			l.noise = linear.Within(s.q, all)
-		}
-	}
-	if s.crossed {
-		s.cross(l, s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]), cov)
-	}
+	l.noise = linear.Within(s.q, noise.mean())
 	for i, row := range l.slope {
 		l.offset[i] -= floats.Dot(row, mean)
 	}
 	s.local = l
 	return l, 1
-}
-
-// noise returns the covariance of the force of a step at the state that is set, or of the sums of groups that a block keeps.
-func (s *spread) noise() *mat.SymDense {
-	if s.kept > 0 {
-		return sumsCovariance(s.model)
-	}
-	return s.covariance()
 }
 
 // averaged is a mean of matrices over a law of which they are taken at the middle, with the weight that the others leave.
@@ -858,11 +719,32 @@ func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 		return lostShift
 	}
 	d := len(mean)
-	theta, old = slices.Clone(theta), slices.Clone(old) // for shifted.jumps, later
 	at := func(x []float64) (now, drawing []float64) {
 		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
 	}
-	by := o.over(s.model, &s.closure, at, mean, cov)
+	by := o.over(s.model, at, mean, cov)
 	by.shift -= o.of(s.model, theta, old)
+	by.nearBound = s.nearBound
 	return by
+}
+
+// points calls centre and pair with the displacements of a rule that is exact for polynomials of
+// degree 3 under the normal law with this mean and covariance, and of degree 5 along the axes of the
+// covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i². The
+// pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and at
+// least least.
+func points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
+	centre(mean)
+	d := len(mean)
+	variances, axes := linear.Axes(mat.NewSymDense(d, slices.Concat(cov...)))
+	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, v := range variances {
+		v = max(v, 0)
+		r := max(math.Sqrt(3)*math.Sqrt(v), least)
+		mat.Col(axis, i, axes)
+		for k, x := range axis {
+			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
+		}
+		pair(up, down, axis, r, v)
+	}
 }

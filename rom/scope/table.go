@@ -78,8 +78,6 @@ const (
 	AdamGroups
 	RunningMeanPath
 	ReusedPath
-	ReusedFlips
-	ReusedStep
 	OldPoliciesPath
 	ManyArmsPath
 	ManyCoordinates
@@ -236,9 +234,7 @@ var rows = [...]struct{ name, says, try string }{
 	AdamRewards:       {"adam-rewards", "the spread of runs under Adam needs the fourth moments of the force, known for rewards of two values without a KL penalty in them", "use 0/1 rewards and `grpo.kl.in` loss, or take G = ∞"},
 	AdamGroups:        {"adam-groups", "the spread of runs under Adam needs the fourth moments of the force, known where a step averages independent groups of one prompt", "use a scale and a baseline of the group, without dropped groups, or take G = ∞"},
 	RunningMeanPath:   {"running-mean-path", "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only", "use `grpo.importance.mode` ratio, `lag.interval` 1, or a baseline of the group"},
-	ReusedPath:        {"reused-path", "the spread of runs with reused samples is followed under heavy-ball and nesterov with one prompt: Adam's second moment would need the squares of the samples' sums", "set `lag.samples` fresh, or `optimizer.kind` heavy-ball"},
-	ReusedFlips:       {"reused-flips", "one sample of a rare arm can carry the policy more than twice as far in a block as K times its first use, because its weight π/π_old grows with every use: x = 2ηKA/(N(1−μ)) is too large, A the largest advantage", "set `grpo.importance.mode` clip or `lag.samples` fresh, or take a smaller `lag.interval` or `optimizer.learning_rate`"},
-	ReusedStep:        {"reused-step", "the norm of the gradient and the share of clipped samples are those of the groups that have moved the policy, if samples are reused, and not derived", "set `lag.samples` fresh, or ask for another quantity"},
+	ReusedPath:        {"reused-path", "the spread of runs whose blocks reuse their samples is simulated, not predicted", "set `lag.samples` fresh"},
 	OldPoliciesPath:   {"old-policies-path", "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one", "use one of these, or `grpo.group_size` inf"},
 	ManyArmsPath:      {"many-arms-path", "the spread of runs is followed for at most %d arms, here are %d", "take fewer arms, or G = ∞"},
 	ManyCoordinates:   {"many-coordinates", "the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", "take fewer arms or a shorter delay, or G = ∞"},
@@ -250,7 +246,7 @@ var rows = [...]struct{ name, says, try string }{
 	NoGroups:          {"no-groups", "at G = ∞ there are no groups", "take a finite `grpo.group_size`"},
 	LargestRatio:      {"largest-ratio", "the largest of the importance ratios has a kink where another arm's becomes the largest: its mean is not derived", "ask for clip_fraction or effective_sample_size"},
 	TrueMeans:         {"true-means", "the true reward has means of its own, which the theory does not have", "leave out `bandit.true_means`, or ask for expected_reward"},
-	ClipOfRewards:     {"clip-of-rewards", "the share of clipped samples along the path is derived for rewards of two values and a baseline about the mean of a group", "take Bernoulli arms, and `grpo.advantage.baseline` mean"},
+	ClipOfRewards:     {"clip-of-rewards", "the share of clipped samples along the path is derived at G = ∞, for rewards of two values and a baseline about the mean of a group; others are simulated, not predicted", "set `grpo.group_size` inf, take Bernoulli arms, and `grpo.advantage.baseline` mean"},
 	NormOnTheWay:      {"norm-on-the-way", "the norm of sampled gradients is simulated, not predicted", "set `grpo.group_size` inf, with one prompt and no `optimizer.max_norm`"},
 	QuantityOfPrompts: {"quantity-of-prompts", "of prompts with a policy each that are drawn by epochs the effective share of the samples within a block is not derived along the path", "set `lag.interval` 1, or `bandit.prompts.order` independent"},
 	ShareOfRewardKL:   {"share-of-reward-kl", "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward", "set `grpo.kl.in` loss"},

@@ -23,9 +23,6 @@ var recorded = []sim.Quantity{
 // The means of runs on the way follow the predicted paths of all quantities, within the size that the theory leaves out.
 func TestWay(t *testing.T) { checkWay(t, drawWay, 1, 24, 512, 8) }
 
-// So do those of blocks that use the groups of their first step throughout.
-func TestReusedWay(t *testing.T) { checkWay(t, drawReused, 1, 8, 512, 8) }
-
 // And so do those whose noise crosses the bounds of a clip. With points of the law that jump the gap of the first was predicted as 1.172 ± 0.001 at step 32 (1.112(5) simulated), the
 // reward of the second as 0.6806 ± 0.0065 at step 3 (0.6725(2)).
 func TestWayAcrossBounds(t *testing.T) {
@@ -193,26 +190,4 @@ lag: %s
 optimizer: %s
 run: {steps: %d, replicas: %d, record: [effective-sample-size, pass@4]}
 `, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "4"), pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
-}
-
-// drawReused draws a configuration whose blocks reuse their samples, from a start that is far, half without a penalty.
-func drawReused(r *rand.Rand, replicas, most int) string {
-	pick := func(words ...string) string { return words[r.IntN(len(words))] }
-	var arms, init []string
-	for range min([]int{2, 2, 3, 4, 8}[r.IntN(5)], most) {
-		arms = append(arms, fmt.Sprintf("{reward: bernoulli, mean: %.2f}", r.Float64()))
-		init = append(init, fmt.Sprintf("%.2f", 1.5*r.NormFloat64()))
-	}
-	steps, momentum := []int{96, 320}[r.IntN(2)], []float64{0, 0.5, 0.9}[r.IntN(3)]
-	rate := math.Pow(10, -2*r.Float64()) * 300 / float64(steps) * (1 - momentum)
-	return fmt.Sprintf(`name: reused
-seed: %d
-bandit: {arms: [%s]}
-policy: {init: [%s]}
-grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %s, gradient: %s}}
-lag: {interval: %s, samples: reused}
-optimizer: {kind: %s, momentum: %.1f, learning_rate: %.3g}
-run: {steps: %d, replicas: %d}
-`, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "2", "4", "8"), pick("none", "std"),
-		pick("none", "ratio", "clip"), pick("0", "0.05"), pick("exact", "k3", "k2"), pick("2", "4", "8", "16"), pick("heavy-ball", "nesterov"), momentum, rate, steps, replicas)
 }
