@@ -520,16 +520,11 @@ func (a *assembly) remark(l *Log) {
 		keys := a.keysByLikeness()
 		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
 	}
-	if len(a.broken) > 0 {
-		a.note("NaN or infinite, in keys that are not read: %s.", strings.Join(a.broken, ", "))
-	}
 	for _, key := range a.how.Percent {
 		if !slices.ContainsFunc(l.Columns, func(c Column) bool { return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share }) {
 			a.note("--percent %s: the log has no share of that name.", key)
 		}
 	}
-	var unclipped []string
-	clips := false
 	for _, c := range l.Columns {
 		i := slices.IndexFunc(a.train, func(s source) bool { return s.of.key == c.Key })
 		if i < 0 { // made of others
@@ -544,24 +539,6 @@ func (a *assembly) remark(l *Log) {
 				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
 			}
 		}
-		only := func(these ...float64) bool { // but for missing values
-			return !slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) && !slices.Contains(these, x) })
-		}
-		switch c.Quantity {
-		case ClipLow, ClipHigh, ClipAny:
-			if only(0) {
-				unclipped = append(unclipped, c.Key)
-			} else {
-				clips = true
-			}
-		case FracZeroStd:
-			if l.Averaged == 1 && only(0, 1) && !only(0) {
-				a.note("%s is 0 or 1 throughout: it may be that of the whole batch, or a batch a single group.", c.Key)
-			}
-		}
-	}
-	if len(unclipped) > 0 && !clips {
-		a.note("0 throughout: %s. With one update per batch of rollouts the ratio is 1 and nothing can be clipped, so this does not show stability.", strings.Join(unclipped, ", "))
 	}
 }
 

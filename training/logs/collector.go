@@ -24,7 +24,6 @@ type collector struct {
 	byName  map[string]*series // by key as it is compared
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
-	broken  []string           // those of them with a value that is NaN or infinite, at most mostBroken
 	rows    []rowInfo
 	cells   []cell // of the row being read
 	bad     bool   // that row has a text where a number belongs; for console output only
@@ -70,9 +69,6 @@ type cell struct {
 // mostKeys limits what is kept of a strange file: known keys, and names of unknown ones.
 const mostKeys = 1000
 
-// mostBroken is how many unknown keys with a value that is not finite are named.
-const mostBroken = 10
-
 func newCollector(name string, how Options) *collector {
 	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
 }
@@ -80,13 +76,8 @@ func newCollector(name string, how Options) *collector {
 // set adds a value to the row that is being read: a number, or the text of one. Empty
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
-	switch s := c.seriesOf(line, key); {
-	case s != nil:
+	if s := c.seriesOf(line, key); s != nil {
 		c.setSeries(line, s, text)
-	case len(text) > 0 && strings.IndexByte("nNiI+-", text[0]) >= 0 && len(c.broken) < mostBroken && !slices.Contains(c.broken, string(key)):
-		if x, has, ok := number(text); has && ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			c.broken = append(c.broken, string(key))
-		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,25 +18,10 @@ var consoleFormat = format{
 	read: func(c *collector, in *input) error {
 		err := readConsole(c, &lines{r: in.Reader})
 		if err == nil && len(c.rows) == 0 {
-			n, text := telling(in.begin)
-			c.err.add(n, "got %s, want a known key, as step and reward (grposim help log-keys), in %s", quote(text), knownFormats)
+			c.err.add(1, "got %s, want a known key, as step and reward (grposim help log-keys), in %s", quote(firstLine(in.begin)), knownFormats)
 		}
 		return err
 	},
-}
-
-// namedNumber matches a number after a name, which a line of metrics has.
-var namedNumber = regexp.MustCompile(`[A-Za-z_)\]'"][:=]\s*[-+]?\d`)
-
-// telling returns the line of a text that is most like one of metrics, with its number: the
-// first with a number after a name, or the first.
-func telling(text string) (number int, line string) {
-	for i, line := range strings.Split(text, "\n") {
-		if namedNumber.MatchString(line) {
-			return i + 1, line
-		}
-	}
-	return 1, firstLine(text)
 }
 
 // lineForm is a form of lines that trainers print: what such a line looks like, for

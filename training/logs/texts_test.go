@@ -282,13 +282,12 @@ func TestDictWithoutBraces(t *testing.T) {
 	}
 }
 
-// Logs of other kinds of training say so, and NaN is said in keys that are not read too.
+// Logs of other kinds of training say so.
 func TestOtherTraining(t *testing.T) {
 	for text, want := range map[string]string{
-		"{'loss': 0.5, 'grad_norm': 1.5, 'rewards/chosen': 0.1, 'rewards/rejected': -0.1, 'epoch': 1}\n":                  "It is a log of preference optimization (rewards/chosen), not of GRPO: there are no groups and no sampled rewards.",
-		"{'loss': 1.5, 'grad_norm': 1.5, 'mean_token_accuracy': 0.7, 'epoch': 1}\n":                                       "It is a log of supervised fine-tuning (mean_token_accuracy), not of GRPO.",
-		"step:1 - critic/vf_loss:0.1 - critic/score/mean:0.5 - actor/grad_norm:0.1\n":                                     "It is a log of PPO (critic/vf_loss), which has a value function: advantages are not relative to a group, and what is said of groups does not hold.",
-		"step:1 - critic/x:nan - critic/y:inf - critic/z:1 - critic/score/mean:0.5\nstep:2 - critic/x:nan - critic/y:1\n": "NaN or infinite, in keys that are not read: critic/x, critic/y.",
+		"{'loss': 0.5, 'grad_norm': 1.5, 'rewards/chosen': 0.1, 'rewards/rejected': -0.1, 'epoch': 1}\n": "It is a log of preference optimization (rewards/chosen), not of GRPO: there are no groups and no sampled rewards.",
+		"{'loss': 1.5, 'grad_norm': 1.5, 'mean_token_accuracy': 0.7, 'epoch': 1}\n":                      "It is a log of supervised fine-tuning (mean_token_accuracy), not of GRPO.",
+		"step:1 - critic/vf_loss:0.1 - critic/score/mean:0.5 - actor/grad_norm:0.1\n":                    "It is a log of PPO (critic/vf_loss), which has a value function: advantages are not relative to a group, and what is said of groups does not hold.",
 	} {
 		l := readText(t, text)
 		if !slices.Contains(l.Notes, want) {
@@ -334,9 +333,8 @@ func TestNotebooks(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"cells": [{"outputs": []}]}`:              "got a notebook without metrics in its outputs",
-		`{"cells": [{"outputs": [`:                  "got a notebook that is not whole",
-		"```\n[Epoch 1] accuracy: 0.62, other: 1\n": `f:2: got "[Epoch 1] accuracy: 0.62, other: 1", want`,
+		`{"cells": [{"outputs": []}]}`: "got a notebook without metrics in its outputs",
+		`{"cells": [{"outputs": [`:     "got a notebook that is not whole",
 	} {
 		if _, err := Read(strings.NewReader(text), "f", Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
