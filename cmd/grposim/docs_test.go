@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"grposim/sweeps/config"
 )
 
 // document is a text that shows files and commands.
@@ -276,22 +274,6 @@ func TestExplainedVerdicts(t *testing.T) {
 	for _, row := range rows {
 		if !strings.Contains(verdicts, row) {
 			t.Errorf("results/paper/verdicts.md has no row %s", row)
-		}
-	}
-}
-
-// The table of docs/trainers.md puts a key of the configuration in the first column of every row.
-func TestTrainersTableNamesKeys(t *testing.T) {
-	_, text, _ := strings.Cut(string(readDocument(t, moduleRoot(t), "docs", "trainers.md")), "## Keys of TRL and verl")
-	rows := submatches(regexp.MustCompile(`(?m)^\| (`+"`.*?`"+`) \|`), text)
-	if len(rows) < 20 {
-		t.Errorf("%d rows, want at least 20", len(rows))
-	}
-	for _, row := range rows {
-		for _, word := range submatches(regexp.MustCompile("`(.+?)`"), row) {
-			if _, known := config.LookupKey(word); !known && word != "block" && word != "delay" {
-				t.Errorf("%s is not a key", word)
-			}
 		}
 	}
 }

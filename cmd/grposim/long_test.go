@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/training/logs"
 	"gonum.org/v1/gonum/stat/distuv"
+	"grposim/training/logs"
 )
 
 // Every command in the documents works, the slow ones too.

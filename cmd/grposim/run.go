@@ -169,15 +169,17 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	return root
 }
 
-// version returns the module version and the commit that the program was built from, and
-// the compiler. Where Go knows neither, as in a test, it is (devel).
+// release is the newest version in CHANGELOG.md.
+const release = "v0.1.0"
+
+// version returns the release, the commit that the program was built from where Go knows it, and
+// the compiler.
 func version() string {
-	run := store.NewRunInfo(0, 0, 0, 0)
-	text := run.Version
-	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != text {
-		text = build.Main.Version + " commit " + text
+	run, commit := store.NewRunInfo(0, 0, 0, 0), ""
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != run.Version {
+		commit = " commit " + run.Version
 	}
-	return fmt.Sprintf("%s (%s %s/%s)", text, run.GoVersion, run.OS, run.Arch)
+	return fmt.Sprintf("%s%s (%s %s/%s)", release, commit, run.GoVersion, run.OS, run.Arch)
 }
 
 // addWorkers adds the flag --workers of the commands that simulate, and its check.
