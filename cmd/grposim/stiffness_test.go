@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -153,77 +152,6 @@ for line in lines:
 	if diff := cmp.Diff(want, string(out)); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// docs/gauge.md shows what tools/gauge_trials.py printed: python3 tools/gauge_trials.py > tools/gauge_trials.jsonl.
-// To rewrite the table: go test ./cmd/grposim -run TestGaugeDocument -update
-func TestGaugeDocument(t *testing.T) {
-	root := moduleRoot(t)
-	table := "| policy | prompts | groups a prompt | λ_f | measured / true | stated error | covered | λ | measured / true | stated error | covered |\n|" +
-		strings.Repeat("---|", 11) + "\n"
-	for line := range strings.Lines(string(readDocument(t, root, "tools", "gauge_trials.jsonl"))) {
-		type trial struct{ Truth, Ratio, Deviation, Error, Covered float64 }
-		var row struct {
-			Policy, Prompts string
-			GaussNewton     bool `json:"gauss_newton"`
-			Groups, Batches int
-			Fresh, Total    trial
-		}
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatal(err)
-		}
-		if row.Batches != 40 {
-			t.Errorf("%d batches, want 40", row.Batches)
-		}
-		if row.GaussNewton {
-			row.Policy += ", Gauss–Newton"
-		}
-		table += fmt.Sprintf("| %s | %s | %d |", row.Policy, row.Prompts, row.Groups)
-		for _, x := range []trial{row.Fresh, row.Total} {
-			table += fmt.Sprintf(" %.3g | %.3f ± %.3f | %.3f | %.2f |", x.Truth, x.Ratio, x.Deviation, x.Error, x.Covered)
-		}
-		table += "\n"
-	}
-	file := filepath.Join(root, "docs", "gauge.md")
-	text := replaceBlock(t, string(readDocument(t, file)), "trials", table)
-	golden(t, file, replaceBlock(t, text, "foreign", foreignTable(t, root)))
-}
-
-// foreignTable returns the table of what tools/foreign.py printed: make -s foreign … > tools/foreign.jsonl, and the rows of
-// --size large after it.
-func foreignTable(t *testing.T, root string) string {
-	t.Helper()
-	table := "| weights | loss | μ | K | λ_f | λ | located | over the pair | over all modes | over λ alone |\n|---|---|---|---|---|---|---|---|---|---|\n"
-	var network struct {
-		Weights      int
-		Fresh, Total float64
-	}
-	for line := range strings.Lines(string(readDocument(t, root, "tools", "foreign.jsonl"))) {
-		var row struct {
-			Loss      string
-			Momentum  float64
-			Interval  int
-			Located   float64
-			Pair      float64  `json:"located_over_pair"`
-			Full      *float64 `json:"located_over_full"`
-			OneNumber float64  `json:"located_over_one_number"`
-		}
-		for _, into := range []any{&network, &row} {
-			if err := json.Unmarshal([]byte(line), into); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if row.Interval == 0 {
-			continue // the line of the measured stiffness
-		}
-		full := ""
-		if row.Full != nil {
-			full = fmt.Sprintf("%.4f", *row.Full)
-		}
-		table += fmt.Sprintf("| %d | %s | %g | %d | %.4g | %.4g | %.4g | %.4f | %s | %.3f |\n", network.Weights, row.Loss, row.Momentum, row.Interval, network.Fresh,
-			network.Total, row.Located, row.Pair, full, row.OneNumber)
-	}
-	return table
 }
 
 // printed reads the JSON that a command prints.
