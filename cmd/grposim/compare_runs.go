@@ -66,24 +66,20 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	if len(c.Notes) > 0 {
 		p.printf("\n")
 	}
-	var reasons []string
-	without := make(map[string][]string) // reason: the quantities
+	reason := ""
 	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "VERDICT"}}
 	for _, q := range c.Curve {
 		change := fmt.Sprintf("%+.3g [%+.3g, %+.3g]", q.Change, q.Lo, q.Hi)
 		if q.Reason != "" {
 			change = fmt.Sprintf("%+.3g, error not known", q.Change)
-			if without[q.Reason] == nil {
-				reasons = append(reasons, q.Reason)
-			}
-			without[q.Reason] = append(without[q.Reason], q.Name)
+			reason = q.Reason
 		}
 		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To), fmt.Sprintf("%.3g", q.A), fmt.Sprintf("%.3g", q.B), change, string(q.Verdict)})
 	}
 	p.table(rows)
 	p.printf("\n")
-	for _, reason := range reasons {
-		p.printf("not decided: %s: %s\n", strings.Join(without[reason], ", "), reason)
+	if reason != "" {
+		p.printf("not decided: %s\n", reason)
 	}
 	about := "the mean curves of the two recipes: the noise is the scatter between repeated runs, taken to be the same in A and B"
 	if c.Noise == equivalence.WithinRuns {

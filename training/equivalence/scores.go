@@ -80,9 +80,6 @@ var (
 	optional = slices.Concat([]string{"model", "metric"}, ofErrors, ofRuns)
 )
 
-// maxScores bounds the rows of a table.
-const maxScores = 10000
-
 // ReadScores reads a CSV file of scores. Its header names the columns benchmark, score_a,
 // n_a, score_b and n_b, in any order, and perhaps model, metric, se_a and se_b, the
 // standard errors of the scores in their unit, or sd_a, sd_b, runs_a and runs_b: the scores
@@ -204,12 +201,7 @@ func (p *scoreReader) header(line int, names []string) {
 
 // row reads a row of cells.
 func (p *scoreReader) row(line int, cells []string) {
-	if p.rows++; p.rows > maxScores {
-		if p.rows == maxScores+1 {
-			p.add(line, "got more than %d rows", maxScores)
-		}
-		return
-	}
+	p.rows++
 	if len(cells) != len(p.at) {
 		p.add(line, "got %d cells, want %d", len(cells), len(p.at))
 		return
