@@ -1,6 +1,8 @@
 package rom
 
 import (
+	"math"
+
 	"grposim/fp"
 	"grposim/rom/group"
 
@@ -183,5 +185,17 @@ func (c *contribution) ofOne(m *model, advantage float64, weight, probability []
 			v := c.second[a][b]
 			c.fourth[a][b] -= c.second[a][a]*c.second[b][b] + 2*v*v
 		}
+	}
+}
+
+// adamStep holds h = m/(√v + ε) and its derivatives.
+type adamStep struct{ value, byM, byV, byMV, byVV float64 }
+
+func adamSlopes(m, v, epsilon float64) adamStep {
+	root := math.Sqrt(v)
+	r, slope := root+epsilon, 1/(2*root)
+	return adamStep{
+		value: m / r, byM: 1 / r, byV: -m * slope / (r * r), byMV: -slope / (r * r),
+		byVV: m * (2*slope*slope/(r*r*r) + slope/(2*v)/(r*r)),
 	}
 }

@@ -66,7 +66,7 @@ const (
 // distance, so that these are smooth there.
 func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
 	arms := len(l.count)
-	if oldest, _ := held.Whole.Lag.Stored(); held.slow != nil || held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
+	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
 		return nil
 	}
 	moment := make([]float64, arms)
@@ -142,8 +142,8 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 
 // atRestUnderAdam replaces the multipliers of the dynamics m, in which second moments are those of the noise at
 // the fixed point, by those of the moments that the stationary law itself makes, and returns that motion, or m where there
-// is none, with the law of second order, nil where that is not derived. Thresholds remain those of held second moments: learning rates from which on the moments grow.
-func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o option.Optimizer, of Extent) (*motion, *adamSecond) {
+// is none. Thresholds remain those of held second moments: learning rates from which on the moments grow.
+func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o option.Optimizer, of Extent) *motion {
 	d := &prediction.LeadingOrder
 	if settled := l.settledMotion(o, m); settled != nil {
 		m = settled
@@ -153,18 +153,10 @@ func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o opt
 		}
 	}
 	if of&(Multipliers|StationaryLaw) == 0 {
-		return m, nil // boundaries are those of first order
+		return m // boundaries are those of first order
 	}
-	second := l.atSecondOrder(o, prediction.Oscillator.Spring/(1-o.Beta1))
-	if second == nil {
-		prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o, 1/(1-o.Beta2))))
-		return m, nil
-	}
-	if d.RelaxationRate != nil {
-		*d.RelaxationRate *= second.slowing
-	}
-	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(second.left+math.Abs(second.slowing-1)))
-	return m, second
+	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o, 1/(1-o.Beta2))))
+	return m
 }
 
 // missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the given share of itself.
@@ -172,8 +164,8 @@ func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, missin
 	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
 }
 
-// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and largest variance of a gap leaves out where there is no law of second
-// order. It takes higher, the bound of the second order, and returns what counts as that.
+// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and largest variance of a gap leaves out.
+// It takes higher, the bound of the second order, and returns what counts as that.
 func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {
 	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
@@ -183,7 +175,7 @@ func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimi
 	higher.RewardMean /= max(1-missing, 0)
 	if sigma := law.Snapshot(); reward > 0 {
 		n, _ := sigma.Dims()
-		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, nil, secondOrderSize*gap, (higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
+		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, secondOrderSize*gap, (higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
 	}
 	return higher
 }

@@ -244,6 +244,9 @@ func (row *ArrivalRow) decideSpread(w *way) {
 		}
 		return
 	}
+	if row.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise) { // how far the linear law reaches is asked here
+		row.Because = scope.Reason{}
+	}
 	linear, _ := at.Linear()
 	if variance := linear.StationaryVariance.LogitGap; !row.Because.Out() && variance != nil {
 		z := at.FixedPoint.Logits[w.front] - at.FixedPoint.Logits[other]

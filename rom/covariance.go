@@ -33,7 +33,7 @@ func (m *model) covariance() *mat.SymDense {
 		return total
 	}
 	if m.limited() {
-		_, variance, _ := m.cutMoments()
+		_, variance := m.cutMoments()
 		variance *= m.Factors.Noise
 		return mat.NewSymDense(2, []float64{variance, -variance, -variance, variance})
 	}

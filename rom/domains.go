@@ -304,3 +304,11 @@ func (p *Params) coastsOnSnapshot() bool {
 	period := len(p.Prompts.First) / p.GroupsPerStep
 	return p.Lag.Interval > 1 && (p.Optimizer.Momentum > 0 || period%p.Lag.Interval != 0)
 }
+
+// certain reports whether every arm has a single reward.
+func certain(p *Params) bool {
+	return !slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
+		low, high, ok := group.Support(arm)
+		return !ok || low != high
+	})
+}

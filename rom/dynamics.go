@@ -14,7 +14,6 @@ import (
 type motion struct {
 	*linear.Dynamics
 	gain []float64 // multiplies the force of each arm; nil: 1
-	slow *slowPart // nil: no direction is slow, or it is not known
 }
 
 // newMotion returns the linear dynamics under an optimizer with the given

@@ -26,7 +26,7 @@ func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 // meanForce writes E[g] at the logits given to set.
 func (m *model) meanForce(dst []float64) {
 	if m.limited() {
-		dst[0], _, _ = m.cutMoments()
+		dst[0], _ = m.cutMoments()
 		dst[0] *= m.Factors.Stiffness
 		dst[1] = -dst[0]
 		return

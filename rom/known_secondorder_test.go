@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -134,12 +135,11 @@ func TestNoiseOfStrongCurvature(t *testing.T) {
 	p.Importance.Mode, p.KL.Gradient, p.KL.At = option.Ratio, option.K3, option.AtCurrent
 	p.Optimizer = option.Optimizer{LearningRate: 0.05872, Momentum: 0.9}
 	got := rom.Predict(p)
-	second, linear := said(t, "Var J", got.Moments.RewardVariance), said(t, "linear", got.Exact.StationaryVariance.ExpectedReward)
+	linear := said(t, "linear", got.Moments.RewardVariance)
 	closeTo(t, "linear", linear, 2.34e-5, 0.01e-5)
 	// A sample-by-sample simulation gives 3.04(3)e-5 in stationary state.
-	closeTo(t, "second order", second, 3.04e-5, got.Neglected.RewardVariance+0.06e-5)
-	if got.Neglected.RewardVariance < 0.03*second {
-		t.Errorf("neglected %.3g of %.3g though the second order is a quarter of the first", got.Neglected.RewardVariance, second)
+	if !got.Noise.Because.Is(scope.NoiseTooLarge) || got.Neglected.RewardVariance < 0.35e-5 {
+		t.Errorf("neglected %.3g of %.3g, noise %+v", got.Neglected.RewardVariance, linear, got.Noise)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestSecondOrderAgainstSimulations(t *testing.T) {
 		{normal, 3.545e-4, 1.8e-6},
 	} {
 		got := rom.Predict(c.p)
-		closeTo(t, describe(c.p), said(t, describe(c.p), got.Moments.RewardVariance), c.mean, 3.5*c.fail)
+		closeTo(t, describe(c.p), said(t, describe(c.p), got.Moments.RewardVariance), c.mean, 3.5*c.fail+got.Neglected.RewardVariance)
 	}
 }
 

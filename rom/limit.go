@@ -81,16 +81,16 @@ func (m *model) holdCuts() (back func()) {
 	return func() { m.cuts = old }
 }
 
-// cutMoments returns the mean, the variance and the third cumulant of the cut g_1 of one
+// cutMoments returns the mean and the variance of the cut g_1 of one
 // group, exactly: sums over the numbers of successes, of those of the first arm and of the
 // failures of the first arm, which given the first are independent and binomial (docs/theory.md §2).
-func (m *model) cutMoments() (mean, variance, third float64) {
+func (m *model) cutMoments() (mean, variance float64) {
 	j, rest := m.counts.Chances(m.Old)
 	alpha, delta := m.counts.Outcomes(j, rest)
 	alphas, deltas := [2]float64{alpha[0], alpha[1]}, [2]float64{delta[0], delta[1]}
 	now := newGroupForce(m)
 	counts := m.counts.Successes(j, rest)
-	var sums [3]float64
+	var sums [2]float64
 	for i, chance := range counts.Weights {
 		s := counts.At(i)
 		up, down := m.counts.Advantages(s)
@@ -115,12 +115,11 @@ func (m *model) cutMoments() (mean, variance, third float64) {
 				}
 				sums[0] += w * x
 				sums[1] += w * x * x
-				sums[2] += w * x * x * x
 			}
 		}
 	}
 	mean = sums[0]
-	return mean, max(sums[1]-mean*mean, 0), sums[2] - 3*mean*sums[1] + 2*mean*mean*mean
+	return mean, max(sums[1]-mean*mean, 0)
 }
 
 // saturatedGap is the logit gap beyond which fixed points of a cut force are not searched for: the rare
@@ -132,7 +131,7 @@ func cutZeros(m *model) (all [][]float64) {
 	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
 	force := func(gap float64) float64 {
 		m.set(logits(gap), logits(gap))
-		mean, _, _ := m.cutMoments()
+		mean, _ := m.cutMoments()
 		return mean / (m.now.probs[0] * m.now.probs[1])
 	}
 	last := force(-saturatedGap)

@@ -126,7 +126,7 @@ func TestFoldingChangesNothing(t *testing.T) {
 			}
 			near(t, "radius", *folded.Exact.SpectralRadius, cmplx.Abs(values[0]), 1e-10)
 			want.Exact.SpectralRadius = folded.Exact.SpectralRadius
-			r.stationary(&want, p, m, nil)
+			r.stationary(&want, p, m)
 			near(t, "Var J", *folded.Exact.StationaryVariance.ExpectedReward, *want.Exact.StationaryVariance.ExpectedReward, 1e-9)
 			// Second differences are good to 1e-9 or so of the force's curvature.
 			near(t, "E J shift", *folded.Moments.RewardShift, *want.Moments.RewardShift, 1e-5)

@@ -27,9 +27,7 @@ type linearization struct {
 	relatives    []relative
 
 	// Computed at the first call.
-	curvature func() *curvature     // of the mean force
-	expansion func() *expansion     // the other derivatives
-	apart     func() *linearization // of the bandit with the classes taken apart
+	curvature func() *curvature // of the mean force
 }
 
 // relative is the relative mode of one class of equal arms: n_c − 1 directions with
@@ -72,8 +70,6 @@ func newLinearization(f folded, logits []float64) *linearization {
 		}
 	}
 	r.curvature = sync.OnceValue(r.newCurvature)
-	r.expansion = sync.OnceValue(r.newExpansion)
-	r.apart = sync.OnceValue(func() *linearization { return newLinearization(r.split(r.logits)) })
 	return r
 }
 

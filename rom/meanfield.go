@@ -134,9 +134,7 @@ const nearStart = 1
 // the mean square of that distance with the relative change of |∇J|² times the stationary variance,
 // and the mean distance of the share of groups with equal rewards. The scope is out where the mean
 // field ends more than one logit away, of arms that count in J, in another attractor or on its way,
-// where the noise about it, taken as that at rest, reaches k3 samples that throw a run across the
-// fixed point, where it leaves the range of floating point, or where the largest norm acts on the
-// way.
+// where it leaves the range of floating point, or where the largest norm acts on the way.
 func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to int) (left scope.Sizes, within Scope) {
 	p = p.checked()
 	if p.tabular() {
@@ -158,14 +156,10 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 	m.expected(at.FixedPoint.Logits)
 	slope, equal := gradient(), m.law.EqualRewards(m.now.probs)
 	away, j, calm, resting := 0.0, 0.0, 0, restingSteps+linear.NewLag(&p.Lag).Span()
-	var across scope.Reason
 	_, within = meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
-		if across = kicksAcross(s.kicks, theta, "the mean path"); across.Out() {
-			return false
-		}
 		j = m.expected(theta)
 		away = at.FixedPoint.distance(theta, m.now.probs, least)
-		if t >= from && !(2*away < at.Chatter) { // at a sliding point z never comes nearer than one step: then it counts as arrived
+		if t >= from {
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
 			left.RewardMean += miss / n
 			left.RewardVariance += miss * miss / n
@@ -181,9 +175,6 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 		return calm < resting
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
-	if across.Out() {
-		return left, Scope{Because: across}
-	}
 	if within.In && away > nearStart {
 		within = Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, at.FixedPoint, least, to))}
 	}

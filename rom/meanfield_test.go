@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"grposim/option"
-	"grposim/rom/scope"
 )
 
 // path returns J at t = 0 … steps of the mean field.
@@ -258,27 +257,6 @@ func TestReachedWithSeveralArms(t *testing.T) {
 	}
 	if len(seen) != 2 {
 		t.Errorf("the starts reach %v, want two fixed points", seen)
-	}
-}
-
-// From a start two logits off the path swings to log odds at which single k3 samples throw a run across, as 12 of 64 simulated
-// runs show; from a start near the fixed point it does not.
-func TestUnsettledByKicks(t *testing.T) {
-	p := reference(option.MeanScale, 0.0757, 4)
-	p.Arms[0].Mean, p.Arms[1].Mean, p.GroupsPerStep = 0.77, 0.16, 32
-	p.KL.Gradient, p.KL.At = option.K3, option.AtCurrent
-	p.Optimizer = option.Optimizer{Kind: option.Nesterov, LearningRate: 1.22, Momentum: 0.99}
-	e := NewEquilibrium(p)
-	at, settled := e.Predict(p.Optimizer, p.Lag), e.Settled(p.Optimizer, p.Lag, 2000, 3000)
-	if settled.Escape.Out() {
-		t.Fatalf("at rest: %s", settled.Escape)
-	}
-	for off, across := range map[float64]bool{-1: true, 0.05: false} {
-		z := at.FixedPoint.Logits
-		_, within := settled.Unsettled(p, &at, []float64{z[0] + off, z[1] - off}, 2000, 3000)
-		if within.Because.Is(scope.KickedAcross) != across {
-			t.Errorf("from %g off: %+v, want kicked across: %t", 2*off, within, across)
-		}
 	}
 }
 

@@ -19,14 +19,6 @@ import (
 // themselves, of both signs, to less than once.
 const secondOrderSize = 5
 
-// Where terms cancel, at least the share remaining of the sum of their moduli counts as neglected. With it nine of ten errors against exact chains lie below their estimates, and all
-// below four times (docs/theory-neglected.md §6).
-const remaining = 0.5
-
-// maxSplit is the largest number of arms for which equal arms are taken one by one in
-// the second order.
-const maxSplit = 8
-
 // secondOrderBound bounds the terms of second order where they are not computed, given
 // the linear Var J, the largest variance of a logit gap and the variance of the quadratic
 // part of J, which remains where the linear one vanishes: J changes by √(Var J/V) per
@@ -189,30 +181,10 @@ func Informed(p Params, theta []float64) float64 {
 	return 0
 }
 
-// split returns the bandit of f with the classes taken apart, and its logits.
-func (f *folded) split(merged []float64) (folded, []float64) {
-	p := f.Params
-	p.Arms, p.Reference, p.uniform = nil, nil, nil
-	for _, c := range f.class {
-		p.Arms = append(p.Arms, f.Arms[c])
-		p.Reference = append(p.Reference, f.Reference[c]-math.Log(f.count[c]))
-	}
-	return unmerged(p), f.arms(merged)
-}
-
 // moments adds the moments of second order in the noise to prediction, and sets higher to the sizes of
 // the next order. sigma is the covariance of the reduced coordinates averaged over the phases,
 // laws and variances belong to the relative modes.
-func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) {
-	if len(l.relatives) > 0 && len(l.class) <= maxSplit {
-		apart := *l.apart()
-		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
-		whole := apart.newMotion(m.Whole.Method, m.Whole.Rate, m.Whole.Momentum, nil)
-		if all, ok := whole.Whole.Law(); ok {
-			apart.moments(prediction, higher, whole, &all, nil, all.TimeAverage(), nil)
-			return
-		}
-	}
+func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) (size float64) {
 	n, phases := m.Whole.Dim(), law.Lag.Period()
 	forces := mat.NewDense(phases, n, nil)
 	old := make([]float64, len(laws)) // variance of x_old
@@ -222,7 +194,7 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 	}
 	means := l.curvature().meanState(law, forces)
 	if means == nil {
-		return
+		return math.Inf(1)
 	}
 	mean := make([]float64, n)
 	for p := range phases {
@@ -232,7 +204,7 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 	out := &prediction.Moments
 	gradient := l.rewardGradient()
 	byMean := 0.0
-	byCurvature, _ := l.rewardCurvature(sigma, variances)
+	byCurvature, quadratic := l.rewardCurvature(sigma, variances)
 	for k, x := range mean {
 		byMean += gradient[k] * x
 	}
@@ -246,50 +218,10 @@ func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *
 		}
 	}
 
-	// relative is the size of the second order relative to the first, moduli is that of the
-	// shift of E J.
-	gap := l.gapVariance(sigma, variances)
-	relative := secondOrderSize * gap
-	moduli := math.Abs(byMean) + math.Abs(byCurvature)
-	shifted, terms := moduli, relative
 	first := linear.Form(gradient, sigma, gradient)
-	var second *secondOrder
-	if n < maxSplit && secondOrderWork(law) <= maxSecondOrder && first > 0 {
-		second = newSecondOrder(law, l.curvature(), l.expansion(), means)
-		variance := first + second.spread + second.readout
-		out.RewardVariance = &variance
-		relative = max(second.size/first, gap)
-		// The next order is about the square of the second. The terms depend on the coordinates
-		// and cancel in part where steps are small; for large steps they do not.
-		both := math.Abs(second.spread) + math.Abs(second.readout)
-		terms = (both + second.fast*second.size) / first
-		shifted = max(math.Abs(shift), moduli*remaining)
-		left := max(math.Abs(second.spread+second.readout), both*remaining)
-		higher.RewardVariance = (left*left+second.fast*second.size*second.size)/first + math.Abs(second.assumed)
-		if variance < 0 { // the second order takes more than the first gives
-			out.RewardVariance, higher.RewardVariance = nil, math.Inf(1)
-		}
-		if len(l.relatives) > 0 {
-			higher.RewardVariance += first * secondOrderSize * 2 * linear.Norm(variances)
-			relative += secondOrderSize * 2 * linear.Norm(variances)
-			terms += secondOrderSize * 2 * linear.Norm(variances)
-		}
-	}
-	// further is the part of the next order of E J that remains where the first vanishes, as
-	// at p = ½: by the size of the terms, and by third derivatives, of J and as much again of
-	// the mean force.
-	further := math.Sqrt(first*gap) * terms * terms
-	if second != nil {
-		further += 2 * math.Abs(second.mean)
-	}
-	higher.RewardMean = shifted*terms + further
-	if second != nil {
-		l.resum(prediction, higher, m, first, second)
-	}
-	unshifted := 0.0
-	if first > 0 {
-		unshifted = further / math.Sqrt(first)
-	}
-
-	l.zeroVariance(prediction, higher, oldMean, law.Snapshot(), second, old, relative, unshifted)
+	size, spread := l.sizeOfNoise(m, sigma, variances)
+	higher.RewardVariance = max(size*first, 2*quadratic)
+	higher.RewardMean = (math.Abs(byMean)+math.Abs(byCurvature))*size + math.Sqrt(first)*size*spread
+	l.zeroVariance(prediction, higher, oldMean, law.Snapshot(), old, size, size*spread)
+	return size
 }

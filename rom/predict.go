@@ -354,8 +354,6 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 		if because := e.addDynamics(&prediction, o, l, of); because.Out() {
 			prediction.excludeAll(because)
 		}
-	} else if of&StationaryLaw != 0 {
-		e.addChatter(&prediction, o, l)
 	}
 	prediction.dropInfinite()
 	prediction.answer(o.Kind)
@@ -402,7 +400,6 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		return scope.BeyondRange.Because()
 	}
 	reason := m.TooLarge()
-	var second *adamSecond
 	switch {
 	case of == RulesAlone:
 		out := Scope{Because: scope.RulesAlone.Because()}
@@ -417,7 +414,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 			of |= CriticalRate
 		}
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
-		m, second = at.atRestUnderAdam(prediction, m, o, of)
+		m = at.atRestUnderAdam(prediction, m, o, of)
 	case prediction.ForceKind == Expansion:
 		prediction.Exact.Scope.Because = scope.ExpandedForce.Because()
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
@@ -462,7 +459,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	case of&StationaryLaw == 0:
 		prediction.Noise.Because = scope.PartAlone.Because()
 	default:
-		at.stationary(prediction, p, m, second)
+		at.stationary(prediction, p, m)
 	}
 	if len(p.Arms) == 2 && p.GroupSize != option.Infinite && p.Optimizer.Kind != option.Adam {
 		prediction.leadingVariances(at, m)
@@ -488,7 +485,6 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 	if m = at.newMotion(method, rate, momentum, gain); m == nil {
 		return nil, nil, scope.BeyondRange.Because()
 	}
-	m.slow = at.slowPart(m)
 	return at, m, scope.Reason{}
 }
 
@@ -523,11 +519,7 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 		}
 	}
 	if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
-		if m.slow != nil {
-			d = m.slow.dynamics(m.Dynamics)
-		} else {
-			d = multipliersAlone(m.Dynamics)
-		}
+		d = multipliersAlone(m.Dynamics)
 	}
 	if of&Onset != 0 {
 		d.OscillationLearningRate, d.Searched.Onset = threshold(linear.OnsetRate, byRate)
@@ -658,19 +650,19 @@ func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 		return d.Unstable()
 	case *d.SpectralRadius >= 1:
 		return scope.Neutral.Because(d.marginal(), len(p.Arms)-1)
-	case d.Neutral > 0 && m.slow == nil:
+	case d.Neutral > 0:
 		return scope.Neutral.Because(d.Neutral, len(p.Arms)-1)
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
 		return scope.LongBlock.Because()
-	case m.slow == nil && d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
+	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		return scope.SlowMode.Because(1 / *d.RelaxationRate)
 	}
 	return p.notDerivedFor(m.Whole.Dim(), stationaryNoise)
 }
 
 // stationary adds the stationary law to prediction: linear variances, the scope of
-// the noise, and the second-order moments, under Adam those of second where it is not nil.
-func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, second *adamSecond) {
+// the noise, and the moments of second order.
+func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) {
 	d := &prediction.Exact
 	if !d.Scope.In {
 		d = &prediction.LeadingOrder
@@ -689,12 +681,6 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	if a := prediction.Adam; a != nil && p.Optimizer.LearningRate > LeastEscape*a.EscapeLearningRate {
 		noise.Because = scope.AdamEscapes.Because(a.EscapeLearningRate, LeastEscape*a.EscapeLearningRate)
 		return
-	}
-	whole, slow, moving := l, m, d
-	if m.slow != nil {
-		l, m = m.slow.at, m.slow.motion
-		apart := multipliersAlone(m.Dynamics)
-		moving = &apart
 	}
 	law, ok := m.Whole.Law()
 	if !ok {
@@ -737,27 +723,26 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion, 
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	neglected, higher := &prediction.Neglected, secondOrderBound(reward, gap, quadratic)
-	if second != nil {
-		higher = second.addMoments(l, prediction, &law, reward)
-	} else if p.Optimizer.Kind == option.Adam {
-		missing := l.adamError(p.Optimizer, &law, *moving.SpectralRadius)
+	size := 0.0 // of the noise, relative to Var J
+	if p.Optimizer.Kind == option.Adam {
+		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
 		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, missing, reward, gap, higher)
+		size, _ = l.sizeOfNoise(m, sigma, variances)
 	} else if prediction.Moments.Because = p.notDerived(secondOrderLaw); m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out() {
-		l.moments(prediction, &higher, m, &law, laws, sigma, variances)
+		size = l.moments(prediction, &higher, m, &law, laws, sigma, variances)
+	}
+	if noise.In {
+		noise.Because = l.outOfReach(&law, gap, size)
+		noise.In = !noise.Because.Out()
 	}
 	neglected.Add(scope.HigherOrder, higher)
-	if slow.slow != nil {
-		neglected.Add(scope.SlowModes, slow.slow.neglect(whole, slow, reward))
-	}
 	perStep := math.Inf(1)
-	if rate := moving.RelaxationRate; rate != nil {
+	if rate := d.RelaxationRate; rate != nil {
 		perStep = *rate
 	}
 	rounded := l.rounding() + reward*roundedTerm/perStep // the series of the law has 1/rate terms
 	neglected.Add(scope.Rounding, scope.Sizes{RewardVariance: rounded})
-	neglected.Add(scope.Kinks, l.kinkNeglect(m, &law, gap))
 	neglected.Add(scope.NextInSize, l.expansionNeglect(reward))
-	neglected.Add(scope.FarStates, l.far(sigma, perStep))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

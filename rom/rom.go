@@ -297,9 +297,6 @@ type Prediction struct {
 	// Adam says what happens under Adam at large learning rates; nil with another optimizer, at
 	// G = ∞, and where no learning rate is critical.
 	Adam *AdamAtRest `json:"adam,omitempty"`
-
-	// Chatter is the largest distance of z from z* at a sliding point, in logits; 0: none.
-	Chatter float64 `json:"-"`
 }
 
 // Linear returns the exact linear dynamics or, outside its scope, that of the field

@@ -7,7 +7,6 @@ import (
 	"grposim/option"
 	"grposim/fp"
 	"grposim/rom/linear"
-	"grposim/rom/scope"
 )
 
 // Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
@@ -17,16 +16,7 @@ type Settled struct {
 	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
 	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
 
-	Kurtosis float64      // bound on that of one step's force along ∇J; 0: not known
-	Escape   scope.Reason // why the noise may take a run to another attractor
-
-	kicks []kick
-}
-
-// Staying returns s of runs that stay about the fixed point, whatever the noise does.
-func (s Settled) Staying() Settled {
-	s.Escape, s.kicks = scope.Reason{}, nil
-	return s
+	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -48,9 +38,6 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	at, m, because := e.dynamicsOf(p)
 	if because.Out() || m.TooLarge().Out() {
 		return whole
-	}
-	if m.slow != nil {
-		at, m = m.slow.at, m.slow.motion
 	}
 	largest := linear.Radius(m.Whole.Monodromy())
 	if !(largest < 1) {
@@ -86,7 +73,6 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	if from < since {
 		settled.Unknown += linear.LargestStart
 	}
-	settled.Escape, settled.kicks = at.escape(p, &law, largest), at.kicks(p, law.TimeAverage())
 	return settled
 }
 

@@ -20,7 +20,7 @@ import (
 // d = ∇ log P_v. Along that direction x_old is taken as normal, with the second-order
 // variance and the third cumulant γ of its density 1 + γ(u³−3u)/6; across it the mean is
 // taken to second order in the deviation.
-func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
+func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, spread []float64, relative, unshifted float64) {
 	m, n := l.model, len(shift)
 	if m.KL.OfReward() { // where rewards, KL included, are equal at the fixed point, rounding decides whether they count as equal
 		m.set(l.logits, l.logits)
@@ -51,8 +51,12 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 			continue
 		}
 		slope := make([]float64, n) // ∇ log P_v
+		clear(x)
 		for k := range n {
-			slope[k] = derivative(func(x []float64) []float64 { return []float64{math.Log(at(x, v))} }, n, h, k)[0]
+			x[k] = h
+			above := at(x, v)
+			x[k] = -h
+			slope[k], x[k] = math.Log(above/at(x, v))/(2*h), 0
 		}
 		fixed := fp.Pow(p, m.size)
 		still += fixed
@@ -66,24 +70,9 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		moved.MulVec(sigma, mat.NewVecDense(n, slope))
 		moved.ScaleVec(1/math.Sqrt(variance), &moved)
 		direction := moved.RawVector().Data
-		wider, third := 1.0, 0.0
-		if second != nil {
-			wider = math.Sqrt(max(1+linear.Form(slope, second.snapshot, slope)/variance, 0))
-			for i, x := range second.third {
-				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / fp.Pow(variance, 1.5)
-			}
-		}
-		first, more := 0.0, 0.0
-		weight := overNormal(func(u, w float64) {
-			first += w * along(v, shift, direction, u)
-			if second != nil {
-				more += w * (1 + third*(u*u*u-3*u)/6) * along(v, shift, direction, wider*u)
-			}
-		})
-		first, more = first/weight, more/weight
-		if second == nil {
-			more = first // and all of the second order is missing, with the relative size given
-		}
+		first := 0.0
+		weight := overNormal(func(u, w float64) { first += w * along(v, shift, direction, u) })
+		first /= weight
 		across := -0.5 * bend(func(s float64) float64 { return along(v, origin, direction, s) })
 		values, axes, _ := linear.Eigenvectors(sigma)
 		for k, x := range values {
@@ -98,12 +87,10 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 				return fp.Pow(x.split.law.Values(policyAt(x.displaced(s)))[v], m.size)
 			})
 		}
-		total += more + across
-		// The next order: the square of the second, and the second as relative error of
-		// every first-order effect.
-		change := more - first
+		total += first + across
+		// The next order, as relative error of every effect of this one.
 		shifted := along(v, shift, direction, 0)
-		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first +
+		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + across*across/first +
 			first*m.size*math.Sqrt(variance)*unshifted
 	}
 	total, still, missing = total/m.law.Prompts(), still/m.law.Prompts(), missing/m.law.Prompts()

@@ -90,7 +90,7 @@ func (p *page) remedies(cells []outside) {
 			continue
 		}
 		said = append(said, try)
-		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor, scope.KickedAcross) {
+		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
 			cache, s := theory.NewCache(), &out.cell.Settings
 			try += cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
 		}

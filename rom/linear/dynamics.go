@@ -86,13 +86,6 @@ func (m *Mode) drop(ratio float64) {
 	}
 }
 
-// Replaced returns the dynamics with another system, whose modes may mix, beside the same relative
-// modes.
-func (m *Dynamics) Replaced(whole *System) *Dynamics {
-	at := len(m.Parts) - m.relatives
-	return &Dynamics{Whole: whole, Mixed: true, Parts: m.Parts[at:], copies: m.copies[at:], relatives: m.relatives}
-}
-
 // Relative returns the recursion of relative mode i, with a noise of the given variance.
 func (m *Dynamics) Relative(i int, noise float64) *System {
 	mode := m.Parts[len(m.Parts)-m.relatives+i].System()

@@ -78,10 +78,8 @@ type Law struct {
 	// start is the covariance of the state at the end of a period, without the position that a
 	// refresh drops.
 	start *mat.Dense
-	// powers are M, M², M⁴, … of the monodromy matrix, as far as they have been needed, and cycle is stateSum of a whole period; nil:
-	// it has not been.
-	powers []*mat.Dense
-	cycle  *mat.Dense
+	// cycle is stateSum of a whole period; nil: it has not been needed.
+	cycle *mat.Dense
 }
 
 // Law returns the stationary law; ok is false where Lyapunov finds none.

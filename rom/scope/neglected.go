@@ -11,8 +11,6 @@ type Term string
 // The terms.
 const (
 	HigherOrder  Term = "the next order in the noise"
-	FarStates    Term = "states far from the fixed point"
-	Kinks        Term = "noise across bounds of importance weights, the largest norm, or a tie of two rewards"
 	NextInSize   Term = "the next order in 1/G"
 	SecondMoment Term = "the fluctuation of Adam's second moment"               // Adam's second moment, as far as it does not keep its mean
 	Rounding     Term = "rounding"                                              // of floating point
@@ -22,7 +20,6 @@ const (
 	Probe        Term = "the finite displacement of the probe"
 	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
 	Sampling     Term = "what the log's noise leaves open" // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
-	SlowModes    Term = "directions of the logits that do not come to rest"
 	Slide        Term = "the stages in which the weights of a network are followed along their fixed points"
 )
 
@@ -31,7 +28,7 @@ const (
 func OfRun(all []Part) (left []Part) {
 	for _, part := range all {
 		switch part.Term {
-		case OnTheWay, FasterModes, SlowModes, Probe:
+		case OnTheWay, FasterModes, Probe:
 			left = append(left, part)
 		}
 	}

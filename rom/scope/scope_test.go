@@ -17,7 +17,7 @@ func TestJudged(t *testing.T) {
 	}
 	n.Leave(scope.HigherOrder, 0.03)
 	n.Leave(scope.Rounding, 0) // nothing
-	n.Leave(scope.Kinks, -0.02)
+	n.Leave(scope.Rounding, -0.02)
 	if len(n.Neglected) != 2 || n.Size() != 0.05 {
 		t.Errorf("left out %v, in all %g, want two terms and 0.05", n.Neglected, n.Size())
 	}
@@ -49,7 +49,7 @@ func TestNeglected(t *testing.T) {
 	n.Add(scope.HigherOrder, scope.Sizes{RewardMean: 1, RewardVariance: 2})
 	shared := n
 	n.Add(scope.HigherOrder, scope.Sizes{RewardMean: 3, ZeroVariance: 7})
-	shared.Add(scope.FarStates, scope.Sizes{RewardVariance: math.NaN()})
+	shared.Add(scope.OnTheWay, scope.Sizes{RewardVariance: math.NaN()})
 	if len(n.Terms) != 1 || n.RewardMean != 4 || n.RewardVariance != 2 || n.ZeroVariance != 1 {
 		t.Errorf("%+v, want one term of 4, 2 and 1", n)
 	}

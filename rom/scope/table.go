@@ -32,8 +32,8 @@ const (
 	NoNoise
 	NoVariance
 	EqualRewards
-	OtherAttractor
-	KickedAcross
+	NoiseTooLarge
+	BoundWithinNoise
 	AdamEscapes
 
 	// The force is not derived.
@@ -192,8 +192,8 @@ var rows = [...]struct{ name, says, try string }{
 	NoNoise:             {"no-noise", "no noise at G = ∞", "take a finite `grpo.group_size`"},
 	NoVariance:          {"no-variance", "the theory has no variance here", "simulate the cell: `sweep`"},
 	EqualRewards:        {"equal-rewards", "all rewards are equal at the fixed point, KL included, so that there is no linear regime", "set `grpo.kl.in` loss, or give the arms rewards with noise"},
-	OtherAttractor:      {"other-attractor", "from %.2g standard deviations away the mean field is not back at the fixed point after three relaxation times, so that the noise may take a run to another attractor", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size`"},
-	KickedAcross:        {"kicked-across", "a single sample of an arm at log odds of %.2g against it, %d standard deviations of the noise from %s, has a k3 gradient that throws the policy farther to the other side, where no sample may bring it back", "use `grpo.kl.gradient` exact or k2, lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`"},
+	NoiseTooLarge:       {"noise-too-large", "the noise is too large for a law about one point: it leaves out a share of about %.2g of Var J", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.kl.coefficient`"},
+	BoundWithinNoise:    {"bound-within-noise", "a bound of the weights or of the norm lies within three standard deviations", "widen the bound, lower `optimizer.learning_rate`, or raise `grpo.group_size`"},
 	AdamEscapes:         {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
 
 	RewardKLFiltered: {"reward-kl-filtered", "a KL penalty in the reward is not derived with dynamic sampling", "set `grpo.kl.in` loss, or `grpo.filter` none"},

@@ -85,7 +85,7 @@ func curesOf(cures []cure, cells []config.Settings, judged func(changed []config
 			return ""
 		}
 	}
-	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.OtherAttractor, scope.KickedAcross) {
+	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
 		return ""
 	}
 	var found []string

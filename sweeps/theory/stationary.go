@@ -69,8 +69,7 @@ type AtRest struct {
 }
 
 // AtRest returns the stationary state of the runs of a cell by a prediction for its settings, with the
-// constants of the theory scaled by factors. A theory with a planted fault is asked for its numbers only:
-// whether the noise can take a run to another attractor is asked of the theory as derived.
+// constants of the theory scaled by factors.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
 	if s.Deep() || stationaryScope(s, p).Out() {
@@ -80,9 +79,6 @@ func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Fa
 	a.settled.Unknown *= a.settled.Reward
 	if s.Optimizer.Schedule.Warmup > 0 { // which ends before the burn-in: the variance rises to between 0 and the stationary one
 		a.settled.Unknown += math.Abs(1 - a.settled.Reward)
-	}
-	if factors != rom.Unit {
-		a.settled = a.settled.Staying()
 	}
 	return a
 }
@@ -94,7 +90,7 @@ func (cache *Cache) Stationary(s *config.Settings) *AtRest {
 
 // Scope returns the reason why the theory says nothing of the stationary state.
 func (a *AtRest) Scope() scope.Reason {
-	return cmp.Or(stationaryScope(a.settings, a.prediction), a.settled.Escape)
+	return stationaryScope(a.settings, a.prediction)
 }
 
 // number returns a number of the stationary state without its value.
@@ -149,12 +145,12 @@ func (a *AtRest) ZeroShare() scope.Number {
 }
 
 // Variance returns the stationary Var J, to second order in the noise where that is known, else linear. Where
-// the noise may take a run to another attractor it is out of scope and has the value of the runs that stay.
+// the noise is too large it is out of scope and has the value of the runs that stay.
 func (a *AtRest) Variance() scope.Number {
 	n := a.number(scope.OfVariance)
 	_, best := variances(n.Kind, a.prediction)
 	switch {
-	case n.Out() && !n.Because.Is(scope.OtherAttractor):
+	case n.Out() && !n.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise):
 	case best == nil:
 		n.Because = scope.NoVariance.Because()
 	default:
