@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // size is what a room has.
@@ -64,7 +65,7 @@ func (h *house) addGo(path, room string) error {
 		} else {
 			s.code++
 		}
-		if len([]rune(strings.ReplaceAll(line, "\t", "    "))) > mostCharacters+1 {
+		if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > mostCharacters {
 			h.longLines++
 		}
 	}
