@@ -160,33 +160,6 @@ func anyReferenceUpdate(random *rand.Rand) option.ReferenceUpdate {
 	return option.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
 }
 
-// anyAgedCell is anyVectorCell, or in one of three cells has snapshots of random ages.
-func anyAgedCell(random *rand.Rand, i int) Cell {
-	c := anyVectorCell(random, i)
-	if random.IntN(3) == 0 {
-		setAges(random, &c)
-	}
-	return c
-}
-
-// setAges gives the snapshots of a cell random ages.
-func setAges(random *rand.Rand, c *Cell) {
-	c.Lag = option.Lag{Kind: option.Random, Ages: [...]option.Ages{
-		{Law: option.UniformAges, To: random.IntN(5)},
-		{Law: option.UniformAges, From: 2, To: 40},
-		{Law: option.GeometricAges, Mean: 3 * random.Float64()},
-		{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{1: 1, 4: 2}},
-	}[random.IntN(4)]}
-	c.Lag.Ages.Drawn = option.AgeDraws[random.IntN(2)]
-	if c.Lag.Ages.Drawn == option.AgePerGroup {
-		c.Estimator.KL.In = option.InLoss
-	}
-	c.Estimator.Samples = option.Fresh
-	if c.Estimator.Advantage.Baseline == option.RunningMean { // moves once a step
-		c.Lag.Ages.Drawn = option.AgePerStep
-	}
-}
-
 // anyPlainCell returns a random cell whose steps are plain steps of vector batches, but for
 // those at which something is observed.
 func anyPlainCell(random *rand.Rand, i int) Cell {
@@ -205,9 +178,6 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c.Optimizer.Kind = option.HeavyBall
 	if random.IntN(3) == 0 {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
-	}
-	if random.IntN(3) == 0 {
-		setAges(random, &c)
 	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
@@ -254,7 +224,7 @@ func vectorBatchOf(t *testing.T, c *Cell) *batch {
 func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 400 / thin {
-		c := anyAgedCell(random, i)
+		c := anyVectorCell(random, i)
 		switch i % 3 {
 		case 0:
 			setOtherRewards(random, &c)
@@ -263,16 +233,6 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 		}
 		vectorsAreReplicas(t, c, random.IntN(100))
 	}
-}
-
-// Groups of a step that have an age each take no plain step, which has one group, although the
-// cell has no other option.
-func TestAgedGroupsAreNotPlain(t *testing.T) {
-	c := referenceCell()
-	c.Estimator.GroupsPerStep, c.Estimator.KL.At = 3, option.AtCurrent
-	c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}}
-	c.Run = Run{Steps: 100, BurnIn: 10, Replicas: chunkSize}
-	vectorsAreReplicas(t, c, 0)
 }
 
 // vectorsAreReplicas checks that vector batches of a cell give the results of replica.step, for
@@ -300,7 +260,7 @@ func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250/thin, anyAgedCell, inVectors(t))
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250/thin, anyVectorCell, inVectors(t))
 }
 
 // inVectors runs a batch by its vector batches. It skips the test without vector instructions.

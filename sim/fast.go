@@ -12,8 +12,8 @@ import (
 // with another word, such as one that is new to package option, or with a number in a field that
 // no row knows, takes the slower path.
 
-// vectorPath is what a vectorBatch computes. Learning rates, the ages of random lags and the
-// advantages of Bernoulli groups come from package grpo as they are.
+// vectorPath is what a vectorBatch computes. Learning rates and the advantages
+// of Bernoulli groups come from package grpo as they are.
 var vectorPath = fastPath{
 	laws:      []option.Law{option.Bernoulli, option.Constant, option.Normal},
 	filters:   []option.Filter{option.KeepAll, option.Redraw, option.Drop},
@@ -28,11 +28,8 @@ var vectorPath = fastPath{
 	klGradients: []option.KLGradient{option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3},
 	klPoints:    []option.KLPoint{option.AtCurrent, option.AtSnapshot},
 	samples:     []option.Samples{option.Fresh, option.Reused},
-	lags:        []option.LagKind{option.Block, option.Delay, option.Random},
-	draws:       []option.AgeDraw{option.AgePerGroup, option.AgePerStep},
+	lags:        []option.LagKind{option.Block, option.Delay},
 	methods:     []option.Method{option.HeavyBall, option.Nesterov, option.Adam},
-	parameters:  []option.Parameters{option.Tabular, option.Shared},
-	orders:      []option.PromptOrder{option.Shuffled, option.InOrder, option.Independent},
 	entropy:     true, maxNorm: true, movingReference: true,
 }
 
@@ -50,7 +47,7 @@ var twoArmPath = fastPath{
 	klGradients: []option.KLGradient{option.ExactKL},
 	klPoints:    vectorPath.klPoints,
 	samples:     []option.Samples{option.Fresh},
-	lags:        []option.LagKind{option.Block, option.Delay},
+	lags:        vectorPath.lags,
 	methods:     vectorPath.methods,
 }
 
@@ -68,15 +65,11 @@ var plainPath = fastPath{
 	klPoints:        vectorPath.klPoints,
 	samples:         []option.Samples{option.Fresh},
 	lags:            vectorPath.lags,
-	draws:           vectorPath.draws,
 	methods:         []option.Method{option.HeavyBall},
-	parameters:      []option.Parameters{option.Shared},
-	orders:          vectorPath.orders,
 	movingReference: true,
 }
 
-// fastPath lists the words of options that a fast path computes. A path without words of
-// prompts runs no cells with prompts, one without words of ages none with random ages.
+// fastPath lists the words of options that a fast path computes. No path runs cells with prompts.
 type fastPath struct {
 	laws            []option.Law // of all arms
 	filters         []option.Filter
@@ -90,10 +83,7 @@ type fastPath struct {
 	klPoints        []option.KLPoint
 	samples         []option.Samples
 	lags            []option.LagKind
-	draws           []option.AgeDraw
 	methods         []option.Method
-	parameters      []option.Parameters
-	orders          []option.PromptOrder
 	entropy         bool // an entropy bonus
 	maxNorm         bool // a largest norm of the force
 	movingReference bool
@@ -108,7 +98,7 @@ func (p *fastPath) computes(c *Cell) bool {
 	}
 	kl := &c.Estimator.KL
 	form, _, _ := grpo.FormOf(&c.Estimator.Importance)
-	return p.knows(c) && c.Network == nil &&
+	return p.knows(c) && c.Network == nil && c.Prompts == nil &&
 		slices.Contains(p.filters, c.Estimator.Filter) &&
 		slices.Contains(p.baselines, c.Estimator.Advantage.Baseline) &&
 		slices.Contains(p.scales, c.Estimator.Advantage.Scale) &&
@@ -118,9 +108,7 @@ func (p *fastPath) computes(c *Cell) bool {
 			slices.Contains(p.klGradients, kl.Gradient) && slices.Contains(p.klPoints, kl.At)) &&
 		slices.Contains(p.samples, c.Estimator.Samples) &&
 		slices.Contains(p.lags, c.Lag.Kind) &&
-		(c.Lag.Kind != option.Random || slices.Contains(p.draws, c.Lag.Ages.Drawn)) &&
 		slices.Contains(p.methods, c.Optimizer.Kind) &&
-		(c.Prompts == nil || slices.Contains(p.parameters, c.Prompts.Parameters) && slices.Contains(p.orders, c.Prompts.Order)) &&
 		(p.movingReference || c.ReferenceUpdate.Interval == 0)
 }
 

@@ -34,12 +34,11 @@ func TestFastPaths(t *testing.T) {
 		"others-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.OthersStd }, all},
 		"unused words of KL": {func(c *Cell) { c.Estimator.KL = option.KL{In: option.InReward, Gradient: option.K3} }, all},
 		"moving reference":   {func(c *Cell) { c.ReferenceUpdate.Interval = 3 }, paths{vectors: true, plain: true}},
-		"random ages":        {func(c *Cell) { c.Lag = random }, paths{vectors: true, plain: true}},
+		"random ages":        {func(c *Cell) { c.Lag = random }, none},
 		"VESPO":              {func(c *Cell) { c.Estimator.Importance = everyWeight(option.VESPO) }, paths{vectors: true, plain: true}},
 		"clip":               {func(c *Cell) { c.Estimator.Importance = everyWeight(option.Clip) }, paths{vectors: true, plain: true}},
 		"running mean":       {func(c *Cell) { c.Estimator.Advantage.Baseline = option.RunningMean }, paths{vectors: true, plain: true}},
-		"shared prompts":     {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Shared} }, paths{vectors: true, plain: true}},
-		"tabular prompts":    {func(c *Cell) { c.Prompts = &Prompts{} }, slower},
+		"prompts":            {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Shared} }, none},
 		"drop":               {func(c *Cell) { c.Estimator.Filter = option.Drop }, paths{vectors: true, twoArm: true}},
 		"KL at snapshot":     {func(c *Cell) { c.Estimator.KL.At = option.AtSnapshot }, all},
 		"Nesterov":           {func(c *Cell) { c.Optimizer.Kind = option.Nesterov }, paths{vectors: true, twoArm: true}},
@@ -66,13 +65,7 @@ func TestFastPaths(t *testing.T) {
 		"new KL point":    {func(c *Cell) { c.Estimator.KL.At = option.KLPoint(len(option.KLPoints)) }, none},
 		"new samples":     {func(c *Cell) { c.Estimator.Samples = option.Samples(len(option.SampleUses)) }, none},
 		"new lag":         {func(c *Cell) { c.Lag.Kind = option.LagKind(len(option.LagKinds)) }, none},
-		"new draw of ages": {func(c *Cell) {
-			c.Lag = random
-			c.Lag.Ages.Drawn = option.AgeDraw(len(option.AgeDraws))
-		}, none},
-		"new method":     {func(c *Cell) { c.Optimizer.Kind = option.Method(len(option.Methods)) }, none},
-		"new parameters": {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Parameters(len(option.ParameterKinds))} }, none},
-		"new order":      {func(c *Cell) { c.Prompts = &Prompts{Order: option.PromptOrder(len(option.PromptOrders))} }, none},
+		"new method":      {func(c *Cell) { c.Optimizer.Kind = option.Method(len(option.Methods)) }, none},
 	} {
 		cell := standard()
 		c.change(cell)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/sim/measure"
 )
 

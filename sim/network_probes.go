@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/sim/draw"
 	"grposim/sim/measure"
 )

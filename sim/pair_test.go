@@ -129,9 +129,6 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 	for i := range 120 {
 		c := anyPairCell(t, random, i)
 		c.Estimator.GroupsPerStep = 1 + random.IntN(2)
-		if random.IntN(5) == 0 {
-			setAges(random, &c)
-		}
 		arms := len(c.Init)
 		p := StiffnessProbe{
 			Displaced: [...]Displaced{Both, Current, Behind}[i%3], Point: c.Init,

@@ -228,33 +228,6 @@ func TestPromptsAgreeWithSlow(t *testing.T) {
 	}
 }
 
-// Vector batches of cells with prompts give to the last bit the results of replica.step.
-func TestPromptsInVectors(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	for i := range 250 / thin {
-		vectorsAreReplicas(t, anyPromptCell(random, i), random.IntN(100))
-	}
-}
-
-// A batch gives the results of replica.step, whether its prompts have vectors or a policy each.
-func TestPromptBatchesAreReplicas(t *testing.T) {
-	for name, c := range promptCells() {
-		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
-		if diff := difference(want, outcomesOf(t, together, recordingBatch(&c, chunkSize), 0)); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
-	}
-}
-
-// A replica with prompts diverges at the same step in a vector batch and alone.
-func TestPromptsInVectorsDiverge(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(7, 8)), 200/thin, func(random *rand.Rand, i int) Cell {
-		c := anyPromptCell(random, i)
-		c.Optimizer.Schedule = option.Schedule{Kind: option.ConstantRate}
-		return c
-	}, inVectors(t))
-}
-
 // What is recorded of prompts is the mean over them, computed here from their policies.
 func TestPromptsRecordMeans(t *testing.T) {
 	for name, c := range promptCells() {

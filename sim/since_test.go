@@ -133,3 +133,30 @@ func TestVectorBatchesRecordBlocks(t *testing.T) {
 		})
 	}
 }
+
+// anyAgedCell is anyVectorCell, or in one of three cells has snapshots of random ages.
+func anyAgedCell(random *rand.Rand, i int) Cell {
+	c := anyVectorCell(random, i)
+	if random.IntN(3) == 0 {
+		setAges(random, &c)
+	}
+	return c
+}
+
+// setAges gives the snapshots of a cell random ages.
+func setAges(random *rand.Rand, c *Cell) {
+	c.Lag = option.Lag{Kind: option.Random, Ages: [...]option.Ages{
+		{Law: option.UniformAges, To: random.IntN(5)},
+		{Law: option.UniformAges, From: 2, To: 40},
+		{Law: option.GeometricAges, Mean: 3 * random.Float64()},
+		{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{1: 1, 4: 2}},
+	}[random.IntN(4)]}
+	c.Lag.Ages.Drawn = option.AgeDraws[random.IntN(2)]
+	if c.Lag.Ages.Drawn == option.AgePerGroup {
+		c.Estimator.KL.In = option.InLoss
+	}
+	c.Estimator.Samples = option.Fresh
+	if c.Estimator.Advantage.Baseline == option.RunningMean { // moves once a step
+		c.Lag.Ages.Drawn = option.AgePerStep
+	}
+}

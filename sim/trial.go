@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/measure"
 )

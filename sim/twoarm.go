@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/bits"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
 )

@@ -36,8 +36,6 @@ type vectorGroups struct {
 	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
 
 	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
-	prompts     *vectorPrompts     // nil: all groups have the same arms
-	others      *vectorRedraws     // the prompts of redrawn groups; nil: those that were drawn
 
 	*vectorSums
 }
@@ -51,10 +49,6 @@ func (g *vectorGroups) sample() {
 
 // addGroups draws groups and adds them.
 func (g *vectorGroups) addGroups() {
-	if g.prompts != nil && g.prompts.groups != nil {
-		g.addPrompts()
-		return
-	}
 	for range g.groups {
 		if g.left == 0 {
 			g.draw()
@@ -101,8 +95,6 @@ func (g *vectorGroups) empty() {
 // draw draws a full pack, or a group that is larger.
 func (g *vectorGroups) draw() {
 	switch {
-	case g.prompts != nil:
-		g.drawPrompts()
 	case g.together > 0:
 		g.packs.Draw(g.samples)
 	case g.large != nil:
@@ -312,7 +304,7 @@ func (g *vectorGroups) redraws(equal integers) bool {
 // redraw redraws the current groups where equal is −1, as sampler.redraw. It returns the
 // rewarded samples of all current groups, of which total are those before.
 func (g *vectorGroups) redraw(total, equal integers) integers {
-	rewarded, drawn := g.informativeGroups(equal.NotEqual(fp.Integers(0)))
+	rewarded, drawn := g.informative.Draw(equal.NotEqual(fp.Integers(0)))
 	samples, successes := g.informative.Samples, g.informative.Successes
 	if g.together == 0 {
 		for a := range g.counts {

@@ -5,8 +5,8 @@ package sim
 import (
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/sim/draw"
 )
 
@@ -26,11 +26,7 @@ func (b *vectorBatch) observe(t int) {
 		}
 		if !measured {
 			measured = true
-			if b.tabular != nil {
-				finite = b.measureTabular()
-			} else {
-				finite = b.measure()
-			}
+			finite = b.measure()
 			archsimd.ClearAVXUpperBits()
 		}
 		v := &r.values[r.nextRecord]
@@ -56,15 +52,6 @@ func (r *replica) load(b *vectorBatch, i int) {
 		for a := range from {
 			to.Probs[a] = from[a][i]
 		}
-	}
-	if p := b.tabular; p != nil {
-		for x := range p.prompts {
-			from, to := &p.prompts[x], &r.tabular.prompts[x]
-			copyProbs(to.snapshot, from.old.probs)
-			copyProbs(to.policy, from.now.probs)
-			to.reward = from.reward[i]
-		}
-		return
 	}
 	if r.snapshot == nil {
 		r.snapshot = grpo.NewPolicy(r.start.Logits)
@@ -114,8 +101,6 @@ func (b *vectorBatch) measure() (finite uint8) {
 	switch {
 	case b.peaks != nil:
 		clipped, ratio = takeRecord(b)
-	case b.agedByGroup():
-		clipped, ratio = archsimd.LoadFloat64x8(b.ages.clipped), b.largestRatio()
 	case b.drops:
 		clipped = b.clipFraction()
 	}

@@ -8,8 +8,8 @@ import (
 	"simd/archsimd"
 	"slices"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/sim/draw"
 )
 

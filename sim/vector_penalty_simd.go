@@ -6,8 +6,8 @@ import (
 	"math"
 	"simd/archsimd"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
 )
@@ -90,7 +90,7 @@ func (g *vectorGroups) addShifted() {
 // usesLogNorm reports whether step t uses log π of its policies.
 func (v *vectorCell) usesLogNorm(t int) bool {
 	kl := &v.Estimator.KL
-	return v.weighsByLogarithm() || !v.outside && kl.At == option.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
+	return v.weighsByLogarithm() || !v.outside && kl.At == option.AtCurrent || v.Lag.Refreshes(t)
 }
 
 // addDrawn counts samples of an arm.

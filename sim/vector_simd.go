@@ -7,8 +7,8 @@ import (
 	"simd/archsimd"
 	"slices"
 
-	"grposim/grpo"
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
 )
@@ -32,9 +32,7 @@ type vectorBatch struct {
 	peaks            []floats         // as sinceRecord, by arm; nil unless the cell has one and one policy
 	counted          int              // steps since the last record, with peaks
 
-	plain   *plainSteps    // nil: there are none
-	ages    *vectorAges    // of snapshots; nil unless the lag is random
-	tabular *vectorTabular // nil: there is one policy
+	plain *plainSteps // nil: there are none
 }
 
 // vectorSums holds vectors of a vectorBatch. They have memory of their own without
@@ -62,7 +60,7 @@ type vectorCell struct {
 	means         []float64      // of the arms
 	initial       vectorPolicies // π_ref at step 0, in every element; read-only
 	rows          int            // of a policy in memory
-	groups        int            // that a force is of: B, or 1 if each has a snapshot of its own
+	groups        int            // that a force is of
 	share         float64        // 1/(G·groups)
 	baseline      float64        // G/(G−1) with leave-one-out, else 1
 	samples       int            // of a full pack
@@ -181,11 +179,7 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 		return nil
 	}
 	c := replicas[0].cell
-	groups := c.Estimator.GroupsPerStep
-	if c.agedByGroup() || c.tabular() {
-		groups = 1
-	}
-	v := newVectorCell(c, replicas[0].sampler, groups)
+	v := newVectorCell(c, replicas[0].sampler, c.Estimator.GroupsPerStep)
 	if grpo.OnPolicy(&v.Lag) { // all weights are 1
 		v.ratio, v.weighted, v.drops = false, false, false
 	}
@@ -210,9 +204,6 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 		samples:  min(e.GroupSize, draw.MaxLanes),
 		first:    s.first,
 	}
-	if c.Prompts != nil {
-		v.laws = &laws{packed: draw.MaxLanes, advantages: s.advantages}
-	}
 	for _, arm := range c.Bandit.Arms {
 		v.normal = append(v.normal, isNormal(arm))
 	}
@@ -234,9 +225,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	if e.GroupSize > draw.MaxLanes {
 		return v
 	}
-	if v.together = s.together; c.Prompts != nil {
-		v.together = 1
-	}
+	v.together = s.together
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
 		v.single = groups == 1 && e.Advantage.Scale != option.PooledStd
@@ -258,27 +247,21 @@ func olderSnapshots(c *Cell) int { return max(grpo.StoredPolicies(&c.Lag, c.Run.
 
 // newBatch returns a vector batch.
 func (v *vectorCell) newBatch() *vectorBatch {
-	arms, streams, tabular := len(v.means), new(draw.Streams), v.newVectorTabular()
+	arms, streams := len(v.means), new(draw.Streams)
 	b := &vectorBatch{
 		vectorGroups: vectorGroups{
 			vectorCell: v,
 			vectorSums: new(vectorSums),
 			streams:    streams,
 			reference:  v.initial,
-			prompts:    newVectorPrompts(v.Prompts),
-			others:     newVectorRedraws(v.Cell, tabular),
 			positive:   make([]floats, arms),
 			negative:   make([]floats, arms),
 		},
 		now:          v.newPolicies(),
-		tabular:      tabular,
 		velocity:     make([]floats, arms),
 		square:       make([]floats, arms),
 		force:        make([]floats, arms),
 		exponentials: make([]floats, arms),
-	}
-	if v.addsPrompts() {
-		b.prompts.groups = make([]promptGroup, v.groups)
 	}
 	if v.weighted {
 		b.weights = make([]floats, 2*arms)
@@ -286,7 +269,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
-	if ClipFraction.SinceRecord(v.Lag) && !v.tabular() {
+	if ClipFraction.SinceRecord(v.Lag) {
 		b.peaks = make([]floats, arms)
 	}
 	if v.sampled {
@@ -315,13 +298,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.Lag.Kind == option.Block && v.Lag.Interval > 1 {
 		b.old = v.newPolicies()
 	}
-	if older := olderSnapshots(v.Cell); older > 0 || v.Lag.Kind == option.Random {
-		memory := make([]floats, (older+1)*v.rows)
-		for rows := range slices.Chunk(memory, v.rows) {
+	if older := olderSnapshots(v.Cell); older > 0 {
+		for rows := range slices.Chunk(make([]floats, (older+1)*v.rows), v.rows) {
 			b.past = append(b.past, newVectorPolicies(rows))
-		}
-		if b.ages = v.newVectorAges(memory); b.ages != nil {
-			b.old = v.newPolicies()
 		}
 	}
 	b.plain = newPlainSteps(b)
@@ -359,28 +338,17 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 			continue
 		}
-		switch {
-		case c.agedByGroup():
+		if c.Draws(t) {
 			for _, b := range batches {
-				b.pushAged(t)
+				b.sample()
 			}
-		case c.tabular():
+		}
+		for _, b := range batches {
+			b.gradient()
+		}
+		if batches[0].peaks != nil {
 			for _, b := range batches {
-				b.pushTabular()
-			}
-		default:
-			if c.Draws(t) {
-				for _, b := range batches {
-					b.sample()
-				}
-			}
-			for _, b := range batches {
-				b.gradient()
-			}
-			if batches[0].peaks != nil {
-				for _, b := range batches {
-					b.countStep()
-				}
+				b.countStep()
 			}
 		}
 		if t == observed[0] {
@@ -405,12 +373,6 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		}
 		archsimd.ClearAVXUpperBits()
 		rate := grpo.Rate(&c.Optimizer, t)
-		if c.tabular() {
-			for _, b := range batches {
-				b.moveTabular(t, &rate)
-			}
-			continue
-		}
 		for _, b := range batches {
 			b.move(&rate)
 		}
@@ -432,18 +394,9 @@ func (b *vectorBatch) begin(replicas []*replica) {
 			r = replicas[i]
 		}
 		b.start(i, r.stream, r.policy)
-		if b.ages != nil {
-			b.ages.streams.Start(i, r.ages.stream)
-		}
-	}
-	if b.prompts != nil {
-		b.prompts.begin()
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
 	b.rest()
-	if b.tabular != nil {
-		b.tabular.begin(replicas[0].tabular)
-	}
 }
 
 // start sets the stream and the policy of element i at step 0.
@@ -479,22 +432,10 @@ func (b *vectorBatch) finish() {
 
 // refresh sets the snapshots of step t.
 func (b *vectorBatch) refresh(t int) {
-	if b.others != nil {
-		b.others.stale = true
-	}
 	if b.peaks != nil {
 		leaveSnapshot(b)
 	}
 	switch {
-	case b.tabular != nil:
-		b.refreshTabular()
-		return
-	case b.ages != nil:
-		b.ages.store(t, &b.now)
-		if b.agedByGroup() {
-			return
-		}
-		b.ages.choose(t, 0, &b.old)
 	case len(b.past) > 0:
 		archsimd.ClearAVXUpperBits() // see fp.Integers
 		n := t / b.Lag.StepsPerSnapshot()
@@ -509,7 +450,7 @@ func (b *vectorBatch) refresh(t int) {
 
 // aim aims the samplers at the snapshots.
 func (g *vectorGroups) aim() {
-	if g.informative != nil && g.others == nil {
+	if g.informative != nil {
 		g.informative.Aim(g.old.probs)
 	}
 	if g.shifts != nil {

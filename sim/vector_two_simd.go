@@ -37,7 +37,7 @@ type pairGroup struct {
 func newPlainSteps(b *vectorBatch) *plainSteps {
 	e := &b.Estimator
 	one := b.single && e.GroupsPerStep == 1 // a single group of an aged step is one of several
-	if !one || b.vectorCell.tabular() || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && ClipFraction.SinceRecord(b.Lag) {
+	if !one || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && ClipFraction.SinceRecord(b.Lag) {
 		return nil
 	}
 	c := new(plainConstants)
@@ -105,7 +105,7 @@ func (b *plainSteps) addChanged() {
 	up, down, equal := b.lookUp(total)
 	b.moveBaseline(total)
 	if b.redraws(equal) {
-		again, where := b.informativeGroups(equal.NotEqual(fp.Integers(0)))
+		again, where := b.informative.Draw(equal.NotEqual(fp.Integers(0)))
 		total = again.Merge(total, where)
 		drawn = archsimd.LoadUint64x8(&b.informative.Samples[0]).Merge(drawn, where)
 		both = archsimd.LoadUint64x8(&b.informative.Successes[0]).Merge(both, where)

@@ -5,7 +5,6 @@ package draw
 import (
 	"math/bits"
 	"simd/archsimd"
-	"sort"
 
 	"grposim/fp"
 )
@@ -130,21 +129,6 @@ func Chances(size int, probs, means [][Width]float64) archsimd.Float64x8 {
 		}
 	}
 	return rare.Mul(sum.Sub(rares))
-}
-
-// Indices sets the given elements of indices to those that Index draws from their streams, each from
-// its own sums.
-func (s *Streams) Indices(sums [][Width]float64, where archsimd.Mask64x8, indices *Vector) {
-	var numbers [Width]float64
-	totals := &sums[len(sums)-1]
-	uniforms(s.NextWhere(where)).Mul(archsimd.LoadFloat64x8(totals)).Store(&numbers)
-	left := where.ToBits()
-	archsimd.ClearAVXUpperBits() // see fp.Integers
-	for ; left != 0; left &= left - 1 {
-		i := bits.TrailingZeros8(left) & (Width - 1)
-		u, total := numbers[i], totals[i]
-		indices[i] = uint64(sort.Search(len(sums), func(x int) bool { return sums[x][i] > u || sums[x][i] == total }))
-	}
 }
 
 // sum sets the running sums, the odds of the rarer reward and the sum of its masses, see

@@ -97,3 +97,37 @@ func compareQuarters(words *[firstBits]Vector, all, rest vector) (below, undecid
 
 // topBitsOfQuarters is topBits for every quarter of an element.
 func topBitsOfQuarters(rest vector) vector { return rest.AsInt16x32().ShiftAllRight(15).AsUint64x8() }
+
+// narrowDigits is narrowBits for every element.
+func narrowDigits(digits vector) (evens, odds vector) {
+	shifted := inQuarter(digits, 3).AsInt16x32().ShiftLeft(fp.Integers(0x0006000400020000).AsInt16x32())
+	return shifted.ShiftAllRight(15).AsUint64x8(), shifted.ShiftAllLeft(1).ShiftAllRight(15).AsUint64x8()
+}
+
+// narrowCompareVectors is narrowCompare of the given lanes of every element with binary digits.
+func narrowCompareVectors(a, b, digits, lanes vector) (below, undecided vector) {
+	thresholdA, thresholdB := narrowDigits(digits)
+	return narrowFold(a, b, thresholdA, thresholdB, lanes)
+}
+
+// narrowFold is narrowCompare of the given lanes of every element.
+func narrowFold(a, b, thresholdA, thresholdB, lanes vector) (below, undecided vector) {
+	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
+	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
+	decided := differsA.Or(differsB)
+	quarter, half := archsimd.LoadUint64x8(&fields.quarter), archsimd.LoadUint64x8(&fields.half)
+	below = below.Or(below.ShiftRight(quarter).AndNot(decided))
+	decided = decided.Or(decided.ShiftRight(quarter))
+	below = below.Or(below.ShiftRight(half).AndNot(decided))
+	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftRight(half)))
+}
+
+// fields holds by how many bits narrowFold shifts. It is allocated, so that a vector does not cross a
+// cache line.
+var fields = func() *struct{ quarter, half Vector } {
+	f := new(struct{ quarter, half Vector })
+	for i := range f.quarter {
+		f.quarter[i], f.half[i] = narrow, 2*narrow
+	}
+	return f
+}()

@@ -170,58 +170,24 @@ func TestInformativesDrawAsScalars(t *testing.T) {
 	}
 }
 
-// Chances gives the bits of Informative.Chance, and Indices the indices and words of Index.
-func TestRedrawnPromptsAsScalars(t *testing.T) {
+// Chances gives the bits of Informative.Chance.
+func TestChancesAsScalars(t *testing.T) {
 	if !archsimd.X86.AVX512() {
 		t.Skip("this processor has no AVX-512")
 	}
-	random := rand.New(rand.NewPCG(13, 14))
-	for range 300 {
-		size, prompts := [...]int{2, 3, 8, 16, 37, 64, 100, 1 << 20, 1<<31 - 1}[random.IntN(9)], 1+random.IntN(40)
-		streams := new(Streams)
-		var readers [Width]*Words
-		for i := range readers {
-			source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}
-			streams.Start(i, &source)
-			readers[i] = NewWords(&source)
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		size, means := 2+random.IntN(70), []float64{random.Float64(), random.Float64()}
+		vectors, each := policies(random, 2)
+		all := make([][Width]float64, 2)
+		for a, m := range means {
+			archsimd.BroadcastFloat64x8(m).Store(&all[a])
 		}
-		sums, total, scalars := make([][Width]float64, prompts), archsimd.BroadcastFloat64x8(0), [Width][]float64{}
-		for x := range prompts {
-			means := []float64{[...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)], [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)]}
-			vectors, each := policies(random, 2)
-			all := make([][Width]float64, 2)
-			for a, m := range means {
-				archsimd.BroadcastFloat64x8(m).Store(&all[a])
-			}
-			total = total.Add(Chances(size, vectors, all))
-			total.Store(&sums[x])
-			for i, probs := range each {
-				sum := NewInformative(size, means).Chance(probs)
-				if x > 0 {
-					sum += scalars[i][x-1]
-				}
-				if scalars[i] = append(scalars[i], sum); sums[x][i] != sum {
-					t.Fatalf("size %d, policy %v, means %v: the sum is %v, want %v", size, probs, means, sums[x][i], sum)
-				}
-			}
-		}
-		for range 20 {
-			where := uint8(random.Uint32())
-			indices := Vector{77, 77, 77, 77, 77, 77, 77, 77}
-			for i, sums := range scalars {
-				if !(sums[prompts-1] > 0) {
-					where &^= 1 << i
-				}
-			}
-			streams.Indices(sums, archsimd.Mask64x8FromBits(where), &indices)
-			for i, w := range readers {
-				want := 77
-				if where>>i&1 != 0 {
-					want = Index(w.Next(), scalars[i])
-				}
-				if indices[i] != uint64(want) {
-					t.Fatalf("stream %d: index %d of sums %v, want %d", i, indices[i], scalars[i], want)
-				}
+		var got [Width]float64
+		Chances(size, vectors, all).Store(&got)
+		for i, probs := range each {
+			if want := NewInformative(size, means).Chance(probs); got[i] != want {
+				t.Fatalf("size %d, policy %v, means %v: got %v, want %v", size, probs, means, got[i], want)
 			}
 		}
 	}
@@ -244,47 +210,6 @@ func TestOnesCount(t *testing.T) {
 		for i := range x {
 			if want := uint64(bits.OnesCount64(x[i])); y[i] != want || z[i] != want {
 				t.Fatalf("%#x has %d and %d bits, want %d", x[i], y[i], z[i], want)
-			}
-		}
-	}
-}
-
-// A stream of DrawPairs gives the lanes of Pair.DrawGroup from the same words.
-func TestPairsDrawAsScalars(t *testing.T) {
-	if !archsimd.X86.AVX512() {
-		t.Skip("this processor has no AVX-512")
-	}
-	random := rand.New(rand.NewPCG(9, 10))
-	var means [][2]uint64
-	var pairs []*Pair
-	for range 20 {
-		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
-		x, y := mean(), mean()
-		means, pairs = append(means, [2]uint64{Digits(x), Digits(y)}), append(pairs, NewPair(x, y))
-	}
-	streams := new(Streams)
-	packs := NewPacks(streams, 2, []float64{0.5, 0.5})
-	var readers [Width]*Words
-	for i := range readers {
-		source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}
-		streams.Start(i, &source)
-		readers[i] = NewWords(&source)
-	}
-	for draw := range 20000 {
-		vectors, each := policies(random, 2)
-		size := [...]int{1, 3, 8, 16, 17, 40, 64}[random.IntN(7)]
-		var rows Vector
-		for i := range rows {
-			rows[i] = random.Uint64N(uint64(len(means)))
-		}
-		packs.Aim(vectors)
-		packs.DrawPairs(size, means, &rows)
-		all := ^uint64(0) >> (MaxLanes - size)
-		for i, w := range readers {
-			first, rewarded := pairs[rows[i]].DrawGroup(w, all, Bound(each[i][0], each[i][1]))
-			got := [3]uint64{packs.Arms[0][i], packs.Arms[1][i], packs.Rewarded[i]}
-			if want := [3]uint64{first, all &^ first, rewarded}; got != want {
-				t.Fatalf("draw %d of %d samples, stream %d: lanes %x, want %x", draw, size, i, got, want)
 			}
 		}
 	}

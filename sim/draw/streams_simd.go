@@ -28,7 +28,6 @@ type (
 type Streams struct {
 	states [4]Vector // of the generators, see Xoshiro
 	taken  Vector    // words taken from each, skipped ones included
-	others Vector    // of Shuffle, here because it is aligned
 }
 
 // Start sets stream i.
