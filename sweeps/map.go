@@ -81,9 +81,6 @@ func (m *RegimeMap) moves() bool {
 	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest && p.class != Unresolved })
 }
 
-// Axes returns the paths of the parameters on the horizontal and the vertical axis.
-func (m *RegimeMap) Axes() (x, y string) { return m.x.Path, m.y.Path }
-
 // Variant returns the variant that the map shows, "" if the plan has only one.
 func (m *RegimeMap) Variant() string { return m.variant }
 
@@ -132,41 +129,15 @@ func MapName(x, y, colour string) string {
 	return "map-" + x + "-" + y + colour
 }
 
-// valued returns the points of the map that have a value, by increasing value.
-func (m *RegimeMap) valued() []mapPoint {
-	points := slices.DeleteFunc(slices.Clone(m.points), func(p mapPoint) bool { return math.IsNaN(p.value) })
-	slices.SortStableFunc(points, func(a, b mapPoint) int { return cmp.Compare(a.value, b.value) })
-	return points
-}
-
-// RankedValue is a value of the quantity that colours a map, and the cell where it occurs.
-type RankedValue struct {
-	Rank        string // "smallest", "median" or "largest"
-	Value, X, Y float64
-}
-
-// Ranked returns the smallest, the median and the largest value of the quantity that
-// colours the map; none if no cell has one. The median of an even number is the lower of
-// the middle two. Of cells with equal values, the first is named.
-func (m *RegimeMap) Ranked() []RankedValue {
-	points := m.valued()
-	if len(points) == 0 {
-		return nil
-	}
-	var ranked []RankedValue
-	for _, r := range []struct {
-		rank string
-		at   int
-	}{{"smallest", 0}, {"median", (len(points) - 1) / 2}, {"largest", len(points) - 1}} {
-		value := points[r.at].value
-		first := points[slices.IndexFunc(points, func(p mapPoint) bool { return p.value == value })]
-		ranked = append(ranked, RankedValue{r.rank, value, first.x, first.y})
-	}
-	return ranked
-}
-
 // Missing returns the number of cells without a value of the quantity that colours the map.
-func (m *RegimeMap) Missing() int { return len(m.points) - len(m.valued()) }
+func (m *RegimeMap) Missing() (missing int) {
+	for _, p := range m.points {
+		if math.IsNaN(p.value) {
+			missing++
+		}
+	}
+	return missing
+}
 
 // Colour returns the quantity that colours the map, with its unit; "" if the classes do.
 func (m *RegimeMap) Colour() string {

@@ -1,17 +1,12 @@
 package sweeps
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
-	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -175,8 +170,8 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 		m.Progress.Note(fmt.Sprintf("note: %s is damaged; it is written again from the configuration", filepath.Join(dir, store.ManifestName)))
 	} else if err == nil {
 		r.manifest.Run = previous.Run
-		if changed := plan.changes(previous.Config); changed != nil {
-			m.Progress.Note(fmt.Sprintf("note: %s held another configuration (%s); its tables and report are replaced, its simulated cells are kept", dir, strings.Join(changed, ", ")))
+		if previous.Hash != r.manifest.Hash {
+			m.Progress.Note(fmt.Sprintf("note: %s held another configuration; its tables and report are replaced, its simulated cells are kept", dir))
 		}
 	}
 	if err := r.manifest.Write(dir); err != nil {
@@ -186,71 +181,6 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 		return nil, err
 	}
 	return r, nil
-}
-
-// changes returns in words, sorted, how a plan's configuration differs from the one that
-// its results folder held, written by Spec.Document; lists, such as checks, are compared
-// as a whole. It returns nil where the plan only has more cells. A key that only a later
-// version knows does not count where it has its default.
-func (plan *Plan) changes(before json.RawMessage) []string {
-	spec, err := config.Restore("", before)
-	if err == nil {
-		before = spec.Document()
-	}
-	values := [2]map[string]string{{}, {}}
-	for i, document := range []json.RawMessage{before, plan.Spec.Document()} {
-		var compact bytes.Buffer
-		_ = json.Compact(&compact, document) // both were read or written as JSON
-		flatten(values[i], "", compact.Bytes())
-	}
-	var changed []string
-	judged := false // whether the same cells would be judged in another way
-	for path, now := range values[1] {
-		was, known := values[0][path]
-		delete(values[0], path)
-		if was == now {
-			continue
-		}
-		judged = judged || path == "checks" || path == "confidence" || path == "claim"
-		switch {
-		case !known:
-			changed = append(changed, path+" was not given")
-		case path == "claim" || strings.HasPrefix(now, "[{") || len(was)+len(now) > maxShown:
-			changed = append(changed, path+" differs")
-		default:
-			changed = append(changed, fmt.Sprintf("%s was %s and is %s", path, strings.Trim(was, `"`), strings.Trim(now, `"`)))
-		}
-	}
-	for path := range values[0] {
-		judged = judged || path == "checks"
-		changed = append(changed, path+" is not given")
-	}
-	if err == nil && !judged && len(changed) > 0 {
-		planned := map[string]bool{}
-		for _, id := range plan.ids() {
-			planned[id] = true
-		}
-		if !slices.ContainsFunc(NewPlan(spec).ids(), func(id string) bool { return !planned[id] }) {
-			return nil
-		}
-	}
-	slices.Sort(changed)
-	return changed
-}
-
-// maxShown is the largest length of the two values of a changed key that are shown.
-const maxShown = 80
-
-// flatten adds the values of nested objects to values, by their dotted paths.
-func flatten(values map[string]string, path string, value json.RawMessage) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(value, &object) != nil {
-		values[path] = string(value)
-		return
-	}
-	for key, inner := range object {
-		flatten(values, strings.TrimPrefix(path+"."+key, "."), inner)
-	}
 }
 
 // close removes the table of trajectories unless it has been saved, closes the journal
@@ -308,11 +238,9 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 		r.Progress.Note(fmt.Sprintf("%s: continuing after %d of %d cells", r.plan.Spec.Name, kept, planned))
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
-	finished := func() {
+	err = simulate(ctx, missing, r.Workers, r.Progress.Work, func(_ int, o *store.Outcome) error {
 		simulated++
 		r.Progress.Cell()
-	}
-	err = simulateInOrder(ctx, missing, r.Workers, r.Progress.Work, finished, func(o *store.Outcome) error {
 		if err := r.add(o); err != nil {
 			return err
 		}

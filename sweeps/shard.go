@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -43,24 +42,12 @@ func NewPart(spec *config.Spec, shard store.Shard) *Plan {
 
 // load lists the cells of a shard.
 type load struct {
-	shard int     // from 0
 	work  float64 // in steps of one replica
 	cells []int   // indices in the order of the sweep
 }
 
-// loads is a heap.Interface whose first element has the least work, then the fewest cells.
-type loads []load
-
-func (l loads) Len() int      { return len(l) }
-func (l loads) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l loads) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(l[i].work, l[j].work), cmp.Compare(len(l[i].cells), len(l[j].cells)), cmp.Compare(l[i].shard, l[j].shard)) < 0
-}
-func (l *loads) Push(any) {}
-func (l *loads) Pop() any { return nil }
-
 // divide divides the distinct cells of a sweep among n shards, and returns what each has to do.
-// Cells with more work come first, each to the shard with the least.
+// Cells with more work come first, dealt forwards and backwards in turn.
 func divide(spec *config.Spec, n int) []load {
 	variants := len(spec.Grids()) > 1
 	known := make(map[string]bool) // by id: cells of two variants can be the same
@@ -85,16 +72,15 @@ func divide(spec *config.Spec, n int) []load {
 		order = append(order, i)
 	})
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(work[b], work[a]) })
-	shards := make(loads, n)
-	for i := range shards {
-		shards[i].shard = i
+	shards := make([]load, n)
+	for place, i := range order {
+		at := place % n
+		if place/n%2 == 1 {
+			at = n - 1 - at
+		}
+		shards[at].work += work[i]
+		shards[at].cells = append(shards[at].cells, i)
 	}
-	for _, i := range order {
-		shards[0].work += work[i]
-		shards[0].cells = append(shards[0].cells, i)
-		heap.Fix(&shards, 0)
-	}
-	slices.SortFunc(shards, func(a, b load) int { return cmp.Compare(a.shard, b.shard) })
 	for i := range shards {
 		slices.Sort(shards[i].cells)
 	}

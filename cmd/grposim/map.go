@@ -15,7 +15,6 @@ import (
 	"grposim/sweeps/config"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
-	"grposim/training/logs"
 )
 
 func newMap(stdout, stderr io.Writer) *cobra.Command {
@@ -169,36 +168,20 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *swee
 }
 
 // printMaps prints how many cells of each class lie in each regime of the linear
-// dynamics, and the range of the quantity that colours the maps, if any. It omits the
-// column of variants if no map has one.
+// dynamics. It omits the column of variants if no map has one.
 func printMaps(p *page, maps []sweeps.RegimeMap) {
-	classes := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}
-	x, y := maps[0].Axes()
-	values := [][]string{{"VARIANT", "", maps[0].Colour(), x, y}}
-	first := 1 // column
+	rows, first := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}, 1
 	for _, m := range maps {
 		if m.Variant() != "" {
 			first = 0
 		}
 		for _, n := range m.Counts() {
-			classes = append(classes, []string{m.Variant(), string(n.Class), strconv.Itoa(n.Cells),
+			rows = append(rows, []string{m.Variant(), string(n.Class), strconv.Itoa(n.Cells),
 				strconv.Itoa(n.Overdamped), strconv.Itoa(n.Oscillatory), strconv.Itoa(n.Unstable)})
 		}
-		for _, r := range m.Ranked() {
-			values = append(values, []string{m.Variant(), r.Rank, digits(float64(r.Value)), digits(float64(r.X)), digits(float64(r.Y))})
-		}
-		if n := m.Missing(); n > 0 {
-			values = append(values, []string{m.Variant(), "none", logs.CountWords(n, "cell"), "", ""})
-		}
 	}
-	for _, rows := range [][][]string{classes, values} {
-		for i := range rows {
-			rows[i] = rows[i][first:]
-		}
+	for i := range rows {
+		rows[i] = rows[i][first:]
 	}
-	p.table(classes)
-	if maps[0].Colour() != "" {
-		p.printf("\n")
-		p.table(values)
-	}
+	p.table(rows)
 }
