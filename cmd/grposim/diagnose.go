@@ -183,7 +183,7 @@ func (s *source) report() *runReport {
 		}
 		m := newModeVerdict(v, d.Evidence)
 		for _, series := range v.Missing {
-			m.remedies = append(m.remedies, fmt.Sprintf("%s: %s", series, s.remedy(series)))
+			m.remedies = append(m.remedies, fmt.Sprintf("%s: %s", series, remedies[series]))
 		}
 		r.modes = append(r.modes, m)
 	}

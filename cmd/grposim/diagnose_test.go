@@ -88,7 +88,7 @@ func TestDiagnose(t *testing.T) {
 		{[]string{"frozen.jsonl"}, 1, "no-update", "not observable: no update trains the policy in any row (no-update)"},
 		{[]string{"cut.jsonl"}, 1, "truncation", "groups have equal rewards because completions are cut (truncation)"},
 		{[]string{"cut.jsonl", "--mode", "advantage-degeneracy"}, exitInconclusive, "truncation", ""},
-		{[]string{"stock.jsonl"}, exitInconclusive, "none", "TRL logs entropy from v0.20"},
+		{[]string{"stock.jsonl"}, exitInconclusive, "none", "to observe policy-concentration: entropy: log the mean entropy per token as entropy"},
 		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
 		{[]string{"short.jsonl"}, exitInconclusive, "none", "the log has 12 rows, and they need 16"},
 	} {

@@ -16,13 +16,12 @@ import (
 
 // source is a training run to be diagnosed, and where it was read.
 type source struct {
-	file    string         // as the user named it
-	run     string         // its name, where the file or folder names runs
-	about   string         // what was read
-	trainer logs.Trainer   // of a results folder grposim
-	trace   diagnose.Trace // its series
-	log     *logs.Log      // that they are of; nil of a results folder
-	notes   []string       // what a user should know of the series, one sentence each
+	file  string         // as the user named it
+	run   string         // its name, where the file or folder names runs
+	about string         // what was read
+	trace diagnose.Trace // its series
+	log   *logs.Log      // that they are of; nil of a results folder
+	notes []string       // what a user should know of the series, one sentence each
 }
 
 // reading says how logs are read.
@@ -73,7 +72,7 @@ func (r reading) cells(dir string) ([]source, error) {
 		case t == nil:
 			continue
 		}
-		s := source{file: dir, trainer: logs.Grposim, trace: *t,
+		s := source{file: dir, trace: *t,
 			about: fmt.Sprintf("cell %s, mean of %d replicas", cmp.Or(c.Label(), plan.Spec.Name), simulated.Replicas())}
 		if simulated.Replicas() > 1 {
 			s.notes = append(s.notes, "The series are means over replicas: oscillations of single replicas cancel, so an instability can be invisible. The claim failure-mode diagnoses each replica.")
@@ -91,7 +90,7 @@ func (r reading) cells(dir string) ([]source, error) {
 
 // log translates the columns of a log into the series of the diagnostics.
 func (r reading) log(path string, l *logs.Log) (source, error) {
-	s := source{file: path, trainer: l.Format.Trainer, log: l, notes: slices.Clone(l.Notes)}
+	s := source{file: path, log: l, notes: slices.Clone(l.Notes)}
 	s.about = fmt.Sprintf("%s, %s, steps %d to %d", l.Format, logs.CountWords(len(l.Steps), "row"), l.Steps[0], l.Steps[len(l.Steps)-1])
 	if len(l.Steps) == 1 {
 		s.about = fmt.Sprintf("%s, 1 row, step %d", l.Format, l.Steps[0])
@@ -196,46 +195,13 @@ func (r reading) truth(l *logs.Log) (*logs.Column, []int, error) {
 	return nil, nil, nil
 }
 
-// remedies say how a trainer logs a series, by series; "" is any other trainer.
-var remedies = map[diagnose.Series]map[logs.Trainer]string{
-	diagnose.TrueRewardSeries: {
-		logs.TRL:      `evaluate: an eval_dataset with eval_strategy="steps" and eval_steps logs eval_reward; or take a component: --true-reward rewards/NAME/mean`,
-		logs.Unsloth:  `evaluate: an eval_dataset with eval_strategy="steps" and eval_steps logs eval_reward; or take a component: --true-reward rewards/NAME/mean`,
-		logs.Verl:     "trainer.test_freq with data.val_files logs val-core/*",
-		logs.OpenRLHF: "an evaluation data set with its interval (eval_steps) logs eval/*",
-		logs.NeMoRL:   "grpo.val_period logs validation/accuracy",
-		logs.Slime:    "an evaluation data set with --eval-interval logs eval/*",
-		"":            "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
-	},
-	diagnose.EntropySeries: {
-		logs.TRL:      "TRL logs entropy from v0.20, without the Liger loss",
-		logs.Unsloth:  "Unsloth often does not log entropy; TRL does from v0.20",
-		logs.Verl:     "actor/entropy",
-		logs.OpenRLHF: "entropy_loss, logged where an entropy coefficient is set",
-		"":            "log the mean entropy per token as entropy",
-	},
-	diagnose.ZeroVarianceSeries: {
-		logs.TRL:      "TRL logs frac_reward_zero_std from v0.18",
-		logs.Unsloth:  "TRL logs frac_reward_zero_std from v0.18",
-		logs.Verl:     "verl does not log it; add grpo/frac_reward_zero_std to the metrics",
-		logs.OpenRLHF: "OpenRLHF does not log it; add frac_zero_std to the metrics",
-		logs.Slime:    "miles logs zero_std/all_zero_ratio and all_one_ratio; slime does not",
-		logs.PrimeRL:  "solved_none and solved_all",
-		"":            "log the fraction of groups with equal rewards as frac_zero_std",
-	},
-	diagnose.RewardSeries: {"": "log the mean reward as reward"},
-	diagnose.KLOldSeries: {
-		logs.Verl:     "actor/ppo_kl",
-		logs.OpenRLHF: "ppo_kl",
-		"":            "log the KL divergence to the sampling policy as kl_old",
-	},
-	diagnose.ClipFractionSeries: {
-		logs.TRL: "clip_ratio/region_mean, with num_iterations > 1 or several updates per generation",
-		"":       "log the fraction of clipped tokens as clip_any",
-	},
-}
-
-// remedy says how the source's trainer logs a series.
-func (s *source) remedy(series diagnose.Series) string {
-	return cmp.Or(remedies[series][s.trainer], remedies[series][""])
+// remedies say how a series is logged, by the name that it has in any trainer's log; grposim help
+// log-keys has the keys of each trainer.
+var remedies = map[diagnose.Series]string{
+	diagnose.TrueRewardSeries:   "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
+	diagnose.EntropySeries:      "log the mean entropy per token as entropy",
+	diagnose.ZeroVarianceSeries: "log the fraction of groups with equal rewards as frac_zero_std",
+	diagnose.RewardSeries:       "log the mean reward as reward",
+	diagnose.KLOldSeries:        "log the KL divergence to the sampling policy as kl_old",
+	diagnose.ClipFractionSeries: "log the fraction of clipped tokens as clip_any",
 }

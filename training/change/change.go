@@ -1,26 +1,17 @@
-// Package change finds the most likely change of level in a series of noisy values, and
-// bounds the probability with which a series without a change shows one as clear.
+// Package change finds the most likely change of level in a series of noisy values, and bounds the
+// probability with which a series without a change shows one as clear.
 //
-// Find looks for one change of level between stretches of constant level, Late for one towards the end
-// of a series that has moved before.
+// The model of Find is x_i = a + d·[i ≥ k] + e_i. The noise e may have any law, and neighbours may be
+// correlated, e_i = ρ e_{i−1} + innovation with 0 ≤ ρ ≤ 0.99. Values are replaced by the normal
+// quantiles of their ranks first (van der Waerden's scores): heavy tails and outliers count no more than
+// their ranks.
 //
-// The model of Find is x_i = a + d·[i ≥ k] + e_i, where the noise e may have any law and
-// neighbours may be correlated, e_i = ρ e_{i−1} + innovation with 0 ≤ ρ ≤ 0.99. Values
-// are replaced by the normal quantiles of their ranks first (van der Waerden's scores):
-// heavy tails and single outliers count no more than their ranks, and a logarithm or
-// another increasing change of the unit changes nothing but the levels.
-//
-// The statistic is the ratio Λ of the largest likelihoods with and without a change at k,
-// each at its own ρ; a slow wander is explained by a ρ near 1 without a change. Both
-// leave out the innovation at k itself, so that a single large one, from which noise with
-// memory returns slowly, is no change. At a known position of white noise, (n −
-// 5)(Λ^{2/(n−1)} − 1) is the square of Student's t with n − 5 degrees of freedom: n − 1
-// innovations less two levels, ρ and the innovation left out. Correlated noise has those
-// of its effective number of values, n(1−ρ)/(1+ρ) − 2 (Bayley and Hammersley, J. Roy.
-// Stat. Soc. Suppl. 8, 1946). The union bound over the positions makes a probability of
-// it. TestFalseAlarms checks that bound by simulation, for ρ up to 0.9 and innovations
-// down to Student's law with three degrees of freedom. A random walk has no level, and is
-// said to have changed.
+// The statistic is the ratio Λ of the largest likelihoods with and without a change at k, each at its own
+// ρ. Both leave out the innovation at k itself, so that a single large one is no change. At a known
+// position of white noise, (n − 5)(Λ^{2/(n−1)} − 1) is the square of Student's t with n − 5 degrees of
+// freedom. Correlated noise has those of its effective number of values, n(1−ρ)/(1+ρ) − 2. The union
+// bound over the positions makes a probability of it. TestFalseAlarms checks that bound by simulation. A
+// random walk has no level, and is said to have changed.
 package change
 
 import (

@@ -82,37 +82,18 @@ func (l *lines) read() {
 // colours are sequences that lost their escape on the way through a web page.
 var colours = regexp.MustCompile(`\x{FFFD}?\[(?:\d\d?)?(?:;\d+)*m`)
 
-// visible returns a text without the sequences that set colours, move the cursor or name
-// the window.
+// escapes set colours, move the cursor or name the window of a terminal.
+var escapes = regexp.MustCompile(`\x1b(?:\[[^@-~\n]*[@-~]?|\][^\a\n]*?(?:\a|\x1b\\|\n|$)|.)`)
+
+// visible returns a text without the sequences that a terminal does not show.
 func visible(text []byte) string {
-	const escape, bell = '\x1b', '\a'
-	if bytes.IndexByte(text, escape) < 0 {
-		if bytes.Contains(text, []byte("[0m")) {
-			return colours.ReplaceAllString(string(text), "")
-		}
-		return string(text)
+	switch {
+	case bytes.IndexByte(text, '\x1b') >= 0:
+		return escapes.ReplaceAllString(string(text), "")
+	case bytes.Contains(text, []byte("[0m")):
+		return colours.ReplaceAllString(string(text), "")
 	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != escape || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		switch text[i] {
-		case '[': // CSI: parameters, then a byte of @ to ~
-			for i++; i < len(text) && (text[i] < '@' || text[i] > '~') && text[i] != '\n'; i++ {
-			}
-		case ']': // OSC: up to a bell or ESC \
-			for i++; i < len(text) && text[i] != bell && text[i] != '\n'; i++ {
-				if text[i] == escape && i+1 < len(text) && text[i+1] == '\\' {
-					i++
-					break
-				}
-			}
-		}
-	}
-	return b.String()
+	return string(text)
 }
 
 // unprefixed returns a line without what Ray, loggers and quotations set before it:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -296,19 +297,19 @@ func (p *parser) quoted(to []byte, quote byte) ([]byte, error) {
 }
 
 // hex reads the four digits of \u.
-func (p *parser) hex() (r rune, err error) {
-	for range 4 {
-		b, err := p.read()
-		if err != nil {
+func (p *parser) hex() (rune, error) {
+	var digits [4]byte
+	var err error
+	for i := range digits {
+		if digits[i], err = p.read(); err != nil {
 			return 0, err
 		}
-		digit := strings.IndexByte("0123456789abcdef", b|0x20)
-		if digit < 0 {
-			return 0, p.unexpected(b, "four hexadecimal digits after \\u")
-		}
-		r = r<<4 | rune(digit)
 	}
-	return r, nil
+	code, err := strconv.ParseUint(string(digits[:]), 16, 16)
+	if err != nil {
+		return 0, p.unexpected(digits[3], "four hexadecimal digits after \\u")
+	}
+	return rune(code), nil
 }
 
 // logHistory reads the list of rows in a trainer_state.json. What the file holds beside

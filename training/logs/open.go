@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -109,28 +108,29 @@ func (c *collector) logs() ([]*Log, error) {
 	return all, nil
 }
 
-// chosen returns the index of the run that the options name: by its name, or by what
-// follows a slash in the name of a single one.
+// chosen returns the index of the run that the options name: by its name, or by what follows a slash in
+// the name of a single one.
 func (c *collector) chosen(runs []*collector) (int, error) {
-	var names, ends []string
-	for _, run := range runs {
+	var names []string
+	exact, end, ends := -1, -1, 0
+	for i, run := range runs {
 		names = append(names, run.run)
+		if run.run == c.how.Run {
+			exact = i
+		}
 		if strings.HasSuffix(run.run, "/"+c.how.Run) {
-			ends = append(ends, run.run)
+			end, ends = i, ends+1
 		}
 	}
-	name := c.how.Run
-	if len(ends) == 1 && !slices.Contains(names, name) {
-		name = ends[0]
-	}
-	i := slices.Index(names, name)
 	switch {
-	case i >= 0:
-		return i, nil
+	case exact >= 0:
+		return exact, nil
+	case ends == 1:
+		return end, nil
 	case len(names) == 1 && names[0] == "":
-		c.err.add(0, "got --run %s, want none: the log names no runs", quote(name))
+		c.err.add(0, "got --run %s, want none: the log names no runs", quote(c.how.Run))
 	default:
-		c.err.add(0, "got --run %s, want one of %s", quote(name), quoteAll(names))
+		c.err.add(0, "got --run %s, want one of %s", quote(c.how.Run), quoteAll(names))
 	}
 	return 0, &c.err
 }
