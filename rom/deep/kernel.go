@@ -148,8 +148,6 @@ func (r *Range) onLogits(m mat.Matrix, x []float64) []float64 {
 	return logits
 }
 
-// coordinates returns the coordinates y of a change of the logits.
-func (r *Range) coordinates(change []float64) []float64 { return product(r.drop, r.gather(change)) }
 
 // onRange returns the covector in the coordinates y of a covector on logits.
 func (r *Range) onRange(covector []float64) []float64 { return product(r.lift.T(), r.gather(covector)) }

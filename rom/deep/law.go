@@ -16,8 +16,6 @@ type Window struct{ From, To int }
 type Law struct {
 	Modes  []float64 // Var a of each mode, in the order of the modes given
 	Reward float64   // Var J of J, the mean over contexts, to first order, in squared units of reward
-
-	spread *mat.Dense // covariance of (y, y_old) due to these modes, 2r×2r
 }
 
 // Law returns the law of the given modes of d, as Modes returns them, and Var J due to these alone. A mode of
@@ -29,9 +27,8 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 	if d.Mixed {
 		return d.mixedLaw(modes, over)
 	}
-	count, rank := len(modes), d.at.Rank()
+	count, covectors := len(modes), d.covectors(modes)
 	law := &Law{Modes: make([]float64, count)}
-	covectors, directions := d.covectors(modes), mat.NewDense(2*rank, 2*count, nil)
 	amplitudes := mat.NewDense(2*count, 2*count, nil) // covariance of those now and of the snapshot
 	for i := range modes {
 		own, ok := modes[i].alone().Law()
@@ -50,10 +47,6 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 			}
 			setPair(amplitudes, both.Over(over.From, over.To), i, j)
 		}
-		for row, y := range d.at.coordinates(modes[i].Direction) {
-			directions.Set(row, i, y)
-			directions.Set(rank+row, count+i, y)
-		}
 	}
 	for i := range modes {
 		law.Modes[i] = amplitudes.At(i, i)
@@ -61,7 +54,6 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 			law.Reward += modes[i].slope * modes[j].slope * amplitudes.At(i, j)
 		}
 	}
-	law.spread = linear.Congruence(directions, amplitudes)
 	return law, nil
 }
 
@@ -105,12 +97,9 @@ func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
 	if !ok {
 		return nil, fmt.Errorf("no stationary law at η = %v", whole.Rate)
 	}
-	rank, count := moving.Dims()
-	both := mat.NewDense(2*rank, 2*count, nil)
-	both.Slice(0, rank, 0, count).(*mat.Dense).Copy(moving)
-	both.Slice(rank, 2*rank, count, 2*count).(*mat.Dense).Copy(moving)
-	law := &Law{spread: linear.Congruence(both, own.Over(over.From, over.To))}
-	now := mat.DenseCopyOf(law.spread.Slice(0, rank, 0, rank))
+	size := whole.Dim()
+	now := linear.Congruence(moving, mat.DenseCopyOf(own.Over(over.From, over.To).Slice(0, size, 0, size)))
+	law := new(Law)
 	for _, l := range d.covectors(modes) {
 		law.Modes = append(law.Modes, linear.Form(l, now, l))
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"grposim/rom"
 	"grposim/fp"
+	"grposim/rom"
 
 	"gonum.org/v1/gonum/mat"
 )

@@ -20,7 +20,6 @@ const (
 	Probe        Term = "the finite displacement of the probe"
 	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
 	Sampling     Term = "what the log's noise leaves open" // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
-	Slide        Term = "the stages in which the weights of a network are followed along their fixed points"
 )
 
 // OfRun returns the terms that a run has beside the number that it is to measure. A value that is

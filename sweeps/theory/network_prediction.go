@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"grposim/fp"
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/deep"
-	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
@@ -76,9 +76,6 @@ const largestState = 2000
 // mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
 const mostOfModes = 1e7
 
-// mostSlid is the largest number of directions whose slide is followed: lawsOfSlide laws, each of pairs of directions: 3 s of 90, 50 s of 270.
-const mostSlid = 300
-
 // stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
 // below 1e-9 of it, which no margin of a stiffness resolves.
 func (n *policyNetwork) stiffestFresh() float64 {
@@ -137,28 +134,11 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Noise.Because = scope.RateVaries.Because()
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
-	default:
-		over := deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}
-		law, err := exact.Law(modes, over)
-		if err != nil {
-			p.Noise.Because = scope.Networks.Because("the variance where the fixed point is not stable")
-			return p
+	default: // noise carries weights along their fixed points, where the variance is another one
+		p.Noise.Because = scope.Networks.Because("the variance beyond its leading order")
+		if law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}); err == nil {
+			p.LeadingOrder.StationaryVariance.ExpectedReward = &law.Reward
 		}
-		p.LeadingOrder.StationaryVariance.ExpectedReward = &law.Reward
-		if exact.Whole.Dim() > mostSlid {
-			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance along the slide of %d directions, more than %d,", exact.Whole.Dim(), mostSlid))
-			return p
-		}
-		v, err := deep.Slid(n.build(), n.weights, n.params, n.point, exact.Whole.Update, over)
-		if err != nil {
-			p.Noise.Because = scope.Networks.Because(fmt.Sprintf("the variance (%v)", err))
-			return p
-		}
-		p.Noise = rom.Scope{In: true}
-		p.Exact.StationaryVariance.ExpectedReward, p.Moments.RewardVariance = &v.Reward, &v.Reward
-		p.Moments.Because = scope.Networks.Because("the second order in the noise")
-		p.Neglected.Add(scope.Slide, scope.Sizes{RewardVariance: v.Slide})
-		p.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: v.Curvature})
 	}
 	return p
 }

@@ -167,7 +167,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	linear, best := variances(own, p)
 	n.Kind = cmp.Or(kind, own)
 	if s.Deep() && n.Kind == rom.LeadingOrder && p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
-		n.Because = scope.Reason{} // the law where a run starts asks for no slide
+		n.Because = scope.Reason{} // that of the law where a run starts
 	}
 	if n.Out() {
 		return n
