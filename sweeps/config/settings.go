@@ -122,6 +122,8 @@ func Format(v any) string {
 			return "inf"
 		}
 		return strconv.Itoa(v)
+	case string:
+		return v
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case []float64:
