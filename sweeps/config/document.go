@@ -11,8 +11,9 @@ func (s *Spec) Document() []byte {
 	document := map[string]any{
 		"name": s.Name, "claim": s.Claim, "confidence": s.Confidence,
 	}
+	base := s.baseDraft()
 	for i, k := range Keys {
-		v := s.given[i]
+		v := base[i]
 		if v == nil {
 			v = k.Default // written out, because a later version may have another default
 		}

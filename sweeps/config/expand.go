@@ -51,14 +51,27 @@ type Grid struct {
 	start   draft // the base with the variant's values
 }
 
+// baseDraft returns the base as the file gives it, before defaults.
+func (s *Spec) baseDraft() draft {
+	if s.given != nil {
+		return s.given
+	}
+	base := make(draft, len(Keys))
+	for i, k := range Keys {
+		base[i] = k.get(&s.Base)
+	}
+	return base
+}
+
 // Grids lists the grids whose union is the sweep: one per variant, or the only one.
 func (s *Spec) Grids() []Grid {
+	base := s.baseDraft()
 	if len(s.Variants) == 0 {
-		return []Grid{{variant: -1, start: s.given, Axes: s.Sweep}}
+		return []Grid{{variant: -1, start: base, Axes: s.Sweep}}
 	}
 	var grids []Grid
 	for i, v := range s.Variants {
-		grids = append(grids, Grid{variant: i, Name: v.Name, start: s.given.with(v.Set), Axes: v.Sweep})
+		grids = append(grids, Grid{variant: i, Name: v.Name, start: base.with(v.Set), Axes: v.Sweep})
 	}
 	return grids
 }

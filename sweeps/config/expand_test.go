@@ -104,6 +104,23 @@ variants:
 	}
 }
 
+// A Spec made by hand expands from its Base.
+func TestPointsOfHandMadeSpec(t *testing.T) {
+	loaded, err := Load("f", []byte(loadMinimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &Spec{Base: loaded.Base, Sweep: []Axis{{Params: []string{GroupSizeKey}, Points: [][]any{{4}, {8}}}}}
+	points := spec.Points()
+	if got := axisOf(points, GroupSizeKey); !slices.Equal(got, []string{"4", "8"}) {
+		t.Errorf("got %v", got)
+	}
+	points[0].Settings.Estimator.GroupSize = loaded.Base.Estimator.GroupSize
+	if diff := cmp.Diff(loaded.Base, points[0].Settings); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSelectsToTwelveDigits(t *testing.T) {
 	spec, err := Load("f", []byte(loadMinimal+`
 sweep: [{param: optimizer.learning_rate, log: {from: 0.01, to: 1, points: 5}}]

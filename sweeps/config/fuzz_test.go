@@ -7,8 +7,8 @@ import (
 )
 
 // FuzzLoad checks on arbitrary input that Load returns a Spec or Problems of one line
-// each. An accepted file must load again and expand to the same cells, and its document
-// must load back.
+// each. An accepted file must load again and expand to the same cells, each of which
+// must be a valid base by itself, and its document must load back.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"good/*.yaml", "bad/*.yaml"} {
 		for _, file := range testFiles(f, pattern) {
@@ -67,6 +67,10 @@ func FuzzLoad(f *testing.F) {
 			id := Canonical(p.Settings)
 			if !bytes.Equal(id, Canonical(second[i].Settings)) {
 				t.Fatalf("cell %d: %s, then %s", i, id, Canonical(second[i].Settings))
+			}
+			alone := Spec{Base: p.Settings}
+			if got := Canonical(alone.Points()[0].Settings); !bytes.Equal(id, got) {
+				t.Fatalf("cell %d: %s, alone %s", i, id, got)
 			}
 		}
 	})

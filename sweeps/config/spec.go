@@ -23,7 +23,7 @@ type Spec struct {
 	Confidence float64  // family-wise confidence level of all verdicts of the file, in (0, 1)
 	Notes      []string // on overrides that meet variants, and on given keys that have no effect in any cell: file:line:column: text
 
-	given draft // the base as the file gives it, before defaults
+	given draft // the base as the file gives it, before defaults; nil: Base itself
 }
 
 // Assignment gives one key of the key table a value.
