@@ -92,46 +92,6 @@ func TestBinomialRare(t *testing.T) {
 	}
 }
 
-// Planted faults: the tests detect a wrong p, a wrong variance and missing rejection.
-func TestBinomialTestsHavePower(t *testing.T) {
-	for _, c := range []struct {
-		n int
-		p float64
-	}{{16, 0.7}, {64, 0.3}, {65, 0.01}, {1000, 0.5}, {65536, 0.2}} {
-		w := words(1)
-		// p is wrong by 12 standard errors of its estimate; the tests reject at about 7.
-		wrong := c.p + 12*math.Sqrt(c.p*(1-c.p)/(float64(c.n)*draws))
-		if testBinomial(sample(draws, func() int { return Binomial(w, c.n, wrong) }), c.n, c.p) == nil {
-			t.Errorf("n = %d, p = %v: a wrong p is not detected", c.n, c.p)
-		}
-		// The mean is right and the variance is not: in some draws both halves of the
-		// trials have equal results.
-		mixed := sample(draws, func() int {
-			if Binomial(w, 20, 0.05) == 0 {
-				return 2 * Binomial(w, c.n/2, c.p)
-			}
-			return Binomial(w, c.n, c.p)
-		})
-		if testBinomial(mixed, c.n, c.p) == nil {
-			t.Errorf("n = %d, p = %v: a wrong variance is not detected", c.n, c.p)
-		}
-	}
-	// Rejection that accepts every proposal.
-	w := words(2)
-	tr := transformOf(1000, 0.3)
-	unrejected := sample(draws, func() int {
-		for {
-			u := Uniform(w) - 0.5
-			if k := math.Floor(tr.at(u, 0.5-math.Abs(u))); k >= 0 && k <= 1000 {
-				return int(k)
-			}
-		}
-	})
-	if testBinomial(unrejected, 1000, 0.3) == nil {
-		t.Error("rejection without rejecting is not detected")
-	}
-}
-
 // walk calls visit for laws over the whole range of transformed rejection, and in
 // each for numbers of successes up to 12 standard deviations from the mode.
 func walk(visit func(n int, p, k, mode float64)) {
@@ -201,31 +161,6 @@ func TestHatAndSqueeze(t *testing.T) {
 	})
 	if tooGreedy == 0 {
 		t.Error("a squeeze 0.02 higher is not detected")
-	}
-}
-
-// The bounds of the ratio hold, to the rounding of logMass, and exclude a ratio that is a
-// little larger or smaller up to six standard deviations, wherever they are finite.
-func TestRatioBounds(t *testing.T) {
-	const rounding, little = 1e-8, 1e-3 // rounding: some 2³¹ · 2⁻⁵³
-	bounded, all := 0, 0
-	walk(func(n int, p, k, mode float64) {
-		ratio := math.Exp(logRatio(n, p, k, mode))
-		low, high := ratioBounds(float64(n), p, k, mode)
-		if ratio < low*(1-rounding) || ratio > high*(1+rounding) {
-			t.Fatalf("n = %d, p = %v, k = %v: %v not in [%v, %v]", n, p, k, ratio, low, high)
-		}
-		all++
-		if math.IsInf(high, 1) {
-			return
-		}
-		bounded++
-		if math.Abs(k-mode) < 6*math.Sqrt(float64(n)*p*(1-p)) && (ratio*(1-little) >= low || ratio*(1+little) <= high) {
-			t.Fatalf("n = %d, p = %v, k = %v: [%v, %v] is wide for %v", n, p, k, low, high, ratio)
-		}
-	})
-	if bounded < all/2 {
-		t.Errorf("bounds for %d of %d ratios", bounded, all)
 	}
 }
 
@@ -322,19 +257,6 @@ func TestLogMass(t *testing.T) {
 		}
 	}
 }
-
-func benchmarkBinomial(b *testing.B, n int, p float64) {
-	w := words(1)
-	for b.Loop() {
-		Binomial(w, n, p)
-	}
-}
-
-func BenchmarkBinomial16(b *testing.B)    { benchmarkBinomial(b, 16, 0.7) }
-func BenchmarkBinomial64(b *testing.B)    { benchmarkBinomial(b, 64, 0.3) }
-func BenchmarkBinomial1024(b *testing.B)  { benchmarkBinomial(b, 1024, 0.5) }
-func BenchmarkBinomial65536(b *testing.B) { benchmarkBinomial(b, 65536, 0.2) }
-func BenchmarkBinomialFew(b *testing.B)   { benchmarkBinomial(b, 1000, 0.005) }
 
 func transformOf(n int, p float64) (t transform) {
 	t.set(n, p)

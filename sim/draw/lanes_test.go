@@ -157,27 +157,6 @@ func differ(u, p uint64) int { return 64 - bits.Len64(u^p) }
 // widths are numbers of lanes around the limits of the layouts.
 var widths = []int{1, 2, 15, 16, 17, 32, 63, 64}
 
-// All cases of a p of b bits: if each of the 2ᵇ strings of b bits is read by one lane,
-// exactly the lanes below p succeed, whatever bits follow.
-func TestLanesExhaustively(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for b := range 7 {
-		width := 1 << b
-		u := make([]uint64, width)
-		for i := range u {
-			u[i] = uint64(i)<<(63-b) | random.Uint64N(1<<(63-b))
-		}
-		for j := range width + 1 {
-			w := NewWords(filled{&script{words: spell(u, firstBits)}})
-			p := NewProbability(float64(j) / float64(width))
-			want := uint64(1)<<j - 1 // j = 64: all
-			if got := Lanes(w, lowest(width), p); got != want {
-				t.Errorf("%d lanes, p = %d/%d: %b, want %b", width, j, width, got, want)
-			}
-		}
-	}
-}
-
 // A lane succeeds exactly if its number is below p, for any p and for numbers that
 // agree with p up to any of 63 bits. No more words are taken than needed: after those
 // of the first bits, one per bit until no undecided lane can fall below p.
@@ -209,48 +188,6 @@ func TestLanesCompare(t *testing.T) {
 			}
 			if got := w.taken(); got != uint64(words) {
 				t.Fatalf("%d lanes, p = %#x: %d words, want %d", width, p, got, words)
-			}
-		}
-	}
-}
-
-// For p = 1, and without lanes, no word is taken; for p = 0, those of the first bits.
-func TestLanesTakeNoMoreWordsThanNeeded(t *testing.T) {
-	for _, c := range []struct {
-		p     float64
-		mask  uint64
-		words uint64
-	}{
-		{1, math.MaxUint64, 0}, {0.3, 0, 0}, {0, 0, 0},
-		{0, math.MaxUint64, 8}, {0, 1 << 16, 8}, {0, 1<<16 - 1, 2}, {0, 1, 2},
-		{0.5, math.MaxUint64, 8}, {0x1p-8, math.MaxUint64, 8}, {0x1p-8, 1<<16 - 1, 2},
-	} {
-		for seed := range 100 {
-			w := words(uint64(seed))
-			Lanes(w, c.mask, NewProbability(c.p))
-			if got := w.taken(); got != c.words {
-				t.Errorf("p = %v, mask %x: %d words, want %d", c.p, c.mask, got, c.words)
-			}
-		}
-	}
-}
-
-// Lanes are independent of each other: two lanes are equal with probability
-// p² + (1−p)².
-func TestLanesAreIndependent(t *testing.T) {
-	const p = 0.3
-	for _, width := range widths {
-		for _, shift := range []int{1, 2, 3, 4, 5, 14, 15, 16, 31, 32, 48, 62, 63} {
-			if shift >= width {
-				continue
-			}
-			w := words(uint64(width + 100*shift))
-			equal := sample(draws/10, func() int {
-				l := Lanes(w, lowest(width), NewProbability(p))
-				return int(^(l ^ l>>shift) & 1)
-			})
-			if err := testMean(equal, p*p+(1-p)*(1-p), 2*p*(1-p)*(p*p+(1-p)*(1-p))); err != nil {
-				t.Errorf("%d lanes, %d apart: %v", width, shift, err)
 			}
 		}
 	}

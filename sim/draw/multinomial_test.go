@@ -1,69 +1,16 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 )
-
-var weightings = [][]float64{
-	{1},
-	{0.5, 0.5},
-	{0, 0.3, 0, 0.7, 0},
-	{0.9, 0.05, 0.05},
-	{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, // sums to 1 − 2⁻⁵³ forwards
-	{0.2, 0.3, 0.4, 0.1 + 1e-9},
-	{1, 1e-17, 1e-300},
-	{1e-300, 1e-17, 1},
-	{0x1p-60, 1 - 0x1p-53, 0},
-}
 
 // multinomial draws once.
 func multinomial(counts []int, w *Words, n int, weights []float64) {
 	m := NewMultinomial(len(weights))
 	m.Set(weights)
 	m.Draw(counts, w, n)
-}
-
-// Counts sum to n, arms of weight 0 have count 0, and the count of each arm is binomial.
-func TestMultinomialMargins(t *testing.T) {
-	for i, weights := range weightings {
-		total := 0.
-		for _, weight := range weights {
-			total += weight
-		}
-		for j, n := range []int{0, 1, 16, 65, 1024} {
-			if (i+j)%thin != 0 {
-				continue
-			}
-			w := words(uint64(1000*i + n))
-			histograms := make([]map[int]int, len(weights))
-			for a := range histograms {
-				histograms[a] = map[int]int{}
-			}
-			counts := make([]int, len(weights))
-			for range draws / 4 {
-				multinomial(counts, w, n, weights)
-				sum := 0
-				for a, k := range counts {
-					histograms[a][k]++
-					sum += k
-					if k < 0 || k > 0 && weights[a] == 0 {
-						t.Fatalf("weights %v, n = %d: counts %v", weights, n, counts)
-					}
-				}
-				if sum != n {
-					t.Fatalf("weights %v: counts %v do not sum to %d", weights, counts, n)
-				}
-			}
-			for a, weight := range weights {
-				if err := testBinomial(histograms[a], n, weight/total); err != nil {
-					t.Errorf("weights %v, n = %d, arm %d: %v", weights, n, a, err)
-				}
-			}
-		}
-	}
 }
 
 // jointLaw returns the multinomial probability of the counts (k_0, k_1, n − k_0 − k_1)
@@ -147,17 +94,5 @@ func TestMultinomialRemainders(t *testing.T) {
 		if sum != n {
 			t.Fatalf("weights %v: counts %v do not sum to %d", weights, counts, n)
 		}
-	}
-}
-
-func BenchmarkMultinomial(b *testing.B) {
-	weights := slices.Repeat([]float64{0.1}, 10)
-	for _, n := range []int{16, 1024} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			w, counts := words(1), make([]int, len(weights))
-			for b.Loop() {
-				multinomial(counts, w, n, weights)
-			}
-		})
 	}
 }

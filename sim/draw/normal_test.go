@@ -80,31 +80,3 @@ func TestChiSquare(t *testing.T) {
 		}
 	}
 }
-
-// Planted faults that the tests detect: a scale wrong by 5 %, a mean wrong by 0.03, a
-// shape wrong by 3 %, tails cut at 2.
-func TestContinuousTestsHavePower(t *testing.T) {
-	w := words(1)
-	scaled := numbers(draws, func() float64 { return 1.05 * Normal(w) })
-	if testMoments(scaled, 0, 1, 3) == nil || testCDF(scaled, distuv.UnitNormal.CDF) == nil {
-		t.Error("a wrong scale is not detected")
-	}
-	shifted := numbers(draws, func() float64 { return 0.03 + Normal(w) })
-	if testMoments(shifted, 0, 1, 3) == nil || testCDF(shifted, distuv.UnitNormal.CDF) == nil {
-		t.Error("a wrong mean is not detected")
-	}
-	if testCDF(numbers(draws, func() float64 { return Gamma(w, 1.55) }), distuv.Gamma{Alpha: 1.5, Beta: 1}.CDF) == nil {
-		t.Error("a wrong shape is not detected")
-	}
-	cut := numbers(draws, func() float64 { return max(-2, min(2, Normal(w))) })
-	if testMoments(cut, 0, 1, 3) == nil {
-		t.Error("cut tails are not detected")
-	}
-}
-
-func BenchmarkNormal(b *testing.B) {
-	w := words(1)
-	for b.Loop() {
-		Normal(w)
-	}
-}

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // laneNumbers are the numbers that the lanes of a Pack read, as 63-bit fractions: for
@@ -84,48 +82,6 @@ func (p *Pack) aim(bounds []uint64) {
 	p.bound = Probability(bounds[0])
 }
 
-// All cases of policies of b bits and means of c bits: if each pair of a string of b
-// bits and a string of c bits is read by one lane, each arm gets exactly the lanes
-// between its bounds, and exactly the lanes below its mean have reward 1, whatever bits
-// follow the strings.
-func TestPackExhaustively(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	sizes := []struct{ b, c int }{{2, 2}, {1, 3}, {3, 2}}
-	if thin == 1 {
-		sizes = append(sizes, struct{ b, c int }{3, 3})
-	}
-	for _, s := range sizes {
-		f := laneNumbers{make([]uint64, 1<<(s.b+s.c)), make([]uint64, 1<<(s.b+s.c))}
-		for i := range f.arm {
-			// The eighth bit makes it differ from all bounds.
-			f.arm[i] = uint64(i>>s.c)<<(63-s.b) | 1<<55 | random.Uint64N(1<<55)
-			f.reward[i] = uint64(i)<<(63-s.c)&(1<<63-1) | random.Uint64N(1<<(63-s.c))
-		}
-		whole, steps := 1<<s.b, 1<<s.c
-		dyadic := func(j int) float64 { return float64(j) / float64(steps) }
-		for j := range whole + 1 {
-			for m := range (steps + 1) * (steps + 1) {
-				means := []float64{dyadic(m % (steps + 1)), dyadic(m / (steps + 1))}
-				p := NewPack(2, means)
-				p.Aim([]float64{float64(j) / float64(whole), float64(whole-j) / float64(whole)})
-				if err := f.check(p, firstBits, []uint64{uint64(j) << (63 - s.b)}, means); err != nil {
-					t.Fatalf("%d lanes: %v", len(f.arm), err)
-				}
-			}
-			for k := j; k <= whole; k++ {
-				for m := range (steps + 1) * (steps + 1) * (steps + 1) {
-					means := []float64{dyadic(m % (steps + 1)), dyadic(m / (steps + 1) % (steps + 1)), dyadic(m / (steps + 1) / (steps + 1))}
-					p := NewPack(3, means)
-					p.Aim([]float64{float64(j) / float64(whole), float64(k-j) / float64(whole), float64(whole-k) / float64(whole)})
-					if err := f.check(p, firstBits, []uint64{uint64(j) << (63 - s.b), uint64(k) << (63 - s.b)}, means); err != nil {
-						t.Fatalf("%d lanes: %v", len(f.arm), err)
-					}
-				}
-			}
-		}
-	}
-}
-
 // lateNumbers returns bounds and means for the given number of arms, and numbers that
 // agree with them in many bits.
 func lateNumbers(random *rand.Rand, samples, arms int) (f laneNumbers, bounds []uint64, means []float64) {
@@ -182,68 +138,6 @@ func TestPackCompares(t *testing.T) {
 	}
 }
 
-// A bound or a mean that is wrong in any one of 63 bits is detected by lanes whose
-// numbers are just below it and at it.
-func TestPackCompareHasPower(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, arms := range []int{2, 3, 10} {
-		for _, samples := range widths[1:] {
-			for range 8 {
-				f, bounds, means := lateNumbers(random, samples, arms)
-				a := random.IntN(len(bounds))
-				if means[a] == 0 || means[a] == 1 || a > 0 && bounds[a] == bounds[a-1] || bounds[a] == 1 {
-					continue
-				}
-				mean := uint64(NewProbability(means[a]))
-				f.arm[0], f.arm[1] = bounds[a]-1, bounds[a]
-				f.reward[0], f.reward[1] = mean, mean
-				p := NewPack(arms, means)
-				for bit := range uint64(63) {
-					wrong := slices.Clone(bounds)
-					wrong[a] ^= 1 << bit
-					p.aim(wrong)
-					if f.check(p, f.needed(bounds), bounds, means) == nil {
-						t.Fatalf("%d arms, %d samples: a bound wrong in bit %d is not detected", arms, samples, bit)
-					}
-				}
-				f.arm[1] = f.arm[0]
-				if f.reward[1]--; f.reward[0] == 0 {
-					continue
-				}
-				for bit := range uint64(63) {
-					wrong := slices.Clone(means)
-					wrong[a] = float64(mean^1<<bit) * 0x1p-63
-					if NewProbability(wrong[a]) != Probability(mean^1<<bit) {
-						continue // no float64
-					}
-					p := NewPack(arms, wrong)
-					p.aim(bounds)
-					if f.check(p, f.needed(bounds), bounds, means) == nil {
-						t.Fatalf("%d arms, %d samples: a mean wrong in bit %d is not detected", arms, samples, bit)
-					}
-				}
-			}
-		}
-	}
-}
-
-// With one arm of mean 1, where nothing is to be decided, only the words of the first
-// bits are taken.
-func TestPackTakesNoMoreWordsThanNeeded(t *testing.T) {
-	for seed := range uint64(100) {
-		p, w := NewPack(1, []float64{1}), words(seed)
-		p.Aim([]float64{1})
-		p.Draw(w, 64)
-		if got := w.taken(); got != 16 {
-			t.Fatalf("64 samples: %d words", got)
-		}
-		p.Draw(w, 16)
-		if got := w.taken(); got != 20 {
-			t.Fatalf("16 samples: %d words", got-16)
-		}
-	}
-}
-
 // The bounds of a policy are the cumulative sums of its weights, up to rounding, and
 // leave a positive probability to the last arm of positive weight.
 func TestPackAim(t *testing.T) {
@@ -294,38 +188,6 @@ func randomWeights(w *Words, arms int) []float64 {
 	return weights
 }
 
-// For weights over many orders of magnitude: every sample falls on one arm, none on an
-// arm of weight 0; samples of arms of mean 0 and 1 have reward 0 and 1; no other lane is
-// set.
-func TestPackPartitions(t *testing.T) {
-	w := words(7)
-	for range 50_000 {
-		weights := randomWeights(w, 1+Binomial(w, 8, 0.5))
-		if !slices.ContainsFunc(weights, func(x float64) bool { return x > 0 }) {
-			continue
-		}
-		means := make([]float64, len(weights))
-		for a := range means {
-			means[a] = float64(Binomial(w, 4, 0.5)) / 4
-		}
-		samples := Binomial(w, 128, 0.5) % 65
-		p := NewPack(len(weights), means)
-		p.Aim(weights)
-		p.Draw(w, samples)
-		union, number := uint64(0), 0
-		for a, lanes := range p.Arms {
-			union |= lanes
-			number += bits.OnesCount64(lanes)
-			if lanes != 0 && weights[a] == 0 || means[a] == 0 && lanes&p.Rewarded != 0 || means[a] == 1 && lanes&^p.Rewarded != 0 {
-				t.Fatalf("weights %v, means %v: arm %d has lanes %b, rewarded %b", weights, means, a, lanes, p.Rewarded)
-			}
-		}
-		if all := uint64(1)<<samples - 1; union != all || number != samples || p.Rewarded&^all != 0 {
-			t.Fatalf("weights %v, %d samples: lanes %b, rewarded %b", weights, samples, p.Arms, p.Rewarded)
-		}
-	}
-}
-
 // bandit is a policy on arms with Bernoulli rewards.
 type bandit struct{ weights, means []float64 }
 
@@ -374,48 +236,6 @@ func (b bandit) outcome(i int) float64 {
 	return p * (1 - b.means[i/2])
 }
 
-// outcomeOf returns the outcome 2·arm + reward of a lane.
-func (p *Pack) outcomeOf(lane int) int {
-	for a, lanes := range p.Arms {
-		if lanes>>lane&1 == 1 {
-			return 2*a + int(p.Rewarded>>lane&1)
-		}
-	}
-	return -1 // outside every law: the test fails
-}
-
-// The number of samples of each arm, and of those with reward 1, are binomial.
-func TestPackMargins(t *testing.T) {
-	for i, b := range bandits {
-		p := b.aimed()
-		for j, samples := range []int{1, 3, 16, 17, 64} {
-			if (i+j)%thin != 0 {
-				continue
-			}
-			w := words(uint64(100*i + samples))
-			arms, rewards := make([]map[int]int, len(p.Arms)), make([]map[int]int, len(p.Arms))
-			for a := range p.Arms {
-				arms[a], rewards[a] = map[int]int{}, map[int]int{}
-			}
-			for range draws / 8 {
-				p.Draw(w, samples)
-				for a, lanes := range p.Arms {
-					arms[a][bits.OnesCount64(lanes)]++
-					rewards[a][bits.OnesCount64(lanes&p.Rewarded)]++
-				}
-			}
-			for a, weight := range b.weights {
-				if err := testBinomial(arms[a], samples, weight); err != nil {
-					t.Errorf("%v, %d samples, arm %d: %v", b, samples, a, err)
-				}
-				if err := testBinomial(rewards[a], samples, weight*b.means[a]); err != nil {
-					t.Errorf("%v, %d samples, rewards of arm %d: %v", b, samples, a, err)
-				}
-			}
-		}
-	}
-}
-
 // countsLaw returns the multinomial probability of the counts of outcomes among n
 // samples, as a function of the code whose digit i in base n + 1 is count i.
 func (b bandit) countsLaw(n int) func(code int) float64 {
@@ -455,154 +275,6 @@ func TestPackJointly(t *testing.T) {
 		joint := sample(draws, func() int { return drawCounts(p, w, n) })
 		if err := testPMF(joint, 0, codes-1, b.countsLaw(n)); err != nil {
 			t.Errorf("%v: %v", b, err)
-		}
-	}
-}
-
-// testLanes tests the joint law of the outcomes of some lanes: independent outcomes.
-func (b bandit) testLanes(w *Words, p *Pack, samples int, lanes ...int) error {
-	outcomes := 2 * len(b.weights)
-	values := 1
-	for range lanes {
-		values *= outcomes
-	}
-	joint := sample(draws/4, func() int {
-		p.Draw(w, samples)
-		code := 0
-		for _, lane := range lanes {
-			code = outcomes*code + p.outcomeOf(lane)
-		}
-		return code
-	})
-	return testPMF(joint, 0, values-1, func(code int) float64 {
-		probability := 1.
-		for range lanes {
-			probability *= b.outcome(code % outcomes)
-			code /= outcomes
-		}
-		return probability
-	})
-}
-
-// Lanes are independent of each other, and the reward of a lane depends on its arm
-// only by the mean of the arm.
-func TestPackLanesAreIndependent(t *testing.T) {
-	for i, b := range []bandit{
-		{[]float64{0.3, 0.7}, []float64{0.3, 0.3}}, // the bound is also the mean
-		{[]float64{0.4, 0.6}, []float64{0.2, 0.9}},
-		{[]float64{0.25, 0.35, 0.4}, []float64{0.25, 0.6, 0.35}},
-	} {
-		p := b.aimed()
-		for j, c := range []struct {
-			samples int
-			lanes   []int
-		}{
-			{1, []int{0}}, {16, []int{15}}, {17, []int{16}}, {64, []int{63}},
-			{2, []int{0, 1}}, {16, []int{0, 15}}, {16, []int{7, 8}}, {16, []int{3, 11}}, {17, []int{0, 16}},
-			{64, []int{0, 1}}, {64, []int{0, 16}}, {64, []int{0, 32}}, {64, []int{15, 16}}, {64, []int{31, 32}}, {64, []int{0, 63}},
-			{16, []int{0, 4, 8}}, {64, []int{0, 8, 16}}, {64, []int{20, 41, 63}},
-		} {
-			if err := b.testLanes(words(uint64(100*i+j)), p, c.samples, c.lanes...); err != nil {
-				t.Errorf("%v, lanes %v of %d: %v", b, c.lanes, c.samples, err)
-			}
-		}
-	}
-}
-
-// testGroups tests the joint law of the number of samples of arm 0 with reward 1 in two
-// groups of a pack: binomial and independent.
-func (b bandit) testGroups(w *Words, p *Pack, size, one, other int) error {
-	law := distuv.Binomial{N: float64(size), P: b.outcome(1)}
-	joint := sample(draws/4, func() int {
-		p.Draw(w, MaxLanes/size*size)
-		count := func(group int) int { return bits.OnesCount64(p.Arms[0] & p.Rewarded >> (group * size) & lowest(size)) }
-		return (size+1)*count(one) + count(other)
-	})
-	return testPMF(joint, 0, (size+1)*(size+1)-1, func(code int) float64 {
-		return law.Prob(float64(code/(size+1))) * law.Prob(float64(code%(size+1)))
-	})
-}
-
-// Groups that share a pack are independent.
-func TestPackGroupsAreIndependent(t *testing.T) {
-	for i, b := range []bandit{bandits[2], {[]float64{0.5, 0.2, 0.3}, []float64{0.6, 0.5, 0.4}}} {
-		p := b.aimed()
-		for _, size := range []int{1, 2, 3, 4, 8, 16, 32} {
-			last := MaxLanes/size - 1
-			for _, other := range slices.Compact([]int{1, (last + 1) / 2, last}) {
-				if err := b.testGroups(words(uint64(100*i+size+other)), p, size, 0, other); err != nil {
-					t.Errorf("%v, groups 0 and %d of %d: %v", b, other, size, err)
-				}
-			}
-		}
-	}
-}
-
-// broken is a Source whose words are changed, eight at a time.
-type broken struct {
-	source Source
-	change func(eight []uint64)
-}
-
-func (b *broken) Fill(words []uint64) {
-	b.source.Fill(words)
-	for eight := range slices.Chunk(words, 8) {
-		b.change(eight)
-	}
-}
-
-// Planted faults that the tests detect: a policy and a mean wrong by 12 standard errors,
-// words of the arms read again for the rewards, bits shared by neighbouring lanes, bits
-// shared by two groups.
-func TestPackTestsHavePower(t *testing.T) {
-	const samples = 64
-	for _, b := range []bandit{
-		{[]float64{0.3, 0.7}, []float64{0.3, 0.3}},
-		{[]float64{0.3, 0.3, 0.4}, []float64{0.3, 0.3, 0.6}},
-	} {
-		right := b.aimed()
-		off := 12 * math.Sqrt(0.3*0.7/(samples*draws/8))
-		wrong := slices.Clone(b.weights)
-		wrong[0] += off
-		wrong[1] -= off
-		p, w := b.aimed(), words(1)
-		p.Aim(wrong)
-		counts := sample(draws/8, func() int { p.Draw(w, samples); return bits.OnesCount64(p.Arms[0]) })
-		if testBinomial(counts, samples, b.weights[0]) == nil {
-			t.Errorf("%v: a wrong policy is not detected", b)
-		}
-		p = bandit{b.weights, append([]float64{0.3 + off/math.Sqrt(0.3)}, b.means[1:]...)}.aimed()
-		counts = sample(draws/8, func() int { p.Draw(w, samples); return bits.OnesCount64(p.Arms[0] & p.Rewarded) })
-		if testBinomial(counts, samples, b.weights[0]*b.means[0]) == nil {
-			t.Errorf("%v: a wrong mean is not detected", b)
-		}
-
-		var arms [8]uint64
-		turn := 0
-		again := &broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
-			if turn++; turn%2 == 1 {
-				copy(arms[:], eight)
-			} else {
-				copy(eight, arms[:])
-			}
-		}}
-		if b.testLanes(NewWords(again), right, samples, 5) == nil {
-			t.Errorf("%v: words read for both arms and rewards are not detected", b)
-		}
-		neighbour := &broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
-			for i := range eight {
-				eight[i] = eight[i]&^2 | eight[i]<<1&2
-			}
-		}}
-		if b.testLanes(NewWords(neighbour), right, samples, 0, 1) == nil {
-			t.Errorf("%v: a bit shared by neighbouring lanes is not detected", b)
-		}
-		// In one of eight words only: a weak dependence.
-		groups := &broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
-			eight[1] = eight[1]&^(0xffff<<48) | eight[1]<<48
-		}}
-		if b.testGroups(NewWords(groups), right, 16, 0, 3) == nil {
-			t.Errorf("%v: groups that share a bit are not detected", b)
 		}
 	}
 }

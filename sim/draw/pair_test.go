@@ -80,60 +80,6 @@ func TestDrawPairInSequence(t *testing.T) {
 	}
 }
 
-// A Pair draws the same as the general code for policies with few binary digits, such
-// as that of equal logits, where a lane that agrees with all of them is on the second
-// arm; and for policies that draw one arm only, or almost only.
-func TestDrawPairDyadic(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, weights := range [][]float64{{0.5, 0.5}, {0.25, 0.75}, {0x1p-9, 1 - 0x1p-9}, {3. / 1024, 1021. / 1024}, {0, 1}, {1, 0}, {1, 0x1p-80}, {0x1p-80, 1}} {
-		one, other := NewWords(&Xoshiro{1, 2, 3, 4}), NewWords(&Xoshiro{1, 2, 3, 4})
-		means := []float64{pairMean(random), pairMean(random)}
-		pair, p := NewPair(means[0], means[1]), generalPack(means)
-		p.Aim(weights)
-		for i := range 1000 {
-			if err := checkPair(pair, Bound(weights[0], weights[1]), p, one, other, 1+random.IntN(64)); err != nil {
-				t.Errorf("policy %v, draw %d: %v", weights, i, err)
-				break
-			}
-		}
-	}
-}
-
-// One wrong bit of the policy, or one of the first bits of a mean, is detected by lanes
-// whose numbers are just below and at it.
-func TestDrawPairTestsHavePower(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, samples := range widths[1:] {
-		for range 8 {
-			f, bounds, _ := lateNumbers(random, samples, 2)
-			means := []float64{float64(1+random.IntN(255)) / 256, float64(1+random.IntN(255)) / 256}
-			pair, right := NewPair(means[0], means[1]), generalPack(means)
-			right.aim(bounds)
-			f.arm[0], f.arm[1] = bounds[0]-1, bounds[0]
-			words := func() *Words { return f.words(f.needed(bounds)) }
-			for bit := range 63 {
-				if checkPair(pair, Probability(bounds[0]^1<<bit), right, words(), words(), samples) == nil {
-					t.Fatalf("%d samples: a bound wrong in bit %d is not detected", samples, bit)
-				}
-			}
-			for a := range means {
-				f.arm[0] = []uint64{bounds[0] - 1, bounds[0]}[a]
-				f.arm[1] = f.arm[0]
-				f.reward[0] = uint64(NewProbability(means[a]))
-				f.reward[1] = f.reward[0] - 1
-				for bit := range 8 {
-					flipped := []float64{means[0], means[1]}
-					flipped[a] = float64(int(256*means[a])^1<<bit) / 256
-					wrong := NewPair(flipped[0], flipped[1])
-					if checkPair(wrong, Probability(bounds[0]), right, words(), words(), samples) == nil {
-						t.Fatalf("%d samples: a mean wrong in bit %d is not detected", samples, bit)
-					}
-				}
-			}
-		}
-	}
-}
-
 // spellFew returns the words from which the eight lanes of DrawGroup read n bits of 63-bit fractions: two
 // of the first sixteen bits, then one for each bit.
 func spellFew(u [few]uint64, n int) []uint64 {

@@ -23,31 +23,6 @@ func TestWordsAreTheSources(t *testing.T) {
 	}
 }
 
-// After Align two readers of equal sources, however far apart, continue with the same
-// word: the next word of the one that was ahead.
-func TestAlign(t *testing.T) {
-	for _, ahead := range []int{0, 1, 255, 256, 257, 600} {
-		for _, behind := range []int{0, 1, 100, 256, 300} {
-			a, b, want := NewWords(filled{rand.NewPCG(1, 2)}), NewWords(filled{rand.NewPCG(1, 2)}), rand.NewPCG(1, 2)
-			for range ahead {
-				a.Next()
-			}
-			for range behind {
-				b.Next()
-			}
-			Align(a, b)
-			for range max(ahead, behind) {
-				want.Uint64()
-			}
-			for range 300 {
-				if x, y, want := a.Next(), b.Next(), want.Uint64(); x != want || y != want {
-					t.Fatalf("after %d and %d words: %#x and %#x, want %#x", ahead, behind, x, y, want)
-				}
-			}
-		}
-	}
-}
-
 // nextEight and peekFour, from every place in the buffer, give successive words of the
 // source: the next ones if the buffer holds as many, else the first of the next buffer.
 func TestSeveralWords(t *testing.T) {
