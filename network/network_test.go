@@ -102,34 +102,3 @@ func TestAllocatesNothing(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkMLP(b *testing.B) {
-	inputs := make([][]float64, 25)
-	for x := range inputs {
-		inputs[x] = make([]float64, 10)
-		inputs[x][x/5], inputs[x][5+x%5] = 1, 1
-	}
-	for _, activation := range []Activation{Tanh, ReLU, GELU} {
-		b.Run(string(activation), func(b *testing.B) {
-			n := must(NewMLP(inputs, []int{48, 48}, 5, activation))
-			w, logits, gradient := n.Initial(1), make([]float64, 125), make([]float64, n.Weights())
-			for b.Loop() {
-				n.Logits(w, logits)
-				n.Pull(logits, gradient)
-			}
-		})
-	}
-}
-
-func BenchmarkTransformer(b *testing.B) {
-	var tokens [][]int
-	for x := range 25 {
-		tokens = append(tokens, []int{x / 5, x % 5, 5})
-	}
-	n := must(NewTransformer(tokens, 6, 5, Shape{32, 2, 128, Tied}))
-	w, logits, gradient := n.Initial(1), make([]float64, 125), make([]float64, n.Weights())
-	for b.Loop() {
-		n.Logits(w, logits)
-		n.Pull(logits, gradient)
-	}
-}

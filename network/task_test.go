@@ -41,27 +41,6 @@ func TestDrawnTasks(t *testing.T) {
 	}
 }
 
-// Digits differ in at least three pixels, and noise 0 leaves their pictures.
-func TestDigits(t *testing.T) {
-	task := must(Digits(1, 0, 1, 0, 1))
-	for a, x := range task.Inputs {
-		if len(x) != 35 || task.Means[a*10+a] != 1 {
-			t.Errorf("digit %d: %d pixels, means %v", a, len(x), task.Means[a*10:][:10])
-		}
-		for b, y := range task.Inputs[:a] {
-			different := 0
-			for i := range x {
-				if x[i] != y[i] {
-					different++
-				}
-			}
-			if different < 3 {
-				t.Errorf("digits %d and %d differ in %d pixels", a, b, different)
-			}
-		}
-	}
-}
-
 // What is wrong is said with what was got and what is wanted.
 func TestErrors(t *testing.T) {
 	for _, row := range []struct {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 

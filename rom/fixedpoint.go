@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 )

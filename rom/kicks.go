@@ -3,8 +3,8 @@ package rom
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
@@ -22,7 +22,9 @@ func kickScale(p *Params, reference, gain float64) float64 {
 
 // throwsAcross reports whether a sample at the log odds u against its arm throws the policy farther to the other side than it was,
 // c e^u > 2u.
-func throwsAcross(c, u float64) bool { return u > 0 && c*fp.MathExp(u) > 2*u && (u > 1 || c > 2/math.E) }
+func throwsAcross(c, u float64) bool {
+	return u > 0 && c*fp.MathExp(u) > 2*u && (u > 1 || c > 2/math.E)
+}
 
 // crossing returns u₂, the log odds from which on throwsAcross holds, the larger solution of c e^u = 2u; 0 for c > 2/e, where it
 // always does, and +Inf for c = 0.

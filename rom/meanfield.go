@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 

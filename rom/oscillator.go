@@ -3,8 +3,8 @@ package rom
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 )
 

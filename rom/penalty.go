@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/group"
 	"grposim/rom/scope"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 	"sync"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 

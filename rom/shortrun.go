@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/linear"
 )
 

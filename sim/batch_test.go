@@ -387,42 +387,6 @@ func TestTwoArmBatchDiverges(t *testing.T) {
 	divergesAlike(t, rand.New(rand.NewPCG(1, 2)), 100/thin, anyTwoArmCell, withoutVectors)
 }
 
-// Replicas whose policy and snapshot are NaN are left as they are.
-func TestTwoArmBatchOfDivergedReplicas(t *testing.T) {
-	c := referenceCell()
-	c.Lag.Interval = 1
-	b := recordingBatch(&c, chunkSize)
-	withoutVectors(t.Context(), b, 0)
-	for _, r := range b.replicas {
-		r.policy.Logits[0] = math.NaN()
-		r.policy.Update()
-		r.divergedAt = 7
-	}
-	b.twoArm.advance(t.Context(), chunkSize, 8, 20)
-	for _, r := range b.replicas {
-		if r.divergedAt != 7 {
-			t.Errorf("diverged at %d, want 7", r.divergedAt)
-		}
-	}
-}
-
-// A replica gives the same results alone as in a batch.
-func TestBatchesAreReplicas(t *testing.T) {
-	three := referenceCell()
-	three.Bandit.Arms = append(three.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.5})
-	three.Bandit.TrueMeans = make([]float64, 3)
-	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
-	for _, c := range []Cell{referenceCell(), three} {
-		c.Run.Steps, c.Run.BurnIn = 300, 100
-		want := outcomesOf(t, together, recordingBatch(&c, chunkSize), 5)
-		for i := range want {
-			if diff := difference(want[i], outcomesOf(t, together, recordingBatch(&c, 1), 5+i)[0]); diff != "" {
-				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
-			}
-		}
-	}
-}
-
 // The step of a divergence is that of the first policy that is NaN, also between
 // recorded steps.
 func TestStepOfDivergence(t *testing.T) {

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -104,84 +103,6 @@ func TestSamplesOfFixedNumber(t *testing.T) {
 	}
 }
 
-// The expected number of samples of redrawn groups is the mean of those that a slow simulator draws
-// and counts, group by group. The two differ by more than five standard errors with a probability
-// of about 6e-7 for each comparison.
-func TestSamplesOfRedrawnGroups(t *testing.T) {
-	const replicas = 4000
-	for _, interval := range []int{1, 3} {
-		c := referenceCell()
-		c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = 1, 0.1
-		c.Estimator.GroupSize, c.Estimator.GroupsPerStep, c.Estimator.Filter = 4, 2, option.Redraw
-		c.Estimator.KL.Coefficient, c.Init, c.Lag.Interval = 0, []float64{0, 1}, interval
-		c.Optimizer.LearningRate = 0.6
-		c.Run = Run{Steps: 12, Replicas: replicas, Record: []Quantity{SamplesDrawn}}
-		r := simulate(t, []Cell{c}, 1)[0]
-		rng := rand.New(rand.NewPCG(1, uint64(interval)))
-		for _, steps := range []int{6, 12} {
-			got := r.Trajectory[slices.Index(r.Steps, steps)][len(r.Quantities)-1]
-			sum, squares := 0.0, 0.0
-			for range replicas {
-				n := slowDraws(&c, steps, rng)
-				sum, squares = sum+n, squares+n*n
-			}
-			mean := sum / replicas
-			stdErr := math.Hypot(got.StdErr, math.Sqrt((squares/replicas-mean*mean)/replicas))
-			if math.Abs(got.Mean-mean) > 5*stdErr {
-				t.Errorf("K = %d, %d steps: got %g samples, drawn %g ± %g", interval, steps, got.Mean, mean, stdErr)
-			}
-		}
-	}
-}
-
-// slowDraws runs plain gradient ascent on two arms without scale, draws groups until their rewards
-// differ and returns the number of samples that it has drawn.
-func slowDraws(c *Cell, steps int, rng *rand.Rand) (samples float64) {
-	e := &c.Estimator
-	theta := slices.Clone(c.Init)
-	var old []float64
-	for t := range steps {
-		if t%c.Lag.Interval == 0 {
-			old = slowSoftmax(theta)
-		}
-		pi, g := slowSoftmax(theta), []float64{0, 0}
-		for range e.GroupsPerStep {
-			arms, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
-			for mean := 0.0; mean == 0 || mean == 1; {
-				mean = 0
-				for i := range arms {
-					arms[i], rewards[i] = 0, 0
-					if rng.Float64() >= old[0] {
-						arms[i] = 1
-					}
-					if rng.Float64() < c.Bandit.Arms[arms[i]].Mean {
-						rewards[i] = 1
-					}
-					mean += rewards[i] / float64(e.GroupSize)
-				}
-				samples += float64(e.GroupSize)
-			}
-			mean := 0.0
-			for _, r := range rewards {
-				mean += r / float64(e.GroupSize)
-			}
-			for i, arm := range arms {
-				for a := range g {
-					score := -pi[a]
-					if a == arm {
-						score++
-					}
-					g[a] += (rewards[i] - mean) * score / float64(e.GroupSize*e.GroupsPerStep)
-				}
-			}
-		}
-		for a := range theta {
-			theta[a] += c.Optimizer.LearningRate * g[a]
-		}
-	}
-	return samples
-}
-
 // What is recorded of many prompts, and of groups with an age each, is known at the first two steps:
 // G·B over the mean chance of a group whose rewards differ, and means over the prompts.
 func TestExtrasOfPromptsAndAges(t *testing.T) {
@@ -241,18 +162,6 @@ func TestSampleShareOverAges(t *testing.T) {
 	got, want := r.Trajectory[1][len(r.Quantities)-1].Mean, 0.75+0.25/(2*p*p+2*(1-p)*(1-p))
 	if math.Abs(got-want) > 1e-12 {
 		t.Errorf("got %.15g, want %.15g", got, want)
-	}
-}
-
-// Where no group can have both rewards the expected number of samples is infinite, and the run goes on.
-func TestSamplesOfNothingToRedraw(t *testing.T) {
-	c := referenceCell()
-	c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = 1, 1
-	c.Estimator.Filter = option.Redraw
-	c.Run = Run{Steps: 3, Replicas: 20, Record: []Quantity{SamplesDrawn, PassAt(2)}}
-	r := simulate(t, []Cell{c}, 1)[0]
-	if s := r.Trajectory[len(r.Steps)-1]; r.Status != OK || !math.IsInf(s[len(s)-2].Quantiles[2], 0) && !math.IsNaN(s[len(s)-2].Quantiles[2]) || s[len(s)-1].Mean != 1 {
-		t.Errorf("%s, %+v", r.Status, s)
 	}
 }
 

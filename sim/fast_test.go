@@ -74,13 +74,3 @@ func TestFastPaths(t *testing.T) {
 		}
 	}
 }
-
-// Three arms have no two-arm batch.
-func TestThreeArmsHaveNoTwoArmBatch(t *testing.T) {
-	c := referenceCell()
-	c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
-	c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)
-	if recordingBatch(&c, 1).twoArm != nil {
-		t.Error("got a two-arm batch, want none")
-	}
-}

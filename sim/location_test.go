@@ -110,24 +110,6 @@ func TestLocatedThresholds(t *testing.T) {
 	}
 }
 
-// Located thresholds of Nesterov's method agree with docs/theory.md §5.
-func TestLocatedThresholdsOfNesterov(t *testing.T) {
-	want := []float64{1.3571, 0.6679, 0.2134, 0.0487, 0.0224}
-	var cells []Cell
-	for i := range want {
-		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
-			Event: Instability, Param: LearningRate, From: 0.5, To: 1000, Tolerance: 5e-4})
-		c.Lag, c.Optimizer.Momentum, c.Optimizer.Kind = block(1<<i), 0.9, option.Nesterov
-		cells = append(cells, c)
-	}
-	stiffness, low, high := located(t, cells)
-	for i, kappa := range want {
-		if lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]; !(math.Abs(lo/kappa-1) < 3e-3 && math.Abs(hi/kappa-1) < 3e-3) {
-			t.Errorf("K = %d: located in [%g, %g], want %g", 1<<i, lo, hi, kappa)
-		}
-	}
-}
-
 // Located onsets of ringing of a frozen force agree with the closed forms of
 // docs/theory.md §5 to 1e-3: on-policy (1−√μ)², block ((√(Ks) − s√μ)/a)², delay
 // max z^(τ−1)(1−z)(z−μ); also if the multipliers are near 1 and near each other.
@@ -409,52 +391,6 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 	}
 }
 
-// With few pairs the bracket of an onset is wide but contains it: here (1−√μ)² = 0.0858
-// at μ = 0.5.
-func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
-	counts := []int{1, 2, 8}
-	if thin == 1 {
-		counts = append(counts, 64)
-	}
-	var cells []Cell
-	var want float64
-	for _, replicas := range counts {
-		c, stiffness := sampledLocation(256, 32, replicas, 0.1)
-		want = (1 - math.Sqrt(0.5)) * (1 - math.Sqrt(0.5)) / stiffness
-		c.Location.Event, c.Location.From, c.Location.To = Ringing, 0.01, 4
-		c.Optimizer.Momentum = 0.5
-		c.Run.Steps = 60
-		cells = append(cells, c)
-	}
-	_, low, high := located(t, cells)
-	if low[0] != 0 || !math.IsNaN(high[0]) {
-		t.Errorf("one pair: located in [%g, %g], want nothing decided", low[0], high[0])
-	}
-	for i, c := range cells {
-		if low[i] > want || high[i] < want || i > 1 && !(high[i]-low[i] < 0.3*want) {
-			t.Errorf("%d pairs: located in [%g, %g], want %g", c.Run.Replicas, low[i], high[i], want)
-		}
-	}
-}
-
-// Short runs are prolonged: the threshold of K = 8 is located also if Run.Steps is 1.
-func TestShortRunsAreProlonged(t *testing.T) {
-	var cells []Cell
-	for _, steps := range []int{1, 8, 32, 128} {
-		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
-			Event: Instability, Param: LearningRate, From: 0.4, To: 8, Tolerance: 1e-3})
-		c.Lag, c.Optimizer.Momentum, c.Run.Steps = block(8), 0.9, steps
-		cells = append(cells, c)
-	}
-	stiffness, low, high := located(t, cells)
-	for i, c := range cells {
-		lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]
-		if want := 0.0338592952; !(lo < want && want < hi && hi-lo < 0.02*want) {
-			t.Errorf("%d steps: located in [%g, %g], want %g", c.Run.Steps, lo, hi, want)
-		}
-	}
-}
-
 // A stable deviation that decays much more slowly than a trial lasts is undecided, not
 // unstable. A deviation that starts near round-off is undecided in every case.
 func TestUndecided(t *testing.T) {
@@ -543,27 +479,6 @@ func TestBracket(t *testing.T) {
 	}
 }
 
-// There is no search if the measured stiffness could be 0 or negative.
-func TestUncertainStiffnessIsNoScale(t *testing.T) {
-	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 3, Tolerance: 0.01})
-	for _, x := range []struct {
-		stiffness measure.Estimate
-		searched  bool
-	}{
-		{measure.Certain(0.16), true},
-		{measure.Certain(-0.16), false},
-		{measure.Estimate{Mean: 0.16, StdErr: 0.04, DF: 63}, true},
-		{measure.Estimate{Mean: 0.16, StdErr: 0.06, DF: 63}, false},
-		{measure.Estimate{Mean: 0.16, StdErr: 0.01, DF: 1}, false},
-		{measure.Estimate{Mean: 0.16}, false},
-		{measure.Estimate{Mean: math.NaN(), StdErr: 1, DF: 63}, false},
-	} {
-		if got := c.Location.locate(t.Context(), &c, x.stiffness); (len(got) == 3) != x.searched || !x.searched && got != nil {
-			t.Errorf("stiffness %+v: got %v, want a search: %v", x.stiffness, got, x.searched)
-		}
-	}
-}
-
 // The ladder begins at From times the rule, which for Adam has no momentum even if
 // Optimizer.Momentum is set, and ends at the longest affordable interval. There is no
 // search if it would begin beyond that.
@@ -607,20 +522,6 @@ func TestSearchSteps(t *testing.T) {
 	c.Location = nil
 	if got := c.SearchSteps(1); got != 0 {
 		t.Errorf("no search: got %g steps, want 0", got)
-	}
-}
-
-// With sampled groups, ringing is decided correctly well below and well above the onset,
-// (1−√μ)² = 0.086 at μ = 0.5.
-func TestRingingOfSampledGroups(t *testing.T) {
-	for kappa, want := range map[float64]outcome{0.04: absent, 0.2: present} {
-		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Ringing})
-		c.Location.Offset = 0.05
-		c.Estimator.GroupSize, c.Run = 1024, Run{Steps: 200, Replicas: 32}
-		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.5, kappa/0.1586848975
-		if got := newTrial(c.Location, c).outcome(t.Context(), Ringing); got != want {
-			t.Errorf("ηλ = %g: got outcome %v, want %v", kappa, got, want)
-		}
 	}
 }
 

@@ -200,16 +200,6 @@ func TestNetworkMistakes(t *testing.T) {
 	}
 }
 
-// The memory of a cell with a network grows by some eight lists of the weights of each replica that runs.
-func TestMemoryOfWeights(t *testing.T) {
-	deep, _ := deepCell(baseOfNetworks(), []float64{1, 2})
-	before := deep.Memory()
-	deep.Network.Weights = append(deep.Network.Weights, make([]float64, 1000)...)
-	if got, want := deep.Memory()-before, 8*8*1000.; got != want { // at G = ∞ one replica runs
-		t.Errorf("1000 weights take %v bytes, want %v", got, want)
-	}
-}
-
 func estimateOf(t *testing.T, r Result, name string) float64 {
 	t.Helper()
 	for _, e := range r.Estimates {

@@ -1,26 +1,11 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
-
-// The quantiles of 1, 2, 4, 8, computed by hand.
-func TestQuantilesOfFour(t *testing.T) {
-	want := [5]float64{1 + 0.15, 1.75, 3, 5, 8 - 0.15*4}
-	got := quantiles([]float64{4, 8, 1, 2})
-	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-15*8 {
-			t.Errorf("quantile %g is %g, want %g", QuantileLevels[i], got[i], want[i])
-		}
-	}
-	if got := quantiles([]float64{7}); got != [5]float64{7, 7, 7, 7, 7} {
-		t.Errorf("quantiles of the value 7: got %v, want 7 five times", got)
-	}
-}
 
 // Quantiles are to the bit those of the sorted values, and the values are only
 // reordered: for any number of values, random, equal, mostly equal or sorted.
@@ -66,40 +51,6 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 			if slices.Sort(drawn); !slices.Equal(drawn, sorted) {
 				t.Errorf("%s, %d values: the values have changed, want the same in another order", values.name, n)
 			}
-		}
-	}
-}
-
-// A NaN has no place in an order: no quantile is a number where one of the values is none.
-func TestQuantilesWithNaN(t *testing.T) {
-	for n := 1; n < 100; n++ {
-		values := make([]float64, n)
-		values[n/2] = math.NaN()
-		if q := quantiles(values); slices.ContainsFunc(q[:], func(x float64) bool { return x == x }) {
-			t.Errorf("one NaN of %d values: got %v, want NaN five times", n, q)
-		}
-	}
-}
-
-// BenchmarkQuantiles compares quantiles with sorting the values.
-func BenchmarkQuantiles(b *testing.B) {
-	rng := rand.New(rand.NewPCG(4, 3))
-	for _, n := range []int{16, 64, 256, 1024} {
-		samples := make([]float64, 64*n)
-		for i := range samples {
-			samples[i] = rng.NormFloat64()
-		}
-		values := make([]float64, n)
-		for _, way := range []struct {
-			name string
-			do   func([]float64)
-		}{{"sort", slices.Sort[[]float64]}, {"quantiles", func(v []float64) { quantiles(v) }}} {
-			b.Run(fmt.Sprintf("n=%d/%s", n, way.name), func(b *testing.B) {
-				for i := 0; b.Loop(); i++ {
-					copy(values, samples[i%64*n:])
-					way.do(values)
-				}
-			})
 		}
 	}
 }

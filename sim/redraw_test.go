@@ -187,19 +187,3 @@ func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 		}
 	}
 }
-
-// Where no prompt can have both rewards, groups of equal rewards stay.
-func TestNothingToRedraw(t *testing.T) {
-	for _, parameters := range option.ParameterKinds {
-		c := redrawCell(parameters, 8, 1)
-		c.Prompts.Means = [][2]float64{{1, 1}, {0, 0}, {1, 1}}
-		c = *c.complete()
-		b := recordingBatch(&c, chunkSize)
-		for _, r := range b.run(t.Context(), 0, chunkSize) {
-			last := r.values[len(r.recorded)-1]
-			if r.divergedAt != running || last[zeroVarianceFractionIndex] != 1 || last[gradientNormIndex] != 0 {
-				t.Errorf("%s: got %v, want only zero-variance groups and no force", c.ID, last)
-			}
-		}
-	}
-}

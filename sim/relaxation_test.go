@@ -175,29 +175,6 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 	}
 }
 
-// Instability comes in a window of K (docs/theory.md §5): for the importance ratio with
-// the penalty at the snapshot, μ = 0.9, ηλ = 0.62, deviations grow only at K = 4 of
-// K = 1 … 12, by the factor 1.141 a period.
-func TestRelaxationShowsTheWindow(t *testing.T) {
-	var cells []Cell
-	for k := 1; k <= 12; k++ {
-		c := modeCell(option.Ratio, option.AtSnapshot)
-		c.Lag.Interval = k
-		c.Optimizer.Momentum = 0.9
-		c.Optimizer.LearningRate = 0.62 / 0.1586848975
-		c.Run.Steps = 1200
-		c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{1, -1}, Offset: 1e-6}
-		cells = append(cells, c)
-	}
-	for i, r := range simulate(t, cells, 2) {
-		rate, found := estimate(r, RelaxationRate)
-		radius := math.Exp(-rate.Mean * float64(i+1))
-		if k := i + 1; !found || (radius >= 1) != (k == 4) || k == 4 && math.Abs(radius-1.141) > 5e-4 {
-			t.Errorf("K = %d: spectral radius %g, want 1.141 at K = 4 and below 1 else", k, radius)
-		}
-	}
-}
-
 // relaxing returns the reference bandit at finite G with a relaxation probe of pairs that
 // start at z* ± 0.1, and its mode.
 func relaxing(size int, lag option.Lag, mu, eta float64, run Run) (Cell, mode) {
@@ -265,19 +242,6 @@ func TestRelaxationOfAdam(t *testing.T) {
 			t.Errorf("G = %d: rate in [%g, %g], want %g", size, lo, hi, x)
 		}
 	}
-}
-
-// The jackknife errors agree with the scatter between independent cells, and 95 % of the
-// 95 % intervals contain the mean: of trials, the number of misses and the ratio of the
-// variances are within 6 standard deviations (probability 2e-9).
-func TestRelaxationCoverage(t *testing.T) {
-	var cells []Cell
-	for i := range trials {
-		c, _ := relaxing(64, block(4), 0.5, 0.1, Run{Steps: 60, Replicas: 32})
-		c.ID = fmt.Sprint("trial ", i)
-		cells = append(cells, c)
-	}
-	checkCoverage(t, simulate(t, cells, 2), RelaxationRate, 0.95)
 }
 
 // trials is the number of independent cells of a test of coverage.

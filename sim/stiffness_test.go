@@ -74,17 +74,6 @@ func TestStiffnessOfAClippedGradient(t *testing.T) {
 	}
 }
 
-// Two probes of one cell draw different groups, even if they are equal.
-func TestProbesAreIndependent(t *testing.T) {
-	c := referenceCell()
-	c.Run = Run{Steps: 1, Replicas: 1}
-	c.Stiffness = []StiffnessProbe{twoArmProbe(Both, 0.1, 1000), twoArmProbe(Both, 0.1, 1000)}
-	estimates := simulate(t, []Cell{c}, 1)[0].Estimates
-	if len(estimates) != 2 || estimates[0].Mean == estimates[1].Mean {
-		t.Errorf("got %+v, want two different estimates", estimates)
-	}
-}
-
 // The two sides of a probe draw nearly the same groups, so that most of the noise of the
 // gradient cancels in their difference, for groups of any size.
 func TestSidesOfAProbeAreCoupled(t *testing.T) {

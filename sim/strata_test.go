@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"grposim/option"
 )
 
 // startingAt returns a cell of prompts with a policy each that start at these J: the mean of the first arm, with the probability ½.
@@ -114,34 +112,5 @@ func TestStrataAreTheMeansOfTheirPrompts(t *testing.T) {
 				t.Fatalf("%s, step %d: strata have the mean %.15g, all prompts %.15g", name, r.Steps[i], mean, want)
 			}
 		}
-	}
-}
-
-// Prompts in order are visited one by one: until a visit the stratum of a prompt stays where it starts.
-func TestStrataMoveByVisits(t *testing.T) {
-	c := startingAt(0.1, 0.2, 0.3, 0.4)
-	c.Prompts.Order, c.Optimizer.Momentum, c.Estimator.GroupsPerStep = option.InOrder, 0, 1
-	c.Run.Record = []Quantity{Strata}
-	r := simulate(t, []Cell{c}, 1)[0]
-	first := len(Quantities(2))
-	for step := range 5 {
-		for k := range 4 {
-			got := r.Trajectory[step][first+k]
-			if moved := got.StdErr > 0; moved != (step > k) {
-				t.Errorf("step %d: stratum %d is at %g ± %g", step, k+1, got.Mean, got.StdErr)
-			}
-		}
-	}
-}
-
-// A cell whose prompts start alike has no strata, and records the rest.
-func TestNoStrata(t *testing.T) {
-	c := startingAt(0.2, 0.2, 0.2)
-	r := simulate(t, []Cell{c}, 2)[0]
-	if want := append(Quantities(2), SamplesDrawn, PassAt(2)); !slices.Equal(r.Quantities, want) {
-		t.Errorf("records %v", r.Quantities)
-	}
-	if got := r.Trajectory[0][len(r.Quantities)-1].Mean; math.Abs(got-0.36) > 1e-12 {
-		t.Errorf("pass@2 is %g, want 0.36", got)
 	}
 }

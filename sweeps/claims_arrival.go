@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/rom"
 	"grposim/fp"
+	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"

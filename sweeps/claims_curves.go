@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"

@@ -8,10 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"grposim/fp"
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"

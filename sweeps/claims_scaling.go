@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"

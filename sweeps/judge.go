@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/rom"
 	"grposim/fp"
+	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"

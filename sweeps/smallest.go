@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/rom"
 	"grposim/fp"
+	"grposim/rom"
 	"grposim/sweeps/config"
 )
 

@@ -141,55 +141,6 @@ func TestNetworksFollow(t *testing.T) {
 	}
 }
 
-// What the largest eigenvalue of each matrix takes, and what can be said of networks from modes of Λ alone, each with its two numbers: docs/theory-deep.md §12.4.
-func TestModesAlone(t *testing.T) {
-	task, err := network.Addition(4, 0.9, 0.2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mlp, err := network.NewMLP(task.Inputs, []int{32, 32}, task.Arms, network.Tanh)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Tied})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		place  string
-		ratios map[string][2]float64 // the least and the largest threshold over the least of the modes' own
-	}{
-		{"ratio, k3", map[string][2]float64{"MLP": {1, 1}, "transformer": {1, 1}, "another transformer": {0.993, 0.997}}},
-		{"exact KL at the present policy", map[string][2]float64{"MLP": {0.980, 1.023}, "transformer": {0.924, 1.088}, "another transformer": {0.417, 1.220}}},
-	} {
-		for kind, n := range map[string]*trained{
-			"MLP": newTrained(t, mlp, mlp.Initial(3), task, places[c.place]), "transformer": newTrained(t, transformer, transformer.Initial(1), task, places[c.place]),
-			"another transformer": newTrained(t, transformer, transformer.Initial(3), task, places[c.place]),
-		} {
-			n.Logits(n.weights, make([]float64, len(n.point.Logits)))
-			few, all := Largest(n, n.point.Total(), 1, 8)[0], Largest(n, n.point.Total(), 1, 100)[0]
-			near(t, kind+": λ by eight products", few.Value, all.Value, 1e-3)
-			fresh, r := Largest(n, n.point.Fresh, 1, 100)[0].Value, NewRange(n)
-			smallest, largest := math.Inf(1), 0.0
-			for _, mu := range []float64{0, 0.9} {
-				for _, k := range []int{2, 4, 16} {
-					d := r.Dynamics(n.point, update(1, mu, block(k)))
-					critical, least := d.Threshold(linear.CriticalRate).At, linear.Never
-					modes := d.Modes()
-					for i := range modes {
-						least = least.Or(modes[i].Threshold(linear.CriticalRate))
-					}
-					what := fmt.Sprintf("%s, %s, μ = %v, K = %d", kind, c.place, mu, k)
-					t.Logf("%s: %.4f of 2(1+μ)/λ_f, %.4f of the modes' own, %.2f of one number", what, critical*fresh/(2*(1+mu)), critical/least.At, critical/d.OneNumber().Threshold(linear.CriticalRate).At)
-					smallest, largest = min(smallest, critical/least.At), max(largest, critical/least.At)
-				}
-			}
-			near(t, kind+", "+c.place+": the least threshold over the modes' own", smallest, c.ratios[kind][0], 0.01)
-			near(t, kind+", "+c.place+": the largest threshold over the modes' own", largest, c.ratios[kind][1], 0.01)
-		}
-	}
-}
-
 // The mean field of a network from its reference differs from that of the kernel at the start by what docs/theory-deep.md §12.7 says, less where
 // the network is wider, and by no more than the two kernels do.
 func TestNetworkThroughItsKernel(t *testing.T) {

@@ -3,8 +3,8 @@ package group
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 )
 
 // Differ returns P = 1 − J^G − (1−J)^G, the probability that the rewards of a group are not

@@ -18,8 +18,8 @@ import (
 	"math"
 	"slices"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/weight"
 )
 

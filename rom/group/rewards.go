@@ -3,8 +3,8 @@ package group
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 )
 
 // TwoValued describes a bandit whose rewards take at most two values: success[a]

@@ -3,8 +3,8 @@ package linear
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 )
 
 // Closed forms of docs/theory.md §5 for one mode whose whole force is frozen

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/cmplx"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/scope"
 )
 

@@ -5,8 +5,8 @@ package weight
 import (
 	"math"
 
-	"grposim/option"
 	"grposim/fp"
+	"grposim/option"
 )
 
 // row is a row of the table.

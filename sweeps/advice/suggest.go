@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/fp"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sort"
 
+	"grposim/fp"
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"

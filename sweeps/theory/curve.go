@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
