@@ -43,20 +43,3 @@ func TestLocateLimitsFromTheStart(t *testing.T) {
 		}
 	}
 }
-
-// Without a start there is nothing to search, and random ages have no interval.
-func TestLocateLimitsRefuses(t *testing.T) {
-	for change, because := range map[string]string{
-		"coefficient: 0.5, at: snapshot": noStart,
-		"kl: {":                          noInterval,
-	} {
-		text := strings.Replace(advisedBandit, change, map[string]string{noStart: "coefficient: 0", noInterval: "kl: {"}[because], 1)
-		if because == noInterval {
-			text += "lag: {kind: random, ages: {to: 2}}\n"
-		}
-		lines, err := trialsOf(t, text, 1).LocateLimits(t.Context())
-		if err != nil || len(lines) != 2 || !strings.Contains(lines[0].Says, because) {
-			t.Errorf("%s: %+v, %v", change, lines, err)
-		}
-	}
-}

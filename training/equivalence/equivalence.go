@@ -15,7 +15,6 @@
 package equivalence
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -69,14 +68,6 @@ type Judgement struct {
 //
 // The verdict of a row always follows from the interval that is returned with it.
 func Judge(rows []Row, confidence float64) []Judgement {
-	if !(confidence > 0 && confidence < 1) {
-		panic(fmt.Sprintf("equivalence: confidence = %g, want one in (0, 1)", confidence))
-	}
-	for i, r := range rows {
-		if !(r.Margin > 0) {
-			panic(fmt.Sprintf("equivalence: Row.Margin of row %d = %g, want > 0", i, r.Margin))
-		}
-	}
 	alpha := (1 - confidence) / 2
 	var each []Row
 	for _, r := range rows {
@@ -217,17 +208,5 @@ func exactShare(p, n float64) Interval {
 // 0.1 too; with a margin of 0.2 up to 1 % more often (1.01 α), and with larger ones,
 // which MaxMargin excludes, up to several times.
 func Shares(a, nA, b, nB float64) Interval {
-	for _, s := range []struct {
-		name  string
-		value float64
-		ok    bool
-	}{
-		{"a", a, a >= 0 && a <= 1}, {"b", b, b >= 0 && b <= 1},
-		{"nA", nA, nA >= 1 && !math.IsInf(nA, 1)}, {"nB", nB, nB >= 1 && !math.IsInf(nB, 1)},
-	} {
-		if !s.ok {
-			panic(fmt.Sprintf("equivalence: Shares: %s = %g, want a share in [0, 1] of at least 1 question", s.name, s.value))
-		}
-	}
 	return subtract(a, b, exactShare(a, nA), exactShare(b, nB))
 }

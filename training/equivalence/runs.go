@@ -74,12 +74,6 @@ const (
 // means. It is no smaller than the noise within runs makes it. Runs of a side with the same
 // rows are one run: a copy is no second observation.
 func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error) {
-	if len(a) == 0 || len(b) == 0 {
-		panic(fmt.Sprintf("equivalence: Runs: %d runs a and %d runs b, want at least one each", len(a), len(b)))
-	}
-	if !(margin >= 0) || math.IsInf(margin, 1) {
-		panic(fmt.Sprintf("equivalence: Runs: margin = %g, want one ≥ 0", margin))
-	}
 	c := &RunsComparison{Confidence: confidence, From: math.Inf(-1), To: math.Inf(1), Noise: WithinRuns}
 	unit := 0.0 // of rewards, until the end
 	for _, curve := range slices.Concat(a, b) {

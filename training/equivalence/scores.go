@@ -46,9 +46,6 @@ const MaxMargin = 0.2
 // Scores decides every score of a table together (Judge): whether A and B are the same
 // within the margin, a share in (0, MaxMargin].
 func Scores(scores []Score, margin, confidence float64) []Judgement {
-	if !(margin > 0 && margin <= MaxMargin) {
-		panic(fmt.Sprintf("equivalence: Scores: margin = %g, want one in (0, %g]", margin, MaxMargin))
-	}
 	var rows []Row
 	for _, s := range scores {
 		rows = append(rows, Row{Interval: s.interval(), Margin: margin})

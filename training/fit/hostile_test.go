@@ -125,14 +125,3 @@ func TestRegimesOfHostileCurves(t *testing.T) {
 		}
 	}
 }
-
-// 100,000 rows are read by laws as their means; n² steps would take minutes.
-func TestManyRows(t *testing.T) {
-	rng := rand.New(rand.NewPCG(12, 49))
-	const n = 100_000
-	c := curve(rng, n, 0.3, func(t float64) float64 { return -math.Expm1(-5 * t / n) })
-	m := fitLaw(c, Exponential)
-	if got := m.Shape("timescale"); math.Abs(got/(n/5)-1) > 0.05 {
-		t.Errorf("timescale %g, want %g", got, n/5.0)
-	}
-}
