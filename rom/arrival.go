@@ -19,7 +19,7 @@ type Mechanism string
 const (
 	K3Kicks        Mechanism = "k3-kicks"        // single samples of a rare arm whose k3 gradient throws the policy across
 	Locking        Mechanism = "locking"         // without a penalty: samples by chance carry the policy to a wrong arm, where it is not drawn back
-	UnclippedReuse Mechanism = "unclipped-reuse" // several steps on one batch with ratios: one lucky sample of a rare arm carries the policy over
+	UnclippedReuse Mechanism = "unclipped-reuse" // several steps on one batch with ratios: one sample of a rare arm carries the policy over
 	ClipReversal   Mechanism = "clip-reversal"   // the mean path stalls or turns back where the weights drop samples
 	SpreadAtRest   Mechanism = "spread-at-rest"  // the law of runs at rest, about their fixed point, has a second well within reach
 )
@@ -50,7 +50,7 @@ var mechanisms = []struct {
 	name   Mechanism
 	acts   func(p *Params) bool
 	of     question
-	decide func(row *ArrivalRow, w *way)
+	decide func(row *ArrivalRow, c *course)
 }{
 	{K3Kicks, func(p *Params) bool {
 		return p.KL.Coefficient > 0 && p.KL.In == option.InLoss && p.KL.Gradient == option.K3 && p.GroupSize != option.Infinite
@@ -63,73 +63,72 @@ var mechanisms = []struct {
 	{ClipReversal, func(p *Params) bool { return !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy() }, meanForceKnown, (*ArrivalRow).decideReversal},
 }
 
-// way is a cell with its way: the start, the length, and where it should end. Of the probability of
-// the arms in front there it has the last value on the mean path and the largest fall.
-type way struct {
+// course is a cell with its start, its length and the arms where it should end, in front: those of the
+// fixed point, without one the best ones.
+type course struct {
 	Params
-	init      []float64
-	steps     int
-	front     int     // the first of the arms in front at the fixed point, without one of the best ones
-	held      float64 // probability at the fixed point of the arms of its mean; without one 1
-	end, fall float64
+	init    []float64
+	steps   int
+	front   int     // the first of the arms in front
+	held    float64 // probability of the arms in front at the fixed point; without one 1
+	end     float64 // that at the end of the mean path
+	largest float64 // its largest drop along the mean path
 }
 
-// newWay returns a way without its mean path.
-func newWay(p Params, init []float64, steps int) (w way) {
-	w = way{Params: p, init: init, steps: steps, held: 1}
-	w.Start = init
+// newCourse returns a course without its mean path.
+func newCourse(p Params, init []float64, steps int) (c course) {
+	c = course{Params: p, init: init, steps: steps, held: 1}
+	c.Start = init
 	policy := make([]float64, len(p.Arms)) // without a fixed point the means, whose largest is in front
 	for a := range policy {
 		policy[a] = p.Arms[a].Mean
 	}
-	if f := fold(w.Params); f.representable() {
+	if f := fold(c.Params); f.representable() {
 		if merged := f.reached(); merged != nil {
 			policy = policyAt(f.arms(merged))
-			w.front = floats.MaxIdx(policy)
-			w.held = w.ofFront(policy)
-			return w
+			c.front = floats.MaxIdx(policy)
+			c.held = c.ofFront(policy)
+			return c
 		}
 	}
-	w.front = floats.MaxIdx(policy)
-	return w
+	c.front = floats.MaxIdx(policy)
+	return c
 }
 
-// ofFront returns the probability under a policy of the arms whose mean is that of the arm in
-// front.
-func (w *way) ofFront(policy []float64) (sum float64) {
+// ofFront returns the probability of the arms in front under a policy.
+func (c *course) ofFront(policy []float64) (sum float64) {
 	for a, x := range policy {
-		if w.Arms[a].Mean == w.Arms[w.front].Mean {
+		if c.Arms[a].Mean == c.Arms[c.front].Mean {
 			sum += x
 		}
 	}
 	return sum
 }
 
-// there reports whether the mean path ends in the well of the fixed point.
-func (w *way) there() bool { return w.end >= w.held/2 }
+// arrives reports whether the mean path ends in the well of the fixed point.
+func (c *course) arrives() bool { return c.end >= c.held/2 }
 
 // notThere is the reason of a mean path that does not.
-func (w *way) notThere() scope.Reason { return scope.PathNotThere.Because(w.steps, w.end, w.held) }
+func (c *course) notThere() scope.Reason { return scope.PathNotThere.Because(c.steps, c.end, c.held) }
 
 // Arrival predicts whether runs of the given number of steps from the logits init, one per arm,
 // arrive (docs/theory-neglected.md §6.12). Its rows are of the kind LeadingOrder. It takes
-// milliseconds, for long paths the time of MeanField, and without a penalty tens of milliseconds,
-// or half a second for groups of 256 and more.
+// milliseconds, for long paths the time of MeanField.
 func Arrival(p Params, init []float64, steps int) (a ArrivalPrediction) {
 	p = unlimited(p.checked(), init, steps)
 	a.Lost.Kind = LeadingOrder
 	if a.Lost.Because = p.notDerived(rewardsInDigits, meanForceKnown, arrivalOfRuns); a.Lost.Out() {
 		return a
 	}
-	w := newWay(p, init, steps)
-	finite, kept := w.goes(), 1.0
+	c := newCourse(p, init, steps)
+	finite, arriving := c.followMean(), 1.0
 	for _, m := range mechanisms {
 		if !m.acts(&p) {
 			continue
 		}
 		row := ArrivalRow{Mechanism: m.name, Share: scope.Number{Kind: LeadingOrder}}
 		if row.Because = p.notDerived(m.of); !row.Because.Out() {
-			m.decide(&row, &w)
+			m.decide(&row, &c)
 			row.Value, row.Bound = max(min(row.Value, math.MaxFloat64), -math.MaxFloat64), min(row.Bound, math.MaxFloat64)
 			row.Flag = row.Value > row.Bound
 		}
@@ -138,109 +137,93 @@ func Arrival(p Params, init []float64, steps int) (a ArrivalPrediction) {
 		}
 		a.Rows = append(a.Rows, row)
 		if a.Lost.Because = cmp.Or(a.Lost.Because, row.Because, row.Share.Because); !a.Lost.Out() {
-			kept *= 1 - row.Share.Value
+			arriving *= 1 - row.Share.Value
 			a.Lost.Leave(scope.HigherOrder, row.Share.Size())
 		}
 	}
-	if !a.Lost.Out() && !(finite && w.there()) {
-		a.Lost.Because = w.notThere()
+	if !a.Lost.Out() && !(finite && c.arrives()) {
+		a.Lost.Because = c.notThere()
 	}
-	a.Lost.Value = 1 - kept
+	a.Lost.Value = 1 - arriving
 	return a
 }
 
-// goes follows the mean path; it returns false where that is not finite.
-func (w *way) goes() bool {
-	probs, top := make([]float64, len(w.Arms)), 0.0
-	w.fall = 0
-	_, within := meanField(w.Params, w.init, w.steps, func(_ int, theta []float64) (more bool) {
+// followMean follows the mean path; it returns false where that is not finite.
+func (c *course) followMean() bool {
+	probs, top := make([]float64, len(c.Arms)), 0.0
+	c.largest = 0
+	_, within := meanField(c.Params, c.init, c.steps, func(_ int, theta []float64) (more bool) {
 		softmax(probs, theta)
-		w.end = w.ofFront(probs)
-		top = max(top, min(w.end, w.held))
-		w.fall = max(w.fall, top-w.end)
+		c.end = c.ofFront(probs)
+		top = max(top, min(c.end, c.held))
+		c.largest = max(c.largest, top-c.end)
 		return true
 	})
 	return within.In
 }
 
-// unflagged is the share of runs up to which a mechanism may be at work that is far from its bound: of 205 random cells with k3 below theirs 12 had more,
-// most of them by the law at rest (docs/theory-neglected.md §6.12).
-const unflagged = 0.05
+// unflaggedShare is the share of runs that a mechanism loses at most far below its bound. Of 205 random
+// cells with k3 12 had more, most of them by the law at rest (docs/theory-neglected.md §6.12).
+const unflaggedShare = 0.05
 
-// leaveShare sets the share of a row of which only the flag is derived: where the mechanism is far from its bound it is 0 up to unflagged.
-func (row *ArrivalRow) leaveShare(far bool) {
-	if row.Share = (scope.Number{Kind: LeadingOrder}); far {
-		row.Share.Leave(scope.HigherOrder, unflagged)
+// loseAtMost sets the share of a mechanism of which only the flag is derived: 0 up to so much; +Inf: not known.
+func (row *ArrivalRow) loseAtMost(most float64) {
+	if row.Share = (scope.Number{Kind: LeadingOrder}); math.IsInf(most, 1) {
+		row.Share.Because = scope.ShareOfLost.Because(row.Mechanism)
 		return
 	}
-	row.Share.Because = scope.ShareOfLost.Because(row.Mechanism)
+	row.Share.Leave(scope.HigherOrder, most)
 }
 
-// decideKicks compares the log odds against an arm that runs meet on the way with u₂, from where on a sample of it throws the policy across,
-// for the arm with the least distance. The largest norm c bounds what one sample can do: below 2u₂ it never throws far enough.
-func (row *ArrivalRow) decideKicks(w *way) {
+// loseFew is loseAtMost of unflaggedShare for a value below a bound.
+func (row *ArrivalRow) loseFew(value, bound float64) {
+	if value < bound {
+		row.loseAtMost(unflaggedShare)
+		return
+	}
+	row.loseAtMost(math.Inf(1))
+}
+
+// decideKicks compares the log odds against an arm that runs meet with u₂, from where on a sample of
+// that arm throws the policy across, for the arm with the least distance. The largest norm bounds what
+// one sample can do: below 2u₂ it never throws far enough.
+func (row *ArrivalRow) decideKicks(c *course) {
 	row.Quantity = "largest log odds against an arm on the way, against u₂"
-	all, ok := climbs(w.Params, w.init, w.steps, 1)
-	reference := policyAt(w.Reference)
+	all, ok := logOddsAlong(c.Params, c.init, c.steps)
+	reference := policyAt(c.Reference)
 	row.Value, row.Bound = math.Inf(-1), 0
-	for a, h := range all {
-		above := crossing(kickScale(&w.Params, reference[a], h.gain))
-		if norm := w.Optimizer.MaxNorm; norm > 0 && math.Sqrt2*norm*h.gain <= 2*above {
+	for a, odds := range all {
+		above := crossing(kickScale(&c.Params, reference[a], odds.gain))
+		if norm := c.Optimizer.MaxNorm; norm > 0 && math.Sqrt2*norm*odds.gain <= 2*above {
 			above = math.Inf(1)
 		}
-		if reach := h.reach(); a == 0 || reach-above > row.Value-row.Bound || math.IsInf(row.Bound, 1) {
-			row.Value, row.Bound = reach, above
+		if met := odds.met(); a == 0 || met-above > row.Value-row.Bound || math.IsInf(row.Bound, 1) {
+			row.Value, row.Bound = met, above
 		}
 	}
 	if !ok {
 		row.Value = math.Inf(1)
 	}
-	row.kicksShare(w)
-}
-
-// A run is handed over from its normal law to single samples where an arm is drawn less than handOver times in the steps that a velocity lasts. Both
-// descriptions hold there, so that the share must not depend on it: the difference to handing over at otherHandOver is neglected.
-// What both leave out, the noise of common samples after a kick, is up to about kicksError of the share (docs/theory-neglected.md §6.12).
-const handOver, otherHandOver, kicksError = 4, 2, 0.15
-
-// kicksShare sets the share of runs that kicks of k3 leave on the wrong one of two arms.
-func (row *ArrivalRow) kicksShare(w *way) {
-	if row.Share.Because = w.notDerived(kicksShare); row.Share.Out() && (row.Value > row.Bound || row.Share.Because.Is(scope.LongKicks)) {
-		return
-	}
-	share, ok := 0.0, false
-	if !row.Share.Out() {
-		share, ok = w.kicked(w.init, w.front, w.steps, handOver)
-	}
-	if !ok {
-		row.leaveShare(row.Value < row.Bound)
-		return
-	}
-	row.Share.Value = share
-	other, ok := w.kicked(w.init, w.front, w.steps, otherHandOver)
-	if !ok {
-		other = math.Inf(1)
-	}
-	row.Share.Leave(scope.HigherOrder, math.Abs(share-other)+kicksError*share)
+	row.loseFew(row.Value, row.Bound)
 }
 
 // decideSpread sets the share of runs at rest in another well, Φ(−(z* − z_b)/σ). z* is the gap of
 // the fixed point, σ² the variance of the linear law there, whose tails are normal, and z_b the
-// barrier: see way.barrier. A law of one well loses no run, however far it reaches. Where rewards
+// barrier: see course.barrier. A law of one well loses no run, however far it reaches. Where rewards
 // differ so much that the policy locks on the better arm there is no law: then runs may lock on the
 // other one, as without a penalty.
-func (row *ArrivalRow) decideSpread(w *way) {
+func (row *ArrivalRow) decideSpread(c *course) {
 	row.Quantity = "share of the law at rest in another well"
 	row.Bound = flagged
-	p := w.Params
+	p := c.Params
 	if p.rewardWithinNorm() { // what it cuts is the penalty on rare samples
 		p.Optimizer.MaxNorm = 0
 	}
 	at := Predict(p)
-	other := 1 - w.front
-	if row.Because = at.Noise.Because; row.Because.Is(scope.Locked) && w.Arms[w.front].Mean >= w.Arms[other].Mean { // the penalty is nothing beside the rewards
-		if row.Mechanism, row.Because = Locking, w.notDerived(lockingOfRuns); !row.Because.Out() {
-			row.decideLocking(w)
+	other := 1 - c.front
+	if row.Because = at.Noise.Because; row.Because.Is(scope.Locked) && c.Arms[c.front].Mean >= c.Arms[other].Mean { // the penalty is nothing beside the rewards
+		if row.Mechanism, row.Because = Locking, c.notDerived(lockingOfRuns); !row.Because.Out() {
+			row.decideLocking(c)
 		}
 		return
 	}
@@ -249,8 +232,8 @@ func (row *ArrivalRow) decideSpread(w *way) {
 	}
 	linear, _ := at.Linear()
 	if variance := linear.StationaryVariance.LogitGap; !row.Because.Out() && variance != nil {
-		z := at.FixedPoint.Logits[w.front] - at.FixedPoint.Logits[other]
-		if barrier, ok := w.barrier(z, *variance); ok {
+		z := at.FixedPoint.Logits[c.front] - at.FixedPoint.Logits[other]
+		if barrier, ok := c.barrier(z, *variance); ok {
 			row.Value = fp.Erfc((z-barrier)/math.Sqrt(2**variance)) / 2
 			row.Share.Value = row.Value
 			row.Share.Leave(scope.HigherOrder, row.Value) // runs begin on this side of the barrier, and few of them may have crossed it
@@ -264,6 +247,7 @@ func (row *ArrivalRow) decideSpread(w *way) {
 const (
 	farthestBarrier = 6
 	barrierPoints   = 8
+	unreached       = 4 // logits beyond the z at which a run draws one sample of the rare arm, on average
 )
 
 // barrier returns the gap z_b of the arm in front over the other one where the law at rest of two
@@ -275,15 +259,15 @@ const (
 // force has, and where noise that fades with the rare arm holds runs there. γ is that of the linear
 // law, 2λσ²/D at z*: η/(1 − μ) on-policy. Adam divides a force by its own size, so that its noise
 // holds no runs.
-func (w *way) barrier(z, variance float64) (barrier float64, ok bool) {
-	free := withoutNorm(w.Params)
+func (c *course) barrier(z, variance float64) (barrier float64, ok bool) {
+	free := withoutNorm(c.Params)
 	m := newModel(&free)
 	logits, force := make([]float64, 2), make([]float64, 2)
 	at := func(z float64) (f, noise float64) {
-		logits[w.front], logits[1-w.front] = z/2, -z/2
+		logits[c.front], logits[1-c.front] = z/2, -z/2
 		m.set(logits, logits)
 		m.meanForce(force)
-		return force[w.front] - force[1-w.front], m.covariance().At(0, 0)
+		return force[c.front] - force[1-c.front], m.covariance().At(0, 0)
 	}
 	deviation := math.Sqrt(variance)
 	apart := min(deviation, 1) / barrierPoints
@@ -294,7 +278,7 @@ func (w *way) barrier(z, variance float64) (barrier float64, ok bool) {
 	if adam(&free, 0) {
 		gain = 0
 	}
-	edge := math.Log(float64(w.GroupSize)*float64(w.GroupsPerStep)*float64(w.steps)) + unreached // beyond, nothing is drawn any more
+	edge := math.Log(float64(c.GroupSize)*float64(c.GroupsPerStep)*float64(c.steps)) + unreached // beyond, nothing is drawn any more
 	x := z + min(deviation, edge)
 	_, above := at(x + apart)
 	f, here := at(x)
@@ -314,7 +298,7 @@ func (w *way) barrier(z, variance float64) (barrier float64, ok bool) {
 // flagged is the share of runs from which on a mechanism of a known share is flagged.
 const flagged = 0.01
 
-// decideReuse compares x = 2ηKA/(GB(1−μ)) with 1, A the mean advantage of a lone lucky sample of an
+// decideReuse compares x = 2ηKA/(GB(1−μ)) with 1, A the mean positive advantage of a lone sample of an
 // arm among the one in front, of all arms the largest. With ratios the K steps on a batch obey, two
 // arms and K → ∞ at ηK fixed,
 //
@@ -323,39 +307,38 @@ const flagged = 0.01
 // g the force of the batch at its own policy, 2A/(GB) for a lone sample of the rare arm: at the log odds u against it z′ = −u becomes u + ln(x − 1).
 // Among more than two arms ratios also widen the lead of a wrong arm that is nearly as good: of 300 random cells at x < ½ 17 lost 0.1 more than
 // without weights.
-func (row *ArrivalRow) decideReuse(w *way) {
-	row.Quantity = "x = 2ηKA/(GB(1−μ)) of a lucky sample"
+func (row *ArrivalRow) decideReuse(c *course) {
+	row.Quantity = "x = 2ηKA/(GB(1−μ)) of a lone sample"
 	row.Bound = 1
-	for a := range w.Arms {
-		if a != w.front {
-			lone := newLoneSample(&w.Params, a, w.front)
-			row.Value = max(row.Value, lone.lucky())
+	for a := range c.Arms {
+		if a != c.front {
+			_, strength := loneSample(&c.Params, a, c.front)
+			row.Value = max(row.Value, strength)
 		}
 	}
-	o := &w.Optimizer
-	row.Value *= 2 * o.LearningRate * float64(w.Lag.Interval) / (1 - o.Momentum) / (float64(w.GroupSize) * float64(w.GroupsPerStep))
-	if row.Share.Because = w.notDerived(wrongArmShare); !row.Share.Out() {
-		row.leaveShare(row.Value < row.Bound/2)
-	}
+	o := &c.Optimizer
+	row.Value *= 2 * o.LearningRate * float64(c.Lag.Interval) / (1 - o.Momentum) / (float64(c.GroupSize) * float64(c.GroupsPerStep))
+	row.loseFew(row.Value, row.Bound/2)
 }
 
 // decideReversal compares the mean path with that of ratios without bounds: if the one does not
-// arrive and the other does, the bounds turn it back. Beyond 1 + ε only failures of the better arm
-// are left in the force, and count ρ. Where the probability in front falls below that of the fixed
-// point on the way at all, noise may do what the mean path does not.
-func (row *ArrivalRow) decideReversal(w *way) {
+// arrive and the other does, the bounds turn it back. Beyond 1 + ε the force comes only from failures of
+// the better arm, each weighted by ρ. Where the probability in front drops on the way at all, noise may
+// do what the mean path does not.
+func (row *ArrivalRow) decideReversal(c *course) {
 	row.Quantity = "probability of the other arms at the end of the mean path"
-	row.Value, row.Bound = 1-w.end, 1-w.held/2
-	row.leaveShare(w.fall < fallen)
-	if w.there() {
+	row.Value, row.Bound = 1-c.end, 1-c.held/2
+	row.loseFew(c.largest, harmlessDrop)
+	if c.arrives() {
 		return
 	}
-	free := *w
+	free := *c
 	free.Importance = option.Importance{Mode: option.Ratio}
-	if !free.goes() || !free.there() {
-		row.Because = w.notThere()
+	if !free.followMean() || !free.arrives() {
+		row.Because = c.notThere()
 	}
 }
 
-// fallen is the fall of π on the mean path under which hardly any run is lost: 3 of 52 random cells had more than 0.05, of 148 with more of a fall 48.
-const fallen = 0.01
+// harmlessDrop is the drop of π on the mean path below which hardly any run is lost: 3 of 52 random
+// cells had more than 0.05, of 148 with a larger drop 48.
+const harmlessDrop = 0.01

@@ -33,9 +33,7 @@ const (
 	localDynamics                    // the linear dynamics along a path, see MarginAlong
 	arrivalOfRuns                    // see Arrival
 	kicksOfK3                        // whether kicks of k3 throw runs across
-	kicksShare                       // the share of those
 	lockingOfRuns                    // whether runs lock without a penalty
-	wrongArmShare                    // the share of those, and of runs that reuse leaves there
 	lawOfArrived                     // the share of runs at rest on the other side
 	flipsOfReuse                     // whether reused samples with ratios carry runs over
 	blockRecurrence                  // see Refreshed
@@ -162,16 +160,9 @@ var domains = []struct {
 		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
 	}, scope.KicksOfOldSamples},
 	{kicksOfK3, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 && !p.rewardWithinNorm() }, scope.NormClips},
-	{kicksShare, anyLag, func(p *Params, _ int) bool {
-		return 2*p.Optimizer.LearningRate > largestKick*(1-p.Optimizer.Momentum)*float64(p.GroupSize)*float64(p.GroupsPerStep)
-	}, scope.LongKicks},
-	{kicksShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
-	{kicksShare, anyLag, noLoneSample, scope.LoneSample},
-	{kicksShare, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Schedule.Kind != option.ConstantRate }, scope.RateVaries},
 	{lockingOfRuns, anyLag, noLockingWalk, scope.LockingWalk},
 	{lockingOfRuns, anyLag, rateVaries, scope.RateVaries},
 	{lockingOfRuns, anyLag, clips, scope.NormClips},
-	{wrongArmShare, anyLag, notTwoArms, scope.ShareOfTwoArms},
 	{lawOfArrived, anyLag, notTwoArms, scope.ShareOfTwoArms},
 	{flipsOfReuse, anyLag, noLoneSample, scope.LoneSample},
 	{flipsOfReuse, anyLag, rateVaries, scope.RateVaries},

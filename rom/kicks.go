@@ -50,31 +50,28 @@ func crossing(c float64) float64 {
 	return above
 }
 
-// frozen reports whether an arm of the given probability is drawn less than once in the steps that a velocity lasts, 1/(1−μ), times share:
-// from there on no force slows the policy down.
-func (p *Params) frozen(prob, share float64) bool {
-	return prob*float64(p.GroupSize)*float64(p.GroupsPerStep) < share*(1-p.Optimizer.Momentum)
+// frozen reports whether an arm of the given probability is drawn less than once in the steps that a velocity lasts, 1/(1−μ), from
+// there on no force slows the policy down.
+func (p *Params) frozen(prob float64) bool {
+	return prob*float64(p.GroupSize)*float64(p.GroupsPerStep) < (1 - p.Optimizer.Momentum)
 }
 
-// height is the log odds against an arm where it is rarest on the way.
-type height struct {
-	step      int     // at which the arm freezes or is rarest
-	velocity  float64 // of u there, the mean over runs
+// rareness is the log odds u against an arm where it is rarest on the way.
+type rareness struct {
 	end       float64 // u after the velocity has run out, in logits, the mean over runs
 	deviation float64 // of end over runs
-	along     float64 // Cov(velocity, end)/Var(end)
 	frozen    bool
 	gain      float64 // the sum of the steps that a force of that step causes, η/(1−μ) at a constant rate
 }
 
-// reach returns the log odds that runs meet: 2 standard deviations above the mean where the arm is frozen, since what is left is
+// met returns the log odds that runs meet: 2 standard deviations above the mean where the arm is frozen, since what is left is
 // the law of one step, and 3 where it is not, since then the largest of many steps decides. Both were chosen on 17 families and tried
 // on others (docs/theory-neglected.md §6.12).
-func (h *height) reach() float64 {
-	if h.frozen {
-		return h.end + 2*h.deviation
+func (r *rareness) met() float64 {
+	if r.frozen {
+		return r.end + 2*r.deviation
 	}
-	return h.end + 3*h.deviation
+	return r.end + 3*r.deviation
 }
 
 // coasting returns the sum of the steps that a velocity at step t causes without any force, per unit of the velocity.
@@ -93,14 +90,14 @@ func gainAt(o *option.Optimizer, t int) float64 {
 	return rateAt(o, t)*force + coasting(o, t+1)
 }
 
-// climbs follows the mean and the spread of runs from the logits init, on-policy and without a largest norm, until every arm is frozen or the
-// steps are over, and returns the height of each arm; ok is false where the path leaves the range in which it can be followed.
-// share is that of frozen.
-func climbs(p Params, init []float64, steps int, share float64) (all []height, ok bool) {
+// logOddsAlong follows the mean and the spread of runs from the logits init, on-policy and without a
+// largest norm, until every arm is frozen or the steps are over. It returns where each arm is rarest; ok
+// is false where the path leaves the range in which it can be followed.
+func logOddsAlong(p Params, init []float64, steps int) (all []rareness, ok bool) {
 	p.Optimizer.MaxNorm, p.cut = 0, 0
 	o, arms := &p.Optimizer, len(p.Arms)
 	s := newSpread(p, init, steps)
-	all = make([]height, arms)
+	all = make([]rareness, arms)
 	for a := range all {
 		all[a].end = math.Inf(-1)
 	}
@@ -129,15 +126,15 @@ func climbs(p Params, init []float64, steps int, share float64) (all []height, o
 			if all[a].frozen {
 				continue
 			}
-			frozen, over := p.frozen(prob, share), coast
+			frozen, over := p.frozen(prob), coast
 			if frozen {
 				thawed--
 			} else {
 				over = 0 // forces still act
 			}
-			if h := s.heightOf(a, probs, speed, over); frozen || h.end > all[a].end {
-				h.step, h.gain, h.frozen = t, gainAt(o, t), frozen
-				all[a] = h
+			if r := s.rarenessOf(a, probs, speed, over); frozen || r.end > all[a].end {
+				r.gain, r.frozen = gainAt(o, t), frozen
+				all[a] = r
 			}
 		}
 		if t < steps && thawed > 1 {
@@ -149,16 +146,15 @@ func climbs(p Params, init []float64, steps int, share float64) (all []height, o
 	return all, within.In && !s.lost
 }
 
-// heightOf returns the height of an arm given the probabilities and the velocity of the mean of runs.
-func (s *spread) heightOf(arm int, probs, velocity []float64, coast float64) (h height) {
+// rarenessOf returns that of an arm given the probabilities and the velocity of the mean of runs.
+func (s *spread) rarenessOf(arm int, probs, velocity []float64, coast float64) (r rareness) {
 	odds := make([]float64, len(probs)) // the derivative of u
 	for b, q := range probs {
 		odds[b] = q / (1 - probs[arm])
 	}
 	odds[arm] = -1
 	slope, n := reduce(s.q, odds), s.n
-	h.velocity = floats.Dot(odds, velocity)
-	h.end = math.Log1p(-probs[arm]) - math.Log(probs[arm]) + coast*h.velocity
+	r.end = math.Log1p(-probs[arm]) - math.Log(probs[arm]) + coast*floats.Dot(odds, velocity)
 	ofVelocity, ofPlace, between := 0.0, 0.0, 0.0
 	for i, x := range slope {
 		for k, y := range slope {
@@ -167,10 +163,6 @@ func (s *spread) heightOf(arm int, probs, velocity []float64, coast float64) (h 
 			ofPlace += x * y * s.cov[n+i][n+k]
 		}
 	}
-	variance := ofPlace + coast*(2*between+coast*ofVelocity)
-	h.deviation = math.Sqrt(max(variance, 0))
-	if variance > 0 {
-		h.along = (between + coast*ofVelocity) / variance
-	}
-	return h
+	r.deviation = math.Sqrt(max(ofPlace+coast*(2*between+coast*ofVelocity), 0))
+	return r
 }

@@ -6,99 +6,86 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/group"
-	"grposim/rom/scope"
 )
 
-// This file has the locking of runs without a penalty (docs/theory-neglected.md §6.12). A step moves the logit gap z of the best arm over another one by
-// 2η/(GB(1−μ)) Σ A, the sum over the step's samples of the best arm, whose law depends on z alone. So z is a Markov chain, and the share of runs with z < 0
-// after T steps is u_T of u_t(z) = E u_{t−1}(z + Δz), u_0 the indicator of z < 0. On a lattice of z a step is a matrix and T steps are its power.
+// This file has the locking of runs without a penalty (docs/theory-neglected.md §6.12): by chance they
+// go to a wrong arm, from where they return by ever rarer samples of the best one.
 
-// The share is that on the fine lattice; the difference to that on the coarse one is neglected.
-var fineLattice, coarseLattice = lattice{0.4, 96}, lattice{0.8, 48}
-
-// decideLocking sets the share of runs that are on a wrong arm at the end. Momentum is between two limits: the policy follows a sample at once by all that it
-// moves in the end, or not before the 1/(1−μ) steps that a velocity lasts are over. The share is their mean, and half of their difference is neglected. With
-// reused samples and no weights K steps are one step of Kη.
-//
-// Of more than two arms it is the sum over the wrong ones, of each as if there were no others. That is a bound from below, which only the flag reads: there
-// the mean force itself widens a lead that a wrong arm has by chance, as long as both are better than the mean of all.
-func (row *ArrivalRow) decideLocking(w *way) {
+// decideLocking flags the share of runs on a wrong arm at the end. Of more than two arms it is the sum
+// over the wrong ones, of each as if there were no others. With reused samples K steps are one of Kη.
+func (row *ArrivalRow) decideLocking(c *course) {
 	row.Quantity = "share of runs on a wrong arm"
 	row.Bound = flagged
-	row.Share.Because = w.notDerived(wrongArmShare)
-	steps, gain := w.steps, w.Optimizer.LearningRate/(1-w.Optimizer.Momentum)
-	if reused(&w.Params, 0) {
-		steps, gain = max(steps/w.Lag.Interval, 1), gain*float64(w.Lag.Interval)
+	steps, gain := float64(c.steps), c.Optimizer.LearningRate/(1-c.Optimizer.Momentum)
+	if reused(&c.Params, 0) {
+		steps, gain = max(steps/float64(c.Lag.Interval), 1), gain*float64(c.Lag.Interval)
 	}
-	for b := range w.Arms {
-		if w.Arms[b].Mean == w.Arms[w.front].Mean {
+	for b := range c.Arms {
+		if c.Arms[b].Mean == c.Arms[c.front].Mean {
 			continue
 		}
-		l, back, z := w.newLocking(b, gain), newLoneSample(&w.Params, w.front, b), w.init[w.front]-w.init[b]
-		if l.scale*l.samples*back.mean()*float64(steps)*fp.MathExp(min(z, 0)) < leftMiddle {
-			row.Because = w.notThere()
+		mean, _ := loneSample(&c.Params, c.front, b)
+		pull, z := 2*gain*mean*steps, c.init[c.front]-c.init[b]
+		if pull*fp.Exp(min(z, 0)) < leftMiddle {
+			row.Because = c.notThere()
 			return
 		}
-		coarse := l.share(z, steps, 1, coarseLattice)
-		if row.Share.Out() {
-			row.Value += coarse
-			continue
-		}
-		atOnce := l.share(z, steps, 1, fineLattice)
-		late := atOnce
-		if lasts := int(math.Round(1 / (1 - w.Optimizer.Momentum))); lasts > 1 {
-			late = l.share(z, steps, lasts, fineLattice)
-		}
-		row.Value = (atOnce + late) / 2
-		row.Share.Value = row.Value
-		row.Share.Leave(scope.HigherOrder, math.Abs(atOnce-late)/2+math.Abs(atOnce-coarse))
+		row.Value += c.locked(b, z, min(math.Log(pull), saturatedGap), gain)
 	}
 	row.Value = min(row.Value, 1)
+	if row.loseAtMost(math.Inf(1)); row.Value <= row.Bound {
+		row.loseAtMost(unflaggedShare / flagged * row.Value)
+	}
 }
 
 // leftMiddle is aT e^z, a = 2η E A/(1−μ) of a lone sample of the best arm, of a start at z ≤ 0, where the mean path from the middle has come to z = 2.5,
 // z + sinh z = aT/2. Runs that are not so far have not arrived, and are not locked either.
 const leftMiddle = 17
 
-// locking is the walk of z, the logit gap of the best arm over one other.
-type locking struct {
-	counts       *group.Counts
-	own, other   float64 // probability of the upper reward of the best arm and of the other
-	size, groups int     // G and B
-	samples      float64 // GB
-	scale        float64 // the way of z by a sample of the best arm with the advantage 1, in logits
-}
+// lockingStep is the distance in logits of the points at which locked takes force and noise.
+const lockingStep = 0.1
 
-// newLocking returns the walk against arm b; gain is the sum of the steps that a force causes.
-func (w *way) newLocking(b int, gain float64) *locking {
-	counts := group.NewCounts(w.Arms, &w.Estimator, group.NewSamples(len(w.Arms)))
-	samples := float64(w.GroupSize) * float64(w.GroupsPerStep)
-	scale := min(2*gain/samples, longest/largestAdvantage(&w.Params))
-	return &locking{counts, counts.Success[w.front], counts.Success[b], w.GroupSize, w.GroupsPerStep, samples, scale}
-}
-
-// longest is a way by one sample after which none is drawn any more, in logits: longer ones do the same, and sums of them are finite.
-const longest = 1e100
-
-// largestAdvantage returns the largest advantage of a sample: √(n−1) if they are divided by the standard deviation of n rewards, n − 1
-// by their mean, and without a scale the span of the rewards, of normal ones within three standard deviations.
-func largestAdvantage(p *Params) float64 {
-	size, low, high := float64(p.GroupSize), math.Inf(1), math.Inf(-1)
-	if p.Advantage.Scale.OfStep() {
-		size *= float64(p.GroupsPerStep)
-	}
-	for _, arm := range p.Arms {
-		below, above, ok := group.Support(arm)
-		if !ok {
-			below, above = arm.Mean-3*arm.Std, arm.Mean+3*arm.Std
+// locked returns the share of runs from the gap z of the best arm over arm b that are lost below
+// −edge, where nothing brings them back. It is that of a diffusion with the mean force f and the
+// variance D of one step, of which exp(−∫2f/(γD)) is the scale.
+func (c *course) locked(b int, z, edge, gain float64) float64 {
+	pair := c.Params
+	pair.Arms = []option.Arm{c.Arms[c.front], c.Arms[b]}
+	pair.Reference, pair.Start, pair.Optimizer.MaxNorm, pair.cut = []float64{0, 0}, nil, 0, 0
+	m, force := newModel(&pair), make([]float64, 2)
+	log, below, above := 0.0, 0.0, 0.0
+	for x := -edge; x < min(max(edge, z+1), saturatedGap); x += lockingStep {
+		theta := []float64{x / 2, -x / 2}
+		m.set(theta, theta)
+		m.meanForce(force)
+		if noise := m.covariance().At(0, 0); noise > 0 {
+			log -= lockingStep * force[0] / (gain * noise)
 		}
-		low, high = min(low, below), max(high, above)
+		if x < z {
+			below += fp.Exp(log)
+		} else {
+			above += fp.Exp(log)
+		}
 	}
-	switch p.Advantage.Scale {
-	case option.NoScale:
-		return high - low
-	case option.MeanScale, option.BatchMean:
-		return size - 1
+	return above / (below + above)
+}
+
+// loneSample returns the mean advantage of a lone sample of arm a among G−1 of arm b, of rewards of two
+// values, and that of those with a positive one; 0 where none is.
+func loneSample(p *Params, a, b int) (mean, positive float64) {
+	counts := group.NewCounts(p.Arms, &p.Estimator, group.NewSamples(len(p.Arms)))
+	own, others := counts.Success[a], counts.Success[b]
+	law := group.NewBinomial(p.GroupSize-1, others, 1-others, nil)
+	above := 0.0
+	for i, chance := range law.Weights {
+		n := law.At(i)
+		up, _ := counts.Advantages(n + 1)
+		_, down := counts.Advantages(n)
+		mean += chance * (own*up + (1-own)*down)
+		if up > 0 {
+			positive += chance * own * up
+			above += chance * own
+		}
 	}
-	return math.Sqrt(size - 1)
+	return mean, positive / max(above, math.SmallestNonzeroFloat64)
 }

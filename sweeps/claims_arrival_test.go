@@ -154,8 +154,7 @@ checks:
 	if v.Verdict != Disagree || !(v.Hi < 0.8) || !(v.Lo > 0.2) {
 		t.Errorf("%v arrive in [%v, %v], %v because %s, want about a half", v.Measured, v.Lo, v.Hi, v.Verdict, v.Because)
 	}
-	// The interval of confidence 0.99 is 0.22 wide, and the share of kicks errs by 0.03 (docs/theory-neglected.md §6.12).
-	if h := v.Hypothesis; h.OutOfScope != "" || !(h.Predicted > v.Lo-0.03) || !(h.Predicted < v.Hi+0.03) {
-		t.Errorf("predicted %v, measured [%v, %v]; %s", h.Predicted, v.Lo, v.Hi, h.OutOfScope)
+	if h := v.Hypothesis; h.OutOfScope == "" {
+		t.Errorf("predicted %v, want the flag of kicks alone", h.Predicted)
 	}
 }

@@ -101,7 +101,6 @@ const (
 	ArrivalOfPrompts
 	KicksOfAdam
 	KicksOfOldSamples
-	LongKicks
 	LockingWalk
 	LoneSample
 	ShareOfTwoArms
@@ -257,7 +256,6 @@ var rows = [...]struct{ name, says, try string }{
 	ArrivalOfPrompts:  {"arrival-of-prompts", "the share of runs that arrive is not derived for many prompts", "ask for one prompt: a bandit without `bandit.prompts`"},
 	KicksOfAdam:       {"kicks-of-adam", "the kicks of k3 are not derived under Adam, which bounds them", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or simulate from the start: `advise`"},
 	KicksOfOldSamples: {"kicks-of-old-samples", "the kicks of k3 are derived on-policy, without dynamic sampling: of older samples they come at the old probability and weigh the present one", "use `grpo.kl.gradient` exact, k2 or ratio-k3, or `lag.interval` 1 and `grpo.filter` none"},
-	LongKicks:         {"long-kicks", "the share of runs that kicks of k3 throw across is derived where a sample of advantage 1 moves the logit gap by less than 0.3", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.groups_per_step`; or read the flag"},
 	LockingWalk:       {"locking-walk", "the locking of runs without a penalty is derived for rewards of two values with a baseline of the group, on-policy or with reused samples of the weight 1, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise`"},
 	LoneSample:        {"lone-sample", "what one sample of a rare arm does is derived for rewards of two values with a baseline of the group, without dynamic sampling and under heavy ball or Nesterov", "simulate from the start: `advise`"},
 	ShareOfTwoArms:    {"share-of-two-arms", "the share of runs that end on a wrong arm is derived for two arms of different means", "read the flag, or simulate from the start: `advise`"},
