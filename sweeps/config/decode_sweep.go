@@ -232,8 +232,7 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 	return true
 }
 
-// logPoint returns number i of n numbers from `from` to `to`, both included, in equal ratios, rounded
-// to 12 significant digits.
+// logPoint returns number i of n numbers in equal ratios from `from` to `to`, both included.
 func logPoint(from, to float64, i, n int) float64 {
 	switch share := float64(i) / float64(n-1); share {
 	case 0:

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The document of a Spec loads back into the same Spec. No file of the program gives a key without effect.
+// The document of a Spec loads back into the same Spec. No file of the program gives a key
+// without effect.
 func TestDocumentLoadsBack(t *testing.T) {
 	options := []cmp.Option{
 		cmpopts.IgnoreUnexported(Spec{}, Axis{}), cmpopts.IgnoreFields(Spec{}, "Notes"), cmpopts.EquateEmpty(),

@@ -352,7 +352,7 @@ func (k Key) idle(param string, values ...any) Key {
 	return k
 }
 
-// weighs sets the fields of the weight that the key is one of; with modes that do not use them it has no effect.
+// weighs marks a field of a weight, which has no effect with modes that do not use it.
 func (k Key) weighs(use option.WeightUse) Key {
 	return k.idle("grpo.importance.mode", without(option.ImportanceModes, func(mode option.ImportanceMode) bool { return mode.Uses(use) })...)
 }

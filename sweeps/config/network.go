@@ -28,7 +28,7 @@ type Network struct {
 	Right       float64 // probability of the right arm to which the reference is trained; 0: it is not
 }
 
-// Words of the sections. The first of each is the default; that of tasks and of networks says that there is none.
+// Words of the sections. The first of each is the default; of tasks and networks it means none.
 var (
 	Tasks        = []string{"none", "addition", "gaussian", "digits"}
 	NetworkKinds = []string{"none", "mlp", "transformer"}
@@ -47,7 +47,7 @@ func (s *Settings) ContextCount() int {
 	return s.Contexts.Count
 }
 
-// Directions returns C(A−1), the number of differences of logits, of which the theory takes matrices.
+// Directions returns C(A−1), the number of differences of logits.
 func (s *Settings) Directions() int { return s.ContextCount() * (len(s.Bandit.Arms) - 1) }
 
 // WeightCount returns P, the number of weights of the network.
@@ -71,8 +71,8 @@ func (s *Settings) WeightCount() int {
 	return affine(inputs, d) + (s.Network.Layers-1)*affine(d, d) + affine(d, arms)
 }
 
-// Bounds of the work of the theory of a network. Its matrices are square in the directions of the logits: 8 MB each of 1000, with spectra
-// that take some 25·1000³ operations. The search of weights holds the Jacobian twice: 1.6 GB of 1e8 entries.
+// Bounds of the work of the theory of a network. A matrix of 1000 directions has 8 MB, and its
+// spectrum takes 25·1000³ operations. Two Jacobians of 1e8 entries have 1.6 GB.
 const (
 	maxDirections = 1000
 	maxJacobian   = 100_000_000

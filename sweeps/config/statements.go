@@ -77,7 +77,7 @@ func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Statements lists the statements of the paper in the order of the table, which is embedded; a test reads it.
+// Statements lists the statements of the paper in the order of the embedded table.
 var Statements = func() (statements []Statement) {
 	decoder := yaml.NewDecoder(bytes.NewReader(configs.Statements))
 	decoder.KnownFields(true)
