@@ -69,6 +69,7 @@ CURRENT = $(shell awk '$$1 == "toolchain" { print $$2 }' go.mod)
 nightly: ## what takes longer than CI has: tests with the current toolchain and on other vectors, long tests, every suite, random configurations, error rates of verdicts, mutants, kills; hours
 	GOTOOLCHAIN=$(CURRENT) $(MAKE) test
 	if grep -qw avx512f /proc/cpuinfo; then GODEBUG=cpu.avx512f=off $(MAKE) test; fi
+	for system in darwin windows; do GOOS=$$system CGO_ENABLED=0 GOEXPERIMENT= $(GO) build -o /dev/null ./cmd/grposim || exit 1; done
 	$(MAKE) test-long fuzz-theory calibrate mutants test-kills
 
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
@@ -77,7 +78,6 @@ LONG = ./cmd/grposim $(addprefix ./,$(filter-out cmd/grposim/,$(sort $(dir $(she
 test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package with a floor; every random case of rom, sim, grpo and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	@command -v wine64 wine >/dev/null || test -x /usr/lib/wine/wine64 || echo "without wine (Debian: wine64) nothing is tried on Windows"
 	@{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm no page is tested in a browser"

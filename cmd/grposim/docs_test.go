@@ -224,41 +224,8 @@ func checkNames(root string, words []string) error {
 	case words[0] == "go" && len(words) > 2 && words[1] == "run":
 		_, err := os.Stat(filepath.Join(root, words[2], "main.go"))
 		return err
-	case words[0] == "go" && len(words) > 2 && words[1] == "test":
-		return checkTests(root, words[2:])
 	}
 	return fmt.Errorf("no test runs such a command")
-}
-
-// checkTests returns an error if the folder that go test is given has no test or benchmark for
-// one of the alternatives that -run or -bench names.
-func checkTests(root string, args []string) error {
-	var source []byte
-	for _, arg := range args {
-		files, _ := filepath.Glob(filepath.Join(root, arg, "*_test.go")) // most arguments are no folders
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			source = append(source, text...)
-		}
-	}
-	for i, flag := range args[:len(args)-1] {
-		if flag != "-run" && flag != "-bench" {
-			continue
-		}
-		for pattern := range strings.SplitSeq(strings.Trim(args[i+1], "'"), "|") {
-			test, _, _ := strings.Cut(pattern, "/") // what follows names subtests
-			if pattern != "^$" && !regexp.MustCompile(`(?m)^func (Test|Benchmark)?`+test).Match(source) {
-				return fmt.Errorf("there is no test %s", test)
-			}
-		}
-	}
-	if source == nil {
-		return fmt.Errorf("there are no tests in %v", args)
-	}
-	return nil
 }
 
 // The verdicts that docs/sweeps.md explains are those of the committed run.

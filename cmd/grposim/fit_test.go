@@ -107,13 +107,3 @@ func TestFitUnits(t *testing.T) {
 		}
 	}
 }
-
-// Two logs of one name in different folders have four figures.
-func TestFitFiguresOfOneName(t *testing.T) {
-	t.Chdir(t.TempDir())
-	reward := map[string]func(float64) float64{"reward": func(s float64) float64 { return -math.Expm1(-s / 5) }}
-	grposim(t, 0, "fit", writeLog(t, "a/log.csv", 1, 30, reward), writeLog(t, "b/log.csv", 1, 30, reward), "--figures", "drawn")
-	if svg, err := filepath.Glob("drawn/*.svg"); err != nil || fmt.Sprint(svg) != "[drawn/log-2-residuals.svg drawn/log-2.svg drawn/log-residuals.svg drawn/log.svg]" {
-		t.Errorf("got %v: %v", svg, err)
-	}
-}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,32 +41,6 @@ func at(document any, path ...any) any {
 	return document
 }
 
-// The manifest is valid for the schemas that Kubernetes publishes.
-func TestKubernetesSchemas(t *testing.T) {
-	var schemas kubernetesSchemas
-	if err := json.Unmarshal(readDocument(t, "testdata", "kubernetes", "schemas.json"), &schemas); err != nil {
-		t.Fatal(err)
-	}
-	objects := manifest(t)
-	for name, kind := range map[string]string{
-		"ConfigMap grposim-smoke": "core.v1.ConfigMap", "PersistentVolumeClaim grposim-smoke": "core.v1.PersistentVolumeClaim",
-		"Job grposim-smoke": "batch.v1.Job", "Job grposim-smoke-merge": "batch.v1.Job",
-	} {
-		for _, problem := range schemas.problems(map[string]any{"$ref": "/io.k8s.api." + kind}, objects[name], name) {
-			t.Error(problem)
-		}
-	}
-	if len(objects) != 4 {
-		t.Errorf("%d objects, want 4", len(objects))
-	}
-	spec := at(objects["Job grposim-smoke"], "spec").(map[string]any)
-	spec["completions"], spec["backofLimit"] = "two", 1
-	delete(spec, "template")
-	if problems := schemas.problems(map[string]any{"$ref": "/io.k8s.api.batch.v1.JobSpec"}, spec, "spec"); len(problems) != 3 {
-		t.Errorf("three mistakes give %q", problems)
-	}
-}
-
 // A folder of the cache is one word of a shell, whatever its name means in YAML or to Kubernetes.
 func TestKubernetesCache(t *testing.T) {
 	for cache, want := range map[string]string{"a:": "a:", "- b": "'- b'", "it's": `'it'\''s'`, "$(HOME) #": "'$$(HOME) #'", `"{{`: `'"{{'`} {
@@ -83,70 +56,6 @@ func TestKubernetesCache(t *testing.T) {
 			t.Errorf("%q: got %s", flags, errs)
 		}
 	}
-}
-
-// kubernetesSchemas are JSON schemas by name.
-type kubernetesSchemas map[string]any
-
-// problems says what a schema finds wrong with a value, and which keys it does not know.
-func (s kubernetesSchemas) problems(schema map[string]any, value any, path string) (found []string) {
-	if ref, ok := schema["$ref"].(string); ok {
-		return s.problems(s[ref[strings.LastIndex(ref, "/")+1:]].(map[string]any), value, path)
-	}
-	for _, part := range anyList(schema["allOf"]) {
-		found = append(found, s.problems(part.(map[string]any), value, path)...)
-	}
-	if options := anyList(schema["oneOf"]); options != nil {
-		for _, option := range options {
-			if s.problems(option.(map[string]any), value, path) == nil {
-				return found
-			}
-		}
-		return append(found, fmt.Sprintf("%s: %v is none of %v", path, value, options))
-	}
-	kind := map[bool]string{true: "?"}[value == nil]
-	switch value := value.(type) {
-	case map[string]any:
-		kind = "object"
-		for _, key := range anyList(schema["required"]) {
-			if value[key.(string)] == nil {
-				found = append(found, fmt.Sprintf("%s: %s is missing", path, key))
-			}
-		}
-		properties, _ := schema["properties"].(map[string]any)
-		others, _ := schema["additionalProperties"].(map[string]any)
-		for key, member := range value {
-			rule, known := properties[key].(map[string]any)
-			if !known {
-				rule = others
-			}
-			if rule == nil && (properties != nil || schema["type"] != nil) {
-				found = append(found, fmt.Sprintf("%s: %s is unknown", path, key))
-			} else if rule != nil {
-				found = append(found, s.problems(rule, member, path+"."+key)...)
-			}
-		}
-	case []any:
-		kind = "array"
-		for i, item := range value {
-			found = append(found, s.problems(schema["items"].(map[string]any), item, fmt.Sprintf("%s[%d]", path, i))...)
-		}
-	case string:
-		kind = "string"
-	case bool:
-		kind = "boolean"
-	case int:
-		kind = "integer"
-	}
-	if want := schema["type"]; want != nil && want != kind && !(want == "number" && kind == "integer") {
-		found = append(found, fmt.Sprintf("%s: got %v, want %v", path, value, want))
-	}
-	return found
-}
-
-func anyList(value any) []any {
-	list, _ := value.([]any)
-	return list
 }
 
 // The image is built with the version of Go that the module wants.

@@ -63,25 +63,6 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// FuzzPrintable: no text makes a terminal do anything, and JSON stays what it was.
-func FuzzPrintable(f *testing.F) {
-	f.Add(hostile)
-	f.Add("\xe2\x80")
-	f.Fuzz(func(t *testing.T, text string) {
-		if got := escape(text, "\n\t"); !seen(got) {
-			t.Errorf("%q is written as %q", text, got)
-		}
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var before, after string
-		if json.Unmarshal(quoted, &before) != nil || json.Unmarshal([]byte(escape(string(quoted), "")), &after) != nil || before != after {
-			t.Errorf("JSON of %q reads back as %q", before, after)
-		}
-	})
-}
-
 // Every command that shows names of others: keys of a log, a benchmark, a file, a folder, an
 // argument of the command line.
 func TestNothingUnseenReachesTheUser(t *testing.T) {

@@ -108,12 +108,3 @@ func byCell(t *testing.T, path string) map[string]map[string]string {
 	}
 	return cells
 }
-
-// The page of a suite has the figure that its heading names.
-func TestHeadingsHaveFigures(t *testing.T) {
-	for _, s := range suites {
-		if _, err := os.Stat(filepath.Join(moduleRoot(t), "results", s.name, s.heading.Experiment, "figures", s.heading.Figure+".svg")); err != nil {
-			t.Error(err)
-		}
-	}
-}

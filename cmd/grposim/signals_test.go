@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"grposim/sweeps"
-	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -91,64 +89,6 @@ func TestCheckWhileASweepWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	grposim(t, exitDamaged, "check", dir)
-}
-
-// A sweep continues only after cells that its folder held before.
-func TestContinuing(t *testing.T) {
-	const text = `name: locked
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-policy: {init: fixed-point}
-grpo: {group_size: 16, kl: {coefficient: 0.5}}
-optimizer: {learning_rate: 0.1}
-run: {steps: 10}
-sweep: [{param: grpo.kl.coefficient, values: [0, 0.5, 0.6]}]
-`
-	spec, err := config.Load("locked", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "out")
-	sweep := func(plan *sweeps.Plan) string {
-		var stderr bytes.Buffer
-		if err := (sweeps.Runner{Workers: 1, Progress: newProgress(&stderr)}).RunPart(t.Context(), plan, dir); err != nil {
-			t.Fatal(err)
-		}
-		return stderr.String()
-	}
-	if got := sweep(sweeps.NewPlan(spec)); strings.Contains(got, "continuing") {
-		t.Errorf("a fresh sweep: %s", got)
-	}
-	text3 := strings.Replace(text, "0.6]", "0.6, 0.7]", 1)
-	if spec, err = config.Load("locked", []byte(text3)); err != nil {
-		t.Fatal(err)
-	}
-	if got := sweep(sweeps.NewPlan(spec)); !strings.Contains(got, "locked: continuing after 3 of 4 cells") {
-		t.Errorf("one more cell: %s", got)
-	}
-}
-
-// A lock that a signal interrupts is tried again; a full or read-only file system is no mistake of the
-// command line. strace makes the system calls fail.
-func TestSystemErrors(t *testing.T) {
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("needs strace (Debian: strace)")
-	}
-	dir := t.TempDir()
-	for fault, want := range map[string]int{
-		"flock:error=EINTR:when=1": 0, "mkdirat:error=ENOSPC:when=1": exitDamaged, "mkdirat:error=EROFS:when=1": exitDamaged, "mkdirat:error=EACCES:when=1": exitUsage,
-	} {
-		log, out := filepath.Join(dir, "log"), filepath.Join(dir, strings.Split(fault, "=")[1])
-		c := exec.Command("strace", "-f", "-qq", "-o", log, "-e", "trace=flock,mkdirat", "-e", "inject="+fault, program(t), "sweep", "smoke", "--set", "run.replicas=2000", "--out", out)
-		c.Env = append(os.Environ(), "GOMAXPROCS=1") // when is counted by thread
-		text, _ := c.CombinedOutput()
-		if traced, err := os.ReadFile(log); err != nil || !bytes.Contains(traced, []byte("INJECTED")) {
-			t.Skipf("strace injects nothing: %v: %s", err, text)
-		}
-		if code := c.ProcessState.ExitCode(); code != want {
-			t.Errorf("%s: exit code %d, want %d: %s", fault, code, want, text)
-		}
-	}
 }
 
 // A path that cannot be what it is wanted for is a mistake of the command line, also where a system call says so.

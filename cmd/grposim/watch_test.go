@@ -188,23 +188,6 @@ func TestWatchIsPatient(t *testing.T) {
 	}
 }
 
-// A failure is said when it has been there for five rows, also where the first four show it.
-func TestWatchWaitsForConfirmation(t *testing.T) {
-	rng := rand.New(rand.NewPCG(20261126, 6))
-	l := &logs.Log{Table: logs.Table{Columns: []logs.Column{{Quantity: logs.Reward, Key: "reward"}}}}
-	for i := range 130 {
-		x := 0.6 + 0.02*rng.NormFloat64()
-		if i >= 120 {
-			x = 0
-		}
-		l.Steps, l.Columns[0].Values = append(l.Steps, i+1), append(l.Columns[0].Values, x)
-	}
-	lines, _ := watched(t, l)
-	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "step 126: reward-collapse: failure since step 121: ") {
-		t.Errorf("got %q, want the collapse at step 121 said after step 125", last)
-	}
-}
-
 // A file that is half written, truncated, copied and truncated, rotated or removed is
 // followed: rows are counted once, and what is gone is said.
 func TestWatchDisturbed(t *testing.T) {
