@@ -142,7 +142,6 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	*t = diagnose.Trace{
 		Origin: diagnose.Samples, Steps: steps,
 		Reward: series(logs.Reward), Entropy: series(logs.Entropy), Collision: series(logs.Collision),
-		KL: series(logs.KLRef), GradientNorm: series(logs.GradNorm),
 		RatioMax: series(logs.RatioMax), KLOld: series(logs.KLOld), ClipFraction: series(logs.ClipAny),
 	}
 	if l.Format.Trainer == logs.Grposim {

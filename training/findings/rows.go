@@ -140,15 +140,6 @@ func inAll(rows int) string {
 	return fmt.Sprintf("in all %d rows", rows)
 }
 
-// within returns the numbers of a series in the rows of its stretch, or if that is not
-// certain in those that are past a threshold.
-func (s series) within(at stretch, threshold float64) []float64 {
-	if at.certain() {
-		return s.values[at.begin:at.end]
-	}
-	return slices.DeleteFunc(slices.Clone(s.values), func(x float64) bool { return x < threshold })
-}
-
 // span says which values a list holds: one, or from the smallest to the largest with the
 // median.
 func span(values []float64, number func(float64) string) string {
