@@ -46,5 +46,5 @@ func ExampleSimulate() {
 	}
 	// Output:
 	// E J = 0.7853 ± 0.0004, predicted 0.7852
-	// Var J = 0.000753 ± 0.000014, predicted 0.000749
+	// Var J = 0.000753 ± 0.000014, predicted 0.000762
 }
