@@ -325,7 +325,8 @@ func changeOf(lo, hi float64) Change {
 // ComparedQuantity.Cells.
 var ComparisonColumns = []string{"cell", "quantity", "A", "B", "B − A", "verdict"}
 
-// Cells returns a compared quantity as ComparisonColumns. Numbers are rounded; "–" stands for what is missing.
+// Cells returns a compared quantity as ComparisonColumns. Numbers are rounded; "–" stands for
+// what is missing.
 func (q *ComparedQuantity) Cells() []string {
 	width := float64(q.Hi) - float64(q.Lo)
 	words := map[Change]string{NoneFound: "~ no difference found", NotComparable: "not comparable"}

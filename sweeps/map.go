@@ -37,7 +37,8 @@ type mapPoint struct {
 	theory.Regime
 }
 
-// mapValue returns the recorded number by which a cell of a class is coloured, NaN where there is none.
+// mapValue returns the recorded number by which a cell of a class is coloured, NaN where there
+// is none.
 func (e *evidence) mapValue(c *Cell, class Class, n *recordedNumber) float64 {
 	o := e.outcome(c)
 	if o == nil || n == nil {

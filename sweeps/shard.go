@@ -104,7 +104,8 @@ func (m Runner) RunPart(ctx context.Context, part *Plan, dir string) (err error)
 // Merge copies the cells that shards of one sweep hold into the results folder dir and judges
 // them, as Run does. It writes the bytes that a single run writes, except for the field run of
 // manifest.json. If a shard is missing, damaged, or of another configuration or version, or if
-// two hold a cell with different content, it writes nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
+// two hold a cell with different content, it writes nothing and returns a *store.FolderError or
+// a *store.DamagedError, which names it.
 func (m Runner) Merge(ctx context.Context, dir string, shards []string) (e *Experiment, err error) {
 	plan, journals, err := readShards(shards)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -37,23 +36,15 @@ func Draw(f sweeps.Figure) (svg, raster []byte, err error) {
 	p.plot.BackgroundColor = nil
 	p.paint(draw.New(canvas))
 	var out bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: buffers} // a third less time than the default, 4 % more bytes
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // a third less time than the default
 	if err := encoder.Encode(&out, canvas.Image()); err != nil {
 		return nil, nil, fmt.Errorf("figure %s: %w", f.Name, err)
 	}
 	return p.svg(), out.Bytes(), nil
 }
 
-// pngBuffers lends memory to encoders, half a megabyte to each.
-type pngBuffers struct{ sync.Pool }
-
-var buffers = new(pngBuffers)
-
-func (b *pngBuffers) Get() *png.EncoderBuffer  { e, _ := b.Pool.Get().(*png.EncoderBuffer); return e }
-func (b *pngBuffers) Put(e *png.EncoderBuffer) { b.Pool.Put(e) }
-
-// svg returns the picture as SVG, on a white panel, with a title for screen readers and fallbacks for a
-// missing font.
+// svg returns the picture as SVG, on a white panel, with a title for screen readers and
+// fallbacks for a missing font.
 func (p *picture) svg() []byte {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(figureWidth, p.height))
 	panel := draw.New(canvas)

@@ -12,7 +12,8 @@ import (
 type Extent int
 
 const (
-	// Sample is the extent of a page of at most 5 MB, whatever the experiment: of what is more a sample, and where the rest is.
+	// Sample is the extent of a page of at most 5 MB, whatever the experiment. Of what is more
+	// the page has a sample, and says where the rest is.
 	Sample Extent = iota
 	// Everything is every point, figure, row and the whole configuration.
 	Everything
@@ -25,11 +26,12 @@ const (
 	figureBytes = 2_000_000 // of all figures
 	tableBytes  = 1_500_000 // of the rows of the table
 	configBytes = 200_000   // of the configuration, which a page holds twice: as text and to download
-	rowBytes    = 1100      // of a row apart from its texts, of which TestPageScales counts 1300 with them
+	rowBytes    = 1100      // of a row apart from its texts
 )
 
-// Figure returns a figure as it is drawn: of its points, but for those of lines and areas of maps and of bands,
-// about mostPoints at most, evenly spread over each series, or over at most mostPlaces categories, and a title that says so.
+// Figure returns a figure as it is drawn, with a title that says what is left out. It keeps
+// about mostPoints of the loose points, evenly spread over each series, or over at most
+// mostPlaces categories.
 func (x Extent) Figure(f sweeps.Figure) sweeps.Figure {
 	total := max(pointsOf(&f), 1)
 	if x == Everything || total <= mostPoints && len(f.Categories) <= mostPlaces {
@@ -67,8 +69,8 @@ func loose(m sweeps.Mark) bool {
 	return m != sweeps.Boundary && m != sweeps.Region && m != sweeps.Spread
 }
 
-// keepCategories keeps those of a figure's categories that have these indices, in order, their points, and those
-// beyond the first and the last.
+// keepCategories keeps those of a figure's categories that have these indices, in order, their
+// points, and those beyond the first and the last.
 func keepCategories(f *sweeps.Figure, kept []int) {
 	place := map[int]int{-1: -1, len(f.Categories): len(kept)}
 	names := make([]string, len(kept))
@@ -95,9 +97,9 @@ func (x Extent) Fits(figure, others int) bool {
 	return x == Everything || figure+others <= figureBytes
 }
 
-// rows returns the indices of the rows of a table that a page shows, in order, given the bytes of the texts of each and which
-// come first: all, or at most as many as fit if each were the longest. Three quarters of them, if there are so many, are of those that
-// come first, and each kind is evenly spread.
+// rows returns the indices of the rows of a table that a page shows, in order, given the bytes
+// of the texts of each and which come first. It shows all, or as many as fit if each were the
+// longest: three quarters of these are of those that come first, if there are so many.
 func (x Extent) rows(count int, bytes func(i int) int, first func(i int) bool) []int {
 	longest, early, late := 0, []int(nil), []int(nil)
 	for i := range count {
@@ -109,7 +111,7 @@ func (x Extent) rows(count int, bytes func(i int) int, first func(i int) bool) [
 	}
 	most := tableBytes / (rowBytes + longest)
 	if x == Everything || count <= most {
-		most = count
+		return indices(count)
 	}
 	shown := spread(early, max(most*3/4, most-len(late)))
 	shown = append(shown, spread(late, most-len(shown))...)
