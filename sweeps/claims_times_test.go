@@ -191,24 +191,3 @@ func TestBandOfShares(t *testing.T) {
 		t.Errorf("entropy: up to %g, want 0", b.hi[1])
 	}
 }
-
-// The clip fraction of blocks is compared with its predicted mean over the same steps.
-func TestTrajectoryOfTheClipInBlocks(t *testing.T) {
-	plan := planText(t, `
-name: blocks
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 8, groups_per_step: 8, kl: {coefficient: 0}, importance: {mode: clip}}
-lag: {interval: 40}
-optimizer: {learning_rate: 0.025}
-run: {steps: 200, replicas: 512}
-checks: [{claim: trajectory, quantity: clip_fraction, absolute_margin: 0.1}]
-`)
-	outcomes, err := Simulate(t.Context(), plan, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := judged(t, plan, outcomes)[0]; v.Verdict != Agree {
-		t.Errorf("%s %v in [%v, %v]: %v because %s", v.Quantity, v.Measured, v.Lo, v.Hi, v.Verdict, v.Because)
-	}
-}

@@ -80,17 +80,6 @@ func checkedKicked() string {
 	return strings.Replace(kicked, "run: {steps: 1500}", "run: {steps: 2000, burn_in: 1000, replicas: 64}\nchecks: [{claim: trajectory, absolute_margin: 0.05}]", 1)
 }
 
-func TestRunLeavesTheCurve(t *testing.T) {
-	e, _ := runSweep(t, checkedKicked(), t.TempDir(), 2)
-	if v := e.Verdicts[0]; v.Verdict != Disagree || !(v.Measured < -0.5) {
-		t.Errorf("%s %g: %v because %s, want a disagreement", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
-	}
-	e, _ = runSweep(t, strings.Replace(checkedKicked(), "learning_rate: 0.4", "learning_rate: 0.1", 1), t.TempDir(), 2)
-	if v := e.Verdicts[0]; v.Verdict != Agree {
-		t.Errorf("%s %g: %v because %s, want agreement at a quarter of the learning rate", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
-	}
-}
-
 // Where the spread of runs has no finite prediction and nothing contradicts the curve elsewhere, nothing is decided, and
 // the reason says from which step on.
 func TestCurveWithoutEnd(t *testing.T) {
