@@ -80,7 +80,7 @@ func TestReasonsWithoutFixedPoint(t *testing.T) {
 	}
 	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.5, Std: 0}}
 	p.Reference, p.KL.Coefficient = nil, 0.1
-	if got := Predict(p); got.FixedPoint != nil || !got.Exact.Scope.Because.Is(scope.NoneFound) {
+	if got := Predict(p); got.FixedPoint != nil || !got.Exact.Scope.Because.Is(scope.NotReached) {
 		t.Errorf("three values: %+v", got.Exact.Scope)
 	}
 }

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"grposim/fp"
@@ -169,7 +170,7 @@ const unflaggedShare = 0.05
 // loseAtMost sets the share of a mechanism of which only the flag is derived: 0 up to so much; +Inf: not known.
 func (row *ArrivalRow) loseAtMost(most float64) {
 	if row.Share = (scope.Number{Kind: LeadingOrder}); math.IsInf(most, 1) {
-		row.Share.Because = scope.ShareOfLost.Because(row.Mechanism)
+		row.Share.Because = scope.NotPredicted.Because(fmt.Sprintf("the share of runs that fail to arrive by %s", row.Mechanism))
 		return
 	}
 	row.Share.Leave(scope.HigherOrder, most)

@@ -28,7 +28,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, within Sco
 	}
 	point, ok := Reached(p)
 	if !ok {
-		return out(scope.NoneFound.Because())
+		return out(scope.NotReached.Because())
 	}
 	all := Modes(newModel(&p).linearised(point.Logits))
 	shares := make([]float64, len(all))
@@ -48,7 +48,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, within Sco
 		}
 	}
 	if rest > 1e-6*largest {
-		return out(scope.SeveralModesStart.Because())
+		return out(scope.NoNumber.Because("the start lies along more than one mode"))
 	}
 	m := all[chosen]
 	s := linear.Mode{Fresh: m.Fresh, Stale: m.Stale, Update: linear.Update{
@@ -56,7 +56,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, within Sco
 	}}
 	o := oscillator(&s, p.Factors)
 	if o.Mass <= 0 {
-		return out(scope.NoMass.Because())
+		return out(scope.NoNumber.Because("the reduced-order model has no positive mass"))
 	}
 	start := expected(p.Arms, policyAt(init))
 	return func(t float64) float64 {

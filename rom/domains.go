@@ -77,107 +77,107 @@ var domains = []struct {
 	of      question
 	lags    lagClass
 	option  func(p *Params, modes int) bool // nil: any
-	because scope.Row
+	because scope.Reason
 }{
-	{rewardsInDigits, anyLag, roundedRewards, scope.RoundedRewards},
+	{rewardsInDigits, anyLag, roundedRewards, scope.BeyondRange.Because()},
 
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, scope.MovingReference},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Filter != option.KeepAll }, scope.RewardKLFiltered},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.Outside() && p.Advantage.BinaryOnly() }, scope.OutsideKLBinary},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, scope.MovingReference.Because()},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Filter != option.KeepAll }, scope.NotPredicted.Because("a KL penalty in the reward with dynamic sampling")},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.Outside() && p.Advantage.BinaryOnly() }, scope.NotPredicted.Because("a KL penalty outside the loss, but for the scales none and std")},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
 		return prompts(p, 0) && (p.KL.Outside() || p.Entropy > 0)
-	}, scope.PromptsOutside},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) && p.Filter != option.KeepAll }, scope.PromptsFiltered},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && !p.Importance.Linear() }, scope.RewardKLWeights},
-	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.RewardKLEntropy},
+	}, scope.NotPredicted.Because("many prompts with a KL penalty outside the loss or an entropy bonus")},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) && p.Filter != option.KeepAll }, scope.NotPredicted.Because("dynamic sampling among many prompts")},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && !p.Importance.Linear() }, scope.NotPredicted.Because("a KL penalty in the reward with weights other than ratios")},
+	{meanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.NotPredicted.Because("a KL penalty in the reward with an entropy bonus")},
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
 		normal := slices.ContainsFunc(p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
 		return expands(p) && p.KL.OfReward() && (normal || len(p.Arms) > 2)
-	}, scope.ManyValued},
+	}, scope.NotPredicted.Because("the std scale of rewards with the KL in them, and of more than two values in groups below 8")},
 
 	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
 		return p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
-	}, scope.K1Redrawn},
-	{fixedPointKnown, anyLag, func(p *Params, _ int) bool { return p.pull() == 0 && p.KL.Coefficient > 0 }, scope.K1NoPenalty},
-	{fixedPointKnown, anyLag, noPenalty, scope.NoPenalty},
+	}, scope.NoPenalty.Because(" that is stable: k1 in the loss of redrawn groups pushes away from J = ½")},
+	{fixedPointKnown, anyLag, func(p *Params, _ int) bool { return p.pull() == 0 && p.KL.Coefficient > 0 }, scope.NoPenalty.Because(": k1 in the loss is no penalty in the mean")},
+	{fixedPointKnown, anyLag, noPenalty, scope.NoPenalty.Because(" without a KL penalty")},
 	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
 		return p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss && p.KL.Coefficient > 0
-	}, scope.K3Entropy},
+	}, scope.NotPredicted.Because("k3 with an entropy bonus")},
 
-	{weightsAtRest, anyLag, func(p *Params, _ int) bool { return weight.Range(&p.Importance) == 0 }, scope.WeightKink},
-	{weightsAtRest, anyLag, signedWeights, scope.SignedWeights},
+	{weightsAtRest, anyLag, func(p *Params, _ int) bool { return weight.Range(&p.Importance) == 0 }, scope.NotPredicted.Because("a weight with a kink where the policy is its snapshot")},
+	{weightsAtRest, anyLag, signedWeights, scope.NotPredicted.Because("weights that depend on the sign of the advantage, with rewards of more than two values in finite groups")},
 	{weightsAtRest, anyLag, func(p *Params, _ int) bool {
 		return expands(p) && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
-	}, scope.ManyValued},
+	}, scope.NotPredicted.Because("the std scale of rewards with the KL in them, and of more than two values in groups below 8")},
 	{stateAtRest, anyLag, func(p *Params, _ int) bool {
 		return prompts(p, 0) && p.Prompts.Parameters == option.Shared && p.Prompts.Order != option.Independent
-	}, scope.SharedEpochs},
-	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, scope.NormClips},
-	{dynamicsAtRest, randomAges, clips, scope.NormClips},
-	{dynamicsAtRest, notLastBlock, reused, scope.ReusedOlder},
-	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, scope.AgesOutsideKL},
-	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, scope.AdamReused},
-	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, scope.AgesSeveralModes},
-	{secondOrderLaw, severalOld, nil, scope.SeveralOldPolicies},
-	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.DependentSteps},
-	{adamMoment, randomAges | otherLag, adam, scope.AdamAges},
+	}, scope.NotPredicted.Because("the noise of prompts that share one policy and are drawn by epochs")},
+	{dynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.knownForce() || adam(p, 0) && !p.neverClipped(0) }, scope.NormClips.Because("")},
+	{dynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
+	{dynamicsAtRest, notLastBlock, reused, scope.NotPredicted.Because("reused samples with snapshots older than a block")},
+	{dynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, scope.NotPredicted.Because("random ages with a KL penalty outside the loss")},
+	{stationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, scope.NotPredicted.Because("reused samples under Adam")},
+	{stationaryNoise, randomAges, func(p *Params, modes int) bool { return p.ageDraws() > 0 && modes > 1 }, scope.NotPredicted.Because("the noise of random ages of more than two kinds of arms")},
+	{secondOrderLaw, severalOld, nil, scope.NotPredicted.Because("the second order in the noise with several old policies")},
+	{secondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.NotPredicted.Because("the second order in the noise where steps share samples or a baseline")},
+	{adamMoment, randomAges | otherLag, adam, scope.NotPredicted.Because("random ages under Adam")},
 
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return adam(p, 0) && (success == nil || p.KL.OfReward())
-	}, scope.AdamRewards},
+	}, scope.NotPredicted.Because("the spread of runs under Adam of other rewards than 0 and 1, or with the KL in them")},
 	{spreadOfRuns, anyLag, func(p *Params, _ int) bool {
 		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
-	}, scope.AdamGroups},
-	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.RunningMeanPath},
-	{spreadOfRuns, anyLag, keepsGroups, scope.ReusedPath},
-	{spreadOfRuns, anyLag, clips, scope.NormClips},
-	{spreadOfRuns, severalOld, nil, scope.OldPoliciesPath},
-	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoGroups},
-	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.ShareOfRewardKL},
+	}, scope.NotPredicted.Because("the spread of runs under Adam where groups depend on each other")},
+	{spreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.NotPredicted.Because("the spread of runs with a running mean of old rewards as baseline")},
+	{spreadOfRuns, anyLag, keepsGroups, scope.NotPredicted.Because("the spread of runs whose blocks reuse their samples")},
+	{spreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
+	{spreadOfRuns, severalOld, nil, scope.NotPredicted.Because("the spread of runs with several old policies")},
+	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoNoise.Because()},
+	{shareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.NotPredicted.Because("the share of groups with equal rewards where the KL is a part of the reward")},
 	{clipOnTheWay, anyLag, func(p *Params, _ int) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
-	}, scope.ClipOfRewards},
+	}, scope.NotPredicted.Because("the share of clipped samples of finite groups, of other rewards than two values, or of another baseline")},
 	{normOnTheWay, anyLag, func(p *Params, _ int) bool {
 		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p, 0)
-	}, scope.NormOnTheWay},
+	}, scope.NotPredicted.Because("the norm of sampled gradients")},
 	{quantityOfStep, anyLag, func(p *Params, _ int) bool {
 		return p.tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1
-	}, scope.QuantityOfPrompts},
-	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoOscillator},
-	{oscillatorOfPath, anyLag, adam, scope.AdamNoModel},
-	{oscillatorOfPath, anyLag, rateVaries, scope.RateVariesModel},
+	}, scope.NotPredicted.Because("the effective share of the samples of prompts drawn by epochs")},
+	{oscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoNumber.Because("each prompt has a policy of its own")},
+	{oscillatorOfPath, anyLag, adam, scope.NoNumber.Because("Adam has no linear dynamics away from its fixed point")},
+	{oscillatorOfPath, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
 
-	{localDynamics, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoSingleDynamics},
-	{localDynamics, anyLag, adam, scope.AdamNoModel},
-	{localDynamics, anyLag, clips, scope.NormClips},
-	{localDynamics, notLastBlock, reused, scope.ReusedOlder},
+	{localDynamics, anyLag, func(p *Params, _ int) bool { return p.tabular() }, scope.NoNumber.Because("each prompt has a policy of its own")},
+	{localDynamics, anyLag, adam, scope.NoNumber.Because("Adam has no linear dynamics away from its fixed point")},
+	{localDynamics, anyLag, clips, scope.NormClips.Because("")},
+	{localDynamics, notLastBlock, reused, scope.NotPredicted.Because("reused samples with snapshots older than a block")},
 
-	{arrivalOfRuns, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) }, scope.ArrivalOfPrompts},
-	{kicksOfK3, anyLag, adam, scope.KicksOfAdam},
+	{arrivalOfRuns, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) }, scope.NotPredicted.Because("the share of runs that arrive, of many prompts")},
+	{kicksOfK3, anyLag, adam, scope.NotPredicted.Because("the kicks of k3 under Adam")},
 	{kicksOfK3, anyLag, func(p *Params, _ int) bool {
 		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
-	}, scope.KicksOfOldSamples},
-	{kicksOfK3, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 && !p.rewardWithinNorm() }, scope.NormClips},
-	{lockingOfRuns, anyLag, noLockingWalk, scope.LockingWalk},
-	{lockingOfRuns, anyLag, rateVaries, scope.RateVaries},
-	{lockingOfRuns, anyLag, clips, scope.NormClips},
-	{lawOfArrived, anyLag, notTwoArms, scope.ShareOfTwoArms},
-	{flipsOfReuse, anyLag, noLoneSample, scope.LoneSample},
-	{flipsOfReuse, anyLag, rateVaries, scope.RateVaries},
+	}, scope.NotPredicted.Because("the kicks of k3 of older samples or with dynamic sampling")},
+	{kicksOfK3, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 && !p.rewardWithinNorm() }, scope.NormClips.Because("")},
+	{lockingOfRuns, anyLag, noLockingWalk, scope.NotPredicted.Because("the locking of runs off-policy, under Adam, or of other rewards than two values")},
+	{lockingOfRuns, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
+	{lockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
+	{lawOfArrived, anyLag, notTwoArms, scope.NotPredicted.Because("the share of runs that end on a wrong arm of more than two")},
+	{flipsOfReuse, anyLag, noLoneSample, scope.NotPredicted.Because("what one sample of a rare arm does, under Adam or of other rewards than two values")},
+	{flipsOfReuse, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
 
 	{blockRecurrence, anyLag, func(p *Params, _ int) bool {
 		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
-	}, scope.RecurrenceWeights},
-	{blockRecurrence, anyLag, noPenalty, scope.RecurrenceNoPenalty},
+	}, scope.Recurrence.Because("it is for importance ratios without a clip and the exact KL at the current policy")},
+	{blockRecurrence, anyLag, noPenalty, scope.NoPenalty.Because(" without a KL penalty")},
 
-	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Kind != option.HeavyBall || rateVaries(p, 0) }, scope.CoastingOptimizer},
+	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Kind != option.HeavyBall || rateVaries(p, 0) }, scope.NotPredicted.Because("prompts with a policy each under Adam, Nesterov or a varying learning rate")},
 	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool {
 		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep && p.Prompts.Order == option.Shuffled
-	}, scope.CoastingShuffled},
-	{visitsOfPrompts, notLastBlock, nil, scope.PromptSnapshot},
-	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.PromptSnapshot},
+	}, scope.NotPredicted.Because("momentum with shuffled epochs of prompts")},
+	{visitsOfPrompts, notLastBlock, nil, scope.NotPredicted.Because("a snapshot older than the last visit of its prompt")},
+	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.NotPredicted.Because("a snapshot older than the last visit of its prompt")},
 }
 
 func reused(p *Params, _ int) bool    { return p.Samples == option.Reused }
@@ -260,10 +260,10 @@ func (p *Params) notDerivedFor(modes int, all ...question) scope.Reason {
 	for _, of := range all {
 		for i := range domains {
 			if row := &domains[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
-				if row.because == scope.NormClips {
+				if row.because.Is(scope.NormClips) {
 					return p.clipped(math.Inf(1))
 				}
-				return row.because.Because()
+				return row.because
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -71,17 +72,17 @@ func (f *folded) reached() []float64 {
 	}
 	all := f.fixedPoints()
 	if len(all) == 0 {
-		f.because = scope.NoneFound.Because()
+		f.because = scope.NotReached.Because()
 		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.because = scope.BelowCriticalPenalty.Because(critical)
+				f.because = scope.NoPenalty.Because(fmt.Sprintf(" at G = ∞ below the critical KL coefficient, %.2g", critical))
 			}
 		}
 		if f.Filter == option.Redraw && slices.Max(m.counts.Success) == 1 && !(m.Resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
 			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.because = scope.BelowCriticalRedrawn.Because(critical)
+				f.because = scope.NoPenalty.Because(fmt.Sprintf(" where groups of equal rewards are redrawn below the critical KL coefficient, %.2g", critical))
 			}
 		}
 		return nil

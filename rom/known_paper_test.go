@@ -119,8 +119,8 @@ func TestPaperStiffness(t *testing.T) {
 		change func(p *rom.Params)
 		want   string
 	}{
-		{func(p *rom.Params) { p.Start = point.Logits }, "the paper's stiffness is not defined: its baseline run starts at the fixed point"},
-		{func(p *rom.Params) { p.KL.Coefficient = 0 }, "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"},
+		{func(p *rom.Params) { p.Start = point.Logits }, "the paper's formulas do not apply: the baseline run starts at the fixed point"},
+		{func(p *rom.Params) { p.KL.Coefficient = 0 }, "the paper's formulas do not apply: no fixed point at G = ∞ is reached from the start"},
 	} {
 		p := two
 		c.change(&p)

@@ -178,7 +178,7 @@ func TestReusedSamples(t *testing.T) {
 			want += (start*(1-x*kappa)*(1-x*kappa) + x*x*noise) / k
 		}
 		closeTo(t, "Var z", *got.Exact.StationaryVariance.LogitGap/want, 1, 1e-9)
-		if m := got.Moments; interval > 1 && (*m.RewardVariance != *got.Exact.StationaryVariance.ExpectedReward || m.RewardShift != nil || !m.Because.Is(scope.DependentSteps)) {
+		if m := got.Moments; interval > 1 && (*m.RewardVariance != *got.Exact.StationaryVariance.ExpectedReward || m.RewardShift != nil || !m.Because.Is(scope.NotPredicted)) {
 			t.Error("second order of reused samples, which is not derived")
 		}
 	}

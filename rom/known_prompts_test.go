@@ -146,7 +146,7 @@ func TestPromptScopes(t *testing.T) {
 		t.Errorf("tabular, in order: got %+v", q)
 	}
 	each.Prompts.Order = option.Independent
-	if path := MeanReward(each, []float64{0, 0}, []int{0, 5}); !path.Scope.Because.Is(scope.PromptsWithReplacement) {
+	if path := MeanReward(each, []float64{0, 0}, []int{0, 5}); !path.Scope.Because.Is(scope.NotPredicted) {
 		t.Errorf("tabular, with replacement: %q", path.Scope.Because)
 	}
 	if q := Predict(each); q.Noise.In || !q.Noise.Because.Out() {

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -65,7 +66,7 @@ func MarginAlong(p Params, init []float64, steps int) PathMargin {
 		return PathMargin{Scope: Scope{Because: because}}
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
-		return PathMargin{Scope: Scope{Because: scope.ManyArmsPath.Because(maxPathArms, arms)}}
+		return PathMargin{Scope: Scope{Because: scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d arms, here %d", maxPathArms, arms))}}
 	}
 	path := newMovingPath(init)
 	highest, first := math.Inf(-1), 0.0

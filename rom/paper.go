@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 
 	"grposim/option"
@@ -67,7 +68,7 @@ const (
 // slope, and where it leaves the range of floating point.
 func PaperStiffness(p Params) (float64, Scope) {
 	if p.tabular() {
-		return 0, Scope{Because: scope.NoOscillator.Because()}
+		return 0, Scope{Because: scope.NoNumber.Because("each prompt has a policy of its own")}
 	}
 	p.GroupSize, p.Measured = option.Infinite, nil
 	point, ok := Reached(p)
@@ -80,7 +81,7 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: baselineRate}
 	p.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	if !ok {
-		return 0, Scope{Because: scope.PaperNoPoint.Because()}
+		return 0, Scope{Because: scope.PaperFormula.Because("no fixed point at G = ∞ is reached from the start")}
 	}
 	p = p.checked()
 	start := p.Start
@@ -94,7 +95,7 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 	}
 	first := below(start)
 	if math.Abs(first) < 1e-9 {
-		return 0, Scope{Because: scope.PaperAtRest.Because()}
+		return 0, Scope{Because: scope.PaperFormula.Because("the baseline run starts at the fixed point")}
 	}
 	const middle = baselineSteps / 2.0
 	square, product, passed := 0.0, 0.0, -1
@@ -109,7 +110,7 @@ func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 		return true
 	})
 	if within.In && passed >= 0 {
-		within = Scope{Because: scope.PaperPasses.Because(passed)}
+		within = Scope{Because: scope.PaperFormula.Because(fmt.Sprintf("the baseline run passes the fixed point at step %d", passed))}
 	}
 	if !within.In {
 		return 0, within

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -121,7 +122,7 @@ func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Numbe
 		return share
 	}
 	if to-from > maxSharePath {
-		share.Because = scope.ShareTooLong.Because(maxSharePath, to-from)
+		share.Because = scope.TooLarge.Because(fmt.Sprintf("the share of groups with equal rewards over more than %d steps, here %d", maxSharePath, to-from))
 		return share
 	}
 	at := make([]int, to-from)
@@ -346,11 +347,11 @@ func noSpread(p *Params, steps int) scope.Reason {
 		return because
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
-		return scope.ManyArmsPath.Because(maxPathArms, arms)
+		return scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d arms, here %d", maxPathArms, arms))
 	}
 	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
-		return scope.ManyCoordinates.Because(maxPathState, n)
+		return scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d coordinates of policies and velocity, here %d", maxPathState, n))
 	}
 	return scope.Reason{}
 }

@@ -250,7 +250,7 @@ const tiedReward = 1e-6
 // policies are set, none where there is.
 func (m *model) sliding() scope.Reason {
 	if m.KL.OfReward() && m.Advantage.Scale == option.StdScale && m.equalled() {
-		return scope.EqualRewards.Because()
+		return scope.NotPredicted.Because("rewards that are all equal at the fixed point, KL included")
 	}
 	return scope.Reason{}
 }

@@ -230,7 +230,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > linear.MaxClasses {
-			return scope.MeasuredArms.Because()
+			return scope.TooLarge.Because("the measured stiffness of more than 64 arms")
 		}
 		e.linearization = newLinearization(unmerged(*p), f.arms(e.logits))
 	}
@@ -275,14 +275,14 @@ func (e *Equilibrium) locked() scope.Reason {
 		}
 	}
 	if rest > lockedRest {
-		return scope.RoundedStiffness.Because(name)
+		return scope.RoundedStiffness.Because(fmt.Sprintf("the stiffness at the fixed point is less than a millionth of the %s coefficient", name))
 	}
 	if m := newModel(&e.merged.Params); len(m.Arms) > 2 && !m.factored() { // a search of fixed points takes up to seconds
 		return scope.Locked.Because(name, coefficient, arm, rest, "")
 	}
 	least := p.leastResolved(coefficient)
 	if math.IsInf(least, 1) { // the reference itself is locked
-		return scope.LockedReference.Because(name, arm, rest)
+		return scope.RoundedStiffness.Because(fmt.Sprintf("whatever the %s coefficient, the policy is locked on arm %d, the first being 0, beside which the others have a probability of %.1g in all", name, arm, rest))
 	}
 	return scope.Locked.Because(name, coefficient, arm, rest, fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least))
 }
@@ -371,11 +371,11 @@ func (prediction *Prediction) answer(method option.Method) {
 		m.RewardVariance = law.StationaryVariance.ExpectedReward
 	}
 	if prediction.Noise.In && (m.RewardShift == nil || m.ZeroVariance == nil) {
-		m.Because = cmp.Or(m.Because, scope.NoNumberOfKind.Because("second-order", "mean"))
+		m.Because = cmp.Or(m.Because, scope.NoNumber.Because(fmt.Sprint("second-order", " ", "mean")))
 	}
 	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		if r.CriticalLearningRate == nil {
-			r.Because = cmp.Or(r.Because, scope.RuleNoNumber.Because())
+			r.Because = cmp.Or(r.Because, scope.NoNumber.Because("the rule has none"))
 		}
 	}
 }
@@ -402,21 +402,21 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	reason := m.TooLarge()
 	switch {
 	case of == RulesAlone:
-		out := Scope{Because: scope.RulesAlone.Because()}
+		out := Scope{Because: scope.NoNumber.Because("the rules alone were asked for")}
 		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	case reason.Out():
 		prediction.Exact.Scope.Because = reason
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Kind == option.Adam:
-		prediction.Exact.Scope.Because = scope.AdamLeading.Because()
+		prediction.Exact.Scope.Because = scope.NoNumber.Because("Adam is a heavy ball to leading order only")
 		if of&StationaryLaw != 0 { // which needs the rate at which runs escape
 			of |= CriticalRate
 		}
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 		m = at.atRestUnderAdam(prediction, m, o, of)
 	case prediction.ForceKind == Expansion:
-		prediction.Exact.Scope.Because = scope.ExpandedForce.Because()
+		prediction.Exact.Scope.Because = scope.NoNumber.Because("the force of these rewards is an expansion in 1/G")
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	default:
 		prediction.Exact = e.dynamics(m, o, l, of)
@@ -449,7 +449,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
 		}
 		if m.Mixed {
-			prediction.SufficientRule.Because = scope.MixedModes.Because()
+			prediction.SufficientRule.Because = scope.NoNumber.Because("the sufficient rule is for modes that do not mix")
 		} else {
 			prediction.SufficientRule = sufficientRule(m.Moving())
 		}
@@ -457,7 +457,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	switch {
 	case reason.Out():
 	case of&StationaryLaw == 0:
-		prediction.Noise.Because = scope.PartAlone.Because()
+		prediction.Noise.Because = scope.NoNumber.Because("a part without the noise was asked for")
 	default:
 		at.stationary(prediction, p, m)
 	}
@@ -492,12 +492,12 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 // none.
 func (e *Equilibrium) underAdam(p Params) (at *linearization, because scope.Reason) {
 	if len(p.Arms) > linear.MaxClasses {
-		return nil, scope.AdamArms.Because()
+		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
 	}
 	at = newLinearization(unmerged(p), e.merged.arms(e.logits))
 	for a := range p.Arms {
 		if !(at.noise.At(a, a) > 0) {
-			return nil, scope.AdamStill.Because()
+			return nil, scope.NotPredicted.Because("Adam where a logit has no noise")
 		}
 	}
 	return at, scope.Reason{}
@@ -645,17 +645,17 @@ func (m *motion) reduced(p Params, s *linear.Mode, directions []mode, o Oscillat
 func (p *Params) noStationaryLaw(d *Dynamics, m *motion) scope.Reason {
 	switch {
 	case d.SpectralRadius == nil:
-		return scope.UnknownMultipliers.Because()
+		return scope.NoNumber.Because("the multipliers of the linear map are not known")
 	case d.IsUnstable():
 		return d.Unstable()
 	case *d.SpectralRadius >= 1:
-		return scope.Neutral.Because(d.marginal(), len(p.Arms)-1)
+		return scope.RoundedStiffness.Because(fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits", d.marginal(), len(p.Arms)-1))
 	case d.Neutral > 0:
-		return scope.Neutral.Because(d.Neutral, len(p.Arms)-1)
+		return scope.RoundedStiffness.Because(fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits", d.Neutral, len(p.Arms)-1))
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
-		return scope.LongBlock.Because()
+		return scope.TooLarge.Because("a refresh interval longer than 10,000 steps")
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
-		return scope.SlowMode.Because(1 / *d.RelaxationRate)
+		return scope.RoundedStiffness.Because(fmt.Sprintf("the relaxation time is %.2g steps", 1 / *d.RelaxationRate))
 	}
 	return p.notDerivedFor(m.Whole.Dim(), stationaryNoise)
 }
@@ -684,13 +684,13 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	}
 	law, ok := m.Whole.Law()
 	if !ok {
-		noise.Because = scope.NearThreshold.Because()
+		noise.Because = scope.NearThreshold.Because("")
 		if m.Whole.AgeDraws > 0 {
 			below := ""
 			if rate := d.MeanSquareLearningRate; rate != nil {
 				below = fmt.Sprintf("; it is finite with a learning rate below about %.3g", *rate)
 			}
-			noise.Because = scope.NearThresholdOfAges.Because(below)
+			noise.Because = scope.NearThreshold.Because(fmt.Sprintf(": the noise of random ages makes the variance grow without bound%s", below))
 		}
 		return
 	}
@@ -699,7 +699,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	variances := make([]float64, len(laws))
 	for i := range laws {
 		if laws[i], ok = m.Relative(i, l.relatives[i].noise).Law(); !ok {
-			noise.Because = scope.NearThreshold.Because()
+			noise.Because = scope.NearThreshold.Because("")
 			return
 		}
 		variances[i] = laws[i].TimeAverage().At(0, 0)
@@ -714,10 +714,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	gap := l.gapVariance(sigma, variances)
 	switch {
 	case !linear.IsFinite(reward, gap):
-		noise.Because = scope.LawBeyondRange.Because()
+		noise.Because = scope.BeyondRange.Because()
 		return
 	case p.Optimizer.Schedule.Kind != option.ConstantRate:
-		noise.Because = scope.RateVaries.Because()
+		noise.Because = scope.RateVaries.Because("is not constant")
 	default:
 		noise.In = true
 	}

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"grposim/fp"
@@ -74,9 +75,9 @@ func (p *Params) visits() (visit Params, period int, because scope.Reason) {
 	period = prompts / p.GroupsPerStep
 	switch {
 	case p.Prompts.Order == option.Independent:
-		because = scope.PromptsWithReplacement.Because()
+		because = scope.NotPredicted.Because("prompts with a policy each that are drawn with replacement")
 	case prompts%p.GroupsPerStep != 0:
-		because = scope.PromptsNoMultiple.Because(prompts, p.GroupsPerStep)
+		because = scope.NotPredicted.Because(fmt.Sprintf("%d prompts that are no multiple of %d groups per step", prompts, p.GroupsPerStep))
 	default:
 		because = p.notDerived(visitsOfPrompts)
 	}
@@ -136,13 +137,13 @@ func newTabularEquilibrium(p Params) *Equilibrium {
 		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.prompts, float64(len(one.prompts))})
 	}
 	e.prediction.ForceKind = Exact
-	e.prediction.excludeAll(scope.NoSingleDynamics.Because())
+	e.prediction.excludeAll(scope.NoNumber.Because("each prompt has a policy of its own"))
 	n := float64(len(p.Prompts.First))
 	mean := FixedPoint{Logits: make([]float64, 2), Policy: make([]float64, 2)}
 	for _, g := range e.prompts {
 		point, ok := g.Reached()
 		if !ok {
-			e.prediction.excludeAll(scope.PromptWithoutPoint.Because(g.prediction.Exact.Scope.Because))
+			e.prediction.excludeAll(scope.OfPart.Because("a prompt", g.prediction.Exact.Scope.Because))
 			return e
 		}
 		for a := range 2 {
@@ -183,9 +184,9 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	case prediction.FixedPoint == nil:
 		return prediction
 	case !because.Out() && o.Momentum > 0 && period > 1:
-		because = scope.CoastingNoise.Because()
+		because = scope.NotPredicted.Because("the variance of prompts that coast with momentum between their visits")
 	case !because.Out() && of&StationaryLaw == 0:
-		because = scope.PartAlone.Because()
+		because = scope.NoNumber.Because("a part without the noise was asked for")
 	}
 	prediction.Noise = Scope{In: !because.Out(), Because: because}
 	if because.Out() {
@@ -196,7 +197,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	for _, g := range e.prompts {
 		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if m := q.Moments; !q.Noise.In || q.variance() == nil || m.RewardShift == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
-			prediction.Noise = Scope{Because: scope.OfPrompt.Because(cmp.Or(q.Noise.Because, q.Moments.Because))}
+			prediction.Noise = Scope{Because: scope.OfPart.Because("a prompt", cmp.Or(q.Noise.Because, q.Moments.Because))}
 			return prediction
 		}
 		w := g.count / n

@@ -117,7 +117,7 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 func noRecurrence(m *model) scope.Reason {
 	because := m.notDerived(blockRecurrence)
 	if !because.Out() && !m.factored() {
-		because = scope.RecurrenceNoFactor.Because()
+		because = scope.Recurrence.Because("the mean force of these rewards has no common factor for all arms")
 	}
 	return because
 }

@@ -19,7 +19,7 @@ import (
 // the variance of one step's force on J; it is nil for noise 0 and C ≤ 0.
 func paperRule(stiffness float64, s *linear.Mode, noise float64) Rule {
 	if stiffness <= 0 {
-		return Rule{Stiffness: &stiffness, Because: scope.PaperStiffnessNegative.Because()}
+		return Rule{Stiffness: &stiffness, Because: scope.PaperFormula.Because("the stiffness is not above 0")}
 	}
 	return ruleAt(stiffness, s, noise, s.Lag.Age(linear.PaperAge))
 }
@@ -27,7 +27,7 @@ func paperRule(stiffness float64, s *linear.Mode, noise float64) Rule {
 // ruleAt is paperRule with the given K_ref.
 func ruleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	if math.IsInf(age, 1) {
-		return Rule{Stiffness: &stiffness, Because: scope.NoLargestAge.Because()}
+		return Rule{Stiffness: &stiffness, Because: scope.NoNumber.Because("the law of ages has no largest age")}
 	}
 	rate := (1 - s.Momentum) / (stiffness * max(age, 1))
 	onset := PaperOnset(s.Momentum, age) / stiffness

@@ -25,7 +25,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 	if m.KL.OfReward() { // where rewards, KL included, are equal at the fixed point, rounding decides whether they count as equal
 		m.set(l.logits, l.logits)
 		if m.equalled() {
-			prediction.Moments.Because = scope.NoShare.Because()
+			prediction.Moments.Because = scope.NoNumber.Because("share of groups with equal rewards")
 			return
 		}
 	}

@@ -94,7 +94,7 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 	}
 	unknown := at(curve.neglectedAt)
 	if wide := farOfSpread * spread; wide > farOfRange*target.Span {
-		e.Because = scope.WideEnd.Because(spread)
+		e.Because = scope.Undecided.Because(fmt.Sprintf("at its end runs differ by %.2g, so that those that arrived are not told from others", spread))
 		return e
 	}
 	e.distance = max(e.distance, farOfSpread*spread)

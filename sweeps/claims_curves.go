@@ -192,7 +192,7 @@ func saturationNumbers(m *model, cells []*Cell) []scalar {
 			return []float64{rate, r2}
 		})
 		if !both[0].Out() && math.IsNaN(both[0].Value) {
-			both[0].Because = scope.NoExponential.Because()
+			both[0].Because = scope.Undecided.Because("no exponential fits the predicted curve")
 			both[1].Because = both[0].Because
 		}
 		return both
@@ -375,7 +375,7 @@ func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	}
 	_, values := cv.sample(recorded)
 	if cv.unit = measure.Spread(slices.DeleteFunc(values, math.IsNaN)); cv.unit < stillCurve {
-		p.Because = scope.NoMotion.Because(quantity)
+		p.Because = scope.Undecided.Because(fmt.Sprintf("the predicted mean of %s does not move", quantity))
 	}
 	return cv, p
 }
@@ -417,17 +417,17 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 	}
 	p.Kind = m.kind
 	if c.start == nil {
-		p.Because = scope.NoFixedPoint.Because()
+		p.Because = scope.NotReached.Because()
 		return curve{}, p
 	}
 	start, point, ok := m.way(params, c.start)
 	if byFormula := m.kind == rom.LeadingOrder || m.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
-		p.Because = scope.NoFixedPoint.Because()
+		p.Because = scope.NotReached.Because()
 		return curve{}, p
 	}
 	cv.unit = point.Reward - start
 	if math.Abs(cv.unit) < stillCurve {
-		p.Because = scope.NoRise.Because()
+		p.Because = scope.Undecided.Because("it starts at the reward where it ends")
 		return curve{}, p
 	}
 	if because := theory.FewKicks(params, &c.Settings, c.start, point, ok, c.Settings.Run.Steps); because.Out() {

@@ -40,7 +40,7 @@ func (m *model) rewardMean(c *Cell) scope.Number {
 		unlimited.Estimator.GroupSize = option.Infinite
 		limit := m.predictSettings(&unlimited)
 		if mean.Kind = m.kind; limit.FixedPoint == nil {
-			mean.Because = scope.NoFixedPoint.Because()
+			mean.Because = scope.NotReached.Because()
 			return mean
 		}
 		mean.Value = limit.FixedPoint.Reward

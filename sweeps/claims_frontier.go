@@ -54,7 +54,7 @@ func compareMedian(j *judgement, set CellSet) finding {
 	for _, c := range set.Cells {
 		g := frontier.compare(j, c)
 		if g.predicted.Out() {
-			f.predicted.Because = scope.InCell.Because(c.Label(), g.predicted.Because)
+			f.predicted.Because = scope.OfPart.Because(c.Label(), g.predicted.Because)
 			return f
 		}
 		lo, hi := g.lo/g.predicted.Value, g.hi/g.predicted.Value

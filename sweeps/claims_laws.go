@@ -122,7 +122,7 @@ func (m *model) loggedR2(c *Cell, law measure.Law) scope.Number {
 	square, scatter := all(reward)
 	rounding := 0x1p-52 * n * floats.Norm(reward, 2) // of the mean, at every step
 	if theory.Value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
-		theory.Because = scope.TooFewPoints.Because()
+		theory.Because = scope.Undecided.Because("the mean-field curve has too few points, or does not change")
 	}
 	size := 0.0
 	for _, displaced := range curve.displaced(steps, reward) {

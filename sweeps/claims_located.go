@@ -114,7 +114,7 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	stiffness, known := measuredStiffness(o, c)
 	if !found || !known {
 		f.predicted.Kind = cmp.Or(f.predicted.Kind, rom.Exact)
-		f.predicted.Because = scope.NotSearched.Because()
+		f.predicted.Because = scope.NotSearched.Because("the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run")
 		return f
 	}
 	f.lo, f.hi, f.measured = low.Mean, math.Inf(1), low.Mean
@@ -143,14 +143,14 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	}
 	rounded := math.Abs(j.prediction(c).Stiffness.Slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient
 	if !p.Out() && ((p.Value <= least || math.IsInf(p.Value, 1)) && rounded || p.Value == 0 && at(nil).Value != 0) {
-		f.predicted.Because = scope.UncertainSign.Because()
+		f.predicted.Because = scope.NotSearched.Because("a mode is so slow that the sign of its measured stiffness is not certain")
 	}
 	if reach := f.lo; !f.predicted.Out() && math.IsInf(p.Value, 1) {
 		if !math.IsInf(f.hi, 1) {
 			reach = f.hi
 		}
 		if reach > p.searched {
-			f.predicted.Because = scope.BeyondSearch.Because(p.searched)
+			f.predicted.Because = scope.NotSearched.Because(fmt.Sprintf("the theory says what is below %.4g only", p.searched))
 		}
 	}
 	f.predicted.Value = max(f.predicted.Value, least) // the smallest interval that can be located is 1
@@ -162,7 +162,7 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	total, _ := o.Estimate(stiffnessTotal)
 	in := c.Sim()
 	if from := in.Location.First(&in, total.Mean); !f.predicted.Out() && f.predicted.Value+f.predicted.Size() < from && low.Mean >= from && j.over(c, stiffness, from) {
-		f.predicted.Because = scope.BelowSearch.Because(from)
+		f.predicted.Because = scope.NotSearched.Because(fmt.Sprintf("it begins at %.4g, where by the theory what it looks for has begun and is over", from))
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"math"
 
 	"grposim/rom"
@@ -19,7 +20,7 @@ func compareRecurrence(j *judgement, c *Cell) finding {
 	f, o := newFinding(rom.Exact), j.outcome(c)
 	f.diverged = divergenceOf(c, o)
 	if !c.deterministic() {
-		f.predicted.Because = scope.RecurrenceNoise.Because()
+		f.predicted.Because = scope.Recurrence.Because("at finite G the noise of every step enters the gap")
 		return f
 	}
 	recorded := j.trajectory(o, sim.LogitGap)
@@ -41,7 +42,7 @@ func compareRecurrence(j *judgement, c *Cell) finding {
 		z := float64(gaps.Mean[i-1])
 		if steps := rom.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.margin(0)); steps > float64(c.Settings.Lag.Interval) {
 			f.measured = math.NaN()
-			f.predicted.Because = scope.RecurrenceUnconverged.Because(recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval)
+			f.predicted.Because = scope.Recurrence.Because(fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval))
 			return f
 		}
 		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {

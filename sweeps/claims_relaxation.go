@@ -106,7 +106,7 @@ func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) scope.Reason {
 	}
 	differ *= float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
 	if n := differ / math.Abs(rate); n < 1 {
-		return scope.PairsAlike.Because(n, c.Relaxation.Offset/n)
+		return scope.Undecided.Because(fmt.Sprintf("the two sides of a pair differ %.2g times in a relaxation time; in scope with an offset above %.2g", n, c.Relaxation.Offset/n))
 	}
 	return scope.Reason{}
 }
@@ -169,7 +169,7 @@ func (m *model) numberOfDynamics(s *config.Settings, number rom.Quantity) scope.
 	switch x := of.Number(p.Kind, number); {
 	case p.Out():
 	case x == nil:
-		p.Because = scope.NoNumberOfKind.Because(p.Kind, "number")
+		p.Because = scope.NoNumber.Because(fmt.Sprint(p.Kind, " ", "number"))
 	case number == rom.DampingRatio:
 		p = of.Neglected.Number(*x, p.Kind, scope.OfDamping)
 	default:

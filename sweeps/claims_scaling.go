@@ -68,14 +68,14 @@ func (n slope) find(j *judgement, set CellSet) []finding {
 		p := n.inRun(&j.model, c)
 		at := n.abscissa(&j.model, &s)
 		if why := cmp.Or(p.Because, at.Because); why.Out() && !f.predicted.Out() {
-			f.predicted.Because = scope.InCell.Because(c.Label(), why)
+			f.predicted.Because = scope.OfPart.Because(c.Label(), why)
 		}
 		var way scope.Number
 		if n.rest != nil && j.check.Hypothesis != nil {
 			way = j.unrested(c, n.rest)
 		}
 		if way.Out() && !f.unrested.Out() {
-			f.unrested.Because = scope.InCell.Because(c.Label(), way.Because)
+			f.unrested.Because = scope.OfPart.Because(c.Label(), way.Because)
 		}
 		ways = append(ways, way)
 		f.predicted.Kind = cmp.Or(j.kind, p.Kind)
@@ -146,7 +146,7 @@ func (n slope) asymptoticSlope(m *model, c *Cell) (slope float64, because scope.
 		s.Run.BurnIn, s.Run.Steps = 1<<50, 1<<51 // stationary, though slow
 		y := n.predict(full, &s)
 		if y.Out() || y.Value <= 0 {
-			return 0, scope.NoLargeSizeSlope.Because(y.Because)
+			return 0, scope.NoNumber.Because(fmt.Sprintf("slope at large G: %s", y.Because))
 		}
 		log[i] = math.Log2(y.Value)
 	}

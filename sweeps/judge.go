@@ -192,7 +192,7 @@ func (j *judgement) find(set CellSet) []finding {
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
-			findings[i].predicted.Because = scope.NoStart.Because()
+			findings[i].predicted.Because = scope.NotReached.Because()
 			findings[i].unrested = findings[i].predicted
 		}
 	} else {

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
@@ -63,7 +64,7 @@ func (m *model) predictSettings(s *config.Settings) *rom.Prediction {
 // where the theory's own prediction is of another kind.
 func (m *model) missingExact(kind rom.Kind) scope.Reason {
 	if m.kind == rom.Exact && kind != rom.Exact {
-		return scope.NoExactKind.Because(kind)
+		return scope.NoNumber.Because(fmt.Sprintf("the prediction is of the kind %s", kind))
 	}
 	return scope.Reason{}
 }

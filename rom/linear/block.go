@@ -90,9 +90,9 @@ func (b block) limit(n int, partly bool) scope.Reason {
 	case b.behind > 0 && tooManyPositions(b, n).Out():
 		return tooManyPositions(b, n)
 	case b.behind > 0 && b.interval > maxOlderBlock:
-		return scope.LongOlderBlock.Because()
+		return scope.TooLarge.Because("a refresh interval longer than 512 steps, with a snapshot older than a block")
 	case b.interval > MaxPeriod && partly:
-		return scope.LongPartlyFrozen.Because()
+		return scope.TooLarge.Because("a refresh interval longer than 10,000 steps, with only part of the force frozen")
 	}
 	return scope.Reason{}
 }

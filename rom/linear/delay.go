@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 
@@ -41,7 +42,7 @@ func (d delay) place() (int, bool) {
 }
 func (d delay) limit(n int, _ bool) scope.Reason {
 	if d.steps > maxCompanion/n-2 {
-		return scope.LongDelay.Because(maxCompanion/n - 2)
+		return scope.TooLarge.Because(fmt.Sprintf("a delay of more than %d steps with so many arms", maxCompanion/n-2))
 	}
 	return scope.Reason{}
 }

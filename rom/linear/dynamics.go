@@ -97,7 +97,7 @@ func (m *Dynamics) Relative(i int, noise float64) *System {
 func (m *Dynamics) TooLarge() scope.Reason {
 	n := m.Whole.Dim()
 	if n+1 > MaxClasses {
-		return scope.ManyArms.Because()
+		return scope.TooLarge.Because("more than 64 distinct arms")
 	}
 	return m.Whole.Lag.limit(n, slices.ContainsFunc(m.Parts, func(part Mode) bool { return !part.frozen() && !part.current() }))
 }

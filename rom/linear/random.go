@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 
@@ -146,7 +147,7 @@ func (l random) limit(n int, _ bool) scope.Reason { return tooManyPositions(l, n
 // tooManyPositions is limit for a lag whose state has too many past positions.
 func tooManyPositions(l Lag, n int) scope.Reason {
 	if l.positions() > maxCompanion/n-2 {
-		return scope.ManyPast.Because(maxCompanion/n - 2)
+		return scope.TooLarge.Because(fmt.Sprintf("more than %d past policies of so many arms", maxCompanion/n-2))
 	}
 	return scope.Reason{}
 }

@@ -17,7 +17,9 @@ import (
 type Reason struct {
 	row  Row
 	says string
-	try  string // of the reason that it gives of a part, such as a prompt; "": that of the row
+	// Of the reason that it gives of a part, such as a prompt; "" and false: there is none.
+	try      string
+	restless bool
 }
 
 // Because returns the reason of a row for one cell; args are what its words leave open. What to do is
@@ -29,7 +31,7 @@ func (r Row) Because(args ...any) Reason {
 	}
 	for _, arg := range args {
 		if of, ok := arg.(Reason); ok {
-			reason.try = of.Try()
+			reason.try, reason.restless = of.Try(), of.Restless()
 		}
 	}
 	return reason
@@ -44,9 +46,7 @@ func (r Reason) Is(rows ...Row) bool { return slices.Contains(rows, r.row) }
 // Restless reports whether the reason says that runs do not come to rest, or have not yet. Other
 // reasons say what the theory does not know.
 func (r Reason) Restless() bool {
-	return r.Is(NoPenalty, K1NoPenalty, K1Redrawn, MovingReference, BelowCriticalPenalty, BelowCriticalRedrawn,
-		NotReached, NoStart, PromptWithoutPoint, Locked, LockedReference, Unstable, Neutral, SlowMode, RateVaries,
-		WarmingUp, NotArrived, BaselineRemembers, PathOverflows)
+	return r.restless || r.Is(NoPenalty, MovingReference, NotReached, Locked, RoundedStiffness, Unstable, RateVaries, NotArrived, BaselineRemembers, PathOverflows)
 }
 
 // String returns the reason in words, "" where there is an answer.

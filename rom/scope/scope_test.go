@@ -65,7 +65,7 @@ func TestNeglected(t *testing.T) {
 		t.Errorf("%+v, want the terms of the mean", of)
 	}
 	data, err := json.Marshal(shared)
-	if err != nil || !strings.Contains(string(data), `"expected_reward_variance":1.797`) || !strings.Contains(string(data), `"name":"states far from the fixed point"`) {
+	if err != nil || !strings.Contains(string(data), `"expected_reward_variance":1.797`) || !strings.Contains(string(data), `"name":"the mean path is still on its way to the fixed point"`) {
 		t.Errorf("%s, %v: want the largest number for what is not known, and names", data, err)
 	}
 }
@@ -80,8 +80,8 @@ func TestNumberInJSON(t *testing.T) {
 	}{
 		{n, `{"value":0.25,"kind":"expansion","neglected":[{"term":"the next order in 1/G","size":null}]}`},
 		{scope.Number{Value: math.Inf(1), Kind: scope.Exact}, `{"value":null,"kind":"exact"}`},
-		{scope.Number{Value: 3, Kind: scope.Exact, Because: scope.WarmingUp.Because()},
-			`{"value":null,"kind":"exact","because":"the learning rate still rises after burn-in","try":"` + scope.WarmingUp.Try() + `"}`},
+		{scope.Number{Value: 3, Kind: scope.Exact, Because: scope.RateVaries.Because("still rises after burn-in")},
+			`{"value":null,"kind":"exact","because":"the learning rate still rises after burn-in","try":"` + scope.RateVaries.Try() + `"}`},
 	} {
 		if got, err := json.Marshal(c.n); err != nil || string(got) != c.want {
 			t.Errorf("%s, %v, want %s", got, err, c.want)
@@ -98,7 +98,7 @@ func TestRows(t *testing.T) {
 		}
 		names[row.Name()] = true
 	}
-	if len(names) < 100 {
+	if len(names) > 30 {
 		t.Errorf("%d rows", len(names))
 	}
 	if (scope.Reason{}).Out() || (scope.Reason{}).String() != "" || scope.NoPenalty.Because().Is(scope.Locked) {
@@ -109,7 +109,7 @@ func TestRows(t *testing.T) {
 // A reason that gives that of a part, such as a prompt, says what to do about the part.
 func TestTryOfAPart(t *testing.T) {
 	part := scope.Locked.Because("KL", 0.01, 0, 1e-9, "")
-	if got := scope.OfPrompt.Because(part); got.Try() != part.Try() || got.Try() == scope.OfPrompt.Try() || !got.Is(scope.OfPrompt) || !strings.HasSuffix(got.String(), part.String()) {
+	if got := scope.OfPart.Because("a prompt", part); got.Try() != part.Try() || got.Try() == scope.OfPart.Try() || !got.Is(scope.OfPart) || !got.Restless() || !strings.HasSuffix(got.String(), part.String()) {
 		t.Errorf("%s: %s", got, got.Try())
 	}
 }

@@ -107,7 +107,7 @@ func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what st
 }
 
 // noStart is the reason why settings are not simulated.
-var noStart = scope.NoStart.Because().String()
+var noStart = scope.NotReached.Because().String()
 
 // Present simulates the cell as it stands, with presentRuns runs, fewer if all arrive, and more if
 // these do not decide it. The trial is nil if it has no start.

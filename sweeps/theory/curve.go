@@ -3,6 +3,7 @@ package theory
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -44,7 +45,7 @@ func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	switch q {
 	case sim.TrueReward:
 	case sim.ImportanceRatioMax:
-		return "", scope.LargestRatio.Because()
+		return "", scope.NotPredicted.Because("the largest of the importance ratios")
 	default:
 		if _, ofStratum := q.Stratum(); ofStratum {
 			return rom.Reward, scope.Reason{}
@@ -53,7 +54,7 @@ func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	}
 	for a, mean := range s.Bandit.TrueMeans {
 		if mean != s.Bandit.Arms[a].Mean {
-			return "", scope.TrueMeans.Because()
+			return "", scope.NotPredicted.Because("the true reward")
 		}
 	}
 	return rom.Reward, scope.Reason{}
@@ -66,7 +67,7 @@ func Part(path *rom.Path, q sim.Quantity) *rom.Path {
 	case !ofStratum || !path.Scope.In:
 		return path
 	case number > len(path.Strata):
-		return &rom.Path{Scope: rom.Scope{Because: scope.NoStratum.Because(len(path.Strata), q)}}
+		return &rom.Path{Scope: rom.Scope{Because: scope.Undecided.Because(fmt.Sprintf("the prompts are in %d strata by the reward with which they start, of which none is %s", len(path.Strata), q))}}
 	}
 	return &path.Strata[number-1].Path
 }
@@ -78,7 +79,7 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 	for i, q := range of {
 		o, because := Observed(s, q)
 		if start == nil {
-			because = scope.NoStart.Because()
+			because = scope.NotReached.Because()
 		}
 		if all[i].Scope.Because = because; !because.Out() {
 			known, places = append(known, o), append(places, i)

@@ -119,7 +119,7 @@ func supervise(net network.Network, w []float64, task *network.Task, right float
 func (p *policyNetwork) settle() {
 	point, err := deep.FixedPoint(p.params)
 	if err != nil {
-		p.because = scope.NoFixedPoint.Because()
+		p.because = scope.NotReached.Because()
 		return
 	}
 	p.point = point

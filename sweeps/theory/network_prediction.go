@@ -131,7 +131,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		p.Noise.Because = scope.NoNoise.Because()
 	case of&rom.StationaryLaw == 0: // not asked for
 	case s.Optimizer.Schedule.Kind != option.ConstantRate || s.Optimizer.Schedule.Warmup > 0:
-		p.Noise.Because = scope.RateVaries.Because()
+		p.Noise.Because = scope.RateVaries.Because("is not constant")
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
 	default: // noise carries weights along their fixed points, where the variance is another one

@@ -117,7 +117,7 @@ func TestNetworkPrediction(t *testing.T) {
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
 	}
-	if p := cache.At(&s, config.Scaled("stiffness", 2), nil, rom.StationaryLaw); !p.Noise.Because.Is(scope.NoFixedPoint) {
+	if p := cache.At(&s, config.Scaled("stiffness", 2), nil, rom.StationaryLaw); !p.Noise.Because.Is(scope.NotReached) {
 		t.Errorf("without a penalty at twice the stiffness: %q", p.Noise.Because)
 	}
 }

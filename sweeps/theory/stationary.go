@@ -30,13 +30,13 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 		case p.Exact.IsUnstable():
 			return p.Exact.Unstable()
 		case p.Exact.SpectralRadius == nil && p.Exact.Scope.In:
-			return scope.UnknownMultipliers.Because()
+			return scope.NoNumber.Because("the multipliers of the linear map are not known")
 		}
 		return scope.Reason{}
 	case !p.Noise.In:
 		return p.Noise.Because
 	case s.Optimizer.Schedule.Warmup > s.Run.BurnIn:
-		return scope.WarmingUp.Because()
+		return scope.RateVaries.Because("still rises after burn-in")
 	}
 	return scope.Reason{}
 }
@@ -131,7 +131,7 @@ func (a *AtRest) ZeroShare() scope.Number {
 	case n.Out():
 		return n
 	case a.settings.Estimator.GroupSize == option.Infinite:
-		n.Because = scope.NoGroups.Because()
+		n.Because = scope.NoNoise.Because()
 		return n
 	case moments.ZeroVariance == nil:
 		n.Because = moments.Because
@@ -152,7 +152,7 @@ func (a *AtRest) Variance() scope.Number {
 	switch {
 	case n.Out() && !n.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise):
 	case best == nil:
-		n.Because = scope.NoVariance.Because()
+		n.Because = scope.NoNumber.Because("variance")
 	default:
 		n.Value = *best
 	}
@@ -174,7 +174,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	}
 	if s.Estimator.GroupSize == option.Infinite {
 		if n.Value = 0; best == nil {
-			n.Because = scope.NoVariance.Because()
+			n.Because = scope.NoNumber.Because("variance")
 		} else {
 			n.Resolution = roundingOfVariance(s, p)
 		}
@@ -202,7 +202,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	case n.Out():
 		return n
 	case v == nil:
-		n.Because = scope.NoNumberOfKind.Because(n.Kind, "variance")
+		n.Because = scope.NoNumber.Because(fmt.Sprint(n.Kind, " ", "variance"))
 		return n
 	}
 	if n.Because = RareSamples(kicks, "variance"); n.Out() {
@@ -287,7 +287,7 @@ func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
 	if x != nil {
 		return scope.Reason{}
 	}
-	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because, scope.RuleNoNumber.Because())
+	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because, scope.NoNumber.Because("the rule has none"))
 }
 
 // fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
@@ -301,7 +301,7 @@ func RareSamples(kicks float64, name string) scope.Reason {
 		if math.IsNaN(kicks) {
 			kicks = 0
 		}
-		return scope.FewForces.Because(kicks, fewestKicks, name)
+		return scope.Undecided.Because(fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", kicks, fewestKicks, name))
 	}
 	return scope.Reason{}
 }

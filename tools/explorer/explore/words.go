@@ -304,7 +304,7 @@ var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theor
 func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
-	return "The theory does not say whether it is stable: " + cmp.Or(because, d.Scope.Because, scope.UnknownMultipliers.Because()).String() + "."
+	return "The theory does not say whether it is stable: " + cmp.Or(because, d.Scope.Because, scope.NoNumber.Because("the multipliers of the linear map are not known")).String() + "."
 }
 
 // digits writes a number with three significant digits.
