@@ -21,13 +21,13 @@ func (b block) OnPolicy() bool                    { return b.Span() == 1 }
 func (b block) Period() int                       { return b.interval }
 func (b block) Stored() (oldest int, p []float64) { return b.behind, nil }
 
-// Age returns for MeanAge dK + (K−1)/2, for SquareAge with d = 0 (K−1)(2K−1)/6, and for Gain, but for
-// K = 1 without the first term,
+// Age returns dK + (K−1)/2 as MeanAge, and (K−1)(2K−1)/6 as SquareAge with d = 0. Gain is, without
+// the first term for K = 1,
 //
-//	1/(2 sin(π/(4K−2))) + dK,
+//	1/(2 sin(π/(4K−2))) + dK.
 //
-// the norm of the triangular matrix of K−1 rows of ones, which sums the steps since the last
-// refresh, and of a delay by d blocks.
+// It is the norm of a triangular matrix of ones, which sums the steps since the last refresh. A
+// delay by d blocks adds dK.
 func (b block) Age(of Age) float64 {
 	k, d := float64(b.interval), float64(b.behind)
 	switch {
@@ -56,7 +56,7 @@ func (b block) Interval(of Age, age float64) (float64, bool) {
 	case of == PaperAge:
 		return age / float64(1+b.behind), true
 	case age > 0:
-		return 0.5 * (1 + 0.5*math.Pi/math.Asin(0.5/max(age, 1))), b.behind == 0 // 2 if already a block of 2 is beyond the bound
+		return 0.5 * (1 + 0.5*math.Pi/math.Asin(0.5/max(age, 1))), b.behind == 0 // 2 if K = 2 is too long
 	}
 	return 1, b.behind == 0
 }
@@ -78,8 +78,8 @@ func (b block) source(k int) int {
 	return k - 1
 }
 
-// MaxPeriod is the largest refresh interval that is computed step by step, and maxOlderBlock
-// the largest at which a threshold is searched for where the snapshot is older than a block.
+// MaxPeriod is the largest refresh interval that is computed step by step. maxOlderBlock is the
+// largest in a search for a threshold where the snapshot is older than a block.
 const (
 	MaxPeriod     = 10_000
 	maxOlderBlock = 512
@@ -137,10 +137,9 @@ func (b block) multipliers(m *Mode) []complex128 {
 	return period.eigenvalues()
 }
 
-// bounds returns the ends of a scan of learning rates, from half of sufficientRate (over 1+2μ
-// with Nesterov, by whose gain it can be short) to 10(1+μ)/max(|λ_f|, |λ_s|). The inner
-// map rotates by about √(ηλ_f) per step, so a grid uniform in √η with 48 points per
-// step of the block resolves every window.
+// bounds returns the ends of a scan of learning rates, up to 10(1+μ)/max(|λ_f|, |λ_s|). It begins
+// at half of sufficientRate, divided by 1+2μ with Nesterov. The inner map rotates by about √(ηλ_f)
+// a step. So 48 points for each step of the block, uniform in √η, resolve every window.
 func (b block) bounds(m *Mode) (low, high float64) {
 	low = 0.5 * b.sufficientRate(m)
 	if m.Method == option.Nesterov {
@@ -170,7 +169,9 @@ func (b block) searchInterval(m *Mode) Threshold {
 		return b.mixed(CriticalInterval, m.System())
 	case m.frozen():
 		kappa := m.Rate * m.Total()
-		k := sort.Search(maxInterval, func(k int) bool { return kappa >= newBlockSums(m.Momentum, 1+k).threshold(m.Method) }) // which falls in K
+		k := sort.Search(maxInterval, func(k int) bool { // the threshold falls in K
+			return kappa >= newBlockSums(m.Momentum, 1+k).threshold(m.Method)
+		})
 		if k == maxInterval {
 			return UpTo(maxInterval)
 		}

@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Broyden returns a zero of f near x, where the norm of f is at most tolerance; nil if attempts evaluations find none. f returns its
-// value and the norm of that, +Inf outside its domain. The derivative is taken as the identity at first, and is then corrected by
-// every step (Broyden's first method); a step that leaves the domain or makes the norm much larger is halved.
+// Broyden finds a zero of f near x, by Broyden's first method from the identity as derivative. It
+// returns nil if the norm is above tolerance after the given attempts. f returns its value and
+// norm, +Inf outside its domain. A step that leaves the domain or makes the norm much larger is
+// halved.
 func Broyden(f func(x []float64) (value []float64, norm float64), x []float64, tolerance float64, attempts int) []float64 {
 	const grows = 1.5 // by which factor the norm may grow in one step
 	n := len(x)

@@ -7,11 +7,10 @@ import (
 	"grposim/option"
 )
 
-// Closed forms of docs/theory.md §5 for one mode whose whole force is frozen
-// at the snapshot; κ = ηλ, 0 ≤ μ < 1. A threshold is the smallest κ at which
-// the mode is not asymptotically stable, an onset the smallest at which its two
-// dominant multipliers are a complex pair (or, without momentum, the one
-// dominant multiplier turns negative).
+// Closed forms of docs/theory.md §5 for one mode whose whole force is frozen at the snapshot;
+// κ = ηλ, 0 ≤ μ < 1. A threshold is the smallest κ at which the mode is not asymptotically stable.
+// An onset is the smallest κ at which the two dominant multipliers are a complex pair. Without
+// momentum it is that at which the one dominant multiplier turns negative.
 
 // blockSums holds sums over a block of K steps. Under a constant unit force a heavy
 // ball with η = 1 that starts at rest ends the block with velocity s, displaced by a.
@@ -47,18 +46,18 @@ func newBlockSums(mu float64, k int) blockSums {
 	return blockSums{mu: mu, s: s, a: (float64(k) - mu*s) / (1 - mu), power: power, k: k}
 }
 
-// threshold returns κ*, the smaller of the flip and the Neimark–Sacker threshold,
+// threshold returns κ*, the smaller of the flip and the Neimark–Sacker threshold:
 //
-//	flip 2(1+μ^K)/(c(1+μ^K) − νs²),  Neimark–Sacker (1−μ^K)/(νs² − μ^K c),
+//	flip 2(1+μ^K)/(c(1+μ^K) − νs²),  Neimark–Sacker (1−μ^K)/(νs² − μ^K c).
 //
-// the latter only where it is positive, with c = a, ν = μ for the heavy ball and
-// c = K + μa, ν = μ² for Nesterov. Both fall in K. The second is (1−μ)/(ν/(1−μ) − Kμ^K/(1−μ^K)), and
-// Kp/(1−p) falls, p = μ^K. With x = μp and g(p) = (1−p)²/(1+p) the first is
-// 2/(c − νg(p)/(1−μ)²), whose denominator grows from K to K + 1 by
+// The second counts only where it is positive. c = a, ν = μ for the heavy ball, and c = K + μa,
+// ν = μ² for Nesterov. Both fall in K. The second is (1−μ)/(ν/(1−μ) − Kμ^K/(1−μ^K)), and Kp/(1−p)
+// falls, p = μ^K. With x = μp and g(p) = (1−p)²/(1+p) the first is 2/(c − νg(p)/(1−μ)²). From K to
+// K + 1 its denominator grows by
 //
 //	(1−x)/(1−μ) − μ(g(x) − g(p))/(1−μ)² ≥ (1−x)/(1−μ) (1 − x(3+x)/(1+x)²) > 0
 //
-// for the heavy ball, because g(x) − g(p) ≤ (p−x)|g′(x)|, and for Nesterov by 1 and μ times that.
+// for the heavy ball, because g(x) − g(p) ≤ (p−x)|g′(x)|. For Nesterov it is 1 and μ times that.
 func (b blockSums) threshold(method option.Method) float64 {
 	c, nu := b.gains(method)
 	flip := 2 * (1 + b.power) / (c*(1+b.power) - nu*b.s*b.s)
@@ -83,9 +82,9 @@ func (b blockSums) gains(method option.Method) (c, nu float64) {
 	return b.a, b.mu
 }
 
-// FrozenBlock returns κ* or κ_osc, for CriticalRate or OnsetRate, of a block of k ≥ 1 steps, 0 ≤ μ < 1.
-// On-policy (k = 1) they are 2(1+μ) and (1−√μ)² of the heavy ball, 2(1+μ)/(1+2μ) and ((1−μ)/(1+μ))² of
-// Nesterov's momentum; for μ = 0 they are 2/k and 1/k.
+// FrozenBlock returns κ* (CriticalRate) or κ_osc (OnsetRate) of a block of k ≥ 1 steps, 0 ≤ μ < 1.
+// On-policy they are 2(1+μ) and (1−√μ)² of the heavy ball. With Nesterov they are 2(1+μ)/(1+2μ) and
+// ((1−μ)/(1+μ))². For μ = 0 they are 2/k and 1/k.
 func FrozenBlock(of Event, method option.Method, mu float64, k int) float64 {
 	if of == OnsetRate {
 		return newBlockSums(mu, k).onset(method)
@@ -93,10 +92,9 @@ func FrozenBlock(of Event, method option.Method, mu float64, k int) float64 {
 	return newBlockSums(mu, k).threshold(method)
 }
 
-// DelayThreshold returns κ* of the heavy ball with the constant delay τ ≥ 0,
-// 0 ≤ μ < 1: 2 sin(w/2)√(1 − 2μcos w + μ²) at the smallest w > 0 with
-// (τ+½)w + atan2(μ sin w, 1 − μcos w) = π/2. For τ = 0 it is 2(1+μ), for τ = 1 it
-// is 1−μ.
+// DelayThreshold returns κ* of the heavy ball with the constant delay τ ≥ 0, 0 ≤ μ < 1. It is 2
+// sin(w/2)√(1 − 2μcos w + μ²) at the smallest w > 0 with (τ+½)w + atan2(μ sin w, 1 − μcos w) = π/2.
+// For τ = 0 it is 2(1+μ), for τ = 1 it is 1−μ.
 func DelayThreshold(mu float64, tau int) float64 {
 	if tau == 0 {
 		return 2 * (1 + mu)

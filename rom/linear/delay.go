@@ -98,8 +98,7 @@ func searchDelay(m *Mode) Threshold {
 	return UpTo(maxDelay)
 }
 
-// delayIndependent reports whether stability is the same for every delay as
-// on-policy, because no delay can move a multiplier through the unit circle:
+// delayIndependent reports whether no delay can move a multiplier through the unit circle. Then
 // |C(w) − κ_f| = |κ_s| has no solution, κ_f = ηλ_f, κ_s = ηλ_s.
 func (m *Mode) delayIndependent() bool {
 	const points = 1024
@@ -112,9 +111,8 @@ func (m *Mode) delayIndependent() bool {
 	return true
 }
 
-// delayPolynomial returns the coefficients, constant first, of the
-// characteristic polynomial z^{τ+2} − (1+μ)z^{τ+1} + μz^τ
-// + (κ_f z^τ + κ_s)(n_0 z + n_1), N(z) = n_0 + n_1/z.
+// delayPolynomial returns the coefficients, constant first, of the characteristic polynomial
+// z^{τ+2} − (1+μ)z^{τ+1} + μz^τ + (κ_f z^τ + κ_s)(n_0 z + n_1), N(z) = n_0 + n_1/z.
 func (m *Mode) delayPolynomial(tau int) []float64 {
 	n0, n1 := 1.0, 0.0
 	if m.Method == option.Nesterov {
@@ -129,9 +127,9 @@ func (m *Mode) delayPolynomial(tau int) []float64 {
 	return p
 }
 
-// schurStable reports whether all zeros of the polynomial (constant
-// coefficient first) lie inside the unit circle, by the Schur–Cohn recursion:
-// |p_0| < |p_n|, and so for (p_n p(z) − p_0 z^n p(1/z))/z.
+// schurStable reports whether all zeros of the polynomial lie inside the unit circle (constant
+// coefficient first). By the Schur–Cohn recursion |p_0| < |p_n|, and so for (p_n p(z) − p_0 z^n
+// p(1/z))/z.
 func schurStable(p []float64) bool {
 	next := make([]float64, len(p))
 	for len(p) > 1 {
@@ -150,8 +148,8 @@ func schurStable(p []float64) bool {
 	return true
 }
 
-// maxMixedDelay is the largest critical delay of modes that mix that is searched for, as long
-// as the companion matrix is at most half of maxCompanion: that many spectra take 0.2 s.
+// maxMixedDelay is the largest critical delay that is searched for if modes mix and the companion
+// matrix is at most half of maxCompanion. That many spectra take 0.2 s.
 const maxMixedDelay = 50
 
 func (d delay) mixed(of Event, s *System) Threshold {
@@ -174,17 +172,16 @@ func (d delay) mixed(of Event, s *System) Threshold {
 }
 
 // delayStable reports whether all multipliers of a delay lie inside the unit circle, by the
-// argument principle. They are the zeros of z^{nτ} det D(z),
+// argument principle. They are the n(τ+2) zeros of z^{nτ} det D(z),
 //
-//	D(z) = z² − (1+μ)z + μ + ηN(z)(Λ_f + Λ_s z^{−τ}),  N = z, or (1+μ)z − μ with Nesterov,
+//	D(z) = z² − (1+μ)z + μ + ηN(z)(Λ_f + Λ_s z^{−τ}),  N = z, or (1+μ)z − μ with Nesterov.
 //
-// which has n(τ+2) zeros: all lie inside if det D turns by 2nπ as z = e^{iw} goes from 1
-// to −1, and each outside takes π from that at least. Steps in w, which are small against the
-// turns of z^{−τ} in n modes, are halved until det D turns by less than a right angle. From 1
-// they begin small and double: multipliers of slow modes lie so close to 1 that four of them
-// would turn det D by all of 2π within one step. Where multipliers are all but on the circle,
-// or two next to it together, or det D overflows, the answer may be a wrong false, but not a
-// wrong true.
+// All lie inside if det D turns by 2nπ as z = e^{iw} moves from 1 to −1. Each zero outside takes at
+// least π from that. Steps in w are small against the turns of z^{−τ} in n modes. They are halved
+// until det D turns by less than a right angle. They begin small at 1 and double: four multipliers
+// of slow modes near 1 could turn det D by 2π in one step. The answer may be a wrong false, never a
+// wrong true. That happens near the circle, where two multipliers meet on it, or where det D
+// overflows.
 func (s *System) delayStable() bool {
 	const closest = 1e-9
 	n, lag := s.Dim(), s.Lag.(delay)

@@ -11,9 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxClasses is the largest number of distinct arms whose linear dynamics is
-// computed, MaxListed the largest number of multipliers listed, and maxCompanion the largest
-// companion matrix whose eigenvalues are computed.
+// Of a linear dynamics: MaxClasses bounds the distinct arms, MaxListed the multipliers listed, and
+// maxCompanion the companion matrix whose eigenvalues are computed.
 const (
 	MaxClasses   = 64
 	MaxListed    = 64
@@ -38,10 +37,10 @@ type Relative struct {
 	Multiplicity int     // number of equal modes, ≥ 1
 }
 
-// Tolerance is what counts as rounding of a stiffness, or as an error of measurement: the largest
-// off-diagonal part of Λ_f and Λ_s in their common basis, relative to them; the ratio of two parts,
-// fresh and stale, at which the smaller one is 0, in the whole matrices or in one mode; and the
-// stiffness of a neutral direction beside the stiffest one.
+// Tolerance is what counts as rounding of a stiffness, or as an error of measurement. Mixing is the
+// largest relative off-diagonal part of Λ_f and Λ_s in their common basis. Part is the ratio of the
+// fresh and the stale part, or its inverse, at which the smaller is 0. Neutral is the stiffness of
+// a neutral direction beside the stiffest one.
 type Tolerance struct{ Mixing, Part, Neutral float64 }
 
 // Rounded is the tolerance of closed forms.
@@ -102,12 +101,11 @@ func (m *Dynamics) TooLarge() scope.Reason {
 	return m.Whole.Lag.limit(n, slices.ContainsFunc(m.Parts, func(part Mode) bool { return !part.frozen() && !part.current() }))
 }
 
-// leaveNeutral counts the neutral directions: those whose stiffness, beside that of the
-// stiffest mode, is at most the given share, and so rounding. A displacement along such a direction
-// neither decays nor grows. Its multiplier is 1 up to rounding, which must not decide whether the fixed
-// point is stable. Such are the logits of arms that are almost never drawn, as beside two equally good
-// arms whose common reward exceeds the others' by far more than β. Of modes that mix the directions that neither Λ_f nor Λ_s moves are projected out:
-// with Λ_f n = Λ_s n = 0 the other directions do not depend on n.
+// leaveNeutral counts the neutral directions: their stiffness beside the stiffest mode's is at most
+// the given share, and so rounding. A displacement along one neither decays nor grows. Its
+// multiplier is 1 up to rounding, which must not decide stability. Logits of arms that are almost
+// never drawn are such, as beside two equally good arms far better than β. Of modes that mix,
+// directions with Λ_f n = Λ_s n = 0 are projected out, since the others do not depend on them.
 func (m *Dynamics) leaveNeutral(share float64) {
 	stiffest := 0.0
 	for i := range m.Parts {
@@ -165,8 +163,8 @@ func (m *Dynamics) Moving() (parts []Mode) {
 	return parts
 }
 
-// Multipliers returns the multipliers of all modes that are not neutral, sorted by Sort;
-// nil where those of one mode are not known, because the largest is then not known.
+// Multipliers returns the multipliers of all modes that are not neutral, sorted by Sort. It is nil
+// where those of one mode, and so the largest, are not known.
 func (m *Dynamics) Multipliers() []complex128 {
 	var values []complex128
 	if m.Mixed {
@@ -190,8 +188,9 @@ func (m *Dynamics) Multipliers() []complex128 {
 	return values
 }
 
-// Oscillates reports whether the dominant multiplier of a mode that is not neutral, of a period or of a step inside a
-// block, is complex or negative; of modes that mix one of the slow multipliers. See OnsetRate.
+// Oscillates reports whether the dominant multiplier of a mode that is not neutral is complex or
+// negative. It is that of a period or of a step inside a block, or a slow one if modes mix
+// (OnsetRate).
 func (m *Dynamics) Oscillates() bool {
 	if m.Mixed && m.Whole.oscillates(Multipliers(m.Whole.Monodromy())) == 1 {
 		return true
@@ -204,8 +203,8 @@ func (m *Dynamics) Threshold(of Event) Threshold {
 	return m.least(func(s *System) Threshold { return s.mixedThreshold(of) }, func(part *Mode) Threshold { return part.threshold(of) })
 }
 
-// MeanSquareRate returns the smallest learning rate at which the noise of random ages makes the
-// variance of a mode grow without bound; unknown where ages make no noise and for modes that mix.
+// MeanSquareRate returns the smallest learning rate at which the noise of random ages makes a
+// variance grow without bound. It is unknown where ages make no noise and for modes that mix.
 func (m *Dynamics) MeanSquareRate() Threshold {
 	if m.Whole.AgeDraws == 0 || m.Mixed {
 		return Threshold{}
@@ -213,8 +212,8 @@ func (m *Dynamics) MeanSquareRate() Threshold {
 	return m.least(nil, (*Mode).meanSquareRate)
 }
 
-// Crossings returns the crossings of all modes with a delay or random ages, in order; nil where those of
-// a mode are not known.
+// Crossings returns the crossings of all modes with a delay or random ages, in order; nil where
+// those of a mode are not known.
 func (m *Dynamics) Crossings() []Crossing {
 	var all []Crossing
 	known := true
@@ -234,9 +233,8 @@ func (m *Dynamics) Crossings() []Crossing {
 	return all
 }
 
-// StabilityMargin returns the logarithm of a learning rate over that at which stability
-// changes next to it, given all crossings: negative where stable, positive where not. It
-// is NaN where the crossings contradict each other.
+// StabilityMargin returns the logarithm of a learning rate over the nearest crossing that changes
+// stability. It is negative where stable, and NaN where the crossings contradict each other.
 func StabilityMargin(crossings []Crossing, rate float64) float64 {
 	nearest, outside, beyond := math.Inf(1), 0, false
 	for _, c := range crossings {
@@ -270,13 +268,12 @@ func (m *Dynamics) least(ofWhole func(*System) Threshold, ofPart func(*Mode) Thr
 	return least
 }
 
-// DampingRatio returns ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
-// multipliers of a period, sorted. It does not depend on the period's length
-// unless a rotation by more than half a turn aliases. For a complex pair it is
-// −Re s/|s|; on-policy all pairs of a heavy ball have the modulus √μ, and the pair
-// that rotates fastest, the stiffest mode's, counts. ok is false where either is
-// negative, where there is only one (a second below 1e-12 of the first is
-// rounding), and where one decays and the other does not.
+// DampingRatio returns ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest multipliers of a
+// period, sorted. It does not depend on the period's length unless a rotation by more than half a
+// turn aliases. For a complex pair it is −Re s/|s|. On-policy all pairs of a heavy ball have the
+// modulus √μ: the fastest rotation, that of the stiffest mode, counts. ok is false where either is
+// negative, where only one decays, and where there is one (a second below 1e-12 of the first is
+// rounding).
 func DampingRatio(values []complex128) (ratio float64, ok bool) {
 	if len(values) < 2 || values[0] == 0 {
 		return 0, false

@@ -26,10 +26,9 @@ func newComplexMatrix(n int) complexMatrix {
 // maxSweeps is the largest number of QR sweeps per eigenvalue; three are usual.
 const maxSweeps = 60
 
-// eigenvalues returns the eigenvalues, by the QR algorithm with Wilkinson's
-// shifts on the Hessenberg form (Golub and Van Loan, Matrix Computations, §7.4,
-// §7.5); nil where it does not converge, as with entries that are not finite. m
-// is overwritten.
+// eigenvalues returns the eigenvalues, by the QR algorithm with Wilkinson's shifts on the
+// Hessenberg form. See Golub and Van Loan, Matrix Computations, §7.4, §7.5. It is nil where it does
+// not converge, as with entries that are not finite. m is overwritten.
 func (m complexMatrix) eigenvalues() []complex128 {
 	for column := range len(m) {
 		for row := len(m) - 1; row > column+1; row-- {
@@ -79,9 +78,8 @@ func (m complexMatrix) eigenvalues() []complex128 {
 	return values
 }
 
-// direction returns the determinant over a positive number, of modulus about 1, by
-// elimination with the largest pivot of a column; 0 or NaN where the determinant is 0 or
-// entries are not finite. m is overwritten.
+// direction returns the determinant over a positive number, of modulus about 1. It is 0 or NaN
+// where the determinant is 0 or entries are not finite. m is overwritten.
 func (m complexMatrix) direction() complex128 {
 	size := func(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
 	det := 1 + 0i
@@ -225,11 +223,13 @@ func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 	return values, right, left
 }
 
-// tiny is the size of the largest entry below which the eigenvalues of a symmetric matrix are computed of a multiple.
+// tiny is the size of the largest entry below which the eigenvalues of a symmetric matrix are
+// computed of a multiple.
 const tiny = 0x1p-400
 
-// Axes returns the eigenvalues of a symmetric matrix, ascending, and the orthonormal eigenvectors, the columns; nil where they do not
-// converge, as those of NaN. The library, which scales small matrices itself, panics for sizes of more than 1 below about 1e-146.
+// Axes returns the eigenvalues of a symmetric matrix, ascending, and the orthonormal eigenvectors,
+// the columns; nil where they do not converge, as those of NaN. The library, which scales small
+// matrices itself, panics for sizes of more than 1 below about 1e-146.
 func Axes(m *mat.SymDense) (values []float64, vectors *mat.Dense) {
 	n, scale, largest := m.SymmetricDim(), 1.0, 0.0
 	for i := range n {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Skipping points before the rate falls finds the maximum that a look at every point does,
-// of single modes and of coupled ones, whose rate has kinks.
+// Skipping points before the rate falls finds the same maximum as a look at every point. So it does
+// of coupled modes, whose rate has kinks.
 func TestFirstMaximumAgainstEveryPoint(t *testing.T) {
 	every := func(rate func(z float64) float64, mu float64) Threshold {
 		before, last, value := 1.0, 1.0, 0.0
@@ -87,7 +87,8 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	}
 }
 
-// Of a frozen mode, whose threshold falls in K, bisection finds the interval that the sums of each one do.
+// Of a frozen mode, whose threshold falls in K, bisection finds the interval that the sums of each
+// one do.
 func TestCriticalFrozenBlockAgainstEveryInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	long := 0

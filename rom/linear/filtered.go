@@ -24,9 +24,9 @@ type filtered interface {
 	resolution() int
 }
 
-// everyStep has what a delay and random ages have in common: policies are stored in every step, and
-// thresholds of the learning rate are where multipliers reach the unit circle and where two real ones
-// meet. There is no interval unless the lag has one.
+// everyStep is what a delay and random ages share: every step stores a policy. Thresholds of the
+// learning rate are where multipliers reach the unit circle and where two real ones meet. There is
+// no interval unless the lag has one.
 type everyStep struct{}
 
 func (everyStep) Period() int                           { return 1 }
@@ -60,16 +60,15 @@ func (everyStep) mixed(of Event, s *System) Threshold {
 	return Threshold{}
 }
 
-// circleCrossing returns the smallest learning rate at which a multiplier
-// reaches the unit circle, z = e^{iw}: there
+// circleCrossing returns the smallest learning rate at which a multiplier reaches the unit circle,
+// z = e^{iw}: there
 //
-//	η(λ_f + λ_s P(1/z)) = C(w) = −(z − (1+μ) + μ/z)/N(z),
+//	η(λ_f + λ_s P(1/z)) = C(w) = −(z − (1+μ) + μ/z)/N(z).
 //
-// P(1/z) = z^{−τ} of a delay, Σ p_j z^{−j} of random ages,
-// N = 1 (heavy ball) or (1+μ) − μ/z (Nesterov), so that C times the conjugate
-// of λ_f + λ_s P is real and η their ratio. A crossing always exists (the
-// multipliers' sum, or with λ_f = 0 their product, grows without bound): if the scan
-// finds none, the threshold is unknown.
+// P(1/z) = z^{−τ} of a delay, Σ p_j z^{−j} of random ages. N = 1 (heavy ball) or (1+μ) − μ/z
+// (Nesterov). So C times the conjugate of λ_f + λ_s P is real, and η is their ratio. A crossing
+// always exists: the multipliers' sum, or with λ_f = 0 their product, grows without bound. If the
+// scan finds none, the threshold is unknown.
 func (m *Mode) circleCrossing() Threshold {
 	l := m.Lag.(filtered)
 	parts := func(w float64) (c, d complex128) {
@@ -125,11 +124,10 @@ func (m *Mode) drive(w float64) complex128 {
 	return c
 }
 
-// lineEnd is the onset of oscillation: it follows the real multiplier that starts from 1: at z it needs
-// η(z) = (1−z)(z−μ)/(z N(z)(λ_f + λ_s P(1/z))), P as in circleCrossing, and the first maximum of η(z)
-// going down from 1 is where it meets another and both leave the real line.
-// Where the denominator vanishes first they do not meet; the onset is then where a
-// complex multiplier overtakes the real one.
+// lineEnd is the onset of oscillation. It follows the real multiplier that starts from 1, at which
+// η(z) = (1−z)(z−μ)/(z N(z)(λ_f + λ_s P(1/z))), P as in circleCrossing. At the first maximum of
+// η(z) below z = 1 it meets another one and both leave the real line. Where the denominator
+// vanishes first, the onset is where a complex multiplier overtakes the real one.
 func (m *Mode) lineEnd() Threshold {
 	l := m.Lag.(filtered)
 	rate := func(z float64) float64 {
@@ -173,8 +171,8 @@ func (m *Mode) overtaking() Threshold {
 	return firstCrossing(oscillates, 1e-3*high, high, 64)
 }
 
-// Crossing is a learning rate at which multipliers of a delay cross the unit circle, and
-// by how much the number of those outside changes as the rate grows.
+// Crossing is a learning rate at which multipliers of a delay cross the unit circle. It has the
+// change in the number of multipliers outside as the rate grows.
 type Crossing struct {
 	Rate   float64
 	Change int // ±1 at z = −1, ±2 for a conjugate pair
@@ -191,13 +189,12 @@ func (s *System) circleCrossing() Threshold {
 	return KnownAt(crossings[0].Rate)
 }
 
-// crossings returns all crossings in order: e^{iw} is a multiplier at the rate η where
-// R(w) = C(w)/ν = η for an eigenvalue ν of Λ_f + Λ_s P(e^{−iw}). Every ν is followed through
-// w from 0 to π, where a conjugate pair counts once. Between two values of R on either
-// side of the real line there is a real one. There dz/dη = iz/(dR/dw), so that the
-// multiplier leaves the unit circle where Im R rises and enters it where Im R falls. An
-// eigenvalue of Λ that does not restore has the crossing 0. crossings returns nil where a
-// spectrum is not known or nothing crosses, and of a block, whose map is not of this form.
+// crossings returns all crossings in order. e^{iw} is a multiplier at the rate η where
+// R(w) = C(w)/ν = η for an eigenvalue ν of Λ_f + Λ_s P(e^{−iw}). Every ν is followed through w from
+// 0 to π, where a conjugate pair counts once. Between two values of R on either side of the real
+// line there is a real one. There dz/dη = iz/(dR/dw): the multiplier leaves the unit circle where
+// Im R rises. An eigenvalue of Λ that does not restore has the crossing 0. crossings returns nil
+// where a spectrum is not known, where nothing crosses, and of a block.
 func (s *System) crossings() []Crossing {
 	l, ok := s.Lag.(filtered)
 	if !ok {
@@ -273,8 +270,8 @@ func (s *System) crossings() []Crossing {
 	return found
 }
 
-// stiffnessOnCircle writes Λ_f + turn Λ_s, the stiffness at a multiplier e^{iw} with the factor turn of
-// the stale part, into m.
+// stiffnessOnCircle writes Λ_f + turn Λ_s, the stiffness at a multiplier e^{iw} with the factor
+// turn of the stale part, into m.
 func (s *System) stiffnessOnCircle(m complexMatrix, turn complex128) {
 	for i, row := range m {
 		for j := range row {
@@ -304,9 +301,9 @@ func nearest(to, values []complex128) []complex128 {
 	return ordered
 }
 
-// lineEnd is the onset of oscillation of modes that mix: η_1(z), the smallest rate for which z in
-// (μ, 1) is a multiplier, has its first maximum there, going down from z = 1: two real
-// multipliers meet. Where none do the onset is unknown.
+// lineEnd is the onset of oscillation of modes that mix, where two real multipliers meet: the first
+// maximum of η_1(z) below z = 1. η_1 is the smallest rate for which z in (μ, 1) is a multiplier.
+// Where none meet the onset is unknown.
 func (s *System) lineEnd() Threshold {
 	l := s.Lag.(filtered)
 	n := s.Dim()

@@ -15,16 +15,16 @@ type Lag interface {
 	OnPolicy() bool
 	// Period returns the number of steps from one stored policy to the next, K of a block, else 1.
 	Period() int
-	// Stored returns the age, in periods, of the oldest policy that is used, and of random ages
-	// the probabilities of the ages; nil where that policy is the only one that is used.
+	// Stored returns the age of the oldest policy that is used, in periods. Of random ages it returns
+	// their probabilities too. They are nil where only that policy is used.
 	Stored() (oldest int, probabilities []float64)
-	// Span returns the number of steps after which the snapshots of a policy at rest are at
-	// rest, but for a share of 1e-16 of a geometric law.
+	// Span returns the number of steps after which the snapshots of a policy at rest are at rest. Of a
+	// geometric law it leaves a share of 1e-16.
 	Span() int
 
-	// Age returns a number of the age of the snapshot, in steps, and Interval its inverse: K of a
-	// block or τ of a delay, not rounded to whole steps, at which MeanAge, PaperAge or Gain is as
-	// given; ok is false where there is no interval, or no formula for it.
+	// Age returns a number of the snapshot's age, in steps. Interval is the inverse: the K of a block
+	// or τ of a delay, not rounded, at which MeanAge, PaperAge or Gain is as given. ok is false where
+	// there is no interval or no formula for it.
 	Age(of Age) float64
 	Interval(of Age, age float64) (interval float64, ok bool)
 
@@ -34,12 +34,11 @@ type Lag interface {
 	weights() []float64
 	// place returns the block of the state that is x_old; ok is false where x_old is a mean.
 	place() (block int, ok bool)
-	// next says what past position k ≥ 0 is after a step: keep times itself, and gain times the
-	// block from of the state before it.
+	// next says what past position k ≥ 0 becomes: keep times itself, and gain times the block from of
+	// the state before.
 	next(k int) (keep, gain float64, from int)
 	// source returns the block of the state at the end of a period that becomes block k at the start
-	// of the next one: k without a refresh. Where the last block is replaced it is dropped at the end
-	// of a period.
+	// of the next. Without a refresh it is k. Where the last block is replaced, it is dropped.
 	source(k int) int
 	// limit returns the reason why the dynamics of n reduced coordinates is not computed, none
 	// where it is. partly says that only a part of the force of a mode depends on the snapshot.
@@ -47,8 +46,8 @@ type Lag interface {
 
 	// multipliers returns those of one mode; nil where they are not finite.
 	multipliers(m *Mode) []complex128
-	// threshold returns that of an event for one mode, of which λ > 0 and a part depends on the
-	// snapshot where the event is not CriticalInterval, and mixed that for modes that mix.
+	// threshold returns that of an event for one mode with λ > 0. A part depends on the snapshot
+	// unless the event is CriticalInterval. mixed returns that for modes that mix.
 	threshold(of Event, m *Mode) Threshold
 	mixed(of Event, s *System) Threshold
 }
@@ -59,9 +58,9 @@ type Age int
 const (
 	MeanAge    Age = iota // ā, the mean
 	SquareAge             // the mean square
-	PaperAge              // K_ref of the paper's formulas, 0 on-policy: (1+d)K of a block, one more than its largest age, τ of a delay, the mean of random ages
-	LargestAge            // K_ref if the largest of random ages stands for the mean; +Inf if there is none
-	Gain                  // a bound on the gain of Δ ↦ x_t − x_old as a map of square-summable sequences of steps Δ_t = x_t − x_{t−1}
+	PaperAge              // K_ref of the paper: 0, (1+d)K of a block, τ of a delay, the mean age
+	LargestAge            // K_ref with the largest of random ages for the mean; +Inf if there is none
+	Gain                  // a bound on the gain of Δ ↦ x_t − x_old in 2-norms of steps Δ
 )
 
 // NewLag returns the rule of a valid lag.

@@ -12,10 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Lyapunov solves X = A X Aᵀ + Q for a stable A and a symmetric Q by doubling:
-// X ← X + A X Aᵀ, A ← A². After k rounds X is the sum of 2^k terms of the series
-// Σ A^i Q A^iᵀ. ok is false where the series does not converge or the residual
-// ‖X − A X Aᵀ − Q‖ exceeds 1e-9 ‖X‖.
+// Lyapunov solves X = A X Aᵀ + Q for a stable A and a symmetric Q by doubling: X ← X + A X Aᵀ,
+// A ← A². After k rounds X is the sum of 2^k terms of the series Σ A^i Q A^iᵀ. ok is false where
+// the series does not converge or the residual ‖X − A X Aᵀ − Q‖ exceeds 1e-9 ‖X‖.
 func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 	n, _ := a.Dims()
 	x = mat.DenseCopyOf(q)
@@ -27,7 +26,7 @@ func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 		if !Finite(x) {
 			return nil, false
 		}
-		last := true // of each coordinate: with a small learning rate velocities vary far more than logits
+		last := true // of each coordinate: at a small learning rate velocities vary far more than logits
 		for i := range n {
 			last = last && more.At(i, i) <= 1e-17*x.At(i, i)
 		}
@@ -72,8 +71,9 @@ type Law struct {
 	*System
 	A, Gamma *mat.Dense // A and Γ
 	kicks    *mat.Dense // Γ Cov[ξ] Γᵀ
-	// inside is the map of a step inside a period, and fresh the noise that each step adds: A and kicks. Reused samples give the
-	// same ξ in all steps, so that there it is part of the state and no step adds noise.
+	// inside is the map of a step inside a period, and fresh the noise that each step adds: A and
+	// kicks. Reused samples give the same ξ in all steps, so that there it is part of the state and no
+	// step adds noise.
 	inside, fresh *mat.Dense
 	// start is the covariance of the state at the end of a period, without the position that a
 	// refresh drops.
@@ -147,7 +147,8 @@ func after(a, x, q *mat.Dense, steps int) passage {
 // end returns the covariance after the steps.
 func (p *passage) end() *mat.Dense { return add(Congruence(p.power, p.x), p.noise) }
 
-// MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given matrix.
+// MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given
+// matrix.
 func (s *Law) MeanSquares(rows *mat.Dense) []float64 {
 	count, _ := rows.Dims()
 	squares := Congruence(rows, s.jointSum(s.Lag.Period()))
@@ -158,7 +159,8 @@ func (s *Law) MeanSquares(rows *mat.Dense) []float64 {
 	return means
 }
 
-// stateSum returns the sum of the covariance of the state over the first phases of a period, as many as given. Nothing may write into it.
+// stateSum returns the sum of the covariance of the state over the first phases of a period, as
+// many as given. Nothing may write into it.
 func (s *Law) stateSum(phases int) *mat.Dense {
 	whole := phases == s.Lag.Period()
 	if whole && s.cycle != nil {
@@ -193,7 +195,8 @@ func among(m *mat.Dense, at []int) *mat.Dense {
 	return out
 }
 
-// entered returns the covariance of the state of inside at the first step of a period, given that of the state.
+// entered returns the covariance of the state of inside at the first step of a period, given that
+// of the state.
 func (s *Law) entered(state *mat.Dense) *mat.Dense {
 	size, _ := state.Dims()
 	all, _ := s.inside.Dims()
@@ -205,8 +208,9 @@ func (s *Law) entered(state *mat.Dense) *mat.Dense {
 	return x
 }
 
-// States yields the phases of a period, beginning with the step of the refresh, and the covariance of the state before the step
-// in each. Behind the state are reused samples. It is overwritten by the next.
+// States yields the phases of a period, beginning with the step of the refresh, and the covariance
+// of the state before the step in each. Behind the state are reused samples. It is overwritten by
+// the next.
 func (s *Law) States(yield func(phase int, state *mat.Dense) bool) {
 	state := s.entered(s.refreshed(s.start))
 	data := state.RawMatrix().Data
@@ -265,8 +269,8 @@ func (s *Law) Phases(yield func(phase int, joint *mat.Dense) bool) {
 	}
 }
 
-// aged returns the covariance of (x, x_{t−a}) with a random age a: x_{t−a} has the
-// covariance of x, and with x that of y = Σ p_j x_{t−j}.
+// aged returns the covariance of (x, x_{t−a}) with a random age a. x_{t−a} has the covariance of x.
+// With x it has the covariance of y = Σ p_j x_{t−j}.
 func (s *Law) aged() *mat.Dense {
 	n := s.Dim()
 	with := s.withMean()
@@ -297,9 +301,9 @@ func (s *Law) withMean() *mat.Dense {
 	return with
 }
 
-// ageNoise returns the covariance of the force due to random ages under the law s,
-// Λ_s Cov_p(x_{t−a}) Λ_sᵀ/B_a. All x_{t−j} have the covariance of x, so that Cov_p(x_{t−a}),
-// which is Σ p_j Cov x_{t−j} − Cov Σ p_j x_{t−j}, is Cov x − Cov y.
+// ageNoise returns the covariance of the force due to random ages, Λ_s Cov_p(x_{t−a}) Λ_sᵀ/B_a. All
+// x_{t−j} have the covariance of x, so that Cov_p(x_{t−a}) is Cov x − Cov Σ p_j x_{t−j} = Cov x −
+// Cov y.
 func (s *Law) ageNoise() *mat.Dense {
 	n := s.Dim()
 	with, spread := s.withMean(), mat.NewDense(n, n, nil)
@@ -316,14 +320,13 @@ func (s *Law) ageNoise() *mat.Dense {
 	return noise
 }
 
-// ageShare returns g, the noise of random ages of one mode over the other noise N > 0, under
-// the law due to N alone: (κφ)² (X_00 − pᵀXp)/B_a, X the covariance of positions of unit noise.
+// ageShare returns g, the noise of random ages of one mode over the other noise N > 0, under the
+// law due to N alone. It is (κφ)² (X_00 − pᵀXp)/B_a, X the covariance of positions of unit noise.
 func (s *Law) ageShare() float64 { return s.ageNoise().At(0, 0) / s.System.Noise.At(0, 0) }
 
-// addAgeNoise adds to a law under the noise N alone that of random ages, which is in
-// proportion to the law itself: of one mode a share g, so that the whole law is 1/(1−g) of
-// the given one. ok is false for g ≥ 1 (the variance grows without bound) and for several
-// modes.
+// addAgeNoise adds to a law under the noise N alone that of random ages, which is in proportion to
+// the law itself. With the share g of one mode the whole law is 1/(1−g) of the given one. ok is
+// false for g ≥ 1 (the variance grows without bound) and for several modes.
 func (s *Law) addAgeNoise() (ok bool) {
 	if s.Dim() > 1 {
 		return false
@@ -354,8 +357,8 @@ func (s *Law) TimeAverage() *mat.Dense {
 	return average
 }
 
-// Respond returns the displacement of the mean of the state in each phase, a row each, under a constant force in
-// each phase, likewise; nil where the monodromy matrix has the eigenvalue 1.
+// Respond returns the displacement of the mean of the state under a constant force in each phase.
+// Both have a row for each phase. It is nil where the monodromy matrix has the eigenvalue 1.
 func (s *Law) Respond(forces *mat.Dense) *mat.Dense {
 	phases, _ := forces.Dims()
 	size, _ := s.A.Dims()

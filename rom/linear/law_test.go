@@ -53,8 +53,9 @@ func TestOnsetInsideABlock(t *testing.T) {
 	}
 }
 
-// With a snapshot that is older than a block the dominant multiplier is real and positive up to the onset and complex from there on. At
-// K = 1 no step lies inside a block, so that the fresh part alone, which would oscillate from (1−√μ)²/λ_f on, counts for nothing.
+// With a snapshot that is older than a block the dominant multiplier is real and positive up to the
+// onset and complex from there on. At K = 1 no step lies inside a block, so that the fresh part
+// alone, which would oscillate from (1−√μ)²/λ_f on, counts for nothing.
 func TestOnsetOfOlderSnapshots(t *testing.T) {
 	for _, mu := range []float64{0.5, 0.9} {
 		for behind := 1; behind <= 3; behind++ {
@@ -98,8 +99,8 @@ func TestPhasesBeginWithTheRefresh(t *testing.T) {
 	}
 }
 
-// Law and its sums over a period by doubling are those of its steps, for coupled modes of which a part of the force is frozen: with the
-// response of the state to each ξ, which reused samples give to all later steps of a block.
+// Law and its sums over a period by doubling are those of its steps, for coupled modes with a
+// partly frozen force. Reused samples give the response to each ξ to all later steps of a block.
 func TestSumsOverAPeriod(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 2))
 	for _, period := range []int{1, 2, 3, 4, 7, 100, 1500, 2047} {
@@ -115,7 +116,8 @@ func TestSumsOverAPeriod(t *testing.T) {
 			size, _ := a.Dims()
 			before := law.refreshed(law.start)
 			walk := func(visit func(state *mat.Dense)) { // all K + 1 of them
-				state, gathered := mat.DenseCopyOf(before), mat.NewDense(size, size, nil) // of the start, and of the noise
+				// Of the start, and of the noise.
+				state, gathered := mat.DenseCopyOf(before), mat.NewDense(size, size, nil)
 				response := mat.DenseCopyOf(gamma)
 				for range period + 1 {
 					visit(add(state, gathered))

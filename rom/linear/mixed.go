@@ -8,12 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// decouple returns the modes of s as independent recursions where Λ_f and Λ_s
-// are diagonal in the same real basis (one of them is 0, or they commute); ok is
-// false where they are not.
-//
-// mixing is the largest off-diagonal entry, relative to the matrices, that counts
-// as rounding or noise.
+// decouple returns the modes of s as independent recursions, where Λ_f and Λ_s are diagonal in one
+// real basis (one is 0, or they commute). Otherwise ok is false. mixing is the largest relative
+// off-diagonal entry that counts as rounding or noise.
 func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 	n := s.Dim()
 	total := mat.NewDense(n, n, nil)
@@ -49,9 +46,9 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 	return parts, true
 }
 
-// mixedThreshold returns the threshold of modes that mix. On-policy the force is that of the total stiffness alone, whose
-// modes do not; a search for a learning rate would end at a multiple of 1/max(|Λ_f|, |Λ_s|), above which the threshold lies where
-// the two nearly cancel.
+// mixedThreshold returns the threshold of modes that mix. On-policy only the total stiffness
+// counts, whose modes do not mix. A search for a learning rate would end at a multiple of
+// 1/max(|Λ_f|, |Λ_s|). The threshold lies above that where the two nearly cancel.
 func (s *System) mixedThreshold(of Event) Threshold {
 	if of != CriticalInterval && s.Lag.OnPolicy() {
 		total := *s
@@ -71,8 +68,9 @@ func (s *System) mixedThreshold(of Event) Threshold {
 // Mode returns the recursion of one mode under s's optimizer and lag.
 func (s *System) Mode(fresh, stale float64) Mode { return Mode{fresh, stale, s.Update} }
 
-// oscillates returns 1 where one of the slow multipliers of a period, given all of them, or of a step inside a period of several,
-// is complex or negative, 0 where none is, and NaN where multipliers are not known.
+// oscillates returns 1 where a slow multiplier is complex or negative, 0 where none is, and NaN
+// where they are not known. whole has all multipliers of a period; a step inside a period counts
+// too.
 func (s *System) oscillates(whole []complex128) float64 {
 	n, inside := s.Dim(), whole
 	if s.Lag.Period() > 1 {

@@ -6,8 +6,8 @@ import (
 	"grposim/option"
 )
 
-// Mode is the recursion of a single mode: a System with n = 1 and without noise, for
-// which thresholds have closed forms or are zeros of functions of one variable.
+// Mode is the recursion of a single mode: a System with n = 1 and without noise. Its thresholds
+// have closed forms or are zeros of functions of one variable.
 type Mode struct {
 	Fresh, Stale float64 // λ_f, λ_s
 	Update
@@ -91,8 +91,8 @@ func (m *Mode) inner(rate float64) (step matrix2, enter [2]float64) {
 	return matrix2{1 - force*f, velocity, -f, m.Momentum}, [2]float64{-force * rate * m.Stale, -rate * m.Stale}
 }
 
-// period returns the monodromy matrix of a block of k steps whose snapshot is the last one,
-// M = B^K + (Σ_{j<K} B^j) b e_1ᵀ, at the given learning rate, by doubling; and B.
+// period returns the monodromy matrix of a block of k steps and its step B, by doubling. The
+// snapshot is the last one: M = B^K + (Σ_{j<K} B^j) b e_1ᵀ.
 func (m *Mode) period(k int, rate float64) (period, step matrix2) {
 	step, enter := m.inner(rate)
 	power, sum := step.powers(k)
@@ -146,8 +146,8 @@ func (m *Mode) threshold(of Event) Threshold {
 	return m.Lag.threshold(of, m)
 }
 
-// searchInterval returns the critical interval given the shortest interval and the search for longer ones,
-// which is made where something is stale and the mode is stable on-policy.
+// searchInterval returns the critical interval, given the shortest and the search for longer ones.
+// It searches where something is stale and the mode is stable on-policy.
 func (m *Mode) searchInterval(shortest float64, longer func(*Mode) Threshold) Threshold {
 	current := *m
 	current.Lag = onPolicy
@@ -160,8 +160,8 @@ func (m *Mode) searchInterval(shortest float64, longer func(*Mode) Threshold) Th
 	return longer(m)
 }
 
-// sufficientAge returns the age from 1 to end, with the heavy ball, up to which
-// docs/theory.md §5 guarantees stability for λ > 0; at least 1.
+// sufficientAge returns the age from 1 to end, with the heavy ball, up to which docs/theory.md §5
+// guarantees stability for λ > 0. It is at least 1.
 func (m *Mode) sufficientAge(end int) int {
 	if m.Method != option.HeavyBall || m.Rate*(m.Fresh+math.Abs(m.Stale)) >= 2*(1+m.Momentum) {
 		return 1

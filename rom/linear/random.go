@@ -9,9 +9,9 @@ import (
 	"grposim/rom/scope"
 )
 
-// random is a snapshot of a random age, drawn anew in each step: in the mean x_old is
-// Σ p_j x_{t−j}, and the ages add noise to the force (see Law.ageNoise). With a largest age S the
-// state has x_{t−1}, …, x_{t−S}, and with a geometric law y_{t−1}, y_t = (1−r)x_t + ry_{t−1}.
+// random is a snapshot of a random age, drawn anew in each step. In the mean x_old is Σ p_j
+// x_{t−j}, and the ages add noise to the force (Law.ageNoise). With a largest age S the state has
+// x_{t−1}, …, x_{t−S}. With a geometric law it has y_{t−1}, y_t = (1−r)x_t + ry_{t−1}.
 type random struct {
 	everyStep
 	*option.Ages
@@ -179,8 +179,8 @@ func (l random) resolution() int {
 	return l.oldest()
 }
 
-// meanSquareRate returns the smallest learning rate at which g of addAgeNoise reaches 1,
-// which is below that of the mean, at which the covariance is infinite.
+// meanSquareRate returns the smallest learning rate at which g of addAgeNoise reaches 1. There the
+// covariance is infinite, below the threshold of the mean.
 func (m *Mode) meanSquareRate() Threshold {
 	critical := m.threshold(CriticalRate)
 	if !critical.Known || critical.At == 0 {

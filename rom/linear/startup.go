@@ -6,19 +6,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// correctedFor is the number of times 1/(1−β1) after which Adam's correction 1/(1−β1^t) is
-// taken for 1; LargestStart bounds what it adds to a variance, in stationary ones: the first
-// T = 1/(1−β1) steps go as far as the force itself, which adds 2Tη², the stationary one being
-// η²/(2r), up to the relaxation time 1/r.
+// correctedFor is the number of times 1/(1−β1) after which Adam's correction 1/(1−β1^t) is taken
+// for 1. LargestStart bounds what it adds to a variance, in stationary ones. The first T = 1/(1−β1)
+// steps are as large as the force and add 2Tη². The stationary variance is η²/(2r), with the
+// relaxation time 1/r.
 //
 // Case: without the correction Var J was 0.3 too small at β1 = 0.999 after 500 steps, and 0.01 at
 // 0.9 after 300.
 const correctedFor, LargestStart = 7, 4
 
-// Lacks returns what the covariance of a run that starts at 0 lacks of the stationary one at
-// the start of a period: at step 0. With Adam, β1 > 0, it is that at step since: before it, the
-// correction of the first moment makes the steps of x 1/(1 − β1^t) times those of a heavy ball, and
-// the covariance is stepped with that.
+// Lacks returns what the covariance of a run lacks of the stationary one at its start, step 0. With
+// Adam, β1 > 0, it is that at step since. Before it, the correction of the first moment makes steps
+// of x 1/(1 − β1^t) times those of a heavy ball.
 func (s *Law) Lacks(beta1 float64) (covariance *mat.Dense, since int) {
 	if beta1 == 0 {
 		return s.start, 0
@@ -53,13 +52,14 @@ func (s *Law) Lacks(beta1 float64) (covariance *mat.Dense, since int) {
 	return state, periods * period
 }
 
-// largestLack is the largest lack, in units of the stationary covariance, of which sums up to two steps are subtracted: beyond it their difference would be rounding.
-// The first steps of Adam, with corrected averages, can be so much larger than later ones that the spread grows by many orders before it dies away.
+// largestLack is the largest lack of which sums up to two steps are subtracted, in stationary
+// covariances. Beyond it their difference would be rounding. Adam's first steps can be so large
+// that the spread grows by many orders before it dies away.
 const largestLack = 1e6
 
-// Shares returns the share of the stationary variance of each aᵀx that the steps from ≤ t < to
-// after the start of a period have on average, if the covariance lacks what is given there; 0
-// where that variance is 0.
+// Shares returns the mean share of the stationary variance of each aᵀx in steps from ≤ t < to. The
+// covariance lacks the given part at the start of a period. The share is 0 where that variance is
+// 0.
 func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []float64 {
 	from, to = max(from, 0), max(to, max(from, 0)+1)
 	n, period := s.Dim(), s.Lag.Period()
@@ -83,8 +83,9 @@ func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []floa
 	return shares
 }
 
-// Over returns the covariance of (x, x_old), 2n×2n, averaged over the steps from ≤ t < to of runs that start at rest at the
-// fixed point, or, where to ≤ from, over the phases of the stationary law. The lag has one snapshot in each step: Places is not nil.
+// Over returns the covariance of (x, x_old), 2n×2n, averaged over steps from ≤ t < to of runs that
+// start at the fixed point. Where to ≤ from it averages over the phases of the stationary law. The
+// lag has one snapshot in each step: Places is not nil.
 func (s *Law) Over(from, to int) *mat.Dense {
 	period := s.Lag.Period()
 	started := to > from
@@ -113,8 +114,8 @@ func first(n int) []int {
 	return all
 }
 
-// missing returns Σ_{t<from} of what the covariance of the given places of the state lacks of the stationary one in step t, and the same up to
-// to ≥ from, for a state that lacks the given part of the stationary covariance at the start of a period.
+// missing returns the sum over t < from of what the covariance lacks of the stationary one at the
+// given places, and that for t < to. lacks is what the state lacks at the start of a period.
 func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (earlier, later *mat.Dense) {
 	n, period := len(places), s.Lag.Period()
 	// passing adds the sum over the given number of phases of a period that begins with x.

@@ -1,10 +1,10 @@
-// Package linear is the linear dynamics about a fixed point. Given the stiffness, the covariance of
-// the noise, an optimizer and a lag it has multipliers, spectral radius, thresholds in the learning
-// rate and in the interval of the lag, onset of oscillation, stability margin and stationary law
-// (docs/theory.md §5). It knows nothing of bandits, groups and estimators.
+// Package linear is the linear dynamics about a fixed point (docs/theory.md §5). It takes the
+// stiffness, the covariance of the noise, an optimizer and a lag. It gives multipliers, thresholds
+// in the learning rate and the lag's interval, onset of oscillation, stability margin and
+// stationary law. It knows nothing of bandits, groups and estimators.
 //
-// A System is the whole recursion, a Mode that of one independent mode, Dynamics all of them, and
-// Law the stationary law of a System. A Lag is the rule of the snapshot, one file for each kind.
+// A System is the whole recursion, a Mode that of one independent mode, Dynamics all of them. Law
+// is the stationary law of a System. A Lag is the rule of the snapshot, one file for each kind.
 package linear
 
 import (
@@ -25,16 +25,14 @@ type Update struct {
 	AgeDraws int // independent random ages whose forces one step averages; 0: ages make no noise
 }
 
-// System is the recursion of small displacements x from a fixed point
-// (docs/theory.md §5) in n reduced coordinates, an orthonormal basis of the centred
-// logits:
+// System is the recursion of small displacements x from a fixed point (docs/theory.md §5). x has n
+// coordinates, in an orthonormal basis of the centred logits:
 //
 //	g_t = −Λ_f x_t − Λ_s x_old + ξ_t,   Cov ξ = Noise
 //	heavy ball  v′ = μv + g,  x′ = x + ηv′
 //	Nesterov    v′ = μv + g,  x′ = x + η(g + μv′)
 //
-// With random ages x_old is the mean Σ p_j x_{t−j} over their law, and ξ includes the age
-// noise: see ageNoise.
+// With random ages x_old is the mean Σ p_j x_{t−j}, and ξ includes ageNoise.
 type System struct {
 	Fresh, Stale *mat.Dense // Λ_f and Λ_s, n×n
 	Noise        *mat.Dense // Cov ξ, n×n
@@ -48,9 +46,8 @@ func (s *System) Dim() int {
 	return n
 }
 
-// StepGains returns the coefficients a of the force and b of the velocity in the step of
-// x, x′ = x + η(a g + b v): a = 1, b = μ for the heavy ball and a = 1+μ, b = μ²
-// for Nesterov.
+// StepGains returns the coefficients a of the force and b of the velocity in x′ = x + η(a g + b v).
+// They are 1 and μ for the heavy ball, 1+μ and μ² for Nesterov.
 func StepGains(method option.Method, momentum float64) (force, velocity float64) {
 	if method == option.Nesterov {
 		return 1 + momentum, momentum * momentum
@@ -94,8 +91,8 @@ func (s *System) step() (a, gamma *mat.Dense) {
 	return a, gamma
 }
 
-// Monodromy returns the monodromy matrix, whose eigenvalues are the multipliers: the map of one
-// period of the lag on the state without the position that a refresh drops, M = P A^K E.
+// Monodromy returns the monodromy matrix, whose eigenvalues are the multipliers: M = P A^K E. It
+// maps one period of the state without the position that a refresh drops.
 func (s *System) Monodromy() *mat.Dense {
 	a, _ := s.step()
 	return s.refresh(power(a, s.Lag.Period()))
@@ -107,8 +104,8 @@ func (s *System) refreshes() bool {
 	return s.Lag.source(last) != last
 }
 
-// refresh returns P M E of a map M on the state: E makes the state at the start of a period from that
-// at the end of the one before, P drops the block that is replaced. Without refreshes it is M.
+// refresh returns P M E of a map M on the state. E makes the state at a period's start from that at
+// the end before, P drops the block that is replaced. Without refreshes it is M.
 func (s *System) refresh(m *mat.Dense) *mat.Dense {
 	if !s.refreshes() {
 		return m
@@ -125,8 +122,8 @@ func (s *System) refresh(m *mat.Dense) *mat.Dense {
 	return out
 }
 
-// beforeRefresh returns the coordinate of the state at the end of a period that becomes coordinate i
-// at the start of the next one.
+// beforeRefresh returns the coordinate of the state at the end of a period that becomes coordinate
+// i at the start of the next one.
 func (s *System) beforeRefresh(i int) int {
 	n := s.Dim()
 	return s.Lag.source(i/n)*n + i%n
@@ -208,8 +205,8 @@ func unconverged(panicked any) bool {
 	panic(panicked)
 }
 
-// Radius returns the spectral radius of m: +Inf where m is not finite, as a power of
-// a finite matrix can be, and NaN where the QR iteration does not converge.
+// Radius returns the spectral radius of m. It is +Inf where m is not finite, as a power can be, and
+// NaN where the QR iteration does not converge.
 func Radius(m *mat.Dense) float64 {
 	if !Finite(m) {
 		return math.Inf(1)

@@ -16,9 +16,8 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// At the closed-form threshold of a frozen mode the general map loses stability:
-// radius below 1 just under the threshold, at or above 1 just over, and no
-// instability on a grid before it.
+// The general map loses stability at the closed-form threshold of a frozen mode. Its radius is
+// below 1 on a grid and just under the threshold, and at least 1 just over.
 func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
 		for _, mu := range []float64{0, 0.3, 0.544, 0.9, 0.99} {
@@ -184,9 +183,9 @@ func TestDampingRatioOfMultipliers(t *testing.T) {
 	}
 }
 
-// delayOnset returns κ_osc of the heavy ball with the constant delay τ ≥ 0,
-// 0 ≤ μ < 1: the maximum over z in (μ, 1) of z^{τ−1}(1−z)(z−μ), attained at the
-// larger root of (τ+1)z² − τ(1+μ)z + (τ−1)μ = 0. For τ = 0 it is (1−√μ)².
+// delayOnset returns κ_osc of the heavy ball with the constant delay τ ≥ 0, 0 ≤ μ < 1. It is the
+// maximum of z^{τ−1}(1−z)(z−μ) over z in (μ, 1), at the larger root of (τ+1)z² − τ(1+μ)z +
+// (τ−1)μ = 0. For τ = 0 it is (1−√μ)².
 func delayOnset(mu float64, tau int) float64 {
 	if tau == 0 {
 		r := 1 - math.Sqrt(mu)

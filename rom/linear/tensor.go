@@ -5,14 +5,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Rotator applies matrices to tensors, which are lists of entries, the last index the fastest. It holds entries that are summed together.
+// Rotator applies matrices to tensors, which are lists of entries, the last index the fastest. It
+// holds entries that are summed together.
 type Rotator [128]float64
 
 // long is the number of entries from which on a call for a sum pays.
 const long = 16
 
-// Rotate returns, in the space given, the tensor t with the matrix a applied to its first index, which becomes the last one:
-// out_jr = Σ_c a_rc t_cj.
+// Rotate applies the matrix a to the first index of the tensor t, which becomes the last one:
+// out_jr = Σ_c a_rc t_cj. The result stands in space.
 func (sums *Rotator) Rotate(a *mat.Dense, t, space []float64) []float64 {
 	rows, columns := a.Dims()
 	rest := len(t) / columns

@@ -8,13 +8,12 @@ type Event int
 const (
 	// CriticalRate is the smallest learning rate at which a mode is not stable: 0 for λ ≤ 0.
 	CriticalRate Event = iota
-	// OnsetRate is the smallest learning rate at which a mode oscillates: the dominant multiplier of
-	// M, or of the one-step map inside a block (M aliases a fast rotation), is a complex pair or
-	// negative; of modes that mix one of the slow multipliers. It is never for λ ≤ 0, where the mode
-	// does not restore.
+	// OnsetRate is the smallest learning rate at which a mode oscillates: the dominant multiplier is
+	// complex or negative. It is that of M or, since M aliases a fast rotation, of the map inside a
+	// block. Of modes that mix a slow one counts. It is never for λ ≤ 0.
 	OnsetRate
-	// CriticalInterval is the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which a mode is not stable at
-	// its learning rate; unknown where there is no interval.
+	// CriticalInterval is the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which a mode is not stable.
+	// It is unknown where there is no interval.
 	CriticalInterval
 )
 
@@ -123,14 +122,13 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) Threshold 
 	return UpTo(high)
 }
 
-// firstMaximum returns the first maximum of rate(z), going down from z = 1 to μ. It
-// is unknown where the rate becomes infinite first or is unknown (NaN). 1 − z starts
-// at 1e-6 of its range and grows by 3 % per point, because the maximum is at
-// 1 − O(1/τ), and ends at all but 1e-12 of it. Of these points only each eighth is looked at
-// before the rate falls, and then all from two of those back.
+// firstMaximum returns the first maximum of rate(z) from z = 1 down to μ. It is unknown where the
+// rate is infinite first or unknown (NaN). 1 − z starts at 1e-6 of its range, since the maximum is
+// at 1 − O(1/τ), and grows by 3 % a point. It ends at all but 1e-12 of the range. Only each eighth
+// point is looked at until the rate falls, then all from two of those back.
 func firstMaximum(rate func(z float64) float64, mu float64) Threshold {
 	const growth, far, end = 1.03, 8, 1 - 1e-12
-	type point struct{ share, before, last, value float64 } // the next share, the last two z, and the rate at the last
+	type point struct{ share, before, last, value float64 } // next share, last two z, rate at the last
 	at := point{1e-6, 1, 1, 0}
 	passed, stride := [2]point{at, at}, far
 	for {

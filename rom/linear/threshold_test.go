@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The earlier of two thresholds is the lower one, unless the other was not searched
-// that far; a search up to +Inf means Never, and one up to 0 leaves both unknown.
+// The earlier of two thresholds is the lower one, unless the other was not searched that far. A
+// search up to +Inf means Never, and one up to 0 leaves both unknown.
 func TestThresholdOfEither(t *testing.T) {
 	for _, c := range []struct{ a, b, want Threshold }{
 		{KnownAt(2), KnownAt(3), KnownAt(2)},

@@ -11,9 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// firstUnstable checks a critical learning rate against a dense scan of the
-// spectral radius of the whole map: below 1 at every one of points rates under
-// it, evenly spaced, and at least 1 just above it.
+// firstUnstable checks a critical learning rate against a dense scan of the whole map's spectral
+// radius. It is below 1 at points evenly spaced rates under it, and at least 1 just above.
 func firstUnstable(t *testing.T, name string, l *System, critical float64, points int) {
 	t.Helper()
 	at := func(rate float64) float64 { return Radius(l.at(rate, l.Lag).Monodromy()) }
@@ -39,8 +38,8 @@ func mixedDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *System {
 	return l
 }
 
-// The critical rate of modes that mix under a delay, for random matrices: 0 if one of their modes has
-// λ ≤ 0.
+// The critical rate of modes that mix under a delay, for random matrices: 0 if one of their modes
+// has λ ≤ 0.
 func TestCriticalRateOfMixedDelays(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for range 40 {
@@ -119,9 +118,8 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	}
 }
 
-// The sign of the stability margin is that of the largest spectrum of the companion matrix
-// minus 1, at every learning rate, also where stability returns above a threshold. The
-// couplings are random.
+// The sign of the stability margin is that of the largest spectrum of the companion matrix minus 1.
+// So it is at every learning rate, also where stability returns. The couplings are random.
 func TestStabilityMarginAgainstSpectra(t *testing.T) {
 	r := rand.New(rand.NewPCG(87, 88))
 	stable, unstable, returns := 0, 0, 0
@@ -213,7 +211,8 @@ func TestComplexEigenvalues(t *testing.T) {
 		}
 	}
 	for _, exact := range []complexMatrix{
-		{{0, 1}, {-1, 0}}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, 1}, {1, 0}}, // orthogonal: QR without shifts does not converge
+		// The first is orthogonal: QR without shifts does not converge.
+		{{0, 1}, {-1, 0}}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, 1}, {1, 0}},
 		{{2, 0}, {0, 2}}, {{0, 0}, {0, 0}},
 	} {
 		trace, sum := 0i, 0i

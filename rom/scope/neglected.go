@@ -12,14 +12,14 @@ type Term string
 const (
 	HigherOrder  Term = "the next order in the noise"
 	NextInSize   Term = "the next order in 1/G"
-	SecondMoment Term = "the fluctuation of Adam's second moment"               // Adam's second moment, as far as it does not keep its mean
-	Rounding     Term = "rounding"                                              // of floating point
-	ShortRun     Term = "spread that the noise has not yet built up in the run" // the part of the stationary law that it lacks
-	OnTheWay     Term = "the mean path is still on its way to the fixed point"  // the rest of the mean path to the fixed point
+	SecondMoment Term = "the fluctuation of Adam's second moment"
+	Rounding     Term = "rounding" // of floating point
+	ShortRun     Term = "spread that the noise has not yet built up in the run"
+	OnTheWay     Term = "the mean path is still on its way to the fixed point" // the rest of the path
 	FasterModes  Term = "modes that the fit does not have"
 	Probe        Term = "the finite displacement of the probe"
-	LeftModel    Term = "what the model has not"           // what another model has and the judged one not
-	Sampling     Term = "what the log's noise leaves open" // of what a number is computed from: fluctuations of the runs' scatter, or of Σ_y P_y
+	LeftModel    Term = "what the model has not"           // but another model has
+	Sampling     Term = "what the log's noise leaves open" // of the runs' scatter, or of Σ_y P_y
 )
 
 // OfRun returns the terms that a run has beside the number that it is to measure. A value that is
@@ -34,8 +34,8 @@ func OfRun(all []Part) (left []Part) {
 	return left
 }
 
-// Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of its
-// number; +Inf: not known.
+// Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of
+// its number; +Inf: not known.
 type Sizes struct {
 	RewardMean     float64 // of E J, in units of reward
 	RewardVariance float64 // of Var J, in squared units of reward
@@ -44,7 +44,8 @@ type Sizes struct {
 	DampingRatio   float64 // of that of the linear dynamics
 }
 
-// Unknown is the size of stationary numbers of which nothing is known. No share is off by more than 1.
+// Unknown is the size of stationary numbers of which nothing is known. No share is off by more than
+// 1.
 var Unknown = Sizes{RewardMean: math.Inf(1), RewardVariance: math.Inf(1), ZeroVariance: 1}
 
 // Plus returns the sums of sizes.
@@ -64,8 +65,8 @@ func (s Sizes) Times(mean, variance, share float64) Sizes {
 	return Sizes{RewardMean: mean * s.RewardMean, RewardVariance: variance * s.RewardVariance, ZeroVariance: share * s.ZeroVariance}
 }
 
-// Neglected lists what the stationary predictions leave out. Sizes is the sum of its terms. Its zero
-// value is nothing.
+// Neglected lists what the stationary predictions leave out. Sizes is the sum of its terms. Its
+// zero value is nothing.
 type Neglected struct {
 	Sizes
 	Terms []Left
@@ -77,7 +78,8 @@ type Left struct {
 	Sizes
 }
 
-// Add adds a term, unless all its sizes are 0; a NaN counts as not known. No share is off by more than 1.
+// Add adds a term, unless all its sizes are 0; a NaN counts as not known. No share is off by more
+// than 1.
 func (n *Neglected) Add(term Term, sizes Sizes) {
 	for _, x := range []*float64{&sizes.RewardMean, &sizes.RewardVariance, &sizes.ZeroVariance, &sizes.RelaxationRate, &sizes.DampingRatio} {
 		if math.IsNaN(*x) {

@@ -15,7 +15,7 @@ type Kind string
 const (
 	Exact        Kind = "exact"         // the exact law of the linear or mean-field dynamics
 	Expansion    Kind = "expansion"     // the same with a force expanded in 1/G, to first order
-	LeadingOrder Kind = "leading-order" // the reduced-order model, a heavy ball for Adam, or another first order named in the docs
+	LeadingOrder Kind = "leading-order" // a first order named in the docs, as a heavy ball for Adam
 
 	// The formulas of arXiv:2606.30789 as printed, with the stiffness measured as the
 	// paper measures it (see rom.PaperStiffness), or with λ of the stiffest mode.
@@ -47,11 +47,12 @@ type Part struct {
 	Note string  // what makes it large in this cell, in the place of its words; ""
 }
 
-// nothing is the share of the sum of sizes up to which a term is not written: rounding decides whether it is there.
+// nothing is the share of the sum of sizes up to which a term is not written: rounding decides
+// whether it is there.
 const nothing = 1e-9
 
-// MarshalJSON writes the number with why there is none and what to do about it, or with the terms that it
-// leaves out, in its unit, but for those that are nothing beside the others; an unknown size is null.
+// MarshalJSON writes the number with its reason and what to do about it, or with the terms left
+// out, in its unit. Terms that are nothing beside the others are dropped; an unknown size is null.
 func (n Number) MarshalJSON() ([]byte, error) {
 	finite := func(x float64) *float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -92,8 +93,8 @@ func (n *Number) Leave(term Term, size float64, note ...string) {
 // Out reports whether there is no number.
 func (n *Number) Out() bool { return n.Because.Out() }
 
-// Size returns how far the value may be from that of a theory which leaves out nothing: the sum of
-// the terms, since their signs are not known. It is +Inf where one of them is not known.
+// Size returns the sum of the terms left out, since their signs are not known. It is +Inf where one
+// is not known.
 func (n *Number) Size() (sum float64) {
 	for _, part := range n.Neglected {
 		sum += part.Size
@@ -108,8 +109,8 @@ func (n *Number) Size() (sum float64) {
 // within it. The sizes are themselves good to a factor of about two.
 const Decisive = 0.5
 
-// Judged returns why a number is not to be compared within a margin: it has none, or it leaves out more
-// than half of the margin.
+// Judged returns why a number is not to be compared within a margin. It has none, or it leaves out
+// more than half of the margin.
 func (n *Number) Judged(margin float64) Reason { return n.JudgedWithin(margin, "the margin") }
 
 // JudgedWithin is Judged by a margin that reasons call by the given name.
@@ -118,7 +119,7 @@ func (n *Number) JudgedWithin(margin float64, called string) Reason {
 		return n.Because
 	}
 	size := n.Size()
-	if !(size > Decisive*margin) { // without a margin there is nothing to be judged, which the comparison says
+	if !(size > Decisive*margin) { // without a margin nothing is judged, as the comparison says
 		return Reason{}
 	}
 	largest := slices.MaxFunc(n.Neglected, func(a, b Part) int { return cmp.Compare(a.Size, b.Size) })

@@ -1,9 +1,9 @@
-// Package scope says how far a number of the theory can be trusted: what it leaves out, term by
-// term and with its size, or why there is none (docs/theory-neglected.md).
+// Package scope says how far a number of the theory can be trusted (docs/theory-neglected.md). It
+// has what the number leaves out, term by term and with its size, or why there is none.
 //
-// A [Number] is an answer. Its [Reason] is a row of one table, which says in words that a user can
-// act on what is missing and what would have it. What a number leaves out is a list of named terms. [Number.Judged] is the only place that adds them up and
-// compares them with a margin.
+// A [Number] is an answer. Its [Reason] is a row of one table, which tells a user what is missing
+// and what would have it. What a number leaves out is a list of named terms. Only [Number.Judged]
+// adds them up and compares them with a margin.
 package scope
 
 import (
@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Reason says why the theory has no answer: a row of the table of reasons, in the words of one cell. The
-// zero value says that it has one. Reasons are comparable.
+// Reason says why the theory has no answer: a row of the table of reasons, in the words of one
+// cell. The zero value says that it has one. Reasons are comparable.
 type Reason struct {
 	row  Row
 	says string
@@ -22,8 +22,8 @@ type Reason struct {
 	restless bool
 }
 
-// Because returns the reason of a row for one cell; args are what its words leave open. What to do is
-// that of a reason among them.
+// Because returns the reason of a row for one cell; args are what its words leave open. What to do
+// is that of a reason among them.
 func (r Row) Because(args ...any) Reason {
 	reason := Reason{row: r, says: rows[r].says}
 	if len(args) > 0 {

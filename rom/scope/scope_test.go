@@ -41,8 +41,8 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// What predictions leave out: terms of one name are one term, sums are kept, what is not a number is not
-// known, no share is off by more than 1, and predictions that share terms do not write into each other's.
+// Terms of one name are one term and sums are kept. What is not a number is not known, and no share
+// is off by more than 1. Predictions that share terms do not write into each other's.
 func TestNeglected(t *testing.T) {
 	var n scope.Neglected
 	n.Add(scope.HigherOrder, scope.Sizes{})

@@ -44,7 +44,8 @@ const (
 	OfPart
 )
 
-// rows holds the words of each row, and what a user can do about the reason in those of docs/primer.md.
+// rows holds the words of each row, and what a user can do about the reason in those of
+// docs/primer.md.
 var rows = [...]struct{ name, says, try string }{
 	NoPenalty:        {"no-penalty", "no fixed point exists%s", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0, or above the value named; without one read the way: `predict --path`, `advise`"},
 	MovingReference:  {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or simulate"},

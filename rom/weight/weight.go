@@ -1,5 +1,5 @@
-// Package weight is the table of importance weights w^±(ρ) of the theory (docs/theory-trainers.md §11.2):
-// a new weight is a row of it.
+// Package weight is the table of importance weights w^±(ρ) of the theory (docs/theory-trainers.md
+// §11.2): a new weight is a row of it.
 package weight
 
 import (
@@ -156,7 +156,8 @@ func Most(imp *option.Importance, low, high, old float64) float64 {
 // Slopes returns s^± = dw^±/dρ at ρ = 1.
 func Slopes(imp *option.Importance) (up, down float64) { return weightings[imp.Mode].slope(imp) }
 
-// Bands returns where w^± is ρ, for an arm of the given probability; ok is false where w^± is smooth.
+// Bands returns where w^± is ρ, for an arm of the given probability; ok is false where w^± is
+// smooth.
 func Bands(imp *option.Importance, prob float64) (up, down Band, ok bool) {
 	bands := weightings[imp.Mode].bands
 	if bands == nil {
