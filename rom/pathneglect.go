@@ -6,7 +6,7 @@ import (
 )
 
 // ofShift is the share of a shift by noise that its second order leaves out in any case. It is
-// measured: docs/theory-neglected.md §6.4 has the table.
+// measured: see docs/theory-neglected.md §6.4.
 const ofShift = 0.06
 
 // neglectedShift returns the size of what a shift S by noise leaves out. Near a bound at which a
