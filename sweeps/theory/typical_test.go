@@ -39,9 +39,9 @@ var typicalShares = []struct {
 }{
 	{"threshold, heavy ball, where the policy does not lock", 1, func(x typical) bool { return x.state != locks && !x.adam }, func(x typical) bool { return x.threshold }},
 	{"threshold, Adam, where the policy does not lock", 0.9, func(x typical) bool { return x.state != locks && x.adam }, func(x typical) bool { return x.threshold }},
-	{"noise with its size, where stable", 0.95, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.sized }},
-	{"noise, heavy ball, where stable", 0.75, func(x typical) bool { return x.state == stable && !x.adam }, func(x typical) bool { return x.noise }},
-	{"noise, where stable", 0.8, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.noise }},
+	{"noise with its size, where stable", 0.55, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.sized }},
+	{"noise, heavy ball, where stable", 0.5, func(x typical) bool { return x.state == stable && !x.adam }, func(x typical) bool { return x.noise }},
+	{"noise, where stable", 0.5, func(x typical) bool { return x.state == stable }, func(x typical) bool { return x.noise }},
 	{"noise, Adam, where stable", 0.6, func(x typical) bool { return x.state == stable && x.adam }, func(x typical) bool { return x.noise }},
 	{"mean path, heavy ball", 0.75, func(x typical) bool { return !x.adam }, func(x typical) bool { return x.path }},
 	{"mean path, Adam", 0.85, func(x typical) bool { return x.adam }, func(x typical) bool { return x.path }},
