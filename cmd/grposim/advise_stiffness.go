@@ -19,11 +19,8 @@ type gaugeFlags struct {
 	optimizer          string
 }
 
-// gaugeNames are the flags of gaugeFlags other than --stiffness and --lag, with the key of a configuration
-// that says the same.
-var gaugeNames = []struct{ flag, key string }{
-	{"stiffness-fresh", ""}, {"optimizer", "optimizer.kind"}, {"lr", "optimizer.learning_rate"},
-}
+// gaugeNames are the flags of gaugeFlags other than --stiffness and --lag.
+var gaugeNames = []string{"stiffness-fresh", "optimizer", "lr"}
 
 func (f *gaugeFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.total, "stiffness", 0, "advise from a measured stiffness `λ`, samples moving with the policy, instead of a configuration")
@@ -36,14 +33,9 @@ func (f *gaugeFlags) add(c *cobra.Command) {
 func (f *gaugeFlags) absent(c *cobra.Command) error {
 	var problems []error
 	for _, name := range gaugeNames {
-		if !c.Flags().Changed(name.flag) {
-			continue
+		if c.Flags().Changed(name) {
+			problems = append(problems, fmt.Errorf("--%s is of a measured stiffness: use it with --stiffness", name))
 		}
-		says := fmt.Sprintf("--%s is of a measured stiffness: use it with --stiffness", name.flag)
-		if name.key != "" {
-			says += fmt.Sprintf("; of a configuration, did you mean --set %s=%s?", name.key, c.Flags().Lookup(name.flag).Value)
-		}
-		problems = append(problems, errors.New(says))
 	}
 	return errors.Join(problems...)
 }
@@ -80,9 +72,9 @@ func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, erro
 			problem("--%s does not go with --stiffness: it is of a configuration or a log", flag)
 		}
 	}
-	for _, name := range append(gaugeNames, struct{ flag, key string }{flag: "lag"}) {
-		if !c.Flags().Changed(name.flag) {
-			problem("--%s: not given, want it beside --stiffness", name.flag)
+	for _, name := range append([]string{"lag"}, gaugeNames...) {
+		if !c.Flags().Changed(name) {
+			problem("--%s: not given, want it beside --stiffness", name)
 		}
 	}
 	within := func(flag string, x, least float64) {

@@ -26,39 +26,6 @@ func TestBadConfigurationsAreNothingElse(t *testing.T) {
 	}
 }
 
-// The name that is near a path: in its folder, whatever its extension; built-in; or a folder in
-// results/local.
-func TestNearest(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, file := range []string{"mine.yaml", "a/other.yml", "a/run.jsonl", "results/local/mine/manifest.json", "b/one/manifest.json"} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		write(t, file, "")
-	}
-	for _, tt := range []struct {
-		want       *input
-		path, near string
-	}{
-		{aConfiguration, "mine", "mine.yaml"},
-		{aConfiguration, "mine.json", "mine.yaml"},
-		{aConfiguration, "a/othr.yaml", "a/other.yml"},
-		{aConfiguration, "smok", "smoke"},
-		{aConfiguration, "configs/smoke.yaml", "smoke"},
-		{aConfiguration, "a/run.jsonl", ""},
-		{aConfiguration, "nothing.yaml", ""},
-		{aLog, "a/run.log", "a/run.jsonl"},
-		{aLog, "a/other", ""},
-		{aFolder, "mine", "results/local/mine"},
-		{aFolder, "b/on", "b/one"},
-		{aFolder, strings.Repeat("x", 300), ""},
-	} {
-		if got := tt.want.nearest(tt.path); got != tt.near {
-			t.Errorf("%s %s: %q, want %q", tt.want.name, tt.path, got, tt.near)
-		}
-	}
-}
-
 // A file of a megabyte of mistakes is refused in seconds: 90,000 unknown keys and 160,000 of which half are inherited
 // took 9 and 56 s of processor time, now 0.7 s each.
 func TestManyMistakes(t *testing.T) {

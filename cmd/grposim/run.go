@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}()
 	root := newRoot(out, errs)
 	root.SetArgs(args)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err, args) })
+	root.SetFlagErrorFunc(flagError)
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = interrupted(errors.Join(err, context.Cause(ctx)), args)
@@ -78,16 +78,11 @@ type interruptedError struct {
 
 func (e interruptedError) Unwrap() error { return e.error }
 
-// isDryRun reports whether a word of the command line asks for a dry run.
-func isDryRun(word string) bool {
-	return strings.HasPrefix(word, "--dry-run") && word != "--dry-run=false"
-}
-
 // interrupted returns the error of a command line that a signal has ended.
 func interrupted(err error, args []string) error {
 	kept := false
 	if c, _, unknown := newRoot(nil, nil).Find(args); unknown == nil {
-		kept = slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name()) && !slices.ContainsFunc(args, isDryRun)
+		kept = slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name()) && !slices.Contains(args, "--dry-run")
 	}
 	return interruptedError{err, kept}
 }
@@ -156,7 +151,13 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return exitError(exitUsage)
 	})
-	root.Version, root.SilenceUsage, root.SilenceErrors, root.Args = version(), true, true, knownCommand
+	root.Version, root.SilenceUsage, root.SilenceErrors = version(), true, true
+	root.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return unknownCommand(c, "command", args[0])
+	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),

@@ -11,14 +11,6 @@ import (
 	"grposim/sweeps/config"
 )
 
-// knownCommand returns a usage error if the first argument is not a command.
-func knownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return unknownCommand(c, "command", args[0])
-}
-
 // refuseUnknownTopics makes help of a command or topic that does not exist a usage error.
 func refuseUnknownTopics(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
@@ -79,9 +71,8 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 // flagError makes an error of the flags a usage error that says what is meant: a flag that is
-// near, or the key of the configuration that the flag names, which --set takes. args is the
-// command line.
-func flagError(c *cobra.Command, err error, args []string) error {
+// near, or the key of the configuration that the flag names, which --set takes.
+func flagError(c *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
 		invalid *pflag.InvalidValueError
@@ -95,15 +86,12 @@ func flagError(c *cobra.Command, err error, args []string) error {
 		name := unknown.GetSpecifiedName()
 		if near := flagNear(c, name); near != "" {
 			text += fmt.Sprintf(": did you mean --%s?", near)
-		} else if key := config.NamedKey(name); key != "" && takesSet(c) {
-			text += fmt.Sprintf(": did you mean --set %s=%s?", key, flagValue(args, name))
+		} else if key := config.NamedKey(name); key != "" && (c.Flags().Lookup("set") != nil || c.HasSubCommands()) {
+			text += fmt.Sprintf(": did you mean --set %s=VALUE?", key)
 		}
 	}
 	return usageError{fmt.Errorf("%s (see `%s --help`)", text, c.CommandPath())}
 }
-
-// takesSet reports whether a command has the flag --set, or is the one that has commands.
-func takesSet(c *cobra.Command) bool { return c.Flags().Lookup("set") != nil || c.HasSubCommands() }
 
 // flagNear returns the flag of a command that is meant by an unknown one: the only one that
 // begins it or that it begins, or one that is near; "" if there is none.
@@ -119,18 +107,4 @@ func flagNear(c *cobra.Command, name string) string {
 		return begun[0]
 	}
 	return config.Meant(name, known)
-}
-
-// flagValue returns the value that a command line gives to a flag: after = or as the next
-// argument; VALUE if there is none.
-func flagValue(args []string, name string) string {
-	for i, arg := range args {
-		if value, is := strings.CutPrefix(arg, "--"+name+"="); is {
-			return value
-		}
-		if arg == "--"+name && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
-			return args[i+1]
-		}
-	}
-	return "VALUE"
 }
