@@ -79,7 +79,7 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 		}
 	}
 	if !t.Identifiable {
-		return t, fmt.Sprintf("the 90 %% interval of the timescale in steps, %s to %s, is wider than a factor 2", parameter(t.Lo), parameter(t.Hi))
+		return t, fmt.Sprintf("the 90 %% interval of the timescale in steps, %s to %s, is wider than a factor 2", bound(t.Lo, 4), bound(t.Hi, 4))
 	}
 	return t, ""
 }

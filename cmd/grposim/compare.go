@@ -19,8 +19,10 @@ import (
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	var o equivalenceOptions
 	c := newCommand("compare", func(c *cobra.Command, args []string) error {
-		if len(args) == 1 && !isFolder(args[0]) {
-			return nil
+		if len(args) == 1 {
+			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
+				return nil
+			}
 		}
 		return cobra.ExactArgs(2)(c, args)
 	}, func(c *cobra.Command, args []string) error {
@@ -81,14 +83,6 @@ func (o *equivalenceOptions) log(i int) logs.Options {
 	return logs.Options{Run: o.runs[min(i, len(o.runs)-1)]}
 }
 
-// marginSource says where the margin comes from.
-func (o *equivalenceOptions) marginSource(byDefault string) string {
-	if o.margin == 0 {
-		return byDefault
-	}
-	return "declared"
-}
-
 // check returns whether the two arguments are training logs, and the error of flags and
 // arguments that do not go together.
 func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool, err error) {
@@ -107,11 +101,7 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	if len(args) == 2 {
 		isLogs = logsOf(args[0]) != nil
 		if other := logsOf(args[1]) != nil; isLogs != other {
-			log, folder := args[0], args[1]
-			if other {
-				log, folder = folder, log
-			}
-			return false, usageError{fmt.Errorf("%s is a training log and %s is none, want two of a kind", log, folder)}
+			return false, usageError{fmt.Errorf("got %s and %s, one of which is a training log, want two of a kind", args[0], args[1])}
 		}
 	}
 	switch {
@@ -129,12 +119,6 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 		return false, usageError{fmt.Errorf("--confidence: got %g, want in (0, 1)", o.confidence)}
 	}
 	return isLogs, nil
-}
-
-// isFolder reports whether a path is that of a folder.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // printComparison prints a comparison: the folders, what differs between them as a

@@ -32,9 +32,14 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	if err != nil {
 		return usageError{err}
 	}
+	var curve []object
+	for _, q := range c.Curve {
+		curve = append(curve, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B, "change", q.Change, "lo", q.Lo, "hi", q.Hi,
+			"interval_confidence", q.Confidence, "verdict", q.Verdict}.with("reason", q.Reason, q.Reason != ""))
+	}
 	err = o.out.print(object{"a", files[0], "b", files[1], "verdict", c.Verdict, "noise", c.Noise, "confidence", c.Confidence,
 		"from", c.From, "to", c.To, "range", c.Range, "margin", c.Margin, "same_from", c.SameFrom,
-		"curve", comparedObjects(c.Curve)}.with("notes", c.Notes, len(c.Notes) > 0),
+		"curve", curve}.with("notes", c.Notes, len(c.Notes) > 0),
 		func(p *page) { printRuns(p, files, c, o) })
 	if err != nil {
 		return err
@@ -42,29 +47,19 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	return exit(equivalenceCodes[c.Verdict])
 }
 
-// comparedObjects returns compared quantities as JSON.
-func comparedObjects(all []equivalence.Compared) []object {
-	out := []object{}
-	for _, q := range all {
-		out = append(out, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B, "change", q.Change, "lo", q.Lo, "hi", q.Hi,
-			"interval_confidence", q.Confidence, "verdict", q.Verdict}.with("reason", q.Reason, q.Reason != ""))
-	}
-	return out
-}
-
 // printRuns prints the files, the margin, the quantities, and what the verdict says.
 func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equivalenceOptions) {
 	for i, side := range files {
 		p.printf("%c: %s\n", 'A'+i, strings.Join(side, ", "))
 	}
-	p.printf("times: %.4g to %.4g, which all runs have (optimizer steps)\n", c.From, c.To)
-	p.printf("margin: %.3g of reward (%s); A's curve ranges over %.3g\n\n", c.Margin,
-		o.marginSource(fmt.Sprintf("the default, %g %% of the range of A's curve: a smaller difference hardly changes the choice of a recipe", 100*equivalence.DefaultMargin)), c.Range)
-	for _, note := range c.Notes {
-		p.printf("%s\n", note)
+	source := "declared"
+	if o.margin == 0 {
+		source = fmt.Sprintf("the default, %g %% of the range of A's curve: a smaller difference hardly changes the choice of a recipe", 100*equivalence.DefaultMargin)
 	}
-	if len(c.Notes) > 0 {
-		p.printf("\n")
+	p.printf("times: %.4g to %.4g, which all runs have (optimizer steps)\n", c.From, c.To)
+	p.printf("margin: %.3g of reward (%s); A's curve ranges over %.3g\n\n", c.Margin, source, c.Range)
+	for _, note := range c.Notes {
+		p.printf("%s\n\n", note)
 	}
 	reason := ""
 	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "VERDICT"}}

@@ -57,19 +57,24 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 		if hidden := len(judged) - len(shown) + 1; hidden > 0 {
 			p.printf("%d rows that are undecided are not shown: see --all\n", hidden)
 		}
+		source := "declared"
+		if o.margin == 0 {
+			source = "the default: gains that are reported begin at about this size"
+		}
 		p.printf("%d rows: %d same, %d different, %d undecided; scores in percent, margin %g points (%s)\n%s\n",
-			len(judged), count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided], points, o.marginSource("the default: gains that are reported begin at about this size"),
-			errorsOf(o.confidence, "any row"))
+			len(judged), count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided], points, source, errorsOf(o.confidence, "any row"))
 	})
 	if err != nil {
 		return err
 	}
-	for _, worst := range []equivalence.Verdict{equivalence.Different, equivalence.Undecided} {
-		if count[worst] > 0 {
-			return exit(equivalenceCodes[worst])
-		}
+	worst := equivalence.Undecided
+	if count[equivalence.Different] > 0 {
+		worst = equivalence.Different
 	}
-	return nil
+	if count[worst] == 0 {
+		return nil
+	}
+	return exit(equivalenceCodes[worst])
 }
 
 // errorsOf returns a sentence with the largest probabilities of wrong verdicts at a

@@ -61,8 +61,7 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
-	addRun(c, &how.how)
-	addPercent(c, &how.how)
+	addLogOptions(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
 	complete(c, "mode", questions(), cobra.ShellCompDirectiveDefault)
@@ -71,7 +70,6 @@ func addReading(c *cobra.Command, how *reading, modes *[]string) {
 // question lists the failure modes and kinds of findings that a user asks about; nil: all.
 type question []string
 
-// asks reports whether the question is about a mode or kind.
 func (q question) asks(name string) bool { return q == nil || slices.Contains(q, name) }
 
 // questions lists all that can be asked about, kinds of findings first.

@@ -17,7 +17,6 @@ import (
 // fitOptions are the flags of fit.
 type fitOptions struct {
 	out     *printer
-	origins []float64
 	figures string
 	how     logs.Options
 }
@@ -25,11 +24,6 @@ type fitOptions struct {
 func newFit(stdout, stderr io.Writer) *cobra.Command {
 	var o fitOptions
 	c := newCommand("fit", cobra.MinimumNArgs(1), func(c *cobra.Command, args []string) error {
-		for _, from := range o.origins {
-			if !(from > 0 && from < 1) {
-				return usageError{fmt.Errorf("--forecast-from %g: want shares between 0 and 1", from)}
-			}
-		}
 		var fits []*logFit
 		for _, file := range args {
 			runs, err := openLogs(stderr, file, o.how)
@@ -38,7 +32,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 			}
 			before := len(fits)
 			for _, log := range runs {
-				f, failed := fitLog(log, o.origins)
+				f, failed := fitLog(log)
 				if failed == nil {
 					fits = append(fits, f)
 				} else if err = failed; len(runs) > 1 {
@@ -52,12 +46,8 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 		return o.write(stderr, fits)
 	})
 	o.out = addJSON(c, stdout, "  ", "print a JSON object for every log")
-	f := c.Flags()
-	f.Float64SliceVar(&o.origins, "forecast-from", []float64{0.3, 0.5}, "`shares` of the log from which forecasts are tried on the rest")
-	f.Lookup("forecast-from").DefValue = "0.3,0.5"
-	addRun(c, &o.how)
-	addPercent(c, &o.how)
-	f.StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
+	addLogOptions(c, &o.how)
+	c.Flags().StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
 	return c
 }
 
@@ -73,7 +63,8 @@ type logFit struct {
 	at     []float64
 }
 
-func fitLog(log *logs.Log, origins []float64) (*logFit, error) {
+// fitLog also tries forecasts on the rest of the log, from 30 % and 50 % of it.
+func fitLog(log *logs.Log) (*logFit, error) {
 	steps, err := rewardCurve(log)
 	if err != nil {
 		return nil, err
@@ -81,7 +72,7 @@ func fitLog(log *logs.Log, origins []float64) (*logFit, error) {
 	f := &logFit{log: log, steps: steps}
 	f.curve, f.time = lawCurve(log, steps)
 	f.result = fit.Fit(f.curve)
-	for _, from := range origins {
+	for _, from := range []float64{0.3, 0.5} {
 		if score, ok := fit.Backtest(f.curve, from); ok {
 			f.tried = append(f.tried, score)
 		}
@@ -229,8 +220,8 @@ func (f *logFit) print(p *page) {
 	}
 	if len(rows) > 1 {
 		p.printf("\n")
+		p.table(rows)
 	}
-	p.table(rows)
 	n := len(f.at) - 1
 	p.printf("\nforecast for step %.6g by exponential smoothing: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
 		f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
@@ -247,7 +238,7 @@ func (f *logFit) parameterRows(m *fit.Model) [][]string {
 		if !p.Identifiable {
 			known = "not identified"
 		}
-		rows = append(rows, []string{name, parameter(p.Value), parameter(p.Lo) + " to " + parameter(p.Hi), known})
+		rows = append(rows, []string{name, bound(p.Value, 4), bound(p.Lo, 4) + " to " + bound(p.Hi, 4), known})
 	}
 	return rows
 }
@@ -259,9 +250,6 @@ func ratio(x, over float64) string {
 	}
 	return fmt.Sprintf("%.2f", x/over)
 }
-
-// parameter prints a value of a parameter, or an end of its interval.
-func parameter(x float64) string { return bound(x, 4) }
 
 // bound prints an end of an interval with a number of digits.
 func bound(x float64, digits int) string {

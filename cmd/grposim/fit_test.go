@@ -75,7 +75,7 @@ func fitAlone(t *testing.T, file string) (*logFit, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fitLog(log, nil)
+	f, err := fitLog(log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,13 +42,9 @@ func isLog(path string) bool {
 	return err == nil && (!info.IsDir() || logs.IsOutput(path))
 }
 
-// addRun adds the flag that chooses a run of a log.
-func addRun(c *cobra.Command, how *logs.Options) {
+// addLogOptions adds the flags that say how a log is read.
+func addLogOptions(c *cobra.Command, how *logs.Options) {
 	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds several: a chart of W&B, a folder with event files")
-}
-
-// addPercent adds the flag that says which shares of a log are in per cent.
-func addPercent(c *cobra.Command, how *logs.Options) {
 	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` of the log whose values are shares in per cent")
 }
 
@@ -69,9 +65,7 @@ func openLogs(stderr io.Writer, file string, how logs.Options) ([]*logs.Log, err
 	if err != nil {
 		return nil, badInput(file, err)
 	}
-	for _, l := range all {
-		printNotes(stderr, l)
-	}
+	printNotes(stderr, all...)
 	return all, nil
 }
 
@@ -85,9 +79,11 @@ func openLog(stderr io.Writer, file string, how logs.Options) (*logs.Log, error)
 	return l, nil
 }
 
-func printNotes(stderr io.Writer, l *logs.Log) {
-	for _, note := range l.Notes {
-		printLines(stderr, l.Name()+": "+note)
+func printNotes(stderr io.Writer, all ...*logs.Log) {
+	for _, l := range all {
+		for _, note := range l.Notes {
+			printLines(stderr, l.Name()+": "+note)
+		}
 	}
 }
 

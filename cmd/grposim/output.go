@@ -142,27 +142,22 @@ func (o *output) printTables(p *page, folder string, verdicts []sweeps.Verdict) 
 // countRows returns the number of verdicts of each experiment by ruling.
 func countRows(verdicts []sweeps.Verdict) [][]string {
 	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
-	for len(verdicts) > 0 {
-		name := verdicts[0].Experiment
-		n := slices.IndexFunc(verdicts, func(v sweeps.Verdict) bool { return v.Experiment != name })
-		if n < 0 {
-			n = len(verdicts)
+	for begin, end := 0, 1; end <= len(verdicts); end++ {
+		name := verdicts[begin].Experiment
+		if end < len(verdicts) && verdicts[end].Experiment == name {
+			continue
 		}
-		s := sweeps.Summarize(verdicts[:n])
+		s := sweeps.Summarize(verdicts[begin:end])
 		rows = append(rows, []string{name, fmt.Sprint(s.Agree), fmt.Sprint(s.Disagree), fmt.Sprint(s.Inconclusive), fmt.Sprint(s.OutOfScope),
 			fmt.Sprintf("%d of %d", s.Planted+s.Exact-s.Uncaught(), s.Planted+s.Exact)})
-		verdicts = verdicts[n:]
+		begin = end
 	}
 	return rows
 }
 
 // upper returns words in capitals.
 func upper(words []string) []string {
-	capitals := make([]string, len(words))
-	for i, word := range words {
-		capitals[i] = strings.ToUpper(word)
-	}
-	return capitals
+	return strings.Split(strings.ToUpper(strings.Join(words, "\n")), "\n")
 }
 
 // verdictExit returns the exit code of verdicts as an exitError, nil for 0. It warns of
@@ -319,7 +314,6 @@ func writeSummary(dir string, parts []report.Part) error {
 	)
 }
 
-// allVerdicts returns the verdicts of experiments, in their order.
 func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 	var all []sweeps.Verdict
 	for _, e := range experiments {

@@ -44,7 +44,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 			}
 		}
 		if f.figures != "" {
-			if err := drawFigures(stderr, f.figures, plan.PathFigures(func(c *sweeps.Cell) *theory.Way { return f.drawn(plan, c) })...); err != nil {
+			if err := drawFigures(stderr, f.figures, plan.PathFigures(func(c *sweeps.Cell) *theory.Way { return f.way(plan, c) })...); err != nil {
 				return err
 			}
 		}

@@ -25,7 +25,6 @@ type pathFlags struct {
 	level    float64
 	quantity string
 	figures  string
-	ways     map[*sweeps.Cell]*theory.Way // of the cells that figures show
 }
 
 func (f *pathFlags) add(c *cobra.Command) {
@@ -51,26 +50,14 @@ func (f *pathFlags) check(c *cobra.Command) error {
 	}
 	_, ofStratum := f.of().Stratum()
 	if names := sim.Quantities(2); !slices.Contains(append(names, sim.EffectiveSampleSize), f.of()) && !f.passes() && !ofStratum {
-		return usageError{fmt.Errorf("--quantity: got %q, want one of %s, effective_sample_size, pass_at_K or reward_of_stratum_K", f.quantity, listed(names))}
+		return usageError{fmt.Errorf("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K or reward_of_stratum_K", f.quantity, names)}
 	}
 	return nil
 }
 
 // way returns the path of a cell.
 func (f *pathFlags) way(plan *sweeps.Plan, c *sweeps.Cell) *theory.Way {
-	if way := f.ways[c]; way != nil {
-		return way
-	}
 	return plan.Way(c, f.level, f.of())
-}
-
-// drawn returns the path of a cell that a figure shows, and keeps it for the table.
-func (f *pathFlags) drawn(plan *sweeps.Plan, c *sweeps.Cell) *theory.Way {
-	if f.ways == nil {
-		f.ways = make(map[*sweeps.Cell]*theory.Way)
-	}
-	f.ways[c] = f.way(plan, c)
-	return f.ways[c]
 }
 
 func (f *pathFlags) of() sim.Quantity { return sim.Quantity(f.quantity) }
@@ -98,15 +85,6 @@ func (f *pathFlags) checkPlan(plan *sweeps.Plan) error {
 		}
 	}
 	return nil
-}
-
-// listed returns names with commas.
-func listed(names []sim.Quantity) string {
-	var words []string
-	for _, name := range names {
-		words = append(words, string(name))
-	}
-	return strings.Join(words, ", ")
 }
 
 // courseOf returns the path of a quantity.
@@ -297,10 +275,7 @@ func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 			}
 		}
 	}
-	if err := table.WriteAll(rows); err != nil {
-		return err
-	}
-	return table.Error()
+	return table.WriteAll(rows)
 }
 
 // fieldAt returns entry n of a series with all digits, empty where there is none.

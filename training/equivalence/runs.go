@@ -1,6 +1,8 @@
 package equivalence
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -81,11 +83,11 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 		unit = max(unit, curve.Unit())
 	}
 	c.Margin = margin / unit
-	var sides [2]side
+	var sides [2][]run
 	for i, curves := range [][]fit.Curve{a, b} {
 		for n, curve := range curves {
 			r := run{name: fmt.Sprintf("run %d of %c", n+1, 'A'+i)}
-			first, end := rows(curve, c.From, math.Nextafter(c.To, math.Inf(1)))
+			first, end := rows(curve, segment{c.From, math.Nextafter(c.To, math.Inf(1))})
 			if end-first < fit.MinRows {
 				return nil, fmt.Errorf("%s has %d rows in the times that all runs have, %g to %g, want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
@@ -93,24 +95,22 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 			copyOf := func(other run) bool {
 				return slices.Equal(r.curve.Time, other.curve.Time) && slices.Equal(r.curve.Reward, other.curve.Reward)
 			}
-			if k := slices.IndexFunc(sides[i].runs, copyOf); k >= 0 {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: they count as one run, since a copy shows no scatter", r.name, sides[i].runs[k].name))
+			if k := slices.IndexFunc(sides[i], copyOf); k >= 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: they count as one run, since a copy shows no scatter", r.name, sides[i][k].name))
 				continue
 			}
-			if k := slices.IndexFunc(sides[0].runs, copyOf); k >= 0 {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are, and the intervals, which take them for independent runs, say nothing", r.name, sides[0].runs[k].name))
+			if k := slices.IndexFunc(sides[0], copyOf); k >= 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are, and the intervals, which take them for independent runs, say nothing", r.name, sides[0][k].name))
 			}
-			sides[i].runs = append(sides[i].runs, r)
+			sides[i] = append(sides[i], r)
 		}
 	}
-	if len(sides[0].runs)+len(sides[1].runs) > 2 {
+	if len(sides[0])+len(sides[1]) > 2 {
 		c.Noise = BetweenRuns
 	}
-	tests, err := c.compareCurves(sides)
-	if err != nil {
+	if err := c.compareCurves(sides); err != nil {
 		return nil, err
 	}
-	c.judge(tests)
 	ofReward := []*float64{&c.Range, &c.Margin, &c.SameFrom}
 	for i := range c.Curve {
 		q := &c.Curve[i]
@@ -122,116 +122,106 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 	return c, nil
 }
 
-// compareCurves measures the mean over the run and the segments, and returns their tests.
-// The error is that the margin is 0.
-func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
-	segments := c.segments(sides, leastRows)
-	for i := range sides {
-		for n := range sides[i].runs {
-			r := &sides[i].runs[n]
-			r.correlation = correlation(r.curve, c.segments([2]side{{runs: []run{*r}}}, windowRows))
+// compareCurves compares the mean over the run and the segments, and decides the verdict. The
+// error is that the margin is 0.
+func (c *RunsComparison) compareCurves(sides [2][]run) error {
+	segments := c.segments(leastRows, slices.Concat(sides[0], sides[1])...)
+	for _, side := range sides {
+		for n := range side {
+			r := &side[n]
 			// A curve without noise bends within its windows, and is followed by a law.
 			residuals := change.Unbiased(fit.FitLaws(r.curve).Correlation, float64(len(r.curve.Time)), 4)
-			r.correlation = min(r.correlation, residuals, 0.98)
-			r.measure(segments)
+			r.correlation = min(correlation(r.curve, c.segments(windowRows, *r)), residuals, 0.98)
+			for _, s := range segments {
+				first, end := rows(r.curve, s)
+				r.values = append(r.values, lineAt((s.from+s.to)/2, r.curve.Time[first:end], r.curve.Reward[first:end], r.correlation))
+			}
 		}
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
-	for s := range segments {
-		v := mean(sides[0].values(func(r run) float64 { return r.values[s].value }))
-		lo, hi = min(lo, v), max(hi, v)
+	var tests []Row
+	add := func(name string, s segment, of func(run) estimate) {
+		var values, variances [2][]float64
+		for i, side := range sides {
+			for _, r := range side {
+				e := of(r)
+				values[i], variances[i] = append(values[i], e.value), append(variances[i], e.variance)
+			}
+		}
+		d := Compared{Name: name, From: s.from, To: min(s.to, c.To), A: mean(values[0]), B: mean(values[1])}
+		d.Change = d.B - d.A
+		interval := scatter(values[0], values[1], mean(variances[0])/2+mean(variances[1])/2)
+		if c.Noise == WithinRuns {
+			x, y := of(sides[0][0]), of(sides[1][0])
+			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
+			interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
+			if half.df < 1 {
+				longest := slices.MaxFunc(slices.Concat(sides[0], sides[1]), func(r, s run) int { return cmp.Compare(r.correlation, s.correlation) })
+				d.Reason = fmt.Sprintf("successive rows of %s differ from their mean curve alike (correlation %.2g), so that a segment has less than one independent row. A longer log would decide", longest.name, longest.correlation)
+			}
+		}
+		c.Curve, tests = append(c.Curve, d), append(tests, Row{Interval: interval, Claim: AllRows})
+	}
+	add("mean over the run", segment{c.From, c.To}, func(r run) estimate { return average(r.values) })
+	for i, s := range segments {
+		add(fmt.Sprintf("segment %d", i+1), s, func(r run) estimate { return r.values[i] })
+		lo, hi = min(lo, c.Curve[i+1].A), max(hi, c.Curve[i+1].A)
 	}
 	c.Range = hi - lo
 	if c.Margin == 0 {
 		if c.Margin = DefaultMargin * c.Range; c.Margin == 0 {
-			return nil, fmt.Errorf("the curve of A does not change, so no margin follows from its range: declare one")
+			return errors.New("the curve of A does not change, so no margin follows from its range: declare one")
 		}
 	}
-	var tests []Row
-	add := func(name string, from, to float64, of func(run) estimate) {
-		d, interval := compare(sides, of)
-		d.Name, d.From, d.To = name, from, to
-		if c.Noise == WithinRuns {
-			x, y := of(sides[0].runs[0]), of(sides[1].runs[0])
-			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
-			interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
-			if half.df < 1 {
-				d.Reason = remembers(sides)
-			}
-		}
-		c.Curve, tests = append(c.Curve, d), append(tests, Row{interval, c.Margin, AllRows})
+	for i := range tests {
+		tests[i].Margin = c.Margin
 	}
-	add("mean over the run", c.From, c.To, func(r run) estimate { return average(r.values) })
-	for i, s := range segments {
-		add(fmt.Sprintf("segment %d", i+1), s.from, min(s.to, c.To), func(r run) estimate { return r.values[i] })
-	}
-	return tests, nil
-}
-
-// remembers says that the noise of the run with the longer memory has no independent rows.
-func remembers(sides [2]side) string {
-	longest := sides[0].runs[0]
-	if r := sides[1].runs[0]; r.correlation > longest.correlation {
-		longest = r
-	}
-	return fmt.Sprintf("successive rows of %s differ from their mean curve alike (correlation %.2g), so that a segment has less than one independent row. A longer log would decide", longest.name, longest.correlation)
-}
-
-// judge decides every row, and by those of the curve the verdict.
-func (c *RunsComparison) judge(tests []Row) {
+	c.Verdict = Same
 	for i, j := range Judge(tests, c.Confidence) {
 		q := &c.Curve[i]
 		q.Lo, q.Hi, q.Confidence, q.Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
-	}
-	c.Verdict = Same
-	for i, q := range c.Curve {
 		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
 		c.SameFrom = max(c.SameFrom, -lo, hi)
-		switch {
-		case q.Verdict == Different:
-			c.Verdict = Different
-		case q.Verdict == Undecided && c.Verdict == Same:
-			c.Verdict = Undecided
+		if q.Verdict == Different || c.Verdict == Same {
+			c.Verdict = q.Verdict
 		}
 	}
+	return nil
 }
 
 // segment is an interval of time, without its end.
 type segment struct{ from, to float64 }
 
-// rows returns the rows of a curve in from ≤ t < to: first, and one after the last.
-func rows(c fit.Curve, from, to float64) (first, end int) {
-	first, _ = slices.BinarySearch(c.Time, from)
-	end, _ = slices.BinarySearch(c.Time, to)
+// rows returns the rows of a curve in a segment: first, and one after the last.
+func rows(c fit.Curve, s segment) (first, end int) {
+	first, _ = slices.BinarySearch(c.Time, s.from)
+	end, _ = slices.BinarySearch(c.Time, s.to)
 	return first, end
 }
 
 // segments divides the common times into as many equal segments as have enough rows of
 // every run, at least one.
-func (c *RunsComparison) segments(sides [2]side, least int) []segment {
+func (c *RunsComparison) segments(least int, runs ...run) []segment {
 	for n := maxSegments; ; n-- {
-		all, enough := make([]segment, n), true
+		var all []segment
+		enough := true
 		at := func(i int) float64 { return c.From + (c.To-c.From)*float64(i)/float64(n) }
-		for i := range all {
-			all[i] = segment{at(i), at(i + 1)}
-		}
-		all[n-1].to = math.Nextafter(c.To, math.Inf(1))
-		for _, s := range all {
-			for _, side := range sides {
-				for _, r := range side.runs {
-					first, end := rows(r.curve, s.from, s.to)
-					enough = enough && end-first >= least
-				}
+		for i := range n {
+			s := segment{at(i), at(i + 1)}
+			if i == n-1 {
+				s.to = math.Nextafter(c.To, math.Inf(1))
 			}
+			for _, r := range runs {
+				first, end := rows(r.curve, s)
+				enough = enough && end-first >= least
+			}
+			all = append(all, s)
 		}
 		if enough || n == 1 {
 			return all
 		}
 	}
 }
-
-// side is one of the two sets of runs.
-type side struct{ runs []run }
 
 // run is a curve with what was measured of it.
 type run struct {
@@ -241,34 +231,8 @@ type run struct {
 	values      []estimate // by segment
 }
 
-// values returns a number of every run.
-func (s side) values(of func(run) float64) []float64 {
-	var all []float64
-	for _, r := range s.runs {
-		all = append(all, of(r))
-	}
-	return all
-}
-
-func mean(values []float64) float64 {
-	var sum float64
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-// estimate is a value with the variance of its error, and the degrees of freedom of
-// that.
+// estimate is a value with the variance of its error, and the degrees of freedom of that.
 type estimate struct{ value, variance, df float64 }
-
-// measure sets the values of a run in the segments.
-func (r *run) measure(segments []segment) {
-	for _, s := range segments {
-		first, end := rows(r.curve, s.from, s.to)
-		r.values = append(r.values, lineAt((s.from+s.to)/2, r.curve.Time[first:end], r.curve.Reward[first:end], r.correlation))
-	}
-}
 
 // correlation is that of the noise of successive rows, at least 0. It is the
 // median over windows of Σ e_i e_{i+1}/Σ e_i², with the distances e of the rows from their
@@ -277,7 +241,7 @@ func (r *run) measure(segments []segment) {
 func correlation(c fit.Curve, windows []segment) float64 {
 	var all []float64
 	for _, w := range windows {
-		first, end := rows(c, w.from, w.to)
+		first, end := rows(c, w)
 		e := change.Detrended(c.Time[first:end], c.Reward[first:end])
 		if squares := change.Dot(e, e); squares > 0 {
 			all = append(all, change.Unbiased(change.Dot(e[:len(e)-1], e[1:])/squares, float64(len(e)), 2))
@@ -329,18 +293,12 @@ func average(all []estimate) estimate {
 	return e
 }
 
-// compare returns a quantity of the runs of A and B with its interval by the scatter
-// between runs.
-func compare(sides [2]side, of func(run) estimate) (Compared, Interval) {
-	var values [2][]float64
-	var within float64 // mean variance of the error of a run
-	for i, s := range sides {
-		values[i] = s.values(func(r run) float64 { return of(r).value })
-		within += mean(s.values(func(r run) float64 { return of(r).variance })) / 2
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
 	}
-	d := Compared{A: mean(values[0]), B: mean(values[1])}
-	d.Change = d.B - d.A
-	return d, scatter(values[0], values[1], within)
+	return sum / float64(len(values))
 }
 
 // scatter is the interval of the difference of the means of b and a, with the same

@@ -134,7 +134,6 @@ type scoreReader struct {
 	problems []string
 	prefix   string         // of the columns of scores: score, percent or share
 	at       map[string]int // by column; nil before the header
-	rows     int
 	scores   []Score
 	lines    []int             // of scores
 	seen     map[[3]string]int // line by benchmark, model and metric
@@ -198,7 +197,6 @@ func (p *scoreReader) header(line int, names []string) {
 
 // row reads a row of cells.
 func (p *scoreReader) row(line int, cells []string) {
-	p.rows++
 	if len(cells) != len(p.at) {
 		p.add(line, "got %d cells, want %d", len(cells), len(p.at))
 		return
@@ -262,7 +260,7 @@ func (p *scoreReader) end() (*Table, error) {
 	case len(p.problems) > 0:
 	case p.at == nil:
 		p.add(0, "got no line, want a header with the columns benchmark, score_a, n_a, score_b and n_b")
-	case p.rows == 0:
+	case len(p.scores) == 0:
 		p.add(0, "got a header without rows")
 	}
 	if t := p.table(); len(p.problems) == 0 {
