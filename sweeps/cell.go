@@ -53,9 +53,8 @@ func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
 	return c.meanOf(t, sim.ExpectedReward, i)
 }
 
-// meanOf returns the mean of a quantity over replicas at the i-th recorded step of the
-// cell's trajectory, with its standard error; without error where the cell is
-// deterministic.
+// meanOf returns the mean of a quantity over replicas at the i-th recorded step of the cell's
+// trajectory, with its standard error; without error where the cell is deterministic.
 func (c *Cell) meanOf(t *store.Trajectory, quantity sim.Quantity, i int) measure.Estimate {
 	s := t.Series(quantity)
 	if c.deterministic() {

@@ -32,8 +32,8 @@ func (arrival) noiseless(m *model, c *Cell, o *store.Outcome) {
 	}
 }
 
-// endOf returns the end of a replica or of a path with the given J at the recorded steps: its mean over those of the last quarter of
-// the run, of which there is at least the last step.
+// endOf returns the end of a replica or of a path with the given J at the recorded steps: its mean
+// over those of the last quarter of the run, of which there is at least the last step.
 func endOf(steps []int, at func(i int) float64) float64 {
 	sum, n := 0.0, 0
 	for i := len(steps) - 1; i >= 0 && 4*steps[i] >= 3*steps[len(steps)-1]; i-- {
@@ -55,8 +55,8 @@ func endsOf(c *Cell, ends []sim.End) (all []store.Number) {
 	return all
 }
 
-// expectedEnd is where theory says that the runs of a cell end. Its Number is the predicted share of them; where that is out, the place is
-// the fixed point, without one the best arms.
+// expectedEnd is where theory says that the runs of a cell end. Its Number is the predicted share
+// of them; where that is out, the place is the fixed point, without one the best arms.
 type expectedEnd struct {
 	scope.Number
 	reward, distance float64 // J at the end, and the largest |J − reward| of a run that has arrived
@@ -116,7 +116,8 @@ func (m *model) end(c *Cell) (e expectedEnd) {
 	return e
 }
 
-// endOfNetwork is end of a cell with a network: where its contexts are at their fixed points. How many runs arrive there is not derived.
+// endOfNetwork is end of a cell with a network: where its contexts are at their fixed points. How
+// many runs arrive there is not derived.
 func (m *model) endOfNetwork(c *Cell) (e expectedEnd) {
 	p, arms := m.prediction(c), c.Settings.Bandit.Arms
 	e.Kind, e.Because = cmp.Or(m.kind, rom.Exact), cmp.Or(theory.MissingFixedPoint(p), scope.Networks.Because("the share of runs that arrive"))
@@ -126,7 +127,8 @@ func (m *model) endOfNetwork(c *Cell) (e expectedEnd) {
 	return e
 }
 
-// deviationAt returns the predicted standard deviation over runs at a recorded or fitted step, NaN where it is not known.
+// deviationAt returns the predicted standard deviation over runs at a recorded or fitted step, NaN
+// where it is not known.
 func (c *curve) deviationAt(t int) float64 {
 	if c.deviation == nil {
 		return math.NaN()

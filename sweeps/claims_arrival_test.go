@@ -13,7 +13,8 @@ import (
 	"grposim/sweeps/store"
 )
 
-// arrived judges replicas of underway of which some end where theory says, some on the worse arm, and some not at all.
+// arrived judges replicas of underway of which some end where theory says, some on the worse arm,
+// and some not at all.
 func arrived(t *testing.T, check string, there, elsewhere, diverged int) Verdict {
 	t.Helper()
 	plan := planText(t, underway+"  - "+check+"\n")
@@ -56,7 +57,8 @@ func TestJudgeArrival(t *testing.T) {
 	}
 }
 
-// The share that would decide is not that of a symmetric interval: of shares near 1 the interval reaches down alone.
+// The share that would decide is not that of a symmetric interval: of shares near 1 the interval
+// reaches down alone.
 func TestReplicasThatDecide(t *testing.T) {
 	v := arrived(t, "{claim: arrival, margin: 0.08}", 64, 0, 0)
 	z := distuv.UnitNormal.Quantile(1 - 0.01/2)
@@ -65,7 +67,8 @@ func TestReplicasThatDecide(t *testing.T) {
 	}
 }
 
-// The end is the mean over the recorded steps of the last quarter: of J = t/100 at 0, 50, 74, 75, 90 and 100 of 100 steps that over three.
+// The end is the mean over the recorded steps of the last quarter: of J = t/100 at 0, 50, 74, 75,
+// 90 and 100 of 100 steps that over three.
 func TestEndOfARun(t *testing.T) {
 	steps := []int{0, 50, 74, 75, 90, 100}
 	if got, want := endOf(steps, func(i int) float64 { return float64(steps[i]) / 100 }), (0.75+0.9+1)/3; math.Abs(got-want) > 1e-15 {
@@ -73,8 +76,8 @@ func TestEndOfARun(t *testing.T) {
 	}
 }
 
-// A mean path that overflows has no end, and the share is measured about the fixed point: a warm-up of ten steps under k3, whose mean
-// force throws the path across without bound.
+// A mean path that overflows has no end, and the share is measured about the fixed point: a warm-up
+// of ten steps under k3, whose mean force throws the path across without bound.
 func TestPathWithoutEnd(t *testing.T) {
 	plan := planText(t, `name: x
 extends: trl
@@ -92,7 +95,8 @@ checks:
 	}
 }
 
-// The ends are kept where a check asks for them, and outlive the journal; other cells have none and keep their ids.
+// The ends are kept where a check asks for them, and outlive the journal; other cells have none and
+// keep their ids.
 func TestEndsAreStored(t *testing.T) {
 	without := planText(t, underway+"  - {claim: trajectory, absolute_margin: 0.05}\n")
 	plan := planText(t, underway+"  - {claim: arrival, margin: 0.2}\n  - {claim: trajectory, absolute_margin: 0.05}\n")
@@ -133,7 +137,8 @@ func TestEndsAreStored(t *testing.T) {
 	}
 }
 
-// Half of these runs are kicked onto the worse arm by the k3 penalty at a learning rate whose mean path arrives.
+// Half of these runs are kicked onto the worse arm by the k3 penalty at a learning rate whose mean
+// path arrives.
 func TestKickedRunsDoNotArrive(t *testing.T) {
 	plan := planText(t, `
 name: kicks

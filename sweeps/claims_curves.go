@@ -39,14 +39,16 @@ func idealCourse(m *model, c *Cell) func(t int) float64 {
 // earlier step is reported, so that rounding does not decide which.
 const sameDeviation = 1e-9
 
-// compareTrajectory compares the mean of the check's quantity at every recorded step with the predicted
-// curve, as a share of the curve's unit. The band of intervals is simultaneous over the
-// recorded steps (Bonferroni). The finding is that of one step, by rank: first the steps where the curve is known to
-// half the margin and the band lies wholly outside the margin, then those where it is known and the mean lies outside,
-// then those where the band lies outside a curve that is not known, then all others; of one rank the step where the
-// band is farthest outside, or reaches farthest from 0. If the curve has no value somewhere and nothing is outside
-// elsewhere, what it neglects is unknown. If a measured number is missing at any step, so is the finding's. A step is
-// passed over where all replicas are equal because none has yet drawn the rare samples that move the mean.
+// compareTrajectory compares the mean of the check's quantity at every recorded step with the
+// predicted curve, as a share of the curve's unit. The band of intervals is simultaneous over the
+// recorded steps (Bonferroni). The finding is that of one step, by rank: first the steps where the
+// curve is known to half the margin and the band lies wholly outside the margin, then those where
+// it is known and the mean lies outside, then those where the band lies outside a curve that is not
+// known, then all others; of one rank the step where the band is farthest outside, or reaches
+// farthest from 0. If the curve has no value somewhere and nothing is outside elsewhere, what it
+// neglects is unknown. If a measured number is missing at any step, so is the finding's. A step is
+// passed over where all replicas are equal because none has yet drawn the rare samples that move
+// the mean.
 func compareTrajectory(j *judgement, c *Cell) finding {
 	o := j.outcome(c)
 	f := newFinding(rom.Exact)
@@ -107,8 +109,8 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 	return f
 }
 
-// fewKicks returns why so few forces act in the first steps of the runs of a cell that their scatter does not tell the
-// error of a mean.
+// fewKicks returns why so few forces act in the first steps of the runs of a cell that their
+// scatter does not tell the error of a mean.
 func (m *model) fewKicks(c *Cell, steps int) scope.Reason {
 	s := m.settings(c)
 	if s.Estimator.GroupSize == option.Infinite {
@@ -119,7 +121,8 @@ func (m *model) fewKicks(c *Cell, steps int) scope.Reason {
 	return theory.FewKicks(params, &s, c.start, point, reached, steps)
 }
 
-// nounOf returns a recorded quantity in words, and unitOf what a deviation of its mean is a share of.
+// nounOf returns a recorded quantity in words, and unitOf what a deviation of its mean is a share
+// of.
 func nounOf(quantity sim.Quantity) string {
 	if quantity == sim.ExpectedReward {
 		return "reward"
@@ -137,9 +140,9 @@ func unitOf(quantity sim.Quantity) string {
 // band is a simultaneous confidence band of a mean over the replicas, by the recorded step.
 type band struct{ mean, lo, hi []float64 }
 
-// band returns the band of a recorded quantity (Bonferroni). At step 0 all replicas have the same policy. A share of
-// groups, and one of samples that is the same in every replica, has Wilson's interval, for which each replica counts as one
-// sample: no share scatters more.
+// band returns the band of a recorded quantity (Bonferroni). At step 0 all replicas have the same
+// policy. A share of groups, and one of samples that is the same in every replica, has Wilson's
+// interval, for which each replica counts as one sample: no share scatters more.
 func (j *judgement) band(c *Cell, recorded *store.Trajectory, quantity sim.Quantity) (b band) {
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
 	for i, t := range recorded.Steps {
@@ -213,8 +216,8 @@ func saturationNumbers(m *model, cells []*Cell) []scalar {
 	return []scalar{rate, r2}
 }
 
-// ofFit returns the numbers that a fit to the predicted curve of a cell gives, at least one. They neglect as
-// much as they move if the curve is displaced by what it leaves out.
+// ofFit returns the numbers that a fit to the predicted curve of a cell gives, at least one. They
+// neglect as much as they move if the curve is displaced by what it leaves out.
 func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward []float64) []float64) []scope.Number {
 	curve, theory := m.curve(c)
 	if theory.Out() {
@@ -256,15 +259,15 @@ func (m *model) earlySlope(c *Cell) scope.Number {
 	})[0]
 }
 
-// paperStiffness returns the stiffness in the paper's formulas for a run from the start
-// of a cell.
+// paperStiffness returns the stiffness in the paper's formulas for a run from the start of a cell.
 func (m *model) paperStiffness(c *Cell) (float64, rom.Scope) {
 	params := m.params(c)
 	params.Start = c.start
 	return rom.PaperStiffness(params)
 }
 
-// curve is a predicted mean of a recorded quantity over optimizer steps, given by values or by a formula.
+// curve is a predicted mean of a recorded quantity over optimizer steps, given by values or by a
+// formula.
 type curve struct {
 	steps  []int                   // all recorded or fitted steps, ascending
 	values []float64               // the mean at steps; nil: given by form
@@ -325,9 +328,9 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, values
 }
 
-// displaced returns values at the given steps plus, and minus, what the curve leaves out there. Fits to
-// both show how far that moves a fit to the curve: one that creeps on after a fast rise moves far to one
-// side only.
+// displaced returns values at the given steps plus, and minus, what the curve leaves out there.
+// Fits to both show how far that moves a fit to the curve: one that creeps on after a fast rise
+// moves far to one side only.
 func (c *curve) displaced(steps []int, values []float64) (both [][]float64) {
 	for _, sign := range [2]float64{1, -1} {
 		out := make([]float64, len(values))
@@ -339,8 +342,9 @@ func (c *curve) displaced(steps []int, values []float64) (both [][]float64) {
 	return both
 }
 
-// course returns the predicted mean of the check's quantity in a cell, with its kind and scope (no value): for the expected
-// reward that of curve, for others the exact one, whose unit is its range over the recorded steps.
+// course returns the predicted mean of the check's quantity in a cell, with its kind and scope (no
+// value): for the expected reward that of curve, for others the exact one, whose unit is its range
+// over the recorded steps.
 func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	quantity := m.check.Recorded()
 	if c.Settings.Deep() {
@@ -396,7 +400,8 @@ func (c *curve) follow(steps []int, path *rom.Path) {
 	c.values, c.deviation, c.neglected, c.rounding = path.Mean, path.Deviation, path.Neglected, path.Rounding
 }
 
-// stillCurve is the range of a predicted mean, or of its rise, up to which rounding decides a share of it.
+// stillCurve is the range of a predicted mean, or of its rise, up to which rounding decides a share
+// of it.
 const stillCurve = 1e-9
 
 // curve returns the predicted mean reward of a cell, with its kind and scope (no value):
@@ -407,9 +412,9 @@ const stillCurve = 1e-9
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
 //
-// The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where the flow reaches
-// none, as at β = 0, the rise is that to the best arm, the largest there can be. With a planted fault what it
-// neglects is not known: a fault changes no scope of this kind.
+// The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where
+// the flow reaches none, as at β = 0, the rise is that to the best arm, the largest there can be.
+// With a planted fault what it neglects is not known: a fault changes no scope of this kind.
 func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 	params := m.params(c)
 	if m.kind == rom.PaperRule {
@@ -460,8 +465,7 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 // maxCurves is the largest number of cells whose curves a picture shows.
 const maxCurves = 7
 
-// thinned returns at most maxCurves of the sets, evenly spaced, with the first
-// and the last.
+// thinned returns at most maxCurves of the sets, evenly spaced, with the first and the last.
 func thinned(sets []CellSet) []CellSet {
 	if len(sets) <= maxCurves {
 		return sets
@@ -473,8 +477,7 @@ func thinned(sets []CellSet) []CellSet {
 	return some
 }
 
-// drawnOf returns the part of a title that says how many of the cells are drawn; "" for
-// all.
+// drawnOf returns the part of a title that says how many of the cells are drawn; "" for all.
 func drawnOf(sets []CellSet) string {
 	if len(sets) <= maxCurves {
 		return ""

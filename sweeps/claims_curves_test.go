@@ -60,9 +60,9 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 	}
 }
 
-// A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083
-// from these logits), and not at all where its learning rate ends before it arrives. The mean path is
-// judged wherever it leads. At this confidence one seed in 10,000 gives another verdict.
+// A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083 from these
+// logits), and not at all where its learning rate ends before it arrives. The mean path is judged
+// wherever it leads. At this confidence one seed in 10,000 gives another verdict.
 func TestStartDecidesTheFixedPoint(t *testing.T) {
 	plan := planText(t, `
 name: starts

@@ -25,8 +25,9 @@ optimizer: {learning_rate: 4}
 run: {steps: 10}
 `
 
-// The stiffness at which training ends is that of one number, and is declined where a part of the gradient is fresh within a block, and below the threshold of
-// the nearest fixed point, from which nothing drives a run.
+// The stiffness at which training ends is that of one number, and is declined where a part of the
+// gradient is fresh within a block, and below the threshold of the nearest fixed point, from which
+// nothing drives a run.
 func TestNetworkEdge(t *testing.T) {
 	text := edgeText + "checks: [{claim: edge-of-stability, margin: 0.1}]\n"
 	fresh := strings.Replace(text, "kl: {coefficient: 0.5, at: snapshot}", "importance: {mode: ratio}, kl: {coefficient: 0.5}", 1)
@@ -44,7 +45,8 @@ func TestNetworkEdge(t *testing.T) {
 	}
 }
 
-// The margin along a run is that of the stiffest place after the burn-in, and is not known of a run that did not record it.
+// The margin along a run is that of the stiffest place after the burn-in, and is not known of a run
+// that did not record it.
 func TestJudgeRateOverThreshold(t *testing.T) {
 	plan := planText(t, strings.Replace(edgeText, "run: {steps: 10}", "run: {steps: 1000, burn_in: 500, record: [stiffness]}", 1)+
 		"checks: [{claim: rate-over-threshold, about: exact-theory, margin: 0.1, control: {set: {optimizer.momentum: 0.9}}}]\n")

@@ -162,8 +162,8 @@ func networkStiffness() []scalar {
 	}
 }
 
-// edge returns the stiffness at which the learning rate of a cell is critical, where the whole force is stale or the run is on-policy: of
-// a part that is fresh one number does not decide.
+// edge returns the stiffness at which the learning rate of a cell is critical, where the whole
+// force is stale or the run is on-policy: of a part that is fresh one number does not decide.
 func (m *model) edge(c *Cell) (n scope.Number) {
 	p, s := m.prediction(c), m.settings(c)
 	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
@@ -171,7 +171,8 @@ func (m *model) edge(c *Cell) (n scope.Number) {
 		n.Because = scope.Networks.Because("where training beyond the threshold ends if a part of the gradient is fresh")
 		return n
 	}
-	// nothing drives a run below the threshold along the manifold; a planted fault does not decide what is claimed
+	// nothing drives a run below the threshold along the manifold; a planted fault does not decide
+	// what is claimed
 	if nearest := m.cache.Predict(&c.Settings, rom.Unit).LeadingOrder.CriticalLearningRate; !n.Out() && nearest != nil && c.Settings.Optimizer.LearningRate < *nearest {
 		n.Because = scope.Networks.Because(fmt.Sprintf("where a run ends whose learning rate is below the threshold of the nearest fixed point, %.3g,", *nearest))
 		return n

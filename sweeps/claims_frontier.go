@@ -84,10 +84,9 @@ func compareMedian(j *judgement, set CellSet) finding {
 	return f
 }
 
-// compareGap compares with 0, from below, the least of the first gap and of the rises of
-// the gap from one learning rate to the next, over the largest gap. between is the gap of two
-// learning rates: that of the visible frontier and that at which ζ = 1 at the K_ref of the
-// frontier.
+// compareGap compares with 0, from below, the least of the first gap and of the rises of the gap
+// from one learning rate to the next, over the largest gap. between is the gap of two learning
+// rates: that of the visible frontier and that at which ζ = 1 at the K_ref of the frontier.
 func compareGap(between func(frontier, onset float64) float64) func(j *judgement, set CellSet) finding {
 	return func(j *judgement, set CellSet) finding {
 		p := j.paper()
@@ -252,9 +251,8 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// drawFrontiers returns a picture of frontier/line of every bandit, one series for each
-// set, in ascending order. Bandits without a frontier up to the end of the search are
-// left out.
+// drawFrontiers returns a picture of frontier/line of every bandit, one series for each set, in
+// ascending order. Bandits without a frontier up to the end of the search are left out.
 func drawFrontiers(j *judgement, d *figureSource) Figure {
 	f := Figure{
 		Title: "Visible frontier of single bandits", XLabel: "bandit, in ascending order", YLabel: "frontier / the paper’s line",

@@ -85,11 +85,11 @@ func (m *model) logNoise(c *Cell) []float64 {
 //
 //	R² = 1 − [Σ residual(f)² + (1 − k/n) Σ v]/[Σ (f − mean)² + (1 − 1/n) Σ v],
 //
-// where the residuals are those of the fit to f. The scatter of the policies of the two
-// runs is neglected: a fit can follow it, because it changes slowly, and so explain Var J/2
-// at every step. The best of n shapes explains at most about 2 ln n times the mean of v of noise alone.
-// Where what the fit to f explains does not exceed that by twice its own standard deviation, 6 ln n
-// times the mean of v, the law may be fitted to noise, and this much is neglected.
+// where the residuals are those of the fit to f. The scatter of the policies of the two runs is
+// neglected: a fit can follow it, because it changes slowly, and so explain Var J/2 at every step.
+// The best of n shapes explains at most about 2 ln n times the mean of v of noise alone. Where what
+// the fit to f explains does not exceed that by twice its own standard deviation, 6 ln n times the
+// mean of v, the law may be fitted to noise, and this much is neglected.
 func (m *model) loggedR2(c *Cell, law measure.Law) scope.Number {
 	curve, theory := m.by("").curve(c)
 	if theory.Out() {

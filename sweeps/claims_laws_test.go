@@ -39,9 +39,8 @@ func known(name string, mean float64) store.NamedEstimate {
 	return store.NamedEstimate{Name: name, Mean: mean, StdErr: 1e-4, DF: 9}
 }
 
-// The predicted R² under noise is the mean R² of fits to the mean-field curve with normal
-// noise of the variance J(1 − J)/2GB, to within the next order in 1/n of the noise and the
-// error of 50 fits.
+// The predicted R² under noise is the mean R² of fits to the mean-field curve with normal noise of
+// the variance J(1 − J)/2GB, to within the next order in 1/n of the noise and the error of 50 fits.
 func TestLoggedR2(t *testing.T) {
 	plan := planText(t, rare+"  - {claim: law-fit, law: logistic, margin: 0.01}\n")
 	c := &plan.Cells[0]

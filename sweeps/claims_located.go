@@ -167,8 +167,8 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	return f
 }
 
-// over reports whether the event, which begins at a smaller value of the located parameter, is over at one by the theory: whether no multiplier is at
-// least 1, or none is complex or negative.
+// over reports whether the event, which begins at a smaller value of the located parameter, is over
+// at one by the theory: whether no multiplier is at least 1, or none is complex or negative.
 func (m *model) over(c *Cell, stiffness *rom.Measured, value float64) bool {
 	s := m.settings(c)
 	if m.kind.IsRule() || s.Deep() {
@@ -190,7 +190,8 @@ func (m *model) over(c *Cell, stiffness *rom.Measured, value float64) bool {
 	})
 }
 
-// bentProbes returns how far the displacements of the probes of a cell's stiffness move it, by the theory, in units of that of the stiffest mode.
+// bentProbes returns how far the displacements of the probes of a cell's stiffness move it, by the
+// theory, in units of that of the stiffest mode.
 func (m *model) bentProbes(c *Cell) (relative float64) {
 	p := m.prediction(c)
 	if p.FixedPoint == nil { // of a planted fault
@@ -216,13 +217,12 @@ func (m *model) clippedSearch(c *Cell) scope.Reason {
 	return rom.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
 }
 
-// stiffnessError returns the half-width of a prediction, relative to its value centre,
-// that results from the half-widths of the measured stiffness; +Inf where those are not
-// known. With two arms the fresh and the stale part are displaced by their half-widths,
-// one at a time, and the two changes of at(stiffness) added in squares, as errors are
-// that are independent. With more arms, at G = ∞, and where centre is +Inf, it is the relative
-// half-width of λ of the stiffest mode; with more arms for a refresh interval the change of
-// at(stiffness) by that.
+// stiffnessError returns the half-width of a prediction, relative to its value centre, that results
+// from the half-widths of the measured stiffness; +Inf where those are not known. With two arms the
+// fresh and the stale part are displaced by their half-widths, one at a time, and the two changes
+// of at(stiffness) added in squares, as errors are that are independent. With more arms, at G = ∞,
+// and where centre is +Inf, it is the relative half-width of λ of the stiffest mode; with more arms
+// for a refresh interval the change of at(stiffness) by that.
 func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.Estimate(part)
@@ -276,8 +276,7 @@ func (m *model) threshold(c *Cell, stiffness *rom.Measured) located {
 	return m.critical(&s, stiffness, rom.CriticalRate, rom.CriticalLearningRate)
 }
 
-// onset returns the smallest value of the located parameter at which the dynamics
-// oscillate.
+// onset returns the smallest value of the located parameter at which the dynamics oscillate.
 func (m *model) onset(c *Cell, stiffness *rom.Measured) located {
 	s := m.settings(c)
 	if m.check.Locate.Param != config.LagIntervalKey {
@@ -363,10 +362,10 @@ func newLocated(threshold *float64, searched float64, number scope.Number) locat
 	return l
 }
 
-// measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted: nil, those of the
-// theory, where a search needs no measured ones (measuresMatrix), as that of a network; found is false if an
-// estimate is missing. Two arms have a single mode, in θ_1 − θ_0, and so the matrices
-// (λ/2) [[1, −1], [−1, 1]]; with more arms every entry is measured.
+// measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted:
+// nil, those of the theory, where a search needs no measured ones (measuresMatrix), as that of a
+// network; found is false if an estimate is missing. Two arms have a single mode, in θ_1 − θ_0, and
+// so the matrices (λ/2) [[1, −1], [−1, 1]]; with more arms every entry is measured.
 func measuredStiffness(o *store.Outcome, c *Cell) (stiffness *rom.Measured, found bool) {
 	arms := len(c.Settings.Bandit.Arms)
 	if c.Settings.Deep() || arms > 2 && !measuresMatrix(arms, c.Settings.Estimator.GroupSize) {

@@ -26,9 +26,8 @@ func (failureMode) noiseless(m *model, _ *Cell, o *store.Outcome) {
 	}
 }
 
-// namedShare and paperNamedShare return the names of the estimates of the share of
-// replicas in which a failure mode is diagnosed, by this project's criteria and by
-// the paper's.
+// namedShare and paperNamedShare return the names of the estimates of the share of replicas in
+// which a failure mode is diagnosed, by this project's criteria and by the paper's.
 func namedShare(mode diagnose.Mode) string      { return namedPrefix + string(mode) }
 func paperNamedShare(mode diagnose.Mode) string { return paperNamedPrefix + string(mode) }
 
@@ -118,7 +117,8 @@ func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.
 	return t
 }
 
-// onlyBest returns the mean reward of the best arm; nil where another is as good, and for many prompts.
+// onlyBest returns the mean reward of the best arm; nil where another is as good, and for many
+// prompts.
 func (c *Cell) onlyBest() *float64 {
 	if c.Settings.Prompts.Count > 1 {
 		return nil

@@ -11,11 +11,11 @@ import (
 
 // The claim about the map of the policy from one refresh to the next.
 
-// compareRecurrence compares the logit gap at each refresh with the map of an infinitely
-// long block applied to the gap at the refresh before. Where the recorded steps skip
-// refreshes, only pairs of consecutive ones are compared. The measured value is the
-// deviation of largest size, in logits. A block that is too short to come within half the margin of its end is out of
-// scope: the map is that of blocks that converge.
+// compareRecurrence compares the logit gap at each refresh with the map of an infinitely long block
+// applied to the gap at the refresh before. Where the recorded steps skip refreshes, only pairs of
+// consecutive ones are compared. The measured value is the deviation of largest size, in logits. A
+// block that is too short to come within half the margin of its end is out of scope: the map is
+// that of blocks that converge.
 func compareRecurrence(j *judgement, c *Cell) finding {
 	f, o := newFinding(rom.Exact), j.outcome(c)
 	f.diverged = divergenceOf(c, o)

@@ -57,11 +57,11 @@ func addGrowth(to *scope.Number, own scope.Number, in sim.Cell) {
 	to.Leave(scope.HigherOrder, to.Value*x*x, fmt.Sprintf("the deviation grows to %.2g", x))
 }
 
-// fitted returns what the probe of a cell estimates from the linear dynamics of the
-// theory. It differs from the theory's numbers where modes that the fit does not have
-// are still alive after the burn-in. It is NaN for Adam. because says why the fit does not give
-// them: the largest norm may clip the force of the fitted steps, v_{t+1} − μ v_t, or noise decides the
-// deviation, see rarelyDiffer.
+// fitted returns what the probe of a cell estimates from the linear dynamics of the theory. It
+// differs from the theory's numbers where modes that the fit does not have are still alive after
+// the burn-in. It is NaN for Adam. because says why the fit does not give them: the largest norm
+// may clip the force of the fitted steps, v_{t+1} − μ v_t, or noise decides the deviation, see
+// rarelyDiffer.
 func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because scope.Reason) {
 	p := m.prediction(c)
 	in := c.Sim()
@@ -86,9 +86,9 @@ func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because scope.Reaso
 	return rate, dampingRatio, cmp.Or(rom.Unclipped(params, force).Because, rarelyDiffer(&in, p, rate))
 }
 
-// rarelyDiffer says that noise decides the deviation of a pair, where it does. While the groups
-// of both sides are equal, a deviation x grows or decays by the fresh stiffness alone; where they differ
-// it jumps. In a step
+// rarelyDiffer says that noise decides the deviation of a pair, where it does. While the groups of
+// both sides are equal, a deviation x grows or decays by the fresh stiffness alone; where they
+// differ it jumps. In a step
 //
 //	G B ½Σ_a |Δπ_a|,  Δπ_a = 2x π_a(e_a − Σ_b π_b e_b),
 //
@@ -120,8 +120,7 @@ func missed(fitted float64, own scope.Number) float64 {
 	return math.Abs(fitted - own.Value)
 }
 
-// relaxationRate returns the predicted relaxation rate per step, negative where a
-// deviation grows.
+// relaxationRate returns the predicted relaxation rate per step, negative where a deviation grows.
 func (m *model) relaxationRate(s *config.Settings) scope.Number {
 	return m.numberOfDynamics(s, rom.RelaxationRate)
 }

@@ -22,7 +22,8 @@ func timeToLevel(check *config.Check) string {
 	return fmt.Sprintf("steps until mean %s reaches %g", nounOf(check.Recorded()), *check.Level)
 }
 
-// level returns the level that a check of a cell is about, NaN where it is a share of a way that starts nowhere. A planted fault does not move it.
+// level returns the level that a check of a cell is about, NaN where it is a share of a way that
+// starts nowhere. A planted fault does not move it.
 func (m *model) level(c *Cell) float64 {
 	switch {
 	case m.check.Level != nil:
@@ -36,8 +37,9 @@ func (m *model) level(c *Cell) float64 {
 	return start + theory.WayMade*(point.Reward-start)
 }
 
-// compareTime compares the optimizer step at which the mean of the check's quantity first reaches the level with that of
-// the predicted curve. Its interval reaches from the step at which one edge of the simultaneous band does so to that of the other.
+// compareTime compares the optimizer step at which the mean of the check's quantity first reaches
+// the level with that of the predicted curve. Its interval reaches from the step at which one edge
+// of the simultaneous band does so to that of the other.
 func compareTime(j *judgement, c *Cell) finding {
 	o, quantity, level := j.outcome(c), j.check.Recorded(), j.level(c)
 	f := newFinding(rom.Exact)
@@ -83,7 +85,8 @@ func (c *curve) predictTime(p *scope.Number, steps []int, level float64, fromBel
 	p.Value, p.Because, p.Neglected = time.Value, time.Because, time.Neglected
 }
 
-// way returns J at the start and the fixed point that runs reach from there, without one the reward of the best arms.
+// way returns J at the start and the fixed point that runs reach from there, without one the reward
+// of the best arms.
 func (m *model) way(params rom.Params, start []float64) (from float64, point rom.FixedPoint, reached bool) {
 	if point, reached = m.cache.Equilibrium(params).Reached(); !reached {
 		point.Reward = rom.BestReward(params)
@@ -91,8 +94,8 @@ func (m *model) way(params rom.Params, start []float64) (from float64, point rom
 	return rom.ExpectedReward(params, start), point, reached
 }
 
-// drawTimes returns a picture of the times over the swept parameter over which the cells form lines; without one of the curves and the
-// level.
+// drawTimes returns a picture of the times over the swept parameter over which the cells form
+// lines; without one of the curves and the level.
 func drawTimes(j *judgement, d *figureSource) Figure {
 	var cells []*Cell
 	for _, set := range d.sets {

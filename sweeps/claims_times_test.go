@@ -24,8 +24,9 @@ run: {steps: 600, replicas: 64}
 checks:
 `
 
-// Two arms without scale, penalty and noise follow z + sinh z = z_0 + sinh z_0 + ηΔt up to the order of η, with z the gap of the
-// logits and Δ that of the mean rewards. From z_0 = 0 the policy is at J = m_0 + Δσ(z).
+// Two arms without scale, penalty and noise follow z + sinh z = z_0 + sinh z_0 + ηΔt up to the
+// order of η, with z the gap of the logits and Δ that of the mean rewards. From z_0 = 0 the policy
+// is at J = m_0 + Δσ(z).
 func TestTimeToLevelByFormula(t *testing.T) {
 	const rate, gap = 0.005, 0.7
 	var checks string
@@ -58,7 +59,8 @@ func TestTimeToLevelByFormula(t *testing.T) {
 	}
 }
 
-// timed judges a run whose mean reward is the predicted curve at times that are stretched by a factor, with an error.
+// timed judges a run whose mean reward is the predicted curve at times that are stretched by a
+// factor, with an error.
 func timed(t *testing.T, check string, stretch, stdErr float64) Verdict {
 	t.Helper()
 	plan := planText(t, underway+"  - "+check+"\n")
@@ -120,7 +122,8 @@ func TestJudgeTimeToLevel(t *testing.T) {
 	}
 }
 
-// What a time leaves out is how far it moves with the curve; where the displaced curve does not reach the level, that is not known.
+// What a time leaves out is how far it moves with the curve; where the displaced curve does not
+// reach the level, that is not known.
 func TestNeglectedTime(t *testing.T) {
 	plan := planText(t, underway+"  - {claim: time-to-level, level: 0.75, margin: 0.05}\n")
 	j := newJudgement(plan.Checks[0].Check, 0.99, newEvidence(nil))
@@ -144,8 +147,8 @@ func TestNeglectedTime(t *testing.T) {
 	}
 }
 
-// Every recorded quantity of this run follows its predicted curve, and a force that is three tenths larger is caught. At this confidence
-// one seed in 10,000 gives another verdict.
+// Every recorded quantity of this run follows its predicted curve, and a force that is three tenths
+// larger is caught. At this confidence one seed in 10,000 gives another verdict.
 func TestTrajectoryOfEveryQuantity(t *testing.T) {
 	text := strings.NewReplacer("name: underway", "name: underway\nconfidence: 0.9999", "replicas: 64", "replicas: 2048",
 		"coefficient: 0}}", "coefficient: 0.1}}\npolicy: {reference: [0.5, 0], init: [0, 0]}\nlag: {kind: delay, interval: 4}").Replace(underway)

@@ -22,9 +22,8 @@ type Comparison struct {
 	// Differing are the parameters that have one value in all cells of A and another
 	// one in all cells of B, the seed included. Cells are paired by all others.
 	Differing []DifferingParameter `json:"differing_parameters"`
-	// Confidence holds for all differences together: the larger one of the two
-	// configurations. IntervalConfidence is that of each, 1 − (1 − Confidence)/n for n
-	// differences (Bonferroni).
+	// Confidence holds for all differences together: the larger one of the two configurations.
+	// IntervalConfidence is that of each, 1 − (1 − Confidence)/n for n differences (Bonferroni).
 	Confidence         float64 `json:"confidence"`
 	IntervalConfidence float64 `json:"interval_confidence"`
 	// SameID is the number of pairs with the same id: both drew the same random numbers,
@@ -87,11 +86,10 @@ type sample struct {
 // CompareFolders compares what two finished results folders measured. It reads their
 // journals, and writes nothing. Its errors are those of Open.
 //
-// Cells are paired by their parameters; of several cells with equal ones the first of A
-// goes with the first of B, and so on. The interval of a difference is Welch's,
-// B − A ± (t·√(s_A² + s_B²) + systematic errors), with the standard errors and degrees of
-// freedom that the journals hold, and for shares Newcombe's, from the two intervals of
-// Wilson.
+// Cells are paired by their parameters; of several cells with equal ones the first of A goes with
+// the first of B, and so on. The interval of a difference is Welch's, B − A ± (t·√(s_A² + s_B²) +
+// systematic errors), with the standard errors and degrees of freedom that the journals hold, and
+// for shares Newcombe's, from the two intervals of Wilson.
 func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 	var sides [2]side
 	for i, dir := range []string{a, b} {
@@ -242,10 +240,9 @@ const finalPrefix = "final_"
 // those of the policy. Those of the samples are the noise of a single step.
 var ofPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, sim.Entropy, sim.Collision, sim.KLReference, sim.LogitGap)
 
-// measuredQuantities returns the estimates of a cell that cells.csv has, and the last
-// values of its trajectory. A located event is one quantity: the middle between the last
-// value without it and the first with it, either of which it can be. Its error is that of
-// reading the trajectory.
+// measuredQuantities returns the estimates of a cell that cells.csv has, and the last values of its
+// trajectory. A located event is one quantity: the middle between the last value without it and the
+// first with it, either of which it can be. Its error is that of reading the trajectory.
 func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 	var all []measure.Named
 	for _, e := range o.Estimates {

@@ -122,8 +122,7 @@ func names(columns []store.Column) []string {
 	return all
 }
 
-// number returns the shortest decimal that reads back as x; "" for nil and where x is
-// not finite.
+// number returns the shortest decimal that reads back as x; "" for nil and where x is not finite.
 func number(x *float64) string {
 	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
 		return ""

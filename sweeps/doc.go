@@ -19,8 +19,7 @@
 //  6. [Experiment.Write] writes the tables: cells.csv, predictions.csv, verdicts.json,
 //     verdicts.md and trajectories.parquet.
 //
-// Run carries out steps 3 to 6; after an interruption the same call continues where it
-// stopped.
+// Run carries out steps 3 to 6; after an interruption the same call continues where it stopped.
 //
 // The steps are also available one by one:
 //
@@ -35,12 +34,12 @@
 //   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters, [NewKeyMap] and
 //     [Experiment.Measure] tables and figures of recorded numbers over one.
 //
-// Package sweeps/report draws figures and writes pages, package sweeps/advice says what a user may choose.
+// Package sweeps/report draws figures and writes pages, package sweeps/advice says what a user may
+// choose.
 //
-// A claim has two halves. Its declaration, a [config.Claim], says what it
-// requires of cells and of the keys of its checks, and which predictions it can name; it is in
-// sweeps/config/claims_*.go. Its logic says which quantities are judged, how the
-// measured interval and the prediction of each are found, and how they are pictured;
-// it is in claims*.go of this package, in the table claims. Neither half applies the
-// margin: judge.go does that for all claims alike, by Compare.
+// A claim has two halves. Its declaration, a [config.Claim], says what it requires of cells and of
+// the keys of its checks, and which predictions it can name; it is in sweeps/config/claims_*.go.
+// Its logic says which quantities are judged, how the measured interval and the prediction of each
+// are found, and how they are pictured; it is in claims*.go of this package, in the table claims.
+// Neither half applies the margin: judge.go does that for all claims alike, by Compare.
 package sweeps

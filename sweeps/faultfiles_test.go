@@ -27,10 +27,9 @@ type faultRow struct {
 	quantity string   // a part of the name of the quantity; "": all
 	rulings  []Ruling // the rulings that are right
 	because  string   // a part of the reason, unless the verdict agrees
-	// truth is the value of the quantity, known independently: by closed form or from
-	// a simulation sample by sample, to the digits given; 0: not known. A prediction in
-	// scope must be it within the margin, and the measured interval must contain it
-	// within one per cent.
+	// truth is the value of the quantity, known independently: by closed form or from a simulation
+	// sample by sample, to the digits given; 0: not known. A prediction in scope must be it within the
+	// margin, and the measured interval must contain it within one per cent.
 	truth float64
 }
 

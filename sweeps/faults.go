@@ -28,12 +28,11 @@ type Shift struct {
 	OutOfScope string        // why the wrong theory predicts nothing here; "": it does
 }
 
-// Shifts returns, for each mistake, the changes it makes to the comparisons of a plan's
-// checks: in the prediction, or in its distance from what a measurement without noise
-// would give if the theory were right. It computes predictions only and simulates
-// nothing. It uses the first and the last set of cells of every check. Left out are
-// refutations, one-sided comparisons, and right predictions that are infinite or out
-// of scope.
+// Shifts returns, for each mistake, the changes it makes to the comparisons of a plan's checks: in
+// the prediction, or in its distance from what a measurement without noise would give if the theory
+// were right. It computes predictions only and simulates nothing. It uses the first and the last
+// set of cells of every check. Left out are refutations, one-sided comparisons, and right
+// predictions that are infinite or out of scope.
 func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	shifts := make([][]Shift, len(mistakes))
 	cache := theory.NewCache()
@@ -70,10 +69,9 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	return shifts
 }
 
-// isAffectedBy reports whether a fault changes any input of the judged prediction for
-// a set of cells; most mistakes change none of most cells, which need no second
-// prediction. Age and mass are inputs of the reduced-order model only, and at G = ∞
-// there is no noise to scale.
+// isAffectedBy reports whether a fault changes any input of the judged prediction for a set of
+// cells; most mistakes change none of most cells, which need no second prediction. Age and mass are
+// inputs of the reduced-order model only, and at G = ∞ there is no noise to scale.
 func (j *judgement) isAffectedBy(f config.Fault, set CellSet) bool {
 	scale := f.Scale
 	if j.kind != rom.LeadingOrder {

@@ -26,8 +26,7 @@ type Figure struct {
 	XScale  AxisScale // LinearAxis where Categories is given
 	YScale  AxisScale // LogAxis omits values ≤ 0
 
-	// Categories holds the labels of the positions 0, 1, … of the x axis; nil where x
-	// is a number.
+	// Categories holds the labels of the positions 0, 1, … of the x axis; nil where x is a number.
 	Categories []string
 
 	Colour string // the quantity that Values of its markers hold, with its unit; "": colours show the series
@@ -93,10 +92,9 @@ type figureSource struct {
 	verdicts []*Verdict
 }
 
-// namesOf returns the names of figures. Each is made of the claim of its first check,
-// the variant if all cells have the same, the parameter of the search if there is one,
-// the prediction if all checks name the same, and of a hypothesis alone its relation.
-// Repeated names get a number.
+// namesOf returns the names of figures. Each is made of the claim of its first check, the variant
+// if all cells have the same, the parameter of the search if there is one, the prediction if all
+// checks name the same, and of a hypothesis alone its relation. Repeated names get a number.
 func namesOf(sources []*figureSource) []string {
 	var names []string
 	taken := make(map[string]int)
@@ -301,9 +299,8 @@ func variantsOf(sets []CellSet) []string {
 	return variants
 }
 
-// drawDeviations shows the measured value of each verdict that is in scope: as
-// measured/predicted where the margin is relative, else as
-// (measured − predicted)/margin.
+// drawDeviations shows the measured value of each verdict that is in scope: as measured/predicted
+// where the margin is relative, else as (measured − predicted)/margin.
 func drawDeviations(j *judgement, d *figureSource) Figure {
 	claim := j.check.Claim.Name
 	f := Figure{

@@ -11,18 +11,21 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// Way returns what the runs of a cell of the plan are predicted to do from their start, with the time at which J reaches the
-// level, NaN: 95 % of its way, and with more quantities than those that it records.
+// Way returns what the runs of a cell of the plan are predicted to do from their start, with the
+// time at which J reaches the level, NaN: 95 % of its way, and with more quantities than those that
+// it records.
 func (p *Plan) Way(c *Cell, level float64, more ...sim.Quantity) *theory.Way {
 	return new(p.cache.Way(&c.Settings, level, more...))
 }
 
-// stillPath is the range of a predicted path, as a share of its largest size, below which it gets no figure.
+// stillPath is the range of a predicted path, as a share of its largest size, below which it gets
+// no figure.
 const stillPath = 1e-3
 
-// PathFigures returns a figure of the predicted paths of the plan's cells for J, and for each other quantity that moves in
-// one of them, each with a standard deviation over runs on either side; of many cells they have some. Prompts with a policy each have one by
-// how hard they are at the start. way returns the path of a cell, see Way.
+// PathFigures returns a figure of the predicted paths of the plan's cells for J, and for each other
+// quantity that moves in one of them, each with a standard deviation over runs on either side; of
+// many cells they have some. Prompts with a policy each have one by how hard they are at the start.
+// way returns the path of a cell, see Way.
 func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 	sets := each(p.all())
 	var ways []*theory.Way
@@ -69,7 +72,8 @@ func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 	return all
 }
 
-// difficultyFigure returns the figure of J of the strata of prompts by J at the start, of the first cell that has them; without series if none has.
+// difficultyFigure returns the figure of J of the strata of prompts by J at the start, of the first
+// cell that has them; without series if none has.
 func (p *Plan) difficultyFigure(sets []CellSet, ways []*theory.Way) (f Figure) {
 	for i, w := range ways {
 		if len(w.ByDifficulty) == 0 {
@@ -88,7 +92,8 @@ func (p *Plan) difficultyFigure(sets []CellSet, ways []*theory.Way) (f Figure) {
 	return f
 }
 
-// bandOf returns the line of a path with a standard deviation on either side, and the range of its means.
+// bandOf returns the line of a path with a standard deviation on either side, and the range of its
+// means.
 func bandOf(name string, steps []int, course theory.Course, scale AxisScale) (line FigureSeries, low, high float64) {
 	line = FigureSeries{Name: name, Group: name, Mark: Predicted}
 	low, high = math.Inf(1), math.Inf(-1)

@@ -66,8 +66,8 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 
 // movingQuantities lists the recorded quantities, J apart, that move by more than their noise in
 // some cell and say something that no other figure does: Σπ² and the logit gap follow the entropy,
-// the divergence from a uniform reference is log A less the entropy, and the true reward is J unless
-// the file gives another. Samples drawn are an axis.
+// the divergence from a uniform reference is log A less the entropy, and the true reward is J
+// unless the file gives another. Samples drawn are an axis.
 func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Quantity) {
 	own := func(says func(s *config.Settings) bool) bool {
 		return slices.ContainsFunc(cells, func(c *Cell) bool { return says(&c.Settings) })
@@ -92,8 +92,8 @@ func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Qua
 	return moving
 }
 
-// differ reports whether a step takes more samples in one cell than in another, as far as that is known: NaN where
-// it is not.
+// differ reports whether a step takes more samples in one cell than in another, as far as that is
+// known: NaN where it is not.
 func differ(costs map[string]float64, cells []*Cell) bool {
 	var known []float64
 	for _, c := range cells {
@@ -104,8 +104,8 @@ func differ(costs map[string]float64, cells []*Cell) bool {
 	return measure.Spread(known) > 0
 }
 
-// atEnd returns the mean of J over the replicas at the last recorded step, and the samples that a step takes; NaN
-// where nothing was recorded.
+// atEnd returns the mean of J over the replicas at the last recorded step, and the samples that a
+// step takes; NaN where nothing was recorded.
 func (e *evidence) atEnd(c *Cell) (final measure.Estimate, cost float64) {
 	recorded := e.means(e.outcome(c), sim.ExpectedReward, sim.SamplesDrawn)
 	if recorded == nil || len(recorded.Steps) == 0 {
@@ -128,8 +128,8 @@ const (
 // steps.
 var ofSamples = []sim.Quantity{sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm}
 
-// drawCourses returns a picture of the mean of a quantity over steps, or over the samples drawn up to
-// them, with the band between the 5 % and 95 % quantiles of the replicas except ofSamples.
+// drawCourses returns a picture of the mean of a quantity over steps, or over the samples drawn up
+// to them, with the band between the 5 % and 95 % quantiles of the replicas except ofSamples.
 func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis) Figure {
 	noun := strings.ReplaceAll(string(quantity), "_", " ")
 	title, where, band := "Mean "+noun, "", ", and the 5–95 % band of the replicas"
@@ -199,9 +199,9 @@ func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis)
 // CellColumns are the columns of a table of cells for people: see Experiment.CellRows.
 var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in", "steps to 95 %", "samples to 95 %", "entropy at the last step"}
 
-// CellRows yields a row of CellColumns for each of the cells with these indices, the values with their intervals.
-// "–" stands for what is not known. failure returns the first error in reading a trajectory so
-// far.
+// CellRows yields a row of CellColumns for each of the cells with these indices, the values with
+// their intervals. "–" stands for what is not known. failure returns the first error in reading a
+// trajectory so far.
 func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure func() error) {
 	measured := newEvidence(e.Outcomes)
 	confidence := e.Plan.IntervalConfidence()
@@ -233,7 +233,8 @@ func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure fun
 	return rows, func() error { return measured.failure }
 }
 
-// withInterval returns a number with its interval, if it has one, for people; "–" if it is not known.
+// withInterval returns a number with its interval, if it has one, for people; "–" if it is not
+// known.
 func withInterval(x measure.Estimate, confidence float64) string {
 	if math.IsNaN(x.Mean) {
 		return "–"

@@ -10,10 +10,10 @@ import (
 	"grposim/sim"
 )
 
-// A sweep without checks has for each variant the learning curves, with the mean and the
-// quantiles that were recorded, over samples too where cells differ in their number, and the reward
-// at the last step over every swept parameter; the other quantities that move; and a row per cell for
-// the page.
+// A sweep without checks has for each variant the learning curves, with the mean and the quantiles
+// that were recorded, over samples too where cells differ in their number, and the reward at the
+// last step over every swept parameter; the other quantities that move; and a row per cell for the
+// page.
 func TestFiguresWithoutChecks(t *testing.T) {
 	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 20, replicas: 30}", 1) + `
 variants:
@@ -80,9 +80,9 @@ variants:
 	}
 }
 
-// A quantity moves if its mean does by more than the band of its errors in some cell, and is drawn if
-// it says something that the others do not: of cells of equal arms, which stay where they are, and of
-// single replicas, whose error is not known, none is.
+// A quantity moves if its mean does by more than the band of its errors in some cell, and is drawn
+// if it says something that the others do not: of cells of equal arms, which stay where they are,
+// and of single replicas, whose error is not known, none is.
 func TestQuantitiesThatMove(t *testing.T) {
 	replicas := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30, record: [pass@4, samples]}", 1)
 	for _, c := range []struct{ text, want string }{

@@ -39,11 +39,10 @@ const (
 // storedTwice is how often trajectories are stored: in the journal and in the tables.
 const storedTwice = 2
 
-// NewForecast estimates the cost of a sweep with the given number of workers, at least 1.
-// Other load on the machine makes the forecast too long. Probes and searches of networks are
-// not counted: the fixed point where they are placed can take minutes. The error is that of
-// the simulation, or the context's, or config.Problems if the sweep needs more memory than the
-// machine has.
+// NewForecast estimates the cost of a sweep with the given number of workers, at least 1. Other
+// load on the machine makes the forecast too long. Probes and searches of networks are not counted:
+// the fixed point where they are placed can take minutes. The error is that of the simulation, or
+// the context's, or config.Problems if the sweep needs more memory than the machine has.
 func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
 	planner, cache, f := newPlanner(spec), theory.NewCache(), &Forecast{}
 	stride := (spec.Size() + forecastCells - 1) / forecastCells

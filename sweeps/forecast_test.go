@@ -22,8 +22,7 @@ func forecastOf(t *testing.T, plan *Plan) *Forecast {
 	return f
 }
 
-// The forecast of a cell with a search counts the steps of the search without
-// searching.
+// The forecast of a cell with a search counts the steps of the search without searching.
 func TestForecastOfALocatedCell(t *testing.T) {
 	const text = `
 name: forecast

@@ -16,8 +16,7 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// judgement is one check applied to one theory: the theory as derived, or one with a
-// planted fault.
+// judgement is one check applied to one theory: the theory as derived, or one with a planted fault.
 type judgement struct {
 	model
 	confidence   float64 // of each interval, in (0, 1)
@@ -43,8 +42,7 @@ func newEvidence(outcomes map[string]*store.Outcome) *evidence {
 func (e *evidence) outcome(c *Cell) *store.Outcome { return e.outcomes[c.ID] }
 
 // trajectory returns the recorded series of a quantity and of others beside it, or nil where the
-// first was not recorded or it cannot be read. The first error of reading is kept in
-// failure.
+// first was not recorded or it cannot be read. The first error of reading is kept in failure.
 func (e *evidence) trajectory(o *store.Outcome, of sim.Quantity, beside ...sim.Quantity) *store.Trajectory {
 	t, err := o.Trajectory(append([]sim.Quantity{of}, beside...)...)
 	e.keep(err)
@@ -80,8 +78,8 @@ func newJudgement(check *config.Check, confidence float64, e *evidence) *judgeme
 // (Plan.IntervalConfidence). Every check that has a control, or expects a failure, is
 // also run against a deliberately wrong theory, and must fail (Verdict.Control).
 //
-// NewExperiment adds hints to the verdicts that are out of scope. Judge writes nothing. Its error is the first in reading a trajectory; the verdicts
-// that needed it are not to be trusted.
+// NewExperiment adds hints to the verdicts that are out of scope. Judge writes nothing. Its error
+// is the first in reading a trajectory; the verdicts that needed it are not to be trusted.
 func Judge(plan *Plan, outcomes map[string]*store.Outcome) ([]Verdict, error) {
 	e := newEvidence(outcomes)
 	verdicts := e.judge(plan)
@@ -165,10 +163,9 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 	return verdicts
 }
 
-// control returns the judgement of the same check by a theory with the check's
-// planted fault, and the fault in words; nil where the check has no control. The
-// control of a refutation, unless it has another, judges the exact prediction
-// instead of the refuted one.
+// control returns the judgement of the same check by a theory with the check's planted fault, and
+// the fault in words; nil where the check has no control. The control of a refutation, unless it
+// has another, judges the exact prediction instead of the refuted one.
 func (j *judgement) control() (wrong *judgement, fault string) {
 	other := *j
 	switch control := j.check.Control; {
@@ -209,8 +206,7 @@ func (j *judgement) find(set CellSet) []finding {
 	return findings
 }
 
-// rule completes a verdict by comparing a finding with its prediction, within the
-// check's margin.
+// rule completes a verdict by comparing a finding with its prediction, within the check's margin.
 func (j *judgement) rule(v Verdict, f finding) Verdict {
 	nan := store.Number(math.NaN())
 	v.Quantity = f.quantity

@@ -190,10 +190,9 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// A hypothesis is judged in the place of the prediction, which stands beside it: a value
-// within its margin, a bound by the end of the interval that faces it. The measured mean
-// reward is 0.75 ± 0.02 (Student's t at nine degrees of freedom), the predicted one that
-// of a bandit at rest.
+// A hypothesis is judged in the place of the prediction, which stands beside it: a value within its
+// margin, a bound by the end of the interval that faces it. The measured mean reward is 0.75 ± 0.02
+// (Student's t at nine degrees of freedom), the predicted one that of a bandit at rest.
 func TestHypotheses(t *testing.T) {
 	half := 0.01 * student(9, 0.99)
 	for _, c := range []struct {

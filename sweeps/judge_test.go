@@ -178,8 +178,8 @@ func TestClaimTableIsComplete(t *testing.T) {
 	}
 }
 
-// scaling judges the slope of estimates Var J and relaxation rate of G^exponent at the given group sizes, for
-// the cell of resting.
+// scaling judges the slope of estimates Var J and relaxation rate of G^exponent at the given group
+// sizes, for the cell of resting.
 func scaling(t *testing.T, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
 	return scalingOf(t, resting, sizes, check, exponent)

@@ -43,8 +43,8 @@ checks: [{claim: stationary-fluctuation, margin: 0.1}]
 	}
 }
 
-// Of two equally good arms beside a bad one the fixed point is neutral in one direction. That is neither stable nor
-// unstable, in the table and in a verdict.
+// Of two equally good arms beside a bad one the fixed point is neutral in one direction. That is
+// neither stable nor unstable, in the table and in a verdict.
 func TestNeutralDirection(t *testing.T) {
 	plan := planText(t, `
 name: neutral

@@ -41,7 +41,8 @@ func TestLongLocatedThresholdsOfManyArms(t *testing.T) {
 	checkManyArms(t, manyArms(rand.New(rand.NewPCG(1, 3)), 3, 8192), 2)
 }
 
-// A plan holds less than 1.2 kB a cell, of which the keys of networks take 0.13, and a shard nothing of the cells of others but their work.
+// A plan holds less than 1.2 kB a cell, of which the keys of networks take 0.13, and a shard
+// nothing of the cells of others but their work.
 func TestLongMemoryOfAPlan(t *testing.T) {
 	const cells, most = 8000, 1200
 	text := strings.TrimSuffix(resting, "checks:\n") + `sweep:

@@ -44,8 +44,9 @@ checks:
 `
 }
 
-// checkManyArms compares the located thresholds with the predicted ones: none disagrees, and of fewest at least the
-// bracket lies within the margin and not within that of a stiffness that is 1.2 times as large.
+// checkManyArms compares the located thresholds with the predicted ones: none disagrees, and of
+// fewest at least the bracket lies within the margin and not within that of a stiffness that is 1.2
+// times as large.
 func checkManyArms(t *testing.T, text string, fewest int) {
 	t.Helper()
 	e, _ := runSweep(t, text, t.TempDir(), 2)

@@ -120,9 +120,8 @@ func (m *RegimeMap) Counts() []ClassCount {
 	return counts
 }
 
-// MapName returns the file name, without extension, of the maps over the keys x and y,
-// coloured by a quantity, or by class if that is ""; a figure of one variant has the variant
-// appended.
+// MapName returns the file name, without extension, of the maps over the keys x and y, coloured by
+// a quantity, or by class if that is ""; a figure of one variant has the variant appended.
 func MapName(x, y, colour string) string {
 	if colour != "" {
 		colour = "-" + colour
@@ -255,10 +254,9 @@ func (e *Experiment) HasCellsOf(path string) bool {
 	return id >= 0 && !slices.ContainsFunc(rows[1:], func(row []string) bool { return !known[row[id]] })
 }
 
-// MapCSV returns maps over the same parameters, at least one, as one CSV table. A row of
-// kind cell is a simulated cell with its class and the predictions there; a row of kind
-// boundary is a point of a predicted boundary, line by line. Predictions that do not
-// apply are empty.
+// MapCSV returns maps over the same parameters, at least one, as one CSV table. A row of kind cell
+// is a simulated cell with its class and the predictions there; a row of kind boundary is a point
+// of a predicted boundary, line by line. Predictions that do not apply are empty.
 func MapCSV(maps []RegimeMap) ([]byte, error) {
 	header := []string{"kind", "variant", maps[0].x.Path, maps[0].y.Path, "cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "value", "curve", "line"}
 	var rows [][]string

@@ -79,9 +79,9 @@ func conditionsOf(where []string) (chosen config.Check, problems config.Problems
 	return chosen, problems
 }
 
-// Measure sets the numbers of a map to those that the experiment, which is of its plan, measured. Its
-// error is of type config.Problems where no cell has a number that is asked for, else the first in
-// reading a trajectory.
+// Measure sets the numbers of a map to those that the experiment, which is of its plan, measured.
+// Its error is of type config.Problems where no cell has a number that is asked for, else the first
+// in reading a trajectory.
 func (e *Experiment) Measure(m *KeyMap) error {
 	m.values, m.classes = make([][]measure.Estimate, len(m.cells)), make([]Class, len(m.cells))
 	e.evidence.inParallel(len(m.cells), always, func(evidence *evidence, i int) {
@@ -175,8 +175,8 @@ func (m *KeyMap) Figures() (figures []Figure) {
 	return figures
 }
 
-// joinPoints joins the measured points of each group by a line, and gives values that span a factor of
-// ten a logarithmic axis.
+// joinPoints joins the measured points of each group by a line, and gives values that span a factor
+// of ten a logarithmic axis.
 func joinPoints(f *Figure) {
 	least, most := math.Inf(1), math.Inf(-1)
 	var lines []FigureSeries

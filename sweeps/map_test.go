@@ -109,9 +109,8 @@ func checkCurves(t *testing.T, e *Experiment) {
 	}
 }
 
-// A window of instability is mapped as one: with the importance ratio, the KL at the
-// snapshot, μ = 0.9 and ηλ = 0.62, only K = 4 of K = 1 … 12 is unstable (docs/theory.md
-// §5).
+// A window of instability is mapped as one: with the importance ratio, the KL at the snapshot, μ =
+// 0.9 and ηλ = 0.62, only K = 4 of K = 1 … 12 is unstable (docs/theory.md §5).
 func TestMapWindow(t *testing.T) {
 	e, _ := runSweep(t, `
 name: window
@@ -174,9 +173,8 @@ func checkClasses(t *testing.T, e *Experiment) {
 	}
 }
 
-// The settling time is known for curves without noise and missing where noise or an
-// oscillation decides it. Noise of a known size is a pattern of ±1 that repeats after
-// seven steps.
+// The settling time is known for curves without noise and missing where noise or an oscillation
+// decides it. Noise of a known size is a pattern of ±1 that repeats after seven steps.
 func TestSettlingTime(t *testing.T) {
 	exponential := func(t float64) float64 { return 1 - math.Exp(-t/50) } // 5 % away at 50 ln 20 = 149.8
 	noisy := func(size float64) func(t float64) float64 {

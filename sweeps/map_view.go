@@ -8,8 +8,7 @@ import (
 	"grposim/sweeps/config"
 )
 
-// MapView is a selection of cells of a plan for regime maps. It has a panel for each
-// variant.
+// MapView is a selection of cells of a plan for regime maps. It has a panel for each variant.
 type MapView struct {
 	panels []panel
 	colour *recordedNumber // that colours the cells; nil: their class does

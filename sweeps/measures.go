@@ -82,8 +82,7 @@ func (m *measures) addTo(content map[string]any) {
 	}
 }
 
-// place adds the probes about a fixed point, given by its logits, to the simulator's
-// input.
+// place adds the probes about a fixed point, given by its logits, to the simulator's input.
 func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 	e := config.RoundAll(theory.Direction(len(point), c.Seed))
 	if m.stiffness != nil {
@@ -149,8 +148,8 @@ func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []
 	return probes
 }
 
-// measuresMatrix reports whether a search needs the stiffness matrix in measured entries: of sampled groups their errors
-// would couple modes, and turn slow ones into unstable ones.
+// measuresMatrix reports whether a search needs the stiffness matrix in measured entries: of
+// sampled groups their errors would couple modes, and turn slow ones into unstable ones.
 func measuresMatrix(arms, groupSize int) bool { return arms > 2 && groupSize == option.Infinite }
 
 // matrixProbes returns the probes of every entry −∂g_a/∂θ_b of the fresh and of the

@@ -7,8 +7,9 @@ import (
 	"grposim/rom"
 )
 
-// Without a penalty there is no fixed point, and the mean path and the share of groups of equal rewards on it are predicted
-// all the same, and simulated. The reduced-order model, whose formula has J*, is not.
+// Without a penalty there is no fixed point, and the mean path and the share of groups of equal
+// rewards on it are predicted all the same, and simulated. The reduced-order model, whose formula
+// has J*, is not.
 func TestPathWithoutFixedPoint(t *testing.T) {
 	e, _ := runSweep(t, `
 name: no-penalty
@@ -39,8 +40,8 @@ checks:
 	}
 }
 
-// Below the critical β the published recurrence runs to p = 1. A block does not come near the map's next policy, and is no
-// evidence against the map; above the critical β the same blocks converge.
+// Below the critical β the published recurrence runs to p = 1. A block does not come near the map's
+// next policy, and is no evidence against the map; above the critical β the same blocks converge.
 func TestRecurrenceNeedsConvergedBlocks(t *testing.T) {
 	const text = `
 name: recurrent
@@ -73,15 +74,16 @@ optimizer: {momentum: 0.9, learning_rate: 0.4}
 run: {steps: 1500}
 `
 
-// checkedKicked returns kicked with a check of the trajectory. Half of the runs end on the wrong arm, by kicks ∝ π_ref/π
-// after an overshoot. The spread of runs about the mean path soon has no finite prediction; where the mean path rests the
-// stationary state is predicted all the same, and the run is certainly elsewhere.
+// checkedKicked returns kicked with a check of the trajectory. Half of the runs end on the wrong
+// arm, by kicks ∝ π_ref/π after an overshoot. The spread of runs about the mean path soon has no
+// finite prediction; where the mean path rests the stationary state is predicted all the same, and
+// the run is certainly elsewhere.
 func checkedKicked() string {
 	return strings.Replace(kicked, "run: {steps: 1500}", "run: {steps: 2000, burn_in: 1000, replicas: 64}\nchecks: [{claim: trajectory, absolute_margin: 0.05}]", 1)
 }
 
-// Where the spread of runs has no finite prediction and nothing contradicts the curve elsewhere, nothing is decided, and
-// the reason says from which step on.
+// Where the spread of runs has no finite prediction and nothing contradicts the curve elsewhere,
+// nothing is decided, and the reason says from which step on.
 func TestCurveWithoutEnd(t *testing.T) {
 	text := strings.NewReplacer("coefficient: 0.04", "coefficient: 0", "learning_rate: 0.4", "learning_rate: 60", "group_size: 8", "group_size: 2", "steps: 2000, burn_in: 1000", "steps: 20, burn_in: 10",
 		"groups_per_step: 8", "groups_per_step: 1").Replace(checkedKicked())
@@ -91,8 +93,9 @@ func TestCurveWithoutEnd(t *testing.T) {
 	}
 }
 
-// A run without a penalty ends on the best of its two arms, which is learning and no failure. A verdict that does not agree
-// names what was found instead. Of two arms that are equally good it loses one, which is concentration.
+// A run without a penalty ends on the best of its two arms, which is learning and no failure. A
+// verdict that does not agree names what was found instead. Of two arms that are equally good it
+// loses one, which is concentration.
 func TestLearningIsNoFailure(t *testing.T) {
 	const text = `
 name: learning

@@ -81,14 +81,12 @@ func (c *Cell) Sim() sim.Cell {
 	}
 }
 
-// deterministic reports whether the cell is simulated at G = ∞, so that all its replicas are
-// equal.
+// deterministic reports whether the cell is simulated at G = ∞, so that all its replicas are equal.
 func (c *Cell) deterministic() bool {
 	return c.Settings.Estimator.GroupSize == option.Infinite && c.Status != store.NoFixedPoint
 }
 
-// PlannedCheck is a check with the sets of cells that it judges, with one verdict or
-// more a set.
+// PlannedCheck is a check with the sets of cells that it judges, with one verdict or more a set.
 type PlannedCheck struct {
 	Index int           // of the check in Spec.Checks
 	Check *config.Check // the check itself
@@ -210,7 +208,8 @@ func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measur
 // NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan { return NewPlanWith(spec, theory.NewCache()) }
 
-// NewPlanWith is NewPlan with a cache of what the theory says, which plans that are judged one after the other may share.
+// NewPlanWith is NewPlan with a cache of what the theory says, which plans that are judged one
+// after the other may share.
 func NewPlanWith(spec *config.Spec, cache *theory.Cache) *Plan {
 	plan := &Plan{Spec: spec, cache: cache, Cells: make([]Cell, 0, spec.Size())}
 	judged := make([][]*Cell, len(spec.Checks))
@@ -328,9 +327,9 @@ func label(variant string, axes []config.Assignment, without ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// Work returns the work of simulating the cell in steps of one replica, its probes and
-// the expected steps of its search included, for which the stiffness that is not yet known counts as 1; 0 for a cell
-// without a fixed point.
+// Work returns the work of simulating the cell in steps of one replica, its probes and the expected
+// steps of its search included, for which the stiffness that is not yet known counts as 1; 0 for a
+// cell without a fixed point.
 func (c *Cell) Work() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
@@ -356,9 +355,8 @@ func (c *Cell) Work() float64 {
 	return work
 }
 
-// newTrajectoryTable creates trajectories.parquet of the plan's cells in a locked
-// results folder, with the parameters of every cell and the data dictionary in its
-// metadata.
+// newTrajectoryTable creates trajectories.parquet of the plan's cells in a locked results folder,
+// with the parameters of every cell and the data dictionary in its metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
 	asJSON := func(value any) func(io.Writer) error {
 		return func(w io.Writer) error {
@@ -415,8 +413,7 @@ func (p *Plan) all() []*Cell {
 	return cells
 }
 
-// ids returns the id of every cell, in order; an id that several cells share occurs more
-// than once.
+// ids returns the id of every cell, in order; an id that several cells share occurs more than once.
 func (p *Plan) ids() []string {
 	ids := make([]string, len(p.Cells))
 	for i := range p.Cells {

@@ -252,7 +252,8 @@ func (r *recordedRun) steps() []float64 {
 	return at
 }
 
-// samples returns how many samples were drawn up to each recorded step, NaN where that is not known.
+// samples returns how many samples were drawn up to each recorded step, NaN where that is not
+// known.
 func (r *recordedRun) samples() []float64 {
 	at := make([]float64, len(r.t.Steps))
 	recorded := r.t.Series(sim.SamplesDrawn)
@@ -271,8 +272,8 @@ func (r *recordedRun) samples() []float64 {
 	return at
 }
 
-// reached returns where the mean first reaches the level, interpolated linearly between records; NaN
-// where it does not. at holds the place of each record.
+// reached returns where the mean first reaches the level, interpolated linearly between records;
+// NaN where it does not. at holds the place of each record.
 func (r *recordedRun) reached(at []float64) measure.Estimate {
 	mean := r.s.Means()
 	step := theory.Reaches(r.t.Steps, mean, r.level, r.level >= mean[0])
@@ -294,8 +295,8 @@ func (r *recordedRun) reached(at []float64) measure.Estimate {
 // that J oscillates to the end (unresolved at G = ∞: in swings that recorded steps can miss), and
 // where noise can decide the step: where 5 % of the way is less than t·s. Here s is the standard
 // deviation of the final records, and t Student's quantile for which the intervals ± t·s hold every
-// record of a stationary run with 99 % together (Bonferroni); a few final records do not fix s well,
-// and t is large for them.
+// record of a stationary run with 99 % together (Bonferroni); a few final records do not fix s
+// well, and t is large for them.
 func (r *recordedRun) settled(where []float64) measure.Estimate {
 	nowhere := measure.Estimate{Mean: math.NaN()}
 	if r.class == Sustained || r.class == Unresolved && r.deterministic() {

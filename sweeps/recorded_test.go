@@ -21,8 +21,8 @@ func numberNamed(t *testing.T, name string) *recordedNumber {
 	return &n
 }
 
-// The numbers of 1 − e^{−t/50} are known: its mean from step 100 on is 1 − (e^{−2} − e^{−12})/10, it
-// reaches 0.5 at 50 ln 2, and 8 samples are drawn a step, or in every fourth.
+// The numbers of 1 − e^{−t/50} are known: its mean from step 100 on is 1 − (e^{−2} − e^{−12})/10,
+// it reaches 0.5 at 50 ln 2, and 8 samples are drawn a step, or in every fourth.
 func TestRecordedNumbers(t *testing.T) {
 	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
 	cell.Settings.Run.BurnIn = 100
@@ -93,8 +93,8 @@ func TestRecordedNumbers(t *testing.T) {
 	}
 }
 
-// A map over one key has a row per cell and a figure per number, with a line for each setting of the
-// other keys; over a key of words, or over none, the cells are side by side.
+// A map over one key has a row per cell and a figure per number, with a line for each setting of
+// the other keys; over a key of words, or over none, the cells are side by side.
 func TestKeyMap(t *testing.T) {
 	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30}", 1) + `
 sweep: [{param: grpo.group_size, values: [4, 8]}, {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]

@@ -27,14 +27,13 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	return Runner{Workers: workers, Progress: progress}.Run(ctx, plan, dir)
 }
 
-// Run carries out a plan in the results folder dir, which it creates if necessary: it
-// simulates the cells that the folder's journal and the cache lack, judges all cells, and
-// writes the tables (open, simulate, NewExperiment, write). When ctx is done it keeps the
-// finished cells and returns the context's error; the same call again simulates the remaining
-// ones. A plan that needs more memory than the machine has is config.Problems, and nothing is
-// written. It returns a *store.InUseError if another program uses the folder and it is not to
-// Wait, and a *store.FolderError if the folder holds something other than results of this
-// plan's name.
+// Run carries out a plan in the results folder dir, which it creates if necessary: it simulates the
+// cells that the folder's journal and the cache lack, judges all cells, and writes the tables
+// (open, simulate, NewExperiment, write). When ctx is done it keeps the finished cells and returns
+// the context's error; the same call again simulates the remaining ones. A plan that needs more
+// memory than the machine has is config.Problems, and nothing is written. It returns a
+// *store.InUseError if another program uses the folder and it is not to Wait, and a
+// *store.FolderError if the folder holds something other than results of this plan's name.
 func (m Runner) Run(ctx context.Context, plan *Plan, dir string) (e *Experiment, err error) {
 	if err := plan.fits(m.Workers); err != nil {
 		return nil, err

@@ -482,10 +482,9 @@ optimizer: {learning_rate: 0.1}
 run: {steps: 20}
 `
 
-// planText returns the plan of a configuration.
-// Cells of an axis over the seed are told apart, have other measurements, and are those
-// of the same file with one seed. A claim across cells compares cells of one seed, and a
-// stiffness is measured under each.
+// planText returns the plan of a configuration. Cells of an axis over the seed are told apart, have
+// other measurements, and are those of the same file with one seed. A claim across cells compares
+// cells of one seed, and a stiffness is measured under each.
 func TestSeedsAreAnAxis(t *testing.T) {
 	text := strings.NewReplacer("seed: 5\n", "", "values: [1, 4, 7]}", "values: [1]}\n  - {param: seed, values: [5, 6]}").Replace(small)
 	dir := t.TempDir()

@@ -15,10 +15,9 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// NewPart returns the plan of one of the shards into which a sweep is divided for several
-// machines: some of its cells, without checks. The shards have about equal work, share no
-// cell, and depend on nothing but the configuration and their number. It keeps no other cell
-// in memory.
+// NewPart returns the plan of one of the shards into which a sweep is divided for several machines:
+// some of its cells, without checks. The shards have about equal work, share no cell, and depend on
+// nothing but the configuration and their number. It keeps no other cell in memory.
 func NewPart(spec *config.Spec, shard store.Shard) *Plan {
 	part := &Plan{Spec: spec, Shard: &shard}
 	mine := divide(spec, shard.Of)[shard.Index-1].cells // in order

@@ -26,12 +26,11 @@ const NoEvidence = 50
 // about a bound, or on a prediction whose smallest fault is not known.
 func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= NoEvidence }
 
-// predictionItself is the constant of a fault that is given as a share of the predicted
-// value.
+// predictionItself is the constant of a fault that is given as a share of the predicted value.
 const predictionItself = "prediction"
 
-// String returns the fault in words, such as "2.3 % of noise": two digits, or more where it has more
-// before the point.
+// String returns the fault in words, such as "2.3 % of noise": two digits, or more where it has
+// more before the point.
 func (f *SmallestFault) String() string {
 	constant, percent := f.Constant, fmt.Sprintf("%.2g", f.Percent)
 	if f.Percent >= 99.5 { // two digits of which %g writes with an exponent
@@ -56,8 +55,7 @@ const (
 // prediction is taken not to depend on the constant.
 const negligibleEffect = 0.05
 
-// scaledTheory is the theory with one of its constants scaled, for one check and one set
-// of cells.
+// scaledTheory is the theory with one of its constants scaled, for one check and one set of cells.
 type scaledTheory struct {
 	right    *judgement
 	set      CellSet

@@ -282,9 +282,9 @@ func (t *JudgedStatement) outcome() StatementOutcome {
 	return StatementLeadingOrder
 }
 
-// DecidedStatements returns the outcomes of the statements that verdicts are about, of
-// those on other data, and of those that cannot be tested. It is nil for verdicts of a single experiment, which alone
-// decides no statement, and where none is about one.
+// DecidedStatements returns the outcomes of the statements that verdicts are about, of those on
+// other data, and of those that cannot be tested. It is nil for verdicts of a single experiment,
+// which alone decides no statement, and where none is about one.
 func DecidedStatements(verdicts []Verdict) []JudgedStatement {
 	judged := func(t JudgedStatement) bool { return len(t.Readings) > 0 && t.On == "" }
 	statements := JudgeStatements(verdicts)
@@ -295,8 +295,7 @@ func DecidedStatements(verdicts []Verdict) []JudgedStatement {
 	return slices.DeleteFunc(statements, func(t JudgedStatement) bool { return !judged(t) && t.NotTestable == "" && t.On == "" })
 }
 
-// Headline counts statements by their outcomes in one line, those on data that are not
-// ours apart.
+// Headline counts statements by their outcomes in one line, those on data that are not ours apart.
 func Headline(statements []JudgedStatement) string {
 	var parts []string
 	for _, ground := range []config.Ground{"", config.OnPaperTable, config.OnOtherRuns} {

@@ -107,8 +107,7 @@ func signs(differences []float64) (fall, rise int, p float64) {
 	return fall, rise, min(1, 2*law.CDF(float64(min(fall, rise))))
 }
 
-// AverageEffect is the mean of effects, with its judgement by Student's interval of their
-// scatter.
+// AverageEffect is the mean of effects, with its judgement by Student's interval of their scatter.
 func AverageEffect(scores []equivalence.Score) (float64, equivalence.Judgement) {
 	all := effects(scores)
 	mean, deviation := stat.MeanStdDev(all, nil)

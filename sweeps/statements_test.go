@@ -12,9 +12,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// about returns a verdict about a statement: for it, against it, inconclusive or out of
-// scope, each once by a check that expects the prediction to hold and once by one that
-// expects it to fail.
+// about returns a verdict about a statement: for it, against it, inconclusive or out of scope, each
+// once by a check that expects the prediction to hold and once by one that expects it to fail.
 func about(statement, reading string, regime config.Regime, word string) Verdict {
 	v := Verdict{
 		Expect: config.Holds, Experiment: "x", Claim: "relaxation", Cell: statement + reading + word, Estimate: "rate",

@@ -8,7 +8,8 @@ import (
 	"grposim/sim"
 )
 
-// difficult has 32 prompts with a policy each that start between J = 0.01 and 0.9, drawn in shuffled epochs, to be completed by checks.
+// difficult has 32 prompts with a policy each that start between J = 0.01 and 0.9, drawn in
+// shuffled epochs, to be completed by checks.
 const difficult = `
 name: difficult
 seed: 5
@@ -22,8 +23,10 @@ run: {steps: 240, replicas: 512, record: [strata]}
 checks:
 `
 
-// The runs of prompts of different difficulty follow the predicted path of each stratum, which a theory with 1.1 times the force does not, and their
-// hardest quarter is half solved long after the easiest is solved. With nine verdicts at the usual confidence of 99 % one seed in 100 gives another one.
+// The runs of prompts of different difficulty follow the predicted path of each stratum, which a
+// theory with 1.1 times the force does not, and their hardest quarter is half solved long after the
+// easiest is solved. With nine verdicts at the usual confidence of 99 % one seed in 100 gives
+// another one.
 func TestStrataAreJudged(t *testing.T) {
 	var checks strings.Builder
 	for k := 1; k <= sim.MaxStrata; k++ {
@@ -43,8 +46,9 @@ func TestStrataAreJudged(t *testing.T) {
 	}
 }
 
-// A cell with strata has a column of the end and of the mean over time of each, and a figure; one whose
-// prompts start alike has empty fields. The recorded strata start where the predicted ones do.
+// A cell with strata has a column of the end and of the mean over time of each, and a figure; one
+// whose prompts start alike has empty fields. The recorded strata start where the predicted ones
+// do.
 func TestStrataInTables(t *testing.T) {
 	text := strings.Replace(difficult, "checks:\n", `variants:
   - {name: apart}

@@ -137,9 +137,8 @@ func (v *Verdict) measured() string {
 	return strings.TrimSpace(measured + " " + interval)
 }
 
-// significant returns the number of significant digits to write of x, at most 12, so
-// that two digits of the width of its interval are shown; 4 where the width or x is
-// zero or not known.
+// significant returns the number of significant digits to write of x, at most 12, so that two
+// digits of the width of its interval are shown; 4 where the width or x is zero or not known.
 func significant(x, width float64) int {
 	if !(math.Abs(x) > 0) || !(width > 0) || math.IsInf(width, 0) {
 		return 4
@@ -332,8 +331,8 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
 	}
 }
 
-// VarianceMargin returns the margin within which Var J of a cell is judged: that of the first check of the file that compares
-// it with the theory's own prediction, else all of it.
+// VarianceMargin returns the margin within which Var J of a cell is judged: that of the first check
+// of the file that compares it with the theory's own prediction, else all of it.
 func (p *Plan) VarianceMargin(c *Cell) theory.Margin {
 	for _, planned := range p.Checks {
 		check := planned.Check

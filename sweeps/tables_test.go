@@ -31,8 +31,9 @@ func records(t *testing.T, table []byte) (header []string, rows []map[string]str
 	return lines[0], rows
 }
 
-// cells.csv begins with the cell, its label and every parameter, swept or not, but for sparse
-// ones that no cell uses. Its intervals are those of the verdicts: with two verdicts of 99 % together, 99.5 % each.
+// cells.csv begins with the cell, its label and every parameter, swept or not, but for sparse ones
+// that no cell uses. Its intervals are those of the verdicts: with two verdicts of 99 % together,
+// 99.5 % each.
 func TestCellsCSV(t *testing.T) {
 	text := resting + "  - {claim: fixed-point, margin: 1}\nsweep: [{param: grpo.group_size, values: [16, 64]}]\n"
 	e, _ := runSweep(t, text, t.TempDir(), 2)
@@ -82,8 +83,8 @@ func TestTrajectoriesNameTheirParameters(t *testing.T) {
 	}
 }
 
-// A prediction of Var J is judged by the margin of the file's check of it, so that its hint is that of the sweep; without one
-// by Var J itself, and says so.
+// A prediction of Var J is judged by the margin of the file's check of it, so that its hint is that
+// of the sweep; without one by Var J itself, and says so.
 func TestPredictionsAreJudgedByTheFilesMargin(t *testing.T) {
 	const check = "checks: [{claim: stationary-fluctuation, %s}]\n"
 	for _, c := range []struct {

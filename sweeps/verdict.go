@@ -124,16 +124,14 @@ type Tally struct {
 	Of    int `json:"of"`
 }
 
-// controlled reports whether the control counts: that of a verdict in scope. Where the
-// exact theory is out of scope there is nothing to put in the place of a refuted
-// prediction.
+// controlled reports whether the control counts: that of a verdict in scope. Where the exact theory
+// is out of scope there is nothing to put in the place of a refuted prediction.
 func (v *Verdict) controlled() bool {
 	c := v.Control
 	return c != nil && v.Verdict != OutOfScope && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope)
 }
 
-// Missed reports whether the control does not disagree, so that the check could not have
-// failed.
+// Missed reports whether the control does not disagree, so that the check could not have failed.
 func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != Disagree }
 
 // TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
@@ -333,10 +331,9 @@ const (
 //	Unfound        lo ≤ predicted                  predicted + margin < lo
 //	Unreached      as Unfound
 //
-// A prediction expected to hold agrees when the interval is inside and disagrees when
-// it is outside; one expected to fail, the other way round. Everything else is
-// Inconclusive: an interval that straddles the margin or is infinite, and NaN as
-// interval or prediction.
+// A prediction expected to hold agrees when the interval is inside and disagrees when it is
+// outside; one expected to fail, the other way round. Everything else is Inconclusive: an interval
+// that straddles the margin or is infinite, and NaN as interval or prediction.
 func Compare(lo, hi, predicted, margin float64, side Side, expect config.Expectation) Ruling {
 	inside := lo >= predicted-margin && hi <= predicted+margin
 	outside := lo > predicted+margin || hi < predicted-margin

@@ -10,9 +10,8 @@ import (
 	"grposim/sweeps"
 )
 
-// axis is the range of coordinates on an axis, which are linear in the distance along it:
-// values on a linear axis, their decimal logarithms on a logarithmic one. It is empty if
-// min > max.
+// axis is the range of coordinates on an axis, which are linear in the distance along it: values on
+// a linear axis, their decimal logarithms on a logarithmic one. It is empty if min > max.
 type axis struct {
 	min, max float64
 	scale    sweeps.AxisScale

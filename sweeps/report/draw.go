@@ -21,8 +21,7 @@ import (
 	"grposim/sweeps"
 )
 
-// Draw draws a figure on a white panel, as SVG and as PNG. Equal figures give equal
-// bytes.
+// Draw draws a figure on a white panel, as SVG and as PNG. Equal figures give equal bytes.
 //
 // Measured values are points with their intervals, predictions are lines (ticks over
 // categories) with their margins as bands, other theories are dashed lines, and the
@@ -206,9 +205,8 @@ func (p *picture) addAxes(f sweeps.Figure) {
 	p.plot.Add(&plotter.Grid{Horizontal: draw.LineStyle{Color: gridInk, Width: 0.6}})
 }
 
-// categories returns the ticks of the categories. Their labels are shortened; if they are
-// still wider than their slots, they slant downwards and some are left out, so that no two
-// overlap.
+// categories returns the ticks of the categories. Their labels are shortened; if they are still
+// wider than their slots, they slant downwards and some are left out, so that no two overlap.
 func (p *picture) categories() []plot.Tick {
 	const longest = 130
 	slot := (figureWidth - 70) / vg.Length(len(p.f.Categories))
@@ -478,8 +476,7 @@ func (p *picture) style(s sweeps.FigureSeries) *layer {
 	return m
 }
 
-// order returns the index of a series' name among the names of series with the same
-// mark.
+// order returns the index of a series' name among the names of series with the same mark.
 func (p *picture) order(series sweeps.FigureSeries) int {
 	return slices.Index(p.names(series.Mark), series.Name)
 }

@@ -20,9 +20,9 @@ func points(n int) []sweeps.FigurePoint {
 	return all
 }
 
-// A figure of few points is drawn as it is; one of many has about mostPoints of each mark that consists of
-// points, all of its lines, says so, and leaves the original as it was. Values stay with their points, and points in the place
-// of their category.
+// A figure of few points is drawn as it is; one of many has about mostPoints of each mark that
+// consists of points, all of its lines, says so, and leaves the original as it was. Values stay
+// with their points, and points in the place of their category.
 func TestSampleOfAFigure(t *testing.T) {
 	few := sweeps.Figure{Title: "few", Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(mostPoints)}}}
 	if got := Sample.Figure(few); !reflect.DeepEqual(got, few) {
@@ -76,9 +76,10 @@ func TestSampleOfAFigure(t *testing.T) {
 	}
 }
 
-// A page about an experiment of any size has less than 5 MB: with 5000 verdicts whose labels and reasons are long, a hundred
-// figures of a hundred thousand points, and a long configuration. Its table has verdicts that do not agree, and a sample of the others, and
-// the page says so. As a whole it has every row.
+// A page about an experiment of any size has less than 5 MB: with 5000 verdicts whose labels and
+// reasons are long, a hundred figures of a hundred thousand points, and a long configuration. Its
+// table has verdicts that do not agree, and a sample of the others, and the page says so. As a
+// whole it has every row.
 func TestPageIsBounded(t *testing.T) {
 	examples, err := examples()
 	if err != nil {

@@ -31,10 +31,9 @@ type (
 	}
 )
 
-// JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a
-// test case for each verdict. A verdict that disagrees, and one whose control does not,
-// is a failure; one that decides nothing, or is out of scope, is skipped. Its error is one
-// of encoding.
+// JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a test case
+// for each verdict. A verdict that disagrees, and one whose control does not, is a failure; one
+// that decides nothing, or is out of scope, is skipped. Its error is one of encoding.
 func JUnit(verdicts []sweeps.Verdict) ([]byte, error) {
 	var all junitSuites
 	for i := range verdicts {

@@ -167,8 +167,7 @@ func counts(s sweeps.Summary) []count {
 	}
 }
 
-// badge is a ruling as the page shows it: with a symbol, its name and a
-// colour.
+// badge is a ruling as the page shows it: with a symbol, its name and a colour.
 type badge struct{ Ruling sweeps.Ruling }
 
 // Symbol returns one character for the ruling.
@@ -181,10 +180,9 @@ func (b badge) Order() int {
 	return slices.Index([]sweeps.Ruling{sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope, sweeps.Agree}, b.Ruling)
 }
 
-// overall returns the state of all verdicts together, and a sentence that says it: the
-// worst of their rulings, inconclusive if all are out of scope, out-of-scope if there are
-// none. own is the number of disagreements with a hypothesis of the file, not with the
-// theory.
+// overall returns the state of all verdicts together, and a sentence that says it: the worst of
+// their rulings, inconclusive if all are out of scope, out-of-scope if there are none. own is the
+// number of disagreements with a hypothesis of the file, not with the theory.
 func overall(s sweeps.Summary, own int) (badge, string) {
 	const expected = "with what the file expected"
 	switch {
@@ -361,8 +359,8 @@ func (s *section) addCells(part Part) (failure func() error) {
 	return failure
 }
 
-// leaveOut says that of so many rows, in words and as a number, which a file holds, some are shown, and of which kind those are that
-// come first.
+// leaveOut says that of so many rows, in words and as a number, which a file holds, some are shown,
+// and of which kind those are that come first.
 func (s *section) leaveOut(file, words string, all, shown int, first string) {
 	if shown < all {
 		s.Table = file

@@ -18,8 +18,7 @@ type row struct {
 	Label string // the parameters of the cell, or Cell if it has none
 
 	Measured, Interval, Predicted, Margin string // see sweeps.Verdict.Numbers
-	// Sort keys, "" if there is no value. The distance is (measured − predicted) /
-	// margin.
+	// Sort keys, "" if there is no value. The distance is (measured − predicted) / margin.
 	MeasuredKey, PredictedKey, DistanceKey string
 
 	Strip   *strip   // nil if there is nothing to compare

@@ -98,8 +98,7 @@ var groupGlyphs = [...]draw.GlyphDrawer{
 	draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
 }
 
-// printable returns s on one line, without the characters that a font or XML cannot
-// represent.
+// printable returns s on one line, without the characters that a font or XML cannot represent.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -127,8 +126,7 @@ func fit(s string, style text.Style, width vg.Length) string {
 // neither Liberation Sans nor Arial, over that in Liberation Sans.
 const widestFont = 1.17
 
-// wrap breaks s into at most three lines no wider than width; it shortens what does not
-// fit.
+// wrap breaks s into at most three lines no wider than width; it shortens what does not fit.
 func wrap(s string, style text.Style, width vg.Length) []string {
 	const most = 3
 	var lines []string

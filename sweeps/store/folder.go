@@ -86,8 +86,8 @@ func Lock(dir, name string) (release func() error, err error) {
 	return folder.Close, nil
 }
 
-// blocked reports whether dir cannot be a folder, since it, or what it would lie in, is a file. Windows
-// gives for a file in the way the error of a folder that is missing.
+// blocked reports whether dir cannot be a folder, since it, or what it would lie in, is a file.
+// Windows gives for a file in the way the error of a folder that is missing.
 func blocked(dir string) bool {
 	info, err := os.Stat(dir)
 	if above := filepath.Dir(dir); err != nil && above != dir {
@@ -109,8 +109,9 @@ func lock(dir string, file *os.File) error {
 	return nil
 }
 
-// CheckFree returns an *InUseError if another program has locked a results folder. One that is missing, or
-// cannot be locked, is free. A program that would lock it in the same moment finds it in use.
+// CheckFree returns an *InUseError if another program has locked a results folder. One that is
+// missing, or cannot be locked, is free. A program that would lock it in the same moment finds it
+// in use.
 func CheckFree(dir string) error {
 	file, err := os.Open(filepath.Join(dir, lockName))
 	if err != nil {
@@ -122,8 +123,8 @@ func CheckFree(dir string) error {
 	return file.Close() // which unlocks it
 }
 
-// MakeFolder makes the folder that a flag of the command line names, unless it is there. The error is a
-// *FolderError where another folder may do.
+// MakeFolder makes the folder that a flag of the command line names, unless it is there. The error
+// is a *FolderError where another folder may do.
 func MakeFolder(dir, flag string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return makingError(err, fmt.Sprintf("%s: %v: choose another %s", dir, err, flag))
@@ -131,8 +132,8 @@ func MakeFolder(dir, flag string) error {
 	return nil
 }
 
-// makingError returns the error of a folder that could not be made: a *FolderError with this message, since
-// another path may do, except where the file system is full, read-only or faulty.
+// makingError returns the error of a folder that could not be made: a *FolderError with this
+// message, since another path may do, except where the file system is full, read-only or faulty.
 func makingError(err error, message string) error {
 	if writeProtected(err) || outOfOrder(err) {
 		return err

@@ -46,8 +46,7 @@ func TestSortWithoutRemoval(t *testing.T) {
 	}
 }
 
-// A folder belongs to one name and to one program at a time, and never holds files of
-// others.
+// A folder belongs to one name and to one program at a time, and never holds files of others.
 func TestLock(t *testing.T) {
 	refused := func(dir, name, why string) {
 		t.Helper()

@@ -33,9 +33,8 @@ const (
 //
 // After a method has returned an error, only Close may be called.
 type Journal struct {
-	// Outcomes are the outcomes of the intact lines, by cell id. Their trajectories
-	// stay in the file, which must exist as long as they are read; the journal may be
-	// closed.
+	// Outcomes are the outcomes of the intact lines, by cell id. Their trajectories stay in the file,
+	// which must exist as long as they are read; the journal may be closed.
 	Outcomes map[string]*Outcome
 	// Damaged are the lines that were torn, did not match their checksum, or held no
 	// outcome of a sweep when the journal was opened, with their line feeds.
@@ -86,8 +85,7 @@ func OpenJournal(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// ReadJournal reads the journal of a folder, which stays closed; a missing one is
-// empty.
+// ReadJournal reads the journal of a folder, which stays closed; a missing one is empty.
 func ReadJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
 	if err := checkRegular(path, os.Stat); err != nil {
@@ -126,8 +124,7 @@ func readJournal(path string, text io.ReaderAt) (*Journal, error) {
 	return j, lines.Err()
 }
 
-// keep adds an outcome whose line begins at the end, and drops its trajectory from
-// memory.
+// keep adds an outcome whose line begins at the end, and drops its trajectory from memory.
 func (j *Journal) keep(o *Outcome, length int) {
 	o.recorded, o.line = nil, &storedLine{source: j.source, at: j.end, length: length}
 	j.Outcomes[o.ID] = o

@@ -58,8 +58,7 @@ func difference(t *testing.T, a, b *Outcome) string {
 	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Outcome{})) + cmp.Diff(trajectoryOf(t, a), trajectoryOf(t, b), cmpopts.EquateNaNs())
 }
 
-// trajectoryOf returns the trajectory of an outcome, and fails the test if it cannot be
-// read.
+// trajectoryOf returns the trajectory of an outcome, and fails the test if it cannot be read.
 func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
 	t.Helper()
 	recorded, err := o.Trajectory()
@@ -69,8 +68,7 @@ func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
 	return recorded
 }
 
-// A journal gives back the outcomes that were written, and leaves their trajectories in
-// the file.
+// A journal gives back the outcomes that were written, and leaves their trajectories in the file.
 func TestJournalReadsBack(t *testing.T) {
 	j := readText(t, journalOf(t, "b", "a", "c"))
 	if len(j.Damaged) > 0 || len(j.Outcomes) != 3 {
@@ -185,8 +183,7 @@ func TestWantedQuantities(t *testing.T) {
 	}
 }
 
-// If a journal is cut anywhere, or any byte is changed, exactly the damaged line is
-// refused.
+// If a journal is cut anywhere, or any byte is changed, exactly the damaged line is refused.
 func TestJournalDamage(t *testing.T) {
 	whole := journalOf(t, "a", "b")
 	first := len(journalOf(t, "a"))
@@ -243,8 +240,7 @@ func ordered(first, second int) Outcome {
 	}}}}
 }
 
-// Outcomes that no sweep can have written are damaged lines, even if their checksum
-// matches.
+// Outcomes that no sweep can have written are damaged lines, even if their checksum matches.
 func TestImpossibleOutcomes(t *testing.T) {
 	for _, o := range []Outcome{
 		{ID: "a", Status: "bogus"},

@@ -45,9 +45,8 @@ func appendLine(text, cell []byte, t *Trajectory) []byte {
 	return append(text, afterCell...)
 }
 
-// cutLine returns the two arguments of appendLine as JSON, trajectory nil where
-// nothing was recorded. ok is false if the line is torn, or does not match its
-// checksum.
+// cutLine returns the two arguments of appendLine as JSON, trajectory nil where nothing was
+// recorded. ok is false if the line is torn, or does not match its checksum.
 func cutLine(line []byte) (cell, trajectory []byte, ok bool) {
 	rest, framed := bytes.CutPrefix(line, []byte(beforeChecksum))
 	sum, rest, found := bytes.Cut(rest, []byte(beforeCell))
@@ -128,8 +127,7 @@ func (path fileText) ReadAt(text []byte, at int64) (int, error) {
 	return n, errors.Join(err, file.Close())
 }
 
-// wholeLines splits a text into lines that keep their line feeds; it is a
-// bufio.SplitFunc.
+// wholeLines splits a text into lines that keep their line feeds; it is a bufio.SplitFunc.
 func wholeLines(data []byte, atEnd bool) (advance int, line []byte, err error) {
 	n := bytes.IndexByte(data, '\n') + 1
 	if n == 0 && atEnd {

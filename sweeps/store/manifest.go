@@ -10,8 +10,7 @@ import (
 // ManifestName is the file name of a results folder's manifest.
 const ManifestName = "manifest.json"
 
-// Manifest describes a results folder. All fields except Run are functions of the
-// configuration.
+// Manifest describes a results folder. All fields except Run are functions of the configuration.
 type Manifest struct {
 	// Name is the name of the sweep.
 	Name string `json:"name"`
@@ -21,8 +20,7 @@ type Manifest struct {
 	Config json.RawMessage `json:"config"`
 	// Shard says which cells of the sweep the folder is for; nil: all.
 	Shard *Shard `json:"shard,omitempty"`
-	// Run describes the last run that simulated cells; nil before the first has
-	// finished.
+	// Run describes the last run that simulated cells; nil before the first has finished.
 	Run *RunInfo `json:"run"`
 }
 

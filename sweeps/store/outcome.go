@@ -13,9 +13,8 @@ import (
 	"grposim/sim/measure"
 )
 
-// Outcome is the measurement of one cell: all that is stored of it, and all that
-// verdicts, tables and figures are made from. Its JSON is the cell of a journal line
-// without the trajectory.
+// Outcome is the measurement of one cell: all that is stored of it, and all that verdicts, tables
+// and figures are made from. Its JSON is the cell of a journal line without the trajectory.
 type Outcome struct {
 	// ID is the id of the cell: the sha256 of what decides its measurement, in
 	// hexadecimal digits. It is not empty.
@@ -25,16 +24,14 @@ type Outcome struct {
 	Version string `json:"version"`
 	// Status says whether the cell could be measured.
 	Status CellStatus `json:"status"`
-	// Diverged is the number of replicas that diverged, ≥ 1 if Status is
-	// CellDiverged and 0 otherwise.
+	// Diverged is the number of replicas that diverged, ≥ 1 if Status is CellDiverged and 0 otherwise.
 	Diverged int `json:"diverged,omitempty"`
-	// DivergedAt is the first optimizer step at which a replica diverged; 0 if none
-	// did.
+	// DivergedAt is the first optimizer step at which a replica diverged; 0 if none did.
 	DivergedAt int `json:"diverged_at,omitempty"`
 	// Estimates are the measured means, each name once and finite.
 	Estimates []NamedEstimate `json:"estimates,omitempty"`
-	// Ends are the means of J of the replicas over the recorded steps of the last quarter of the run, NaN of one that
-	// diverged; nil unless a check asks for them.
+	// Ends are the means of J of the replicas over the recorded steps of the last quarter of the run,
+	// NaN of one that diverged; nil unless a check asks for them.
 	Ends []Number `json:"ends,omitempty"`
 
 	recorded *Trajectory // nil if nothing was recorded, or if line is set
@@ -68,8 +65,7 @@ type NamedEstimate struct {
 	// DF is the number of degrees of freedom of the standard error, ≥ 1; 0 if the
 	// error is not known, −1 if no error is random (measure.Exactly).
 	DF int `json:"df"`
-	// Systematic is the half-width of the error that is not random, in the unit of the
-	// quantity, ≥ 0.
+	// Systematic is the half-width of the error that is not random, in the unit of the quantity, ≥ 0.
 	Systematic float64 `json:"systematic,omitempty"`
 }
 
@@ -115,8 +111,8 @@ func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
 	return o.line.trajectory(wanted, parseTrajectory)
 }
 
-// Means is Trajectory for callers that need no quantiles, which are most of what it reads: those of an
-// outcome in a journal are nil.
+// Means is Trajectory for callers that need no quantiles, which are most of what it reads: those of
+// an outcome in a journal are nil.
 func (o *Outcome) Means(wanted ...sim.Quantity) (*Trajectory, error) {
 	if o.line == nil {
 		return o.recorded, nil
@@ -124,8 +120,7 @@ func (o *Outcome) Means(wanted ...sim.Quantity) (*Trajectory, error) {
 	return o.line.trajectory(wanted, parseMeans)
 }
 
-// SetTrajectory replaces the recorded series. The outcome then counts as one that is
-// in no journal.
+// SetTrajectory replaces the recorded series. The outcome then counts as one that is in no journal.
 func (o *Outcome) SetTrajectory(t *Trajectory) { o.recorded, o.line = t, nil }
 
 // InJournal reports whether the outcome is in a journal.

@@ -76,8 +76,8 @@ type TrajectoryTable struct {
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
 
-// pageSize is the size of a page of a column in bytes. zstd compresses one of at most 128 kB in itself, and for a larger one keeps
-// a window of 16 MB in memory.
+// pageSize is the size of a page of a column in bytes. zstd compresses one of at most 128 kB in
+// itself, and for a larger one keeps a window of 16 MB in memory.
 const pageSize = 120 << 10
 
 // NewTrajectoryTable creates the table of a locked results folder for cells with the indices

@@ -90,7 +90,8 @@ func writeString(file *os.File, at int64, value func(io.Writer) error) (end int6
 		return 0, err
 	}
 	to := at + int64(len(length))
-	// The two places overlap; the copy goes forwards, so that it reads every byte before it writes there.
+	// The two places overlap; the copy goes forwards, so that it reads every byte before it writes
+	// there.
 	_, err = io.CopyBuffer(io.NewOffsetWriter(file, to), struct{ io.Reader }{io.NewSectionReader(file, from, written)}, make([]byte, 1<<20))
 	return to + written, err
 }

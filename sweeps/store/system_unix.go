@@ -61,7 +61,8 @@ func newReplacement(path string) (*replacement, error) {
 		renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 }
 
-// beforeReplaced is called with an open file that is about to be replaced: it may stay open, and locked.
+// beforeReplaced is called with an open file that is about to be replaced: it may stay open, and
+// locked.
 func beforeReplaced(*os.File) error { return nil }
 
 // afterReplaced closes a file that was replaced while it was open.

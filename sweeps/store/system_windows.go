@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockName is the name, in a results folder, of what is locked: an empty file, since Windows locks no
-// folders.
+// lockName is the name, in a results folder, of what is locked: an empty file, since Windows locks
+// no folders.
 const lockName = "cells.lock"
 
 // openLock opens what is locked of a results folder, and creates it where it is missing.
@@ -18,8 +18,8 @@ func openLock(dir string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
 }
 
-// lockedByte is the byte of a file that is locked, 2⁶³ − 1, which no file reaches: others cannot read a
-// byte that is locked.
+// lockedByte is the byte of a file that is locked, 2⁶³ − 1, which no file reaches: others cannot
+// read a byte that is locked.
 const lockedByte = 1<<63 - 1
 
 // tryLock locks an open file until it is closed.
@@ -67,8 +67,8 @@ func newReplacement(path string) (*replacement, error) {
 	return &replacement{File: file, path: path}, err
 }
 
-// patience is how long a file is waited for that another program has open, such as one that reads it or
-// looks for viruses in it.
+// patience is how long a file is waited for that another program has open, such as one that reads
+// it or looks for viruses in it.
 const patience = 2 * time.Second
 
 // CloseAtomicallyReplace writes the file to disk, closes it, and puts it in the place of the other.
@@ -96,8 +96,8 @@ func (r *replacement) Cleanup() error {
 	return os.Remove(r.Name())
 }
 
-// beforeReplaced closes an open file that is about to be replaced, and with it the lock on it; that on
-// its folder stays.
+// beforeReplaced closes an open file that is about to be replaced, and with it the lock on it; that
+// on its folder stays.
 func beforeReplaced(file *os.File) error { return file.Close() }
 
 // afterReplaced does nothing: beforeReplaced has closed the file.

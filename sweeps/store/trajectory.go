@@ -113,15 +113,14 @@ func appendNumbers(text []byte, numbers []Number) []byte {
 	return text
 }
 
-// parseTrajectory reads the output of appendJSON: all steps, and the series of the
-// wanted quantities, or of all if none is named. ok is false if the text has another
-// form.
+// parseTrajectory reads the output of appendJSON: all steps, and the series of the wanted
+// quantities, or of all if none is named. ok is false if the text has another form.
 func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
 	return (&reader{text: text}).trajectory(wanted)
 }
 
-// parseMeans reads what parseTrajectory reads, except for the quantiles, which are five of the seven
-// numbers of a record.
+// parseMeans reads what parseTrajectory reads, except for the quantiles, which are five of the
+// seven numbers of a record.
 func parseMeans(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
 	return (&reader{text: text, means: true}).trajectory(wanted)
 }
@@ -147,8 +146,7 @@ func (r *reader) trajectory(wanted []sim.Quantity) (t *Trajectory, ok bool) {
 	return t, !r.failed && len(r.text) == 0
 }
 
-// reader parses a text from front to back. Once it has failed, its results mean
-// nothing.
+// reader parses a text from front to back. Once it has failed, its results mean nothing.
 type reader struct {
 	text   []byte // the rest, not yet read
 	means  bool   // whether quantiles are left out

@@ -97,8 +97,8 @@ func KeyOf(p rom.Params, of rom.Extent) Key {
 	return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, of}
 }
 
-// equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
-// except lag and, but for its largest norm, optimizer, with lists of numbers as bytes, so that it is comparable.
+// equilibriumKey holds everything that an equilibrium depends on: all of rom.Params except lag and,
+// but for its largest norm, optimizer, with lists of numbers as bytes, so that it is comparable.
 type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 
@@ -143,8 +143,8 @@ func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Predic
 	return cache.At(s, factors, nil, Whole(s))
 }
 
-// Whole returns the parts that tables and verdicts have of the prediction for settings: of a network those that take no
-// search of an interval.
+// Whole returns the parts that tables and verdicts have of the prediction for settings: of a
+// network those that take no search of an interval.
 func Whole(s *config.Settings) rom.Extent {
 	switch {
 	case !s.Deep():
@@ -222,8 +222,8 @@ const (
 	Unsized      // in half of the time
 )
 
-// Mean returns the mean of an observed number over runs of a cell from the logits start, at the steps of
-// ComparedSteps. Nothing may write into it.
+// Mean returns the mean of an observed number over runs of a cell from the logits start, at the
+// steps of ComparedSteps. Nothing may write into it.
 func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
 	key := pathKey{KeyOf(params, rom.DynamicsAlone), bytesOf(start...), of, size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
 	return cache.paths.get(key, 1, maxCached, func() *rom.Path {

@@ -131,9 +131,8 @@ func (f *field) chains(segments [][2]edge) [][]Spot {
 }
 
 // positive returns the area in which the field is 0 or more, as closed polygons that run
-// counterclockwise. They are rectangles, each of adjacent whole cells of one column, and
-// the parts of cells that a line of zeros cuts off. Cells with an unknown corner are not
-// part of the area.
+// counterclockwise. They are rectangles, each of adjacent whole cells of one column, and the parts
+// of cells that a line of zeros cuts off. Cells with an unknown corner are not part of the area.
 func (f *field) positive() [][]Spot {
 	var area [][]Spot
 	for i := range len(f.x.value) - 1 {
@@ -211,11 +210,10 @@ func (f *field) crossing(e edge) Spot {
 	return at
 }
 
-// root returns a zero of f between a and b by the Illinois variant of regula falsi.
-// fa = f(a) and fb = f(b) have opposite signs. Where a and b are positive it works on the
-// logarithms, so that a function linear in log x, such as log(η/η_c) over η, takes one
-// step. It stops when a step is shorter than 1e-4 of the remaining bracket, when
-// |f| < 1e-9 or f is NaN, and after 12 steps.
+// root returns a zero of f between a and b by the Illinois variant of regula falsi. fa = f(a) and
+// fb = f(b) have opposite signs. Where a and b are positive it works on the logarithms, so that a
+// function linear in log x, such as log(η/η_c) over η, takes one step. It stops when a step is
+// shorter than 1e-4 of the remaining bracket, when |f| < 1e-9 or f is NaN, and after 12 steps.
 func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 	toScale, fromScale := func(x float64) float64 { return x }, func(x float64) float64 { return x }
 	if a > 0 && b > 0 {

@@ -51,14 +51,15 @@ const (
 	// looked for: a prediction of more takes a second.
 	maxCured = 100
 
-	// maxFollowed is the largest number of steps times the square of the arms, and of Adam ten times that, of a cell for which cures of its way are looked for: following
-	// it for more takes a second.
+	// maxFollowed is the largest number of steps times the square of the arms, and of Adam ten times
+	// that, of a cell for which cures of its way are looked for: following it for more takes a second.
 	maxFollowed, adamFollowed = 250_000, 10
 )
 
-// Cures returns which single change of a parameter of all cells, in factors of two, brings what is judged after a burn-in
-// into scope, in words that follow its reason; "" where none does, where it is in scope, or is out of it
-// for another reason than the size of what the theory neglects, or where a cell is too large to find out.
+// Cures returns which single change of a parameter of all cells, in factors of two, brings what is
+// judged after a burn-in into scope, in words that follow its reason; "" where none does, where it
+// is in scope, or is out of it for another reason than the size of what the theory neglects, or
+// where a cell is too large to find out.
 func Cures(cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
 	return curesOf(cures, cells, judged)
 }

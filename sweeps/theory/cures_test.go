@@ -9,8 +9,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Of what is judged after a burn-in longer runs are tried too, of what is judged on the way none is. The way of a cell whose path takes
-// seconds is asked for once at most.
+// Of what is judged after a burn-in longer runs are tried too, of what is judged on the way none
+// is. The way of a cell whose path takes seconds is asked for once at most.
 func TestCures(t *testing.T) {
 	s := config.Settings{}
 	s.Bandit.Arms = make([]option.Arm, 3)

@@ -17,15 +17,14 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Path is the predicted mean of a recorded quantity of the runs of a cell over optimizer steps: for the expected reward J the
-// curve by which the claim `trajectory` judges them.
+// Path is the predicted mean of a recorded quantity of the runs of a cell over optimizer steps: for
+// the expected reward J the curve by which the claim `trajectory` judges them.
 type Path struct {
 	Steps  []int  `json:"steps"`           // ascending, from 0 on
 	Reward Series `json:"expected_reward"` // mean of J, or of another quantity, over runs at each step
 
-	// Deviation is the standard deviation over runs, and Neglected the predicted size of
-	// what Reward leaves out, the largest up to each step, both in units of the quantity; empty: not
-	// known.
+	// Deviation is the standard deviation over runs, and Neglected the predicted size of what Reward
+	// leaves out, the largest up to each step, both in units of the quantity; empty: not known.
 	Deviation Series `json:"expected_reward_deviation"`
 	Neglected Series `json:"neglected"`
 
@@ -35,12 +34,14 @@ type Path struct {
 	strata []rom.Stratum // of J of prompts with a policy each
 }
 
-// PathAt returns the predicted path of J of the runs of a cell with these settings at steps, ascending from 0 on.
+// PathAt returns the predicted path of J of the runs of a cell with these settings at steps,
+// ascending from 0 on.
 func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
 	return cache.Courses(s, steps, sim.ExpectedReward)[0]
 }
 
-// Observed returns what the theory has of a recorded quantity; for a stratum the reward, of whose path it is a Part.
+// Observed returns what the theory has of a recorded quantity; for a stratum the reward, of whose
+// path it is a Part.
 func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	switch q {
 	case sim.TrueReward:
@@ -60,7 +61,8 @@ func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	return rom.Reward, scope.Reason{}
 }
 
-// Part returns the path of a recorded quantity, given that of what the theory has of it: of a stratum its own.
+// Part returns the path of a recorded quantity, given that of what the theory has of it: of a
+// stratum its own.
 func Part(path *rom.Path, q sim.Quantity) *rom.Path {
 	number, ofStratum := q.Stratum()
 	switch {
@@ -72,7 +74,8 @@ func Part(path *rom.Path, q sim.Quantity) *rom.Path {
 	return &path.Strata[number-1].Path
 }
 
-// Courses is PathAt of several recorded quantities, in the time of one. The cache does not keep them.
+// Courses is PathAt of several recorded quantities, in the time of one. The cache does not keep
+// them.
 func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity) []Path {
 	all, known, places := make([]Path, len(of)), []rom.Observed(nil), []int(nil)
 	start := cache.Start(s)
@@ -155,9 +158,9 @@ func SinceRecord(values []float64, recorded []int) (means []float64) {
 	return means
 }
 
-// FewKicks returns why the runs of a cell have, in their first steps, too few groups that exert a force for their mean
-// reward to be judged. The runs start at the logits start and approach
-// the fixed point, if it is reached; both must have too few such groups.
+// FewKicks returns why the runs of a cell have, in their first steps, too few groups that exert a
+// force for their mean reward to be judged. The runs start at the logits start and approach the
+// fixed point, if it is reached; both must have too few such groups.
 func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return scope.Reason{}
@@ -172,11 +175,13 @@ func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.
 	return because
 }
 
-// ComeToRest bounds the sizes of a path, which is known at the given steps, by those of the stationary state, where the
-// path has come to rest: runs are there but for what the stationary mean neglects, its whole shift by the noise, and
-// what is still on its way (stillMoving). A mean without a finite size becomes that of the stationary state. Other means
-// stay, with at most that size and their distance from it: along a path the largest size of the transient, of noise that
-// runs forget, counts to the end. The path itself is returned where it has no sizes, or the stationary state is not known.
+// ComeToRest bounds the sizes of a path, which is known at the given steps, by those of the
+// stationary state, where the path has come to rest: runs are there but for what the stationary
+// mean neglects, its whole shift by the noise, and what is still on its way (stillMoving). A mean
+// without a finite size becomes that of the stationary state. Other means stay, with at most that
+// size and their distance from it: along a path the largest size of the transient, of noise that
+// runs forget, counts to the end. The path itself is returned where it has no sizes, or the
+// stationary state is not known.
 func ComeToRest(r *rom.Path, steps []int, stationary func() *AtRest) *rom.Path {
 	if r.Neglected == nil || r.Field == nil {
 		return r
@@ -211,13 +216,14 @@ func ComeToRest(r *rom.Path, steps []int, stationary func() *AtRest) *rom.Path {
 	return &rest
 }
 
-// stillMoving bounds, at each of the steps t, how far from rest, where J is as given, the mean of runs is that follow the
-// mean field of J, which is NaN where it is not known. With m(s) the largest distance of the field from rest from step s on,
+// stillMoving bounds, at each of the steps t, how far from rest, where J is as given, the mean of
+// runs is that follow the mean field of J, which is NaN where it is not known. With m(s) the
+// largest distance of the field from rest from step s on,
 //
 //	min over s ≤ t of m(s) + m(0) e^{1 − t/s}
 //
-// because runs that noise holds on a plateau leave it one after the other: of those that have not when the field is at
-// rest, a share of 1 − 1/e in each further s steps.
+// because runs that noise holds on a plateau leave it one after the other: of those that have not
+// when the field is at rest, a share of 1 − 1/e in each further s steps.
 func stillMoving(field []float64, steps []int, rest float64) []float64 {
 	moves := slices.Clone(field)
 	after := 0.0

@@ -94,14 +94,15 @@ func build(s *config.Settings, task *network.Task) (net network.Network, initial
 	return transformer, transformer.Initial
 }
 
-// The supervised training of a reference leads a transformer out of its first weights, where attention is uniform. Fit does
-// the rest.
+// The supervised training of a reference leads a transformer out of its first weights, where
+// attention is uniform. Fit does the rest.
 const (
 	supervisedSteps = 400
 	supervisedRate  = 0.01
 )
 
-// supervise changes weights until the right arm of every context has a probability, the others alike.
+// supervise changes weights until the right arm of every context has a probability, the others
+// alike.
 func supervise(net network.Network, w []float64, task *network.Task, right float64) {
 	target := make([]float64, len(task.Means))
 	for x := 0; x < len(target); x += task.Arms {
@@ -138,8 +139,8 @@ func (p *policyNetwork) atRest() network.Network {
 	return net
 }
 
-// Network returns the simulator's input for a cell whose policy is a network, nil for others, with the weights of
-// the reference at step 0.
+// Network returns the simulator's input for a cell whose policy is a network, nil for others, with
+// the weights of the reference at step 0.
 func (cache *Cache) Network(s *config.Settings) *sim.Network {
 	if !s.Deep() {
 		return nil
@@ -148,8 +149,8 @@ func (cache *Cache) Network(s *config.Settings) *sim.Network {
 	return &sim.Network{New: p.build, Weights: p.initial, Means: p.means, Reference: p.reference}
 }
 
-// FixedNetwork is Network with the weights at which all contexts are at their fixed points, nil also if
-// none are known.
+// FixedNetwork is Network with the weights at which all contexts are at their fixed points, nil
+// also if none are known.
 func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
 	n := cache.Network(s)
 	if n == nil {
@@ -163,7 +164,8 @@ func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
 	return n
 }
 
-// NetworkID returns what names the policy of settings with a network: nothing of it depends on the seed of the groups.
+// NetworkID returns what names the policy of settings with a network: nothing of it depends on the
+// seed of the groups.
 func NetworkID(s *config.Settings) string {
 	of := *s
 	of.Seed = 0

@@ -16,9 +16,10 @@ import (
 )
 
 // atNetwork returns the prediction for settings whose policy is a network, as far as it is derived
-// (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ, LeadingOrder that of the one number
-// λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ. Of variances LeadingOrder is the law at the fixed point
-// where a run starts, and Exact that along its slide.
+// (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ, LeadingOrder that of the one
+// number λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ. Of
+// variances LeadingOrder is the law at the fixed point where a run starts, and Exact that along its
+// slide.
 func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
 	key := networkKey{string(config.Canonical(*s)), factors, of}
 	return cache.ofNetworks.get(key, 1, MaxPredictions, func() *rom.Prediction {
@@ -39,7 +40,8 @@ type networkKey struct {
 	of       rom.Extent
 }
 
-// with returns the network with the constants of the theory scaled by factors; n itself without a fixed point.
+// with returns the network with the constants of the theory scaled by factors; n itself without a
+// fixed point.
 func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
 	if n.rest(); n.point == nil {
 		return n
@@ -53,7 +55,8 @@ func (n *policyNetwork) with(factors rom.Factors) *policyNetwork {
 	return &other
 }
 
-// stiffer returns a prediction with all stiffness matrices scaled by a factor: the dynamics depends on ηΛ alone.
+// stiffer returns a prediction with all stiffness matrices scaled by a factor: the dynamics depends
+// on ηΛ alone.
 func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 	scaled := *p
 	for _, x := range []*float64{&scaled.Stiffness.Total, &scaled.Stiffness.Fresh, &scaled.Stiffness.Stale, &scaled.Stiffness.Slowest} {
@@ -69,15 +72,16 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 	return &scaled
 }
 
-// largestState is the size of the matrix of a delay up to which its spectrum is taken. One takes time with its cube: 0.5 s of 600, some 20 s of 2000,
-// and a critical rate takes some twenty.
+// largestState is the size of the matrix of a delay up to which its spectrum is taken. One takes
+// time with its cube: 0.5 s of 600, some 20 s of 2000, and a critical rate takes some twenty.
 const largestState = 2000
 
-// mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of which takes some ten spectra: seconds in all.
+// mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of
+// which takes some ten spectra: seconds in all.
 const mostOfModes = 1e7
 
-// stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many products until what they leave is
-// below 1e-9 of it, which no margin of a stiffness resolves.
+// stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many
+// products until what they leave is below 1e-9 of it, which no margin of a stiffness resolves.
 func (n *policyNetwork) stiffestFresh() float64 {
 	at := n.atRest()
 	for products := 8; ; products *= 2 {

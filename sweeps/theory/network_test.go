@@ -74,8 +74,8 @@ func TestNetworkKeys(t *testing.T) {
 	}
 }
 
-// At the weights of the fixed point every context has the policy of its own fixed point, at which the
-// simulator's force vanishes.
+// At the weights of the fixed point every context has the policy of its own fixed point, at which
+// the simulator's force vanishes.
 func TestNetworkAtRest(t *testing.T) {
 	s := settingsOf(t, withNetwork)
 	n := NewCache().FixedNetwork(&s)
@@ -98,7 +98,8 @@ func TestNetworkAtRest(t *testing.T) {
 	}
 }
 
-// A stiffness factor divides the critical rate, and only a network of which all contexts have a fixed point has one.
+// A stiffness factor divides the critical rate, and only a network of which all contexts have a
+// fixed point has one.
 func TestNetworkPrediction(t *testing.T) {
 	s, cache := settingsOf(t, withNetwork), NewCache()
 	twice := cache.At(&s, config.Scaled("stiffness", 2), nil, Whole(&s))
@@ -176,7 +177,8 @@ func TestNetworkCounts(t *testing.T) {
 	}
 }
 
-// A long delay of a partly fresh gradient is declined, one of a stale gradient, whose modes do not mix, is not.
+// A long delay of a partly fresh gradient is declined, one of a stale gradient, whose modes do not
+// mix, is not.
 func TestNetworkLongDelay(t *testing.T) {
 	s, cache := settingsOf(t, withNetwork), NewCache()
 	s.Lag = option.Lag{Kind: option.Delay, Interval: 1000}
@@ -189,7 +191,8 @@ func TestNetworkLongDelay(t *testing.T) {
 	}
 }
 
-// Where the whole force is stale the stiffest mode is the first to oscillate, and at twice the stiffness it does at half the rate. Of modes that mix nothing is said.
+// Where the whole force is stale the stiffest mode is the first to oscillate, and at twice the
+// stiffness it does at half the rate. Of modes that mix nothing is said.
 func TestNetworkOnset(t *testing.T) {
 	s, cache := settingsOf(t, withNetwork), NewCache()
 	if at := cache.At(&s, rom.Unit, nil, rom.Onset); at.Exact.OscillationLearningRate != nil {

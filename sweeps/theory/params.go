@@ -11,10 +11,9 @@ import (
 // scaled by factors (rom.Unit: the theory as derived). It is the only place
 // where a cell is handed to the theory; an error in it makes a verdict disagree.
 //
-// So are options that cannot act, see rom.Plain.
-// Settings that no prediction depends on are left out: length and number of runs.
-// Params.Start is nil, the reference, for cells that start there or at a fixed point.
-// Params.Measured is nil.
+// So are options that cannot act, see rom.Plain. Settings that no prediction depends on are left
+// out: length and number of runs. Params.Start is nil, the reference, for cells that start there or
+// at a fixed point. Params.Measured is nil.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	p := rom.Params{
 		Reference: s.Policy.Reference,

@@ -62,7 +62,8 @@ type Boundary struct {
 }
 
 // Boundaries returns every predicted boundary, and the area in which the linear dynamics is
-// unstable, as closed polygons. kind says in labels whether that dynamics is exact or to leading order.
+// unstable, as closed polygons. kind says in labels whether that dynamics is exact or to leading
+// order.
 func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 	for _, b := range boundaries {
 		f := newField(p.xNode, p.yNode, func(x, y float64) float64 { return b.zero(p.Regime(x, y)) })
@@ -90,8 +91,7 @@ const (
 	onset     = "onset"
 )
 
-// boundaries lists the curves of a map: each is the line on which a function of the
-// regime is 0.
+// boundaries lists the curves of a map: each is the line on which a function of the regime is 0.
 var boundaries = []struct {
 	name, label string // %s stands for the kind of the linear dynamics
 	meaning     string // in the caption

@@ -9,9 +9,9 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Runs that noise holds on a plateau are still on their way when the mean field is at rest. With the size of the stationary
-// state from there on, the rewards of these were predicted as 0.8091(140) at step 1252 (0.7784(32) simulated) and 0.6197(42) at step 860
-// (0.5980(24)).
+// Runs that noise holds on a plateau are still on their way when the mean field is at rest. With
+// the size of the stationary state from there on, the rewards of these were predicted as
+// 0.8091(140) at step 1252 (0.7784(32) simulated) and 0.6197(42) at step 860 (0.5980(24)).
 func TestRunsOnAPlateau(t *testing.T) {
 	for _, document := range []string{`name: four-arms
 seed: 3496638930
@@ -36,8 +36,8 @@ run: {steps: 2000, replicas: 1024}
 	}
 }
 
-// What still moves is bounded by the field and by the runs that have not left when it is at rest; a field that is not known at first
-// bounds nothing.
+// What still moves is bounded by the field and by the runs that have not left when it is at rest; a
+// field that is not known at first bounds nothing.
 func TestStillMoving(t *testing.T) {
 	steps := []int{0, 1, 2, 4, 8, 16}
 	got := stillMoving([]float64{0.5, 0.5, 1.1, 1, 1, 1}, steps, 1)
@@ -53,8 +53,8 @@ func TestStillMoving(t *testing.T) {
 	}
 }
 
-// checkPlateau compares the mean reward of a configuration with its path, where that has the size of the stationary state.
-// It reports whether there is such a step.
+// checkPlateau compares the mean reward of a configuration with its path, where that has the size
+// of the stationary state. It reports whether there is such a step.
 func checkPlateau(t *testing.T, document string) (some bool) {
 	t.Helper()
 	spec, err := config.Load("plateau.yaml", []byte(document))

@@ -36,7 +36,8 @@ type Numbers struct {
 	ZeroShare scope.Number `json:"zero_variance_fraction"`
 }
 
-// Line returns what the theory says of a cell with the given id and settings, whose Var J is judged within a margin.
+// Line returns what the theory says of a cell with the given id and settings, whose Var J is judged
+// within a margin.
 func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Prediction {
 	at := cache.Stationary(s)
 	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin, Prediction: *at.prediction}

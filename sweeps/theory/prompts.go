@@ -47,9 +47,8 @@ func promptUniform(seed uint64, purpose string, prompt, arm int) float64 {
 	return (float64(binary.BigEndian.Uint64(digest[:8])>>12) + 0.5) * 0x1p-52
 }
 
-// startGap returns the logit of the quantile at u in (0, 1) of a law of probabilities. The
-// quantile and its complement have all their digits, and are at least the smallest normal
-// number.
+// startGap returns the logit of the quantile at u in (0, 1) of a law of probabilities. The quantile
+// and its complement have all their digits, and are at least the smallest normal number.
 func startGap(law config.BetaLaw, u float64) float64 {
 	const smallest = 0x1p-1022
 	first := mathext.InvRegIncBeta(law.Alpha, law.Beta, u)

@@ -12,10 +12,11 @@ import (
 	"grposim/sweeps/config"
 )
 
-// One exponential fits the mean curve of prompts that start at different probabilities of
-// success with R² > 0.99, while its time constant and the initial one differ: R², 1/rate of
-// the fit and (J_end − J_0)/(J_1 − J_0), in visits, of 0/1 arms at G = 8 and η = 0.05 a visit
-// (docs/theory-trainers.md §11.7). π_ref of a prompt is its start. The law is that of 800 quantiles.
+// One exponential fits the mean curve of prompts that start at different probabilities of success
+// with R² > 0.99, while its time constant and the initial one differ: R², 1/rate of the fit and
+// (J_end − J_0)/(J_1 − J_0), in visits, of 0/1 arms at G = 8 and η = 0.05 a visit
+// (docs/theory-trainers.md §11.7). π_ref of a prompt is its start. The law is that of 800
+// quantiles.
 func TestMixtureCurves(t *testing.T) { checkMixture(t, mixtures[:1]) }
 
 // mixture is a law of the starts of prompts with what comes out: without scale, with the std scale,

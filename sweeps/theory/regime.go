@@ -14,8 +14,7 @@ const (
 	Unstable    = "unstable"
 )
 
-// Regime holds the predictions for one point of a map; each is NaN where the theory does
-// not apply.
+// Regime holds the predictions for one point of a map; each is NaN where the theory does not apply.
 type Regime struct {
 	Radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a delay
 	Margin  float64 // a function that is 0 where stability changes and positive where the linear dynamics is unstable

@@ -68,8 +68,8 @@ type AtRest struct {
 	settled    rom.Settled
 }
 
-// AtRest returns the stationary state of the runs of a cell by a prediction for its settings, with the
-// constants of the theory scaled by factors.
+// AtRest returns the stationary state of the runs of a cell by a prediction for its settings, with
+// the constants of the theory scaled by factors.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
 	if s.Deep() || stationaryScope(s, p).Out() {
@@ -100,8 +100,8 @@ func (a *AtRest) number(of func(*scope.Sizes) float64) scope.Number {
 	return n
 }
 
-// Mean returns the stationary mean of J: J(θ*_G) plus the second-order shift by the noise, as much of it
-// as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone.
+// Mean returns the stationary mean of J: J(θ*_G) plus the second-order shift by the noise, as much
+// of it as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone.
 func (a *AtRest) Mean(kind rom.Kind) scope.Number {
 	n := a.number(scope.OfMean)
 	if n.Out() {
@@ -144,8 +144,8 @@ func (a *AtRest) ZeroShare() scope.Number {
 	return n
 }
 
-// Variance returns the stationary Var J, to second order in the noise where that is known, else linear. Where
-// the noise is too large it is out of scope and has the value of the runs that stay.
+// Variance returns the stationary Var J, to second order in the noise where that is known, else
+// linear. Where the noise is too large it is out of scope and has the value of the runs that stay.
 func (a *AtRest) Variance() scope.Number {
 	n := a.number(scope.OfVariance)
 	_, best := variances(n.Kind, a.prediction)
@@ -159,8 +159,8 @@ func (a *AtRest) Variance() scope.Number {
 	return n
 }
 
-// RunVariance returns Var J by a kind of prediction ("": its own), averaged over the steps after burn-in of
-// runs that start at the fixed point.
+// RunVariance returns Var J by a kind of prediction ("": its own), averaged over the steps after
+// burn-in of runs that start at the fixed point.
 func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	s, p, n := a.settings, a.prediction, a.number(scope.OfVariance)
 	own := n.Kind
@@ -220,7 +220,8 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 }
 
 // InRun adds to a number of the stationary state what the mean path from the logits start leaves of
-// the way after burn-in: nothing where the runs start at the fixed point. A path that is elsewhere is out of scope.
+// the way after burn-in: nothing where the runs start at the fixed point. A path that is elsewhere
+// is out of scope.
 func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
 	s := a.settings
 	if n.Out() {
@@ -256,8 +257,9 @@ func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Siz
 	return left
 }
 
-// Arrival returns the reason why runs from the logits start are not in the stationary state after burn-in: that
-// there is none, that their mean path is elsewhere, or that what a burn-in leaves of the way exceeds half of the margin of Var J.
+// Arrival returns the reason why runs from the logits start are not in the stationary state after
+// burn-in: that there is none, that their mean path is elsewhere, or that what a burn-in leaves of
+// the way exceeds half of the margin of Var J.
 func (a *AtRest) Arrival(start []float64, margin Margin) scope.Reason {
 	n, about := scope.Number{Because: a.Scope()}, math.Inf(1)
 	if _, best := variances(StationaryKind(a.settings, a.prediction), a.prediction); best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
@@ -294,8 +296,8 @@ func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
 // each step of all replicas, from which the scatter of the replicas tells the error of a number.
 const fewestKicks = 100
 
-// RareSamples returns why so few independent forces decide no number of the given name; NaN, that of a law without
-// a variance, is none.
+// RareSamples returns why so few independent forces decide no number of the given name; NaN, that
+// of a law without a variance, is none.
 func RareSamples(kicks float64, name string) scope.Reason {
 	if !(kicks >= fewestKicks) {
 		if math.IsNaN(kicks) {

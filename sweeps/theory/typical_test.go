@@ -11,8 +11,9 @@ import (
 	"grposim/sweeps/config"
 )
 
-// typical is what the theory gives of settings that users have: 2 to 8 Bernoulli arms, β from 0.005 to 1, G from 4 to 64,
-// K from 1 to 16, both scales, and two of three with a heavy ball (μ of 0, 0.5 or 0.9), the others with Adam.
+// typical is what the theory gives of settings that users have: 2 to 8 Bernoulli arms, β from 0.005
+// to 1, G from 4 to 64, K from 1 to 16, both scales, and two of three with a heavy ball (μ of 0,
+// 0.5 or 0.9), the others with Adam.
 type typical struct {
 	adam      bool
 	state     typicalState
@@ -30,7 +31,8 @@ const (
 	stable
 )
 
-// typicalShares are the least shares that the theory must give, of the settings of each seed in which they are asked for.
+// typicalShares are the least shares that the theory must give, of the settings of each seed in
+// which they are asked for.
 var typicalShares = []struct {
 	what  string
 	least float64

@@ -11,8 +11,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Way is what the runs of a cell are predicted to do from their start: the path of J, those of the other recorded
-// quantities, what it costs, and when J has made its way.
+// Way is what the runs of a cell are predicted to do from their start: the path of J, those of the
+// other recorded quantities, what it costs, and when J has made its way.
 type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
@@ -22,8 +22,9 @@ type Way struct {
 	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
 	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end where their mean path should; nil as Margin
 
-	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest first: quarters of them, as
-	// far as their number and prompts that start alike, which stay together, allow. Empty: no such prompts, or they all start alike.
+	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest
+	// first: quarters of them, as far as their number and prompts that start alike, which stay
+	// together, allow. Empty: no such prompts, or they all start alike.
 	ByDifficulty []Stratum `json:"by_difficulty,omitempty"`
 }
 
@@ -56,8 +57,8 @@ type TimeTo struct {
 	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
 }
 
-// Way returns the way of the runs of a cell with the quantities that a run records, the effective sample size, and more.
-// level is that of TimeTo; NaN: 95 % of the way.
+// Way returns the way of the runs of a cell with the quantities that a run records, the effective
+// sample size, and more. level is that of TimeTo; NaN: 95 % of the way.
 func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity) Way {
 	steps := ComparedSteps(s)
 	quantities := append(sim.Quantities(len(s.Bandit.Arms)), sim.EffectiveSampleSize)
@@ -119,8 +120,8 @@ func losing(sizes Series, lost float64) Series {
 // noWay is the distance of J from its end up to which a run starts there.
 const noWay = 1e-9
 
-// lostReward returns by how much the mean of J may lie below a path because of the runs that a flagged mechanism keeps away; +Inf where their share is
-// not known.
+// lostReward returns by how much the mean of J may lie below a path because of the runs that a
+// flagged mechanism keeps away; +Inf where their share is not known.
 func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
 	means := s.ArmMeans()
 	for i := range arrival.Rows {
@@ -135,11 +136,12 @@ func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float6
 	return lost
 }
 
-// WayMade is the share of the way from J at the start to its end at which a run counts as done where no level is given: the usual
-// measure of trainers, as of `time_to_95` in maps.
+// WayMade is the share of the way from J at the start to its end at which a run counts as done
+// where no level is given: the usual measure of trainers, as of `time_to_95` in maps.
 const WayMade = 0.95
 
-// timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the way. It returns nil where there is no way.
+// timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the
+// way. It returns nil where there is no way.
 func (w *Way) timeTo(end, level float64) *TimeTo {
 	start := w.Reward[0]
 	if !(math.Abs(end-start) > noWay) {
@@ -168,8 +170,9 @@ func (w *Way) timeTo(end, level float64) *TimeTo {
 	return t
 }
 
-// TimeOf returns when a path reaches a level, from below where up, see Reaches. What that leaves out is how far the time moves if the
-// path is displaced by what it leaves out at each step, to either side.
+// TimeOf returns when a path reaches a level, from below where up, see Reaches. What that leaves
+// out is how far the time moves if the path is displaced by what it leaves out at each step, to
+// either side.
 func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (time scope.Number) {
 	if time.Value = Reaches(steps, values, level, up); math.IsNaN(time.Value) {
 		time.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
@@ -192,8 +195,9 @@ func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (t
 	return time
 }
 
-// Reaches returns the optimizer step at which a curve first reaches a level, from below where up, interpolated linearly
-// between its steps: +Inf where it does not, NaN where it has no value before it does.
+// Reaches returns the optimizer step at which a curve first reaches a level, from below where up,
+// interpolated linearly between its steps: +Inf where it does not, NaN where it has no value before
+// it does.
 func Reaches(steps []int, values []float64, level float64, up bool) float64 {
 	for i, x := range values {
 		switch {
@@ -210,8 +214,9 @@ func Reaches(steps []int, values []float64, level float64, up bool) float64 {
 	return math.Inf(1)
 }
 
-// samples returns the mean number of samples drawn before each step, as sim.Cell.SamplesBefore, and where groups of equal
-// rewards are redrawn 1/(1 − Z) times those of each step, Z the share of such groups, interpolated between the steps. It is empty at G = ∞ and where Z is not known.
+// samples returns the mean number of samples drawn before each step, as sim.Cell.SamplesBefore, and
+// where groups of equal rewards are redrawn 1/(1 − Z) times those of each step, Z the share of such
+// groups, interpolated between the steps. It is empty at G = ∞ and where Z is not known.
 func samples(s *config.Settings, steps []int, equal Course) (all Series) {
 	in, redraws := sim.Cell{Estimator: s.Estimator, Lag: s.Lag}, s.Estimator.Filter == option.Redraw
 	if s.Estimator.GroupSize == option.Infinite || redraws && equal.Because.Out() {

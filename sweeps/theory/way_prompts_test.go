@@ -14,9 +14,10 @@ import (
 	"grposim/sweeps/config"
 )
 
-// The means of runs of random sets of prompts follow the predicted paths of all recorded quantities that are derived, within the
-// size that the theory leaves out and 5 standard errors: of 10 sets, 13 quantities and 200 steps fewer than one in 60 runs of
-// this test fails by chance. At step 0, where all runs are alike, strata have the same prompts in both.
+// The means of runs of random sets of prompts follow the predicted paths of all recorded quantities
+// that are derived, within the size that the theory leaves out and 5 standard errors: of 10 sets,
+// 13 quantities and 200 steps fewer than one in 60 runs of this test fails by chance. At step 0,
+// where all runs are alike, strata have the same prompts in both.
 func TestWayOfPrompts(t *testing.T) { checkPrompts(t, 1, 10, 1024) }
 
 // ofPrompts are the recorded quantities of prompts with a path.

@@ -20,11 +20,13 @@ var recorded = []sim.Quantity{
 	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm, sim.LogitGap, sim.EffectiveSampleSize, sim.PassAt(4),
 }
 
-// The means of runs on the way follow the predicted paths of all quantities, within the size that the theory leaves out.
+// The means of runs on the way follow the predicted paths of all quantities, within the size that
+// the theory leaves out.
 func TestWay(t *testing.T) { checkWay(t, drawWay, 1, 24, 512, 8) }
 
-// And so do those whose noise crosses the bounds of a clip. With points of the law that jump the gap of the first was predicted as 1.172 ± 0.001 at step 32 (1.112(5) simulated), the
-// reward of the second as 0.6806 ± 0.0065 at step 3 (0.6725(2)).
+// And so do those whose noise crosses the bounds of a clip. With points of the law that jump the
+// gap of the first was predicted as 1.172 ± 0.001 at step 32 (1.112(5) simulated), the reward of
+// the second as 0.6806 ± 0.0065 at step 3 (0.6725(2)).
 func TestWayAcrossBounds(t *testing.T) {
 	for _, document := range []string{`name: two-arms
 seed: 3755888800
@@ -47,7 +49,8 @@ run: {steps: 100, replicas: 4096, record: [effective-sample-size, pass@4]}
 	}
 }
 
-// checkWay compares the paths of random configurations of up to so many arms, drawn with a seed, with means over replicas.
+// checkWay compares the paths of random configurations of up to so many arms, drawn with a seed,
+// with means over replicas.
 func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, seed uint64, cells, replicas, arms int) {
 	r := rand.New(rand.NewPCG(seed, 38))
 	type tally struct{ asked, in, good, wrong int }
@@ -157,7 +160,8 @@ func simulated(t *testing.T, s *config.Settings) (result sim.Result) {
 	return result
 }
 
-// drawWay draws a configuration as users have on the way: half without a penalty, a third under Adam, 2 to 64 arms, from a start that is far.
+// drawWay draws a configuration as users have on the way: half without a penalty, a third under
+// Adam, 2 to 64 arms, from a start that is far.
 func drawWay(r *rand.Rand, replicas, most int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	count := min([]int{2, 2, 2, 3, 4, 8, 16, 64}[r.IntN(8)], most)
