@@ -6,12 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mixedBlock is a block. There modes are r separate motions of two numbers, x_i and p_i = ηv_i, driven by the constants (Λ_s x_old)_i, so that the
-// monodromy matrix needs no power of a large matrix:
+// mixedBlock is a block. Its modes are r separate motions of x_i and p_i = ηv_i, driven by the
+// constants (Λ_s x_old)_i. So the monodromy matrix needs no power of a large matrix:
 //
 //	(x_i, p_i) ↦ B_i^K (x_i, p_i) + Σ_{j<K} B_i^j e (Λ_s x)_i,   B_i = [1 − aκ_i, b; −κ_i, μ],  e = −η(a, 1)
 //
-// κ_i = ηλ_f,i, a and b those of linear.StepGains. It acts on (x, p), 2r×2r, or on x alone where no velocity is kept.
+// κ_i = ηλ_f,i, a and b those of linear.StepGains. It acts on (x, p), 2r×2r, or on x alone where no
+// velocity is kept.
 type mixedBlock struct{}
 
 func (mixedBlock) monodromy(m *mixed, rate float64, k int) *mat.Dense {
@@ -51,9 +52,9 @@ func (mixedBlock) monodromy(m *mixed, rate float64, k int) *mat.Dense {
 	return out
 }
 
-// limit is, for even K, that of the fresh part alone: at the on-policy threshold of the stiffest mode of Λ_f, 2(1+μ) for a
-// heavy ball, a step turns it around, wᵀB = −wᵀ, so that Σ_{j<K} wᵀB^j = 0, the snapshot does not act on it and wᵀM = wᵀ: a
-// multiplier 1 (docs/theory-deep.md).
+// limit is, for even K, that of the fresh part alone, 2(1+μ) for a heavy ball. There a step turns
+// the stiffest mode of Λ_f around, wᵀB = −wᵀ, so that Σ_{j<K} wᵀB^j = 0. The snapshot does not act
+// on it and wᵀM = wᵀ: a multiplier 1 (docs/theory-deep.md).
 func (mixedBlock) limit(m *mixed, k int) float64 {
 	if k%2 == 1 {
 		return 0
@@ -65,7 +66,7 @@ func (mixedBlock) limit(m *mixed, k int) float64 {
 //
 //	min(Λ_f, 2/η − Λ_f) − Λ_s is positive definite
 //
-// and 2/η − Λ_f too; the minimum taken of each eigenvalue of Λ_f (docs/theory-deep.md).
+// and 2/η − Λ_f too. The minimum is taken of each eigenvalue of Λ_f (docs/theory-deep.md).
 func (mixedBlock) provenStable(m *mixed, rate float64) bool {
 	if _, velocity := linear.StepGains(m.Method, m.Momentum); velocity > 0 || !linear.Symmetric(m.stale) {
 		return false
@@ -85,8 +86,8 @@ func (mixedBlock) provenStable(m *mixed, rate float64) bool {
 	return c.Factorize(rest)
 }
 
-// intervals go up to 512, as in package linear. Of more than scanned directions not every K is looked at: all up to 16, then two neighbours, one even, of each
-// sixth part more.
+// intervals go up to 512, as in package linear. Of more than scanned directions not every K is
+// looked at: all up to 16, then two neighbours, one even, of each sixth part more.
 func (mixedBlock) intervals(n int) (from, to int, next func(int) int) {
 	return 1, 512, func(k int) int {
 		if k++; k > 16 && k%2 == 0 && n > scanned {

@@ -131,7 +131,8 @@ func TestTabularIsRom(t *testing.T) {
 	}
 }
 
-// recursion is the linear map of one period on all weights, step by step: an obvious and slow computation.
+// recursion is the linear map of one period on all weights, step by step: an obvious and slow
+// computation.
 type recursion struct {
 	fresh, stale, noise *mat.Dense // P×P
 	rate, momentum      float64
@@ -192,7 +193,8 @@ func (r *recursion) period() *mat.Dense {
 	return out
 }
 
-// radius returns the largest modulus of a multiplier but for those that are 1 because no logit moves.
+// radius returns the largest modulus of a multiplier but for those that are 1 because no logit
+// moves.
 func (r *recursion) radius() float64 {
 	largest := 0.0
 	for _, z := range linear.Multipliers(r.period()) {
@@ -238,7 +240,8 @@ func dense(m matrix, h []*mat.Dense) *mat.Dense {
 	return wholeSpace(m, &Point{Fresh: h, Stale: h, Noise: h}, 0, 0, block(1)).fresh
 }
 
-// The largest eigenvalues by products are those of the dense matrices on weights and on the range, symmetric or not.
+// The largest eigenvalues by products are those of the dense matrices on weights and on the range,
+// symmetric or not.
 func TestLargest(t *testing.T) {
 	const contexts, arms = 5, 4
 	j := randomMatrix(contexts, arms, 40, 5)
@@ -279,9 +282,9 @@ func compare(a, b float64) int {
 	return 1
 }
 
-// Under an even block the fresh part alone sets the threshold of the ratio with k3, under an odd one it is between 2(1+μ)/λ_f and
-// 2(1+μ)/λ, as long as the momentum is small; with μ = 0.9 a pair of multipliers leaves the unit circle before. A single
-// number, the largest eigenvalue of Λ, gives none of these.
+// Under an even block the fresh part alone sets the threshold of the ratio with k3. Under an odd
+// one it is between 2(1+μ)/λ_f and 2(1+μ)/λ, if the momentum is small. With μ = 0.9 a pair of
+// multipliers leaves the unit circle before. The largest eigenvalue of Λ alone gives none of these.
 func TestRatioWithK3(t *testing.T) {
 	const contexts, arms = 5, 5
 	j := randomMatrix(contexts, arms, 60, 9)
@@ -312,7 +315,8 @@ func TestRatioWithK3(t *testing.T) {
 	}
 }
 
-// Of more directions than are scanned finely, thresholds are still those of package linear, which looks at all of them on a fine grid.
+// Of more directions than are scanned finely, thresholds are still those of package linear, which
+// looks at all of them on a fine grid.
 func TestThresholdsOfManyDirections(t *testing.T) {
 	const contexts, arms = 9, 4
 	r := NewRange(randomMatrix(contexts, arms, 60, 2))
@@ -341,7 +345,8 @@ func TestThresholdsOfManyDirections(t *testing.T) {
 	}
 }
 
-// Without scale and with the exact KL the fixed point is log π = log π_ref + m/β; contexts without one are listed.
+// Without scale and with the exact KL the fixed point is log π = log π_ref + m/β; contexts without
+// one are listed.
 func TestFixedPoint(t *testing.T) {
 	contexts := someContexts(3, 4, places["whole"])
 	p := fixedPoint(t, contexts)
@@ -360,7 +365,8 @@ func TestFixedPoint(t *testing.T) {
 	}
 }
 
-// A Jacobian that is 0, is not finite or has products that do not fit together is a mistake of the caller, and the panic says which.
+// A Jacobian that is 0, not finite or of unfitting products is a mistake of the caller. The panic
+// says which.
 func TestNoRange(t *testing.T) {
 	j := randomMatrix(2, 2, 5, 1)
 	with := func(factor float64) matrix {

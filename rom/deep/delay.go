@@ -6,8 +6,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mixedDelay is a delay of τ steps: x′ = x − ηa(Λ_f x + Λ_s x_{t−τ}) + bp, p′ = μp − η(Λ_f x + Λ_s x_{t−τ}), p = ηv, on the state (x, x_{t−1}, …, x_{t−τ}, p),
-// of which p is left out where no velocity is kept.
+// mixedDelay is a delay of τ steps, with p = ηv: p′ = μp − η(Λ_f x + Λ_s x_{t−τ}) and x′ = x −
+// ηa(Λ_f x + Λ_s x_{t−τ}) + bp. The state is (x, x_{t−1}, …, x_{t−τ}, p), without p where no
+// velocity is kept.
 type mixedDelay struct{}
 
 func (mixedDelay) monodromy(m *mixed, rate float64, tau int) *mat.Dense {
@@ -45,7 +46,8 @@ func (mixedDelay) limit(*mixed, int) float64 { return 0 }
 // provenStable holds where nothing is stale, which does not mix.
 func (mixedDelay) provenStable(*mixed, float64) bool { return false }
 
-// largestState is the size of the matrix up to which delays are searched: 0.5 s each of the largest.
+// largestState is the size of the matrix up to which delays are searched: 0.5 s each of the
+// largest.
 const largestState = 600
 
 // intervals are all, up to 50 as in package linear.

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Dynamics is the linear dynamics of the weights about a fixed point, on the range of Jᵀ. What it says of all modes is that of
-// linear.Dynamics, whose formulas of one mode apply to each where Λ_f and Λ_s commute, unless said
-// otherwise here.
+// Dynamics is the linear dynamics of the weights about a fixed point, on the range of Jᵀ. Unless
+// said otherwise, its methods are those of linear.Dynamics. Formulas of one mode apply to each
+// where Λ_f and Λ_s commute.
 type Dynamics struct {
 	*linear.Dynamics
 	at     *Range
@@ -21,8 +21,9 @@ type Dynamics struct {
 	slope  []float64      // ∂J/∂y
 }
 
-// Dynamics returns the dynamics of a gradient method: heavy ball or Nesterov, a learning rate, a momentum and a
-// lag. Of Adam with held second moments it is that of a heavy ball (docs/theory-deep.md §12.5).
+// Dynamics returns the dynamics of a gradient method: heavy ball or Nesterov, a learning rate, a
+// momentum and a lag. Of Adam with held second moments it is that of a heavy ball
+// (docs/theory-deep.md §12.5).
 func (r *Range) Dynamics(p *Point, update linear.Update) *Dynamics {
 	each := 1 / float64(r.contexts)
 	system := &linear.System{
@@ -39,8 +40,8 @@ func newDynamics(r *Range, system *linear.System, slope []float64) *Dynamics {
 	return &Dynamics{Dynamics: of, at: r, system: system, slope: slope}
 }
 
-// OneNumber returns the dynamics in which the whole force is stale: the one that the eigenvalues of Λ alone
-// describe, so that each mode has the formulas of a frozen force.
+// OneNumber returns the dynamics in which the whole force is stale. The eigenvalues of Λ alone
+// describe it, and each mode has the formulas of a frozen force.
 func (d *Dynamics) OneNumber() *Dynamics {
 	system := *d.system
 	n := system.Dim()
@@ -49,8 +50,8 @@ func (d *Dynamics) OneNumber() *Dynamics {
 	return newDynamics(d.at, &system, d.slope)
 }
 
-// SpectralRadius returns the largest modulus of a multiplier, of a refresh period (block) or a step (delay), of all directions that are not neutral;
-// NaN where a spectrum is not known.
+// SpectralRadius returns the largest modulus of a multiplier of a directions that is not neutral,
+// over a refresh period (block) or a step (delay). It is NaN where a spectrum is not known.
 func (d *Dynamics) SpectralRadius() float64 {
 	if m, interval := d.mixed(); m != nil {
 		return m.radius(d.Whole.Rate, interval)
@@ -62,9 +63,10 @@ func (d *Dynamics) SpectralRadius() float64 {
 	return cmplx.Abs(values[0])
 }
 
-// Threshold returns the threshold of an event of the whole dynamics; linear.Never where it provably does not occur, as an interval where the
-// lag does not matter. Where modes mix under a block or a delay, CriticalRate takes, of a hundred directions, 0.1 s (block without momentum), 1 s (block), or
-// some twenty spectra of matrices with τ + 2 rows of a direction each (delay: 1 s for τ = 1, 8 s for τ = 4); OnsetRate is that of package linear, and takes 3 s.
+// Threshold returns the threshold of an event of the whole dynamics. It is linear.Never where it
+// provably does not occur, as an interval where the lag does not matter. With a hundred directions
+// that mix, CriticalRate takes 0.1 s (block without momentum), 1 s (block, delay 1) or 8 s (delay
+// 4). OnsetRate takes 3 s.
 func (d *Dynamics) Threshold(of linear.Event) linear.Threshold {
 	m, interval := d.mixed()
 	switch {
@@ -85,8 +87,9 @@ type Mode struct {
 	slope       float64   // ∂J/∂a
 }
 
-// Modes returns the modes of Λ, stiffest first, with unit vectors of weights where Λ is symmetric. Where d.Mixed they are no independent recursions, and the
-// scalar formulas of one are no more than an estimate. Of a complex pair they are what linear.Eigenvectors gives.
+// Modes returns the modes of Λ, stiffest first, with unit vectors of weights where Λ is symmetric.
+// Where d.Mixed they are no independent recursions, and the scalar formulas of one are no more than
+// an estimate. Of a complex pair they are what linear.Eigenvectors gives.
 func (d *Dynamics) Modes() []Mode {
 	n := d.system.Dim()
 	var total mat.Dense

@@ -1,26 +1,25 @@
-// Package deep is the linear theory of GRPO on a policy whose logits are functions of shared weights,
-// such as a network, at a fixed point (docs/theory-deep.md). It sees the policy through two products
-// with the Jacobian of the logits alone, and each context through the derivatives of its mean force,
-// which package rom has.
+// Package deep is the linear theory of GRPO on a network at a fixed point: logits are functions of
+// shared weights (docs/theory-deep.md). It sees the policy through two products with the Jacobian
+// of the logits, and each context through its mean force's derivatives from package rom.
 //
 // To use it:
 //
 //  1. Describe each context by a rom.Params and call FixedPoint, which gives the logits π* of all
 //     contexts, or At for logits of your own. A Point has the matrices H of each context there.
-//  2. Bring the weights to these logits, and call NewRange with the Jacobian there: the dense
-//     representation of weight space on the range of Jᵀ.
+//  2. Bring the weights to these logits, and call NewRange with the Jacobian there: weight space on the
+//     range of Jᵀ, dense.
 //  3. Range.Dynamics has the spectral radius, thresholds, modes and the stationary law under an
 //     optimizer and a lag.
-//  4. Largest finds the largest eigenvalues from a few products, without the dense representation;
+//  4. Largest finds the largest eigenvalues from a few products, without the dense representation.
 //     Path follows the mean field through the kernel of a Range.
 //
-// Notation: C contexts of A arms, P weights w, logits ℓ, row by row of a context each, J = ∂ℓ/∂w. In
+// Notation: C contexts of A arms, P weights w, logits ℓ (a row for each context), J = ∂ℓ/∂w. In
 // each context u_x(ℓ, ℓ_old) is the mean force on the logits, H_f = −∂u/∂ℓ and H_s = −∂u/∂ℓ_old. A
-// step climbs along g = (1/C) Σ_x J_xᵀ u_x, so that at a fixed point, where all u_x vanish,
+// step climbs along g = (1/C) Σ_x J_xᵀ u_x. At a fixed point, where all u_x vanish,
 //
-//	Λ_f = (1/C) Jᵀ H_f J,  Λ_s = (1/C) Jᵀ H_s J,  Λ = Λ_f + Λ_s
+//	Λ_f = (1/C) Jᵀ H_f J,  Λ_s = (1/C) Jᵀ H_s J,  Λ = Λ_f + Λ_s.
 //
-// of which at most C(A−1) eigenvalues are not 0.
+// At most C(A−1) eigenvalues of these are not 0.
 package deep
 
 // Jacobian is the matrix J = ∂ℓ/∂w of the logits of all contexts, C·A×P, at given weights, by its

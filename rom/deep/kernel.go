@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Range is weight space as far as the logits depend on it: the range of Jᵀ, in an orthonormal basis of r ≤
-// C(A−1) vectors. With centred logits Qᵀℓ, Q of A−1 orthonormal columns in each context, and the kernel
-// K = QᵀJJᵀQ = V S Vᵀ, the basis is JᵀQ V S^{-1/2}. In its coordinates y
+// Range is weight space as far as the logits depend on it: the range of Jᵀ, in an orthonormal basis
+// of r ≤ C(A−1) vectors. Centred logits are Qᵀℓ, Q of A−1 orthonormal columns in each context. With
+// the kernel K = QᵀJJᵀQ = V S Vᵀ the basis is JᵀQ V S^{-1/2}. In its coordinates y
 //
 //	Qᵀ δℓ = V S^{1/2} y,   Λ = (1/C) S^{1/2}Vᵀ (QᵀHQ) V S^{1/2}
 //
@@ -19,8 +19,8 @@ import (
 type Range struct {
 	// Kernel is K, the centred empirical tangent kernel, C(A−1)×C(A−1).
 	Kernel *mat.SymDense
-	// Asymmetry is the largest |K_ij − K_ji| before the mean of both was taken, over the largest entry: rounding,
-	// unless Pull and Push are not adjoint.
+	// Asymmetry is the largest |K_ij − K_ji| over the largest entry, before the mean of both was
+	// taken. It is rounding, unless Pull and Push are not adjoint.
 	Asymmetry float64
 
 	contexts, arms int
@@ -29,13 +29,14 @@ type Range struct {
 	drop           *mat.Dense // S^{-1/2} Vᵀ, r×C(A−1)
 }
 
-// adjoint is the largest Asymmetry of a Jacobian in floating point: products sum over at most some 1e6 entries,
-// whose rounding is 1e-16 each and at worst adds up.
+// adjoint is the largest Asymmetry of a Jacobian in floating point. Products sum over at most some
+// 1e6 entries, whose rounding is 1e-16 each and at worst adds up.
 const adjoint = 1e-9
 
-// NewRange returns the range of a Jacobian from C(A−1) products Jᵀu and as many Jd. Singular values of
-// J of at most 1e-6 times the largest are left out: stiffnesses of 1e-12, which package linear takes for
-// rounding as well. It panics where the Jacobian is 0 or not finite, or Pull is not the transpose of Push.
+// NewRange returns the range of a Jacobian from C(A−1) products Jᵀu and as many Jd. Singular values
+// of J of at most 1e-6 times the largest are left out: stiffnesses of 1e-12, which package linear
+// takes for rounding as well. It panics where the Jacobian is 0 or not finite, or Pull is not the
+// transpose of Push.
 func NewRange(j Jacobian) *Range {
 	contexts, arms := j.Contexts(), j.Arms()
 	r := &Range{contexts: contexts, arms: arms, center: helmert(arms)}
@@ -118,7 +119,8 @@ func (r *Range) perContext(dst, x []float64, m mat.Matrix) {
 	}
 }
 
-// Reduced returns factor times S^{1/2}Vᵀ (QᵀHQ) V S^{1/2}, r×r, of the matrices H of the contexts, A×A each.
+// Reduced returns factor times S^{1/2}Vᵀ (QᵀHQ) V S^{1/2}, r×r, of the matrices H of the contexts,
+// A×A each.
 func (r *Range) Reduced(h []*mat.Dense, factor float64) *mat.Dense {
 	n, rank := r.lift.Dims()
 	within := r.arms - 1
@@ -133,12 +135,12 @@ func (r *Range) Reduced(h []*mat.Dense, factor float64) *mat.Dense {
 	return &out
 }
 
-// OnLogits returns the change of all logits, C·A, centred in each context, that coordinates y of the range
-// stand for.
+// OnLogits returns the change of all logits, C·A, centred in each context, that coordinates y of
+// the range stand for.
 func (r *Range) OnLogits(y []float64) []float64 { return r.onLogits(r.lift, y) }
 
-// Covector returns the covector on logits, C·A, whose product with a change of the logits is that of the given
-// covector with its coordinates y.
+// Covector returns the covector on logits, C·A, whose product with a change of the logits is that
+// of the given covector with its coordinates y.
 func (r *Range) Covector(l []float64) []float64 { return r.onLogits(r.drop.T(), l) }
 
 // onLogits returns Qmx, C·A.
@@ -147,7 +149,6 @@ func (r *Range) onLogits(m mat.Matrix, x []float64) []float64 {
 	r.spread(logits, product(m, x))
 	return logits
 }
-
 
 // onRange returns the covector in the coordinates y of a covector on logits.
 func (r *Range) onRange(covector []float64) []float64 { return product(r.lift.T(), r.gather(covector)) }

@@ -15,17 +15,19 @@ import (
 // Eigenvalue is an eigenvalue of a stiffness matrix, of a complex pair its real part.
 type Eigenvalue struct {
 	Value float64
-	// Residual is ‖Λw − λw‖ for the unit vector w that was found, ≥ 0. Where Λ is symmetric some eigenvalue
-	// is within it.
+	// Residual is ‖Λw − λw‖ for the unit vector w that was found, ≥ 0. Where Λ is symmetric some
+	// eigenvalue is within it.
 	Residual float64
 }
 
-// Largest returns the count largest eigenvalues of (1/C) Jᵀ H J on weight space, largest first, from at most the given number of
-// products with it, fewer if they span the range; h has H of each context, A×A, such as Point.Fresh.
+// Largest returns the count largest eigenvalues of (1/C) Jᵀ H J on weight space, largest first. h
+// has H of each context, A×A, such as Point.Fresh. It takes at most the given number of products,
+// fewer if they span the range.
 //
-// Each product adds a vector to an orthonormal basis of the Krylov space of Jᵀ times a fixed irregular u, with full
-// reorthogonalisation: Lanczos' method where all H are symmetric, else Arnoldi's, with no symmetric part taken. Power
-// iteration would find the largest modulus, which need not be positive. It panics where that vector is 0 or not finite.
+// Each product adds a vector to an orthonormal basis of the Krylov space of Jᵀ times a fixed
+// irregular u. It is Lanczos' method where all H are symmetric, else Arnoldi's. Power iteration
+// would find the largest modulus, which need not be positive. It panics where that vector is 0 or
+// not finite.
 func Largest(j Jacobian, h []*mat.Dense, count, products int) []Eigenvalue {
 	weights, contexts, arms := j.Weights(), j.Contexts(), j.Arms()
 	logits, forces := make([]float64, contexts*arms), make([]float64, contexts*arms)
@@ -56,11 +58,12 @@ func Largest(j Jacobian, h []*mat.Dense, count, products int) []Eigenvalue {
 	return all[:min(count, len(all))]
 }
 
-// brokenDown is the share of a product that may be left over where the Krylov space is invariant: rounding.
+// brokenDown is the share of a product that may be left over where the Krylov space is invariant:
+// rounding.
 const brokenDown = 1e-13
 
-// krylov returns the matrix of a linear map in an orthonormal basis of the Krylov space of start with at most size vectors, m×m,
-// and the norm of what the last product has outside of it.
+// krylov returns the matrix of a linear map, m×m, in an orthonormal basis of the Krylov space of
+// start with at most size vectors. next is the norm of what the last product has outside of it.
 func krylov(apply func(x, out []float64), start []float64, size int) (h *mat.Dense, next float64) {
 	h = mat.NewDense(size, size, nil)
 	v := slices.Clone(start)
@@ -92,7 +95,8 @@ func krylov(apply func(x, out []float64), start []float64, size int) (h *mat.Den
 	return h, next
 }
 
-// ritz returns the eigenvalues of a Hessenberg matrix with their residuals: that of an eigenvector s is |next s_m|.
+// ritz returns the eigenvalues of a Hessenberg matrix with their residuals: that of an eigenvector
+// s is |next s_m|.
 func ritz(h *mat.Dense, next float64) (all []Eigenvalue) {
 	m, _ := h.Dims()
 	var e mat.Eigen

@@ -8,20 +8,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Window is the steps From ≤ t < To of a run that starts at rest at the fixed point; the zero value stands for the stationary law.
+// Window is the steps From ≤ t < To of a run that starts at the fixed point. 0 is the stationary
+// law.
 type Window struct{ From, To int }
 
-// Law holds variances about the fixed point under the noise of sampled groups, over independent runs, averaged over the steps of a window or the phases of a
-// refresh period.
+// Law holds variances about the fixed point under the noise of sampled groups, over independent
+// runs. They are averaged over the steps of a window or the phases of a refresh period.
 type Law struct {
 	Modes  []float64 // Var a of each mode, in the order of the modes given
 	Reward float64   // Var J of J, the mean over contexts, to first order, in squared units of reward
 }
 
-// Law returns the law of the given modes of d, as Modes returns them, and Var J due to these alone. A mode of
-// stiffness λ takes some 1/ηλ steps to its stationary variance, which does not fall with λ, so that slow modes have a
-// part in Var J by the length of the run.
-// Where modes do not mix each pair is a system of its own; where they do, the whole is solved, and Reward is due to all
+// Law returns the law of the given modes of d, as Modes returns them, and Var J due to these alone.
+// A mode of stiffness λ takes some 1/ηλ steps to its stationary variance, which does not fall with
+// λ. So the part of slow modes in Var J depends on the length of the run. Where modes do not mix
+// each pair is a system of its own. Where they do, the whole is solved, and Reward is due to all
 // directions that are not neutral. The error says where there is no stationary law.
 func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 	if d.Mixed {
@@ -57,8 +58,8 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 	return law, nil
 }
 
-// setPair sets what the covariance of the amplitudes of all modes, now and of the snapshot, has of modes i and j: of the covariance of the two
-// alone that between one and the other, of i = j that of the one.
+// setPair sets the part of modes i and j in the covariance of all amplitudes, now and of the
+// snapshot. of is the covariance of the two alone: between them, or of one if i = j.
 func setPair(all, of *mat.Dense, i, j int) {
 	count, size := all.RawMatrix().Rows/2, of.RawMatrix().Rows/2
 	for a := range 2 {
@@ -70,7 +71,8 @@ func setPair(all, of *mat.Dense, i, j int) {
 	}
 }
 
-// together returns two independent modes whose forces have the given covariance c, and the variance |c| each: what they have in common depends on c alone.
+// together returns two independent modes whose forces have the covariance c, and the variance |c|
+// each.
 func together(a, b *Mode, c float64) *linear.System {
 	size := max(c, -c)
 	return &linear.System{
@@ -107,8 +109,8 @@ func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
 	return law, nil
 }
 
-// movingDirections returns an orthonormal basis, the columns, of the directions in which [Λ_f; Λ_s] has a singular value above
-// linear.Negligible of the largest: those that are not neutral.
+// movingDirections returns an orthonormal basis, the columns, of the directions that are not
+// neutral. In these [Λ_f; Λ_s] has a singular value above linear.Negligible of the largest.
 func movingDirections(s *linear.System) *mat.Dense {
 	var both mat.Dense
 	both.Stack(s.Fresh, s.Stale)

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// covariances calls visit with the covariance of all weights before each of the steps of a block, from the recursion of the
-// covariance of (w, ηv, w_old), step by step from rest.
+// covariances calls visit with the covariance of all weights before each of the steps of a block.
+// It steps the covariance of (w, ηv, w_old) from rest.
 func (r *recursion) covariances(steps int, visit func(t int, w *mat.Dense)) {
 	p, _ := r.fresh.Dims()
 	step := mat.NewDense(3*p, 3*p, nil) // of (w, ηv, w_old)
@@ -49,7 +49,8 @@ func (r *recursion) covariances(steps int, visit func(t int, w *mat.Dense)) {
 	}
 }
 
-// Var J and the variances of modes are those of the recursion of the covariance on all weights, whether modes mix or not, in short runs too.
+// Var J and the variances of modes are those of the recursion of the covariance on all weights.
+// Modes mix or not, and runs may be short.
 func TestLawAgainstTheRecursion(t *testing.T) {
 	const contexts, arms, weights, rate = 2, 3, 5, 0.4
 	j := randomMatrix(contexts, arms, weights, 4)
@@ -99,7 +100,8 @@ func TestLawAgainstTheRecursion(t *testing.T) {
 	}
 }
 
-// An eigenvector of Λ is its own motion: Λ_f + Λ_s on all weights multiplies it by λ, and its covector reads it off.
+// An eigenvector of Λ is its own motion: Λ_f + Λ_s on all weights multiplies it by λ, and its
+// covector reads it off.
 func TestModes(t *testing.T) {
 	const contexts, arms, weights = 4, 3, 30
 	j := randomMatrix(contexts, arms, weights, 6)
@@ -143,7 +145,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A policy whose logits are linear in the weights has one kernel, and its path through it is that of the weights.
+// A policy whose logits are linear in the weights has one kernel, and its path through it is that
+// of the weights.
 func TestPathOfLinearLogits(t *testing.T) {
 	const contexts, arms, weights, steps, rate = 3, 3, 10, 60, 0.8
 	j := randomMatrix(contexts, arms, weights, 12)

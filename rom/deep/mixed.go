@@ -21,16 +21,18 @@ type mixed struct {
 type mixedLag interface {
 	// monodromy returns the map of a period at an interval K of a block, τ of a delay.
 	monodromy(m *mixed, rate float64, interval int) *mat.Dense
-	// limit returns a rate at and beyond which the fixed point is not stable, 0 where no formula is known.
+	// limit returns a rate at and beyond which the fixed point is not stable, 0 where no formula is
+	// known.
 	limit(m *mixed, interval int) float64
 	// provenStable reports whether the fixed point is stable at every interval, given that Λ restores.
 	provenStable(m *mixed, rate float64) bool
-	// intervals returns the intervals that are searched of n directions: from, to and the next one after a stable one.
+	// intervals returns the intervals that are searched of n directions: from, to and the next one
+	// after a stable one.
 	intervals(n int) (from, to int, next func(stable int) int)
 }
 
-// mixed returns the dynamics with the interval of its lag; nil where modes do not mix, for other lags than a
-// block that is refreshed from its start or a delay, and where Λ_f is not symmetric.
+// mixed returns the dynamics with the interval of its lag, where modes mix and Λ_f is symmetric. It
+// is nil for other lags than a delay and a block that is refreshed from its start.
 func (d *Dynamics) mixed() (m *mixed, interval int) {
 	lag := d.Whole.Lag
 	shortest, ok := lag.Interval(linear.MeanAge, 0)
@@ -56,13 +58,13 @@ func (m *mixed) radius(rate float64, interval int) float64 {
 	return linear.Radius(m.lag.monodromy(m, rate, interval))
 }
 
-// rounded is how far from 1 a radius is taken for 1: slow modes are as near to it as the rounding of a spectrum, some 1e-14 of
-// matrices with entries up to 1/(1−μ), and cannot cross 1 where Λ restores. Near a threshold the radius
-// changes by some |d ln η| or more, so that this is about its relative error.
+// rounded is how far from 1 a radius is taken for 1. Slow modes are as near to it as the rounding
+// of a spectrum, some 1e-14 of entries up to 1/(1−μ). They cannot cross 1 where Λ restores. Near a
+// threshold the radius changes by some |d ln η| or more, so this is about its relative error.
 const rounded = 1e-11
 
-// excess returns the radius less 1, above 0 where the dynamics is not stable or a spectrum is not known, and 0
-// for a radius of 1 up to rounding.
+// excess returns the radius less 1, and 0 for 1 up to rounding. It is above 0 where the dynamics is
+// not stable or a spectrum is not known.
 func (m *mixed) excess(rate float64, interval int) float64 {
 	r := m.radius(rate, interval)
 	switch {
@@ -84,8 +86,8 @@ func (m *mixed) restores() bool {
 	return !slices.ContainsFunc(values, func(lambda float64) bool { return lambda <= 0 })
 }
 
-// The search for a critical rate: the number of stiff directions that are scanned finely, the number of rates
-// below what these give at which all directions are looked at, and the factor by which the search goes on above.
+// The search for a critical rate: the number of stiff directions that are scanned finely, the
+// number of rates at which all directions are looked at, and the factor of the rates above.
 const (
 	scanned = 24
 	checked = 12
@@ -121,8 +123,8 @@ func (m *mixed) criticalRate(interval int) linear.Threshold {
 	return linear.KnownAt(critical)
 }
 
-// scan returns the first rate between low and high, or below low, at which f turns positive, on a grid of n
-// intervals uniform in √rate; high where there is none.
+// scan returns the first rate at which f turns positive, between low and high or below low. Its
+// grid has n intervals uniform in √rate; high where there is none.
 func scan(f func(float64) float64, low, high float64, n int) float64 {
 	from, step := math.Sqrt(low), (math.Sqrt(high)-math.Sqrt(low))/float64(n)
 	last, value := low, f(low)
@@ -140,8 +142,9 @@ func scan(f func(float64) float64, low, high float64, n int) float64 {
 	return high
 }
 
-// bounds returns the ends of the search, and whether the upper one is itself unstable. Below the lower one docs/theory.md §5
-// guarantees stability of commuting modes; the upper one is 10(1+μ)/max(|Λ_f|, |Λ_s|) unless the lag knows better.
+// bounds returns the ends of the search, and whether the upper one is itself unstable. Below the
+// lower one docs/theory.md §5 guarantees stability of commuting modes; the upper one is
+// 10(1+μ)/max(|Λ_f|, |Λ_s|) unless the lag knows better.
 func (m *mixed) bounds(interval int) (low, high float64, unstable bool) {
 	fresh, stale := 0.0, mat.Norm(m.stale, 2)
 	for _, lambda := range m.fresh {
@@ -155,7 +158,8 @@ func (m *mixed) bounds(interval int) (low, high float64, unstable bool) {
 	return low, high, false
 }
 
-// stiffest returns the dynamics of the n directions in which Λ_f² + Λ_sᵀΛ_s is largest, alone; nil where there are not more.
+// stiffest returns the dynamics of the n directions in which Λ_f² + Λ_sᵀΛ_s is largest, alone; nil
+// where there are not more.
 func (m *mixed) stiffest(n int) *mixed {
 	size := len(m.fresh)
 	if size <= n {
@@ -171,8 +175,8 @@ func (m *mixed) stiffest(n int) *mixed {
 	return newMixed(linear.Within(kept, mat.NewDiagDense(size, m.fresh)), linear.Within(kept, m.stale), m.Update, m.lag)
 }
 
-// criticalInterval returns the smallest interval at which the fixed point is not stable at a rate. Between the last stable
-// interval that was looked at and the first that is not, all are.
+// criticalInterval returns the smallest interval at which the fixed point is not stable at a rate.
+// Between the last stable interval that was looked at and the first that is not, all are.
 func (m *mixed) criticalInterval(rate float64) linear.Threshold {
 	from, to, next := m.lag.intervals(len(m.fresh))
 	if !m.restores() {

@@ -22,7 +22,8 @@ type trained struct {
 	point    *Point
 }
 
-// newTrained returns a network at the fixed point of addition modulo 5, with its initial policy as the reference.
+// newTrained returns a network at the fixed point of addition modulo 5, with its initial policy as
+// the reference.
 func newTrained(t *testing.T, n network.Network, weights []float64, task *network.Task, of option.Estimator) *trained {
 	t.Helper()
 	reference := make([]float64, n.Contexts()*n.Arms())
@@ -42,7 +43,8 @@ func newTrained(t *testing.T, n network.Network, weights []float64, task *networ
 	return &trained{n, weights, contexts, p}
 }
 
-// after returns the logits of the mean field of the network itself, that many steps after it was displaced from the fixed point.
+// after returns the logits of the mean field of the network itself, that many steps after it was
+// displaced from the fixed point.
 func (n *trained) after(steps int, displaced []float64, by linear.Update, lag option.Lag) []float64 {
 	size := n.Contexts() * n.Arms()
 	w, v, gradient := append([]float64(nil), n.weights...), make([]float64, n.Weights()), make([]float64, n.Weights())
@@ -69,7 +71,8 @@ func (n *trained) after(steps int, displaced []float64, by linear.Update, lag op
 	}
 }
 
-// linearAfter returns the change of the logits that the linear recursion gives that many steps after the given change.
+// linearAfter returns the change of the logits that the linear recursion gives that many steps
+// after the given change.
 func (d *Dynamics) linearAfter(steps int, change []float64, lag option.Lag) []float64 {
 	r := d.at
 	var y, velocity, force, more mat.VecDense
@@ -88,8 +91,9 @@ func (d *Dynamics) linearAfter(steps int, change []float64, lag option.Lag) []fl
 	return r.OnLogits(y.RawVector().Data)
 }
 
-// follow returns by how much half the difference of two runs of the network, displaced by a little in opposite directions along Jᵀ times an irregular vector, differs from
-// the linear recursion after some steps, as a share of itself.
+// follow returns the error of the linear recursion after some steps, as a share of it. It compares
+// half the difference of two runs of the network, displaced in opposite directions along Jᵀ times a
+// vector.
 func (n *trained) follow(d *Dynamics, lag option.Lag, steps int) float64 {
 	u, displaced := make([]float64, n.Contexts()*n.Arms()), make([]float64, n.Weights())
 	for i := range u {
@@ -108,7 +112,8 @@ func (n *trained) follow(d *Dynamics, lag option.Lag, steps int) float64 {
 	return floats.Distance(got, want, 2) / floats.Norm(got, 2)
 }
 
-// Small deviations of a network from its fixed point move as the linear theory says, at a rate beyond the threshold too.
+// Small deviations of a network from its fixed point move as the linear theory says, at a rate
+// beyond the threshold too.
 func TestNetworksFollow(t *testing.T) {
 	task, err := network.Addition(5, 0.9, 0.2)
 	if err != nil {
@@ -141,8 +146,9 @@ func TestNetworksFollow(t *testing.T) {
 	}
 }
 
-// The mean field of a network from its reference differs from that of the kernel at the start by what docs/theory-deep.md §12.7 says, less where
-// the network is wider, and by no more than the two kernels do.
+// The mean field of a network from its reference differs from that of the kernel at the start by
+// what docs/theory-deep.md §12.7 says. It is less where the network is wider, and no more than the
+// two kernels differ.
 func TestNetworkThroughItsKernel(t *testing.T) {
 	task, err := network.Addition(5, 0.9, 0.2)
 	if err != nil {

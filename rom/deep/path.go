@@ -10,19 +10,20 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Path returns J, the mean over contexts of the expected reward, before each of the given number of steps and after the last, of the mean field whose
-// kernel stays that of r, from the given logits, C·A:
+// Path returns J, the mean over contexts of the expected reward, of the mean field whose kernel
+// stays that of r. It has J before each of the steps and after the last, from the given logits,
+// C·A:
 //
 //	g = (1/C) QKQᵀ u(ℓ, ℓ_old),  ℓ ← ℓ + η(a g + b v),  v ← μv + g,  a and b of linear.StepGains
 //
-// The kernel is all that the logits see of the weights as long as J does not change. The path ends early where J is not
-// finite. The lag is a block or a delay.
+// The kernel is all that the logits see of the weights as long as J does not change. The path ends
+// early where J is not finite. The lag is a block or a delay.
 func (r *Range) Path(contexts []rom.Params, logits []float64, o option.Optimizer, lag option.Lag, steps int) []float64 {
 	lag.Complete()
 	gain, velocity := linear.StepGains(o.Kind, o.Momentum)
 	n := len(logits)
 	now, v, u, change := append([]float64(nil), logits...), make([]float64, n), make([]float64, n), make([]float64, n)
-	past := [][]float64{append([]float64(nil), now...)} // of the steps so far that are still used, the newest last
+	past := [][]float64{append([]float64(nil), now...)} // of the steps still used, the newest last
 	rewards := make([]float64, 0, steps+1)
 	for t := 0; ; t++ {
 		reward := r.reward(contexts, now)
@@ -49,8 +50,9 @@ func (r *Range) Path(contexts []rom.Params, logits []float64, o option.Optimizer
 	}
 }
 
-// PathSize returns Path through the kernel at the start, and how far that through the kernel at the end is from it at each
-// step, the size of what a kernel that is held leaves out: |J by one − J by the other|. The end may be the fixed point.
+// PathSize returns Path through the kernel at the start, and its distance from that through the
+// kernel at the end, at each step. That is the size of what a fixed kernel leaves out. The end may
+// be the fixed point.
 func PathSize(start, end *Range, contexts []rom.Params, logits []float64, o option.Optimizer, lag option.Lag, steps int) (rewards, sizes []float64) {
 	rewards, other := start.Path(contexts, logits, o, lag, steps), end.Path(contexts, logits, o, lag, steps)
 	rewards = rewards[:min(len(rewards), len(other))]

@@ -22,10 +22,10 @@ type Point struct {
 	Fresh, Stale, Noise []*mat.Dense
 }
 
-// FixedPoint returns the Point at which the mean force of every context vanishes, each the one that the
-// mean field of that context alone reaches from Params.Start (see rom.Reached); with enough weights it is a fixed point
-// of the whole. Without scale and with the exact KL it is log π = log π_ref + m/β. The error
-// lists the contexts that have none.
+// FixedPoint returns the Point at which the mean force of every context vanishes. Each is the one
+// that the mean field of that context alone reaches from Params.Start (see rom.Reached). With
+// enough weights it is a fixed point of the whole. Without scale and with the exact KL it is log
+// π = log π_ref + m/β. The error lists the contexts that have none.
 func FixedPoint(contexts []rom.Params) (*Point, error) {
 	var logits []float64
 	var missing []int
@@ -42,9 +42,9 @@ func FixedPoint(contexts []rom.Params) (*Point, error) {
 	return At(contexts, logits), nil
 }
 
-// At returns the Point at logits, C·A, row by row. Away from a fixed point its matrices
-// are those of Gauss and Newton: Λ also has the force times the curvature of the logits, which no
-// product with J shows.
+// At returns the Point at logits, C·A, row by row. Away from a fixed point its matrices are those
+// of Gauss and Newton. Λ also has the force times the curvature of the logits, which no product
+// with J shows.
 func At(contexts []rom.Params, logits []float64) *Point {
 	arms := len(contexts[0].Arms)
 	if len(logits) != arms*len(contexts) {

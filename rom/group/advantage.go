@@ -6,16 +6,16 @@ import (
 	"grposim/option"
 )
 
-// scaling is a row of the table of advantages of two-valued rewards, of one scale. In a group
-// (or step) with the share R of successes, 0 < R < 1, the advantage per r_i − r̄ is inverse, with
-// r_i − r̄ in units of span and without the factor of leave-one-out. Where a group's advantages
-// need not add to 0 byCount gives those of a success and a failure instead.
+// scaling is a row of the table of advantages of two-valued rewards, of one scale. In a group (or
+// step) with the share R of successes, 0 < R < 1, inverse is the advantage per r_i − r̄. r_i − r̄
+// is in units of span; leave-one-out's factor is not included. Where advantages need not add to 0,
+// byCount gives those of a success and a failure.
 type scaling struct {
 	inverse func(c *Counts, share, rest float64) float64
-	byCount func(c *Counts, s int) (up, down float64) // of 0 < s < G successes; nil: inverse·(r_i − r̄)
+	byCount func(c *Counts, s int) (up, down float64) // 0 < s < G successes; nil: inverse·(r_i − r̄)
 
-	// slope returns d inverse/dR, given inverse, which is φ′ at G = ∞; atInfinity is the scale that this
-	// one becomes there, where all groups have the same rewards.
+	// slope returns d inverse/dR, given inverse, which is φ′ at G = ∞. atInfinity is the scale that
+	// this one becomes where all groups have the same rewards.
 	slope      func(c *Counts, share, rest, inverse float64) float64
 	atInfinity option.Scale
 
@@ -70,7 +70,8 @@ func overOthers(c *Counts, s int) (up, down float64) {
 	return (c.size - x) / n / deviation(x-1), -x / n / deviation(x)
 }
 
-// bestOnly returns the advantages of SecondBest: only a lone success is better than the second best.
+// bestOnly returns the advantages of SecondBest: only a lone success is better than the second
+// best.
 func bestOnly(c *Counts, s int) (up, down float64) {
 	if s == 1 {
 		up = c.row.inverse(c, 1/c.size, (c.size-1)/c.size)
@@ -85,8 +86,8 @@ func AtInfinity(adv *option.Advantage) {
 	}
 }
 
-// pool returns the number of samples whose rewards decide the scale of the advantages: G, or
-// N = GB where it is that of the step.
+// pool returns the number of samples whose rewards decide the scale: G, or N = GB where it is that
+// of the step.
 func pool(e *option.Estimator) int {
 	if e.Advantage.Scale.OfStep() {
 		return e.GroupSize * e.GroupsPerStep
@@ -94,9 +95,9 @@ func pool(e *option.Estimator) int {
 	return e.GroupSize
 }
 
-// Advantages returns u⁺ and u⁻ of a group with 0 ≤ s ≤ G successes, both 0 where all rewards
-// are equal unless the baseline is constant. The baseline must not be a running mean, and the scale
-// of a step must be that of one group.
+// Advantages returns u⁺ and u⁻ of a group with 0 ≤ s ≤ G successes. Both are 0 where all rewards
+// are equal unless the baseline is constant. The baseline is not a running mean. The scale of a
+// step must be that of one group.
 func (c *Counts) Advantages(s int) (up, down float64) {
 	switch {
 	case c.e.Advantage.Baseline == option.ConstantBaseline:
@@ -140,8 +141,8 @@ func newAdvantage(c *Counts) advantage {
 	return &ofGroup{Counts: c}
 }
 
-// atInfinity is the form at G = ∞, where R = J, and where the best and the second-best reward are equal
-// with certainty.
+// atInfinity is the form at G = ∞, where R = J, and where the best and the second-best reward are
+// equal with certainty.
 type atInfinity struct{ *Counts }
 
 func (a *atInfinity) still(j, rest float64) bool {
@@ -168,13 +169,13 @@ func (a *atInfinity) bound() float64               { return math.Inf(1) }
 
 // ofGroup is the form of advantages that are inverse·(r_i − r̄), by the rewards of a group.
 //
-// S(G−S) Binomial(S; G, J) = G(G−1)J(1−J) Binomial(S−1; G−2, J) turns the sum
-// over groups into φ_G = c(1 − 1/G) E[1/s((T+1)/G)], T ~ Binomial(G−2, J),
-// which neither divides by J(1−J) nor contains groups without variance; c is
-// G/(G−1) for leave-one-out and else 1, 1/s stands for inverse. Without scale it is c(1 − 1/G) span.
+// S(G−S) Binomial(S; G, J) = G(G−1)J(1−J) Binomial(S−1; G−2, J) turns the sum over groups into
+// φ_G = c(1 − 1/G) E[1/s((T+1)/G)], T ~ Binomial(G−2, J). It neither divides by J(1−J) nor contains
+// groups without variance. c is G/(G−1) for leave-one-out and else 1, and 1/s is inverse. Without
+// scale it is c(1 − 1/G) span.
 type ofGroup struct {
 	*Counts
-	last struct{ j, rest, phi float64 } // the last value of phi, 0: none yet; inside a block only the current policy changes
+	last struct{ j, rest, phi float64 } // phi is 0 before the first; a block changes only the policy
 }
 
 func (a *ofGroup) phi(j, rest float64) float64 {
@@ -216,7 +217,8 @@ func (c *Counts) informative(t int) float64 {
 	return inverse
 }
 
-// mostInverses is the number of values of informative that are kept, so that a law takes a few kilobytes.
+// mostInverses is the number of values of informative that are kept, so that a law takes a few
+// kilobytes.
 const mostInverses = 512
 
 func (a *ofGroup) moments(j, rest float64) (g moments) {
@@ -251,7 +253,8 @@ func (a *ofGroup) excess(_, _ float64) float64 { return 0 }
 // bound is φ of a group with one success, which is the largest.
 func (a *ofGroup) bound() float64 { return a.baseline * (1 - 1/a.size) * a.informative(0) }
 
-// uneven is the form of advantages that need not add to 0 over a group (docs/theory-trainers.md §11.4).
+// uneven is the form of advantages that need not add to 0 over a group (docs/theory-trainers.md
+// §11.4).
 type uneven struct{ *Counts }
 
 // phi returns E f(T), T ~ Binomial(G−1, J).
@@ -264,7 +267,8 @@ func (a *uneven) slope(j, rest float64) float64 {
 	return float64(n) * a.binomial(n-1, j, rest).Mean(func(t int) float64 { return a.gap(t+1) - a.gap(t) })
 }
 
-// gap returns f(T) = u⁺(T+1) − u⁻(T): by how much the success of one sample changes its own advantage.
+// gap returns f(T) = u⁺(T+1) − u⁻(T): by how much the success of one sample changes its own
+// advantage.
 func (a *uneven) gap(t int) float64 {
 	up, _ := a.Advantages(t + 1)
 	_, down := a.Advantages(t)
@@ -323,9 +327,9 @@ func (a *given) excess(j, rest float64) float64 {
 	return j - mean
 }
 
-// law returns the mean of the baseline b and of 1 − b, and the variance of b. A running mean is Running,
-// or J where none is followed; its variance is α/(2−α) J(1−J)/N, that of an exponential average of
-// independent means of N rewards.
+// law returns the mean of the baseline b and of 1 − b, and the variance of b. A running mean is
+// Running, or J where none is followed. Its variance is α/(2−α) J(1−J)/N, that of an exponential
+// average of independent means of N rewards.
 func (a *given) law(j, rest float64) (mean, other, variance float64) {
 	adv := &a.e.Advantage
 	if adv.Baseline == option.ConstantBaseline {

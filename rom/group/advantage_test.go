@@ -7,8 +7,8 @@ import (
 	"grposim/option"
 )
 
-// convolved returns φ and B times the variance of Q/s with PooledStd from the law of
-// BG²Q = Σ S(G−S), the convolution of that of one group.
+// convolved returns φ and B times the variance of Q/s with PooledStd. The law of BG²Q = Σ S(G−S) is
+// the convolution of that of one group.
 func convolved(e *option.Estimator, j float64) (phi, variance float64) {
 	size, groups := e.GroupSize, e.GroupsPerStep
 	one := make([]float64, size*size/4+1)

@@ -16,7 +16,8 @@ const lostMass = 1e-18
 // s-th outcome (sampled) instead of all of them (summed).
 const smoothWidth = 1000
 
-// Binomial is a law of a number, by outcomes First, First + Stride, … with their weights, which sum to 1.
+// Binomial is a law of a number, by outcomes First, First + Stride, … with their weights, which sum
+// to 1.
 type Binomial struct {
 	First, Stride int
 	Weights       []float64
@@ -36,9 +37,9 @@ func (b Binomial) Mean(f func(k int) float64) (sum float64) {
 // leastThinned is the stride from which on a law is thinned: below it there are few outcomes.
 const leastThinned = 4
 
-// Thinned returns the law by every s-th of its outcomes, s half a standard deviation or less: about 40 of them however wide the law is.
-// By Poisson's summation formula the mean of a function that is smooth on the scale of a standard deviation σ changes
-// by exp(−2π²(σ/s)²), 1e-34.
+// Thinned returns the law by every s-th of its outcomes, s at most half a standard deviation σ.
+// They are about 40 however wide the law is. By Poisson's summation formula the mean of a function
+// that is smooth on the scale of σ changes by exp(−2π²(σ/s)²), 1e-34.
 func (b Binomial) Thinned() Binomial {
 	mean := b.Mean(func(k int) float64 { return float64(k) })
 	width := math.Sqrt(b.Mean(func(k int) float64 { return (float64(k) - mean) * (float64(k) - mean) }))
@@ -57,18 +58,15 @@ func (b Binomial) Thinned() Binomial {
 	return out
 }
 
-// NewBinomial returns the outcomes of Binomial(n, p) that carry all but lostMass of the probability.
-// The caller gives both p and q = 1 − p, because the smaller of the two would be
-// lost in the rounding of 1 minus the other. The window includes at least two
-// outcomes on either side of the peak (if there are so many), so a sum over
-// informative outcomes keeps its relative accuracy as p → 0 or 1.
+// NewBinomial returns the outcomes of Binomial(n, p) that carry all but lostMass of the
+// probability. The caller gives both p and q = 1 − p: the smaller would be lost in the rounding of
+// 1 minus the other. The window has at least two outcomes on either side of the peak, if there are
+// so many. So a sum over informative outcomes keeps its relative accuracy as p → 0 or 1.
 //
-// The terms grow from the peak by the ratio of neighbours,
-// b(k+1)/b(k) = (n−k)p/((k+1)q), and are normalised by their own sum: no
-// factorials, no logarithms, relative error below the window's width in units
-// of rounding. Beyond smoothWidth the outcomes are a quarter of a standard
-// deviation apart, see sampled; otherwise stride is 1. buffer is overwritten and
-// may be nil. It panics if p or q is NaN.
+// The terms grow from the peak by the ratio of neighbours, b(k+1)/b(k) = (n−k)p/((k+1)q). They are
+// normalised by their own sum: the relative error is below the window's width in units of rounding.
+// Beyond smoothWidth the outcomes are a quarter of a standard deviation apart (see sampled), else
+// stride is 1. buffer is overwritten and may be nil. It panics if p or q is NaN.
 func NewBinomial(n int, p, q float64, buffer []float64) Binomial {
 	if math.IsNaN(p) || math.IsNaN(q) {
 		panic(fmt.Sprintf("rom/group: binomial with p = %v, 1 − p = %v", p, q))
@@ -115,16 +113,14 @@ func summed(n int, p, q float64, buffer []float64) Binomial {
 	return Binomial{first, 1, weights}
 }
 
-// sampled is NewBinomial for a large standard deviation σ (width). By Poisson's
-// summation formula the sum of a smooth function over all outcomes is s times its
-// sum over every s-th outcome, up to exp(−2π²(σ/s)²), which is 1e-137 at s = σ/4.
-// The window reaches nine σ to each side and leaves out a probability of 1e-18
-// on each. The weights are Stirling's approximation
+// sampled is NewBinomial for a large standard deviation σ (width). By Poisson's summation formula
+// the sum of a smooth function is s times its sum over every s-th outcome. The error is
+// exp(−2π²(σ/s)²), 1e-137 at s = σ/4. The window reaches nine σ to each side and leaves out a
+// probability of 1e-18 on each. The weights are Stirling's approximation
 //
-//	b(k) ∝ exp(−np h(k/np − 1) − nq h((n−k)/nq − 1))/√(k(n−k)), h(u) = (1+u)ln(1+u) − u,
+//	b(k) ∝ exp(−np h(k/np − 1) − nq h((n−k)/nq − 1))/√(k(n−k)), h(u) = (1+u)ln(1+u) − u.
 //
-// whose next term, 1/12k, is below 1e-7 and varies by 1e-10 over a standard
-// deviation.
+// Its next term, 1/12k, is below 1e-7 and varies by 1e-10 over a standard deviation.
 func sampled(n int, p, q, width float64, buffer []float64) Binomial {
 	stride := int(width / 4)
 	up, down := float64(n)*p, float64(n)*q

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The weights of a binomial window have the mean nJ and the variance nJ(1−J), up to
-// the rounding of as many terms, at every n and for any J however close to 0 or 1.
+// The weights of a binomial window have the mean nJ and the variance nJ(1−J), up to rounding. So
+// they do at every n and for any J however close to 0 or 1.
 func TestBinomialWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 14, 254, 65534} {
 		for _, p := range []float64{1e-200, 1e-12, 0.003, 0.5, 0.9, 1 - 1e-9} {
@@ -75,7 +75,8 @@ func TestBinomialRefusesNaN(t *testing.T) {
 	}
 }
 
-// A thinned law keeps means of smooth functions and few outcomes, whatever its width; one that is narrow stays.
+// A thinned law keeps means of smooth functions and few outcomes, whatever its width; one that is
+// narrow stays.
 func TestThinned(t *testing.T) {
 	for _, n := range []int{400, 4096, 1 << 16, 1 << 24} {
 		law := NewBinomial(n, 0.3, 0.7, nil)

@@ -24,7 +24,7 @@ type Counts struct {
 	inverses    []float64 // of informative, as far as they have been needed, else 0; nil: none has
 }
 
-// NewCounts returns the law of a group of arms, or nil where rewards take a third value or have
+// NewCounts returns the law of a group of arms. It is nil where rewards take a third value or have
 // a density, or where the KL is part of them.
 func NewCounts(arms []option.Arm, e *option.Estimator, s *Samples) *Counts {
 	success, span := TwoValued(arms)
@@ -108,9 +108,9 @@ func (c *Counts) Mean(dst []float64) {
 	}
 }
 
-// Phi returns φ_G(J) = h_G/(J(1−J)), h_G = E[R u⁺], the factor of the mean
-// force E[g_a] = π_a(m_a − J)φ_G (docs/theory.md §2), from the probabilities J
-// of a success and 1−J of a failure. A filter multiplies it by filterFactor.
+// Phi returns φ_G(J) = h_G/(J(1−J)), h_G = E[R u⁺], from the probabilities J of a success and 1−J
+// of a failure. It is the factor of the mean force E[g_a] = π_a(m_a − J)φ_G (docs/theory.md §2). A
+// filter multiplies it by filterFactor.
 func (c *Counts) Phi(j, rest float64) float64 {
 	factor, _ := c.filterFactor(j, rest)
 	return factor * c.PhiOfAll(j, rest)
@@ -144,7 +144,7 @@ func (c *Counts) Factor() (phi float64, slope, u []float64) {
 	j, rest := c.Chances(c.Old)
 	derivative := c.PhiSlope(j, rest)
 	for a, p := range c.Old {
-		u[a] = p * (c.Success[a]*rest - (1-c.Success[a])*j) // m_a − J, with all digits where J is almost 0 or 1
+		u[a] = p * (c.Success[a]*rest - (1-c.Success[a])*j) // m_a − J, accurate where J is almost 0 or 1
 		slope[a] = derivative * u[a]
 	}
 	return c.Phi(j, rest), slope, u
@@ -188,9 +188,9 @@ func (c *Counts) Unevenness(probs []float64) float64 {
 	return square / (mean * mean)
 }
 
-// moments holds the expectations over the number of successes
-// S ~ Binomial(G, J), given 0 < S < G with a filter, on which the covariance of a group's force depends: R = S/G,
-// u⁺ and u⁻ the advantages of a success and of a failure, q = R u⁺ = −(1−R)u⁻.
+// moments holds the expectations over S ~ Binomial(G, J) successes on which the covariance of a
+// group's force depends. With a filter 0 < S < G is given. R = S/G, u⁺ and u⁻ are the advantages of
+// a success and of a failure, q = R u⁺ = −(1−R)u⁻.
 type moments struct {
 	mean       float64 // h_G = E q
 	up, down   float64 // E[R u⁺²], E[(1−R) u⁻²]
@@ -204,8 +204,8 @@ type moments struct {
 	excessAlong, excessShare float64 // Cov(q, e), Cov(e, R)
 }
 
-// moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
-// where no reward varies, unless the baseline is given.
+// moments returns the moments of a finite group at J = j, rest = 1 − J. All are 0 where no reward
+// varies, unless the baseline is given.
 func (c *Counts) moments(j, rest float64) moments {
 	if c.AtRest(j, rest) {
 		return moments{}
@@ -213,16 +213,15 @@ func (c *Counts) moments(j, rest float64) moments {
 	return c.advantage.moments(j, rest)
 }
 
-// Covariance is that of Law, in the symbols of docs/theory.md §2. Given S successes,
-// their arms are multinomial(S, α) and those of the failures multinomial(G−S, δ),
-// so with V_α = diag α − ααᵀ
+// Covariance is that of Law, in the symbols of docs/theory.md §2. Given S successes, their arms are
+// multinomial(S, α) and those of the failures multinomial(G−S, δ). With V_α = diag α − ααᵀ
 //
 //	Cov(c^R, c^R) = {E[Ru⁺²] W⁺V_αW⁺ + E[(1−R)u⁻²] W⁻V_δW⁻}/G + Var(q) d dᵀ
 //	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
 //	Cov(c^K, c^K) = D_κ {(E R V_α + E(1−R) V_δ)/G + Var(R) (α−δ)(α−δ)ᵀ} D_κ
 //
-// with d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory-trainers.md §11.4. Where
-// groups are dropped it is B times that of a step's force, see dropped.
+// where d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory-trainers.md
+// §11.4. Where groups are dropped it is B times that of a step's force, see dropped.
 func (c *Counts) Covariance(reward, cross, penalty [][]float64) {
 	j, rest := c.Chances(c.Old)
 	resamples := c.e.Resamples()

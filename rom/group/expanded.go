@@ -6,7 +6,8 @@ import (
 	"grposim/option"
 )
 
-// Expanded is the law of a group of any rewards, to first order in 1/G; without scale and clip it is exact.
+// Expanded is the law of a group of any rewards, to first order in 1/G; without scale and clip it
+// is exact.
 type Expanded struct{ base }
 
 // NewExpanded returns that of a finite group.
@@ -63,18 +64,16 @@ func (l *Expanded) moments() (mu [5]float64) {
 	return mu
 }
 
-// Response is that of Law to first order in 1/G for any reward law
-// (docs/theory.md §2), exactly without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,
-// a group's N = X̄ − x̄Ȳ and variance V = s² + (x²−s²)‾ − x̄² give
+// Response is that of Law to first order in 1/G for any reward law (docs/theory.md §2), exactly
+// without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x² it is
 //
-//	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G
+//	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G.
 //
-// where X and Y stand for their expectations. With F = 1/√V, and because E Y
-// projects to 0, this is the formula of docs/theory.md. A clip weighs x by its
-// sign, a kink at x = 0 that the group's mean x̄ ~ N(0, s²/G) blurs. That adds
-// F(w⁺−w⁻) times the increase of E x⁺ by the blur, which is of order 1/G
-// for a density and for an atom away from 0, and of order G^{−1/2} for an atom
-// within s/√G of 0.
+// A group has N = X̄ − x̄Ȳ and V = s² + (x²−s²)‾ − x̄²; on the right X and Y are their
+// expectations. With F = 1/√V it is the formula of docs/theory.md, since E Y projects to 0. A clip
+// weighs x by its sign, a kink at x = 0 that the group's mean x̄ ~ N(0, s²/G) blurs. That adds
+// F(w⁺−w⁻) times the increase of E x⁺. It is of order G^{−1/2} for an atom within s/√G of 0, else
+// of order 1/G.
 func (l *Expanded) Response(dst []float64) {
 	mean := l.prepare()
 	mu := l.moments()
@@ -92,16 +91,15 @@ func (l *Expanded) Response(dst []float64) {
 	}
 }
 
-// Covariance is that of Law to leading order in 1/G, for
-// any reward law. Both matrices are parts of Cov(ψ)/G, with ψ the influence of one sample
-// on its group's force,
+// Covariance is that of Law to leading order in 1/G, for any reward law. Both matrices are parts of
+// Cov(ψ)/G, with ψ the influence of one sample on its group's force,
 //
-//	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a],
+//	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a].
 //
-// which for F = 1/√V is the ψ of docs/theory.md §2 before projection.
+// For F = 1/√V it is the ψ of docs/theory.md §2 before projection.
 //
-// Without scale and clip both are exact: c^R is 1 − 1/G times the samples' covariance of
-// u = w e_a and r (times G/(G−1) with leave-one-out), of which Fisher's k-statistics give
+// Without scale and clip both are exact. c^R is 1 − 1/G (leave-one-out: 1) times the samples'
+// covariance of u = w e_a and r. Fisher's k-statistics give
 //
 //	Cov = Cov(ψ^R)/G + (Cov(u_a, u_b) s² + X_a X_b)/(G(G−1))
 //

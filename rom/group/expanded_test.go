@@ -7,8 +7,8 @@ import (
 	"grposim/option"
 )
 
-// What the expansion leaves out of the exact sums over 0/1 rewards is within 1.5 times its size:
-// of the mean LeftOut², of the covariance LeftOut.
+// What the expansion leaves out of the exact sums over 0/1 rewards is within 1.5 times its size.
+// That is LeftOut² for the mean, LeftOut for the covariance.
 func TestLeftOut(t *testing.T) {
 	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}}
 	for _, size := range []int{16, 64, 256, 1024} {

@@ -7,8 +7,8 @@ import (
 	"grposim/option"
 )
 
-// Value is the entry of Values, and takes no memory: of equal rewards of several arms, of a density that has none, and where the
-// KL makes all rewards different.
+// Value is the entry of Values and takes no memory. Cases: equal rewards of several arms, a density
+// that has none, and rewards that the KL makes all different.
 func TestValueOfTheRewards(t *testing.T) {
 	arms := []option.Arm{{Mean: 0.25, Law: option.Bernoulli}, {Mean: 1, Law: option.Constant}, {Mean: 3, Std: 1, Law: option.Normal}, {Mean: 1, Law: option.Constant}, {Mean: 0.5, Law: option.Bernoulli}}
 	probs := []float64{0.125, 0.25, 0.0625, 0.5, 0.0625}
@@ -37,7 +37,8 @@ func TestValueOfTheRewards(t *testing.T) {
 	}
 }
 
-// φ is that of a law that has computed none before, for groups of which all inverse scales are kept and for larger ones.
+// φ is that of a law that has computed none before, for groups of which all inverse scales are kept
+// and for larger ones.
 func TestPhiIsKept(t *testing.T) {
 	arms := []option.Arm{{Mean: 1, Law: option.Bernoulli}, {Mean: 0, Law: option.Bernoulli}}
 	for _, size := range []int{2, 16, mostInverses + 100} {

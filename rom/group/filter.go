@@ -7,18 +7,18 @@ import (
 	"grposim/option"
 )
 
-// Differ returns P = 1 − J^G − (1−J)^G, the probability that the rewards of a group are not
-// all equal, and its derivative G((1−J)^{G−1} − J^{G−1}) in J = j, rest = 1 − J.
+// Differ returns P = 1 − J^G − (1−J)^G and its derivative G((1−J)^{G−1} − J^{G−1}) in J = j,
+// rest = 1 − J. P is the probability that the rewards of a group differ.
 func (c *Counts) Differ(j, rest float64) (p, slope float64) {
 	small := min(j, rest)
 	p = -math.Expm1(c.size*math.Log1p(-small)) - fp.Pow(small, c.size)
 	return p, c.size * (fp.Pow(rest, c.size-1) - fp.Pow(j, c.size-1))
 }
 
-// filterFactor returns what a filter of groups of equal rewards multiplies φ by, and the
-// derivative of that in J (docs/theory-trainers.md §11.3): 1/P where they are redrawn; where they are
-// dropped, (1 − (1−P)^B)/P: the force of a step is the mean of the groups that are left, and 0 where
-// none is left. For P → 0 this is B.
+// filterFactor returns what a filter of groups of equal rewards multiplies φ by, and its derivative
+// in J (docs/theory-trainers.md §11.3). It is 1/P where they are redrawn. Where they are dropped,
+// it is (1 − (1−P)^B)/P: a step's force is the mean of the groups that are left, 0 if none is. For
+// P → 0 it is B.
 func (c *Counts) filterFactor(j, rest float64) (factor, slope float64) {
 	if c.e.Filter == option.KeepAll {
 		return 1, 0
@@ -36,7 +36,8 @@ func (c *Counts) filterFactor(j, rest float64) (factor, slope float64) {
 }
 
 // Successes returns the law of the number S of successes of a group that exerts a force:
-// Binomial(G, J), given 0 < S < G where a filter leaves no others. The next call of a method overwrites it.
+// Binomial(G, J). Where a filter leaves no others, 0 < S < G is given. The next call of a method
+// overwrites it.
 func (c *Counts) Successes(j, rest float64) Binomial {
 	law := c.binomial(c.e.GroupSize, j, rest)
 	if c.e.Filter == option.KeepAll {
@@ -55,8 +56,8 @@ func (c *Counts) Successes(j, rest float64) Binomial {
 	return law
 }
 
-// Kept returns the probabilities 1 − J^{G−1} and 1 − (1−J)^{G−1} that the rewards of a group
-// differ, given that one sample of it is a success or a failure.
+// Kept returns the probabilities that the rewards of a group differ, given one success or one
+// failure. They are 1 − J^{G−1} and 1 − (1−J)^{G−1}.
 func (c *Counts) Kept(j, rest float64) (success, failure float64) {
 	if rest < j {
 		return -math.Expm1((c.size - 1) * math.Log1p(-rest)), -math.Expm1((c.size - 1) * math.Log(rest))
@@ -64,8 +65,8 @@ func (c *Counts) Kept(j, rest float64) (success, failure float64) {
 	return -math.Expm1((c.size - 1) * math.Log(j)), -math.Expm1((c.size - 1) * math.Log1p(-j))
 }
 
-// SampleShares writes the expected share of each arm among the samples of a step: π_old,
-// where groups are redrawn π_a[m_a(1 − J^{G−1}) + (1−m_a)(1 − (1−J)^{G−1})]/P.
+// SampleShares writes the expected share of each arm among the samples of a step: π_old, or with
+// redrawn groups π_a[m_a(1 − J^{G−1}) + (1−m_a)(1 − (1−J)^{G−1})]/P.
 func (c *Counts) SampleShares(dst []float64) {
 	copy(dst, c.Old)
 	if c.e.Filter != option.Redraw {
@@ -82,8 +83,8 @@ func (c *Counts) SampleShares(dst []float64) {
 	}
 }
 
-// dropped turns the covariance v of a group that exerts a force, of the mean f, into B times
-// that of the mean of the n groups that are left of B: with W = P(n ≥ 1),
+// dropped takes the covariance v and the mean f of a group that exerts a force. It makes v B times
+// the covariance of the mean of the n of B groups that are left. With W = P(n ≥ 1) it is
 //
 //	E[1/n; n ≥ 1] v + W(1−W) f fᵀ
 func (c *Counts) dropped(v [][]float64, f []float64, p float64) {

@@ -1,11 +1,11 @@
-// Package group has the expectations over one group of G rewards on which the mean force and
-// its covariance depend (docs/theory.md §2). It knows arms, probabilities and the estimator:
-// no logits, no penalty, no dynamics.
+// Package group has the expectations over one group of G rewards on which the mean force and its
+// covariance depend (docs/theory.md §2). It knows arms, probabilities and the estimator: no logits,
+// no penalty, no dynamics.
 //
 // New chooses a Law for the rewards and the estimator, once:
 //
-//   - Counts: rewards of two values, by sums over the number of successes; its advantages are a
-//     table (advantage.go), and a filter of groups acts on it (filter.go)
+//   - Counts: rewards of two values, by sums over the number of successes. Its advantages are a table
+//     (advantage.go), and a filter of groups acts on it (filter.go).
 //   - Limit: any rewards at G = ∞
 //   - Expanded: any other, to first order in 1/G
 //
@@ -40,18 +40,18 @@ func NewSamples(arms int) *Samples {
 // Clipped reports whether samples of positive and of negative advantage have different weights.
 func (s *Samples) Clipped() bool { return !slices.Equal(s.Up, s.Down) }
 
-// Law is the law of the mean weighted advantages c^R of the samples of a group, by arm, and of
-// c^K, their mean κ, of the groups that a filter leaves.
+// Law is the law of c^R and c^K of the groups that a filter leaves. c^R is the mean weighted
+// advantages of a group's samples, by arm, and c^K their mean κ.
 type Law interface {
 	// Mean writes E[c^R].
 	Mean(dst []float64)
 	// Response writes E[c^R_a]/π_old,a.
 	Response(dst []float64)
-	// Covariance writes Cov(c^R, c^R) and Cov(c^R, c^K), given zeros, and where groups are redrawn
-	// under a sampled KL gradient also Cov(c^K, c^K), which else does not depend on the rewards.
+	// Covariance writes Cov(c^R, c^R) and Cov(c^R, c^K), given zeros. Where groups are redrawn under a
+	// sampled KL gradient it also writes Cov(c^K, c^K), which else does not depend on the rewards.
 	Covariance(reward, cross, penalty [][]float64)
-	// Stiffness adds what a change of the policy, π = π_old, and of π_old alone takes from
-	// E[c^R] − πΣE[c^R], with the weights 1 or ρ. It returns false where that has no closed form.
+	// Stiffness adds what a change of the policy, π = π_old, and of π_old alone takes from E[c^R] −
+	// πΣE[c^R]. Weights are 1 or ρ. It returns false where that has no closed form.
 	Stiffness(fresh, stale [][]float64) (known bool)
 
 	// Factored reports whether E[c^R_a] is φ π_a(m_a − J) with one factor φ for all arms, π = π_old.
@@ -70,19 +70,20 @@ type Law interface {
 	// LeftOut returns the relative size of what Covariance leaves out; Mean leaves out its square.
 	LeftOut() float64
 
-	// Values returns the probabilities, if arms have the probabilities probs, of the values that rewards
-	// take with positive probability, in the order of the arms, those of all prompts one after the other.
-	// Values of a density do not contribute.
+	// Values returns the probabilities of the values that rewards take, if arms have the probabilities
+	// probs. They are in the order of the arms, those of all prompts one after the other. A density
+	// has none.
 	Values(probs []float64) []float64
 	// Value returns the entry v of Values.
 	Value(probs []float64, v int) float64
 	// Prompts returns the number of prompts with values of their own.
 	Prompts() float64
-	// EqualRewards returns the probability that all G rewards of a group drawn from probs are
-	// equal: Σ_v P(r = v)^G, J^G + (1−J)^G for Bernoulli arms; of prompts the mean.
+	// EqualRewards returns the probability that all G rewards of a group drawn from probs are equal,
+	// Σ_v P(r = v)^G. It is J^G + (1−J)^G for Bernoulli arms; of prompts the mean.
 	EqualRewards(probs []float64) float64
 	// Unevenness returns E v²/(E v)² of a group drawn from probs, v its mean square advantage given
-	// its rewards; 1/p where v is the same in all groups whose rewards differ, of probability p.
+	// its rewards. Where v is the same in all groups whose rewards differ, of probability p, it is
+	// 1/p.
 	Unevenness(probs []float64) float64
 
 	// Spread returns the variance of one reward.
@@ -151,7 +152,8 @@ func (b *base) Values(probs []float64) []float64 {
 	return values
 }
 
-// take is a value that the reward of an arm takes, by its place in Values, and its probability given the arm.
+// take is a value that the reward of an arm takes, by its place in Values, and its probability
+// given the arm.
 type take struct {
 	arm, value int
 	chance     float64
@@ -286,9 +288,9 @@ func (b *base) spread() float64 {
 	return sum
 }
 
-// generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a single
-// reward, where √V is multiplied by the correction of the sample deviation.
-// Without scale F = 1 and F′ = F″ = 0; for V = 0 all three are 0.
+// generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a single reward. √V is
+// multiplied by the correction of the sample deviation. Without scale F = 1 and F′ = F″ = 0; for
+// V = 0 all three are 0.
 func (b *base) generalScale(variance float64) (f, slope, curvature float64) {
 	if variance <= 0 {
 		return 0, 0, 0
@@ -332,7 +334,8 @@ func (b *base) Stiffness(fresh, stale [][]float64) (known bool) {
 	return true
 }
 
-// addStiffness adds that of the force φu: −φH_u − u∇φᵀ, of which the first is stale without weights.
+// addStiffness adds that of the force φu: −φH_u − u∇φᵀ, of which the first is stale without
+// weights.
 func (b *base) addStiffness(fresh, stale [][]float64, phi float64, slope, u []float64) {
 	h := stale
 	if b.e.Importance.Mode != option.NoImportance {
@@ -347,8 +350,8 @@ func (b *base) addStiffness(fresh, stale [][]float64, phi float64, slope, u []fl
 	}
 }
 
-// addResponseStiffness adds that of E[c_a] = w_aπ_old,aR_a(π_old): with u_a = π_aR_a, Σu = 0, the part
-// −H_u is fresh with weights and else stale, and −(I − π1ᵀ)s, s_ab = π_a∂R_a/∂θ_old,b, is stale.
+// addResponseStiffness adds that of E[c_a] = w_aπ_old,aR_a(π_old). With u_a = π_aR_a, Σu = 0, the
+// part −H_u is fresh with weights and else stale. −(I − π1ᵀ)s, s_ab = π_a∂R_a/∂θ_old,b, is stale.
 func (b *base) addResponseStiffness(fresh, stale [][]float64, u []float64, s [][]float64) {
 	h := fresh
 	if b.e.Importance.Mode == option.NoImportance {

@@ -20,8 +20,8 @@ func (a *pooled) bound() float64 {
 	return a.baseline * (1 - 1/a.size) * (1 / (a.deviation*math.Sqrt(one) + a.e.Advantage.Epsilon))
 }
 
-// pooledNode is a node of the quadrature over t of docs/theory-trainers.md §11.4, in which a function of
-// the scale d√Q + ε of all groups of a step is a product over the groups: with V = Q,
+// pooledNode is a node of the quadrature over t of docs/theory-trainers.md §11.4. There a function
+// of the scale d√Q + ε of all groups of a step is a product over the groups. With V = Q,
 //
 //	1/(d√V + ε) = Σ first e^{−tV},   1/(d√V + ε)² = Σ second e^{−tV}
 type pooledNode struct {
@@ -76,8 +76,8 @@ func (a *pooled) slope(j, rest float64) float64 {
 	return slope
 }
 
-// phiAndSlope returns φ and φ′. With x = R(1−R), e = e^{−tx/B}, ψ = E e and T + 1 the number of
-// successes of a group that has at least one success and one failure, as in ofGroup,
+// phiAndSlope returns φ and φ′. As in ofGroup, T + 1 is the number of successes of a group with at
+// least one success and one failure. With x = R(1−R), e = e^{−tx/B}, ψ = E e,
 //
 //	φ = (1 − 1/G) Σ first E[e(T+1)] ψ^{B−1},   T ~ Binomial(G−2, J)
 func (a *pooled) phiAndSlope(j, rest float64) (phi, slope float64) {
@@ -144,12 +144,11 @@ func (a *pooled) moments(j, rest float64) (g moments) {
 
 // laplace returns the densities φ_1 and φ_2 at z = ε√t ≥ 0 of
 //
-//	1/(s+ε) = ∫dt t^{−½} φ_1 e^{−ts²},   1/(s+ε)² = ∫dt φ_2 e^{−ts²}
+//	1/(s+ε) = ∫dt t^{−½} φ_1 e^{−ts²},   1/(s+ε)² = ∫dt φ_2 e^{−ts²}.
 //
-// φ_1 = 1/√π − z e^{z²}erfc z and φ_2 = (1+2z²)e^{z²}erfc z − 2z/√π: e^{z²} times the
-// first and four times the second iterated integral of erfc, which for large z are
-// computed from the continued fraction of their ratios r_n = i^nerfc/i^{n−1}erfc,
-// r_{n−1} = 1/(2z + 2n r_n).
+// φ_1 = 1/√π − z e^{z²}erfc z and φ_2 = (1+2z²)e^{z²}erfc z − 2z/√π. They are e^{z²} times the
+// first and four times the second iterated integral of erfc. For large z these follow from the
+// continued fraction of their ratios r_n = i^nerfc/i^{n−1}erfc, r_{n−1} = 1/(2z + 2n r_n).
 func laplace(z float64) (first, second float64) {
 	if z < 2 {
 		scaled := fp.MathExp(z*z) * fp.Erfc(z)

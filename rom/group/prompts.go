@@ -6,10 +6,9 @@ import (
 	"grposim/option"
 )
 
-// Prompts is the law of a group of one of C prompts with one policy, each of which has
-// rewards of two values. A group is of a prompt that exerts a force with the probability 1/C, or
-// where groups of equal rewards are redrawn P_x/Σ_y P_y, P_x the probability that the rewards
-// of a group of prompt x differ.
+// Prompts is the law of a group of one of C prompts with one policy, each with rewards of two
+// values. The group is of prompt x with the probability 1/C, or P_x/Σ_y P_y where groups of equal
+// rewards are redrawn. P_x is the probability that the rewards of a group of prompt x differ.
 type Prompts struct {
 	base
 	each []*Counts
@@ -87,9 +86,9 @@ func (l *Prompts) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 
-// Covariance is that of Law. By the law of total covariance the first matrix is the mean over the prompts of
-// the covariance within a prompt, which falls as 1/G, plus the covariance of the prompts'
-// means c_x = E[c^R | x], which does not:
+// Covariance is that of Law. By the law of total covariance the first matrix is the mean of the
+// covariance within a prompt plus that of the prompts' means c_x = E[c^R | x]. Only the former
+// falls as 1/G.
 //
 //	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ
 //
@@ -106,7 +105,7 @@ func (l *Prompts) Covariance(reward, cross, _ [][]float64) {
 			clear(reward[a])
 			clear(cross[a])
 		}
-		one.Covariance(reward, cross, nil) // no sampled gradient is of redrawn groups, so the third is not written
+		one.Covariance(reward, cross, nil) // no third: no sampled gradient is of redrawn groups
 		for a := range arms {
 			for b := range arms {
 				sums[0][a][b] += shares[x] * reward[a][b]

@@ -7,14 +7,13 @@ import (
 	"grposim/option"
 )
 
-// TwoValued describes a bandit whose rewards take at most two values: success[a]
-// is the probability of the upper value on arm a, span > 0 the distance of the
-// two values. For a bandit with a third value or a density success is nil.
+// TwoValued describes a bandit whose rewards take at most two values. success[a] is the probability
+// of the upper value on arm a, span > 0 the distance of the two. With a third value or a density
+// success is nil.
 //
-// Bernoulli arms have span 1. Constant arms of two values are Bernoulli arms of
-// means 0 and 1 up to an affine map, of which advantages depend on the scale
-// span alone. If all rewards are equal every success[a] is 0, and span, on which
-// nothing then depends, is 1.
+// Bernoulli arms have span 1. Constant arms of two values are Bernoulli arms of means 0 and 1 up to
+// an affine map, of which advantages depend on span alone. If all rewards are equal, every
+// success[a] is 0 and span is 1.
 func TwoValued(arms []option.Arm) (success []float64, span float64) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, arm := range arms {
@@ -59,9 +58,8 @@ func Support(arm option.Arm) (low, high float64, ok bool) {
 	return arm.Mean, arm.Mean, true
 }
 
-// partial holds the moments E[x^j; x > 0] and E[x^j; x < 0], j = 0 … 4, of
-// x = r − J on one arm. An atom at x = 0 counts half on either side: the mean of
-// a finite group, which scatters about J, falls above and below it equally often.
+// partial holds the moments E[x^j; x > 0] and E[x^j; x < 0] of x = r − J on one arm, j = 0 … 4. An
+// atom at x = 0 counts half on either side, where a finite group's mean falls equally often.
 type partial struct {
 	above, below [5]float64
 }
@@ -75,9 +73,9 @@ func (m *partial) weighted(j int, up, down float64) float64 {
 	return up*m.above[j] + down*m.below[j]
 }
 
-// partialMoments returns the partial moments of the arm's reward about mean. For a normal arm,
-// x ~ N(d, σ²), I_j = E[x^j; x > 0] follows from integration by parts:
-// I_0 = Φ(d/σ), I_1 = d I_0 + σφ(d/σ), I_j = d I_{j−1} + (j−1)σ² I_{j−2}.
+// partialMoments returns the partial moments of the arm's reward about mean. Those of a normal arm,
+// x ~ N(d, σ²), follow from integration by parts: I_0 = Φ(d/σ), I_1 = d I_0 + σφ(d/σ), I_j = d
+// I_{j−1} + (j−1)σ² I_{j−2}.
 func partialMoments(arm option.Arm, mean float64) partial {
 	var m partial
 	atom := func(x, probability float64) {
@@ -135,8 +133,8 @@ func positivePart(d, std float64) float64 {
 	return d*0.5*fp.Erfc(-u/math.Sqrt2) + std*fp.MathExp(-0.5*u*u)/math.Sqrt(2*math.Pi)
 }
 
-// blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r and
-// y ~ N(0, spread²) is independent of x.
+// blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r. y ~ N(0, spread²) is
+// independent of x.
 func blur(arm option.Arm, mean, spread float64) float64 {
 	d := arm.Mean - mean
 	switch {

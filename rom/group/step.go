@@ -7,8 +7,7 @@ type ofStep struct{ ofGroup }
 func newOfStep(c *Counts) advantage { return &ofStep{ofGroup{Counts: c}} }
 
 // moments returns the moments of a step as those of one group: variances are B times as large.
-// Given the number T of successes in the step the numbers S and F = G − S of a group are
-// hypergeometric,
+// Given T successes in the step, the numbers S and F = G − S of a group are hypergeometric,
 //
 //	E[(S)_i (F)_k | T] = (G)_{i+k} (T)_i (N−T)_k/(N)_{i+k},
 //
