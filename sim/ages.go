@@ -18,7 +18,7 @@ type ages struct {
 
 	snapshots []*grpo.Policy // of the step; none where all groups share replica.snapshot
 	weights   []float64      // of the snapshots in the gradient
-	clipped   float64        // fraction of the step's samples, where groups have snapshots of their own
+	clipped   float64        // fraction of the step's samples, if each group has its snapshot
 	sum       []float64      // scratch: the gradient
 }
 

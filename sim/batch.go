@@ -8,17 +8,17 @@ import (
 // fewestVector is the number of replicas from which on a vectorBatch is faster.
 const fewestVector = 3
 
-// stepsBetweenChecks is the number of steps of a batch or a pair between two checks
-// of its context: a fraction of a second even with 1,000 arms.
+// stepsBetweenChecks is the number of steps of a batch or a pair between two checks of its context.
+// Even with 1,000 arms they take a fraction of a second.
 const stepsBetweenChecks = 1 << 11
 
-// batch is the replicas of a chunk of one cell, which a worker runs together: in vectors, in the
-// lanes of two arms, or else one replica after the other from one observed step to the next.
+// batch is the replicas of a chunk of one cell, which a worker runs together. They run in vectors,
+// in the lanes of two arms, or else one after the other from one observed step to the next.
 type batch struct {
 	cell     *Cell
 	replicas []*replica
-	observed []int          // steps at which something is recorded or read, the last step included; increasing
-	vector   []*vectorBatch // run many replicas; nil without a processor for it, or if the cell has an option that it lacks
+	observed []int          // increasing steps at which something is recorded or read, with the last
+	vector   []*vectorBatch // run many replicas; nil without a processor or a path for the cell
 	twoArm   *twoArmBatch   // runs the steps in between; nil if the cell has an option that it lacks
 }
 
@@ -42,7 +42,7 @@ func newBatch(cell *Cell, recorded []int, laws *laws, pools *memoryPools, size i
 	return b
 }
 
-// run runs the replicas with indices first, first+1, … to their end and returns them:
+// run runs the replicas with indices first, first+1, … to their end and returns them. There are
 // wanted of them, but at most as many as the batch holds.
 func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 	replicas := b.replicas[:min(wanted, len(b.replicas))]

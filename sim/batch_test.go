@@ -94,7 +94,6 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	if random.IntN(3) == 0 {
 		c.Estimator.Entropy = random.Float64()
 		c.Optimizer.MaxNorm = [...]float64{0, 0.1, 1}[random.IntN(3)]
-		c.Estimator.KL.In = [...]option.KLPlacement{option.InLoss, option.InLoss}[random.IntN(2)]
 		if c.Lag.Kind == option.Block {
 			c.Estimator.Samples = [...]option.Samples{option.Fresh, option.Fresh, option.Reused}[random.IntN(3)]
 		}
@@ -174,7 +173,6 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	if e.Advantage.BinaryOnly() {
 		e.Filter = option.KeepAll
 	}
-	e.KL.In, e.Samples = [...]option.KLPlacement{option.InLoss, option.InLoss}[random.IntN(2)], [...]option.Samples{option.Fresh, option.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = option.HeavyBall
 	if random.IntN(3) == 0 {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
@@ -273,15 +271,19 @@ func inVectors(t *testing.T) func(context.Context, *batch, int) {
 	}
 }
 
-// A replica whose logits are finite diverges where a recorded quantity overflows.
-func TestRecordedOverflowDiverges(t *testing.T) {
-	c := referenceCell()
-	c.Reference = []float64{1e200, -1e200}
-	c.Optimizer.LearningRate = 1e-300
-	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "usual": together} {
-		for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
-			if o.DivergedAt != 0 {
-				t.Errorf("%s: diverged at %d, want 0, where the norm of the gradient overflows", name, o.DivergedAt)
+// The step of a divergence is that of the first policy that is NaN, also between recorded steps, or
+// that of the first recorded quantity that overflows, with finite logits.
+func TestStepOfDivergence(t *testing.T) {
+	between, recorded := referenceCell(), referenceCell()
+	between.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.ExactKL, At: option.AtCurrent}
+	between.Optimizer.LearningRate, between.Lag.Interval, between.Run.Steps = 1.7e308, 50, 400
+	recorded.Reference, recorded.Optimizer.LearningRate = []float64{1e200, -1e200}, 1e-300
+	for want, c := range map[int]Cell{2: between, 0: recorded} {
+		for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": withoutVectors, "usual": together} {
+			for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
+				if o.DivergedAt != want {
+					t.Errorf("%s: diverged at %d, want %d", name, o.DivergedAt, want)
+				}
 			}
 		}
 	}
@@ -385,21 +387,4 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 // A replica diverges at the same step in a two-arm batch and alone.
 func TestTwoArmBatchDiverges(t *testing.T) {
 	divergesAlike(t, rand.New(rand.NewPCG(1, 2)), 100/thin, anyTwoArmCell, withoutVectors)
-}
-
-// The step of a divergence is that of the first policy that is NaN, also between
-// recorded steps.
-func TestStepOfDivergence(t *testing.T) {
-	c := referenceCell()
-	c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.ExactKL, At: option.AtCurrent}
-	c.Optimizer.LearningRate = 1.7e308
-	c.Lag.Interval = 50
-	c.Run = Run{Steps: 400, Replicas: chunkSize}
-	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": withoutVectors, "usual": together} {
-		for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
-			if o.DivergedAt != 2 {
-				t.Errorf("%s: diverged at %d, want 2", name, o.DivergedAt)
-			}
-		}
-	}
 }

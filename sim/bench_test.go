@@ -30,35 +30,18 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// randomAges is a lag of 0 to 3 steps, as a block of four has.
-func randomAges(drawn option.AgeDraw) option.Lag {
-	return option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, To: 3, Drawn: drawn}}
-}
-
-// benchmarkCell has two arms with means 0.9 and 0.2, or more arms with means evenly
-// spaced over (0, 1).
+// benchmarkCell has two arms with means 0.9 and 0.2, or more with means evenly spaced over (0, 1).
 func benchmarkCell(arms int) sim.Cell {
 	cell := sim.Cell{
-		ID: "benchmark", Seed: 1,
-		Estimator: option.Estimator{
-			GroupsPerStep: 1,
-			Advantage:     option.Advantage{Baseline: option.MeanBaseline, Std: option.PopulationStd},
-			KL:            option.KL{Coefficient: 1, Gradient: option.ExactKL, At: option.AtCurrent},
-		},
-		Lag: option.Lag{Kind: option.Block},
-		Optimizer: option.Optimizer{
-			Kind: option.HeavyBall, LearningRate: 0.05, Momentum: 0.9,
-			Schedule: option.Schedule{Kind: option.ConstantRate},
-		},
-		Init: make([]float64, arms), Reference: make([]float64, arms),
+		Estimator: option.Estimator{KL: option.KL{Coefficient: 1}},
+		Optimizer: option.Optimizer{LearningRate: 0.05, Momentum: 0.9},
 	}
 	for a := range arms {
 		mean := (float64(arms-a) - 0.5) / float64(arms)
 		if arms == 2 {
 			mean = []float64{0.9, 0.2}[a]
 		}
-		cell.Bandit.Arms = append(cell.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: mean})
-		cell.Bandit.TrueMeans = append(cell.Bandit.TrueMeans, mean)
+		cell.Bandit.Arms = append(cell.Bandit.Arms, option.Arm{Mean: mean})
 	}
 	return cell
 }

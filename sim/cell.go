@@ -5,17 +5,17 @@ import (
 	"grposim/option"
 )
 
-// Cell is one point of a parameter sweep: what to simulate and what to measure in
-// addition to the run. Simulate checks every field. A cell needs arms, a group size, a learning
-// rate and a number of steps; what else is left out is the usual: one group a step, on-policy,
-// the mean and the standard deviation of the group, no weights, no penalty, a plain gradient
-// step, the uniform policy as start and reference, one replica.
+// Cell is one point of a parameter sweep: what to simulate and what to measure in addition to the
+// run. Simulate checks every field. A cell needs arms, a group size, a learning rate and a number
+// of steps. What else is left out is the usual: one group a step, on-policy, the group's mean and
+// deviation, no weights, no penalty. The optimizer is then a plain gradient step, the start and the
+// reference are the uniform policy, and there is one replica.
 type Cell struct {
 	ID        string // with Seed, selects the cell's random streams; equal ones give equal streams
 	Seed      uint64
 	Bandit    option.Bandit // TrueMeans may be nil: the arms' means
 	Prompts   *Prompts      // replace the means of the arms of Bandit; nil: there is one prompt
-	Network   *Network      // gives the logits of several contexts in the place of Init and Reference; nil: there is one policy
+	Network   *Network      // gives the logits of several contexts, not Init and Reference; nil: one policy
 	Estimator option.Estimator
 	Lag       option.Lag
 	Optimizer option.Optimizer
@@ -50,8 +50,8 @@ func (c *Cell) Replicas() int {
 	return max(c.Run.Replicas, 1)
 }
 
-// Draws reports whether step t draws groups, or at G = ∞ evaluates the expected gradient, for
-// itself: in every step, or with reused samples at a refresh.
+// Draws reports whether step t draws groups of its own, or at G = ∞ evaluates the expected
+// gradient. It does in every step, or with reused samples at a refresh.
 func (c *Cell) Draws(t int) bool {
 	return c.Estimator.Samples != option.Reused || c.Lag.Refreshes(t)
 }
@@ -108,12 +108,12 @@ func means(bandit *option.Bandit) []float64 {
 	return m
 }
 
-// Memory returns about how many bytes one worker needs for the policies of the replicas that
-// it runs together: 16 for each arm of the present and of all older snapshots that the lag needs. With Network
-// each replica that runs also has some 8 lists of the P weights: its own, the gradient, the state of the optimizer and the
-// network's workspace.
+// Memory returns about how many bytes one worker needs for the policies of the replicas that it
+// runs together. There are 16 for each arm of the present and of all older snapshots that the lag
+// needs. With Network each replica also has some 8 lists of the P weights, such as its own, the
+// gradient, the optimizer's state and the workspace.
 func (c *Cell) Memory() float64 {
-	policies := 4 + max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) // present, initial, reference, snapshot
+	policies := 4 + max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) // with the initial
 	if c.tabular() {
 		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
 	}

@@ -6,15 +6,14 @@ import (
 	"grposim/sim/measure"
 )
 
-// CurveFit is a fit to the mean curve of J, the mean of J over the replicas by step, or
-// to the logs of the replicas.
+// CurveFit is a fit to the mean curve of J over the replicas, or to the logs of the replicas.
 type CurveFit string
 
 // The fits.
 const (
-	SaturationFit CurveFit = "saturation"  // an exponential approach to a free limit: SaturationRate, SaturationR2
+	SaturationFit CurveFit = "saturation"  // exponential, to a free limit: SaturationRate, SaturationR2
 	EarlySlopeFit CurveFit = "early-slope" // the paper's estimate of the stiffness: EarlySlope
-	LoggedFit     CurveFit = "logged"      // every measure.Law to the logged reward: LoggedR2, LoggedLead, LoggedGain, LoggedPlateau
+	LoggedFit     CurveFit = "logged"      // every measure.Law to the logged reward: LoggedR2 and others
 )
 
 // Names of the estimates of the fits.
@@ -28,10 +27,10 @@ const (
 // saturation fit reads.
 const saturationIntervals = 256
 
-// FitSteps returns the steps at which a fit reads the mean curve of J over a run of the
-// given length ≥ 1, in increasing order: for the saturation and the log the multiples of
-// ⌈steps/256⌉ and the last step; for the early slope every step up to 100, then
-// ⌊steps/2⌋, which shows whether the run has converged, and the last.
+// FitSteps returns the increasing steps at which a fit reads the mean curve of J over a run of the
+// given length ≥ 1. The saturation and the log have the multiples of ⌈steps/256⌉ and the last step.
+// The early slope has every step up to 100, then ⌊steps/2⌋ and the last. That in the middle shows
+// whether the run has converged.
 func FitSteps(fit CurveFit, steps int) []int {
 	every, until := max(1, (steps+saturationIntervals-1)/saturationIntervals), steps
 	if fit == EarlySlopeFit {

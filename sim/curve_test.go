@@ -10,31 +10,24 @@ import (
 	"grposim/sim/measure"
 )
 
+// Steps of a fit are from 0 to the last, at most 257, evenly spaced; those of the early slope are the
+// first 100, the middle and the last.
 func TestFitSteps(t *testing.T) {
 	for _, steps := range []int{1, 2, 99, 100, 101, 256, 257, 1000, 1_000_003} {
 		for _, fit := range []CurveFit{SaturationFit, EarlySlopeFit, LoggedFit} {
-			at := FitSteps(fit, steps)
-			if at[0] != 0 || at[len(at)-1] != steps || !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) || len(at) > 257 {
-				t.Errorf("%s of %d steps: got %v, want at most 257 increasing steps from 0 to the last", fit, steps, at)
-			}
-			every := 1
-			if fit != EarlySlopeFit {
-				every = (steps + 255) / 256
-			} else if !slices.Contains(at, steps/2) {
-				t.Errorf("%s of %d steps: %v does not contain the middle", fit, steps, at)
-			}
-			first := at[:len(at)-1]
+			want, every, last := []int{}, (steps+255)/256, steps-1
 			if fit == EarlySlopeFit {
-				first = at[:min(steps, 100)+1]
-				if rest := at[len(first):]; len(rest) > 2 {
-					t.Errorf("%s of %d steps: after step 100 got %v, want at most two more", fit, steps, rest)
-				}
+				every, last = 1, min(steps-1, 100)
 			}
-			for i, x := range first {
-				if x != i*every {
-					t.Errorf("%s of %d steps: got %v, want multiples of %d", fit, steps, at, every)
-					break
-				}
+			for step := 0; step <= last; step += every {
+				want = append(want, step)
+			}
+			if want = append(want, steps); fit == EarlySlopeFit {
+				want = append(want, steps/2)
+			}
+			slices.Sort(want)
+			if at := FitSteps(fit, steps); !slices.Equal(at, slices.Compact(want)) {
+				t.Errorf("%s of %d steps: got %v, want %v", fit, steps, at, slices.Compact(want))
 			}
 		}
 	}
@@ -58,23 +51,13 @@ func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	}
 }
 
-// The stand-in for the paper's bandit has an early-slope K of 0.120
-// (docs/theory.md §9).
+// The stand-in for the paper's bandit has an early-slope K of 0.120 (docs/theory.md §9).
 func TestEarlySlopeOfTheStandIn(t *testing.T) {
-	c := modeCell(option.Ratio, option.AtCurrent)
-	c.Bandit = option.Bandit{}
-	for _, reward := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Constant, Mean: reward})
-		c.Bandit.TrueMeans = append(c.Bandit.TrueMeans, reward)
-	}
-	c.Init, c.Reference = make([]float64, 8), make([]float64, 8)
-	c.Estimator.Advantage.Scale = option.StdScale
-	c.Estimator.KL.Coefficient = 1
-	c.Optimizer.LearningRate = 0.01
-	c.Run.Steps = 50_000
+	c := standIn(0.01, option.Ratio, option.AtCurrent)
+	c.Lag, c.Optimizer.Momentum = block(1), 0
 	c.Fits = []CurveFit{EarlySlopeFit}
-	r := simulate(t, []Cell{c}, 1)[0]
-	if k, found := estimate(r, EarlySlope); !found || math.Abs(k.Mean-0.120) > 5e-4 {
+	c.Run.Steps = 50_000
+	if k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope); !found || math.Abs(k.Mean-0.120) > 5e-4 {
 		t.Errorf("K = %g, want 0.120", k.Mean)
 	}
 	c.Run.Steps = 5000 // not converged
@@ -83,41 +66,20 @@ func TestEarlySlopeOfTheStandIn(t *testing.T) {
 	}
 }
 
-// The fits are those of the mean curve of J, here computed from replicas that record
-// every step.
+// The fits are those of the mean curve of J, here of the rewards of all replicas at every step.
 func TestFitsAreOfTheMeanCurve(t *testing.T) {
 	c := referenceCell()
 	c.Init = []float64{0, 0}
 	c.Run = Run{Steps: 150, Replicas: 70}
 	c.Fits = []CurveFit{EarlySlopeFit, SaturationFit}
-	c.Traces = 1024
 	r := simulate(t, []Cell{c}, 2)[0]
-	if len(r.Traces) != 70 || len(r.Traces[0]) != len(r.Steps) || len(r.Traces[0][0]) != len(r.Quantities) {
-		t.Fatalf("got %d traces, want 70 with all recorded steps and quantities", len(r.Traces))
+	every, mean := make([]int, c.Run.Steps+1), make([]float64, c.Run.Steps+1)
+	for step := range every {
+		every[step] = step
 	}
-	// The means of the traces agree with the trajectory.
-	for i := range r.Steps {
-		for q := range r.Quantities {
-			sum := 0.0
-			for _, trace := range r.Traces {
-				sum += trace[i][q]
-			}
-			if want := r.Trajectory[i][q].Mean; math.Abs(sum/70-want) > 1e-12*(1+math.Abs(want)) {
-				t.Errorf("step %d, %s: the traces have mean %g, the trajectory %g", r.Steps[i], r.Quantities[q], sum/70, want)
-			}
-		}
-	}
-	// The mean of J at every step, from the same replicas.
-	mean := make([]float64, c.Run.Steps+1)
-	for i := range c.Run.Replicas {
-		every := make([]int, c.Run.Steps+1)
-		for step := range every {
-			every[step] = step
-		}
-		b := newBatch(&c, every, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
-		replica := b.run(t.Context(), i, 1)[0]
-		for step := range mean {
-			mean[step] += replica.values[step][expectedRewardIndex] / float64(c.Run.Replicas)
+	for _, end := range Ends(c, every, 0, c.Run.Replicas) {
+		for step, reward := range end.Rewards {
+			mean[step] += reward / float64(c.Run.Replicas)
 		}
 	}
 	at := func(fit CurveFit) (steps []int, reward []float64) {
@@ -140,16 +102,35 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 
 // The jackknife errors of a fit agree with the scatter between independent cells.
 func TestSaturationCoverage(t *testing.T) {
-	var cells []Cell
-	for i := range trials {
+	const trials = max(400/thin, 150)
+	cells := make([]Cell, trials)
+	for i := range cells {
 		c := referenceCell()
-		c.ID = fmt.Sprint("trial ", i)
-		c.Init = []float64{0, 0}
-		c.Run = Run{Steps: 80, Replicas: 16}
-		c.Fits = []CurveFit{SaturationFit}
-		cells = append(cells, c)
+		c.ID, c.Init = fmt.Sprint("trial ", i), []float64{0, 0}
+		c.Run, c.Fits = Run{Steps: 80, Replicas: 16}, []CurveFit{SaturationFit}
+		cells[i] = c
 	}
-	checkCoverage(t, simulate(t, cells, 2), SaturationRate, 0.95)
+	var means []float64
+	var estimates []measure.Estimate
+	stated, missed := 0.0, 0.0
+	for _, r := range simulate(t, cells, 2) {
+		e, _ := estimate(r, SaturationRate)
+		means, estimates = append(means, e.Mean), append(estimates, e)
+		stated += e.StdErr * e.StdErr / trials
+	}
+	all := measure.Mean(means)
+	observed := all.StdErr * all.StdErr * trials // the variance between cells
+	for _, e := range estimates {
+		if lo, hi := e.Interval(0.95); all.Mean < lo || all.Mean > hi {
+			missed++
+		}
+	}
+	if slack := 6 * math.Sqrt(2./trials); math.Abs(stated/observed-1) > slack {
+		t.Errorf("stated over observed variance is %g, want 1 ± %g", stated/observed, slack)
+	}
+	if slack := 6 * math.Sqrt(0.05*0.95*trials); math.Abs(missed-0.05*trials) > slack {
+		t.Errorf("the interval misses %g times, want %g ± %g", missed, 0.05*trials, slack)
+	}
 }
 
 // Probes, fits and traces do not change the results of the run by a single bit.

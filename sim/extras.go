@@ -13,16 +13,16 @@ import (
 
 // Quantities that a cell records where Run.Record names them, beside PassAt and those of Strata.
 const (
-	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; of several snapshots or prompts the mean; see SinceRecord
-	SamplesDrawn        Quantity = "samples"               // drawn for the steps before this one, ≥ 0; with option.Redraw the expected number, what is thrown away included
-	Stiffest            Quantity = "stiffness"             // of a Network at G = ∞: λ of the stiffest mode of −∂g/∂w at the step's weights, current and behaviour policy displaced together, in units of force per logit; NaN if the iteration leaves more than knownStiffness of it
+	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a, in (0, 1]; see SinceRecord
+	SamplesDrawn        Quantity = "samples"               // drawn before this step; redrawn: expected
+	Stiffest            Quantity = "stiffness"             // λ of a Network's stiffest mode at G = ∞; NaN if unknown
 )
 
 // passPrefix begins the names of PassAt.
 const passPrefix = "pass_at_"
 
-// PassAt returns the quantity 1 − (1−J)^k, the probability that one of k ≥ 1 samples of the
-// policy has reward 1, where rewards are 0 or 1; the mean over prompts of many.
+// PassAt returns the quantity 1 − (1−J)^k, the mean over prompts where there are many. It is the
+// probability that one of k ≥ 1 samples of the policy has reward 1, where rewards are 0 or 1.
 func PassAt(k int) Quantity { return Quantity(passPrefix + strconv.Itoa(k)) }
 
 // Samples returns the k of PassAt(k); ok is false for another quantity.
@@ -87,9 +87,9 @@ func Binary(arms []option.Arm) bool {
 type extras struct {
 	quantities []Quantity               // see own
 	strata     [][]int                  // the prompts of each stratum, if they are recorded
-	values     [][quantityCount]float64 // by recorded step, in the order of quantities; allocated by the caller
-	redrawn    float64                  // expected samples of the steps before this one, if countsRedraws
-	shares     float64                  // sum of effective sample sizes since the last record, if averagesShares
+	values     [][quantityCount]float64 // by recorded step, in the order of quantities
+	redrawn    float64                  // expected samples before this step, if countsRedraws
+	shares     float64                  // Σ of effective sizes since the record, if averagesShares
 	steps      float64                  // of that sum
 }
 
@@ -110,8 +110,8 @@ func (r *replica) countSampleShare() {
 	}
 }
 
-// countsRedraws reports whether the run has to add up, step by step, the samples that it is
-// expected to draw; without option.Redraw their number is known.
+// countsRedraws reports whether the run has to add up, step by step, the samples expected to be
+// drawn. Without option.Redraw their number is known.
 func (c *Cell) countsRedraws() bool {
 	if c.Estimator.Filter != option.Redraw {
 		return false
@@ -119,8 +119,8 @@ func (c *Cell) countsRedraws() bool {
 	return slices.Contains(c.Run.Record, SamplesDrawn)
 }
 
-// recordsInVectors reports whether a vectorBatch has what the cell records: of one snapshot a
-// step, samples of one prompt, and nothing of the steps between two records.
+// recordsInVectors reports whether a vectorBatch has what the cell records. It lacks several
+// snapshots a step, several prompts, and the steps between two records.
 func (c *Cell) recordsInVectors() bool {
 	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws()) && !averagesShares(c)
 }
@@ -141,10 +141,10 @@ func (c *Cell) samplesAStep() float64 {
 	return float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
 }
 
-// countRedraws adds the expected number of samples of step t, whose snapshots are set. The
-// groups of a policy are drawn until the rewards of one differ, with probability P, so that each
-// that is kept takes G/P samples; of many prompts P is the mean of theirs. Where P is 0 trainers
-// draw for ever, and the number is infinite.
+// countRedraws adds the expected number of samples of step t, whose snapshots are set. Groups are
+// drawn until the rewards of one differ, with probability P, so that each takes G/P samples. Of
+// many prompts P is the mean of theirs. Where P is 0 trainers draw for ever, and the number is
+// infinite.
 func (r *replica) countRedraws(t int) {
 	if r.extra == nil || !r.cell.countsRedraws() || !r.cell.Draws(t) {
 		return
@@ -246,8 +246,8 @@ func (r *replica) effectiveSampleSize() float64 {
 	return sampleShare(r.policy, r.snapshot)
 }
 
-// sampleShare returns 1/Σ_a π_a²/π_old,a = (E ρ)²/E ρ² over the samples of π_old, at most 1 but
-// for rounding; 0 where an arm of π is out of reach of π_old.
+// sampleShare returns 1/Σ_a π_a²/π_old,a = (E ρ)²/E ρ² over the samples of π_old. It is at most 1
+// but for rounding, and 0 where an arm of π is out of reach of π_old.
 func sampleShare(now, old *grpo.Policy) float64 {
 	sum := 0.0
 	for a, p := range now.Probs {

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"grposim/option"
@@ -26,31 +24,6 @@ func recordable(c *Cell) []Quantity {
 		record = append(record, Strata)
 	}
 	return record
-}
-
-// A name of a quantity is that of a pass@k if it is the name that PassAt writes.
-func TestPassNames(t *testing.T) {
-	for _, k := range []int{1, 8, 1 << 31} {
-		if got, ok := PassAt(k).Samples(); got != k || !ok {
-			t.Errorf("%s: got %d, %v", PassAt(k), got, ok)
-		}
-	}
-	for _, q := range []Quantity{"pass_at_", "pass_at_0", "pass_at_08", "pass_at_+8", "pass_at_-1", "pass_at_1.5", "entropy", SamplesDrawn} {
-		if k, ok := q.Samples(); ok {
-			t.Errorf("%s: got %d", q, k)
-		}
-	}
-}
-
-// pass@k is that of the formula, also where powers of a rare miss are small.
-func TestPass(t *testing.T) {
-	for _, reward := range []float64{0, 1e-9, 0.1, 0.55, 1 - 1e-12, 1} {
-		for _, k := range []int{1, 2, 3, 8, 100, 1000} {
-			if got, want := pass(k, reward), -math.Expm1(float64(k)*math.Log1p(-reward)); math.Abs(got-want) > 1e-13 {
-				t.Errorf("pass@%d at %g: got %.17g, want %.17g", k, reward, got, want)
-			}
-		}
-	}
 }
 
 // At G = ∞ what is recorded of the first block from the uniform policy is known: J = 0.55, after a
@@ -162,70 +135,5 @@ func TestSampleShareOverAges(t *testing.T) {
 	got, want := r.Trajectory[1][len(r.Quantities)-1].Mean, 0.75+0.25/(2*p*p+2*(1-p)*(1-p))
 	if math.Abs(got-want) > 1e-12 {
 		t.Errorf("got %.15g, want %.15g", got, want)
-	}
-}
-
-// Run.Record takes each of its quantities once, where the cell has it.
-func TestCheckRecord(t *testing.T) {
-	for want, change := range map[string]func(*Cell){
-		"Run.Record: got entropy":          func(c *Cell) { c.Run.Record = []Quantity{Entropy} },
-		"want each quantity once":          func(c *Cell) { c.Run.Record = []Quantity{PassAt(2), PassAt(2)} },
-		"want a finite size, with samples": func(c *Cell) { c.Run.Record, c.Estimator.GroupSize = []Quantity{SamplesDrawn}, option.Infinite },
-		"want rewards of 0 or 1": func(c *Cell) {
-			c.Run.Record, c.Bandit.Arms[0] = []Quantity{PassAt(2)}, option.Arm{Law: option.Normal, Mean: 1, Std: 1}
-		},
-		"want prompts with a policy each": func(c *Cell) { c.Run.Record = []Quantity{Strata} },
-		"of which strata are 4": func(c *Cell) {
-			for k := range 7 {
-				c.Run.Record = append(c.Run.Record, PassAt(k+1))
-			}
-			c.Run.Record = append(c.Run.Record, Strata)
-		},
-		"at most 10 quantities": func(c *Cell) {
-			for k := range 11 {
-				c.Run.Record = append(c.Run.Record, PassAt(k+1))
-			}
-		},
-	} {
-		c := referenceCell()
-		change(&c)
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
-					t.Errorf("got %q, want %q", got, want)
-				}
-			}()
-			c.checked()
-		}()
-	}
-	c := referenceCell()
-	c.Bandit.Arms[0] = option.Arm{Law: option.Constant, Mean: 1}
-	c.Run.Record = []Quantity{PassAt(2)}
-	c.checked()
-}
-
-// The results of a cell that records more do not depend on workers, nor on the cells before.
-func TestExtrasOfManyReplicas(t *testing.T) {
-	c := referenceCell()
-	c.Estimator.Filter = option.Redraw
-	c.Run = Run{Steps: 60, BurnIn: 20, Replicas: 1100, Record: []Quantity{PassAt(8), SamplesDrawn, EffectiveSampleSize}}
-	plain := c
-	plain.Run.Record = nil
-	cells := []Cell{c, plain, c}
-	want := simulate(t, cells, 1)
-	if diff := difference(want, simulate(t, cells, 3)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := difference(want[0], want[2]); diff != "" {
-		t.Error(diff)
-	}
-	// what every cell records is the same with and without
-	for i, row := range want[1].Trajectory {
-		if diff := difference(row, want[0].Trajectory[i][:len(row)]); diff != "" {
-			t.Fatalf("step %d: %s", want[1].Steps[i], diff)
-		}
-	}
-	if diff := difference(want[1].Estimates, want[0].Estimates); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"grposim/option"
 )
 
-// A fast path is a shorter way to the numbers of replica.step, to the last bit, for the cells
-// whose options it computes. What it computes is a row here and is asked nowhere else. A cell
-// with another word, such as one that is new to package option, or with a number in a field that
-// no row knows, takes the slower path.
+// A fast path is a shorter way to the numbers of replica.step, to the last bit. What it computes is
+// a row here and is asked nowhere else. A cell with another word, such as one that is new to
+// package option, takes the slower path. So does one with a number in a field that no row knows.
 
 // vectorPath is what a vectorBatch computes. Learning rates and the advantages
 // of Bernoulli groups come from package grpo as they are.

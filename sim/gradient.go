@@ -58,9 +58,9 @@ func (s *gradientSampler) draw() {
 	}
 }
 
-// drawCoupled draws the groups of a step of both sides of a pair, whose streams are
-// equal: the n-th group of one side is drawn with the same random words as the n-th
-// group of the other; at G = ∞ there are none.
+// drawCoupled draws the groups of a step of both sides of a pair, whose streams are equal. The n-th
+// group of one side is drawn with the same random words as the n-th group of the other. At G = ∞
+// there are none.
 func drawCoupled(plus, minus *gradientSampler) {
 	plus.statistics.Reset()
 	minus.statistics.Reset()
@@ -79,9 +79,8 @@ func differ(plus, minus *grpo.GroupStatistics) bool {
 	return !slices.Equal(plus.Arms, minus.Arms)
 }
 
-// pushes reports whether the rewards of a step's groups exert a force: whether for some arm the
-// advantages do not add to 0, as they do, up to rounding, in a group of equal rewards or of a
-// single arm.
+// pushes reports whether the rewards of a step's groups exert a force, for some arm. The advantages
+// of an arm add to 0, up to rounding, in a group of equal rewards or of a single arm.
 func pushes(s *grpo.GroupStatistics) bool {
 	return slices.ContainsFunc(s.Arms, func(a grpo.ArmStatistics) bool {
 		return math.Abs(a.Positive+a.Negative) > float64(cancelled*(a.Positive-a.Negative))

@@ -15,7 +15,7 @@ type Event string
 // The events.
 const (
 	Instability Event = "instability" // small deviations grow
-	Ringing     Event = "ringing"     // small deviations oscillate: the dominant multiplier is complex or negative
+	Ringing     Event = "ringing"     // deviations oscillate: the dominant multiplier is complex or negative
 	Visible     Event = "visible"     // the run from Init visibly oscillates; G = ∞ only
 )
 
@@ -28,68 +28,66 @@ const (
 	RefreshInterval LocationParam = "lag.interval"            // K of a block, τ of a delay; an integer
 )
 
-// LocationProbe searches for the smallest value of a parameter at which an event
-// happens to pairs of replicas that start at Point ± Offset·Direction. From and To
-// bound the search in multiples of the paper's rule at the stiffness λ that the cell's
-// probe StiffnessTotal has measured,
+// LocationProbe searches for the smallest value of a parameter at which an event happens to pairs
+// of replicas that start at Point ± Offset·Direction. From and To bound the search. They are
+// multiples of the paper's rule at the stiffness λ that the cell's probe StiffnessTotal measures.
 //
 //	η = (1−μ)/(λ max(K, 1)),  K = (1−μ)/(ηλ)
 //
-// (docs/theory.md §9), with K = grpo.LagAge in the first. A located cell measures its stiffness probes, then runs this
-// search, and simulates nothing else; its own value of Param is unused.
+// See docs/theory.md §9; in the first K = grpo.LagAge. A located cell measures its stiffness
+// probes, runs this search, and simulates nothing else. Its own value of Param is unused.
 //
-// A trial of a value has three outcomes: the event is certainly absent, certainly
-// present, or undecided, where the data do not tell at three standard errors.
-// Undecided values widen the bracket: little data gives a wide bracket, not a wrong one. Instability can come in windows
-// (docs/theory.md §5), so the search tries growing values from From, in steps small
-// enough to meet a window, until one has the event. Then it halves the gaps that remain
-// between that value, the undecided ones and the last one without the event. It tries
-// nothing below From. It uses no prediction of the theory.
+// A trial of a value has three outcomes. The event is certainly absent, certainly present, or
+// undecided, where the data do not tell at three standard errors. Undecided values widen the
+// bracket: little data gives a wide bracket, not a wrong one. Instability can come in windows
+// (docs/theory.md §5). So the search tries growing values from From, in steps small enough to meet
+// a window, until one has the event. Then it halves the gaps that remain between that value, the
+// undecided ones and the last one without the event. It tries nothing below From. It uses no
+// prediction of the theory.
 //
-// A trial of Visible is one run of Run.Steps steps from Init: J passes its last value
-// at least twice by more than the share Visibility of its range. The values tried are
-// further apart; Point, Direction and Offset are unused.
+// A trial of Visible is one run of Run.Steps steps from Init. J passes its last value at least
+// twice by more than the share Visibility of its range. The values tried are further apart. Point,
+// Direction and Offset are unused.
 //
-// With Network a single run starts at Network.Weights, which are those of a fixed point, displaced along
-// Jᵀu, with u drawn from the stream of the cell, and its deviation is that of the logits: a deviation of the weights
-// that moves no logits neither grows nor decays. The values tried are further apart. Ringing, and Instability of sampled
-// groups, are those of pairs in the weights, displaced along the stiffest mode, which power iteration finds in the mean field; x and v are the
-// coordinates along it. Where the whole force is that of the snapshot and Λ is symmetric this mode has a recurrence of its own, whatever the
-// others do, and it is the first to oscillate and to grow.
+// With Network a single run starts at Network.Weights, those of a fixed point, displaced along Jᵀu,
+// u drawn from the stream of the cell. Its deviation is that of the logits. One of the weights that
+// moves no logits neither grows nor decays. The values tried are further apart. Ringing, and
+// Instability of sampled groups, are those of pairs in the weights, displaced along the stiffest
+// mode. Power iteration finds it in the mean field; x and v are the coordinates along it. Where the
+// whole force is that of the snapshot and Λ is symmetric, this mode has a recurrence of its own. It
+// is then the first to oscillate and to grow.
 //
-// At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
-// offset must be above the noise of a pair and small against the size at which a
-// growing deviation saturates just past a threshold: 0.01 for 4,096 groups of 16. With more than two
-// arms, or snapshots that are older than a block or a step, Instability of sampled groups takes pairs
-// displaced along the logit of each arm in turn, by Offset times the largest component of Direction, in the place of
-// Direction, and fits the linear map of all modes to them; there 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
+// At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups it must be
+// above the noise of a pair. It must be small against the size at which a growing deviation
+// saturates just past a threshold: 0.01 for 4,096 groups of 16. With more arms than two, or
+// snapshots older than a block or a step, pairs of sampled groups are displaced along each logit in
+// turn. They are so by Offset times the largest component of Direction. Instability then fits the
+// linear map of all modes to them. There 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
 type LocationProbe struct {
 	Event     Event
 	Param     LocationParam
 	From, To  float64   // multiples of the rule, 0 < From ≤ To
 	Tolerance float64   // width of the bracket relative to its lower end, ≥ 0
 	Point     []float64 // logits, usually of a fixed point, one an arm; unused with Network
-	Direction []float64 // a direction in logits other than 0, one component an arm; unused with Network
-	Offset    float64   // > 0, in multiples of Direction; with Network the norm of the first deviation of all logits
+	Direction []float64 // in logits, other than 0, one component an arm; unused with Network
+	Offset    float64   // > 0, in units of Direction; with Network the norm of the first deviation
 
-	Visibility float64 // of Visible: the smallest passage that counts, as a share of the range of J, in (0, 1); else unused
+	Visibility float64 // of Visible: the smallest passage, as a share of the range of J, in (0, 1)
 }
 
 // Names of the estimates of a location probe, in the unit of its parameter.
 //
-// LocatedLow is the last value certainly without the event. Exceptions: of refresh
-// intervals up to 100, where every one is tried, it is the first interval not known to
-// be without the event, if there is a LocatedHigh; the two are equal if all intervals
-// are decided. If no value is certainly without the event, as when the first value
-// tried has it, it is the lower end of the parameter's range, 0 for η and 1 for K: the
-// event sets in somewhere at or below LocatedHigh.
+// LocatedLow is the last value certainly without the event. Exceptions: refresh intervals up to 100
+// are all tried. Of these it is the first not known to be without the event, if there is a
+// LocatedHigh. The two are equal if all are decided. If no value is certainly without the event, it
+// is the lower end of the parameter's range, 0 for η and 1 for K. The event then sets in somewhere
+// at or below LocatedHigh.
 //
-// LocatedHigh is the first value certainly with the event. It is absent if there is
-// none up to LocatedEnd. LocatedEnd is the last value to be tried: To, or the longest
-// interval that is affordable.
+// LocatedHigh is the first value certainly with the event. It is absent if there is none up to
+// LocatedEnd. LocatedEnd is the last value to be tried: To, or the longest affordable interval.
 //
-// All three are absent if the measured λ is not certainly positive, so that the rule
-// gives no scale, or if From is beyond the longest interval.
+// All three are absent if the measured λ is not certainly positive, so that the rule gives no
+// scale. They are too if From is beyond the longest interval.
 const (
 	LocatedLow  = "located_lo"
 	LocatedHigh = "located_hi"
@@ -113,9 +111,9 @@ const (
 	everyVisible  = 10
 )
 
-// longestRuns bounds the refresh intervals that are tried, in units of Run.Steps: a
-// trial takes many refresh periods, and those of longer intervals take too long. A
-// trial that would take longer for another reason is undecided.
+// longestRuns bounds the refresh intervals that are tried, in units of Run.Steps. A trial takes
+// many refresh periods, and those of longer intervals take too long. A trial that would take longer
+// for another reason is undecided.
 const longestRuns = 16
 
 // searchFactor returns the factor from one tried value to the next, and the interval
@@ -265,8 +263,8 @@ func (b *bracket) add(value float64, o outcome) {
 	}
 }
 
-// middle returns the middle of a gap between certain and undecided values that is wider
-// than the relative tolerance; wide is false if there is no such gap.
+// middle returns the middle of a gap between certain and undecided values. The gap is wider than
+// the relative tolerance; wide is false if there is none.
 func (b *bracket) middle(tolerance float64) (value float64, wide bool) {
 	gaps := [2][2]float64{{b.low, b.high}}
 	if b.first > 0 {
@@ -306,10 +304,10 @@ func (p *LocationProbe) First(c *Cell, stiffness float64) float64 {
 	return p.ladder(c, stiffness).first
 }
 
-// SearchSteps returns an estimate of the replica-steps of the cell's location search if it measures the given
-// stiffness, 0 if the cell has no search: for all values of the ladder and the
-// halvings after them, two replicas for the shortest run of a trial each. With sampled
-// groups that is most often too much: the search ends at the event, and pairs that have grown or decayed end.
+// SearchSteps estimates the replica-steps of the cell's location search if it measures the given
+// stiffness; 0 without a search. For all values of the ladder and the halvings after them it counts
+// two replicas for the shortest run of a trial. With sampled groups that is most often too much.
+// The search ends at the event, and pairs that have grown or decayed end.
 func (c *Cell) SearchSteps(stiffness float64) float64 {
 	p := c.Location
 	if p == nil {

@@ -10,9 +10,9 @@ import (
 // the plateau.
 const LoggedPlateauPrefix = "logged_plateau_"
 
-// Names of the estimates of a fit of a law to the logged reward. Each is the mean over
-// pairs of replicas (0 and 1, 2 and 3, …) of what a pair's log gives, which is the mean of
-// the two logs, as the paper averages two seeds.
+// Names of the estimates of a fit of a law to the logged reward. Each is the mean over pairs of
+// replicas (0 and 1, 2 and 3, …) of what a pair's log gives. The log of a pair is the mean of two,
+// as the paper averages two seeds.
 func LoggedR2(l measure.Law) string { return "logged_r2_" + string(l) } // R² over the whole run
 
 // LoggedLead is by how much the R² of the critically damped law exceeds that of l.

@@ -9,18 +9,18 @@ import (
 	"grposim/sim/measure"
 )
 
-// mapping is the shape of the linear map of deviations from one refresh instant to the next,
+// mapping is the shape of the linear map of deviations from one refresh instant to the next.
 //
-//	(x, v)_{n+1} = (x, v)_n + C (x_n, v_n, x_{n−past}) + innovation,
+//	(x, v)_{n+1} = (x, v)_n + C (x_n, v_n, x_{n−past}) + innovation.
 //
-// x the gaps of a deviation of the logits to the last arm, v those of the velocity. The innovation
-// is independent of all that C multiplies, so that sampled pairs of any number of arms and under any lag with
-// one snapshot a step determine C.
+// x are the gaps of a deviation of the logits to the last arm, v those of the velocity. The
+// innovation is independent of all that C multiplies. So sampled pairs determine C, of any number
+// of arms and under any lag with one snapshot a step.
 type mapping struct {
 	gaps     int  // A − 1
 	velocity bool // v counts
 	snapshot bool // x_{n−past} counts beside x and v
-	lastStep bool // x_{n−past} is the policy of the step before, which x and v give from the first period on
+	lastStep bool // x_{n−past} is the policy of the step before, which x and v give
 	past     int  // periods
 }
 
@@ -54,9 +54,9 @@ func (m *mapping) sizes() (from, to int) {
 	return from, to
 }
 
-// starts returns the starts of pairs: one in which the logit of one arm is displaced against all
-// others by reach for each arm, and with momentum one in which it has the velocity that carries it so far. Velocities
-// that only follow from displacements are nearly parallel to them, which leaves much of C to noise.
+// starts returns the starts of pairs. For each arm its logit is displaced against all others by
+// reach, and with momentum another has the velocity that carries it so far. Velocities that only
+// follow from displacements are nearly parallel to them, which leaves much of C to noise.
 func (m *mapping) starts(o *option.Optimizer, reach float64) []deviation {
 	var all []deviation
 	for a := range m.gaps + 1 {
@@ -113,9 +113,9 @@ func (s *state) turn(n int) {
 	copy(slot, x)
 }
 
-// mapPeriods is the number of periods for which a fitted map is iterated. The growth is taken over the last quarter and the
-// one before, when all modes have died whose moduli differ from the largest by more than 1e-3; the phase of a
-// rotation is worth less than 1e-4 of the growth of a period.
+// mapPeriods is the number of periods for which a fitted map is iterated. The growth is taken over
+// the last two quarters, when all modes with moduli less by more than 1e-3 have died. The phase of
+// a rotation is worth less than 1e-4 of the growth of a period.
 const mapPeriods = 1 << 14
 
 // growth returns ln of the factor by which deviations grow in a period under C, in the long run;
@@ -128,7 +128,7 @@ func (m *mapping) growth(c [][]float64, ok bool) float64 {
 	for a := range s.gaps {
 		s.now[a] = 1 / float64(a+1)
 	}
-	grown, scale := [2]float64{}, 0.0 // Σ ln of the norm over two quarters; ln of what has been divided out
+	grown, scale := [2]float64{}, 0.0 // Σ ln of the norm over two quarters; ln of what is divided out
 	for n := range mapPeriods {
 		s.turn(n)
 		square := 0.0
@@ -169,12 +169,12 @@ func (s *state) scale(factor float64) {
 	}
 }
 
-// A pair is followed for mappedPeriods refresh periods, as many again for each period that its snapshots are
-// behind, while its norm is below mappedGrowth times that of a displaced logit. More tells no more, since every
-// period is a row of the fit, but noise moves the middle of the pair off the fixed point, where the force is less stiff: pairs
-// that were followed for 32 periods had thresholds that were up to 1.5 times too large (five arms, G = 32, B = 256, blocks of 5
-// steps, μ = 0.5, where η is 3.2 times the paper's rule), and those of 4 periods are right to 2 %. Cubic terms of the
-// force move the threshold by about half of the square of the offset, in logits.
+// A pair is followed for mappedPeriods refresh periods, and as many again for each period that its
+// snapshots are behind. Its norm must stay below mappedGrowth times that of a displaced logit. More
+// tells no more, since every period is a row of the fit. But noise moves the middle of the pair off
+// the fixed point, where the force is less stiff. With 32 periods thresholds were up to 1.5 times
+// too large, with 4 they are right to 2 %. Cubic terms move them by about half of the square of the
+// offset, in logits.
 const (
 	mappedPeriods = 4
 	mappedGrowth  = 1.5

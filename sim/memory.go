@@ -9,9 +9,8 @@ type workerMemory struct {
 	pools *memoryPools // shared by all workers
 }
 
-// batchFor returns a batch for the chunks of a cell. A new batch takes over the laws
-// of the previous one if the cells' laws are equal, because building their tables can
-// take as long as a short run.
+// batchFor returns a batch for the chunks of a cell. A new batch takes over the laws of the
+// previous one if the cells' laws are equal. Building their tables can take as long as a short run.
 func (m *workerMemory) batchFor(w *cellWork) *batch {
 	c := w.cell
 	if m.batch != nil {

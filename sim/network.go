@@ -11,23 +11,22 @@ import (
 )
 
 // Network makes the logits of the policies of several contexts functions of shared weights. Every
-// step draws Estimator.GroupsPerStep groups in each of the C contexts. With the force u_x on the
-// logits of context x and its Jacobian J_x the gradient on the weights is
+// step draws Estimator.GroupsPerStep groups in each of the C contexts. Let u_x be the force on the
+// logits of context x and J_x its Jacobian. The optimizer steps the weights by their gradient
 //
-//	g = (1/C) Σ_x J_xᵀ u_x
+//	g = (1/C) Σ_x J_xᵀ u_x.
 //
-// and the optimizer steps the weights. J is the mean of the contexts' expected rewards, and so are the other
-// recorded quantities of the policies, but for the largest importance ratio, which is that of
-// all, and the norm of the gradient, which is that of g.
+// J is the mean of the contexts' expected rewards, and so are the other recorded quantities of
+// policies. Of the importance ratio the largest of all is recorded, and the norm of the gradient is
+// that of g.
 type Network struct {
 	New       func() network.Network // returns the network, with workspace of its own
 	Weights   []float64              // at step 0, finite, P of them
-	Means     [][]float64            // mean rewards of the arms by context, in [0, 1]; all arms are Bernoulli
+	Means     [][]float64            // mean rewards by context of Bernoulli arms, in [0, 1]
 	Reference [][]float64            // logits of π_ref by context, finite
 }
 
-// check adds the fields of the network of c that are out of their range, and those of c that
-// are not possible with a network.
+// check adds the fields of c that are not possible with a network, or out of their range in it.
 func (n *Network) check(c *Cell, m *option.Mistakes) {
 	if n.New == nil {
 		m.Want(false, "Network.New", "nil", "a function that returns the network")
@@ -76,7 +75,7 @@ type contexts struct {
 	logits, force []float64  // of all contexts
 	each          []*replica // by context: its policy, snapshots, samples and force
 	reward, gap   float64    // means over the contexts
-	probe         *contexts  // at the weights of which stiffnessNow measures; nil before the first time
+	probe         *contexts  // of stiffnessNow; nil before the first time
 	stiff         []float64  // the direction that it found last
 }
 

@@ -6,13 +6,13 @@ import (
 	"grposim/grpo"
 )
 
-// followsMode reports whether the location probe of a cell follows the stiffest mode of a network alone, instead of its logits.
+// followsMode reports whether a cell's location probe follows a network's stiffest mode alone.
 func (c *Cell) followsMode() bool {
 	return c.Network != nil && (c.Location.Event == Ringing || !c.Deterministic())
 }
 
-// alongMode returns the cell with the location probe's point and direction in weights: those of the network, and the stiffest
-// mode, which moves the logits of all contexts by a norm of 1.
+// alongMode returns the cell with its location probe in weights: from those of the network along
+// the stiffest mode. That moves the logits of all contexts by a norm of 1.
 func (c *Cell) alongMode() *Cell {
 	at := newContexts(c, coupledLaws)
 	at.begin()
@@ -30,7 +30,7 @@ func (c *Cell) alongMode() *Cell {
 	return &along
 }
 
-// moving returns what the optimizer of a replica moves, the logits or the weights of a network, and its state.
+// moving returns what the optimizer of a replica moves, logits or weights, and its state.
 func (r *replica) moving() (values []float64, state *grpo.OptimizerState) {
 	if p, ok := r.contexts.(*contexts); ok {
 		return p.weights, p.state
@@ -38,7 +38,7 @@ func (r *replica) moving() (values []float64, state *grpo.OptimizerState) {
 	return r.policy.Logits, r.optimizerState
 }
 
-// stepNetwork is step of a network: the n-th group of a context on one side is drawn with the words of the n-th on the other.
+// stepNetwork is step of a network: the n-th groups of a context have the same words on both sides.
 func (p *pair) stepNetwork(t int) (ok bool) {
 	plus, minus := p.sides[0].contexts.(*contexts), p.sides[1].contexts.(*contexts)
 	for x, one := range plus.each {

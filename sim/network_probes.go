@@ -11,9 +11,9 @@ import (
 	"grposim/sim/measure"
 )
 
-// grows decides whether a small deviation from the logits of Network.Weights grows in a cell at G = ∞. It
-// looks at the change of the logits in the last step before each refresh instant, in which slow modes are small: they would hide the
-// decay of the stiff ones, which ring from step to step.
+// grows decides whether a small deviation from the logits of Network.Weights grows in a cell at G =
+// ∞. It looks at the change of the logits in the last step before each refresh. Slow modes, which
+// would hide the decay of the stiff ones, are small in it.
 func grows(ctx context.Context, c *Cell) (o outcome) {
 	period := RefreshPeriod(c.Lag)
 	p := newContexts(c, coupledLaws)
@@ -95,14 +95,14 @@ func (p *contexts) centredSquare(x []float64) (square float64) {
 	return square
 }
 
-// unchanged is the relative error at which the search of a stiffness stops, if its changes are not rounding before, of at most mostIterations.
+// unchanged is the relative error at which the search of a stiffness stops.
 const (
 	unchanged      = 1e-9
 	mostIterations = 2000
 )
 
-// ofNetwork measures the stiffness of the stiffest mode of a network at G = ∞: by power iteration, from the
-// differences of the gradient on the weights along the present direction, with displacements that move the logits by d and by 2d.
+// ofNetwork measures the stiffness of the stiffest mode of a network at G = ∞ by power iteration.
+// The displacements along the present direction move the logits by d and by 2d.
 func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	at := newContexts(c, coupledLaws)
 	at.begin()
@@ -113,8 +113,8 @@ func (p *StiffnessProbe) ofNetwork(c *Cell) (s slopes) {
 	return slopes{near: near, far: rayleigh(direction, image), missing: missing}
 }
 
-// stiffest turns a direction in weights into that of the mode at the start whose stiffness plus shift has the largest modulus, and returns its stiffness, and a bound of what the iteration leaves of it, +Inf where that is not known. It ends
-// where that bound is at most the given share of the stiffness.
+// stiffest turns a direction in weights into that of the mode with the largest |stiffness + shift|.
+// It ends where the bound is at most the given share, and returns both; missing is +Inf if unknown.
 func (p *contexts) stiffest(direction []float64, displaced Displaced, displacement, shift, share float64) (stiffness, missing float64) {
 	image, last, changes := make([]float64, len(direction)), math.NaN(), []float64(nil)
 	for range mostIterations {
@@ -143,8 +143,8 @@ func (p *contexts) stiffest(direction []float64, displaced Displaced, displaceme
 	return stiffness - shift, missing
 }
 
-// remaining returns Σ of the changes that follow bounds of changes that fall like a geometric sequence: change·q/(1 − q), +Inf where they do not fall
-// or there is but one. The ratio q is the mean one of their second half: that of two changes is rounding where the next stiffness is near.
+// remaining bounds the sum of later changes that fall like a geometric sequence: change·q/(1 − q),
+// q the mean of their second half. It is +Inf for a single change, or where they do not fall.
 func remaining(changes []float64) float64 {
 	last := len(changes) - 1
 	q := fp.Exp(fp.Log(changes[last]/changes[last/2]) / float64(last-last/2))
@@ -154,13 +154,13 @@ func remaining(changes []float64) float64 {
 	return math.Inf(1)
 }
 
-// A recorded stiffness is known if what the iteration leaves of it is at most this share: a hundredth of the margin of a tenth about
-// the edge of stability, and less than the line of a picture shows.
+// A recorded stiffness is known if the iteration leaves at most this share of it. That is a
+// hundredth of the margin of a tenth about the edge of stability.
 const knownStiffness = 1e-3
 
-// stiffnessNow returns the largest stiffness of a mode at the present weights of a run of c, by power iteration from the direction that was the
-// stiffest when it was measured last, NaN if it is not known. That direction may have no part along a mode that has overtaken it, so that a second iteration
-// starts from an irregular one, and decides where it finds more by knownStiffness. Where a mode that grows has the largest modulus, all stiffnesses are shifted by as much.
+// stiffnessNow returns the largest stiffness of a mode at the present weights of a run; NaN if
+// unknown. It iterates from the last stiffest direction, and from an irregular one, in case another
+// mode has overtaken. All are shifted where a mode that grows has the largest modulus.
 func (p *contexts) stiffnessNow(c *Cell) float64 {
 	if p.probe == nil {
 		p.probe = newContexts(c, coupledLaws)
@@ -190,10 +190,10 @@ func (p *contexts) stiffnessNow(c *Cell) float64 {
 	return stiffness
 }
 
-// StiffnessAtEnd is the name of the estimate of λ at the last weights of a run, of the mode that has the largest modulus.
+// StiffnessAtEnd is λ at the last weights of a run, of the mode with the largest modulus.
 const StiffnessAtEnd = "stiffness_at_end"
 
-// endDisplacement is the displacement of the logits with which StiffnessAtEnd is measured: a stiffness of order 1 has some 9 digits.
+// endDisplacement moves the logits for StiffnessAtEnd: a λ of order 1 has some 9 digits.
 const endDisplacement = 1e-6
 
 // stiffnessAtEnd measures the stiffness at the last weights of a replica.
@@ -214,8 +214,8 @@ func rayleigh(d, image []float64) float64 {
 	return product / square
 }
 
-// slope sets image to −∂g/∂w·direction at the start, by the difference of the gradients at weights that are displaced to either
-// side of it such that the logits move by the given norm.
+// slope sets image to −∂g/∂w·direction at the start, by a difference of two gradients. Their
+// weights are displaced to either side such that the logits move by the given norm.
 func (p *contexts) slope(image, direction []float64, displaced Displaced, norm float64) {
 	p.begin()
 	change := make([]float64, len(p.logits))

@@ -1,11 +1,8 @@
 package sim
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"grposim/network"
@@ -51,15 +48,6 @@ func deepCell(base Cell, scales []float64) (deep Cell, alone []Cell) {
 	return base, alone
 }
 
-func simulated(t *testing.T, cells ...Cell) []Result {
-	t.Helper()
-	results := make([]Result, len(cells))
-	if err := Simulate(context.Background(), cells, 1, func(i int, r Result) error { results[i] = r; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return results
-}
-
 func baseOfNetworks() Cell {
 	return Cell{
 		ID: "deep", Seed: 1, Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.4}}},
@@ -82,7 +70,7 @@ func TestTableIsItsContexts(t *testing.T) {
 		base := baseOfNetworks()
 		change(&base)
 		deep, alone := deepCell(base, []float64{1, 0.5, 2})
-		results := simulated(t, append([]Cell{deep}, alone...)...)
+		results := simulate(t, append([]Cell{deep}, alone...), 1)
 		for i := range results[0].Steps {
 			for q, quantity := range results[0].Quantities {
 				want := 0.0
@@ -105,7 +93,7 @@ func TestSampledTable(t *testing.T) {
 	base := baseOfNetworks()
 	base.Estimator.GroupSize, base.Estimator.GroupsPerStep, base.Run.Replicas, base.Run.BurnIn = 8, 2, 2, 10
 	deep, alone := deepCell(base, []float64{1})
-	results := simulated(t, deep, alone[0])
+	results := simulate(t, []Cell{deep, alone[0]}, 1)
 	for n, e := range results[0].Estimates {
 		if want := results[1].Estimates[n]; e.Name != want.Name || math.Abs(e.Mean-want.Mean) > 1e-12 {
 			t.Errorf("%s %v, want %s %v", e.Name, e.Mean, want.Name, want.Mean)
@@ -113,34 +101,41 @@ func TestSampledTable(t *testing.T) {
 	}
 }
 
-// A table's fixed point loses stability where that of its stiffest context does, and its stiffness is that one's, which two
-// ways of measuring bandits find.
+// A table's stiffness is that of its stiffest context. Its fixed point loses stability, and its
+// stiffest mode oscillates, where that context does; so it is under sampled groups.
 func TestProbesOfTable(t *testing.T) {
 	base := baseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Run.Steps, base.Optimizer.Momentum = 400, 0
-	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	base.Estimator.KL, base.Estimator.Advantage.Baseline = option.KL{Coefficient: 0.5, At: option.AtSnapshot}, option.LeaveOneOut
 	deep, alone := deepCell(base, []float64{1, 2})
 	settle := alone[1] // π* without scale and with the exact KL: log π_ref + m/β
-	point := []float64{settle.Reference[0] + 0.9/0.5, settle.Reference[1] + 0.2/0.5}
+	point, direction := []float64{settle.Reference[0] + 0.9/0.5, settle.Reference[1] + 0.2/0.5}, []float64{0.5, -0.5}
 	for x, one := range alone {
 		for a, arm := range base.Bandit.Arms {
 			deep.Network.Weights[2*x+a] = (one.Reference[a] + arm.Mean/0.5) / []float64{1, 2}[x]
 		}
 	}
 	deep.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Displacement: 1e-5}}
-	deep.Location = &LocationProbe{Event: Instability, Param: LearningRate, From: 0.3, To: 8, Tolerance: 1e-3, Offset: 1e-6}
-	settle.Optimizer.LearningRate = 1
-	settle.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Point: point, Direction: []float64{0.5, -0.5}, Covector: []float64{1, -1}, Displacement: 1e-3, Pairs: 1}}
-	settle.Location = &LocationProbe{Event: Instability, Param: LearningRate, From: 0.3, To: 8, Tolerance: 1e-3, Offset: 1e-5, Point: point, Direction: []float64{0.5, -0.5}}
-	results := simulated(t, deep, settle)
-	share := 2. * 2 / 2 // scale²/C
-	if got, want := estimateOf(t, results[0], StiffnessTotal), share*estimateOf(t, results[1], StiffnessTotal); math.Abs(got/want-1) > 1e-6 {
-		t.Errorf("stiffness %v, want %v", got, want)
-	}
-	for _, name := range []string{LocatedLow, LocatedHigh} {
-		if got, want := estimateOf(t, results[0], name), estimateOf(t, results[1], name)/share; math.Abs(got/want-1) > 2e-3 {
-			t.Errorf("%s %v, want %v", name, got, want)
+	settle.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Point: point, Direction: direction, Covector: []float64{1, -1}, Displacement: 1e-3, Pairs: 1}}
+	for _, x := range []struct {
+		event Event
+		size  int
+		near  float64
+	}{{Ringing, option.Infinite, 3e-3}, {Instability, option.Infinite, 3e-3}, {Instability, 16, 0.05}} {
+		of, context := deep, settle
+		at := LocationProbe{Event: x.event, Param: LearningRate, From: 0.01, To: 8, Tolerance: 1e-3, Offset: 1e-5}
+		one := at
+		one.Point, one.Direction = point, direction
+		of.Location, context.Location = &at, &one
+		if x.size != option.Infinite {
+			of.Estimator.GroupSize, of.Estimator.GroupsPerStep, of.Run = x.size, 256, Run{Replicas: 64, Steps: 96}
+			at.From, at.Tolerance, at.Offset = 0.5, 0.02, 0.05
+		}
+		results := simulate(t, []Cell{of, context}, 2)
+		for name, share := range map[string]float64{LocatedLow: 0.5, LocatedHigh: 0.5, StiffnessTotal: 2} { // scale²/C = 2
+			if got, want := estimateOf(t, results[0], name), share*estimateOf(t, results[1], name); math.Abs(got/want-1) > x.near {
+				t.Errorf("%s, G = %d: %s %v, want %v", x.event, x.size, name, got, want)
+			}
 		}
 	}
 }
@@ -158,13 +153,8 @@ func TestNearStiffnesses(t *testing.T) {
 				deep.Network.Weights[3*x+a] = (one.Reference[a] + arm.Mean/0.5) / scales[x]
 			}
 		}
-		for _, e := range simulated(t, deep)[0].Estimates {
-			if e.Name == StiffnessTotal {
-				return e.Estimate
-			}
-		}
-		t.Fatal("no stiffness")
-		return measure.Estimate{}
+		e, _ := estimate(simulate(t, []Cell{deep}, 1)[0], StiffnessTotal)
+		return e
 	}
 	alone := of(0.1)
 	for _, next := range []float64{1.8, 1.98, 1.99} { // ratios of stiffnesses of 0.81, 0.98 and 0.99
@@ -178,74 +168,13 @@ func TestNearStiffnesses(t *testing.T) {
 	}
 }
 
-// Each field of a network that is out of its range is named with what it has.
-func TestNetworkMistakes(t *testing.T) {
-	for want, change := range map[string]func(c *Cell){
-		"Network.New":                        func(c *Cell) { c.Network.New = nil },
-		"Network.Means[1]: got [0.9 1.5 0]":  func(c *Cell) { c.Network.Means[1] = []float64{0.9, 1.5, 0} },
-		"Optimizer.MaxNorm: got 2":           func(c *Cell) { c.Optimizer.MaxNorm = 2 },
-		"ReferenceUpdate.Interval: got 3":    func(c *Cell) { c.ReferenceUpdate.Interval = 3 },
-		"Location.Event: got visible, want ": func(c *Cell) { c.Location = &LocationProbe{Event: Visible} },
-	} {
-		deep, _ := deepCell(baseOfNetworks(), []float64{1, 2})
-		change(&deep)
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
-					t.Errorf("got %q, want %q in it", got, want)
-				}
-			}()
-			deep.checked()
-		}()
-	}
-}
-
 func estimateOf(t *testing.T, r Result, name string) float64 {
 	t.Helper()
-	for _, e := range r.Estimates {
-		if e.Name == name {
-			return e.Mean
-		}
+	e, found := estimate(r, name)
+	if !found {
+		t.Fatalf("no estimate %s", name)
 	}
-	t.Fatalf("no estimate %s", name)
-	return 0
-}
-
-// The stiffest mode of a table oscillates where that of its stiffest context does, and under sampled groups its fixed point loses stability where
-// that context does in the mean field.
-func TestStiffestModeOfTable(t *testing.T) {
-	base := baseOfNetworks()
-	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Estimator.KL, base.Estimator.Advantage.Baseline = option.KL{Coefficient: 0.5, At: option.AtSnapshot}, option.LeaveOneOut
-	deep, alone := deepCell(base, []float64{1, 2})
-	settle := alone[1]
-	point := []float64{settle.Reference[0] + 0.9/0.5, settle.Reference[1] + 0.2/0.5}
-	for x, one := range alone {
-		for a, arm := range base.Bandit.Arms {
-			deep.Network.Weights[2*x+a] = (one.Reference[a] + arm.Mean/0.5) / []float64{1, 2}[x]
-		}
-	}
-	deep.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Displacement: 1e-5}}
-	settle.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Point: point, Direction: []float64{0.5, -0.5}, Covector: []float64{1, -1}, Displacement: 1e-3, Pairs: 1}}
-	for _, event := range []Event{Ringing, Instability} {
-		at := LocationProbe{Event: event, Param: LearningRate, From: 0.01, To: 8, Tolerance: 1e-3, Offset: 1e-5}
-		sampled, ofContext := deep, settle
-		sampled.Location = &at
-		one := at
-		one.Point, one.Direction = point, []float64{0.5, -0.5}
-		ofContext.Location = &one
-		near := 3e-3
-		if event == Instability {
-			sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep, sampled.Run.Replicas, sampled.Run.Steps = 16, 256, 64, 96
-			at.From, at.Tolerance, at.Offset, near = 0.5, 0.02, 0.05, 0.05
-		}
-		results := simulated(t, sampled, ofContext)
-		for _, name := range []string{LocatedLow, LocatedHigh} {
-			if got, want := estimateOf(t, results[0], name), estimateOf(t, results[1], name)/2; math.Abs(got/want-1) > near { // scale²/C = 2
-				t.Errorf("%s: %s %v, want %v", event, name, got, want)
-			}
-		}
-	}
+	return e.Mean
 }
 
 // The recorded stiffness is the largest of those of the contexts of a table, also where one that grows has a larger modulus, and at the last step what StiffnessAtEnd is.
@@ -262,12 +191,12 @@ func TestRecordedStiffness(t *testing.T) {
 		one := alone[x]
 		one.Run.Record, one.Edge = nil, false
 		one.Stiffness = []StiffnessProbe{{Name: StiffnessTotal, Displaced: Both, Point: []float64{gap / 2, -gap / 2}, Direction: []float64{0.5, -0.5}, Covector: []float64{1, -1}, Displacement: 1e-4, Pairs: 1}}
-		each = append(each, scales[x]*scales[x]/2*estimateOf(t, simulated(t, one)[0], StiffnessTotal))
+		each = append(each, scales[x]*scales[x]/2*estimateOf(t, simulate(t, []Cell{one}, 1)[0], StiffnessTotal))
 	}
 	if each[0] < 0 || each[1] > -each[0] {
 		t.Fatalf("stiffnesses %v of the contexts: want the second to have the larger modulus, and to be negative", each)
 	}
-	r := simulated(t, deep)[0]
+	r := simulate(t, []Cell{deep}, 1)[0]
 	row := slices.Index(r.Quantities, Stiffest)
 	for i, step := range r.Steps {
 		if got := r.Trajectory[i][row].Mean; math.Abs(got/each[0]-1) > 1e-5 {
@@ -279,26 +208,21 @@ func TestRecordedStiffness(t *testing.T) {
 	}
 }
 
-// At each step of a run whose weights move the recorded stiffness equals what a run that ends there measures anew, also where the mode of one context
-// overtakes that of another, in which the direction found before has no part.
+// At each step of a run whose weights move the recorded stiffness is what a run that ends there
+// measures anew, also where the mode of one context overtakes that of another.
 func TestRecordedStiffnessAlongARun(t *testing.T) {
 	base := baseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Optimizer.LearningRate, base.Lag.Interval, base.Edge = 1, 1, true // the second context has the stiffest mode from step 9 on
+	base.Optimizer.LearningRate, base.Lag.Interval, base.Edge = 1, 1, true // the second context is the stiffest from step 9 on
 	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
-	const steps = 12
 	deep, _ := deepCell(base, []float64{1, 1.05})
 	deep.Network.Weights = []float64{0, 0, 1, -1}
-	deep.Run = Run{Steps: steps, Record: []Quantity{Stiffest}}
-	r := simulated(t, deep)[0]
-	row := slices.Index(r.Quantities, Stiffest)
-	for i, step := range r.Steps {
-		if step == 0 {
-			continue
-		}
+	deep.Run = Run{Steps: 12, Record: []Quantity{Stiffest}}
+	r := simulate(t, []Cell{deep}, 1)[0]
+	for i, step := range r.Steps[1:] {
 		short := deep
 		short.Run = Run{Steps: step}
-		got, want := r.Trajectory[i][row].Mean, estimateOf(t, simulated(t, short)[0], StiffnessAtEnd)
+		got, want := r.Trajectory[i+1][slices.Index(r.Quantities, Stiffest)].Mean, estimateOf(t, simulate(t, []Cell{short}, 1)[0], StiffnessAtEnd)
 		if !(math.Abs(got/want-1) <= 1e-6) {
 			t.Errorf("step %d: stiffness %v, want %v", step, got, want)
 		}

@@ -9,16 +9,16 @@ import (
 	"grposim/sim/measure"
 )
 
-// pair is two replicas that start at point ± offset·start and have the same random
-// stream: the n-th group of one is drawn with the same random words as the n-th group
-// of the other. Runs take the starts in turn.
+// pair is two replicas that start at point ± offset·start and have the same random stream. The n-th
+// group of one is drawn with the same random words as the n-th of the other. Runs take the starts
+// in turn.
 type pair struct {
 	cell     *Cell
 	sides    [2]*replica // the replicas that start at + and at −
 	point    []float64
 	offset   float64
 	starts   []deviation
-	informed int // steps, of all runs, in which the groups of the two sides differed and one pushed, up to FewestInformative
+	informed int // steps of all runs with different groups of which one pushed, up to FewestInformative
 }
 
 func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
@@ -43,8 +43,8 @@ func (p *pair) start(index, side int) (logits, velocity []float64) {
 	return logits, velocity
 }
 
-// begin sets both sides to step 0: at their start with the optimizer at rest but for its velocity, each with
-// its own reader of the stream of the given purpose and index.
+// begin sets both sides to step 0, at their start, with the optimizer at rest but for its velocity.
+// Each has its own reader of the stream of the given purpose and index.
 func (p *pair) begin(purpose Purpose, index int) {
 	for side, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
@@ -131,9 +131,9 @@ func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool
 // between ignores the deviation between refresh instants.
 func between(deviation) {}
 
-// deviation is half the difference of the two sides of a pair, in logits, with a network in weights, and in
-// velocity. About a fixed point its dynamics are linear up to terms of third order in
-// the deviation, because terms of even order are equal on both sides and cancel.
+// deviation is half the difference of the two sides of a pair, in logits or a network's weights,
+// and in velocity. About a fixed point its dynamics are linear up to third order. Terms of even
+// order are equal on both sides and cancel.
 type deviation struct{ logits, velocity []float64 }
 
 func newDeviation(arms int) deviation {
@@ -177,23 +177,22 @@ func centredSquare(x []float64) float64 {
 // of 1 are rounded to 1e-16, so a deviation above it has at least five correct digits.
 const roundOff = 1e-11
 
-// The linear range: the norms of a deviation at which its dynamics are taken to be
-// linear. It ends at half a unit of the logits, where the cubic terms of the force are
-// some per cent, or at four times the initial norm if that is more, so that a deviation
-// that starts large because of noise is still followed.
+// The linear range: the norms of a deviation at which its dynamics are taken to be linear. It ends
+// at half a unit of the logits, where the cubic terms of the force are some per cent. It ends at
+// four times the initial norm if that is more, to follow a deviation that noise makes large.
 const (
 	linearReach  = 0.5
 	linearGrowth = 4
 )
 
-// linearRange returns the norm up to which a deviation with the given initial norm is
-// followed: growth times that norm, but at most the end of the linear range.
+// linearRange returns the norm up to which a deviation with the given initial norm is followed. It
+// is growth times that norm, but at most the end of the linear range.
 func linearRange(norm, growth float64) float64 {
 	return min(growth*norm, max(linearReach, linearGrowth*norm))
 }
 
-// RecurrenceOrder returns the number of multipliers of a single mode over one refresh
-// period: one without momentum and with snapshots no older than a block, else two (the dominant ones).
+// RecurrenceOrder returns the number of multipliers of a single mode over one refresh period. It is
+// one without momentum and with snapshots no older than a block, else two (the dominant ones).
 func RecurrenceOrder(c *Cell) measure.Order {
 	delayed := !grpo.OnPolicy(&c.Lag) && (c.Lag.Kind != option.Block || c.Lag.Behind > 0)
 	if c.Optimizer.Kind != option.Adam && c.Optimizer.Momentum == 0 && !delayed {
@@ -202,8 +201,8 @@ func RecurrenceOrder(c *Cell) measure.Order {
 	return measure.Second
 }
 
-// RefreshPeriod returns the number of steps from one refresh instant to the next: K for
-// block lag, 1 for delay lag, where every step is a refresh instant.
+// RefreshPeriod returns the number of steps from one refresh instant to the next. It is K for block
+// lag, and 1 for delay lag.
 func RefreshPeriod(lag option.Lag) int { return lag.StepsPerSnapshot() }
 
 // norm returns the norm of d's logits after their mean is removed.

@@ -156,23 +156,3 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 		t.Errorf("%d bins with informative pairs: too few", differ)
 	}
 }
-
-// Vectors do not run the pairs of a cell with an option that they lack.
-func TestCellsWithoutVectorPairs(t *testing.T) {
-	for name, change := range map[string]func(*Cell){
-		"normal": func(c *Cell) { c.Bandit.Arms[0] = option.Arm{Law: option.Normal, Mean: 0.5, Std: 1} },
-		"G = ∞":  func(c *Cell) { c.Estimator.GroupSize = option.Infinite },
-	} {
-		c := referenceCell()
-		change(&c)
-		if hasVectorPairs(&c) {
-			t.Errorf("%s: got vectors, want none", name)
-		}
-	}
-	c := referenceCell()
-	setOtherRewards(rand.New(rand.NewPCG(1, 2)), &c)
-	c.Bandit.Arms[0] = option.Arm{Law: option.Normal, Mean: 0.5, Std: 1}
-	if c.Estimator.Importance = everyWeight(option.Clip); hasVectors(&c) {
-		t.Error("normal rewards with weights by the sign of the advantage: got vectors, want none")
-	}
-}

@@ -10,13 +10,13 @@ import (
 	"grposim/sim/draw"
 )
 
-// Prompts are the prompts of a cell: bandits of two Bernoulli arms, of which one is chosen
-// for each of the B groups of a step (docs/theory-trainers.md §11.7). J is then the mean of the
-// prompts' expected rewards, and so are the other recorded quantities of the policies, but
-// for the largest importance ratio and the norm of the gradient, which are those of all.
+// Prompts are the prompts of a cell: bandits of two Bernoulli arms. One is chosen for each of the B
+// groups of a step (docs/theory-trainers.md §11.7). J is the mean of their expected rewards, and so
+// are the other recorded quantities. The largest importance ratio and the norm of the gradient are
+// those of all.
 type Prompts struct {
 	Means      [][2]float64 // mean rewards of both arms by prompt, in [0, 1]; at least 2 prompts
-	Starts     []float64    // logit gap of π_ref by prompt, where it starts, finite; of Tabular only; nil: Cell.Reference and Cell.Init
+	Starts     []float64    // of Tabular: logit gaps of the start and π_ref; nil: the cell's
 	Parameters option.Parameters
 	Order      option.PromptOrder
 }
@@ -106,9 +106,9 @@ func (s *promptSampler) choose(w *draw.Words) (prompt int) {
 	return prompt
 }
 
-// promptGroup draws a group of a prompt from behaviour and adds it to sum, and its rewards
-// to s.reward. It returns the prompt of the group that it has added: that of another group if the
-// rewards of the first are equal and such groups are redrawn.
+// promptGroup draws a group of a prompt from behaviour and adds it to sum, and its rewards to
+// s.reward. It returns the prompt of the group that it has added. If groups of equal rewards are
+// redrawn, that may be another one.
 func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) (added int) {
 	size, count, rewarded := s.estimator.GroupSize, s.counts, s.successes
 	if size <= draw.MaxLanes {

@@ -35,8 +35,8 @@ func interpolate(below, above, share float64) float64 {
 	return below + float64(share*(above-below))
 }
 
-// quantileRanks returns the ranks of the order statistics below and above each quantile of n
-// values, from 0, and the share of the way from one to the other.
+// quantileRanks returns the ranks, from 0, of the order statistics about each quantile of n values.
+// With them it returns the share of the way from the lower to the upper.
 func quantileRanks(n int) (ranks [2 * len(QuantileLevels)]int, shares [len(QuantileLevels)]float64) {
 	for i, level := range QuantileLevels {
 		at := float64(float64(n-1) * level)

@@ -18,9 +18,9 @@ const (
 	TrueReward           Quantity = "true_reward"            // Σ π_a · true mean of a
 	Entropy              Quantity = "entropy"                // −Σ π log π, nats
 	Collision            Quantity = "collision"              // Σ π², in [1/A, 1]
-	ZeroVarianceFraction Quantity = "zero_variance_fraction" // share of groups with equal rewards, in [0, 1]; 0 at G = ∞
+	ZeroVarianceFraction Quantity = "zero_variance_fraction" // share of groups with equal rewards
 	KLReference          Quantity = "kl_reference"           // KL(π‖π_ref), nats
-	ClipFraction         Quantity = "clip_fraction"          // share of samples with A ≠ 0 whose weight the importance mode sets to 0, in [0, 1]; 0 at G = ∞; see SinceRecord
+	ClipFraction         Quantity = "clip_fraction"          // share of weights of A ≠ 0 set to 0
 	ImportanceRatioMax   Quantity = "importance_ratio_max"   // max_a π_a/π_old,a; see SinceRecord
 	GradientNorm         Quantity = "gradient_norm"          // ‖g‖₂
 	LogitGap             Quantity = "logit_gap"              // z = θ_1 − θ_0, two arms
@@ -63,9 +63,9 @@ func Quantities(arms int) []Quantity {
 	return all
 }
 
-// RecordedSteps returns the steps at which a run of the given length is recorded, in
-// increasing order: 0, the multiples of the period nearest to 200 steps spaced evenly
-// on a logarithmic axis, and the last. The period is K for block lag, else 1.
+// RecordedSteps returns the increasing steps at which a run of the given length is recorded. They
+// are 0, the last, and multiples of the period: K for block lag, else 1. About 200 steps are spaced
+// evenly on a logarithmic axis.
 func RecordedSteps(steps int, lag option.Lag) []int {
 	const points = 200
 	period := RefreshPeriod(lag)

@@ -55,7 +55,7 @@ func setVectorQuantiles(summaries [][]Summary, replicas [][][quantityCount]float
 		columns := min(draw.Width, len(summaries)*quantityCount-first)
 		var withNaN uint8 // bits of the columns
 		for i, values := range replicas {
-			flat := unsafe.Slice(&values[0][0], len(summaries)*quantityCount) // the rows, one after the other
+			flat := unsafe.Slice(&values[0][0], len(summaries)*quantityCount) // all rows
 			x := archsimd.LoadFloat64x8SlicePart(flat[first:][:columns])
 			withNaN |= x.IsNaN().ToBits()
 			x.Store(&sorted[i])
@@ -79,8 +79,8 @@ func setVectorQuantiles(summaries [][]Summary, replicas [][][quantityCount]float
 	}
 }
 
-// sortColumns sorts each of the eight columns, by Batcher's merge exchange (Knuth, The Art of
-// Computer Programming, volume 3, algorithm 5.2.2M): comparisons do not depend on the values.
+// sortColumns sorts each of the eight columns by merge exchange (Knuth, TAOCP 3, algorithm 5.2.2M).
+// Its comparisons do not depend on the values.
 func sortColumns(rows []floats) {
 	top := 1 << bits.Len(uint(len(rows)-1)) / 2
 	for p := top; p > 0; p /= 2 {

@@ -10,40 +10,25 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"grposim/option"
+	"grposim/sim/measure"
 )
 
-// The summary of values that are added one by one in chunks of any size is the summary
-// of all of them: mean, standard error s/√n, and quantiles of type 7.
+// The summary of values that are added one by one in chunks of any size is that of all of them:
+// the mean and the standard error s/√n.
 func TestSummary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
+	var whole, part moments
 	values := make([]float64, 101)
 	for i := range values {
 		values[i] = 1e3 + rng.NormFloat64()
-	}
-	var whole moments
-	for _, chunk := range [][]float64{values[:7], values[7:80], nil, values[80:]} {
-		var part moments
-		for _, x := range chunk {
-			part.add(&[quantityCount]float64{gradientNormIndex: x})
+		if part.add(&[quantityCount]float64{gradientNormIndex: values[i]}); i == 6 || i == 79 || i == 100 {
+			whole.merge(&part)
+			part = moments{}
 		}
-		whole.merge(&part)
 	}
-	mean, square := 0.0, 0.0
-	for _, x := range values {
-		mean += x / 101
-	}
-	for _, x := range values {
-		square += (x - mean) * (x - mean)
-	}
-	stdErr := math.Sqrt(square / 100 / 101)
-	got := whole.summary(gradientNormIndex)
-	if math.Abs(got.Mean-mean) > 1e-11 || math.Abs(got.StdErr-stdErr) > 1e-12 {
-		t.Errorf("%.17g ± %.17g, want %.17g ± %.17g", got.Mean, got.StdErr, mean, stdErr)
-	}
-	got.Quantiles = quantiles(values)
-	slices.Sort(values)
-	if want := [5]float64{values[5], values[25], values[50], values[75], values[95]}; got.Quantiles != want {
-		t.Errorf("quantiles %v, want %v", got.Quantiles, want)
+	want, got := measure.Mean(values), whole.summary(gradientNormIndex)
+	if math.Abs(got.Mean-want.Mean) > 1e-11 || math.Abs(got.StdErr-want.StdErr) > 1e-12 {
+		t.Errorf("%.17g ± %.17g, want %.17g ± %.17g", got.Mean, got.StdErr, want.Mean, want.StdErr)
 	}
 }
 
@@ -130,35 +115,10 @@ func TestRecordedQuantities(t *testing.T) {
 	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.025*0.175; math.Abs(got-want) > 1e-15 {
 		t.Errorf("after the first of four steps of warm-up it is %.17g, want %.17g", got, want)
 	}
-}
-
-// If all rewards are equal, all groups have zero variance.
-func TestShareOfGroupsWithoutVariance(t *testing.T) {
-	c := referenceCell()
-	c.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 0.9}, {Law: option.Constant, Mean: 0.9}}
-	c.Estimator.GroupsPerStep = 3
-	c.Run = Run{Steps: 10, BurnIn: 4, Replicas: 2}
-	if got := recordedAt(t, c, 0)[ZeroVarianceFraction]; got != 1 {
-		t.Errorf("recorded zero-variance share %g, want 1", got)
-	}
-	for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
-		if e.Name == ZeroVarianceShare && e.Mean != 1 {
-			t.Errorf("zero-variance share averaged over time %g, want 1", e.Mean)
-		}
-	}
-}
-
-// Time averages begin after burn-in: over a single step they are its state.
-func TestAveragesBeginAfterBurnIn(t *testing.T) {
-	c := referenceCell()
-	c.Estimator.GroupSize = option.Infinite
-	c.Init = []float64{0, 0}
-	c.Run = Run{Steps: 4, BurnIn: 3}
+	c.Run = Run{Steps: 4, BurnIn: 3} // averages are of a single step, after burn-in
 	want := recordedAt(t, c, 3)[ExpectedReward]
-	for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
-		if e.Name == ExpectedRewardMean && math.Abs(e.Mean-want) > 1e-15 {
-			t.Errorf("mean reward %.17g, want that of step 3, %.17g", e.Mean, want)
-		}
+	if got, _ := estimate(simulate(t, []Cell{c}, 1)[0], ExpectedRewardMean); math.Abs(got.Mean-want) > 1e-15 {
+		t.Errorf("mean reward %.17g, want that of step 3, %.17g", got.Mean, want)
 	}
 }
 

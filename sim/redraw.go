@@ -9,19 +9,19 @@ import (
 )
 
 // promptRedraws draw the groups that replace groups of equal rewards where there are many prompts.
-// The trainers draw prompts, each with the same probability, and groups of them until the rewards of
-// one differ. That group belongs to prompt x with probability P_x/Σ_y P_y, where
+// The trainers draw prompts, each with the same probability, and groups of them until the rewards
+// of one differ. The chance that rewards of a group of x differ, with J_x its expected reward, is
 //
-//	P_x = 1 − J_x^G − (1−J_x)^G
+//	P_x = 1 − J_x^G − (1−J_x)^G.
 //
-// is the probability that the rewards of a group of x differ and J_x the expected reward of x under
-// its behaviour policy; and its samples have the law of a group of x given that its rewards differ.
+// That group belongs to prompt x with probability P_x/Σ_y P_y. Its samples have the law of a group
+// of x given that its rewards differ.
 type promptRedraws struct {
 	behaviour func(prompt int) *grpo.Policy // the policy that draws the groups of a prompt
 	groups    []*draw.Informative           // by prompt
 	tables    *promptTables                 // of prompts that share one policy; nil: each has its own
 	table     *promptTable                  // the last one of tables
-	sums      []float64                     // by prompt x, each with a policy of its own: Σ P_y over y ≤ x
+	sums      []float64                     // Σ P_y over y ≤ x, of policies of their own
 	stale     bool                          // the sums are those of older policies
 }
 
@@ -54,8 +54,8 @@ func (r *promptRedraws) refresh() {
 	}
 }
 
-// draw draws a prompt and a group of it whose rewards differ, of which it sets the numbers of samples
-// and of rewarded ones by arm. It reports false, and draws nothing, if no prompt can have such a group.
+// draw draws a prompt and a group of it whose rewards differ. It sets by arm the numbers of samples
+// and of rewarded ones. It reports false, and draws nothing, if no prompt can have such a group.
 func (r *promptRedraws) draw(w *draw.Words, counts, successes []int) (prompt int, ok bool) {
 	if prompt, ok = r.choose(w); !ok {
 		return 0, false
@@ -89,15 +89,15 @@ func (r *promptRedraws) choose(w *draw.Words) (prompt int, ok bool) {
 	return draw.Index(w.Next(), r.sums), true
 }
 
-// promptTables choose the prompts of redrawn groups where all prompts share one policy, each move of
-// which changes all P_x. A prompt is proposed with its share at a policy nearby, whose sums of P are
-// kept: that of the greatest odds o = π_0/π_1 with a few binary digits that are at most those of the
-// policy, r·o. It is accepted with probability
+// promptTables choose the prompts of redrawn groups where all prompts share one policy, each move
+// of which changes all P_x. A prompt is proposed with its share at a policy nearby, whose sums of P
+// are kept. Its odds o are the largest with a few binary digits that are at most those of the
+// policy, r·o. A prompt is accepted with probability
 //
-//	P_x(r·o)/(r·P_x(o)) ≥ r⁻²,  1 ≤ r < 17/16:
+//	P_x(r·o)/(r·P_x(o)) ≥ r⁻²,  1 ≤ r < 17/16.
 //
-// J_x and 1−J_x change by factors between 1/r and r, and so does P_x, a concave function of J_x that is 0
-// at 0 and at 1.
+// J_x and 1−J_x change by factors between 1/r and r. So does P_x, a concave function of J_x that is
+// 0 at 0 and at 1.
 type promptTables struct {
 	groups []*draw.Informative     // by prompt
 	kept   map[uint64]*promptTable // by the bits of their odds
@@ -105,7 +105,7 @@ type promptTables struct {
 
 // promptTable holds the shares of the prompts at a policy.
 type promptTable struct {
-	odds  float64 // π_0/π_1; 0: those of the policy are not normal numbers, and it has a table of its own
+	odds  float64 // π_0/π_1; 0: not a normal number, and the policy has its own table
 	probs [2]float64
 	sums  []float64 // by prompt x: Σ P_y over y ≤ x
 	guide []int     // by n, for C prompts: the first prompt whose sum is above n/C of the last
@@ -172,8 +172,7 @@ func (t *promptTable) above(x int, sum float64) int {
 // possible reports whether any prompt can have a group whose rewards differ.
 func (t *promptTable) possible() bool { return t.sums[len(t.sums)-1] > 0 }
 
-// propose proposes a prompt of a policy from its table, by two random words, and reports whether it is
-// accepted.
+// propose proposes a prompt from a policy's table by two words, and reports if it is accepted.
 func (p *promptTables) propose(t *promptTable, probs *[2]float64, first, second uint64) (prompt int, accepted bool) {
 	u := draw.Unit(first)
 	prompt = t.above(t.guide[int(u*float64(len(t.guide)))], u*t.sums[len(t.sums)-1])

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"grposim/grpo"
@@ -95,58 +94,6 @@ func TestRedrawnPrompts(t *testing.T) {
 						}
 					}
 					r.shift([]float64{0.7, 0.7, 800, 0}[step])
-				}
-			}
-		}
-	}
-}
-
-// The table near a policy is of odds at most a factor 17/16 below, r. At every prompt r·P of the table is at
-// least P of the policy, P at least that of the table over r, and a word accepts the prompt exactly where its
-// number is below P/(r·P of the table); so the law of accepted prompts is that of the policy. This holds whatever
-// tables were used before.
-func TestPromptTables(t *testing.T) {
-	random := rand.New(rand.NewPCG(15, 16))
-	for range 200 {
-		c := redrawCell(option.Shared, [...]int{2, 3, 8, 100, 1 << 30}[random.IntN(5)], 1)
-		for x := range c.Prompts.Means {
-			c.Prompts.Means[x] = [2]float64{[...]float64{0, 1, 1e-9, random.Float64()}[random.IntN(4)], [...]float64{0, 1, 1 - 1e-9, random.Float64()}[random.IntN(4)]}
-		}
-		p := newPromptTables(informativePrompts(&c))
-		var last *promptTable
-		for range 50 {
-			gap := []float64{1, 10, 100, 900}[random.IntN(4)] * (2*random.Float64() - 1)
-			policy := [2]float64(grpo.NewPolicy([]float64{gap, 0}).Probs)
-			last = p.near(last, &policy)
-			r := 1.0
-			if odds := policy[0] / policy[1]; last.odds > 0 {
-				r = odds / last.odds
-				if r < 1 || r >= 17./16 || math.Abs(last.probs[0]/last.probs[1]/last.odds-1) > 1e-15 {
-					t.Fatalf("odds %v: a table of odds %v and probabilities %v", odds, last.odds, last.probs)
-				}
-			} else if last.probs != policy || math.Abs(gap) < 650 {
-				t.Fatalf("policy %v: a table of its own, of %v", policy, last.probs)
-			}
-			sum := 0.0
-			for x, group := range p.groups {
-				near, own := group.Chance(last.probs[:]), group.Chance(policy[:])
-				if sum += near; last.sums[x] != sum || last.possible() != (last.sums[len(p.groups)-1] > 0) {
-					t.Fatalf("means %v, policy %v: sums %v, want %v at prompt %d", c.Prompts.Means, policy, last.sums, sum, x)
-				}
-				if near == 0 {
-					continue
-				}
-				rounding := 1e-13 + 1e-15*float64(c.Estimator.GroupSize) // of J, to the power G
-				if accepted := own / (r * near); accepted > 1+rounding || accepted < 1/(r*r)-rounding {
-					t.Fatalf("means %v, G = %d, policy %v: P = %v, at the table %v, r = %v", c.Prompts.Means[x], c.Estimator.GroupSize, policy, own, near, r)
-				}
-				first := uint64((last.sums[x] - near/2) / last.sums[len(p.groups)-1] * 0x1p64)
-				for _, off := range []float64{-1e-5, 1e-5} {
-					u := min(own/(r*near)+off, 1-0x1p-52)
-					got, ok := p.propose(last, &policy, first, uint64(u*0x1p64))
-					if want := u < own/(r*near); got == x && ok != want && math.Abs(u-own/(r*near)) > rounding {
-						t.Fatalf("means %v, policy %v, r = %v, P = %v, at the table %v: accepted at %v: %v", c.Prompts.Means[x], policy, r, own, near, u, ok)
-					}
 				}
 			}
 		}

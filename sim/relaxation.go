@@ -9,26 +9,25 @@ import (
 	"grposim/sim/measure"
 )
 
-// RelaxationProbe measures how a small deviation from Point decays or grows. Pairs of
-// replicas start at Point ± Offset·Direction with the same random numbers, and half
-// their difference along the direction,
+// RelaxationProbe measures how a small deviation from Point decays or grows. Pairs of replicas
+// start at Point ± Offset·Direction with the same random numbers. Half their difference along the
+// direction obeys linear dynamics about Point, because even orders of the deviation cancel.
 //
-//	x_t = Direction·(θ₊ − θ₋)/(2 Direction·Direction),
+//	x_t = Direction·(θ₊ − θ₋)/(2 Direction·Direction).
 //
-// obeys linear dynamics about Point, because even orders of the deviation cancel. A
-// pair counts as a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps
-// steps, and a measure.Recurrence is fitted to their deviations at the refresh instants
-// (under delay lag, at every step) from Run.BurnIn on. A pair is followed only while
-// its deviation is in the linear range, so that growth is measured as growth.
+// A pair counts as a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps steps. A
+// measure.Recurrence is fitted to their deviations from Run.BurnIn on, at the refresh instants;
+// under delay lag at every step. A pair is followed only while its deviation is in the linear
+// range, so that growth is measured as growth.
 //
-// The recurrence has one multiplier or two. Two arms under block lag have no more;
-// other modes must have decayed by BurnIn. At finite G noise excites them again and
-// again, and the fit is consistent only if there are none: up to a delay of 1. The
-// remaining relative error is of the order of the square of the deviation, and is the
-// systematic error of the estimates. At finite G the offset must be well above the noise
-// of a replica: the snapshots act on the deviation only in the steps in which the groups
-// of the two sides differ, and with less than FewestInformative of these the error is
-// not known.
+// The recurrence has one multiplier or two. Two arms under block lag have no more. Other modes must
+// have decayed by BurnIn. At finite G noise excites them again and again, and the fit is consistent
+// only if there are none: up to a delay of 1. The remaining relative error is of the order of the
+// square of the deviation, and is the systematic error of the estimates.
+//
+// At finite G the offset must be well above the noise of a replica. The snapshots act on the
+// deviation only in steps in which the groups of the two sides differ. With less than
+// FewestInformative of these the error is not known.
 type RelaxationProbe struct {
 	Point     []float64 // logits, usually of a fixed point, one an arm
 	Direction []float64 // a direction in logits other than 0, one component an arm
@@ -68,9 +67,8 @@ type pairFit interface {
 	innovate(n int)   // takes the number of informative steps of all pairs, up to FewestInformative
 }
 
-// relax fits the runs of consecutive bins from first on, of the given number of bins; the
-// pairs of all bins are Run.Replicas (one at G = ∞). It reports whether all logits stayed
-// finite.
+// relax fits the runs of consecutive bins from first on, of the given number of bins. The pairs of
+// all bins are Run.Replicas (one at G = ∞). It reports whether all logits stayed finite.
 func (r *pairRuns) relax(ctx context.Context, fits []pairFit, first, bins int) (ok bool) {
 	if hasVectorPairs(r.cell) && len(fits) >= fewestVector {
 		return newVectorPairs(r.cell, r.sides[0].sampler).relax(ctx, r, fits, first, bins)
@@ -131,16 +129,15 @@ func (p *RelaxationProbe) span(c *Cell) span { return span{from: c.Run.BurnIn, g
 // bins whose sizes differ by at most 1.
 func binStart(bin, bins, n int) int { return bin * n / bins }
 
-// FittedGrowth is the growth, relative to the largest norm up to BurnIn, up to which a
-// relaxation probe follows a deviation: enough for a fit, and not enough to leave the
-// linear range from a small start.
+// FittedGrowth is the growth up to which a relaxation probe follows a deviation, relative to the
+// largest norm up to BurnIn. It is enough for a fit, and leaves a small start in the linear range.
 const FittedGrowth = 10
 
 // span is the part of a pair's run that a fit uses.
 type span struct {
 	from   int     // the first step used
 	growth float64 // the span ends when the norm exceeds this many times its largest value up to from
-	decay  float64 // the span ends when logits and velocity are below this share of their largest values
+	decay  float64 // the span ends when x and v are below this share of their largest
 }
 
 // fitting adds the deviations of one run to a fit.
@@ -167,10 +164,9 @@ func (f *fitting) at(period int, d deviation) (more bool) {
 	return !grown && !gone
 }
 
-// FitRelaxation returns what the cell's relaxation probe estimates from one series of
-// deviations (x, v) of logits and velocity from the fixed point, one component an arm:
-// the first at step 0, then one after each step. Estimates that the series does not
-// determine are NaN.
+// FitRelaxation returns what the cell's relaxation probe estimates from one series of deviations
+// (x, v). They are of logits and velocity from the fixed point, the first at step 0, then one after
+// each step. Estimates that the series does not determine are NaN.
 func FitRelaxation(c *Cell, deviations iter.Seq2[[]float64, []float64]) (rate, dampingRatio float64) {
 	fit := newFit(c, c.Relaxation.Offset)
 	f := fitting{recurrenceFit: recurrenceFit{c, c.Relaxation.Direction, &fit, c.Relaxation.span(c)}}

@@ -244,43 +244,6 @@ func TestRelaxationOfAdam(t *testing.T) {
 	}
 }
 
-// trials is the number of independent cells of a test of coverage.
-const trials = max(400/thin, 150)
-
-// checkCoverage compares the stated errors of an estimate with its scatter between the
-// results of independent cells.
-func checkCoverage(t *testing.T, results []Result, name string, confidence float64) {
-	t.Helper()
-	var means []float64
-	var estimates []measure.Estimate
-	stated := 0.0
-	for _, r := range results {
-		e, found := estimate(r, name)
-		if !found {
-			t.Fatalf("a cell has no %s", name)
-		}
-		means, estimates = append(means, e.Mean), append(estimates, e)
-		stated += e.StdErr * e.StdErr
-	}
-	n := float64(len(results))
-	all := measure.Mean(means)
-	observed := all.StdErr * all.StdErr * n // the variance between cells
-	if ratio, slack := stated/n/observed, 6*math.Sqrt(2/n); math.Abs(ratio-1) > slack {
-		t.Errorf("%s: stated over observed variance is %g, want 1 ± %g", name, ratio, slack)
-	}
-	missed := 0.0
-	for _, e := range estimates {
-		if lo, hi := e.Interval(confidence); all.Mean < lo || all.Mean > hi {
-			missed++
-		}
-	}
-	expected := n * (1 - confidence)
-	if slack := 6 * math.Sqrt(expected*confidence); math.Abs(missed-expected) > slack {
-		t.Errorf("%s: the interval misses %g of %g times, want %g ± %g", name, missed, n, expected, slack)
-	}
-	t.Logf("%s: %g of %g missed, stated/observed variance %.3f", name, missed, n, stated/n/observed)
-}
-
 // There is no estimate, rather than NaN, from a pair whose difference is below round-off
 // from the start or that has no step to fit.
 func TestRelaxationOfNothing(t *testing.T) {

@@ -47,7 +47,7 @@ type records struct {
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	arms := len(cell.Bandit.Arms)
-	groups := min(cell.Estimator.GroupsPerStep, draw.MaxLanes) * min(cell.Lag.StepsPerSnapshot(), draw.MaxLanes) // from one snapshot, as far as a pack goes
+	groups := min(cell.Estimator.GroupsPerStep, draw.MaxLanes) * min(cell.Lag.StepsPerSnapshot(), draw.MaxLanes)
 	if cell.agedByGroup() {
 		groups = 1
 	}
@@ -81,8 +81,8 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 // policies are those of a replica with one for each prompt or context.
 type policies interface {
 	begin()                                             // sets the state at step 0
-	draw(r *replica, t int)                             // draws the groups of step t and sets the gradients
-	move(o *option.Optimizer, t int) (ok bool)          // updates the policies, and reports whether all are numbers
+	draw(r *replica, t int)                             // draws the groups, sets the gradients
+	move(o *option.Optimizer, t int) (ok bool)          // reports whether all are numbers
 	means() (reward, z float64)                         // means of J and z
 	observe(r *replica, values *[quantityCount]float64) // writes the quantities of the step
 }
@@ -194,8 +194,8 @@ func (r *replica) follow(t int, reward float64) {
 	}
 }
 
-// logged returns the reward of the step as a training log shows it: the mean reward of
-// the samples of the step's groups; at G = ∞ it is J.
+// logged returns the reward of the step as a training log shows it: the mean over the step's
+// samples. At G = ∞ it is J.
 func (r *replica) logged(reward float64) float64 {
 	if r.cell.Deterministic() {
 		return reward

@@ -51,7 +51,7 @@ type sampler struct {
 type laws struct {
 	packed     int                       // the largest group size that is drawn in packs
 	advantages *grpo.BernoulliAdvantages // nil if some arm is not Bernoulli
-	rewards    []*draw.BinomialTable     // by arm: rewarded samples among n ≤ G, for G above packed; nil: not tabulated
+	rewards    []*draw.BinomialTable     // by arm: rewarded ones of n ≤ G, for G above packed
 }
 
 // sameLaws reports whether two cells have equal laws.
@@ -77,12 +77,11 @@ func newLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
 	return l
 }
 
-// coupledLaws returns laws for two samplers that read the same random words and whose
-// draws must differ little if their policies differ little. They draw the counts of a
-// group of more than 64 samples from binomial laws, without tables: such a draw
-// increases with its probability like the quantile of one uniform number, so two draws
-// differ by the difference of their means to within 1. Lanes of that many samples would
-// differ by a random number, draws from tables arbitrarily.
+// coupledLaws returns laws for two samplers that read the same random words. Their draws must
+// differ little if their policies differ little. They draw the counts of a group of more than 64
+// samples from binomial laws, without tables. Such a draw increases with its probability like the
+// quantile of one uniform number. So two differ by the difference of their means to within 1. Lanes
+// of that many samples would differ by a random number, draws from tables arbitrarily.
 func coupledLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
 	l := &laws{packed: draw.MaxLanes}
 	if allBernoulli(bandit) {
@@ -283,10 +282,10 @@ func (s *sampler) count(lanes uint64) {
 	}
 }
 
-// drawAtoms draws the rewards of s.counts into s.atoms and returns their scatter,
-// Σ (r_i − its atom's reward)². Of the n rewards of a normal arm it draws the mean,
-// Mean + Std·N(0,1)/√n, and the scatter about it, Std²·χ²_{n−1}, which are
-// independent; weights by the sign of the advantage need each reward, and then each is an atom.
+// drawAtoms draws the rewards of s.counts into s.atoms and returns their scatter, Σ (r_i − its
+// atom's reward)². Of the n rewards of a normal arm it draws the mean, Mean + Std·N(0,1)/√n.
+// Independent of it is the scatter, Std²·χ²_{n−1}. With weights by the sign of the advantage each
+// reward is an atom.
 func (s *sampler) drawAtoms(w *draw.Words) (scatter float64) {
 	s.atoms = s.atoms[:0]
 	single := grpo.WeightsBySign(&s.estimator.Importance)

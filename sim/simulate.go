@@ -20,9 +20,9 @@ const (
 	Diverged Status = "diverged" // some replica left the range of floating point
 )
 
-// Result is what a cell measured. If a replica has diverged there is no average over
-// the others: Steps, Trajectory and Traces are nil, and Estimates has those of the
-// stiffness and relaxation probes only. A located cell has Estimates only.
+// Result is what a cell measured. If a replica has diverged there is no average over the others.
+// Then Steps, Trajectory and Traces are nil, and Estimates has those of the probes of stiffness and
+// relaxation only. A located cell has Estimates only.
 type Result struct {
 	Status     Status
 	Diverged   int             // replicas that diverged, in [0, Run.Replicas]
@@ -31,7 +31,7 @@ type Result struct {
 	Quantities []Quantity      // recorded quantities (Cell.Quantities)
 	Trajectory [][]Summary     // [recorded step][quantity]
 	Estimates  []measure.Named // in the unit that the comment of each name gives
-	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas, without those of Run.Record
+	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas
 	Ends       []End           // of the first Cell.Ends replicas, those that diverged too
 }
 
@@ -39,14 +39,14 @@ type Result struct {
 type End struct {
 	DivergedAt int       // the step at which it left the range of floating point; −1 if it did not
 	Rewards    []float64 // J at the recorded steps (RecordedSteps) before that
-	Mean       float64   // mean of J over the steps from Run.BurnIn on, of a replica that did not diverge
-	Logits     []float64 // after the last step; nil if it diverged, or where prompts have a policy each
+	Mean       float64   // mean of J from Run.BurnIn on, of a replica that did not diverge
+	Logits     []float64 // after the last step; nil if diverged, or prompts have a policy each
 }
 
-// Ends runs the replicas first, first + 1, … of a cell, count of them, on this goroutine, and
-// returns how each ended, with J at the given steps, which ascend to Run.Steps, in the place of the
-// recorded ones. They are the replicas that Simulate averages over. It panics if the cell or
-// the steps are invalid, or the cell does not have these replicas.
+// Ends runs the replicas first, first + 1, … of a cell, count of them, on this goroutine. It
+// returns how each ended, with J at the given steps, which ascend to Run.Steps. They are the
+// replicas that Simulate averages over. It panics if the cell or the steps are invalid, or the cell
+// lacks these replicas.
 func Ends(cell Cell, steps []int, first, count int) []End {
 	c := cell.checked()
 	if first < 0 || count < 1 || first+count > c.Replicas() {
@@ -100,13 +100,13 @@ func (p *Panic) Unwrap() error {
 // so it must not depend on the number of workers.
 const chunkSize = 16
 
-// Simulate runs cells on the given number of workers, at least 1. It calls done, from
-// one goroutine, with the index and the result of each cell as it is finished, in no
-// particular order. Results do not depend on the number of workers.
+// Simulate runs cells on the given number of workers, at least 1. It calls done, from one
+// goroutine, with the index and the result of each finished cell, in any order. Results do not
+// depend on the number of workers.
 //
-// Simulate panics before any work if a cell is invalid. It stops, and returns the
-// error, when ctx is done (its cause), when done returns an error, or when the
-// computation of a cell panics (*Panic).
+// Simulate panics before any work if a cell is invalid. It stops and returns the error when ctx is
+// done (its cause), or done returns one. It does so too when the computation of a cell panics
+// (*Panic).
 func Simulate(ctx context.Context, cells []Cell, workers int, done func(index int, result Result) error) error {
 	if workers < 1 {
 		panic(fmt.Sprintf("sim: workers: got %d, want at least 1", workers))
@@ -198,15 +198,15 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err
 type cellWork struct {
 	cell     *Cell
 	index    int   // in the cells of Simulate
-	units    int   // number of units: chunks first, then those of each stiffness probe, then of the relaxation probe
+	units    int   // chunks first, then those of each stiffness probe, then of the relaxation probe
 	chunks   int   // number of chunks
 	recorded []int // steps
 	read     []int // steps at which J is read for Cell.Fits
 
 	averages   []averages                 // [replica]
-	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
-	extras     [][][quantityCount]float64 // the same of Run.Record, of those for quantiles; nil: it is empty
-	logs       [][]float64                // [replica][index in read]: the logged reward; nil unless LoggedFit is wanted
+	early      [][][quantityCount]float64 // [replica][recorded step], for quantiles and traces
+	extras     [][][quantityCount]float64 // the same of Run.Record; nil: it is empty
+	logs       [][]float64                // [replica][index in read]: logged rewards, for LoggedFit
 	ends       []End                      // of the first Cell.Ends replicas
 	probes     [][]slopes                 // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
@@ -362,7 +362,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	recorded := make([][][quantityCount]float64, 0, chunkSize) // of the replicas that have not diverged
+	recorded := make([][][quantityCount]float64, 0, chunkSize) // not diverged
 	var extras [][][quantityCount]float64
 	replicas := batch.run(ctx, first, last-first+1)
 	if ctx.Err() != nil {
@@ -444,7 +444,7 @@ func (w *cellWork) binOf(replica int) int {
 
 // result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
-	quantities, every := w.cell.Quantities(), len(Quantities(len(w.cell.Bandit.Arms))) // every: are recorded by every cell
+	quantities, every := w.cell.Quantities(), len(Quantities(len(w.cell.Bandit.Arms)))
 	own := len(quantities) - every
 	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded, Ends: w.ends}
 	if w.diverged > 0 {
@@ -530,12 +530,12 @@ func (w *cellWork) stationary() []measure.Named {
 	return estimates
 }
 
-// moments returns the estimates of the mean and the variance of x from the replicas' time averages
-// of x and of x², x being taken relative to its value at step 0.
+// moments returns the estimates of the mean and the variance of x from the replicas' time averages.
+// These are of x and of x², x relative to its value at step 0.
 //
-// Where x hardly varies, a sum of n terms x² has a relative rounding error of (n+1)/2 halves of ε =
-// 2⁻⁵², as has one of x, which enters the variance twice. So the error is 3(n+1)/4 ε E x²; the last
-// operations add less than 3.5 ε. What is below (n + 4) ε E x² is rounding, and the variance 0.
+// Where x hardly varies, n terms x² have a sum with a relative rounding error of (n+1)/2 halves of
+// ε = 2⁻⁵². So have those of x, twice. The error is 3(n+1)/4 ε E x², and the last operations add
+// less than 3.5 ε. What is below (n + 4) ε E x² is rounding, and the variance 0.
 func (w *cellWork) moments(mean, square []float64) (first, second measure.Estimate) {
 	rounding, size := float64(w.cell.Run.Steps-w.cell.Run.BurnIn+4)*0x1p-52, measure.Average(square)
 	about := measure.SquaresAboutMean(square, mean)
@@ -546,7 +546,7 @@ func (w *cellWork) moments(mean, square []float64) (first, second measure.Estima
 }
 
 // estimate returns the mean of independent values, each known but for rounding, with its standard
-// error; at G = ∞, where nothing is random, the first of them as exact.
+// error. At G = ∞, where nothing is random, it is the first of them, exact.
 func (c *Cell) estimate(values []float64, rounding float64) measure.Estimate {
 	if c.Deterministic() {
 		return measure.Certain(values[0])

@@ -5,11 +5,11 @@ import (
 	"grposim/option"
 )
 
-// SinceRecord reports whether a quantity is recorded over the steps since the last record, up to
-// the recorded one: ClipFraction and EffectiveSampleSize as the mean, ImportanceRatioMax as the
+// SinceRecord reports whether a quantity is recorded over the steps since the last record, with the
+// recorded one. ClipFraction and EffectiveSampleSize are then the mean, ImportanceRatioMax the
 // largest. Blocks of several steps are recorded at their refreshes, where the snapshot is the
-// policy: of the step itself these quantities would say nothing. Any step of other lags stands for
-// its neighbours.
+// policy. Of that step alone they would say nothing. Any step of other lags stands for its
+// neighbours.
 func (q Quantity) SinceRecord(lag option.Lag) bool {
 	return RefreshPeriod(lag) > 1 && (q == ClipFraction || q == ImportanceRatioMax || q == EffectiveSampleSize)
 }

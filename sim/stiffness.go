@@ -24,28 +24,27 @@ const (
 // which a location probe takes its scale.
 const StiffnessTotal = "stiffness_total"
 
-// StiffnessProbe measures one stiffness on-policy about a point θ*, from the central
-// differences
+// StiffnessProbe measures one stiffness on-policy about a point θ*, from central differences.
 //
-//	S(d) = −c·(E[g](θ* + d·v) − E[g](θ* − d·v))/(2d),  λ = (4 S(d) − S(2d))/3 + O(d⁴)
+//	S(d) = −c·(E[g](θ* + d·v) − E[g](θ* − d·v))/(2d),  λ = (4 S(d) − S(2d))/3 + O(d⁴).
 //
-// where E[g] is the mean of the steps' gradients, at finite G each scaled to Optimizer.MaxNorm where it is longer,
-// with v the direction and c the covector of a mode, c·v = 1, and d the displacement
-// (docs/theory.md §3; Richardson's extrapolation removes the O(d²) of S). One in nine
-// of the pairs of draws at ± is at 2d. This gives the least error, 1.5 times that of
-// S(d) alone. At G = ∞ there is one pair at d and one at 2d.
+// E[g] is the mean of the steps' gradients, at finite G each scaled to Optimizer.MaxNorm where it
+// is longer. v is the direction and c the covector of a mode, c·v = 1, and d the displacement
+// (docs/theory.md §3). Richardson's extrapolation removes the O(d²) of S. One in nine of the pairs
+// of draws at ± is at 2d, which gives the least error, 1.5 times that of S(d). At G = ∞ there is
+// one pair at d and one at 2d.
 //
-// With S(d) = λ + ad² + bd⁴ the extrapolation leaves the error −4bd⁴. The force changes
-// by a factor of order 1 over a unit of the logits, so |b| is of the order of |a| + |λ|
-// or less, and the systematic error of the estimate is taken as 4d²(|S(d) − λ| + d²|λ|).
+// With S(d) = λ + ad² + bd⁴ the extrapolation leaves the error −4bd⁴. The force changes by a factor
+// of order 1 over a unit of the logits. So |b| is of the order of |a| + |λ| or less. The systematic
+// error of the estimate is taken as 4d²(|S(d) − λ| + d²|λ|).
 //
-// Rounding changes S(d) by some ulps of the displaced logits and of the largest terms of
-// the force, over d; see rounding. That is part of the systematic error too.
+// Rounding changes S(d) by some ulps of the displaced logits and of the largest terms of the force,
+// over d; see rounding. That is part of the systematic error too.
 //
-// Two sides that draw the same groups say nothing about the reward's part of the stale
-// stiffness, and groups of equal rewards or of a single arm nothing about that of the fresh one.
-// With less than FewestInformative pairs that do, the scatter of the bins is no measure
-// of the error, and the error is not known.
+// Two sides that draw the same groups say nothing about the reward's part of the stale stiffness.
+// Groups of equal rewards or of a single arm say nothing about that of the fresh one. With less
+// than FewestInformative other pairs the scatter of the bins is no measure of the error, which is
+// not known.
 type StiffnessProbe struct {
 	Name         string    // of the estimate
 	Displaced    Displaced // which policy is displaced
@@ -53,7 +52,7 @@ type StiffnessProbe struct {
 	Direction    []float64 // v, one component an arm
 	Covector     []float64 // c, one component an arm
 	Displacement float64   // d > 0, in multiples of Direction
-	Pairs        int       // pairs of draws, each of Estimator.GroupsPerStep groups a side, ≥ 1; unused at G = ∞
+	Pairs        int       // pairs of draws, each of a step's groups a side, ≥ 1; unused at G = ∞
 }
 
 // stiffnessBins is the largest number of bins of pairs; their scatter gives the error.
@@ -79,7 +78,7 @@ const FewestInformative = 30
 // slopes are the measurements of one bin of a stiffness probe.
 type slopes struct {
 	near, far   float64 // S(d), S(2d)
-	informative int     // pairs that say something about the reward's part (see StiffnessProbe), as far as counted
+	informative int     // pairs that say something about the reward's part, as far as counted
 	missing     float64 // of a network: what the power iteration leaves, +Inf if it does not end
 }
 
@@ -97,7 +96,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	}
 	e := c.estimate(values, 0)
 	square := float64(p.Displacement * p.Displacement)
-	bent := float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) // what the extrapolation leaves
+	bent := float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean)))))
 	if c.Network != nil {
 		e = measure.Certain(e.Mean) // of the mean field
 		e.Systematic = bent + float64(roundedUlps/p.Displacement*math.Abs(e.Mean))
@@ -117,10 +116,10 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	return e
 }
 
-// rounding returns a bound of the error of a stiffness by rounding: that of the largest
-// logit, and of the largest terms of the force and of its slope, which are a reward times
-// the slope of the advantages, 1 or 1/(σ + ε) with the standard deviation σ of a reward
-// (0 where all rewards are equal), and the KL coefficient times a logit.
+// rounding bounds the error of a stiffness by rounding, of the largest logit and terms of the force
+// and its slope. These are a reward times the slope of the advantages, and the KL coefficient times
+// a logit. That slope is 1, or 1/(σ + ε), σ the standard deviation of a reward (0 where all rewards
+// are equal).
 func (p *StiffnessProbe) rounding(c *Cell) float64 {
 	policy := grpo.NewPolicy(p.Point)
 	mean := policy.Mean(means(&c.Bandit))

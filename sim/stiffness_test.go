@@ -18,61 +18,43 @@ func twoArmProbe(displaced Displaced, d float64, pairs int) StiffnessProbe {
 	}
 }
 
-// The stiffness of the reference bandit with the penalty at the current policy
-// (docs/theory.md §3: λ = 2βpq, λ_s = −2c_GΔpq(1−2p), λ_f = λ − λ_s) lies in the
-// measured intervals, widened by the error of the extrapolation. Each fails by chance
-// with probability 1e-6.
+// The stiffness of the reference bandit with the penalty at the current policy lies in the measured
+// intervals, widened by an error. Each fails by chance with probability 1e-6. The plain one is
+// λ = 2βpq, λ_s = −2c_GΔpq(1−2p), λ_f = λ − λ_s (docs/theory.md §3); extrapolation has the error
+// (2d)⁴/30 times a fifth derivative, a sum of terms of the size of the total. A clipped one is that
+// of docs/theory-trainers.md §11.6: displacement takes some groups across the limit.
 func TestStiffnessOfTheReferenceBandit(t *testing.T) {
-	const d, pairs = 0.1, 4_000_000
-	c := referenceCell()
-	c.Estimator.KL.At = option.AtCurrent
-	c.Run = Run{Steps: 1, Replicas: 1}
-	for _, displaced := range []Displaced{Both, Current, Behind} {
-		c.Stiffness = append(c.Stiffness, twoArmProbe(displaced, d, pairs))
-	}
-	p := 1 / (1 + math.Exp(-1.3125))
-	delta := 0.7 * 15 / 16 // c_GΔ
-	total := p * (1 - p)   // 2βpq, β = ½
-	stale := -2 * delta * p * (1 - p) * (1 - 2*p)
-	want := map[string]float64{"total": total, "stale": stale, "fresh": total - stale}
-	// The error of the extrapolation is (2d)⁴/30 times a fifth derivative in z, which is
-	// a sum of terms of the size of the total.
-	bias := 16 * d * d * d * d / 30 * total * 4
-	for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
-		lo, hi := e.Interval(1 - 1e-6)
-		if x := want[e.Name]; !(lo-bias <= x && x <= hi+bias) {
-			t.Errorf("%s in [%g, %g] ± %g, want %g", e.Name, lo, hi, bias, x)
+	const delta = 0.7 * 15 / 16 // c_GΔ
+	total := 2 * 0.5 * logistic(1.3125) * logistic(-1.3125)
+	stale := -2 * delta * total * (1 - 2*logistic(1.3125))
+	for _, x := range []struct {
+		maxNorm, strength, z, displacement float64
+		scale                              option.Scale
+		pairs                              int
+		total, fresh, stale, slack, width  float64
+	}{
+		{0, 0.5, 1.3125, 0.1, option.NoScale, 4_000_000, total, total - stale, stale, 16e-4 / 30 * total * 4, 0.02 * total},
+		{0.1, 1.2, 1.34290743, 0.02, option.StdScale, 1_000_000, 0.145641022, 0.0409333392, 0.104707683, 0.001, 0.015},
+	} {
+		c := referenceCell()
+		c.Estimator.KL.At, c.Estimator.KL.Coefficient, c.Estimator.Advantage.Scale = option.AtCurrent, x.strength, x.scale
+		c.Optimizer.MaxNorm, c.Run = x.maxNorm, Run{Steps: 1, Replicas: 1}
+		for _, displaced := range []Displaced{Both, Current, Behind} {
+			probe := twoArmProbe(displaced, x.displacement, x.pairs)
+			probe.Point = []float64{x.z / 2, -x.z / 2}
+			c.Stiffness = append(c.Stiffness, probe)
 		}
-		if !(hi-lo < 0.02*total) {
-			t.Errorf("%s: the interval [%g, %g] is wider than 2 %% of the total", e.Name, lo, hi)
+		want := map[string]float64{"total": x.total, "fresh": x.fresh, "stale": x.stale}
+		for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
+			lo, hi := e.Interval(1 - 1e-6)
+			if of := want[e.Name]; !(lo-x.slack <= of && of <= hi+x.slack) || !(hi-lo < x.width) {
+				t.Errorf("largest norm %g: %s in [%g, %g] ± %g, want %g", x.maxNorm, e.Name, lo, hi, x.slack, of)
+			}
 		}
 	}
 }
 
-// A probe measures the slope of the clipped gradient: λ of docs/theory-trainers.md §11.6, 0.34 without the
-// limit. A displacement takes some groups across it, which changes a slope by up to 0.001. Each fails
-// by chance with probability 1e-6.
-func TestStiffnessOfAClippedGradient(t *testing.T) {
-	c := referenceCell()
-	c.Estimator.KL.At, c.Estimator.KL.Coefficient, c.Estimator.Advantage.Scale = option.AtCurrent, 1.2, option.StdScale
-	c.Optimizer.MaxNorm = 0.1
-	c.Run = Run{Steps: 1, Replicas: 1}
-	for _, displaced := range []Displaced{Both, Current, Behind} {
-		probe := twoArmProbe(displaced, 0.02, 1_000_000)
-		probe.Point = []float64{0.671453715, -0.671453715}
-		c.Stiffness = append(c.Stiffness, probe)
-	}
-	want := map[string]float64{"total": 0.145641022, "fresh": 0.0409333392, "stale": 0.104707683}
-	for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
-		lo, hi := e.Interval(1 - 1e-6)
-		if x := want[e.Name]; !(lo-0.001 <= x && x <= hi+0.001) {
-			t.Errorf("%s in [%g, %g], want %g", e.Name, lo, hi, x)
-		}
-		if hi-lo > 0.015 {
-			t.Errorf("%s: the interval [%g, %g] decides little", e.Name, lo, hi)
-		}
-	}
-}
+func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 // The two sides of a probe draw nearly the same groups, so that most of the noise of the
 // gradient cancels in their difference, for groups of any size.

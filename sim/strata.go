@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Strata stands in Run.Record for StratumReward of each stratum of prompts with a policy each: quarters of them by J at the start, the hardest
-// first, as far as their number and prompts that start alike, which stay together, allow.
+// Strata stands in Run.Record for StratumReward of each quarter of prompts with a policy each, by J
+// at the start, the hardest first. Prompts that start alike stay together.
 const Strata Quantity = "strata"
 
 // MaxStrata is the largest number of strata of a cell.
@@ -18,7 +18,7 @@ const MaxStrata = 4
 // stratumPrefix begins the names of StratumReward.
 const stratumPrefix = "reward_of_stratum_"
 
-// StratumReward returns the quantity that is the mean of J over the prompts of a stratum, from 1, the hardest, to MaxStrata.
+// StratumReward is the mean of J over a stratum of prompts, from 1, the hardest, to MaxStrata.
 func StratumReward(stratum int) Quantity { return Quantity(stratumPrefix + strconv.Itoa(stratum)) }
 
 // Stratum returns the number of the stratum of StratumReward; ok is false for another quantity.
@@ -28,7 +28,7 @@ func (q Quantity) Stratum() (number int, ok bool) {
 	return number, isStratum && err == nil && number >= 1 && number <= MaxStrata && q == StratumReward(number)
 }
 
-// Parts returns the quantities that a cell records at most where Run.Record names q: q itself, of Strata those of all.
+// Parts returns the quantities that a cell records at most for q in Run.Record: q, or all strata.
 func (q Quantity) Parts() (all []Quantity) {
 	if q != Strata {
 		return []Quantity{q}
@@ -39,12 +39,12 @@ func (q Quantity) Parts() (all []Quantity) {
 	return all
 }
 
-// sameStart is the relative difference of two J up to which prompts start alike, above that of rounding.
+// sameStart is the relative difference of two J up to which prompts start alike, above rounding.
 const sameStart = 1e-12
 
-// strata returns the indices of the prompts of each stratum by J at the present step, the hardest first; nil if all have the same J. A prompt is in the
-// stratum of number ⌊4F⌋, F the share of the prompts with a lower J and half the share of those with the same one. Empty strata
-// are left out.
+// strata returns the indices of the prompts of each stratum by J now; nil if all have the same J. A
+// prompt is in stratum ⌊4F⌋. F is the share of prompts with a lower J and half of those with the
+// same one. Empty strata are left out.
 func (p *tabular) strata() (all [][]int) {
 	rewards := make([]float64, len(p.prompts))
 	for x := range p.prompts {

@@ -20,18 +20,17 @@ const (
 	ForLocation  Purpose = "locate"    // index: of the pair
 )
 
-// Version names all that a measured number depends on besides its cell: the version of the
-// streams, which is another one when words differ or are read in another order, and the
-// version of what is measured from them or of how some cells alone read them. Numbers of different versions are not to be mixed.
+// Version names all that a measured number depends on besides its cell. The version of the streams
+// is another when words differ or are read in another order. The second is that of what is
+// measured. Numbers of different versions are not to be mixed.
 const Version = "stream " + streamVersion + ", measuring 5"
 
 const streamVersion = "4"
 
-// Stream returns the source of random words for one purpose and index of one cell, a
-// pure function of its arguments. These are hashed into all 128 bits of the state of a
-// PCG generator (its Seed method sets only 64 bits, and small seeds would give
-// overlapping or correlated streams). The first four words of that generator are the
-// state of the one returned.
+// Stream returns the source of random words for one purpose and index of one cell, a pure function
+// of its arguments. These are hashed into all 128 bits of the state of a PCG generator. Its Seed
+// method sets only 64 bits, and small seeds would give overlapping or correlated streams. The first
+// four words of that generator are the state of the one returned.
 func Stream(seed uint64, cell string, purpose Purpose, index int) *draw.Xoshiro {
 	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream "+streamVersion+"\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
 	var seeder rand.PCGSource

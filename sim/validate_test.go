@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"grposim/option"
@@ -33,70 +35,46 @@ func locatedCell() Cell {
 	return c
 }
 
-// Simulate panics on the caller's goroutine with the field, its value and its range; what package
-// option checks is tested there.
+// Simulate panics on the caller's goroutine with the field, its value and its range.
 func TestInvalidCells(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for _, x := range []struct {
-		change func(c *Cell)
-		want   string
-	}{
-		{func(c *Cell) { *c = Cell{ID: "x"} }, "sim: number of arms: got 0, want ≥ 2\nsim: Estimator.GroupSize: got 0, want ≥ 2\nsim: Optimizer.LearningRate: got 0, want a finite number > 0\nsim: Run.Steps: got 0, want at least 1"},
-		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Bandit.TrueMeans: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Estimator.GroupSize: got 1099511627776, want at most 2147483648, or option.Infinite`},
-		{func(c *Cell) {
-			c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Rate: 1}
-			for a := range c.Bandit.Arms {
-				c.Bandit.Arms[a] = option.Arm{Law: option.Bernoulli, Mean: 0.5}
-			}
-		}, `sim: Stiffness, Relaxation or Location: got a probe, want none with the baseline running-mean`},
-		{func(c *Cell) { c.Lag.Behind = -1 }, `sim: Lag.Behind: got -1, want ≥ 0`},
-		{func(c *Cell) { c.ReferenceUpdate.Interval = -1 }, `sim: ReferenceUpdate.Interval: got -1, want ≥ 0`},
-		{func(c *Cell) {
-			c.Estimator.GroupSize = option.Infinite
-			c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 2, Drawn: option.AgePerStep}}
-		}, `sim: Lag.Ages.Drawn: got step, want option.AgePerGroup where Estimator.GroupSize is option.Infinite`},
-		{func(c *Cell) { c.Init = []float64{0, nan} }, `sim: Init: got [0 NaN], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Reference = []float64{1} }, `sim: Reference: got [1], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Run.Steps = 0 }, `sim: Run.Steps: got 0, want at least 1`},
-		{func(c *Cell) { c.Run.BurnIn = 20 }, `sim: Run.BurnIn: got 20, want at least 0 and less than Run.Steps, 20`},
-		{func(c *Cell) { c.Traces = -1 }, `sim: Traces: got -1, want at least 0`},
-		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `sim: Stiffness[0].Displaced: got , want total, fresh or stale`},
-		{func(c *Cell) { c.Stiffness[0].Point = nil }, `sim: Stiffness[0].Point: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `sim: Stiffness[0].Direction: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Stiffness[0].Covector: got [NaN 0], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `sim: Stiffness[0].Displacement: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `sim: Stiffness[0].Pairs: got 0, want at least 1`},
-		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Fits[0]: got line, want saturation, early-slope or logged`},
-		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Relaxation.Point: got [], want 2 finite numbers, one an arm`},
-		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Relaxation.Direction: got [0 0], want a direction other than 0`},
-		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Relaxation.Offset: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Stiffness: got 1 probes of other names, want one named stiffness_total, from which Location takes its scale`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Location.Event: got , want instability, ringing or visible`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Location.Param: got , want optimizer.learning_rate or lag.interval`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `sim: Location.From: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `sim: Location.To: got 0.5, want a finite number ≥ Location.From, 1`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Tolerance = -1 }, `sim: Location.Tolerance: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Offset = inf }, `sim: Location.Offset: got +Inf, want a finite number > 0`},
+	for want, change := range map[string]func(c *Cell){
+		"sim: number of arms: got 0, want ≥ 2\nsim: Estimator.GroupSize: got 0, want ≥ 2\nsim: Opt": func(c *Cell) { *c = Cell{} },
+		"sim: Bandit.TrueMeans: got [], want 2 finite numbers, one an arm":                          func(c *Cell) { c.Bandit.TrueMeans = []float64{} },
+		"sim: Estimator.GroupSize: got 1099511627776":                                               func(c *Cell) { c.Estimator.GroupSize = 1 << 40 },
+		"sim: ReferenceUpdate.Interval: got -1":                                                     func(c *Cell) { c.ReferenceUpdate.Interval = -1 },
+		"sim: Init: got [0 NaN], want 2 finite numbers, one an arm":                                 func(c *Cell) { c.Init = []float64{0, math.NaN()} },
+		"sim: Run.BurnIn: got 20":                                                                   func(c *Cell) { c.Run.BurnIn = 20 },
+		"sim: Run.Record: got entropy":                                                              func(c *Cell) { c.Run.Record = []Quantity{Entropy} },
+		"want rewards of 0 or 1":                                                                    func(c *Cell) { c.Run.Record = []Quantity{PassAt(2)} },
+		"want prompts with a policy each":                                                           func(c *Cell) { c.Run.Record = []Quantity{Strata} },
+		"sim: Stiffness[0].Point: got []":                                                           func(c *Cell) { c.Stiffness[0].Point = nil },
+		"sim: Stiffness[0].Pairs: got 0":                                                            func(c *Cell) { c.Stiffness[0].Pairs = 0 },
+		"sim: Relaxation.Direction: got [0 0]":                                                      func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} },
+		"sim: Stiffness: got 1 probes":                                                              func(c *Cell) { c.Stiffness[0].Name = "other" },
+		"sim: Location.To: got 0.5":                                                                 func(c *Cell) { c.Location.To = 0.5 },
+		"sim: Location.Offset: got +Inf":                                                            func(c *Cell) { c.Location.Offset = math.Inf(1) },
+		"sim: Prompts.Means[0]":                                                                     func(c *Cell) { *c = promptCell(nothing); c.Prompts.Means[0][1] = 1.5 },
+		"sim: Prompts.Starts":                                                                       func(c *Cell) { *c = promptCell(nothing); c.Prompts.Parameters = option.Shared },
+		"sim: Prompts.Order: got shuf":                                                              func(c *Cell) { *c = promptCell(nothing); c.Estimator.Filter = option.Redraw },
+		"sim: Lag.Kind":                                                                             func(c *Cell) { *c = promptCell(nothing); c.Lag.Kind = option.Delay },
+		"sim: Network.Means[1]: got [0.9 1.5 0.4]":                                                  func(c *Cell) { *c, _ = deepCell(baseOfNetworks(), []float64{1, 2}); c.Network.Means[1][1] = 1.5 },
+		"sim: Optimizer.MaxNorm: got 2":                                                             func(c *Cell) { *c, _ = deepCell(baseOfNetworks(), []float64{1, 2}); c.Optimizer.MaxNorm = 2 },
 	} {
-		c := validCell()
-		x.change(&c)
-		if got := simulatePanics(t, []Cell{validCell(), c}, 1); got != x.want {
-			t.Errorf("panic %v, want %s", got, x.want)
-		}
-	}
-	if got, want := simulatePanics(t, nil, 0), "sim: workers: got 0, want at least 1"; got != want {
-		t.Errorf("panic %v, want %s", got, want)
+		c := locatedCell()
+		change(&c)
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}()
+			err := Simulate(t.Context(), []Cell{validCell(), c}, 1, func(int, Result) error { t.Error("a cell was simulated"); return nil })
+			t.Errorf("error %v, want a panic", err)
+		}()
 	}
 }
 
-// simulatePanics returns the value with which Simulate panics, nil if it does not.
-func simulatePanics(t *testing.T, cells []Cell, workers int) (value any) {
-	defer func() { value = recover() }()
-	err := Simulate(t.Context(), cells, workers, func(int, Result) error { t.Error("a cell was simulated"); return nil })
-	t.Errorf("error %v, want a panic", err)
-	return nil
-}
+func nothing(*Cell) {}
 
 // Valid cells pass, also those with a value out of range that is not used: of a
 // parameter that a location probe varies, of the replicas and pairs at G = ∞.
