@@ -1,12 +1,10 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
 	"grposim/option"
-	"grposim/rom/scope"
 )
 
 // Without scale and clip a force is a polynomial of second order in a reward, its
@@ -64,23 +62,5 @@ func TestFixedPointOfNormalArms(t *testing.T) {
 	})
 	if off, left := math.Abs(got.FixedPoint.Reward-0.83618), got.Neglected.RewardMean; off > 1e-3+left || left > 0.01 {
 		t.Errorf("J* = %v, simulated 0.83618, neglected %.2g", got.FixedPoint.Reward, left)
-	}
-}
-
-// Which of the two is said: that there is no fixed point, or that none was found.
-func TestReasonsWithoutFixedPoint(t *testing.T) {
-	p := reference(option.StdScale, 0, 16)
-	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because.String() != "no fixed point exists without a KL penalty" {
-		t.Errorf("β = 0: %+v", got.Exact.Scope)
-	}
-	p = reference(option.StdScale, 0.9*BetaCritical(0), option.Infinite)
-	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
-	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because.String() != fmt.Sprintf("no fixed point exists at G = ∞ below the critical KL coefficient, %.2g", math.Ceil(10*BetaCritical(0))/10) {
-		t.Errorf("below β_c: %+v", got.Exact.Scope)
-	}
-	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.5, Std: 0}}
-	p.Reference, p.KL.Coefficient = nil, 0.1
-	if got := Predict(p); got.FixedPoint != nil || !got.Exact.Scope.Because.Is(scope.NotReached) {
-		t.Errorf("three values: %+v", got.Exact.Scope)
 	}
 }

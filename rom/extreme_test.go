@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"grposim/option"
-	"grposim/rom/scope"
 
 	"pgregory.net/rapid"
 )
@@ -94,39 +93,6 @@ func TestMissingNumbersHaveReasons(t *testing.T) {
 						}
 					}
 				}
-			}
-		}
-	}
-}
-
-// Where Adam's law is the linear one, the library has its variance, and says what it does not have.
-func TestVarianceUnderAdamAtTheSnapshot(t *testing.T) {
-	got := Predict(Params{
-		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.6}, {Mean: 0.4}, {Mean: 0.1}},
-		Estimator: option.Estimator{GroupSize: 8, KL: option.KL{Coefficient: 0.3, At: option.AtSnapshot}},
-		Lag:       option.Lag{Interval: 4},
-		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: 1e-3, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8},
-	})
-	if v := got.Moments.RewardVariance; !got.Noise.In || v == nil || *v != *got.LeadingOrder.StationaryVariance.ExpectedReward {
-		t.Errorf("%+v, noise %+v, want the variance of the linear law", got.Moments, got.Noise)
-	}
-}
-
-// The library has a reason where rewards over the KL coefficient are beyond the range of floating
-// point, and no law of Adam's where β2 is so near an end of its range that its moments are.
-func TestBeyondTheRange(t *testing.T) {
-	p := moderate()
-	p.Arms, p.Advantage.Scale, p.KL.Coefficient = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Constant}}, option.NoScale, 1e-200
-	e := NewEquilibrium(p)
-	if _, ok := e.Reached(); ok || !e.Predict(p.Optimizer, p.Lag).Noise.Because.Is(scope.BeyondRange) {
-		t.Error("rewards of 1e200 over 1e-200 have a fixed point")
-	}
-	for _, beta2 := range []float64{1e-300, 1 - 1e-16} {
-		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.4}}, {{Mean: 0.9}, {Mean: 0.4}, {Mean: 0.1}}} {
-			p := Params{Arms: arms, Estimator: option.Estimator{GroupSize: 8, KL: option.KL{Coefficient: 0.1}}}
-			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.05, Beta1: 0.9, Beta2: beta2, Epsilon: 1e-8}
-			if all := faults(Predict(p)); len(all) > 0 {
-				t.Errorf("β2 = %g, %d arms: %v", beta2, len(arms), all)
 			}
 		}
 	}
@@ -232,15 +198,6 @@ func TestExtremesPredictNumbers(t *testing.T) {
 	}
 }
 
-// So they are with a penalty near the largest number, twice of which has none, where the stiffness is rounding.
-func TestLargestPenaltyOfARoundedStiffness(t *testing.T) {
-	p := moderate()
-	p.GroupSize, p.KL.Coefficient, p.Reference = option.Infinite, 1e300, []float64{-1e6, 1e6}
-	if all := faults(Predict(p)); len(all) > 0 {
-		t.Errorf("%+v: %v", p, all)
-	}
-}
-
 // So they are with any combination of extremes.
 func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -257,30 +214,4 @@ func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
 			t.Fatalf("%+v: %v", p, all)
 		}
 	})
-}
-
-// Deviations and epsilons near the ends of the range of floating point, at which a
-// variance overflows, neither stop the search for eigenvalues from ending nor leave
-// numbers that are not finite.
-func TestHugeDeviations(t *testing.T) {
-	for _, size := range []int{option.Infinite, 2, 16, 1000} {
-		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
-			for _, std := range []float64{1e-200, 1e-5, 1e200, 1e308} {
-				for _, epsilon := range []float64{0, 1e300} {
-					p := Params{
-						Arms:      []option.Arm{{Law: option.Constant, Mean: 0.01, Std: 0}, {Law: option.Normal, Mean: 1, Std: 0.01}, {Law: option.Normal, Mean: 1, Std: std}},
-						Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Baseline: option.LeaveOneOut, Scale: scale, Std: option.SampleStd, Epsilon: epsilon}, Importance: option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 2, Gradient: option.K3}},
-						Lag:       option.Lag{Kind: option.Delay, Interval: 7},
-						Optimizer: option.Optimizer{LearningRate: 1e15, Momentum: 0.5},
-					}
-					for _, fault := range faults(Predict(p)) {
-						t.Errorf("G = %d, scale %v, std %g, ε = %g: %s", size, scale, std, epsilon, fault)
-					}
-					if point, ok := Reached(p); ok {
-						Modes(StiffnessAt(p, point.Logits))
-					}
-				}
-			}
-		}
-	}
 }

@@ -84,18 +84,6 @@ func TestPrintedEqualMeanAges(t *testing.T) {
 	}
 }
 
-// Growth of a deviation per step on either side of the threshold, κ = 0.0275 and μ = 0.9: at equal
-// mean age the delay grows and uniform ages decay.
-func TestPrintedGrowthRates(t *testing.T) {
-	for _, c := range []struct {
-		lag  option.Lag
-		rate float64
-	}{{delay(4), 0.001553}, {uniform(0, 8), -0.001458}} {
-		radius := said(t, "radius", rom.Predict(free(1, 0.0275, 0.9, c.lag)).Exact.SpectralRadius)
-		printed(t, fmt.Sprintf("%+v", c.lag), radius-1, c.rate, 1e-6)
-	}
-}
-
 // Closed thresholds of the frozen force: uniform ages 0 … S, with w that of the delay S/2,
 // κ* = κ*_delay (S+1) sin(w/2)/sin((S+1)w/2); geometric ages
 // min[(1−μ)(1−μr)/(μr), 2(1+μ)(1+r)/(1−r)]; and at μ = 0 a block of K, d blocks late,

@@ -1,7 +1,6 @@
 package rom
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 
@@ -58,39 +57,6 @@ func TestArrivalOfKicks(t *testing.T) {
 		kicks, spread := a.row(K3Kicks), a.row(SpreadAtRest)
 		if len(a.Rows) != 2 || kicks.Flag != (c.lost > 0) && c.lost != 0.01 || spread.Flag || a.Lost.Out() != kicks.Flag || a.Lost.Value != 0 {
 			t.Errorf("%s: %+v, simulated %g", c.name, a, c.lost)
-		}
-	}
-}
-
-// Other gradients of the KL have no kicks.
-func TestArrivalWithoutShare(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*Params)
-		flag   bool
-		lost   []scope.Row // nil: known, 0
-	}{
-		{"exact", func(p *Params) { p.KL.Gradient = option.ExactKL }, false, nil},
-		{"k2", func(p *Params) { p.KL.Gradient = option.K2 }, false, nil},
-		{"Adam", func(p *Params) { p.Optimizer.Kind, p.Optimizer.Beta1, p.Optimizer.Beta2 = option.Adam, 0.9, 0.999 }, false, []scope.Row{scope.NotPredicted}},
-		{"a delay", func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1} }, false, []scope.Row{scope.NotPredicted}},
-		{"high rate", func(p *Params) { p.Optimizer.LearningRate = 1.2 }, true, []scope.Row{scope.NotPredicted}},
-		{"decay", func(p *Params) { p.Optimizer.Schedule = option.Schedule{Kind: option.CosineDecay, Total: 4000} }, true, []scope.Row{scope.NotPredicted}},
-		{"ten arms", func(p *Params) {
-			p.Optimizer.LearningRate = 0.5
-			for range 8 {
-				p.Arms = append(p.Arms, p.Arms[1])
-			}
-		}, true, []scope.Row{scope.NotPredicted}},
-	} {
-		p := basin(c.change)
-		a := Arrival(p, make([]float64, len(p.Arms)), 3000)
-		kicks := a.row(K3Kicks)
-		if kicks != nil && kicks.Flag != c.flag || kicks == nil && c.flag || c.lost == nil && (a.Lost.Out() || a.Lost.Value > 0.01) || c.lost != nil && !a.Lost.Because.Is(c.lost...) {
-			t.Errorf("%s: %+v", c.name, a)
-		}
-		if _, err := json.Marshal(a); err != nil {
-			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

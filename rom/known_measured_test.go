@@ -40,17 +40,6 @@ func disturbed(p rom.Params, std float64, seed uint64) rom.Params {
 	return p
 }
 
-// measuredMap returns the stepped recursion for the measured matrices.
-func measuredMap(p rom.Params) linearMap {
-	q := centredBasis(len(p.Arms))
-	project := func(l *mat.Dense) *mat.Dense {
-		var out mat.Dense
-		out.Product(q.T(), l, q)
-		return &out
-	}
-	return linearMap{opt: p.Optimizer, lag: p.Lag, fresh: project(p.Measured.Fresh), stale: project(p.Measured.Stale), basis: q}
-}
-
 // completions returns the substitute for the paper's eight completions at its Figure 6
 // (docs/theory.md §9), as written (ratio, KL at the current policy) or with the
 // whole force at the snapshot.
@@ -147,27 +136,6 @@ func TestMeasuredStiffness(t *testing.T) {
 	}
 }
 
-// Measured entries along the free direction (1, …, 1) have no effect.
-func TestMeasuredStiffnessOfTheFreeDirection(t *testing.T) {
-	for _, p := range []rom.Params{with(bandit(option.NoScale, 0.5, 16), 0.1, 0.9, block(3)), completions(option.Ratio, option.AtCurrent, delay(3))} {
-		p = measured(t, p, 1)
-		want := rom.Predict(p)
-		r := rand.New(rand.NewPCG(73, 1))
-		shifted := func(m *mat.Dense) *mat.Dense {
-			n, _ := m.Dims()
-			row, column := make([]float64, n), make([]float64, n)
-			for a := range n {
-				row[a], column[a] = 0.1*r.NormFloat64(), 0.1*r.NormFloat64()
-			}
-			out := mat.NewDense(n, n, nil)
-			out.Apply(func(a, b int, v float64) float64 { return v + row[a] + column[b] }, m)
-			return out
-		}
-		p.Measured = &rom.Measured{Fresh: shifted(p.Measured.Fresh), Stale: shifted(p.Measured.Stale)}
-		dynamicsAgree(t, describe(p), rom.Predict(p).Exact, want.Exact, 1, 1e-9)
-	}
-}
-
 // A rounding error in a part that is 0 in theory leaves a frozen force frozen. A block
 // of 20,000 steps shows it: it is in scope only for a force that is entirely frozen
 // or entirely current.
@@ -208,77 +176,5 @@ func TestMeasuredModesStayIndependent(t *testing.T) {
 			}
 			dynamicsAgree(t, describe(p), got.Exact, want.Exact, 1, 1e-5)
 		}
-	}
-}
-
-// Figure 6 for eight arms measured with errors of 0.3 % of the largest stiffness, in
-// both readings, with delays up to 20: thresholds are found, they are where the
-// recursion with those matrices first loses stability, and they are near those
-// without error.
-func TestMeasuredThresholdsOfEightArms(t *testing.T) {
-	for _, c := range []struct {
-		weighting option.ImportanceMode
-		at        option.KLPoint
-	}{{option.Ratio, option.AtCurrent}, {option.NoImportance, option.AtSnapshot}} {
-		for _, lag := range []option.Lag{delay(1), delay(7), delay(20), block(12)} {
-			p := disturbed(measured(t, completions(c.weighting, c.at, lag), 1), 1e-3, 5)
-			const limit = 500 // yardsticks, about a second and a half
-			var got rom.Prediction
-			if n := rom.Yardsticks(limit, func() { got = rom.Predict(p) }); n >= limit {
-				t.Errorf("%s: Predict took %.0f yardsticks", describe(p), n)
-			}
-			rate := said(t, describe(p), got.Exact.CriticalLearningRate)
-			for _, share := range []float64{0.05, 0.3, 0.6, 0.9, 1 - 1e-6} {
-				q := p
-				q.Optimizer.LearningRate = share * rate
-				if r := measuredMap(q).radius(); r >= 1 {
-					t.Errorf("%s: radius %v at %v of the critical learning rate", describe(p), r, share)
-				}
-			}
-			q := p
-			q.Optimizer.LearningRate = (1 + 1e-6) * rate
-			if r := measuredMap(q).radius(); r < 1 {
-				t.Errorf("%s: radius %v above the critical learning rate", describe(p), r)
-			}
-			exact := said(t, describe(p), rom.Predict(completions(c.weighting, c.at, lag)).Exact.CriticalLearningRate)
-			closeTo(t, describe(p)+" against no error", rate, exact, 0.05*exact)
-
-			first, found := 0, false
-			for age := 0; age <= 20 && !found; age++ {
-				q.Optimizer.LearningRate, q.Lag.Interval = 0.3, age
-				if age > 0 || lag.Kind == option.Delay {
-					found = measuredMap(q).radius() >= 1
-				}
-				first = age
-			}
-			if k := got.Exact.CriticalRefreshInterval; found != (k != nil && *k <= 20) || found && *k != float64(first) {
-				t.Errorf("%s: critical interval %v, the first unstable of 20 is %d (%v)", describe(p), k, first, found)
-			}
-		}
-	}
-}
-
-// Measured matrices of a size other than A×A panic.
-func TestMeasuredStiffnessOfAnotherBandit(t *testing.T) {
-	p := measured(t, bandit(option.NoScale, 0.5, 16), 1)
-	p.Arms = append(p.Arms, p.Arms[0])
-	p.Reference = append(p.Reference, 0)
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic for 2×2 matrices and three arms")
-		}
-	}()
-	rom.Predict(p)
-}
-
-// ClosedForm uses the measured stiffness.
-func TestClosedFormOfAMeasuredStiffness(t *testing.T) {
-	p := with(bandit(option.NoScale, 0.5, 16), 0.01, 0.5, delay(2))
-	f, _ := rom.Reached(p)
-	init := gapAt(gapOf(f.Logits) + 0.01)
-	stiffer, _ := rom.ClosedForm(measured(t, p, 1.1), init)
-	faster, _ := rom.ClosedForm(with(p, 0.011, 0.5, delay(2)), init)
-	for _, at := range []float64{0, 10, 300} {
-		closeTo(t, "J", stiffer(at), faster(at), 1e-14)
 	}
 }

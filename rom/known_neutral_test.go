@@ -94,15 +94,6 @@ func normal(p *rom.Params) {
 	p.Advantage.Scale = option.NoScale
 }
 
-// A reference that is locked on an arm is so at any coefficient, and the reason does not blame the rewards.
-func TestLockedReference(t *testing.T) {
-	p := rom.Params{Arms: []option.Arm{{Mean: 0.5}, {Mean: 0.4}}, Reference: []float64{0, 18}, Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1, KL: option.KL{Coefficient: 1}}, Optimizer: option.Optimizer{LearningRate: 0.05}, Lag: option.Lag{Interval: 1}}
-	because := rom.Predict(p).Exact.Scope.Because.String()
-	if !strings.Contains(because, "whatever the KL coefficient") || !strings.Contains(because, "locked on arm 1,") || strings.Contains(because, "rewards") {
-		t.Errorf("%q, want that the policy is locked on arm 1 at any coefficient", because)
-	}
-}
-
 // Where the rewards differ by far more than β the policy locks on the better arm. The coefficient that the reason names
 // is the least, to two digits, at which there is a dynamics.
 func TestLockedPolicy(t *testing.T) {

@@ -270,14 +270,6 @@ func oracleForce(p rom.Params, theta, old []float64) *moments {
 	return m
 }
 
-// oracleForceByCounts is oracleForce with one representative of all orders of
-// a group, weighted by their number.
-func oracleForceByCounts(p rom.Params, theta, old []float64) *moments {
-	m := newMoments(len(theta))
-	oracleEachCount(p, theta, old, m.add)
-	return m
-}
-
 func oracleEachCount(p rom.Params, theta, old []float64, visit func(w float64, g []float64)) {
 	out := oracleOutcomes(p, old)
 	group := make([]outcome, 0, p.GroupSize)

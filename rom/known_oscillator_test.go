@@ -54,42 +54,6 @@ func TestOscillatorConstants(t *testing.T) {
 	}
 }
 
-// The paper's Figure 6 (η = 0.30, μ = 0.80, K = 0.12): ζ < 1 for every lag.
-func TestDampingRatiosOfTheFigure(t *testing.T) {
-	for _, c := range []struct {
-		tau  int
-		want float64
-	}{{0, 0.556}, {1, 0.451}, {2, 0.342}, {4, 0.135}} {
-		o := rom.Predict(free(0.12, 0.3, 0.8, delay(c.tau))).Oscillator
-		printed(t, "ζ", o.DampingRatio, c.want, 1e-3)
-		if o.Regime != "oscillatory" {
-			t.Errorf("τ = %d: %q", c.tau, o.Regime)
-		}
-	}
-	printed(t, "ζ = 1 on-policy at η", bisect(func(eta float64) float64 {
-		return 1 - rom.Predict(free(0.12, eta, 0.8, delay(0))).Oscillator.DampingRatio
-	}, 1e-3, 0.3), 0.093, 1e-3)
-}
-
-// ζ = 1 with the lag, paper's truncation: .06155, .04815, .0332 at μ = .5;
-// .0831, .0627, .0305, .0098 in η at K = 0.12, μ = 0.8.
-func TestCriticalDamping(t *testing.T) {
-	for _, c := range []struct {
-		stiffness, mu float64
-		tau           int
-		want, unit    float64
-	}{
-		{1, .5, 1, .06155, 1e-5}, {1, .5, 2, .04815, 1e-5}, {1, .5, 4, .0332, 1e-4},
-		{.12, .8, 1, .0831, 1e-4}, {.12, .8, 4, .0627, 1e-4}, {.12, .8, 16, .0305, 1e-4}, {.12, .8, 64, .0098, 1e-4},
-	} {
-		eta := bisect(func(eta float64) float64 {
-			p := free(c.stiffness, eta, c.mu, delay(c.tau))
-			return 1 - rom.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rom.DynamicsAlone).Oscillator.DampingRatio
-		}, 1e-4, (1-c.mu)/(c.stiffness*float64(c.tau)))
-		printed(t, "ζ = 1", eta, c.want, c.unit)
-	}
-}
-
 // mapCurve is the exact solution of the on-policy map from rest at offset 1:
 // x_{t+1} = x_t + μ(x_t − x_{t−1}) − κx_t.
 func mapCurve(kappa, mu float64, steps int) []float64 {

@@ -1,14 +1,12 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 	"math/cmplx"
 	"testing"
 
 	"grposim/option"
 	"grposim/rom/linear"
-	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -126,72 +124,6 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 				t.Errorf("scale %v, filter %v, %s: %v of two equal prompts, %v of one", scale, p.Filter, name, x[1], x[0])
 			}
 		}
-	}
-}
-
-// Without replacement the noise of shared prompts is not derived, and the theory says so; so
-// it does of what it has not of prompts with a policy each.
-func TestPromptScopes(t *testing.T) {
-	shared := promptParams(option.Shared, option.NoScale)
-	shared.Prompts.Order = option.Shuffled
-	if q := Predict(shared); q.Noise.In || q.Exact.Scope.In || q.FixedPoint == nil {
-		t.Errorf("shared, shuffled: got %+v", q)
-	}
-	if path := MeanReward(shared, []float64{0, 0}, []int{0, 5}); path.Scope.In {
-		t.Error("shared, shuffled: a path")
-	}
-	each := promptParams(option.Tabular, option.NoScale)
-	each.Prompts.Order = option.InOrder
-	if q := Predict(each); !q.Noise.In || q.Exact.Scope.In {
-		t.Errorf("tabular, in order: got %+v", q)
-	}
-	each.Prompts.Order = option.Independent
-	if path := MeanReward(each, []float64{0, 0}, []int{0, 5}); !path.Scope.Because.Is(scope.NotPredicted) {
-		t.Errorf("tabular, with replacement: %q", path.Scope.Because)
-	}
-	if q := Predict(each); q.Noise.In || !q.Noise.Because.Out() {
-		t.Error("tabular, with replacement: the noise is in scope")
-	}
-	redrawn := promptParams(option.Shared, option.NoScale)
-	redrawn.Filter = option.Redraw
-	if q := Predict(redrawn); q.FixedPoint != nil {
-		t.Error("shared, redrawn: a fixed point")
-	}
-	each.Prompts.Order = option.InOrder
-	for name, change := range map[string]func(*Params){
-		"not a multiple":         func(p *Params) { p.GroupsPerStep = 2 },
-		"Nesterov":               func(p *Params) { p.Optimizer.Kind = option.Nesterov },
-		"warm-up":                func(p *Params) { p.Optimizer.Schedule.Warmup = 5 },
-		"shuffled with momentum": func(p *Params) { p.Prompts.Order, p.Optimizer.Momentum = option.Shuffled, 0.5 },
-		"block over two epochs":  func(p *Params) { p.Lag.Interval = 6 },
-		"block across an epoch":  func(p *Params) { p.Lag.Interval = 2 },
-		"block with momentum":    func(p *Params) { p.Lag.Interval, p.Optimizer.Momentum = 3, 0.5 },
-		"delay":                  func(p *Params) { p.Lag = option.Lag{Kind: option.Delay, Interval: 1} },
-	} {
-		p := each
-		change(&p)
-		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || !path.Scope.Because.Out() {
-			t.Errorf("%s: the path is in scope", name)
-		}
-		if q := Predict(p); q.Noise.In || !q.Noise.Because.Out() {
-			t.Errorf("%s: the noise is in scope", name)
-		}
-		if _, within := new(Settled).Unsettled(p, nil, []float64{0, 0}, 3, 9); within.In {
-			t.Errorf("%s: the rest of the way is in scope", name)
-		}
-	}
-	if _, within := ClosedForm(each, []float64{0, 0}); within.In {
-		t.Error("a closed form of prompts with a policy each")
-	}
-	if _, within := PaperStiffness(each); within.In {
-		t.Error("a paper's stiffness of prompts with a policy each")
-	}
-	if _, ok := Reached(each); ok {
-		t.Error("one fixed point of prompts with a policy each")
-	}
-	each.KL.Coefficient = 0
-	if q := Predict(each); q.FixedPoint != nil || q.Noise.In || !q.Noise.Because.Out() {
-		t.Errorf("without a penalty: got %+v", q)
 	}
 }
 
@@ -323,108 +255,4 @@ func multipliersOf(m *mat.Dense) []complex128 {
 		panic("no eigenvalues")
 	}
 	return e.Values(nil)
-}
-
-// C equal prompts with a policy each, all visited in a step, have 1/C of the variance of one
-// with the rate η/B, and its other moments; those of unequal prompts are means.
-func TestTabularMoments(t *testing.T) {
-	p := promptParams(option.Tabular, option.StdScale)
-	p.Prompts.Order, p.GroupsPerStep, p.GroupSize, p.KL.Coefficient = option.Shuffled, 1, 16, 2
-	whole := Predict(p)
-	var mean, shift, variance, share float64
-	for x := range 3 {
-		one, _ := p.prompt(x, nil)
-		q := Predict(one)
-		mean += q.FixedPoint.Reward / 3
-		shift += *q.Moments.RewardShift / 3
-		variance += *q.Moments.RewardVariance / 9
-		share += *q.Moments.ZeroVariance / 3
-	}
-	for name, x := range map[string][2]float64{
-		"J*": {whole.FixedPoint.Reward, mean}, "shift": {*whole.Moments.RewardShift, shift},
-		"variance": {*whole.Moments.RewardVariance, variance}, "zero variance": {*whole.Moments.ZeroVariance, share},
-	} {
-		if math.Abs(x[0]-x[1]) > 1e-12*math.Abs(x[1]) {
-			t.Errorf("%s: got %v, want %v", name, x[0], x[1])
-		}
-	}
-	p.Prompts.First, p.Prompts.Second, p.GroupsPerStep = []float64{0.9, 0.9}, []float64{0.2, 0.2}, 2
-	one, _ := p.prompt(0, nil)
-	one.GroupsPerStep, one.Optimizer.LearningRate = 1, p.Optimizer.LearningRate/2
-	if got, want := *Predict(p).Moments.RewardVariance, *Predict(one).Moments.RewardVariance/2; math.Abs(got-want) > 1e-12*want {
-		t.Errorf("two equal prompts: variance %v, want %v", got, want)
-	}
-}
-
-// The noise between prompts is Var_x(u_x)/B, u_x the mean force on z of prompt x. About a
-// displacement x of z it has the term Var(λ_x) x²/B + Cov(u_x, u_x″) x²/B, and the mean
-// stiffness is that of the mean force.
-func TestNoiseBetweenPrompts(t *testing.T) {
-	p := promptParams(option.Shared, option.NoScale)
-	p.GroupSize, p.GroupsPerStep = 1<<30, 4 // no noise within a prompt
-	const centre, h = 0.7, 1e-3
-	at := func(p Params, z float64) float64 { // u
-		force, theta := make([]float64, 2), []float64{z / 2, -z / 2}
-		MeanForce(force, p, theta, theta)
-		return 2 * force[0]
-	}
-	between := func(z float64) float64 {
-		theta := []float64{z / 2, -z / 2}
-		noise, _ := ForceCovariance(p, theta, theta)
-		return 4 * noise.At(0, 0)
-	}
-	var u, l, b [3]float64 // by prompt: u, λ and u″
-	for x := range 3 {
-		one, _ := p.prompt(x, nil)
-		low, mid, high := at(one, centre-h), at(one, centre), at(one, centre+h)
-		u[x], l[x], b[x] = mid, -(high-low)/(2*h), (high-2*mid+low)/(h*h)
-	}
-	covariance := func(x, y [3]float64) float64 {
-		return (x[0]*y[0]+x[1]*y[1]+x[2]*y[2])/3 - (x[0]+x[1]+x[2])*(y[0]+y[1]+y[2])/9
-	}
-	if got, want := between(centre), covariance(u, u)/4; math.Abs(got-want) > 1e-8*want {
-		t.Errorf("noise between prompts %v, want %v", got, want)
-	}
-	got := (between(centre+h) - 2*between(centre) + between(centre-h)) / (2 * h * h)
-	if want := (covariance(l, l) + covariance(u, b)) / 4; math.Abs(got-want) > 1e-4*math.Abs(want) {
-		t.Errorf("curvature of the noise %v, want %v", got, want)
-	}
-	fresh, stale := StiffnessAt(p, []float64{centre / 2, -centre / 2})
-	fresh.Add(fresh, stale)
-	if got, want := fresh.At(0, 0)-fresh.At(0, 1), (l[0]+l[1]+l[2])/3; math.Abs(got-want) > 1e-6 {
-		t.Errorf("stiffness %v, want %v", got, want)
-	}
-}
-
-// The share of zero-variance groups at the start, where p ~ Beta(a, b) is the probability of
-// success, is [B(a+G, b) + B(a, b+G)]/B(a, b) (docs/theory-trainers.md §11.7).
-func TestZeroVarianceShareAtTheStart(t *testing.T) {
-	beta := func(a, b float64) float64 {
-		x, _ := math.Lgamma(a)
-		y, _ := math.Lgamma(b)
-		z, _ := math.Lgamma(a + b)
-		return math.Exp(x + y - z)
-	}
-	for _, law := range []struct {
-		a, b float64
-		want string
-	}{{50, 50, "0.0101"}, {1, 1, "0.2222"}, {0.5, 0.5, "0.3928"}, {0.3, 0.7, "0.4844"}, {1, 9, "0.5295"}} {
-		const g = 8
-		if got := fmt.Sprintf("%.4f", (beta(law.a+g, law.b)+beta(law.a, law.b+g))/beta(law.a, law.b)); got != law.want {
-			t.Errorf("Beta(%v, %v): got %s, want %s", law.a, law.b, got, law.want)
-		}
-	}
-	// The prompts of a law with whole parameters, at the midpoints of p, weighted by density.
-	p := Params{Arms: []option.Arm{{Mean: 1}, {Mean: 0}}, Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1}}
-	p = p.checked()
-	m, sum, norm := newModel(&p), 0.0, 0.0
-	for i := range 10_000 {
-		q := (float64(i) + 0.5) / 10_000
-		w := math.Pow(1-q, 8)
-		sum += w * m.law.EqualRewards([]float64{q, 1 - q})
-		norm += w
-	}
-	if got := fmt.Sprintf("%.4f", sum/norm); got != "0.5295" {
-		t.Errorf("Beta(1, 9) by the model: got %s", got)
-	}
 }

@@ -71,53 +71,6 @@ func TestRefreshedSolvesTheBlock(t *testing.T) {
 	}
 }
 
-// A long block of the mean field ends where Refreshed says: e^{−ηλK}, with the slowest
-// rate ηβ min π ≥ 0.004 per step, is 1e-14 after 8000 steps.
-func TestLongBlockEndsRefreshed(t *testing.T) {
-	p := with(recurrent(1.2, 0), 0.2, 0, block(8000))
-	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0.4}, {Law: option.Constant, Mean: 0}}
-	p.Reference = []float64{0, 0.3, -0.2}
-	want := refreshed(t, p, p.Reference)
-	rom.MeanField(p, p.Reference, 8000, func(i int, theta []float64) {
-		if i == 8000 {
-			for a := range theta {
-				closeTo(t, "logit", theta[a]-theta[0], want[a]-want[0], 1e-11)
-			}
-		}
-	})
-}
-
-// Refreshed is out of scope, with a reason, where the recurrence is another or does
-// not exist.
-func TestScopeOfTheRecurrence(t *testing.T) {
-	for name, change := range map[string]func(p *rom.Params){
-		"clip": func(p *rom.Params) {
-			p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh = option.Clip, 0.2, 0.2
-		},
-		"no ratio":       func(p *rom.Params) { p.Importance.Mode = option.NoImportance },
-		"k3":             func(p *rom.Params) { p.KL.Gradient = option.K3 },
-		"k2":             func(p *rom.Params) { p.KL.Gradient = option.K2 },
-		"KL at snapshot": func(p *rom.Params) { p.KL.At = option.AtSnapshot },
-		"no penalty":     func(p *rom.Params) { p.KL.Coefficient = 0 },
-		"no factor": func(p *rom.Params) {
-			p.Advantage.Scale, p.GroupSize, p.Arms[0] = option.StdScale, 8, option.Arm{Law: option.Normal, Std: 1}
-		},
-		"beyond the range": func(p *rom.Params) {
-			p.KL.Coefficient, p.Reference, p.Advantage.Scale, p.Arms[0] = 1e-300, gapAt(0), option.NoScale, option.Arm{Law: option.Constant, Mean: 1e10}
-		},
-	} {
-		p := recurrent(1.57, -6)
-		change(&p)
-		if logits, scope := rom.Refreshed(p, p.Reference); scope.In || !scope.Because.Out() || logits != nil {
-			t.Errorf("%s: %v, %+v", name, logits, scope)
-		}
-	}
-	// Without a difference of rewards there is no force: the block ends at the reference.
-	p := recurrent(1, -1)
-	p.Arms = []option.Arm{{Mean: 1}, {Mean: 1}}
-	closeTo(t, "no variance", gapOf(refreshed(t, p, gapAt(3))), -1, 1e-14)
-}
-
 // The skew multiplier is the slope of the iteration, −skew/(2β) for fixed
 // rewards at ε = 0 and G = ∞ (docs/theory-neglected.md §6).
 func TestSkewMultiplier(t *testing.T) {

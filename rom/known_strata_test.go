@@ -50,28 +50,6 @@ func fourPrompts(order option.PromptOrder, momentum float64) Params {
 	return p
 }
 
-// The mean of J over all prompts is the mean of the strata, each weighted by its number of prompts; what that mean leaves out is at most what the strata leave out.
-func TestStrataMakeTheWhole(t *testing.T) {
-	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled} {
-		p, at := fourPrompts(order, 0), []int{0, 1, 7, 40, 120}
-		path := MeanReward(p, nil, at)
-		if len(path.Strata) != 4 {
-			t.Fatalf("order %v: %d strata (%s)", order, len(path.Strata), path.Scope.Because)
-		}
-		for n := range at {
-			mean, neglected := 0.0, 0.0
-			for _, s := range path.Strata {
-				mean += s.Mean[n] * float64(len(s.Prompts)) / 4
-				neglected += s.Neglected[n] * float64(len(s.Prompts)) / 4
-			}
-			near(t, "mean", mean, path.Mean[n], 1e-13)
-			if !(neglected >= path.Neglected[n]*(1-1e-9)-1e-15) || n > 0 && !(path.Neglected[n] > 0) {
-				t.Errorf("order %v, step %d: strata leave out %v, all %v", order, at[n], neglected, path.Neglected[n])
-			}
-		}
-	}
-}
-
 // The share of equal groups of an epoch in order is that of the prompts that the step visits, of the policies that the mean
 // field, followed step by step, has there; logit gaps move in the way that a prompt has gone between its visits.
 func TestQuantitiesOfVisitsStepByStep(t *testing.T) {
@@ -187,17 +165,4 @@ func TestQuantitiesOfSharedPrompts(t *testing.T) {
 		t.Fatal(because)
 	}
 	near(t, "pass@5", o.of(m, now, old), pass, 1e-12)
-}
-
-// Of 0/1 arms pass@2 is J + (1 − Σπ²)/2, a sum of two other quantities, at each prompt and so in the mean over prompts and runs; pass@1 is J.
-func TestPassOfPrompts(t *testing.T) {
-	for _, order := range []option.PromptOrder{option.InOrder, option.Shuffled} {
-		p, at := fourPrompts(order, 0), []int{0, 1, 7, 40, 120}
-		p.Prompts.First, p.Prompts.Second = []float64{1, 1, 1, 0}, []float64{0, 0, 0, 1}
-		paths := Paths(p, nil, at, Reward, Collision, PassAt(1), PassAt(2))
-		for n := range at {
-			near(t, "pass@1", paths[2].Mean[n], paths[0].Mean[n], 1e-12)
-			near(t, "pass@2", paths[3].Mean[n], paths[0].Mean[n]+(1-paths[1].Mean[n])/2, 1e-10)
-		}
-	}
 }

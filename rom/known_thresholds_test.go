@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -391,37 +390,6 @@ func TestCriticalValuesOfTheSteppedRecursion(t *testing.T) {
 	}
 }
 
-// The onset of oscillation predicted for a frozen force is the closed form.
-func TestOscillationLearningRate(t *testing.T) {
-	p := bandit(option.NoScale, 0.5, 16)
-	for _, mu := range []float64{0.5, 0.9} {
-		for _, k := range []int{1, 2, 4, 8} {
-			for _, c := range []struct {
-				method option.Method
-				lag    option.Lag
-				want   float64
-			}{
-				{option.HeavyBall, block(k), linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, k)},
-				{option.HeavyBall, delay(k), delayOnset(mu, k)},
-				{option.Nesterov, block(k), linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, k)},
-			} {
-				q := with(p, 0.01, mu, c.lag)
-				q.Optimizer.Kind = c.method
-				got := rom.Predict(q)
-				// A double root is accurate to the square root of rounding.
-				closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, c.want, 1e-6*c.want)
-			}
-		}
-	}
-	// The importance ratio removes the lag: the onset is the on-policy one.
-	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
-	for _, lag := range []option.Lag{block(1), delay(3)} {
-		q := with(p, 0.01, 0.9, lag)
-		got := rom.Predict(q)
-		closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, 0.9, 1), 1e-6)
-	}
-}
-
 // The rules by formula: the paper's ηλK < 1 − μ, and the sufficient one of
 // docs/theory-trainers.md §11.1, η(λ/2 + |λ_s|A) < 1 − μ, A = τ for a delay and for a block of K > 1
 // the norm of the triangular matrix of K−1 rows of ones.
@@ -468,60 +436,6 @@ func TestRules(t *testing.T) {
 	}
 	// The paper's Figure 6: η = 0.30, μ = 0.80, K = 0.12.
 	printed(t, "K_ref*", said(t, "K_ref*", rom.Predict(free(0.12, 0.3, 0.8, delay(1))).RuleAtStiffness.CriticalRefreshInterval), 5.56, 0.01)
-}
-
-// The sufficient rule in one mode: nothing that obeys it is unstable.
-func TestSufficientRule(t *testing.T) {
-	r := rand.New(rand.NewPCG(37, 38))
-	for range 3000 {
-		lambda, share := 1.0, 4*r.NormFloat64()
-		mu, k := r.Float64(), 1+r.IntN(12)
-		stale := share * lambda
-		fresh := lambda - stale
-		eta := 0.999 * min((1-mu)/(math.Abs(stale)*float64(k)), 2*(1+mu)/(fresh+math.Abs(stale)))
-		for _, lag := range []option.Lag{block(k), delay(k)} {
-			if v := scalarMap(option.Optimizer{LearningRate: eta, Momentum: mu}, lag, fresh, stale).radius(); v >= 1+1e-9 {
-				t.Errorf("μ = %v, age %d, φ = %v: radius %v inside the rule", mu, k, share, v)
-			}
-		}
-	}
-}
-
-// The skew law (docs/theory-neglected.md §6): ratio, exact current KL, G = ∞, a long
-// refresh interval: multiplier −skew(r)/(2β) under π*, for any reward vector.
-func TestSkewLaw(t *testing.T) {
-	r := rand.New(rand.NewPCG(39, 40))
-	for compared := 0; compared < 6; {
-		p, _, _ := randomCell(r, option.Constant, 4, option.Infinite)
-		p.Importance.Mode, p.KL.Coefficient = option.Ratio, 0.6+r.Float64()
-		f, ok := rom.Reached(p)
-		if !ok || slices.Min(f.Policy) < 0.01 { // weak KL: there is no fixed point, or its relaxation is too slow
-			continue
-		}
-		compared++
-		s2, s3 := 0.0, 0.0
-		for a, w := range f.Policy {
-			d := p.Arms[a].Mean - f.Reward
-			s2, s3 = s2+w*d*d, s3+w*d*d*d
-		}
-		want := -s3 / math.Pow(s2, 1.5) / (2 * p.KL.Coefficient)
-		modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
-		slow := math.Inf(1) // the smallest fresh stiffness, which decays last in a long block
-		for _, m := range modes {
-			slow = min(slow, m.Fresh)
-		}
-		// The fresh part at the fixed point is βF: e^{−ηλK} is 1e-13 at ηλK = 30.
-		p = with(p, 0.2/modes[0].Total, 0, block(int(math.Ceil(60*modes[0].Total/(0.2*slow)))))
-		got := rom.Predict(p)
-		if len(got.Exact.Multipliers) == 0 {
-			t.Fatalf("%s: no multipliers", describe(p))
-		}
-		closeTo(t, describe(p)+" multiplier", got.Exact.Multipliers[0][0], want, 1e-8)
-		closeTo(t, describe(p)+" multiplier is real", got.Exact.Multipliers[0][1], 0, 1e-8)
-		if len(got.Exact.Multipliers) > 1 {
-			closeTo(t, describe(p)+" the iteration is one-dimensional", math.Hypot(got.Exact.Multipliers[1][0], got.Exact.Multipliers[1][1]), 0, 1e-8)
-		}
-	}
 }
 
 // Two arms at finite K, μ = 0: ρ^K + h(1 − ρ^K); L_ref = −6, β = 1.57, η = .05

@@ -7,7 +7,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -76,34 +75,6 @@ func TestVarianceInClosedForm(t *testing.T) {
 			kappa, n, kk := eta*got.Stiffness.Total, eta*eta*got.GradientVariance, float64(k)
 			want := n / (kappa * (2 - kk*kappa)) * (1 - kappa*kappa*(kk*kk-1)/6)
 			closeTo(t, describe(p), gapPredicted(t, p), want, (1e-11+1e-15/kappa)*want)
-		}
-	}
-	// Small κ, all lags: N/(2(1−μ)κ)[1 + κ(φā/(1−μ) + 1/(2(1+μ)))] up to κ².
-	for _, at := range []option.KLPoint{option.AtSnapshot, option.AtCurrent} {
-		for _, mu := range []float64{0, 0.5, 0.9} {
-			for _, lag := range []option.Lag{block(1), block(4), block(7), delay(1), delay(5)} {
-				p := with(base, 0, mu, lag)
-				p.KL.At = at
-				s := rom.Predict(with(p, 0.01, mu, lag)).Stiffness
-				age := float64(lag.Interval)
-				if lag.Kind == option.Block {
-					age = (age - 1) / 2
-				}
-				var off [2]float64
-				for i, kappa := range []float64{2e-4, 1e-4} {
-					p.Optimizer.LearningRate = kappa / s.Total
-					got := rom.Predict(p)
-					leading := p.Optimizer.LearningRate * p.Optimizer.LearningRate * got.GradientVariance / (2 * (1 - mu) * kappa)
-					slope := (gapPredicted(t, p)/leading - 1) / kappa
-					off[i] = slope - (s.Stale/s.Total*age/(1-mu) + 1/(2*(1+mu)))
-				}
-				// The series is in κ times length, the longest time scale in steps. The
-				// error of the slope is length²κ, and half of that at half the rate up to
-				// length³κ². Rounding adds 1e-12/κ.
-				length := (age+1)/(1-mu) + 1
-				closeTo(t, describe(p)+" first order", off[0], 0, length*length*2e-4)
-				closeTo(t, describe(p)+" first order, extrapolated", 2*off[1]-off[0], 0, length*length*length*4e-8+1e-8)
-			}
 		}
 	}
 }
@@ -269,46 +240,6 @@ func TestExactNonlinearLaw(t *testing.T) {
 	}
 }
 
-// E z − z* = f″V/(2λ) for a frozen force and any lag; without scale (2p−1)V,
-// E J − J* = ½(2p−1)J′V; Var J to second order (docs/theory-neglected.md §6).
-func TestSecondOrderMoments(t *testing.T) {
-	for _, mu := range []float64{0, 0.9} {
-		for _, lag := range []option.Lag{block(1), block(4), delay(2)} {
-			p := with(bandit(option.NoScale, 0.5, 64), 0.01, mu, lag)
-			name := describe(p)
-			got := rom.Predict(p)
-			v := gapPredicted(t, p)
-			z := gapOf(got.FixedPoint.Logits)
-			pp := sigmoid(z)
-			pq := pp * sigmoid(-z)
-			// V of the snapshot and of the time average differ within a block by O(κ).
-			within := 1e-9
-			if lag.Kind == option.Block && lag.Interval > 1 {
-				within = got.Stiffness.Total * 0.01 * float64(lag.Interval) / (1 - mu)
-			}
-			closeTo(t, name+" shift of z", said(t, name, got.Moments.LogitGapShift)/((2*pp-1)*v), 1, within)
-			closeTo(t, name+" shift of J", said(t, name, got.Moments.RewardShift)/(0.5*(2*pp-1)*0.7*pq*v), 1, 3*within)
-			d := func(z float64) float64 {
-				c, _ := rom.ForceCovariance(p, gapAt(z), gapAt(z))
-				return c.At(0, 0) * 4
-			}
-			const h = 1e-2
-			d1 := (8*(d(z+h)-d(z-h)) - (d(z+2*h) - d(z-2*h))) / (12 * h) / d(z)
-			d2 := (16*(d(z+h)+d(z-h)) - (d(z+2*h) + d(z-2*h)) - 30*d(z)) / (12 * h * h) / d(z)
-			want := 0.49 * pq * pq * v * (1 + v*(pq-(1-2*pp)*d1+d2/2))
-			// The formula is on-policy and of small κ.
-			slow := got.Stiffness.Total * 0.01 * float64(lag.Interval+1) / (1 - mu)
-			closeTo(t, name+" Var J", said(t, name, got.Moments.RewardVariance)/want, 1, v*slow+got.Neglected.RewardVariance/want)
-			// Zero-variance groups: J^G + (1−J)^G plus second-order terms from variance and
-			// shift.
-			j, n := got.FixedPoint.Reward, float64(p.GroupSize)
-			at := math.Pow(j, n) + math.Pow(1-j, n)
-			curve := n * n / (j * j) * at * 0.49 * pq * pq * v
-			closeTo(t, name+" zero-variance groups", said(t, name, got.Moments.ZeroVariance), at, 4*curve)
-		}
-	}
-}
-
 // Several arms, on-policy: Λ Eδ = ½ Σ ∂²E[g]/∂θ_b∂θ_c Cov_bc and
 // E J − J* = ∇J·Eδ + ½ tr(∇²J Cov), here by differences.
 func TestDriftOfSeveralArms(t *testing.T) {
@@ -407,109 +338,6 @@ func TestAdam(t *testing.T) {
 		}
 		// The formula holds to first order in κ.
 		closeTo(t, "predicted Var z over 2η√Var g_1/λ", said(t, "Adam's Var z", got.LeadingOrder.StationaryVariance.LogitGap)/(4e-4*deviation/lambda), 1, rate)
-	}
-}
-
-// Adam's divisor in a stationary state is √(Var g_1 + (λ/2)²Var z), which depends on the
-// variance that it makes: with v = η′²·4Var g_1(1+μ)/{(1−μ)k(2(1+μ)−k)} the variance of a
-// heavy ball of the learning rate η′ = (1−β1)η/divisor, k = η′λ, Var z solves v(Var z) = Var z.
-func TestAdamOfALargeMeanForce(t *testing.T) {
-	p := bandit(option.NoScale, 0.5, 8)
-	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.999}
-	star := 1.4 * (1 - 1.0/8)
-	cov, _ := rom.ForceCovariance(p, gapAt(star), gapAt(star))
-	noise := cov.At(0, 0)
-	lambda := 2 * 0.5 / (2 + 2*math.Cosh(star)) // 2βpq
-	variance := 0.0
-	for range 100 {
-		rate := 0.1 * 0.1 / math.Sqrt(noise+lambda*lambda*variance/4)
-		k := rate * lambda
-		variance = rate * rate * 4 * noise * 1.9 / (0.1 * k * (2*1.9 - k))
-	}
-	if force := lambda * lambda * variance / 4 / noise; force < 0.05 {
-		t.Fatalf("the mean force is %g of the second moment, too small for a test", force)
-	}
-	got := said(t, "Adam's Var z", rom.Predict(p).LeadingOrder.StationaryVariance.LogitGap)
-	closeTo(t, "Var z over the fixed point of its formula", got/variance, 1, 1e-5)
-}
-
-// Noise is out of scope, with a reason, where the theory has no stationary state.
-func TestScopeOfTheNoise(t *testing.T) {
-	in := with(bandit(option.NoScale, 0.5, 16), 0.1, 0, block(1))
-	if !rom.Predict(in).Noise.In {
-		t.Errorf("%s: out of scope: %s", describe(in), rom.Predict(in).Noise.Because)
-	}
-	infinite := in
-	infinite.GroupSize = option.Infinite
-	unstable := with(in, 1.1*linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
-	decays := in
-	decays.Optimizer.Schedule.Kind, decays.Optimizer.Schedule.Total = option.CosineDecay, 100
-	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "decaying rate": decays} {
-		got := rom.Predict(p).Noise
-		if got.In || !got.Because.Out() {
-			t.Errorf("%s: in scope %v, because %q", name, got.In, got.Because)
-		}
-	}
-	graded := in
-	graded.GroupSize, graded.Advantage.Scale, graded.KL.Coefficient = 200, option.StdScale, 1.5
-	graded.Arms, graded.Reference = gradedArms(20), nil
-	got := rom.Predict(graded)
-	if got.ForceKind != rom.Expansion || got.Exact.Scope.In {
-		t.Errorf("20 graded rewards: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
-	}
-	if rom.Predict(in).ForceKind != rom.Exact || rom.Predict(infinite).ForceKind != rom.Exact {
-		t.Error("the force of Bernoulli arms or infinite groups is not exact")
-	}
-}
-
-// J′²D/(GCK), which the paper claims up to a factor, at the stiffness of the
-// stiffest mode (docs/theory.md §4): twice the linear one as κ → 0, two arms only.
-func TestPaperVariance(t *testing.T) {
-	for _, lag := range []option.Lag{block(1), delay(3)} {
-		p := with(bandit(option.NoScale, 0.5, 16), 1e-5, 0.5, lag)
-		got := rom.Predict(p)
-		closeTo(t, describe(p), said(t, "paper's Var J", got.RuleAtStiffness.RewardVariance)/said(t, "Var J", got.Exact.StationaryVariance.ExpectedReward), 2, 1e-4)
-	}
-	p := bandit(option.NoScale, 0.5, 16)
-	p.Arms, p.Reference = append(p.Arms, option.Arm{Mean: 0.5}), []float64{0, 0, 0}
-	if rom.Predict(p).RuleAtStiffness.RewardVariance != nil {
-		t.Error("the paper's variance is predicted for more than two arms")
-	}
-}
-
-// gradedArms returns n arms of different constant rewards.
-func gradedArms(n int) (arms []option.Arm) {
-	for a := range n {
-		arms = append(arms, option.Arm{Law: option.Constant, Mean: 0.1 + 0.8*float64(a)/float64(n) + 0.01*math.Sin(float64(a))})
-	}
-	return arms
-}
-
-// Many graded rewards: the force is known to leading order, and the leading-order
-// prediction carries the whole linear dynamics of that force.
-func TestLinearDynamicsOfAnExpandedForce(t *testing.T) {
-	p := bandit(option.StdScale, 1.5, 200)
-	p.Arms, p.Reference = gradedArms(16), nil
-	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
-		for _, lag := range []option.Lag{block(5), delay(1)} {
-			p := with(p, 0.1, 0.5, lag)
-			p.Importance.Mode = w
-			got := rom.Predict(p)
-			if got.FixedPoint == nil {
-				t.Fatalf("%s: no fixed point", describe(p))
-			}
-			star := got.FixedPoint.Logits
-			m := newLinearMap(p, star)
-			closeTo(t, describe(p)+" radius", said(t, describe(p)+" radius", got.LeadingOrder.SpectralRadius), m.radius(), 1e-8)
-			cov := m.predictedVariance(t, p, star)
-			want := 0.0
-			for a, pa := range got.FixedPoint.Policy {
-				for b, pb := range got.FixedPoint.Policy {
-					want += pa * (p.Arms[a].Mean - got.FixedPoint.Reward) * cov.At(a, b) * pb * (p.Arms[b].Mean - got.FixedPoint.Reward)
-				}
-			}
-			closeTo(t, describe(p)+" Var J", said(t, describe(p)+" Var J", got.LeadingOrder.StationaryVariance.ExpectedReward)/want, 1, 1e-8)
-		}
 	}
 }
 

@@ -53,40 +53,6 @@ func TestForceFarFromTheSnapshot(t *testing.T) {
 	}
 }
 
-// Where w⁺ ≠ w⁻ at any displacement, or a weight has a kink at π = π_old, what is not known
-// is out of scope; the fixed point is known.
-func TestScopeOfWeights(t *testing.T) {
-	normal, few := bandit(option.StdScale, 1.2, 16), bandit(option.StdScale, 1.2, 16)
-	normal.Arms = []option.Arm{{Law: option.Normal, Mean: 0.9, Std: 0.3}, {Law: option.Normal, Mean: 0.2, Std: 0.3}}
-	few.Arms = []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Constant, Mean: 0.2}}
-	for _, w := range everyWeighting {
-		for name, p := range map[string]rom.Params{"normal rewards": normal, "three values": few} {
-			p = weighted(p, w)
-			in := w != option.SAPO && w != option.VESPO
-			if got := rom.Predict(p); got.LeadingOrder.Scope.In != in || got.Noise.In != in || got.FixedPoint == nil {
-				t.Errorf("%s, %s: scopes %+v, %+v, fixed point %v", describe(p), name, got.Exact.Scope, got.Noise, got.FixedPoint)
-			}
-			if path := rom.MeanReward(p, gapAt(0), []int{10}); path.Scope.In != in {
-				t.Errorf("%s, %s: path %+v", describe(p), name, path.Scope)
-			}
-			p.GroupSize = option.Infinite
-			if got := rom.Predict(p); !got.Exact.Scope.In {
-				t.Errorf("%s, %s, G = ∞: scope %+v", describe(p), name, got.Exact.Scope)
-			}
-		}
-	}
-	for w, in := range map[option.ImportanceMode]bool{
-		option.Ratio: true, option.Clip: true, option.CISPO: true, option.DPPO: true,
-		option.Truncated: false, option.Masked: false, option.DualClip: false, option.SAPO: false, option.VESPO: false,
-	} {
-		p := weighted(normal, w)
-		p.Importance.Cap = 1
-		if got := rom.Predict(p); got.LeadingOrder.Scope.In != in || got.FixedPoint == nil {
-			t.Errorf("%s, cap 1: scope %+v", describe(p), got.Exact.Scope)
-		}
-	}
-}
-
 // Λ_f and Λ_s are the derivatives of the mean force for every weight, also where rewards
 // have three values and at slopes that no trainer has.
 func TestStiffnessOfWeightsIsTheDerivative(t *testing.T) {

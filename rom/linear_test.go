@@ -66,28 +66,6 @@ func anyAges(law, from int, weights uint64) option.Ages {
 	return a
 }
 
-// The window of docs/theory.md §5: ratio with the KL at the snapshot, μ = .9,
-// ηλ = .62: of K = 1 … 12 only 4 is unstable, radius 1.141.
-func TestInstabilityWindow(t *testing.T) {
-	p := reference(option.NoScale, 0.5, option.Infinite)
-	p.Importance.Mode, p.Optimizer.Momentum = option.Ratio, 0.9
-	lambda := Predict(p).Stiffness.Total
-	p.Optimizer.LearningRate = 0.62 / lambda
-	for k := 1; k <= 12; k++ {
-		p.Lag.Interval = k
-		d := Predict(p).Exact
-		if (*d.SpectralRadius > 1) != (k == 4) {
-			t.Errorf("K = %d: radius %v", k, *d.SpectralRadius)
-		}
-		if k == 4 {
-			near(t, "radius", *d.SpectralRadius, 1.141, 0.0005/1.141)
-		}
-		if d.CriticalRefreshInterval == nil || *d.CriticalRefreshInterval != 4 {
-			t.Errorf("K = %d: critical interval %v", k, d.CriticalRefreshInterval)
-		}
-	}
-}
-
 // A folded bandit gives the same predictions as the bandit arm by arm: every
 // multiplier, threshold and moment, for all estimators and both lags.
 func TestFoldingChangesNothing(t *testing.T) {

@@ -38,39 +38,6 @@ func TestParamsOutOfRange(t *testing.T) {
 	}
 }
 
-// Every exported function that takes Params checks them, and the number of logits.
-func TestExportedFunctionsCheckParams(t *testing.T) {
-	good := reference(option.StdScale, 1.2, 16)
-	bad := good
-	bad.Arms = append([]option.Arm{}, good.Arms...)
-	bad.Arms[1].Mean = math.NaN()
-	ignore := func(int, []float64) {}
-	for name, call := range map[string]func(p Params, logits []float64){
-		"Predict":         func(p Params, _ []float64) { Predict(p) },
-		"NewEquilibrium":  func(p Params, _ []float64) { NewEquilibrium(p) },
-		"FixedPoints":     func(p Params, _ []float64) { FixedPoints(p) },
-		"Reached":         func(p Params, _ []float64) { Reached(p) },
-		"MeanForce":       func(p Params, x []float64) { MeanForce(make([]float64, 2), p, x, x) },
-		"ForceCovariance": func(p Params, x []float64) { ForceCovariance(p, x, x) },
-		"StiffnessAt":     func(p Params, x []float64) { StiffnessAt(p, x) },
-		"ExpectedReward":  func(p Params, x []float64) { ExpectedReward(p, x) },
-		"MeanField":       func(p Params, x []float64) { MeanField(p, x, 1, ignore) },
-		"ClosedForm":      func(p Params, x []float64) { ClosedForm(p, x) },
-		"Refreshed":       func(p Params, x []float64) { Refreshed(p, x) },
-		"SkewMultiplier":  func(p Params, x []float64) { SkewMultiplier(p, x) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			wantPanic(t, "Arms[1].Mean: got NaN, want a finite number", func() { call(bad, make([]float64, 2)) })
-			switch name {
-			case "Predict", "NewEquilibrium", "FixedPoints", "Reached":
-			default:
-				wantPanic(t, "got 3 logits, want 2, one per arm", func() { call(good, make([]float64, 3)) })
-			}
-		})
-	}
-	wantPanic(t, "rom: steps: got -1, want at least 0", func() { MeanField(good, make([]float64, 2), -1, ignore) })
-}
-
 // A nil Reference is the uniform policy, and a factor of 0 is 1.
 func TestDefaultsOfParams(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 16)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"grposim/option"
@@ -209,33 +208,6 @@ func TestRoundingGrowsByTheMultiplier(t *testing.T) {
 	p.Optimizer.Schedule.Warmup = 1000
 	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Rounding[0] < 1e-14 && got.Rounding[1] > 1e-5) {
 		t.Errorf("in a warm-up rounding moves J by %v, want little and then much", got.Rounding)
-	}
-}
-
-// At G = ∞ the prediction is the mean field to the last bit; too large states and Adam
-// with normal rewards are out of scope, which says why.
-func TestMeanRewardScope(t *testing.T) {
-	p := reference(option.StdScale, 1.2, option.Infinite)
-	got := MeanReward(p, []float64{0, 0}, []int{0, 7, 50})
-	field := path(p, []float64{0, 0}, 50)
-	for i, step := range []int{0, 7, 50} {
-		if !got.Scope.In || got.Mean[i] != field[step] || got.Neglected[i] != got.Rounding[i] || got.Rounding[i] > 1e-13 {
-			t.Errorf("step %d: mean field %v, %+v", step, field[step], got)
-		}
-	}
-	long, many, adam := reference(option.StdScale, 1.2, 8), reference(option.StdScale, 1.2, 8), reference(option.StdScale, 1.2, 8)
-	long.Lag = option.Lag{Kind: option.Delay, Interval: 5000}
-	many.Arms, many.Reference = make([]option.Arm, 70), nil
-	many.Arms[0].Mean = 1
-	adam.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.99}
-	adam.Arms[0] = option.Arm{Law: option.Normal, Mean: 1, Std: 0.1}
-	for _, c := range []struct {
-		p    Params
-		want string
-	}{{long, "coordinates"}, {many, "70"}, {adam, "Adam"}} {
-		if scope := MeanReward(c.p, make([]float64, len(c.p.Arms)), []int{6000}).Scope; scope.In || !strings.Contains(scope.Because.String(), c.want) {
-			t.Errorf("%q is not in %+v", c.want, scope)
-		}
 	}
 }
 

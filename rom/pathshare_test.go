@@ -72,21 +72,3 @@ func TestShareIsOfTheSnapshot(t *testing.T) {
 	path := pathsOf(p.checked(), init, []int{20}, false, present)[0]
 	near(t, "share under a delay", share(23), path.Mean[0], 1e-12)
 }
-
-// Over several steps the share is their mean; at G = ∞ there are no groups, and a run without end is not followed.
-func TestMeanShareOfSteps(t *testing.T) {
-	p, init := plainRun(8, 0.1, 0.2, 0.9)
-	sum := 0.0
-	for step := 5; step < 9; step++ {
-		x, _ := shareAt(t, p, init, step)
-		sum += x / 4
-	}
-	near(t, "mean share", MeanZeroVariance(p, init, 5, 9).Value, sum, 1e-12)
-	if of := MeanZeroVariance(p, init, 0, maxSharePath+1); !of.Out() {
-		t.Error("too many steps are in scope")
-	}
-	p.GroupSize = option.Infinite
-	if of := MeanZeroVariance(p, init, 0, 10); !of.Out() {
-		t.Error("G = ∞ is in scope")
-	}
-}

@@ -12,29 +12,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Second-order moments against the exact stationary law of the nonlinear chain
-// (docs/theory.md §5: K = 1, μ = 0, η = .1). Shifts are of order V with errors
-// of order V², so relative errors of order V. A factor 2 to 4 for the coefficients.
-func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
-	for _, c := range []struct {
-		scale              option.Scale
-		beta               float64
-		size               int
-		gap, reward, varia float64
-	}{
-		{option.NoScale, 0.5, 16, 2.082276e-3, 1.216689e-4, 4.931350e-5},
-		{option.NoScale, 0.5, 4, 4.884157e-3, 3.275825e-4, 1.816590e-4},
-		{option.StdScale, 1.2, 16, 4.654906e-3, 2.887947e-4, 1.115032e-4},
-	} {
-		got := Predict(reference(c.scale, c.beta, c.size))
-		v := *got.Exact.StationaryVariance.LogitGap
-		near(t, "E z − z*", *got.Moments.LogitGapShift, c.gap, 2*v)
-		near(t, "E J − J*", *got.Moments.RewardShift, c.reward, 2*v)
-		near(t, "linear Var J", *got.Exact.StationaryVariance.ExpectedReward, c.varia, 2*v)
-		near(t, "Var J", *got.Moments.RewardVariance, c.varia, got.Neglected.RewardVariance/c.varia)
-	}
-}
-
 // Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
 // the snapshot, for any μ, K and τ (docs/theory-neglected.md §6).
 func TestShiftOfAFrozenForce(t *testing.T) {
@@ -176,57 +153,6 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 }
 
 func FuzzPredict(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkPrediction)) }
-
-// Limits on the time of a prediction, which sweeps need for every cell. Two arms, many
-// equal arms and ten different ones take about an eighth of the limit.
-func TestPredictIsQuick(t *testing.T) {
-	if testing.Short() {
-		t.Skip("timing")
-	}
-	two := reference(option.StdScale, 0.2, 1024)
-	two.KL.At, two.Lag, two.Optimizer.Momentum = option.AtCurrent, option.Lag{Kind: option.Block, Interval: 16}, 0.9
-	many, ten := two, two
-	many.Arms, many.Reference, ten.Arms, ten.Reference = nil, nil, nil, nil
-	for i := range 1000 {
-		many.Arms = append(many.Arms, option.Arm{Mean: 0.2 + 0.6*float64(i%2)})
-		many.Reference = append(many.Reference, 0)
-	}
-	for i := range 10 {
-		ten.Arms = append(ten.Arms, option.Arm{Mean: 0.1 + 0.08*float64(i)})
-		ten.Reference = append(ten.Reference, 0.1*float64(i))
-	}
-	long := two
-	long.GroupSize, long.Lag.Interval, long.Optimizer.LearningRate = 16, 1000, 1e-4
-	for _, c := range []struct {
-		name  string
-		p     Params
-		limit float64
-	}{{"two arms", two, 20}, {"1000 equal arms", many, 240}, {"ten arms", ten, 140}, {"blocks of 1000", long, 5}} {
-		if n := Yardsticks(c.limit, func() { Predict(c.p) }); n >= c.limit {
-			t.Errorf("%s: the prediction took %.0f yardsticks", c.name, n)
-		}
-	}
-}
-
-// Below β_c two 0/1 arms have at finite G only the fixed point at the far end,
-// z_ref + √(G−1)/β up to terms of e^{−z}, where linear theory is out of scope.
-func TestDegenerateFixedPoint(t *testing.T) {
-	p := reference(option.StdScale, 0.5, 64)
-	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
-	got := Predict(p)
-	near(t, "z*", got.FixedPoint.Logits[0]-got.FixedPoint.Logits[1], math.Sqrt(63)/0.5, 64*math.Exp(-15))
-	if got.Exact.Scope.In || got.Noise.In || got.LeadingOrder.Scope.In {
-		t.Errorf("in scope: %+v", got)
-	}
-	if !Predict(reference(option.StdScale, 1.2, 64)).Exact.Scope.In {
-		t.Error("the reference bandit is out of scope")
-	}
-	// If all rewards are equal every group is degenerate, and yet linear theory holds.
-	p.Arms[1].Mean = 1
-	if got := Predict(p); !got.Exact.Scope.In {
-		t.Errorf("equal arms: %+v", got.Exact.Scope)
-	}
-}
 
 // Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals near the fixed point while
 // its second moments are held: at the critical one the radius of that crosses 1, at the onset its multipliers

@@ -62,19 +62,6 @@ func TestSampledBinomial(t *testing.T) {
 	}
 }
 
-func TestBinomialRefusesNaN(t *testing.T) {
-	for _, c := range [][2]float64{{math.NaN(), 0.5}, {0.5, math.NaN()}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("binomial of %v returned", c)
-				}
-			}()
-			NewBinomial(6, c[0], c[1], nil)
-		}()
-	}
-}
-
 // A thinned law keeps means of smooth functions and few outcomes, whatever its width; one that is
 // narrow stays.
 func TestThinned(t *testing.T) {

@@ -134,18 +134,3 @@ func TestRotateAgainstSums(t *testing.T) {
 		}
 	}
 }
-
-// However many steps doubling passes, it takes the memory of one, and a form takes none.
-func TestMemoryOfAPassage(t *testing.T) {
-	a := mat.NewDense(3, 3, []float64{0.9, 0.1, -0.1, -0.2, 0.5, -0.1, 0, 0, 1})
-	memory := func(steps int) float64 {
-		return testing.AllocsPerRun(10, func() { after(a, a, a, steps) })
-	}
-	if few, many := memory(2), memory(1023); many > few {
-		t.Errorf("%v allocations for 1023 steps, %v for 2", many, few)
-	}
-	x := []float64{1, 2, 3}
-	if n := testing.AllocsPerRun(10, func() { Form(x, a, x) }); n > 0 {
-		t.Errorf("%v allocations of a form", n)
-	}
-}

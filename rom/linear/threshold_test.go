@@ -132,26 +132,6 @@ func TestUnconverged(t *testing.T) {
 	}
 }
 
-// A force of equal fresh and stale parts vanishes at w = π under an odd delay: at no
-// rate is a multiplier there. On the circle e^{iw} − 1 = −η cos(τw/2)e^{−iτw/2}
-// without momentum: w(τ+1) = π, and η = 2 sin(w/2)/cos(τw/2) = 2.
-func TestDelayedForceThatVanishes(t *testing.T) {
-	for tau := 1; tau <= 9; tau += 2 {
-		s := Mode{Fresh: 0.5, Stale: 0.5, Update: Update{Lag: delay{steps: tau}}}
-		got := s.threshold(CriticalRate)
-		if !got.Known || math.Abs(got.At-2) > 1e-9 {
-			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
-		}
-		l := s.System()
-		if r := Radius(l.at(2*(1-1e-6), delay{steps: tau}).Monodromy()); r >= 1 {
-			t.Errorf("τ = %d: radius %v below", tau, r)
-		}
-		if r := Radius(l.at(2*(1+1e-6), delay{steps: tau}).Monodromy()); r <= 1 {
-			t.Errorf("τ = %d: radius %v above", tau, r)
-		}
-	}
-}
-
 // The limits of the search for a critical interval of modes that mix.
 func TestHowFarIntervalsOfMixedModesAreSearched(t *testing.T) {
 	// Modes that mix (Λ_f and Λ_s do not commute) at a rate below every threshold. The

@@ -11,23 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// firstUnstable checks a critical learning rate against a dense scan of the whole map's spectral
-// radius. It is below 1 at points evenly spaced rates under it, and at least 1 just above.
-func firstUnstable(t *testing.T, name string, l *System, critical float64, points int) {
-	t.Helper()
-	at := func(rate float64) float64 { return Radius(l.at(rate, l.Lag).Monodromy()) }
-	for i := 1; i < points; i++ {
-		rate := critical * float64(i) / float64(points)
-		if r := at(rate); r > 1+1e-12 {
-			t.Errorf("%s: radius %v at %v, before the critical learning rate %v", name, r, rate, critical)
-			return
-		}
-	}
-	if r := at(critical * (1 + 1e-8)); r < 1-1e-9 {
-		t.Errorf("%s: radius %v just above the critical learning rate %v", name, r, critical)
-	}
-}
-
 // mixedDelay returns a random recursion of n modes that mix with a delay below a limit.
 // fresh and stale are the standard deviations of the entries about 1 and 0.
 func mixedDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *System {
@@ -36,35 +19,6 @@ func mixedDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *System {
 		l.Fresh.Set(i, i, l.Fresh.At(i, i)+1)
 	}
 	return l
-}
-
-// The critical rate of modes that mix under a delay, for random matrices: 0 if one of their modes
-// has λ ≤ 0.
-func TestCriticalRateOfMixedDelays(t *testing.T) {
-	r := rand.New(rand.NewPCG(81, 82))
-	for range 40 {
-		n := 2 + r.IntN(3)
-		l := mixedDelay(r, n, 0.4, 0.4, 8)
-		var total mat.Dense
-		total.Add(l.Fresh, l.Stale)
-		for _, v := range Multipliers(&total) {
-			if real(v) <= 0 {
-				total.Zero()
-			}
-		}
-		rate := l.Lag.mixed(CriticalRate, l)
-		if !rate.Known {
-			t.Errorf("critical rate %v is not known, though some rate is always unstable", rate)
-		}
-		critical := rate.At
-		if Norm(total.RawMatrix().Data) == 0 {
-			if critical != 0 {
-				t.Errorf("critical rate %v with a mode of λ ≤ 0, want 0", critical)
-			}
-			continue
-		}
-		firstUnstable(t, "random", l, critical, 300)
-	}
 }
 
 // The argument principle finds a spectral radius below 1 where it is, and the critical
@@ -230,16 +184,6 @@ func TestComplexEigenvalues(t *testing.T) {
 	}
 	if got := (complexMatrix{{complex(math.NaN(), 0), 1}, {1, 0}}).eigenvalues(); got != nil {
 		t.Errorf("eigenvalues %v of a matrix that is not finite", got)
-	}
-}
-
-// Where the determinant overflows, no delay counts as stable, and the search ends.
-func TestArgumentPrincipleEndsAtOverflow(t *testing.T) {
-	for _, size := range []float64{1e200, math.MaxFloat64} {
-		l := &System{Fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), Stale: Identity(2), Update: Update{Rate: 1e150, Lag: delay{steps: 300}}}
-		if l.delayStable() {
-			t.Errorf("a stiffness of %v counts as stable", size)
-		}
 	}
 }
 
