@@ -8,10 +8,10 @@ import (
 	"unsafe"
 )
 
-// Integers, Broadcast and Spread return a number in every element, in the place of the broadcasts of
-// archsimd, which put it into a register by an instruction of SSE. Among the instructions of AVX-512 such
-// an instruction takes some 70 cycles on Intel's processors, which save and restore the upper
-// parts of the registers: it made a step of two arms ten times as long.
+// Integers, Broadcast and Spread return a number in every element. The broadcasts of archsimd use
+// an instruction of SSE. Among those of AVX-512 it takes some 70 cycles on Intel's processors,
+// which save and restore the upper parts of the registers. It made a step of two arms ten times as
+// long.
 func Integers(x uint64) archsimd.Uint64x8 {
 	var pair archsimd.Uint64x2
 	return pair.SetElem(0, x).Broadcast1To8()

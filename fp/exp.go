@@ -3,29 +3,27 @@ package fp
 import "math"
 
 const (
-	expLast      = 0x1.62e42fefa39efp+9  // the last x below ln(2¹⁰²⁴ − 2⁹⁷⁰), where exp x rounds to +Inf
+	expLast      = 0x1.62e42fefa39efp+9  // the last x whose exp does not round to +Inf: ln(2¹⁰²⁴ − 2⁹⁷⁰)
 	expFirst     = -0x1.74910d52d3051p+9 // the first x above ln 2⁻¹⁰⁷⁵, where exp x rounds to 0
-	expLarge     = 0x1p9                 // from this |x| on the exponent of the result may be out of range
+	expLarge     = 0x1p9                 // beyond this |x| the result's exponent may be out of range
 	expLargeBits = (1023 + 9) << 52      // its bits
 	// toInteger added to |t| < 2⁵¹ rounds t to the nearest integer and leaves it
 	// in the low bits.
 	toInteger = 0x1.8p52
 )
 
-// Exp returns eˣ with an error below 0.54 ulp (of a subnormal result, 2⁻¹⁰⁷⁴):
-// ½ from the last rounding, the rest from roundings of terms of 2⁻⁶ of the result.
+// Exp returns eˣ with an error below 0.54 ulp (of a subnormal result, 2⁻¹⁰⁷⁴). ½ is from the last
+// rounding, the rest from roundings of terms of 2⁻⁶ of the result. With k the integer nearest to
+// 32x/ln 2 and r = x − k ln2/32, |r| ≤ ln2/64,
 //
-// With k the integer nearest to 32x/ln 2 and r = x − k ln2/32, |r| ≤ ln2/64,
+//	eˣ = 2^(k/32) (1 + r + r²/2! + r³/3! + r⁴/4! + r⁵/5! + r⁶/6! + r⁷/7!).
 //
-//	eˣ = 2^(k/32) (1 + r + r²/2! + r³/3! + r⁴/4! + r⁵/5! + r⁶/6! + r⁷/7!),
+// The next term of the series is 2⁻⁶⁷·⁵. ln2/32 is a sum of two parts, the first so short that its
+// product with k is exact. 2^(k/32) is an entry, in two parts, of a table of 32 numbers, times a
+// power of 2. The table is short because ExpBelowLanes searches all of it.
 //
-// where the next term of the series is 2⁻⁶⁷·⁵. ln2/32 is a sum of two parts, the
-// first so short that its product with k is exact. 2^(k/32) is an entry, in two
-// parts, of a table of 32 numbers, times a power of 2. The table is short for the sake
-// of ExpBelowLanes, which searches all of it.
-//
-// Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN; +Inf above
-// 709.7827, 0 below −745.1332, subnormal numbers between the latter and −708.4.
+// Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN. It is +Inf above 709.7827, 0
+// below −745.1332, and subnormal from there to −708.4.
 func Exp(x float64) float64 {
 	if math.Float64bits(x)&^(1<<63) >= expLargeBits {
 		return expFar(x)

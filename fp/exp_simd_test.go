@@ -10,8 +10,8 @@ import (
 	"simd/archsimd"
 )
 
-// ExpBelowLanes and ExpLanes have the bits of Exp, also beyond the ends of its range, the former the sums of
-// ExpBelow.
+// ExpBelowLanes and ExpLanes have the bits of Exp, also beyond the ends of its range, the former
+// the sums of ExpBelow.
 func TestExpBelowLanesIsExp(t *testing.T) {
 	if !archsimd.X86.AVX512() {
 		t.Skip("this processor has no AVX-512")

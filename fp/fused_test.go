@@ -44,7 +44,8 @@ var (
 // with its source position, whose results may have other bits on other architectures.
 func irreproducible(t *testing.T, environment, pkg string) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", pkg) // lists the named package only; the build cache replays the listing
+	// This lists the named package only; the build cache replays the listing.
+	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", pkg)
 	command.Env = append(os.Environ(), append(strings.Fields(environment), "CGO_ENABLED=0")...)
 	listing, err := command.CombinedOutput()
 	if err != nil {

@@ -8,29 +8,27 @@ const (
 	logNearLow   = 1023<<52 - 1<<48 // bits of 1 − 2⁻⁵
 	logNearHigh  = 1023<<52 + 1<<47 // bits of 1 + 2⁻⁵
 	logHalf      = 1 << 44          // half a step of m
-	logAboveSqrt = (128 - 54) << 45 // carries into the exponent from m = 1 + 54/128, the first above √2
+	logAboveSqrt = (128 - 54) << 45 // carries into the exponent from m = 1 + 54/128 > √2 on
 	logBias      = 1023
 )
 
-// Log returns ln x with an error below 0.65 ulp: ½ from the last rounding, up to
-// ⅛ from the two roundings of r, the rest from those of smaller terms.
+// Log returns ln x with an error below 0.65 ulp. ½ is from the last rounding, up to ⅛ from the two
+// roundings of r, the rest from those of smaller terms.
 //
-// x is rounded to c = 2ᵏm, m one of the 128 numbers 1 + j/128; x − c is exact.
-// With r = (x − c)/c, |r| ≤ 2⁻⁸,
+// x is rounded to c = 2ᵏm, m one of the 128 numbers 1 + j/128; x − c is exact. With r = (x − c)/c,
+// |r| ≤ 2⁻⁸,
 //
-//	ln x = k ln 2 + ln m + (r − r²/2 + r³/3 − r⁴/4 + r⁵/5 − r⁶/6 + r⁷/7),
+//	ln x = k ln 2 + ln m + (r − r²/2 + r³/3 − r⁴/4 + r⁵/5 − r⁶/6 + r⁷/7).
 //
-// where the next term is below 2⁻⁶⁶. ln m is an entry of a table, in two parts like
-// ln 2, so the first part of k ln 2 + ln m is exact. If m > √2 the table holds
-// ln(m/2), so nothing cancels for x just below 1. If |x − 1| < 2⁻⁵, with f = x − 1
-// and s = f/(2 + f),
+// The next term is below 2⁻⁶⁶. ln m is an entry of a table, in two parts like ln 2, so the first
+// part of k ln 2 + ln m is exact. If m > √2 the table holds ln(m/2), so nothing cancels for x just
+// below 1. If |x − 1| < 2⁻⁵, with f = x − 1 and s = f/(2 + f),
 //
-//	ln x = 2 artanh s = f − (f²/2 − s(f²/2 + 2s²/3 + 2s⁴/5 + … + 2s¹⁰/11)),
+//	ln x = 2 artanh s = f − (f²/2 − s(f²/2 + 2s²/3 + 2s⁴/5 + … + 2s¹⁰/11)).
 //
-// whose rounding errors are small relative to f, which is exact.
+// Its rounding errors are small relative to f, which is exact.
 //
-// Special cases: Log(+Inf) = +Inf, Log(±0) = −Inf, Log(x < 0) = NaN,
-// Log(NaN) = NaN.
+// Special cases: Log(+Inf) = +Inf, Log(±0) = −Inf, Log(x < 0) = NaN, Log(NaN) = NaN.
 func Log(x float64) float64 {
 	bits := math.Float64bits(x)
 	if bits-logNearLow < logNearHigh-logNearLow {

@@ -82,8 +82,8 @@ func halfColumn(column *[16][8]float64, n int, place archsimd.Uint64x8, bit4, bi
 	return archsimd.LoadFloat64x8(&column[n+6]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+7]), place).Merge(high, bit4).Merge(low, bit5)
 }
 
-// logVectors holds the columns of logTable that LogLanes searches, eight entries a row, and the
-// terms of its series, eight times each, which instructions take from memory.
+// logVectors holds the columns of logTable that LogLanes searches, eight entries a row. It holds
+// the terms of its series eight times each, which instructions take from memory.
 type logVectors struct {
 	hi, lo [16][8]float64
 	terms  [11][8]float64

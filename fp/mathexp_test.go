@@ -54,8 +54,9 @@ var tested = []struct {
 	{"Pow -2^x", func(x float64) float64 { return Pow(-2, x) }, func(x float64) float64 { return math.Pow(-2, x) }, 0xb48450b48e4e43e1},
 }
 
-// The functions have the same bits on every processor of amd64, with FMA and without, and where there is one those of
-// package math. (Elsewhere the compiler fuses products with sums, also in package math.)
+// The functions have the same bits on every processor of amd64, with FMA and without, and where
+// there is one those of package math. (Elsewhere the compiler fuses products with sums, also in
+// package math.)
 func TestMathBits(t *testing.T) {
 	x := arguments()
 	fused := checksum(math.Exp, x) == tested[0].bits

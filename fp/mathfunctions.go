@@ -53,11 +53,11 @@ func Tanh(x float64) float64 {
 	return math.Copysign(1-2/(MathExp(2*math.Abs(x))+1), x)
 }
 
-// Erfc returns 1 − erf(x), as math.Erfc does: for |x| in [1.25, 28) by the approximations of FreeBSD's s_erf.c,
+// Erfc returns 1 − erf(x), as math.Erfc does. For |x| in [1.25, 28) it has FreeBSD's s_erf.c:
 //
-//	erfc(x) = e^(−x² − 0.5625 + R(1/x²)/S(1/x²))/x,   below 1/0.35 by one R/S, above by another,
+//	erfc(x) = e^(−x² − 0.5625 + R(1/x²)/S(1/x²))/x,   below 1/0.35 by one R/S, above by another.
 //
-// where the square in the exponent is split so that its first part is exact.
+// The square in the exponent is split so that its first part is exact.
 func Erfc(x float64) float64 {
 	size := math.Abs(x)
 	if !(size >= 1.25 && size < 28) || x < -6 {
@@ -84,9 +84,9 @@ func polynomial(c []float64, x float64) (sum float64) {
 	return sum
 }
 
-// The coefficients of Erfc, as in FreeBSD's s_erf.c. Copyright (C) 1993 by Sun Microsystems, Inc. All rights
-// reserved. Permission to use, copy, modify, and distribute this software is freely granted, provided that this
-// notice is preserved.
+// The coefficients of Erfc, as in FreeBSD's s_erf.c. Copyright (C) 1993 by Sun Microsystems, Inc.
+// All rights reserved. Permission to use, copy, modify, and distribute this software is freely
+// granted, provided that this notice is preserved.
 var (
 	nearNumerator = [...]float64{
 		-9.86494403484714822705e-03, -6.93858572707181764372e-01, -1.05586262253232909814e+01, -6.23753324503260060396e+01,

@@ -21,22 +21,20 @@ func NormalPDF(x float64) float64 {
 	if math.Abs(x) > 39 { // e^(−x²/2) < 2⁻¹⁰⁹⁷, and x² may overflow
 		return 0
 	}
-	// x = a + b with a of 26 bits or fewer: a²/2 is exact, so an exponent of up to 750
-	// keeps the digits of its fraction.
+	// x = a + b with a of 26 bits or fewer: a²/2 is exact. So an exponent of up to 750 keeps the
+	// digits of its fraction.
 	a := float64(math.Floor(x*0x1p20) * 0x1p-20)
 	return perSqrt2Pi * (Exp(-0.5*a*a) * Exp(-0.5*(x-a)*(x+a)))
 }
 
-// NormalCDF returns the distribution function of the standard normal law,
-// Φ(x) = ∫_{−∞}^x φ, with an absolute error below 1e-15 and, for x < 0, a relative
-// error below 1e-12 unless the result is subnormal.
+// NormalCDF returns the distribution function of the standard normal law, Φ(x) = ∫_{−∞}^x φ. Its
+// absolute error is below 1e-15 and, for x < 0, its relative error below 1e-12 unless the result is
+// subnormal.
 //
-// With the upper tail Q(x) = Φ(−x), x > 0:
+// With the upper tail Q(x) = Φ(−x), x > 0 (Abramowitz and Stegun 26.2.11 and 26.2.14):
 //
 //	Q(x) = ½ − φ(x)(x + x³/3 + x⁵/(3·5) + x⁷/(3·5·7) + …)   below 3
 //	Q(x) = φ(x)/(x + 1/(x + 2/(x + 3/(x + …))))              from 3 on
-//
-// (Abramowitz and Stegun 26.2.11 and 26.2.14.)
 //
 // Special cases: NormalCDF(−Inf) = 0, NormalCDF(+Inf) = 1, NormalCDF(NaN) = NaN.
 func NormalCDF(x float64) float64 {

@@ -56,8 +56,8 @@ func expReference(x double) (power double, k int) {
 	return sum, int(n)
 }
 
-// logReference returns ln x for a normal x, near 1 by the series, else by one step of
-// Newton's method from math.Log, whose error is far below the 2⁻²⁶ that the step needs.
+// logReference returns ln x for a normal x, near 1 by the series. Else it is one step of Newton's
+// method from math.Log, whose error is far below the 2⁻²⁶ that the step needs.
 func logReference(x float64) double {
 	if f := x - 1; math.Abs(f) < 0x1p-9 {
 		sum := double{}

@@ -37,7 +37,7 @@ func logarithm(x *big.Float) *big.Float {
 	s := float().Quo(float().Sub(x, real(1)), float().Add(x, real(1)))
 	square := float().Mul(s, s)
 	sum, power := float(), float().Set(s)
-	for n := 1; n < 2*precision; n += 2 { // |s| ≤ 1/3: each term is 3.1 bits smaller than the previous one
+	for n := 1; n < 2*precision; n += 2 { // |s| ≤ 1/3: each term is 3.1 bits smaller than the last
 		sum.Add(sum, float().Quo(power, real(float64(n))))
 		power.Mul(power, square)
 	}

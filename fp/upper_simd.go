@@ -7,10 +7,9 @@ import "simd/archsimd"
 var hasAVX = archsimd.X86.AVX()
 
 // clearUpper clears the upper parts of the vector registers. A Go with vector instructions restores
-// these registers whole when it resumes a goroutine that it had preempted, and from then on Intel's
-// processors take some 70 cycles for each change between the instructions of SSE and those of AVX, of
-// which MathExp has a dozen: a prediction took 70 times as long. (golang.org/issue/80835 is about such
-// changes within compiled code.)
+// these whole when it resumes a goroutine that it had preempted. From then on each change between
+// SSE and AVX takes some 70 cycles on Intel's processors. MathExp has a dozen: a prediction took 70
+// times as long. (golang.org/issue/80835 is about such changes within compiled code.)
 func clearUpper() {
 	if hasAVX {
 		archsimd.ClearAVXUpperBits()

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// timeOf returns the least time of a thousand exponentials in 20 attempts, before each of which prepare is called.
+// timeOf returns the least time of a thousand exponentials in 20 attempts, before each of which
+// prepare is called.
 func timeOf(prepare func()) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for range 20 {
@@ -25,8 +26,8 @@ func timeOf(prepare func()) time.Duration {
 	return least
 }
 
-// MathExp takes the same time whatever the upper parts of the vector registers hold. On processors without
-// the penalty the test has nothing to find.
+// MathExp takes the same time whatever the upper parts of the vector registers hold. On processors
+// without the penalty the test has nothing to find.
 func TestUpperParts(t *testing.T) {
 	if !archsimd.X86.AVX512() {
 		t.Skip("this processor has no AVX-512")

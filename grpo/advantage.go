@@ -22,8 +22,8 @@ type ArmStatistics struct {
 type GroupStatistics struct {
 	Arms         []ArmStatistics // one per arm, allocated by the caller
 	Groups       int             // number of groups added
-	Rewarded     int             // number of Bernoulli samples with reward 1 in them, before any are redrawn
-	ZeroVariance int             // number of groups among them whose rewards are all equal, before any are redrawn
+	Rewarded     int             // Bernoulli samples with reward 1 in them, before redraws
+	ZeroVariance int             // groups among them whose rewards are all equal, before redraws
 	Baseline     float64         // b of the groups that are added, with RunningMean
 }
 
@@ -39,18 +39,18 @@ func (s *GroupStatistics) Reset() {
 	s.Groups, s.Rewarded, s.ZeroVariance = 0, 0, 0
 }
 
-// BernoulliAdvantages are the advantages in groups of one size G whose rewards
-// are 0 or 1. With S of them 1 and R = S/G they are
+// BernoulliAdvantages are the advantages in groups of one size G whose rewards are 0 or 1. With S
+// of them 1 and R = S/G they are
 //
 //	A⁺ = (1−R)/s,  A⁻ = −R/s,  s = √(R(1−R))
 //
-// with the options of an Advantage (docs/theory.md §2); with ConstantBaseline A⁺ = 1−b and
-// A⁻ = −b for all S, and with RunningMean they are those of its first b. It caches what it computes,
-// so each goroutine has its own.
+// with the options of an Advantage (docs/theory.md §2). With ConstantBaseline A⁺ = 1−b and A⁻ = −b
+// for all S. With RunningMean they are those of its first b. It caches, so each goroutine has its
+// own.
 type BernoulliAdvantages struct {
 	advantage option.Advantage
 	size      int                          // G
-	known     []struct{ up, down float64 } // A⁺ and A⁻ by S, for G up to tabulatedSize; up is 0 until computed
+	known     []struct{ up, down float64 } // A⁺ and A⁻ by S for small G; up is 0 until computed
 }
 
 // tabulatedSize is the largest group size whose advantages are cached, in 16 bytes
@@ -108,10 +108,10 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 	return up, down
 }
 
-// OpenBernoulli adds an empty group of Bernoulli samples, of which total have reward
-// 1 and the others 0, and returns its advantages A⁺ and A⁻, both 0 in a group without
-// variance unless the baseline is given. The caller then adds the samples of each arm of the group by
-// ArmStatistics.AddBernoulli with these advantages.
+// OpenBernoulli adds an empty group of Bernoulli samples, of which total have reward 1 and the
+// others 0. It returns the advantages A⁺ and A⁻, both 0 in a group without variance unless the
+// baseline is given. The caller then adds the samples of each arm by ArmStatistics.AddBernoulli
+// with these.
 func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
 	up, down = advantages.Of(total)
 	if advantages.advantage.Baseline == option.RunningMean {
@@ -125,9 +125,8 @@ func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total i
 	return up, down
 }
 
-// AddBernoulli adds count samples of the arm: successes of them have reward 1 and
-// advantage up = A⁺, the others reward 0 and advantage down = A⁻;
-// 0 ≤ successes ≤ count.
+// AddBernoulli adds count samples of the arm. successes of them have reward 1 and advantage
+// up = A⁺, the others reward 0 and advantage down = A⁻.
 func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 	s.Count += count
 	failures := count - successes
@@ -141,9 +140,9 @@ func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 	}
 }
 
-// Atom is a number of samples of one arm that share a reward. Where weights do not depend
-// on the sign of the advantage (WeightsBySign), the samples of a normal arm are one
-// atom with their mean reward; their scatter about it is a separate argument of AddAtoms.
+// Atom is a number of samples of one arm that share a reward. Where weights do not depend on the
+// sign of the advantage (WeightsBySign), the samples of a normal arm are one atom with their mean.
+// AddAtoms takes their scatter about it apart.
 type Atom struct {
 	Arm    int     // index of the arm
 	Count  int     // number of samples, ≥ 0
@@ -194,11 +193,11 @@ func (s *GroupStatistics) AddAtoms(adv *option.Advantage, atoms []Atom, scatter 
 
 // scaling is a row of the table of advantages, of one scale.
 type scaling struct {
-	// divisor returns the scale of rewards with the given standard deviation > 0 and mean, of a group or,
-	// where the scale is OfStep, of the step.
+	// divisor returns the scale of rewards with the given standard deviation > 0 and mean. They are of
+	// a group, or of the step where the scale is OfStep.
 	divisor func(adv *option.Advantage, deviation, mean float64) float64
-	// byCount returns A⁺ and A⁻ in a group of g rewards of which 0 < total < g are 1 and the others 0,
-	// where that is not (r_i − r̄)/divisor; else nil.
+	// byCount returns A⁺ and A⁻ in a group of g rewards of which 0 < total < g are 1 and the others 0.
+	// It is nil where that is (r_i − r̄)/divisor.
 	byCount func(adv *option.Advantage, g float64, total int) (up, down float64)
 }
 
@@ -222,7 +221,8 @@ func deviationPlus(adv *option.Advantage, deviation, _ float64) float64 {
 
 func meanReward(_ *option.Advantage, _, mean float64) float64 { return mean }
 
-// bestOnly returns the advantages of SecondBest: only a lone reward of 1 is better than the second best.
+// bestOnly returns the advantages of SecondBest: only a lone reward of 1 is better than the second
+// best.
 func bestOnly(adv *option.Advantage, g float64, total int) (up, down float64) {
 	if mean := float64(total) / g; total == 1 {
 		up = factor(adv, g, float64(mean*(1-mean))*g, mean)
@@ -230,8 +230,8 @@ func bestOnly(adv *option.Advantage, g float64, total int) (up, down float64) {
 	return up, 0
 }
 
-// overOthers returns the advantages of OthersStd: with t rewards of 1 among n other samples the scale is
-// √(t(n−t)/(n(n−1))) + ε, or 1 where they are equal.
+// overOthers returns the advantages of OthersStd. With t rewards of 1 among n other samples the
+// scale is √(t(n−t)/(n(n−1))) + ε, or 1 where they are equal.
 func overOthers(adv *option.Advantage, g float64, total int) (up, down float64) {
 	n := g - 1
 	scale := func(t int) float64 {
@@ -244,9 +244,9 @@ func overOthers(adv *option.Advantage, g float64, total int) (up, down float64) 
 	return (1 - float64(total-1)/n) / scale(total-1), -float64(total) / n / scale(total)
 }
 
-// factor returns the factor between r_i − r̄ and the advantage, in a group of g
-// samples with squares = Σ (r_i − r̄)² > 0: the leave-one-out factor G/(G−1) or 1,
-// divided by the scale, unless that is known after all groups of the step only.
+// factor returns the factor between r_i − r̄ and the advantage, in a group of g samples with
+// squares = Σ (r_i − r̄)² > 0. It is the leave-one-out factor G/(G−1), or 1, over the scale. A
+// scale that is known only after all groups of the step is left out.
 func factor(adv *option.Advantage, g, squares, mean float64) float64 {
 	factor := 1.0
 	if adv.Baseline == option.LeaveOneOut {
@@ -258,12 +258,12 @@ func factor(adv *option.Advantage, g, squares, mean float64) float64 {
 	return factor / scalings[adv.Scale].divisor(adv, deviation(adv, g, squares), mean)
 }
 
-// stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by; 1 where all
-// rewards are equal, of PooledStd in every group.
+// stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by. It is 1
+// where all rewards are equal, of PooledStd in every group.
 func stepScale(adv *option.Advantage, n float64, s *GroupStatistics) float64 {
 	mean := float64(s.Rewarded) / n
 	squares := float64(mean*(1-mean)) * n
-	if adv.Scale == option.PooledStd { // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
+	if adv.Scale == option.PooledStd { // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its r_i > r̄
 		squares = 0
 		for a := range s.Arms {
 			squares += s.Arms[a].Positive

@@ -21,7 +21,7 @@ type Force struct {
 	atSnapshot bool // it is evaluated at π_old, else at π
 
 	shifts       []float64  // of the arms' rewards in Expected
-	upper, lower []float64  // w⁺_a, w⁻_a: weights of samples with A > 0 and A < 0; the same slice for the modes none and ratio
+	upper, lower []float64  // w⁺_a, w⁻_a for A > 0 and A < 0; one slice for the modes none and ratio
 	form         WeightForm // of the weights
 	above, below Interval   // their bounds for A > 0 and A < 0
 }
@@ -56,12 +56,11 @@ func NewForce(estimator option.Estimator, reference []float64) *Force {
 	return f
 }
 
-// Sampled sets g, one number per arm, to the force of the samples in statistics on
-// the logits of current. The samples are drawn from behaviour; at least one group has
-// been added, and the group size is not Infinite. With c^± the sums of advantages by
-// arm and sign it is
+// Sampled sets g, one number per arm, to the force of the samples in statistics on the logits of
+// current. The samples are drawn from behaviour. At least one group has been added, and the group
+// size is not Infinite. With c^± the sums of advantages by arm and sign it is
 //
-//	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL + α ∇H
+//	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL + α ∇H.
 //
 // With the filter Drop the number n of groups whose rewards differ, or 1, takes the place of B.
 // With the KL in the reward it is part of the advantages (see KLShifts).
@@ -93,10 +92,10 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 	})
 }
 
-// Expected sets g, one number per arm, to the force of an infinite group: the limit
-// of Sampled for G → ∞, where the mean and the standard deviation of a group are
-// those of a single reward under behaviour (docs/theory.md §2). If that reward always
-// has the same value all advantages are 0 unless the baseline is constant. It panics if an arm's reward law is unknown.
+// Expected sets g, one number per arm, to the force of an infinite group, the limit of Sampled for
+// G → ∞. There a group has the mean and the deviation of a single reward under behaviour
+// (docs/theory.md §2). If that reward is constant, all advantages are 0 unless the baseline is
+// constant. It panics if an arm's reward law is unknown.
 func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	KLShifts(&f.estimator.KL, f.shifts, behaviour, f.reference)
@@ -131,9 +130,9 @@ func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour 
 	f.project(g, sum, logRatio, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
 }
 
-// ClipFraction returns the share, in [0, 1], of the samples with A ≠ 0 whose weight the
-// bounds of the importance mode set to 0, given the statistics of the last call of Sampled, which
-// has set the weights. It is 0 in modes that set none to 0, and without such samples.
+// ClipFraction returns the share of the samples with A ≠ 0 whose weight the bounds of the
+// importance mode set to 0. The statistics are those of the last call of Sampled, which has set the
+// weights. Without such samples it is 0.
 func (f *Force) ClipFraction(statistics *GroupStatistics) float64 {
 	if !DropsSamples(&f.estimator.Importance) {
 		return 0
@@ -196,9 +195,9 @@ func (f *Force) penalized(current, behaviour *Policy) *Policy {
 	return current
 }
 
-// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g, and adds α∇H. The exact gradient
-// of the penalty is β π_a(ℓ_a − logRatio), ℓ = θ − θ_ref and logRatio = Σ_b π_b ℓ_b; the sampled
-// ones call drawn(a), the share of the samples that fell on arm a.
+// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g, and adds α∇H. The penalty's exact
+// gradient is β π_a(ℓ_a − logRatio), ℓ = θ − θ_ref and logRatio = Σ_b π_b ℓ_b. The sampled ones
+// call drawn(a), the share of the samples that fell on arm a.
 func (f *Force) project(g []float64, sum, logRatio float64, current, behaviour *Policy, drawn func(a int) float64) {
 	kl, at := &f.estimator.KL, f.penalized(current, behaviour)
 	if f.exact {
@@ -228,9 +227,9 @@ func (f *Force) addEntropy(g []float64, current *Policy) {
 	}
 }
 
-// subtractSampledKL subtracts the sampled gradient of the penalty, evaluated at the
-// policy at, from g: with c_a = β κ_a drawn(a) it is c_a − π_a Σ_b c_b (docs/theory.md §1).
-// In the advantage κ_a = w_a log π_old/π_ref.
+// subtractSampledKL subtracts the sampled gradient of the penalty, evaluated at the policy at, from
+// g. With c_a = β κ_a drawn(a) it is c_a − π_a Σ_b c_b (docs/theory.md §1). In the advantage
+// κ_a = w_a log π_old/π_ref.
 func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func(a int) float64) {
 	kl, of := &f.estimator.KL, at
 	gradient := kl.Gradient
@@ -270,8 +269,8 @@ func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func
 	}
 }
 
-// KLShifts sets dst to what the penalty adds to the reward of a sample of each arm,
-// −β log π_old/π_ref with the KL in the reward, else 0.
+// KLShifts sets dst to what the penalty adds to the reward of a sample of each arm. That is −β log
+// π_old/π_ref with the KL in the reward, else 0.
 func KLShifts(kl *option.KL, dst []float64, behaviour, reference *Policy) {
 	if !kl.OfReward() {
 		return // dst is 0

@@ -102,8 +102,8 @@ func definition(e option.Estimator, groups [][]sample, theta, old, reference []f
 	return g
 }
 
-// weightByDefinition returns the weight of a sample of an arm of probability p under π
-// and old under π_old, written out for every mode (docs/theory-trainers.md §11.2).
+// weightByDefinition returns the weight of an arm's sample by definition (docs/theory-trainers.md
+// §11.2). The arm has probability p under π and old under π_old.
 func weightByDefinition(imp option.Importance, p, old float64, positive bool) float64 {
 	rho := p / old
 	keep := func(condition bool) float64 {
@@ -201,8 +201,8 @@ func draw(rng *rand.Rand, p []float64) int {
 	return len(p) - 1
 }
 
-// The force of group statistics is that of the definition for every estimator and
-// any samples, up to rounding: sums of at most 60 terms of order 10.
+// The force of group statistics is that of the definition for every estimator and any samples.
+// Rounding is that of sums of at most 60 terms of order 10.
 func TestSampledForceIsTheDefinition(t *testing.T) {
 	const tolerance = 1e-12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -255,8 +255,8 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 	})
 }
 
-// Where weights do not depend on the sign of A, the samples of a normal arm may be given as one atom by their mean
-// and scatter: the force is the same as that of the single samples.
+// Where weights do not depend on the sign of A, a normal arm's samples may be one atom with their
+// mean and scatter. The force is that of the single samples.
 func TestScatterReplacesSingleSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	estimators(func(e option.Estimator) {
@@ -315,10 +315,10 @@ func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 	}
 }
 
-// The expected force is the limit of the sampled force: the force of a large group
-// deviates from it by its standard error and a term of order 1/G.
+// The expected force is the limit of the sampled force. That of a large group deviates by its
+// standard error and a term of order 1/G.
 func TestExpectedForceIsTheLimit(t *testing.T) {
-	const size, sigmas = 400_000 / thin, 6 // two-sided failure probability 2e-9 each, about 400 comparisons
+	const size, sigmas = 400_000 / thin, 6 // fails with probability 2e-9 each, about 400 comparisons
 	rng := rand.New(rand.NewPCG(5, 6))
 	arms := []option.Arm{{Law: option.Bernoulli, Mean: 0.7}, {Law: option.Constant, Mean: 0.1}, {Law: option.Normal, Mean: 0.4, Std: 0.3}}
 	bandit := option.Bandit{Arms: arms}
@@ -356,9 +356,9 @@ func TestExpectedForceIsTheLimit(t *testing.T) {
 	})
 }
 
-// Equal rewards give no reward force at G = ∞ either, however their mean rounds: with
-// 0.1 three times the mean under some policies is 0.1 + 1.4e-17, and the computed
-// deviation 1.4e-17. The force is that without a penalty, exactly 0.
+// Equal rewards give no reward force at G = ∞ either, however their mean rounds. With 0.1 three
+// times the mean under some policies is 0.1 + 1.4e-17, the computed deviation 1.4e-17. The force is
+// that without a penalty, exactly 0.
 func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 	laws := [][]option.Arm{
 		{{Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 0.1}},
@@ -404,10 +404,11 @@ func TestWeightsOfExtremeRatios(t *testing.T) {
 	}
 }
 
-// The share of samples whose weight is set to 0: all of one sign beyond a bound, none in
-// modes that hold the ratio at a bound.
+// The share of samples whose weight is set to 0 is all of one sign beyond a bound. It is 0 in modes
+// that hold the ratio at a bound.
 func TestClipFractionOfEveryMode(t *testing.T) {
-	current, old := grpo.NewPolicy([]float64{0.9, 0}), grpo.NewPolicy([]float64{0.1, 0}) // ρ = 1.354, 0.609
+	// ρ = 1.354, 0.609
+	current, old := grpo.NewPolicy([]float64{0.9, 0}), grpo.NewPolicy([]float64{0.1, 0})
 	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{
 		{Positive: 3, PositiveCount: 3, Negative: -1, NegativeCount: 1, Count: 4}, {Positive: 1, PositiveCount: 1, Negative: -3, NegativeCount: 3, Count: 5},
 	}, Groups: 1}

@@ -5,14 +5,14 @@ import "grposim/option"
 // History gives the behaviour policy π_old of each step. It serves one run.
 type History struct {
 	lag  option.Lag
-	past []*Policy // the policy stored in round n (see oldest) is in slot n mod its length; on-policy: empty, unless Random
+	past []*Policy // round n (see oldest) is in slot n mod its length; empty on-policy unless Random
 }
 
 // OnPolicy reports whether π_old is always π.
 func OnPolicy(l *option.Lag) bool { return l.StepsPerSnapshot() == 1 && oldest(l) == 0 }
 
-// LagAge returns the age of snapshots in steps that characterizes the lag: (1+d)K of a block,
-// one more than its largest age, τ of a delay, the mean age of a random lag.
+// LagAge returns the age of snapshots in steps that characterizes the lag. It is (1+d)K of a block
+// (one more than its largest age), τ of a delay, the mean age of a random lag.
 func LagAge(l *option.Lag) float64 {
 	switch l.Kind {
 	case option.Block:
@@ -74,8 +74,8 @@ func AgeProbabilities(a *option.Ages) []float64 {
 	return p
 }
 
-// StoredPolicies returns the number of policies that the history of a run of the given number of
-// steps holds, 0 on-policy: beyond the run the snapshot is the initial policy.
+// StoredPolicies returns the number of policies that the history of a run of that many steps holds.
+// It is 0 on-policy. Beyond the run the snapshot is the initial policy.
 func StoredPolicies(l *option.Lag, steps int) int {
 	if OnPolicy(l) && l.Kind != option.Random {
 		return 0
@@ -83,9 +83,8 @@ func StoredPolicies(l *option.Lag, steps int) int {
 	return min(oldest(l), steps) + 1
 }
 
-// NewHistory returns the history of a run of the given number of steps before its first
-// step, for policies with the given number of arms ≥ 2. It panics if the lag or the number
-// of arms is not valid.
+// NewHistory returns the history of a run of the given number of steps, before its first step.
+// Policies have the given number of arms. It panics if the lag or the number of arms is not valid.
 func NewHistory(lag option.Lag, arms, steps int) *History {
 	must(lag.Check)
 	mustHaveArms(arms)
@@ -103,16 +102,15 @@ func (h *History) Store(t int, current *Policy) {
 	}
 }
 
-// Aged returns the policy that is age ≤ t steps old in step t, in which it has been
-// stored; for a larger age the initial one. With a block, age counts blocks.
+// Aged returns the policy that is age ≤ t steps old in step t, in which it has been stored. For a
+// larger age it is the initial one. With a block, age counts blocks.
 func (h *History) Aged(t, age int) *Policy {
 	return h.past[max(t/h.lag.StepsPerSnapshot()-age, 0)%len(h.past)]
 }
 
-// Behaviour stores the policy of step t and returns π_old of that step, unless the lag is
-// Random: the policy of the refresh instant d blocks before the last (block), or of step
-// max(t−τ, 0) (delay). The result is valid until the next call; on-policy it is current
-// itself.
+// Behaviour stores the policy of step t and returns π_old of that step, unless the lag is Random.
+// It is that of the refresh d blocks before the last (block), or of step max(t−τ, 0) (delay). The
+// result is valid until the next call; on-policy it is current itself.
 func (h *History) Behaviour(t int, current *Policy) *Policy {
 	h.Store(t, current)
 	if len(h.past) == 0 {

@@ -35,9 +35,9 @@ func (state *OptimizerState) Reset() {
 // moment. It is valid until the next Step.
 func (state *OptimizerState) Velocity() []float64 { return state.velocity }
 
-// Step moves logits uphill along the force g and updates the state
-// (docs/theory.md §1). All have one number per arm; η = rate is the learning rate of
-// the step, see Rate. It panics if o.Kind is unknown.
+// Step moves logits uphill along the force g and updates the state (docs/theory.md §1). All have
+// one number per arm. η = rate is the learning rate of the step, see Rate. It panics if o.Kind is
+// unknown.
 //
 //	heavy ball  v ← μv + g,  θ ← θ + ηv
 //	Nesterov    v ← μv + g,  θ ← θ + η(g + μv)
@@ -133,8 +133,8 @@ func decayed(s *option.Schedule, t int) float64 {
 	return float64(t-s.Warmup) / float64(s.Total-s.Warmup)
 }
 
-// cosPi returns cos πx for x in [0, 1] with an error below 1e-15, as
-// 1 − 2 sin²(πx/2) with the Taylor series of the sine, whose 12th term is below 1e-17.
+// cosPi returns cos πx for x in [0, 1] with an error below 1e-15, as 1 − 2 sin²(πx/2). The sine is
+// its Taylor series, whose 12th term is below 1e-17.
 func cosPi(x float64) float64 {
 	y := 0.5 * math.Pi * x
 	square := y * y

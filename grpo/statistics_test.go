@@ -73,7 +73,8 @@ func TestExpectedForceOfConstantBaseline(t *testing.T) {
 		Advantage:  option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
 		Importance: option.Importance{Mode: option.NoImportance},
 	}
-	now, old := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0}) // (¾, ¼) and (½, ½)
+	// (¾, ¼) and (½, ½)
+	now, old := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
 	for _, means := range [][2]float64{{0.9, 0.2}, {1, 1}, {0, 0}} {
 		g := make([]float64, 2)
 		bandit := option.Bandit{Arms: []option.Arm{{Law: option.Bernoulli, Mean: means[0]}, {Law: option.Bernoulli, Mean: means[1]}}}
@@ -102,8 +103,8 @@ func TestClipFraction(t *testing.T) {
 		Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale},
 		Importance: option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.4},
 	}
-	// π = (¾, ¼) under groups from (½, ½): ρ = 1.5 and 0.5, so clipping
-	// removes successes of the first arm and failures of the second.
+	// π = (¾, ¼) under groups from (½, ½): ρ = 1.5 and 0.5. So clipping removes successes of the first
+	// arm and failures of the second.
 	current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
 	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	addBernoulli(&statistics, e.Advantage, []int{1, 3}, []int{1, 1})
@@ -155,10 +156,9 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 	}
 }
 
-// Under a clip every value of a reward counts on its side of J_old, which lies above both
-// values of a Bernoulli arm beside a constant 2, and below both beside −2. The ratios are
-// 3/2 and 1/2, so that only negative advantages of the first arm and positive ones of the
-// second remain.
+// Under a clip every value of a reward counts on its side of J_old. Beside a constant 2 that lies
+// above both values of a Bernoulli arm, beside −2 below both. The ratios are 3/2 and 1/2: only
+// negative advantages of the first arm and positive ones of the second remain.
 func TestExpectedForceOutsideBernoulliValues(t *testing.T) {
 	for _, c := range []struct{ constant, success float64 }{{2, 0.3}, {2, 1}, {-2, 0.3}, {-2, 0}} {
 		arms := []option.Arm{{Law: option.Bernoulli, Mean: c.success}, {Law: option.Constant, Mean: c.constant}}

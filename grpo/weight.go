@@ -22,8 +22,8 @@ const (
 // Interval is a closed interval of numbers.
 type Interval struct{ Low, High float64 }
 
-// weighting is a row of the table: the form of a weight, and its bounds for samples of
-// A > 0 and A < 0; nil: none.
+// weighting is a row of the table: the form of a weight, and its bounds for A > 0 and A < 0; nil:
+// none.
 type weighting struct {
 	mode   option.ImportanceMode
 	form   WeightForm

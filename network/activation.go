@@ -12,13 +12,13 @@ type Activation string
 const (
 	Tanh Activation = "tanh" // φ(z) = tanh z
 	ReLU Activation = "relu" // φ(z) = max(z, 0), with slope 0 at 0
-	GELU Activation = "gelu" // φ(z) = z Φ(z), Φ the normal distribution function (not its approximation by tanh)
+	GELU Activation = "gelu" // φ(z) = z Φ(z), Φ the normal distribution function, not by tanh
 )
 
 // activations has a row for each Activation.
 var activations = map[Activation]struct {
 	apply func(z, slopes matrix) // replaces z by φ(z) and sets slopes to φ'(z)
-	gain  float64                // g: weights of variance g/n keep the size of activations from layer to layer
+	gain  float64                // g: weights of variance g/n keep the size of activations
 }{
 	Tanh: {applyTanh, 1},
 	ReLU: {applyReLU, 2},
@@ -69,9 +69,9 @@ func gelusPlain(z, slopes []float64) {
 
 const densityAtZero = 0.39894228040143267794 // 1/√(2π)
 
-// millsRatio holds the coefficients of the Chebyshev series in s = (140/(5+x) − 19)/9, from 1 at x = 0
-// to −1 at x = 9, of the ratio Φ(−x)/Φ'(x). The next is 3e-18, and beyond 9 there is no Φ(−x) above
-// 2e-19. They are interpolation at 60 nodes in 40 digits.
+// millsRatio holds the coefficients of the Chebyshev series of Φ(−x)/Φ'(x) in s = (140/(5+x) −
+// 19)/9. s is 1 at x = 0 and −1 at x = 9, beyond which Φ(−x) is below 2e-19. The next coefficient
+// is 3e-18. They are interpolation at 60 nodes in 40 digits.
 var millsRatio = [18]float64{
 	0.51931943272087577, 0.53516335403203207, 0.1557324589285175, 0.035725525823734468, 0.0064184375950921784, 0.00087133030607288175,
 	8.0673142794527932e-5, 3.2640162533761081e-6, -2.9232822419080209e-7, -4.7240958710688711e-8, -1.2616184639635088e-10, 4.3572202172036608e-10,

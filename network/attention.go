@@ -6,15 +6,15 @@ import (
 	"grposim/fp"
 )
 
-// attention is multi-head attention of the last position of each context. With q, k and v of
-// one head, e numbers each, and t the positions of the context, the last included,
+// attention is multi-head attention of the last position of each context. With q, k and v of one
+// head, e numbers each, and t the positions of the context, the last included,
 //
 //	s_t = q·k_t/√e,  p = softmax s,  o = Σ_t p_t v_t.
 //
-// A later position would not be seen by causal attention; there is none.
+// There is no later position, which causal attention would not see.
 type attention struct {
 	heads  int
-	places [][]int // of each context: for each position, the row of q, k, v; the query is that of the last
+	places [][]int // of each context: the row of q, k, v of each position; the query is the last
 	shares matrix  // C × heads·T: p, by head
 	scores []float64
 }

@@ -18,17 +18,16 @@ const (
 var dampings = [...]float64{0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1}
 
 // Fit changes the weights w of a network until its log-probabilities in every context are those of
-// logits target, within FitError, and returns the number of steps. It fails with an error that says
-// how far it came, and leaves w there, if no step helps or 50 do not suffice: of too few weights,
-// or of a start far away.
+// logits target, within FitError. It returns the number of steps. It fails, and leaves w there, if
+// no step helps or 50 do not suffice. The error says how far it came: there are too few weights, or
+// the start is far.
 //
-// A step is that of Gauss and Newton, damped as Levenberg and Marquardt do, in the range of Jᵀ.
-// With e the missing logits, and e and J both without the shift that the logits of a context have
-// in common,
+// A step is that of Gauss and Newton, damped as Levenberg and Marquardt do, in the range of Jᵀ. e
+// is the missing logits. e and J both lack the shift that the logits of a context have in common:
 //
-//	w ← w + Jᵀ (J Jᵀ + δ)⁻¹ e,
+//	w ← w + Jᵀ (J Jᵀ + δ)⁻¹ e.
 //
-// which for δ = 0 is the shortest solution of J d = e. The step with δ = 0 is taken if it leaves at
+// For δ = 0 that is the shortest solution of J d = e. The step with δ = 0 is taken if it leaves at
 // most a tenth of |e|, otherwise the one of a list of δ that leaves the least.
 func Fit(n Network, w, target []float64) (steps int, err error) {
 	mustHave("w", w, n.Weights())
@@ -66,7 +65,8 @@ func newFit(n Network, target []float64) *fit {
 		make([]float64, coordinates), make([]float64, weights), make([]float64, weights)}
 }
 
-// contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next, scaled to length 1.
+// contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next,
+// scaled to length 1.
 func contrasts(arms int) [][]float64 {
 	var list [][]float64
 	for k := 1; k < arms; k++ {
@@ -158,7 +158,8 @@ func (f *fit) step(w []float64, size float64) bool {
 	return left < size
 }
 
-// solve sets solution to (J Jᵀ + δ)⁻¹ e, and reports whether the matrix is positive in floating point.
+// solve sets solution to (J Jᵀ + δ)⁻¹ e, and reports whether the matrix is positive in floating
+// point.
 func (f *fit) solve(damping float64, missing []float64) bool {
 	for i := range f.factor.rows {
 		gram, row := f.gram.row(i), f.factor.row(i)
@@ -181,12 +182,14 @@ func (f *fit) solve(damping float64, missing []float64) bool {
 	return true
 }
 
-// Supervise changes the weights w of a network by steps of Adam (Kingma and Ba 2015: β1 0.9, β2
-// 0.999, ε 1e-8) down the mean over contexts of KL(target ‖ π), of which the force on the logits of
-// a context is target − π. Target holds logits. It returns that mean before the last step.
+// Supervise changes the weights w of a network by steps of Adam down the mean over contexts of
+// KL(target ‖ π). Adam is that of Kingma and Ba 2015: β1 0.9, β2 0.999, ε 1e-8. The force on the
+// logits of a context is target − π. Target holds logits. It returns that mean before the last
+// step.
 //
-// Trainers make a reference so. From initial weights Fit alone takes 11 to 19 steps. After 300 steps
-// at rate 0.003 one of nine transformers still has a divergence of 0.3, the others 1e-5 or less.
+// Trainers make a reference so. From initial weights Fit alone takes 11 to 19 steps. After 300
+// steps at rate 0.003 one of nine transformers still has a divergence of 0.3, the others 1e-5 or
+// less.
 func Supervise(n Network, w, target []float64, steps int, rate float64) (divergence float64) {
 	mustHave("w", w, n.Weights())
 	mustHave("target", target, n.Contexts()*n.Arms())

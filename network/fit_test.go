@@ -14,8 +14,8 @@ type initial interface {
 }
 
 // Fit reaches the fixed point of the exact KL penalty, log π* = log π_ref + m/β + a shift, in at
-// most ten steps, for every architecture and seed. The reference is an MLP's initial network and a
-// transformer that was supervised to give 0.45 to the right arm and share the rest.
+// most ten steps. So it does for every architecture and seed. The reference is an MLP's initial
+// network, or a transformer that was supervised to give 0.45 to the right arm.
 func TestFit(t *testing.T) {
 	const strength = 0.4 // β
 	addition, seven := must(Addition(5, 0.9, 0.2)), must(Addition(7, 0.9, 0.2))

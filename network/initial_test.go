@@ -14,8 +14,8 @@ func TestNormalsAreFixed(t *testing.T) {
 	}
 }
 
-// Of 100,000 normal numbers, mean, variance and fourth moment are within five standard errors of
-// 0, 1 and 3: a correct generator fails with probability 2e-6.
+// The mean, variance and fourth moment of 100,000 normal numbers are within five standard errors of
+// 0, 1 and 3. A correct generator fails with probability 2e-6.
 func TestNormalsAreNormal(t *testing.T) {
 	const count = 100_000
 	x := newNormals(2).fill(nil, count, 1)

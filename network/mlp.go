@@ -66,9 +66,9 @@ func (n *MLP) Contexts() int { return n.force.rows }
 // Arms implements Network.
 func (n *MLP) Arms() int { return n.force.columns }
 
-// Initial returns weights drawn from the seed: those of a matrix with n inputs are normal with
-// variance g/n, where g is 2 into a hidden layer of ReLU or GELU (He et al. 2015), otherwise 1
-// (LeCun et al. 1998); those of b are 0.
+// Initial returns weights drawn from the seed. Those of a matrix with n inputs are normal with
+// variance g/n; those of b are 0. g is 2 into a hidden layer of ReLU or GELU (He et al. 2015),
+// otherwise 1 (LeCun et al. 1998).
 func (n *MLP) Initial(seed uint64) []float64 {
 	random := newNormals(seed)
 	var w []float64

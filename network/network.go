@@ -1,10 +1,10 @@
-// Package network holds policies that are networks: logits of several contexts that are
-// functions of shared weights, with the two products of their Jacobian that gradients and
-// linear dynamics need. Tasks give contexts and mean rewards; Fit and Supervise bring weights
-// to given logits. The package knows nothing of GRPO or its theory: whoever has the force on
-// the logits pulls it back with Pull.
+// Package network holds policies that are networks: logits of several contexts that are functions
+// of shared weights. It has the two products of their Jacobian that gradients and linear dynamics
+// need. Tasks give contexts and mean rewards. Fit and Supervise bring weights to given logits. The
+// package knows nothing of GRPO or its theory: whoever has the force on the logits pulls it back
+// with Pull.
 //
-// All numbers have the same bits on every machine, with vectors or without: no operation is fused,
+// All numbers have the same bits on every machine, with vectors or without. No operation is fused,
 // sums have one order, and exp and log come from fp.
 package network
 

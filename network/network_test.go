@@ -44,8 +44,8 @@ func samples() []sample {
 }
 
 // Push is the derivative of Logits along a direction. The difference of five points with step h
-// errs by h⁴/30 fifth derivatives and by ε/h of rounding: at h = 1e-4, with logits of order 1 to 30,
-// by 1e-11. The change of ReLU networks is linear between two kinks, which no step hits here.
+// errs by h⁴/30 fifth derivatives and by ε/h of rounding. At h = 1e-4, with logits of order 1 to
+// 30, that is 1e-11. ReLU networks are linear between two kinks, which no step hits here.
 func TestPushIsDerivative(t *testing.T) {
 	const h = 1e-4
 	random := newNormals(102)

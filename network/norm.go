@@ -69,7 +69,7 @@ func (l *layerNorm) push(d []float64, changes, out matrix) {
 	}
 }
 
-// standardise applies the derivative of row i of x̂ with respect to x, which is symmetric:
+// standardise applies the derivative of row i of x̂ with respect to x, which is symmetric. It sets
 // v ← (v − mean v − x̂ mean(v x̂))/σ.
 func (l *layerNorm) standardise(i int, v []float64) {
 	standard := l.standard.row(i)

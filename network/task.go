@@ -14,9 +14,9 @@ type Task struct {
 	Means      []float64   // mean reward of each arm, context by context, as logits are
 }
 
-// Addition returns addition modulo m: contexts (a, b), in the order of a·m + b, of which the right
-// arm is (a + b) mod m, among m arms. Inputs are two one-hot rows, of a and of b; tokens are a, b
-// and the sign =, number m. It needs m ≥ 2.
+// Addition returns addition modulo m ≥ 2: contexts (a, b), in the order of a·m + b, with m arms.
+// The right arm is (a + b) mod m. Inputs are two one-hot rows, of a and of b. Tokens are a, b and
+// the sign =, number m.
 func Addition(m int, right, wrong float64) (*Task, error) {
 	var bad mistakes
 	if bad.least("modulus", m, 2); bad != nil {
@@ -51,9 +51,9 @@ func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*T
 	return t, nil
 }
 
-// Digits returns pictures of the ten digits, 5 × 7 pixels of 0 or 1 with normal noise of a standard
-// deviation, drawn from the seed: copies of 0 to 9 in this order, then again 0 to 9, and so on. The
-// arms are the digits.
+// Digits returns pictures of the ten digits, 5 × 7 pixels of 0 or 1, with normal noise drawn from
+// the seed. noise is its standard deviation. They are copies of 0 to 9 in this order, again and
+// again. The arms are the digits.
 func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error) {
 	var bad mistakes
 	bad.least("copies", copies, 1)

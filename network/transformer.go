@@ -28,15 +28,15 @@ type Shape struct {
 //	x_t = E[token_t] + P[t]
 //	y = x_T + W_o attention(W_qkv LN_1 x) + b_o
 //	z = y + W_2 GELU(W_1 LN_2 y + b_1) + b_2
-//	ℓ_a = U_a · LN_3 z,
+//	ℓ_a = U_a · LN_3 z.
 //
-// where the answers are tokens 0 to A−1 and U_a is a column of the unembedding, or E[a] if they
-// are tied. Of one block, nothing but the last position reaches the logits, and its keys and
-// values depend on token and position alone: queries and the MLP are computed at the last
-// position only, and keys and values once for each pair that occurs.
+// The answers are tokens 0 to A−1. U_a is a column of the unembedding, or E[a] if they are tied.
+// Nothing but the last position reaches the logits, so queries and the MLP are computed there
+// alone. Keys and values depend on token and position, and are computed once for each pair that
+// occurs.
 //
-// Its weights are E, P, LN_1, W_qkv, W_o, LN_2, W_1, W_2, LN_3, then U if it is not tied. A W has
-// a row for each input, and its b comes after it; all W_q are left of all W_k, those of all W_v.
+// Its weights are E, P, LN_1, W_qkv, W_o, LN_2, W_1, W_2, LN_3, then U if it is not tied. A W has a
+// row for each input, and its b comes after it. All W_q are left of all W_k, those of all W_v.
 type Transformer struct {
 	shape      Shape
 	vocabulary int
@@ -67,8 +67,8 @@ func newSignal(rows, columns int) signal {
 	return signal{newMatrix(rows, columns), newMatrix(rows, columns)}
 }
 
-// NewTransformer returns a network whose contexts are rows of tokens, all of one length, each token
-// from 0 to vocabulary − 1, of which the first are the answers.
+// NewTransformer returns a network whose contexts are rows of tokens, all of one length. A token is
+// from 0 to vocabulary − 1; the first are the answers.
 func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) (*Transformer, error) {
 	if err := checkTransformer(tokens, vocabulary, arms, shape); err != nil {
 		return nil, err
@@ -134,11 +134,11 @@ func (n *Transformer) Contexts() int { return n.logits.rows }
 // Arms implements Network.
 func (n *Transformer) Arms() int { return n.logits.columns }
 
-// Initial returns weights drawn from the seed: normal with standard deviation 1/√d, of W_o and W_2,
-// which add to a residual, 1/√(2d) (Radford et al. 2019); γ are 1, all b and β 0. The 0.02 of
-// GPT-2 is for widths near a thousand. At d = 32 it leaves the hidden layer nearly linear: a
-// quarter of the eigenvalues of J Jᵀ are below 1e-6 of the largest even after training, and Fit
-// stays 1e-3 away from its target.
+// Initial returns weights drawn from the seed: normal with standard deviation 1/√d. Of W_o and W_2,
+// which add to a residual, it is 1/√(2d) (Radford et al. 2019). γ are 1, all b and β 0. GPT-2's
+// 0.02 is for widths near a thousand. At d = 32 it leaves the hidden layer nearly linear: after
+// training a quarter of the eigenvalues of J Jᵀ is below 1e-6 of the largest. Fit then stays 1e-3
+// away from its target.
 func (n *Transformer) Initial(seed uint64) []float64 {
 	deviation := 1 / math.Sqrt(float64(n.shape.Width))
 	random := newNormals(seed)

@@ -54,8 +54,8 @@ func addTile(c []float64, cStride int, a []float64, rowStep, step int, b []float
 	c7.Store(at(7))
 }
 
-// tanhs replaces z by tanh z = sign(z) (1 − e)/(1 + e), e = e^(−2|z|), with an absolute error of two
-// roundings, and sets slopes to 1 − tanh² z. Lengths are multiples of 8.
+// tanhs replaces z by tanh z = sign(z) (1 − e)/(1 + e), e = e^(−2|z|), and sets slopes to 1 − tanh²
+// z. The absolute error is two roundings. Lengths are multiples of 8.
 func tanhs(z, slopes []float64) {
 	if !archsimd.X86.AVX512() {
 		tanhsPlain(z, slopes)
@@ -78,8 +78,8 @@ func tanhs(z, slopes []float64) {
 	}
 }
 
-// gelus replaces z by z Φ(z), Φ the normal distribution function, with an absolute error below
-// 3e-16 (1+|z|), and sets slopes to Φ(z) + z Φ'(z). For x ≥ 0, Φ(−x) is Φ'(x) times a series.
+// gelus replaces z by z Φ(z), Φ the normal distribution function, and sets slopes to Φ(z) + z
+// Φ'(z). The absolute error is below 3e-16 (1+|z|). For x ≥ 0, Φ(−x) is Φ'(x) times a series.
 // Lengths are multiples of 8.
 func gelus(z, slopes []float64) {
 	if !archsimd.X86.AVX512() {

@@ -134,8 +134,8 @@ func (e *Estimator) Check(m *Mistakes) {
 type Rule struct {
 	Field string   // the field that a mistake names, as KL.In
 	Reads []string // all fields that the rule reads; Arms stands for the arms
-	// Broken returns what the field has and what it should have instead, in which a field that is
-	// named has braces about it; "" where the rule holds.
+	// Broken returns what the field has and what it should have instead; "" where the rule holds. A
+	// field that is named there has braces about it.
 	Broken func(e *Estimator, arms []Arm) (got, want string)
 }
 
@@ -176,7 +176,8 @@ var Rules = []Rule{
 		for _, arm := range arms {
 			largest = max(largest, math.Abs(arm.Mean)+arm.Std)
 		}
-		if b := e.KL.Coefficient; b > 0 && e.Advantage.Scale == NoScale && largest/b > math.MaxFloat64 { // the log odds of the arms
+		// The log odds of the arms must be finite.
+		if b := e.KL.Coefficient; b > 0 && e.Advantage.Scale == NoScale && largest/b > math.MaxFloat64 {
 			return fmt.Sprint(b), "0, or one by which the rewards of {Arms} can be divided without an overflow"
 		}
 		return "", ""
@@ -277,14 +278,14 @@ func (a *Ages) check(m *Mistakes) {
 // schedule do not use.
 func (o *Optimizer) Check(m *Mistakes) {
 	wantWord(m, "Optimizer.Kind", o.Kind, methodWords)
-	if rate := o.LearningRate; !(rate > 0) || HasAllDigits(rate) { // a rate that is derived from another may be less
+	if rate := o.LearningRate; !(rate > 0) || HasAllDigits(rate) { // a derived rate may have fewer
 		m.Number("Optimizer.LearningRate", rate, rate > 0, " > 0")
 	}
 	if o.Kind == Adam {
 		m.Number("Optimizer.Beta1", o.Beta1, o.Beta1 >= 0 && o.Beta1 < 1, " in [0, 1)")
 		m.Number("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")
 		m.Number("Optimizer.Epsilon", o.Epsilon, o.Epsilon >= 0, " ≥ 0")
-		if o.Beta2 == 0 && o.Epsilon == 0 { // a step would divide by the modulus of one force, and left out is 0
+		if o.Beta2 == 0 && o.Epsilon == 0 { // a step would divide by the modulus of one force
 			m.Want(false, "Optimizer.Beta2", o.Beta2, "a number in (0, 1) where epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8")
 		}
 	} else {

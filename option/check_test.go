@@ -30,8 +30,8 @@ func (d *described) mistakes() string {
 	return strings.Join(lines, "\n")
 }
 
-// A wrong value is reported with its field, the value and what is valid; values that the
-// other options make unused are not, and all mistakes are reported at once.
+// A wrong value is reported with its field, the value and what is valid. Values that other options
+// make unused are not, and all mistakes are reported at once.
 func TestMistakes(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {

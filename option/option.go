@@ -6,30 +6,29 @@ import "math"
 type Arm struct {
 	Law  Law     // distribution of the reward
 	Mean float64 // m_a, in units of reward: in [0, 1] for Bernoulli, else any finite number
-	Std  float64 // standard deviation of a normal reward, in units of reward, ≥ 0; unused by other laws
+	Std  float64 // standard deviation of a normal reward, in units of reward, ≥ 0
 }
 
 // Bandit is the environment: one context, len(Arms) ≥ 2 actions. Where an
 // equation speaks of two arms, index 1 is the arm listed first (Go index 0).
 type Bandit struct {
 	Arms      []Arm     // at least 2
-	TrueMeans []float64 // true mean reward of each arm, where Arms hold a proxy (reward hacking); recorded, no part of a force
+	TrueMeans []float64 // true mean rewards where Arms hold a proxy (reward hacking); only recorded
 }
 
 // Infinite is the group size at which the force is the expected gradient itself.
 const Infinite = math.MaxInt
 
-// Advantage says how a reward becomes an advantage,
-// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
-// baseline is ConstantBaseline or RunningMean. Rules says which baselines go with
-// which scale. See BinaryOnly for those of 0/1 rewards alone.
+// Advantage says how a reward becomes an advantage, A_i = (r_i − baseline)/scale. It is 0 when all
+// rewards of a group are equal unless the baseline is ConstantBaseline or RunningMean. Rules says
+// which baselines go with which scale. See BinaryOnly for those of 0/1 rewards alone.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
 	Std      Deviation // the standard deviation of the scales that use one
-	Value    float64   // b in [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward; unused by others
+	Value    float64   // b in [0, 1] of ConstantBaseline, in units of reward; the first of RunningMean
 	Rate     float64   // α in (0, 1] of RunningMean, per draw of groups; unused by others
-	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by scales without one
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward
 }
 
 // BinaryOnly reports whether the advantage is one of those for 0/1 rewards without a Filter only.
@@ -42,8 +41,8 @@ type Signed struct{ Positive, Negative float64 }
 // does not name.
 type Importance struct {
 	Mode        ImportanceMode // the weight w_i
-	ClipLow     float64        // ε_low in (0, 1), Clip, DualClip, CISPO, DPPO: with Clip a sample of A < 0 counts while ρ ≥ 1 − ε_low
-	ClipHigh    float64        // ε_high > 0, the same modes: with Clip a sample of A > 0 counts while ρ ≤ 1 + ε_high
+	ClipLow     float64        // ε_low in (0, 1), Clip, DualClip, CISPO, DPPO: A < 0 counts while ρ ≥ 1 − ε_low
+	ClipHigh    float64        // ε_high > 0, the same modes: Clip counts A > 0 while ρ ≤ 1 + ε_high
 	Floor       float64        // least ratio that counts, in [0, 1], Masked
 	Cap         float64        // largest ratio that counts, ≥ 1, DualClip (A < 0), Truncated, Masked
 	Temperature Signed         // τ > 0, SAPO
@@ -56,7 +55,7 @@ func (imp *Importance) Linear() bool { return imp.Mode <= Ratio }
 
 // KL is the penalty β·KL(π‖π_ref).
 type KL struct {
-	Coefficient float64     // β ≥ 0, in units of advantage (InReward: of reward) per nat; 0 is no penalty
+	Coefficient float64     // β ≥ 0, in units of advantage (InReward: of reward) per nat
 	In          KLPlacement // InAdvantage with NoImportance or Ratio only; unused if β = 0
 	Gradient    KLGradient  // how the gradient is estimated; unused if β = 0 and outside the loss
 	At          KLPoint     // where the gradient is evaluated; unused if β = 0 and outside the loss
@@ -85,15 +84,16 @@ type Estimator struct {
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
 	KL            KL         // the penalty
-	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage per nat; 0 is none
+	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage
 }
 
 // Resamples reports whether groups are redrawn under a sampled KL gradient, whose mean then
 // depends on the rewards.
 func (e *Estimator) Resamples() bool { return e.Filter == Redraw && e.KL.Sampled() }
 
-// GradientAtSnapshot reports whether the mean force of fresh groups that are all kept is ∇(J − β·KL(π‖π_ref)) at the
-// snapshot, whose derivative is symmetric: without weights, scale and entropy, and with the exact gradient of the penalty.
+// GradientAtSnapshot reports whether the mean force of fresh groups that are all kept is ∇(J −
+// β·KL(π‖π_ref)) at the snapshot. Its derivative is symmetric. So it is without weights, scale and
+// entropy, and with the exact gradient of the penalty.
 func (e *Estimator) GradientAtSnapshot() bool {
 	penalty := e.KL.Coefficient == 0 || e.KL.In == InLoss && e.KL.Gradient == ExactKL && e.KL.At == AtSnapshot
 	return penalty && e.Importance.Mode == NoImportance && e.Advantage.Scale == NoScale && e.Entropy == 0
@@ -109,10 +109,10 @@ func (e *Estimator) Complete() {
 // Lag is the policy staleness.
 type Lag struct {
 	Kind     LagKind // the rule
-	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy; a K of 0: 1; unused by Random
+	Interval int     // steps: K ≥ 1 (block; 0 is 1) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy
 
-	// Behind ≥ 0 is the number of blocks by which the snapshot is older than the last one;
-	// 1 is the one-step-off schedule of verl and slime. Unused unless the kind is Block.
+	// Behind ≥ 0 is the number of blocks by which the snapshot is older than the last one. 1 is the
+	// one-step-off schedule of verl and slime. Unused unless the kind is Block.
 	Behind int
 
 	Ages Ages // unused unless the kind is Random
@@ -141,11 +141,11 @@ func (l *Lag) Refreshes(t int) bool { return t%l.StepsPerSnapshot() == 0 }
 // MaxTableAge is the largest age of a table.
 const MaxTableAge = 23
 
-// Ages is a law of the age of snapshots, in optimizer steps. The policy of an age that
-// reaches back before step 0 is the initial one.
+// Ages is a law of the age of snapshots, in optimizer steps. The policy of an age that reaches back
+// before step 0 is the initial one.
 //
-// At G = ∞ the force of a step is its mean over the law, Σ p_j F(π_t, π_{t−j}): the limit
-// of many groups with an age each. The run is then deterministic.
+// At G = ∞ the force of a step is its mean over the law, Σ p_j F(π_t, π_{t−j}): the limit of many
+// groups with an age each. The run is then deterministic.
 type Ages struct {
 	Law      AgeLaw
 	From, To int                      // of UniformAges: 0 ≤ From ≤ To
@@ -154,9 +154,9 @@ type Ages struct {
 	Drawn    AgeDraw
 }
 
-// Schedule scales the learning rate: over the first Warmup steps it rises as
-// (t+1)/Warmup; after them it stays (constant) or falls to 0 at step Total as
-// 1−x (linear) or ½(1+cos πx) (cosine), x = (t−Warmup)/(Total−Warmup).
+// Schedule scales the learning rate. Over the first Warmup steps it rises as (t+1)/Warmup. After
+// them it stays (constant) or falls to 0 at step Total. It falls as 1−x (linear) or ½(1+cos πx)
+// (cosine), x = (t−Warmup)/(Total−Warmup).
 type Schedule struct {
 	Kind   ScheduleKind // the shape after the warm-up
 	Warmup int          // length of the warm-up in steps, ≥ 0
@@ -170,8 +170,8 @@ type Optimizer struct {
 	LearningRate float64  // η > 0, in logits per unit of force
 	Momentum     float64  // μ in [0, 1), per step; heavy ball and Nesterov only
 	Beta1        float64  // β1 in [0, 1), decay of the first moment per step; Adam only
-	Beta2        float64  // β2 in [0, 1), above 0 where ε is 0, decay of the second moment per step; Adam only
-	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam only
+	Beta2        float64  // β2 in [0, 1), > 0 where ε is 0, decay of the second moment; Adam only
+	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam
 	MaxNorm      float64  // c ≥ 0: a force of norm above c is scaled to c (max_grad_norm); 0: no limit
 	Schedule     Schedule // factor of the learning rate over the run
 }

@@ -49,9 +49,9 @@ type Baseline uint8
 const (
 	MeanBaseline     Baseline = iota // the group's mean
 	LeaveOneOut                      // the mean of the others: a factor G/(G−1)
-	SecondBest                       // of the best sample, the reward of the second best; other samples have advantage 0 (verl GRPO_PASSK)
+	SecondBest                       // the second best reward for the best sample; others get 0 (verl GRPO_PASSK)
 	ConstantBaseline                 // b, the same in all steps; 0 is no baseline
-	RunningMean                      // b, which after each draw of groups becomes (1−α)b + αr̄, r̄ the mean of their rewards
+	RunningMean                      // b, which after each draw of groups becomes (1−α)b + αr̄
 )
 
 var baselineWords = []string{"mean", "leave-one-out", "second-best", "constant", "running-mean"}
@@ -72,10 +72,10 @@ type Scale uint8
 const (
 	StdScale  Scale = iota // the standard deviation of the group's rewards, plus epsilon
 	NoScale                // 1 (Dr. GRPO)
-	BatchStd               // the standard deviation of the rewards of all groups of the step, plus epsilon (TRL scale_rewards "batch")
-	OthersStd              // the sample standard deviation of the other samples of the group plus epsilon, 1 where it is 0 (NeMo-RL with leave-one-out)
+	BatchStd               // the deviation of all rewards of the step, plus epsilon (TRL "batch")
+	OthersStd              // that of the group's other samples plus epsilon, 1 where it is 0 (NeMo-RL)
 	MeanScale              // the mean of the group's rewards (MaxRL)
-	PooledStd              // the standard deviation of the rewards of all groups of the step, each less the mean of its group, plus epsilon (OpenRLHF reinforce_baseline, verl reinforce_plus_plus_baseline)
+	PooledStd              // that of r − r̄ of all groups of the step, plus epsilon (OpenRLHF)
 	BatchMean              // the mean of the rewards of all groups of the step (GPG)
 )
 
@@ -156,14 +156,14 @@ type ImportanceMode uint8
 const (
 	NoImportance ImportanceMode = iota // 1
 	Ratio                              // ρ
-	Clip                               // ρ where the clipped objective has slope, else 0: PPO, GRPO, DAPO (clip-higher), on single tokens GSPO
+	Clip                               // ρ where the clipped objective has slope, else 0: GRPO, DAPO
 	DualClip                           // clip, and for A < 0 only up to the cap: verl clip_ratio_c, TRL delta
 	Truncated                          // min(ρ, cap): TIS of verl, slime, OpenRLHF; CISPO of TRL
 	Masked                             // ρ between floor and cap, else 0: IcePop, TRL *_mask
 	CISPO                              // ρ limited to [1 − ε_low, 1 + ε_high]: CISPO of verl, slime, AReaL
 	SAPO                               // 4σ(1−σ)ρ, σ = 1/(1 + e^{−τ(ρ−1)}), τ by the sign of A
 	VESPO                              // ρ^k e^{λ(1−ρ)}, k and λ by the sign of A
-	DPPO                               // ρ while π − π_old is at most ε_high (A > 0), at least −ε_low (A < 0): prime-rl
+	DPPO                               // ρ while −ε_low ≤ π − π_old (A < 0), ≤ ε_high (A > 0): prime-rl
 )
 
 var importanceModeWords = []string{"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo"}
@@ -201,11 +201,11 @@ type KLGradient uint8
 
 const (
 	ExactKL KLGradient = iota // ∇KL(π‖π_ref) in closed form
-	K1                        // per sample e_a − π, of the loss log π/π_ref: slime --kl-loss-type k1; no penalty in the mean
+	K1                        // per sample e_a − π, of the loss log π/π_ref (slime): none in the mean
 	K2                        // per sample log(π/π_ref)(e_a − π)
 	K3                        // per sample (1 − π_ref/π)(e_a − π)
-	RatioK1                   // per sample ρ(log(π/π_ref) + 1)(e_a − π), of the loss ρ log π/π_ref, ρ = π/π_old
-	RatioK3                   // per sample ρ log(π/π_ref)(e_a − π), of the loss ρ times k3: TRL use_bias_correction_kl, slime --use-unbiased-kl
+	RatioK1                   // per sample ρ(log(π/π_ref) + 1)(e_a − π), of the loss ρ log π/π_ref
+	RatioK3                   // per sample ρ log(π/π_ref)(e_a − π), of the loss ρ times k3: TRL, slime
 )
 
 var klGradientWords = []string{"exact", "k1", "k2", "k3", "ratio-k1", "ratio-k3"}
@@ -238,7 +238,7 @@ type KLPlacement uint8
 const (
 	InLoss      KLPlacement = iota // a gradient of its own beside that of the reward
 	InAdvantage                    // A_i − β log π_old/π_ref: OpenRLHF for rloo, group_norm and dr_grpo
-	InReward                       // r_i − β log π_old/π_ref before the advantage: verl algorithm.use_kl_in_reward
+	InReward                       // r_i − β log π_old/π_ref before the advantage: verl
 )
 
 var klPlacementWords = []string{"loss", "advantage", "reward"}
@@ -271,7 +271,7 @@ type LagKind uint8
 const (
 	Block  LagKind = iota // π_old ← π every Interval ≥ 1 steps
 	Delay                 // π_old is π of Interval ≥ 0 steps ago, at first the initial one
-	Random                // π_old is π of a random number of steps ago, as in asynchronous trainers (AReaL max_head_offpolicyness, prime-rl max_off_policy_steps, TRL max_staleness)
+	Random                // π_old is π of a random number of steps ago, as in asynchronous trainers
 )
 
 var lagKindWords = []string{"block", "delay", "random"}
@@ -353,7 +353,7 @@ func (w ScheduleKind) MarshalText() ([]byte, error) { return []byte(w.String()),
 type Parameters uint8
 
 const (
-	Tabular Parameters = iota // each prompt its own; the optimizer steps all of them, so that a prompt coasts between its visits
+	Tabular Parameters = iota // each prompt its own; the optimizer steps all, so a prompt coasts
 	Shared                    // one policy for all
 )
 

@@ -50,8 +50,8 @@ func (d *Dynamics) OneNumber() *Dynamics {
 	return newDynamics(d.at, &system, d.slope)
 }
 
-// SpectralRadius returns the largest modulus of a multiplier of a directions that is not neutral,
-// over a refresh period (block) or a step (delay). It is NaN where a spectrum is not known.
+// SpectralRadius returns the largest modulus of a multiplier over a refresh period (block) or a
+// step (delay). Neutral directions do not count. It is NaN where a spectrum is not known.
 func (d *Dynamics) SpectralRadius() float64 {
 	if m, interval := d.mixed(); m != nil {
 		return m.radius(d.Whole.Rate, interval)

@@ -10,7 +10,8 @@ import (
 	"grposim/rom/linear"
 )
 
-// Addition modulo 3 by a small network whose initial policy is the reference; ratio and k3, four steps from each snapshot.
+// Addition modulo 3 by a small network whose initial policy is the reference; ratio and k3, four
+// steps from each snapshot.
 func ExampleRange_Dynamics() {
 	task, err := network.Addition(3, 0.9, 0.2)
 	if err != nil {
