@@ -35,20 +35,3 @@ func replaceBlock(t *testing.T, document, name, content string) string {
 	}
 	return before + begin + content + end + after
 }
-
-// The exit codes are explained in one place: the other help texts point there.
-func TestExitCodesAreExplainedOnce(t *testing.T) {
-	topic := 0
-	for _, c := range newRoot(nil, nil).Commands() {
-		if c.Name() == "exit-codes" {
-			topic++
-			continue
-		}
-		if strings.Contains(strings.ReplaceAll(c.Long, "Exit codes: grposim help exit-codes.", ""), "xit codes") {
-			t.Errorf("%s explains exit codes", c.CommandPath())
-		}
-	}
-	if topic != 1 {
-		t.Errorf("%d topics on exit codes", topic)
-	}
-}

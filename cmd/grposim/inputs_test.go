@@ -1,15 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"grposim/sweeps/store"
 )
 
 // A configuration with mistakes keeps its own messages: none is taken for something that another
@@ -22,33 +18,6 @@ func TestBadConfigurationsAreNothingElse(t *testing.T) {
 	for _, file := range files {
 		if other := aConfiguration.instead(file); other != "" {
 			t.Errorf("%s: %s", file, other)
-		}
-	}
-}
-
-// A file of a megabyte of mistakes is refused in seconds: 90,000 unknown keys and 160,000 of which half are inherited
-// took 9 and 56 s of processor time, now 0.7 s each.
-func TestManyMistakes(t *testing.T) {
-	t.Chdir(t.TempDir())
-	keys := func(letter string, count int) string {
-		var text strings.Builder
-		for i := range count {
-			fmt.Fprintf(&text, "%s%06d: 1\n", letter, i)
-		}
-		return text.String()
-	}
-	for file, text := range map[string]string{
-		"unknown.yaml": "name: x\n" + keys("k", 90_000), "heir.yaml": "name: x\nextends: other.yaml\n" + keys("k", 80_000), "other.yaml": "name: x\n" + keys("m", 80_000),
-	} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range []string{"unknown.yaml", "heir.yaml"} {
-		before := store.CPUSeconds()
-		_, errs := grposim(t, exitUsage, "predict", file)
-		if took := store.CPUSeconds() - before; took > 6 || !strings.Contains(errs, "more") {
-			t.Errorf("%s: %.1f s of processor time: %.200s", file, took, errs)
 		}
 	}
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -55,15 +53,6 @@ func TestKubernetesCache(t *testing.T) {
 		if !strings.Contains(errs, flags[0]+": got ") {
 			t.Errorf("%q: got %s", flags, errs)
 		}
-	}
-}
-
-// The image is built with the version of Go that the module wants.
-func TestContainerfile(t *testing.T) {
-	root := moduleRoot(t)
-	wanted := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(readDocument(t, root, "go.mod"))[1]
-	if text := readDocument(t, root, "Containerfile"); !bytes.Contains(text, append([]byte("golang:"), wanted...)) {
-		t.Errorf("the image is not built with Go %s:\n%s", wanted, text)
 	}
 }
 

@@ -10,12 +10,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -96,21 +94,6 @@ func moduleRoot(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return root
-}
-
-// An interrupt ends a sweep with exit code 130; the same command then completes it.
-func TestInterrupt(t *testing.T) {
-	args := []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", filepath.Join(t.TempDir(), "out")}
-	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt)
-	defer stop()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	<-ctx.Done()
-	if code := run(ctx, args, io.Discard, io.Discard); code != exitInterrupted {
-		t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
-	}
-	grposim(t, 0, args...)
 }
 
 // panickingWriter panics on every write.

@@ -7,12 +7,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"grposim/sweeps/store"
 )
 
 // Where a signal ends a command, only one that keeps cells speaks of them, and SIGTERM is not an interrupt.
@@ -63,32 +60,6 @@ func TestSignals(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, want %d, %q", row.command, code, stderr.String(), row.code, row.want)
 		}
 	}
-}
-
-// check and report leave a folder alone that a sweep is writing, and ask to be tried again.
-func TestCheckWhileASweepWrites(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	grposim(t, 0, "sweep", "smoke", "--set", "run.replicas=2000", "--out", dir)
-	journal := filepath.Join(dir, store.JournalName)
-	lines := bytes.SplitAfter(readDocument(t, journal), []byte("\n"))
-	if err := os.WriteFile(journal, lines[0], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	page := filepath.Join(t.TempDir(), "page.html")
-	grposim(t, exitDamaged, "check", dir)
-	release, err := store.Lock(dir, "smoke")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"check", dir}, {"report", dir}, {"report", dir, "--out", page}} {
-		if _, errs := grposim(t, exitTryAgain, args...); !strings.Contains(errs, "is in use by another grposim") {
-			t.Errorf("%q: %s", args, errs)
-		}
-	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
-	grposim(t, exitDamaged, "check", dir)
 }
 
 // A path that cannot be what it is wanted for is a mistake of the command line, also where a system call says so.

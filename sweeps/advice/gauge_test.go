@@ -33,14 +33,6 @@ func TestGauge(t *testing.T) {
 	}
 }
 
-// The limit of an odd block is the closed form.
-func TestGaugeOddBlock(t *testing.T) {
-	g := Gauge{Total: 5, Fresh: 8, Rate: 0.1, Lag: option.Lag{Kind: option.Block, Interval: 3}}
-	if got, want := float64(g.Advise().Lines[0].Value), (1+math.Cbrt(2*8.0/5-1))/8; math.Abs(got-want) > 1e-9*want {
-		t.Errorf("got %g, want %g", got, want)
-	}
-}
-
 // The recursion itself, step by step, grows above the limit of a gauge and decays below, and at its
 // rate up to the interval that is said to be stable; without a threshold it decays at every interval.
 func TestGaugeRecursion(t *testing.T) {

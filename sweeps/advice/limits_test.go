@@ -32,14 +32,3 @@ func TestLocateLimits(t *testing.T) {
 		t.Errorf("%s", lines[0].Assumes)
 	}
 }
-
-// Limits are those from the file's own start: runs of a rate that is safe at rest are thrown from one
-// side to the other on their way, and no limit is known to arrive.
-func TestLocateLimitsFromTheStart(t *testing.T) {
-	for start, arrives := range map[string]bool{"[0, 0]": false, "fixed-point": true} {
-		lines, err := trialsOf(t, strings.Replace(kicked, "steps: 1500", "steps: 600", 1)+"policy: {init: "+start+"}\nlag: {kind: delay, interval: 0}\n", 2).LocateLimits(t.Context())
-		if err != nil || math.IsNaN(float64(lines[1].Value)) == arrives {
-			t.Errorf("from %s: %+v, %v", start, lines, err)
-		}
-	}
-}

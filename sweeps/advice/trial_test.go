@@ -1,8 +1,6 @@
 package advice
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -72,49 +70,6 @@ func TestTrialsOfKickedRuns(t *testing.T) {
 	why, err := trials.why(t.Context(), present)
 	if err != nil || !strings.HasPrefix(why, "most of the runs that do not arrive stand on arm 1 (mean reward 0.2; the first arm is 0); without") || !strings.HasSuffix(why, "the run arrives") {
 		t.Errorf("%s, %v", why, err)
-	}
-}
-
-// Runs about a noisy state at rest that do not end there, though their mean over the last quarter does: the words
-// give the number that is not right. As many runs as decide a cure decide that they arrive as they stand.
-func TestUnsteadyRuns(t *testing.T) {
-	present, err := trialsOf(t, `name: unsteady
-seed: 5
-bandit: {arms: [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.3}]}
-policy: {init: fixed-point}
-grpo: {group_size: 8, groups_per_step: 4, advantage: {scale: none}, importance: {mode: clip, clip_low: 0.2, clip_high: 0.3}, kl: {coefficient: 0.3}}
-lag: {interval: 8, samples: reused}
-optimizer: {kind: nesterov, learning_rate: 0.1, momentum: 0.7}
-run: {steps: 6000, burn_in: 1000, replicas: 128}
-`, 2).Present(t.Context())
-	if err != nil || present.Runs != mostRuns || present.Outcome != Arrives || len(present.Endings) != 2 {
-		t.Fatalf("%+v, %v", present, err)
-	}
-	e, g := present.Endings[1], &present.target
-	if off := func(x store.Number) float64 { return math.Abs(float64(x)-g.Reward) / g.Span }; e.How != theory.Unsteady || off(e.Reward) > theory.NearInMean || off(e.Last) < theory.NearAtEnd {
-		t.Errorf("%+v, want a right mean and a wrong end", e)
-	}
-	if says := present.Says()[1]; !strings.Contains(says, fmt.Sprintf("%.3g at the last step, although", e.Last)) {
-		t.Error(says)
-	}
-}
-
-// The number of workers changes nothing.
-func TestTrialsDependOnTheCellAlone(t *testing.T) {
-	var texts []string
-	for _, workers := range []int{1, 3} {
-		trial, err := trialsOf(t, strings.Replace(kicked, "1500", "300", 1), workers).Present(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(trial)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, string(text))
-	}
-	if texts[0] != texts[1] || !strings.Contains(texts[0], `"how":"arrived"`) {
-		t.Errorf("%s", texts)
 	}
 }
 

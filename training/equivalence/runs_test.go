@@ -121,20 +121,6 @@ func TestRunsQuantities(t *testing.T) {
 	}
 }
 
-// With a declared margin, exchanging A and B changes the sign of every difference.
-func TestRunsExchanged(t *testing.T) {
-	a, b := noisy(1, 5, growth(40)), noisy(1, 6, growth(80))
-	forward, back := compared(t, a, b, 0.1), compared(t, b, a, 0.1)
-	if forward.Verdict != back.Verdict || forward.SameFrom != back.SameFrom {
-		t.Errorf("%s from %g, exchanged %s from %g", forward.Verdict, forward.SameFrom, back.Verdict, back.SameFrom)
-	}
-	for i, x := range forward.Curve {
-		if y := back.Curve[i]; x.Change != -y.Change || x.Lo != -y.Hi || x.Hi != -y.Lo || x.Verdict != y.Verdict {
-			t.Errorf("%+v exchanged is %+v", x, y)
-		}
-	}
-}
-
 // Runs of different lengths and spacings are compared over their common times, and the
 // number of segments follows from their rows.
 func TestRunsOfDifferentSpacing(t *testing.T) {
