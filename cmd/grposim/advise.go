@@ -18,7 +18,6 @@ import (
 	"grposim/training/logs"
 )
 
-// adviseFlags are the flags of advise.
 type adviseFlags struct {
 	out           *printer
 	all, simulate bool
@@ -125,7 +124,6 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps
 	})
 }
 
-// comparison returns the row of a cell in the table that compares cells.
 func comparison(name string, given *advice.Advice) []string {
 	number := func(asked, unit string) string {
 		if x := given.Answer(asked); !math.IsNaN(x) {
@@ -195,7 +193,6 @@ func printAdvice(p *page, name string, given *advice.Advice, all bool) {
 	p.printf("\n")
 }
 
-// printCures prints the changes that were tried, those that arrive first.
 func printCures(p *page, cures []*advice.Trial) {
 	if len(cures) == 0 {
 		return

@@ -13,7 +13,6 @@ import (
 	"grposim/sweeps/advice"
 )
 
-// gaugeFlags describe a run whose stiffness was measured.
 type gaugeFlags struct {
 	total, fresh, rate float64
 	optimizer          string
@@ -40,7 +39,6 @@ func (f *gaugeFlags) absent(c *cobra.Command) error {
 	return errors.Join(problems...)
 }
 
-// adviseGauge prints the limits that follow from a measured stiffness.
 func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) error {
 	g, err := f.read(c, args)
 	if err != nil {

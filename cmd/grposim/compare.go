@@ -67,7 +67,6 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 // equivalenceCodes are the exit codes of verdicts on runs and scores.
 var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree, equivalence.Undecided: exitInconclusive}
 
-// equivalenceOptions are the flags of compare.
 type equivalenceOptions struct {
 	out                *printer
 	all                bool

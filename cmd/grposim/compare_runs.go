@@ -10,7 +10,6 @@ import (
 	"grposim/training/fit"
 )
 
-// compareRuns compares the logs of two arguments and prints the comparison.
 func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error {
 	var files [2][]string
 	var curves [2][]fit.Curve
@@ -47,7 +46,6 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	return exit(equivalenceCodes[c.Verdict])
 }
 
-// printRuns prints the files, the margin, the quantities, and what the verdict says.
 func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equivalenceOptions) {
 	for i, side := range files {
 		p.printf("%c: %s\n", 'A'+i, strings.Join(side, ", "))

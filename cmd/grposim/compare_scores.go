@@ -15,7 +15,6 @@ import (
 // differ by less rank two trainings alike. It is ours.
 const defaultPoints = 2
 
-// compareScores compares the scores of a file and prints them, in points of percent.
 func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	f, err := os.Open(file)
 	if err != nil {

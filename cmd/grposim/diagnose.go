@@ -72,7 +72,6 @@ type question []string
 
 func (q question) asks(name string) bool { return q == nil || slices.Contains(q, name) }
 
-// questions lists all that can be asked about, kinds of findings first.
 func questions() (names []string) {
 	for _, k := range findings.Kinds() {
 		names = append(names, string(k))
@@ -119,7 +118,6 @@ func diagnosisCode(reports []*runReport, asked question) (code int) {
 	return code
 }
 
-// runReport is the diagnosis of one run.
 type runReport struct {
 	*source
 	findings []findings.Finding
@@ -189,15 +187,26 @@ func (s *source) report() *runReport {
 	return r
 }
 
-// object is what diagnose prints of a run as JSON.
+// object is what diagnose prints of a run as JSON. A diagnostic that was not observed has no numbers.
 func (r *runReport) object() object {
 	found, modes := []object{}, []object{}
 	for _, f := range r.findings {
 		found = append(found, object{"kind", f.Kind, "level", f.Level, "since_step", f.Since, "text", f.Text}.with("next", f.Next, f.Next != ""))
 	}
 	for _, m := range r.modes {
+		evidence := []object{}
+		for _, e := range m.evidence {
+			number := func(x float64) any {
+				if e.Observable != diagnose.Observed {
+					return nil
+				}
+				return x
+			}
+			evidence = append(evidence, append(object{"diagnostic", e.Diagnostic, "of", e.Of, "value", number(e.Value), "error", number(e.Error)}.with("side", e.Side, e.Side != ""),
+				"threshold", number(e.Threshold), "sign", e.Says != diagnose.None, "observable", e.Observable))
+		}
 		present := m.Finding == diagnose.Present
-		o := object{"mode", m.Mode, "verdict", m.Finding, "evidence", evidenceObjects(m.evidence), "since_step", nil}
+		o := object{"mode", m.Mode, "verdict", m.Finding, "evidence", evidence, "since_step", nil}
 		if present {
 			o[len(o)-1] = m.Since
 		}
@@ -208,24 +217,6 @@ func (r *runReport) object() object {
 		"notes", append([]string{}, r.notes...), "rows", r.rows, "last_step", r.last, "findings_not_observable", r.hidden)
 }
 
-// evidenceObjects returns the results of diagnostics as JSON. One that was not observed has no
-// numbers.
-func evidenceObjects(all []diagnose.Evidence) []object {
-	out := []object{}
-	for _, e := range all {
-		number := func(x float64) any {
-			if e.Observable != diagnose.Observed {
-				return nil
-			}
-			return x
-		}
-		out = append(out, append(object{"diagnostic", e.Diagnostic, "of", e.Of, "value", number(e.Value), "error", number(e.Error)}.with("side", e.Side, e.Side != ""),
-			"threshold", number(e.Threshold), "sign", e.Says != diagnose.None, "observable", e.Observable))
-	}
-	return out
-}
-
-// evidenceText is the result of a diagnostic in words: value ± error (sign: at least threshold).
 func evidenceText(e diagnose.Evidence) string {
 	text := fmt.Sprintf("%s %.3g", e.Diagnostic, e.Value)
 	if e.Error > 0 {
@@ -283,7 +274,15 @@ func (r *runReport) print(p *page) {
 	if unobservable != "" {
 		p.printf("failure modes of the dynamics: not observable: %s\n", unobservable)
 	} else {
-		p.table(r.modeRows())
+		rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
+		for _, m := range r.modes {
+			since := "–"
+			if m.Finding == diagnose.Present {
+				since = fmt.Sprint(m.Since)
+			}
+			rows = append(rows, []string{string(m.Mode), string(m.Finding), since, m.text()})
+		}
+		p.table(rows)
 	}
 	p.printf("\nleading: %s%s\n", r.leading, r.whyNone())
 	for _, note := range r.notes {
@@ -335,19 +334,6 @@ func (r *runReport) unobservable() string {
 		return ""
 	}
 	return because
-}
-
-// modeRows returns the table of the modes.
-func (r *runReport) modeRows() [][]string {
-	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
-	for _, m := range r.modes {
-		since := "–"
-		if m.Finding == diagnose.Present {
-			since = fmt.Sprint(m.Since)
-		}
-		rows = append(rows, []string{string(m.Mode), string(m.Finding), since, m.text()})
-	}
-	return rows
 }
 
 // text lists what was measured, signs first; of a mode that is not observable first why.

@@ -14,7 +14,6 @@ import (
 	"grposim/training/logs"
 )
 
-// fitOptions are the flags of fit.
 type fitOptions struct {
 	out     *printer
 	figures string
@@ -51,7 +50,6 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// logFit is a fitted log.
 type logFit struct {
 	log    *logs.Log
 	steps  fit.Curve // over optimizer steps
@@ -143,7 +141,6 @@ func (f *logFit) object() object {
 		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent)
 }
 
-// meaning says what the regime of a fit means, with its direction.
 func meaning(r *fit.Result) string {
 	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls", fit.NoDirection: "ends where it began"}[r.Direction]
 	switch r.Regime {
@@ -167,13 +164,17 @@ func (f *logFit) lawTime() string {
 
 // unit is the unit of a parameter, as the JSON names it.
 func (f *logFit) unit(p fit.Parameter) string {
+	atRate := ""
+	if f.time.intrinsic {
+		atRate = " at the peak rate"
+	}
 	switch p.Is {
 	case fit.OfReward:
 		return "reward"
 	case fit.Duration, fit.AtMidpoint:
-		return f.time.unit()
+		return "steps" + atRate
 	case fit.Frequency:
-		return "radians per " + strings.Replace(f.time.unit(), "steps", "step", 1)
+		return "radians per step" + atRate
 	}
 	return "1"
 }
@@ -227,7 +228,6 @@ func (f *logFit) print(p *page) {
 		f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 }
 
-// parameterRows returns the parameters of a law.
 func (f *logFit) parameterRows(m *fit.Model) [][]string {
 	rows := [][]string{{strings.ToUpper(string(m.Name)), "VALUE", "90 % INTERVAL", ""}}
 	for _, p := range m.Parameters() {
@@ -243,7 +243,6 @@ func (f *logFit) parameterRows(m *fit.Model) [][]string {
 	return rows
 }
 
-// ratio prints a quotient, if there is one.
 func ratio(x, over float64) string {
 	if over == 0 {
 		return "–"

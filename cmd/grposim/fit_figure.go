@@ -10,7 +10,6 @@ import (
 	"grposim/training/logs"
 )
 
-// residualsOf ends the name of the figure of residuals.
 const residualsOf = "-residuals"
 
 // figureName returns a name for the figures of a log that none of those taken has, and takes

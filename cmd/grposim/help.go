@@ -64,7 +64,6 @@ var references = []struct {
 	{"log-keys", "Every file and key of training logs that is read", logs.WriteKeys},
 }
 
-// newReferences returns the topics of references.
 func newReferences() (topics []*cobra.Command) {
 	for _, r := range references {
 		topic := &cobra.Command{Use: r.name, Short: r.short}
@@ -78,7 +77,6 @@ func newReferences() (topics []*cobra.Command) {
 	return topics
 }
 
-// writeReasons writes the table of reasons, in Markdown.
 func writeReasons(w io.Writer) error {
 	fmt.Fprint(w, "# Reasons\n\nWhere the theory has no answer it gives one of these reasons.\n")
 	for row := range scope.Rows {
@@ -90,7 +88,6 @@ func writeReasons(w io.Writer) error {
 // verbs are the places in the words of a reason that a cell fills in.
 var verbs = regexp.MustCompile(`%[0-9.]*[a-z]`)
 
-// findingsHelp lists the kinds of findings.
 func findingsHelp() string {
 	var lines []string
 	for _, row := range findings.Table() {
@@ -99,7 +96,6 @@ func findingsHelp() string {
 	return strings.Join(lines, "\n")
 }
 
-// describeSuites lists the experiments of each suite.
 func describeSuites() string {
 	var lines []string
 	for _, s := range suites {

@@ -15,7 +15,6 @@ import (
 	"grposim/training/logs"
 )
 
-// input is a kind of thing that commands read.
 type input struct {
 	name string                 // in words
 	try  string                 // which command reads it; %[1]s stands for its path
@@ -41,7 +40,6 @@ func isConfiguration(path string) bool {
 	return err == nil || slices.Contains(builtInNames(), path)
 }
 
-// isScores reports whether a path is that of a table of scores.
 func isScores(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

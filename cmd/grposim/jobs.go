@@ -122,7 +122,6 @@ func newSlurm(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// hours formats a time limit as Slurm reads it, H:MM:SS.
 func hours(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:00", int(d.Hours()), int(d.Minutes())%60)
 }

@@ -42,7 +42,6 @@ func isLog(path string) bool {
 	return err == nil && (!info.IsDir() || logs.IsOutput(path))
 }
 
-// addLogOptions adds the flags that say how a log is read.
 func addLogOptions(c *cobra.Command, how *logs.Options) {
 	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds several: a chart of W&B, a folder with event files")
 	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` of the log whose values are shares in per cent")
@@ -51,7 +50,6 @@ func addLogOptions(c *cobra.Command, how *logs.Options) {
 // stdin is the argument that stands for a log on standard input.
 const stdin = "-"
 
-// readLogs reads the runs of a log.
 func readLogs(file string, how logs.Options) ([]*logs.Log, error) {
 	if file == stdin {
 		return logs.ReadAll(os.Stdin, "standard input", how)
@@ -118,9 +116,6 @@ func rewardCurve(l *logs.Log) (fit.Curve, error) {
 	return c, nil
 }
 
-// overSteps is the time of a log whose learning rate is not known.
-const overSteps = "optimizer steps"
-
 // lawTime is the time over which laws of growth are fitted to a log.
 type lawTime struct {
 	name      string
@@ -132,7 +127,7 @@ type lawTime struct {
 // lawCurve returns the reward over the time of laws of growth, from that over steps: the
 // intrinsic time of the logged learning rate, or steps where that is not in every row.
 func lawCurve(l *logs.Log, steps fit.Curve) (fit.Curve, lawTime) {
-	c, t := steps, lawTime{name: overSteps}
+	c, t := steps, lawTime{name: "optimizer steps"}
 	if rate, has := l.Column(logs.LR); has {
 		reward, _ := l.Column(logs.Reward)
 		all := make([]float64, len(l.Steps))
@@ -155,14 +150,6 @@ func lawCurve(l *logs.Log, steps fit.Curve) (fit.Curve, lawTime) {
 	}
 	t.times, t.steps = append(t.times, c.Time...), append(t.steps, steps.Time...)
 	return c, t
-}
-
-// unit names a time.
-func (t lawTime) unit() string {
-	if t.intrinsic {
-		return "steps at the peak rate"
-	}
-	return "steps"
 }
 
 // step returns the optimizer step at a time, NaN before the first known one and after the

@@ -59,7 +59,6 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// mapping holds the flags of map.
 type mapping struct {
 	x, y, over, out   string
 	quantities, where []string
@@ -67,7 +66,7 @@ type mapping struct {
 	workers           int
 }
 
-// asked returns the names of the quantities, with times in samples if they are asked for so.
+// asked returns the quantities, with times in samples if they are asked for so.
 func (m *mapping) asked() (names []string) {
 	for _, name := range m.quantities {
 		if m.over == "samples" {
@@ -78,7 +77,6 @@ func (m *mapping) asked() (names []string) {
 	return names
 }
 
-// overTwo draws the maps over two keys.
 func (m *mapping) overTwo(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan) error {
 	view, err := sweeps.NewMapView(plan, m.x, m.y, m.where)
 	if err != nil {
@@ -109,7 +107,6 @@ func (m *mapping) overTwo(ctx context.Context, stdout, stderr io.Writer, plan *s
 	})
 }
 
-// overKey draws the cells over one key, or side by side.
 func (m *mapping) overKey(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan) error {
 	cells, err := sweeps.NewKeyMap(plan, m.x, m.where, m.asked(), m.level)
 	if err != nil {

@@ -27,7 +27,6 @@ type output struct {
 	junit string // file; "": none
 }
 
-// addOutput adds the flags of output to a command.
 func addOutput(c *cobra.Command) *output {
 	o := new(output)
 	c.Flags().BoolVar(&o.json, "json", false, "print verdicts.json instead of tables")
@@ -155,7 +154,6 @@ func countRows(verdicts []sweeps.Verdict) [][]string {
 	return rows
 }
 
-// upper returns words in capitals.
 func upper(words []string) []string {
 	return strings.Split(strings.ToUpper(strings.Join(words, "\n")), "\n")
 }
@@ -182,10 +180,11 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 // returns the part that the experiment is on a page beside the folder.
 func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress) (report.Part, error) {
 	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
-		return report.Part{}, err
+	err := os.MkdirAll(figures, 0o755)
+	if err == nil {
+		err = removeFigures(dir, figures)
 	}
-	if err := removeFigures(dir, figures); err != nil {
+	if err != nil {
 		return report.Part{}, err
 	}
 	part, err := drawPart(ctx, dir, e, extent, display, func(name string, svg, png []byte) error {
@@ -199,7 +198,6 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, extent r
 	return part, err
 }
 
-// writeFigure writes a figure into a folder.
 func writeFigure(folder, name string, svg, png []byte) error {
 	return errors.Join(store.WriteFile(filepath.Join(folder, name+".svg"), svg), store.WriteFile(filepath.Join(folder, name+".png"), png))
 }
@@ -267,33 +265,22 @@ func tableOf(figure, dir string, e *sweeps.Experiment) (name string) {
 // table of a map in the folder. Other files are not grposim's.
 func removeFigures(dir, figures string) error {
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	if err := store.RemovePending(figures); err != nil {
-		return err
-	}
-	drawn, err := os.ReadDir(figures)
-	if err != nil {
-		return err
-	}
+	drawn, unread := os.ReadDir(figures)
+	err = errors.Join(err, unread, store.RemovePending(figures))
 	for _, figure := range drawn {
 		name, isFigure := strings.CutSuffix(figure.Name(), ".svg")
-		if !isFigure || !slices.ContainsFunc(drawn, func(other os.DirEntry) bool { return other.Name() == name+".png" }) {
-			continue
-		}
 		mapped := func(file os.DirEntry) bool {
 			table, isTable := strings.CutSuffix(file.Name(), ".csv")
-			return isTable && strings.HasPrefix(table, "map-") && strings.HasPrefix(figure.Name(), table)
+			return isTable && strings.HasPrefix(table, "map-") && strings.HasPrefix(name, table)
 		}
-		if !slices.ContainsFunc(files, mapped) {
-			err = errors.Join(err, os.Remove(filepath.Join(figures, name+".svg")), os.Remove(filepath.Join(figures, name+".png")))
+		svg, png := filepath.Join(figures, figure.Name()), filepath.Join(figures, name+".png")
+		if _, none := os.Stat(png); err == nil && isFigure && none == nil && !slices.ContainsFunc(files, mapped) {
+			err = errors.Join(os.Remove(svg), os.Remove(png))
 		}
 	}
 	return err
 }
 
-// writePage writes a page of that name into a file.
 func writePage(file, name string, parts []report.Part) error {
 	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, headingOf(name, parts), parts) })
 }

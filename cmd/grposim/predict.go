@@ -98,7 +98,6 @@ func (p *page) remedies(cells []outside) {
 	}
 }
 
-// nameOfCell returns the label of a cell, or of a sweep of one its name.
 func nameOfCell(plan *sweeps.Plan, c *sweeps.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
 
 // printPredictions prints a row of predictions for every cell: those of the exact
@@ -202,10 +201,8 @@ func ringsFaster(regime string, d *rom.Dynamics) bool {
 	return slowest[0] > 0 && slowest[1] == 0
 }
 
-// digits formats a number with six significant digits.
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// optional formats a prediction, nil if the theory makes none.
 func optional(x *float64) string {
 	if x == nil {
 		return "–"

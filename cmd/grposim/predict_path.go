@@ -18,7 +18,6 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// pathFlags are the flags of predict that are about the path.
 type pathFlags struct {
 	path     bool
 	csv      bool
@@ -160,7 +159,6 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	p.remedies(out)
 }
 
-// strataRows returns a row for each stratum of the prompts with a policy each, the hardest first.
 func strataRows(name string, w *theory.Way) (rows [][]string) {
 	for i := range w.ByDifficulty {
 		s := &w.ByDifficulty[i]
@@ -198,7 +196,6 @@ func shownSteps(steps []int) (shown []int) {
 	return slices.Compact(shown)
 }
 
-// atStep returns entry n of a series with six digits; a dash where there is none.
 func atStep(s theory.Series, n int) string {
 	if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
 		return "–"
@@ -257,7 +254,6 @@ func dangersInWords(w *theory.Way) (says []string) {
 // visibleOvershoot is the overshoot, as a share of the way, from which on it is told.
 const visibleOvershoot = 0.01
 
-// writePaths writes the paths of all quantities of all cells as CSV; a number that the theory does not have is empty.
 func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
 	table := csv.NewWriter(w)
 	rows := [][]string{{"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope"}}

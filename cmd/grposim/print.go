@@ -64,7 +64,6 @@ type printer struct {
 	indent string // of JSON; "": a result is a line
 }
 
-// addJSON adds the flag to a command.
 func addJSON(c *cobra.Command, stdout io.Writer, indent, usage string) *printer {
 	p := &printer{stdout: stdout, indent: indent}
 	c.Flags().BoolVar(&p.json, "json", false, usage)

@@ -35,7 +35,6 @@ func newProgress(stderr io.Writer) *progress {
 	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd())), lastLine: time.Now()}
 }
 
-// Begin starts the display of a sweep.
 func (p *progress) Begin(name string, cells, finished int, work float64) {
 	p.name, p.cells, p.done, p.work, p.worked, p.lastLine = name, cells, finished, work, 0, time.Now()
 	if p.terminal && finished < cells {
@@ -43,7 +42,6 @@ func (p *progress) Begin(name string, cells, finished int, work float64) {
 	}
 }
 
-// newBar starts a bar of total units.
 func (p *progress) newBar(description string, total int64) {
 	p.bar = progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(bare(p.stderr)),
@@ -53,7 +51,6 @@ func (p *progress) newBar(description string, total int64) {
 		progressbar.OptionThrottle(100*time.Millisecond))
 }
 
-// Cell counts a finished cell.
 func (p *progress) Cell() {
 	p.mutex.Lock()
 	p.done++
@@ -75,7 +72,6 @@ func (p *progress) Work(work float64) {
 	}
 }
 
-// End removes the bar.
 func (p *progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
@@ -83,7 +79,6 @@ func (p *progress) End() {
 	}
 }
 
-// Part shows that done of total parts of what follows the simulation are done.
 func (p *progress) Part(name, what string, done, total int) {
 	switch {
 	case p.terminal:
@@ -104,5 +99,4 @@ func (p *progress) Part(name, what string, done, total int) {
 	}
 }
 
-// Note prints a message of one line.
 func (p *progress) Note(message string) { printLines(p.stderr, message) }

@@ -142,7 +142,6 @@ func unknownExperiment(name, suite string) error {
 	return usageError{fmt.Errorf("no experiment %q in the suite %s: %s", name, suite, hint)}
 }
 
-// suiteNames returns the names of the suites.
 func suiteNames() []string {
 	var names []string
 	for _, s := range suites {

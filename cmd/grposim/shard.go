@@ -15,7 +15,6 @@ import (
 	"grposim/sweeps/store"
 )
 
-// parseShard reads I/N.
 func parseShard(text string) (*store.Shard, error) {
 	first, last, _ := strings.Cut(text, "/")
 	index, err1 := strconv.Atoi(first)
@@ -62,7 +61,6 @@ func newMerge(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// runnerFlags are the flags that say how a sweep is carried out.
 type runnerFlags struct {
 	cache string
 	wait  bool

@@ -16,7 +16,6 @@ import (
 	"grposim/sweeps/store"
 )
 
-// sweepFlags are the flags of sweep.
 type sweepFlags struct {
 	verdicts   *output
 	out, shard string
@@ -103,8 +102,7 @@ func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *
 	return finishSweep(stdout, stderr, f.out, experiment, display, f.verdicts)
 }
 
-// drawIn returns the function that writes the figures and the page of a sweep into its results
-// folder dir.
+// drawIn returns what writes the figures and the page of a sweep into its results folder dir.
 func drawIn(ctx context.Context, dir string, display *progress) func(e *sweeps.Experiment) error {
 	return func(e *sweeps.Experiment) error {
 		_, err := writeReport(ctx, dir, e, report.Sample, display)

@@ -122,7 +122,6 @@ func (s screen) records(rows [][]string) string {
 	return b.String()
 }
 
-// paint colours the verdict at the beginning of a field of the column VERDICT.
 func (s screen) paint(column, text string) string {
 	word, rest, found := strings.Cut(text, ":")
 	if found {

@@ -14,7 +14,6 @@ import (
 	"grposim/training/logs"
 )
 
-// source is a training run to be diagnosed, and where it was read.
 type source struct {
 	file  string         // as the user named it
 	run   string         // its name, where the file or folder names runs

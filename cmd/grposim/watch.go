@@ -35,11 +35,7 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 			return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
 		}
 		if info, err := os.Stat(args[0]); args[0] == stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			what := "standard input"
-			if args[0] != stdin {
-				what = args[0] + ", a pipe or a device"
-			}
-			return usageError{fmt.Errorf("got %s, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that", what)}
+			return usageError{fmt.Errorf("%s: got a stream, which watch cannot read again from its start, want a file: write it with tee FILE and watch that", args[0])}
 		}
 		if other := aLog.instead(args[0]); other != "" {
 			return usageError{fmt.Errorf("%s: %s", args[0], other)}
@@ -64,8 +60,7 @@ const confirmation = 5
 // may end by themselves: a run that starts at reward 0 may find its first success.
 const patience = 100
 
-// confirm returns the number of rows that a failure or a mode stands before it is said: patience for
-// those above, usual for others.
+// confirm returns the number of rows that a failure or a mode stands before it is said.
 func confirm(name string, usual int) int {
 	switch name {
 	case string(findings.NoSignal), string(findings.ConstantReward), string(diagnose.AdvantageDegeneracy):
@@ -169,7 +164,7 @@ func (w *watcher) state() string {
 		text += fmt.Sprintf(", step %d, %s %.3g", w.last.step, w.last.quantity, w.last.value)
 	}
 	if len(found) == 0 {
-		return text + ": nothing found"
+		found = []string{"nothing"}
 	}
 	return text + ": found " + strings.Join(found, ", ")
 }

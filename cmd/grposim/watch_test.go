@@ -273,7 +273,7 @@ func TestHeartbeat(t *testing.T) {
 		}
 		return string(stderr.written)
 	}
-	if got := beat(time.Minute, "--heartbeat", "10ms"); !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") || !strings.Contains(got, ": nothing found\n") {
+	if got := beat(time.Minute, "--heartbeat", "10ms"); !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") || !strings.Contains(got, ": found nothing\n") {
 		t.Errorf("got %q, want where the run is", got)
 	}
 	if got := beat(60*time.Millisecond, "--heartbeat", "0s"); strings.Contains(got, "30 rows") {

@@ -11,106 +11,83 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// cure is a kind of changes that may let runs arrive.
+// cure is a kind of changes that may let runs arrive: those to try, the mildest first. Later ones
+// are not tried once one arrives. Those that break a rule between keys are left out.
 type cure struct {
-	// values returns those to try, the mildest first; nil where it does not apply. Later ones are not
-	// tried once one arrives.
-	values func(s *config.Settings) [][]config.Assignment
-
-	// helps reports whether it can help runs that fail without the noise of sampling too, as mean
-	// does; nil: it can.
-	helps func(s *config.Settings, mean *Trial) bool
+	values [][]config.Assignment
+	helps  bool // runs that fail without the noise of sampling too
 }
 
-// noiseAlone is of changes that act on the noise of sampling alone.
-func noiseAlone(*config.Settings, *Trial) bool { return false }
+// repairs are tried for all cells whose runs do not arrive. astray says that the mean force leads
+// astray, and not that its pace is slow.
+func repairs(s *config.Settings, astray bool) []cure {
+	stale := stale(s)
+	weight := func(to option.ImportanceMode, of []option.ImportanceMode, besides ...config.Assignment) cure {
+		applies := stale && slices.Contains(of, s.Estimator.Importance.Mode)
+		return cure{word(s, "grpo.importance.mode", applies, to, besides...), true}
+	}
+	type modes = []option.ImportanceMode
+	all := []cure{
+		{word(s, "grpo.kl.gradient", sampledPenalty(s), option.ExactKL), astray},
+		{word(s, "grpo.kl.gradient", sampledPenalty(s), option.K2), astray},
+		{word(s, "grpo.kl.gradient", sampledPenalty(s), option.RatioK3), astray},
+		{word(s, "grpo.kl.at", s.Estimator.KL.Coefficient > 0 && stale, option.AtCurrent), true},
+		{word(s, "lag.samples", s.Estimator.Samples == option.Reused, option.Fresh), true},
+		weight(option.Ratio, modes{option.NoImportance}),
+		weight(option.Clip, modes{option.NoImportance, option.Ratio}),
+		weight(option.DualClip, modes{option.Clip}, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
+		weight(option.CISPO, modes{option.Clip}),
+		weight(option.NoImportance, modes{option.Ratio, option.Clip, option.DualClip}),
+		{values(config.LagIntervalKey, shorterLags(s)...), true},
+	}
+	if b := s.Estimator.GroupsPerStep; s.Estimator.GroupSize != option.Infinite {
+		all = append(all, cure{values("grpo.groups_per_step", 2*b, 4*b, 8*b), false})
+	}
+	return all
+}
 
-// unlessAstray is of changes that act on the noise, and on a mean force that leads astray: not on
-// its pace.
-func unlessAstray(s *config.Settings, mean *Trial) bool { return staleK3(s) && !mean.late() }
+// brakes are tried where runs are lost.
+func brakes(s *config.Settings) []cure {
+	warmups := slices.DeleteFunc([]int{10, 50, 100, 200, 400}, func(steps int) bool {
+		return steps <= s.Optimizer.Schedule.Warmup || steps > s.Run.Steps/2
+	})
+	all := []cure{
+		{values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...), true},
+		{values("optimizer.schedule.warmup", warmups...), true},
+		{values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64)...), true},
+	}
+	if s.Optimizer.Kind != option.Adam && s.Optimizer.Momentum != 0 {
+		all = append(all, cure{values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...), true})
+	}
+	return all
+}
 
-// Changes of a cell whose runs do not arrive: repairs are tried for all, brakes where runs are lost,
-// spurs where most are late, longer runs where most are late or return slowly from too deep. Those
-// that break a rule between keys are left out.
-var (
-	repairs = []cure{
-		{word("grpo.kl.gradient", sampledPenalty, option.ExactKL), unlessAstray},
-		{word("grpo.kl.gradient", sampledPenalty, option.K2), unlessAstray},
-		{word("grpo.kl.gradient", sampledPenalty, option.RatioK3), unlessAstray},
-		{word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, option.AtCurrent), nil},
-		{word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == option.Reused }, option.Fresh), nil},
-		{word("grpo.importance.mode", weighted(option.NoImportance), option.Ratio), nil},
-		{word("grpo.importance.mode", weighted(option.NoImportance, option.Ratio), option.Clip), nil},
-		{word("grpo.importance.mode", weighted(option.Clip), option.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}), nil},
-		{word("grpo.importance.mode", weighted(option.Clip), option.CISPO), nil},
-		{word("grpo.importance.mode", weighted(option.Ratio, option.Clip, option.DualClip), option.NoImportance), nil},
-		{func(s *config.Settings) [][]config.Assignment {
-			return values(config.LagIntervalKey, shorterLags(s)...)
-		}, nil},
-		{func(s *config.Settings) [][]config.Assignment {
-			if s.Estimator.GroupSize == option.Infinite {
-				return nil
-			}
-			b := s.Estimator.GroupsPerStep
-			return values("grpo.groups_per_step", 2*b, 4*b, 8*b)
-		}, noiseAlone},
+// longer runs are tried where most are late or return slowly from too deep.
+func longer(s *config.Settings) (c cure) {
+	c.helps = true
+	for _, factor := range []int{4, 16, 64} {
+		if factor > 4 && factor*s.Run.Steps > longestTried {
+			break
+		}
+		longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
+		if schedule := s.Optimizer.Schedule; schedule.Kind != option.ConstantRate && schedule.Total == s.Run.Steps {
+			longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
+		}
+		c.values = append(c.values, longer)
 	}
-	brakes = []cure{
-		{func(s *config.Settings) [][]config.Assignment {
-			return values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...)
-		}, nil},
-		{func(s *config.Settings) (all [][]config.Assignment) {
-			for _, warmup := range []int{10, 50, 100, 200, 400} {
-				if warmup > s.Optimizer.Schedule.Warmup && warmup <= s.Run.Steps/2 {
-					all = append(all, values("optimizer.schedule.warmup", warmup)...)
-				}
-			}
-			return all
-		}, nil},
-		{func(s *config.Settings) [][]config.Assignment {
-			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64)...)
-		}, nil},
-		{func(s *config.Settings) [][]config.Assignment {
-			if s.Optimizer.Kind == option.Adam || s.Optimizer.Momentum == 0 {
-				return nil
-			}
-			return values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...)
-		}, nil},
-	}
-	spurs = []cure{
-		{func(s *config.Settings) [][]config.Assignment {
-			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...)
-		}, nil},
-	}
-	longer = []cure{
-		{func(s *config.Settings) (all [][]config.Assignment) {
-			for _, factor := range []int{4, 16, 64} {
-				if factor > 4 && factor*s.Run.Steps > longestTried {
-					break
-				}
-				longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
-				if schedule := s.Optimizer.Schedule; schedule.Kind != option.ConstantRate && schedule.Total == s.Run.Steps {
-					longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
-				}
-				all = append(all, longer)
-			}
-			return all
-		}, nil},
-	}
-)
+	return c
+}
 
 // longestTried bounds the steps of runs of more than four times the file's length.
 const longestTried = 100_000
 
-// word returns a change to one word of a key, and to other keys besides, of settings with another
-// word to which it applies.
-func word(key string, applies func(*config.Settings) bool, to fmt.Stringer, besides ...config.Assignment) func(*config.Settings) [][]config.Assignment {
-	return func(s *config.Settings) [][]config.Assignment {
-		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == to.String() {
-			return nil
-		}
-		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: to.String()}}, besides...)}
+// word returns a change to one word of a key, and to other keys besides, if it applies and changes
+// something.
+func word(s *config.Settings, key string, applies bool, to fmt.Stringer, besides ...config.Assignment) [][]config.Assignment {
+	if k, _ := config.LookupKey(key); !applies || k.Get(s) == to.String() {
+		return nil
 	}
+	return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: to.String()}}, besides...)}
 }
 
 // values lists changes of one key to each of the values.
@@ -148,11 +125,6 @@ func staleK3(s *config.Settings) bool {
 	return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
 }
 
-// weighted returns a condition: samples are of older policies, with a weight of one of the modes.
-func weighted(modes ...option.ImportanceMode) func(*config.Settings) bool {
-	return func(s *config.Settings) bool { return stale(s) && slices.Contains(modes, s.Estimator.Importance.Mode) }
-}
-
 // shorterLags returns the halves of a refresh interval or delay down to the shortest.
 func shorterLags(s *config.Settings) (all []int) {
 	first, _ := shortestLag(s.Lag.Kind)
@@ -168,29 +140,29 @@ func shorterLags(s *config.Settings) (all []int) {
 
 // Cures tries the changes of a cell of which the trial as it stands is given.
 func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err error) {
-	if present.late() && t.cell.Settings.Units() != "" {
+	s := &t.cell.Settings
+	if present.late() && s.Units() != "" {
 		return nil, nil // at a network's rate runs are late for that alone
 	}
 	mean, err := t.withoutNoise(ctx, present)
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Clone(repairs)
+	noisy := mean == nil || mean.Outcome == Arrives
+	all := repairs(s, noisy || staleK3(s) && !mean.late())
 	if present.onTheWay() < present.Runs-present.Count(theory.AtTarget) {
-		all = append(all, brakes...)
+		all = append(all, brakes(s)...)
 	}
 	if present.late() {
-		all = append(all, spurs...)
+		all = append(all, cure{values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...), true})
 	}
 	if present.most(present.onTheWay() + present.Count(theory.TooDeep)) {
-		all = append(all, longer...)
+		all = append(all, longer(s))
 	}
-	if mean != nil && mean.Outcome != Arrives {
-		all = slices.DeleteFunc(all, func(c cure) bool { return c.helps != nil && !c.helps(&t.cell.Settings, mean) })
-	}
+	all = slices.DeleteFunc(all, func(c cure) bool { return c.values == nil || !c.helps && !noisy })
 	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))
 	for _, c := range all {
-		for _, set := range c.values(&t.cell.Settings) {
+		for _, set := range c.values {
 			trial, err := t.Of(ctx, set...)
 			if err != nil {
 				return nil, err

@@ -34,14 +34,16 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	}
 	assumes := fmt.Sprintf("trials from the file's start: the %.0f %% interval of the share of runs that arrive lies above %.0f %%, in at most %d runs of %d steps",
 		100*shareConfidence, 100*wantedShare, mostRuns, s.Run.Steps)
-	l := &limitSearch{ctx: ctx, trials: t}
 	if s.Lag.Kind == option.Random {
 		a.unknown(intervals, noInterval)
 	} else {
 		longest := min(longestSearched, float64(s.Run.Steps/fewestPeriods))
-		low, high := l.search(first-1, first, longest, 1, func(x float64) config.Assignment {
+		low, high, err := t.search(ctx, first-1, first, longest, 1, func(x float64) config.Assignment {
 			return config.Assignment{Param: config.LagIntervalKey, Value: int(x)}
 		})
+		if err != nil {
+			return nil, err
+		}
 		low, high = math.Floor(low), math.Floor(high)
 		value, says := low, fmt.Sprintf("up to %.0f steps; %.0f does not", low, high)
 		switch {
@@ -54,7 +56,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 		a.bound(ofInterval, low, high)
 	}
 	eta := s.Optimizer.LearningRate
-	low, high := l.search(0, eta, searchedRates*eta, 0, func(x float64) config.Assignment {
+	low, high, err := t.search(ctx, 0, eta, searchedRates*eta, 0, func(x float64) config.Assignment {
 		return config.Assignment{Param: config.LearningRateKey, Value: rounded(x)}
 	})
 	value, says := low, fmt.Sprintf("up to %.2g%s; %.2g does not", low, timesPresent(s, low), high)
@@ -66,46 +68,36 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	}
 	a.add(rates, value, says, Simulated, assumes)
 	a.bound(ofRate, low, high)
-	return a.lines, l.err
-}
-
-// limitSearch searches for the limits of one cell.
-type limitSearch struct {
-	ctx    context.Context
-	trials *Trials
-	err    error // the first; later trials are skipped
-}
-
-// arrives reports whether runs with a change certainly arrive.
-func (l *limitSearch) arrives(change config.Assignment) bool {
-	if l.err != nil {
-		return false
-	}
-	trial, err := l.trials.Of(l.ctx, change)
-	l.err = err
-	return trial != nil && trial.Outcome == Arrives
+	return a.lines, err
 }
 
 // search doubles a parameter from first as long as runs certainly arrive, up to last,
 // and halves the bracket down to a width of step or, relatively, searchedWidth. It
 // returns the largest value known to arrive, known if there is none, and the
 // least above it that does not, +Inf if there is none.
-func (l *limitSearch) search(known, first, last, step float64, change func(float64) config.Assignment) (low, high float64) {
+func (t *Trials) search(ctx context.Context, known, first, last, step float64, change func(float64) config.Assignment) (low, high float64, err error) {
+	arrives := func(value float64) bool {
+		if err != nil {
+			return false
+		}
+		var trial *Trial
+		trial, err = t.Of(ctx, change(value))
+		return trial != nil && trial.Outcome == Arrives
+	}
 	low, high = known, math.Inf(1)
 	for value := first; value <= max(first, last); value = max(2*value, value+step) {
-		if !l.arrives(change(value)) {
+		if !arrives(value) {
 			high = value
 			break
 		}
 		low = value
 	}
-	for low >= first && high-low > max(step, searchedWidth*low) && !math.IsInf(high, 1) && l.err == nil {
-		middle := (low + high) / 2
-		if l.arrives(change(middle)) {
+	for low >= first && high-low > max(step, searchedWidth*low) && !math.IsInf(high, 1) && err == nil {
+		if middle := (low + high) / 2; arrives(middle) {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	return low, high
+	return low, high, err
 }
