@@ -58,6 +58,12 @@ func newFinding(kind rom.Kind) finding {
 	return finding{measured: nan, lo: nan, hi: nan, predicted: scope.Number{Kind: kind}}
 }
 
+// exactly returns the finding with a measured number that has no error.
+func (f finding) exactly(x float64) finding {
+	f.measured, f.lo, f.hi = x, x, x
+	return f
+}
+
 // claim is the part of a claim that measures, predicts and draws. Its config.Claim is the part
 // that is read from configurations and documented, with what the claim needs. Five shapes
 // implement it: scalar (and scalars, of several), path, event, slope and summary.

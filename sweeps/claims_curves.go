@@ -174,14 +174,8 @@ func compareAmplitude(j *judgement, c *Cell) finding {
 	if theory.Out() || recorded == nil || o.Status == store.CellDiverged {
 		return f
 	}
-	measured := make([]float64, len(recorded.Steps))
-	for i := range measured {
-		measured[i] = c.meanReward(recorded, i).Mean
-	}
 	_, model := curve.sample(recorded.Steps)
-	f.measured = math.Log(measure.Spread(model) / measure.Spread(measured))
-	f.lo, f.hi = f.measured, f.measured
-	return f
+	return f.exactly(math.Log(measure.Spread(model) / measure.Spread(c.rewards(recorded))))
 }
 
 // saturationNumbers compares an exponential fitted to the mean reward with the same fit to
@@ -489,9 +483,6 @@ func drawnOf(sets []CellSet) string {
 // on a logarithmic one.
 const shortRun = 1000
 
-// curvesOf returns an empty picture of mean rewards over steps.
-func curvesOf(title string, sets []CellSet) Figure { return coursesOf(sim.ExpectedReward, title, sets) }
-
 // coursesOf returns an empty picture of means of a recorded quantity over steps.
 func coursesOf(quantity sim.Quantity, title string, sets []CellSet) Figure {
 	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: labelOf(quantity)}
@@ -576,7 +567,7 @@ func drawCurves(j *judgement, d *figureSource) Figure {
 // mean-field curve, and the curve of the reduced-order model.
 func drawFits(j *judgement, d *figureSource) Figure {
 	sets := d.sets
-	f := curvesOf("A free exponential fitted to the mean reward", sets)
+	f := coursesOf(sim.ExpectedReward, "A free exponential fitted to the mean reward", sets)
 	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that does so too shows only that the curve has this form: compare its rate with that of the reduced-order model, which has no fitted constant."
 	f.XScale = LinearAxis // the fit gives every step the same weight
 	for _, set := range thinned(sets) {

@@ -2,44 +2,15 @@ package sweeps
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
-
-// A predicted curve holds the recorded and the fitted steps only, so that its size does
-// not grow with the run.
-func TestCurveHoldsComparedSteps(t *testing.T) {
-	const steps = 20_000
-	text := strings.Replace(small, "steps: 100", fmt.Sprint("steps: ", steps), 1)
-	cells := planText(t, text).Cells
-	c := &cells[slices.IndexFunc(cells, func(c Cell) bool { return c.deterministic() })]
-	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
-	cv, of := j.curve(c)
-	if of.Out() {
-		t.Fatal(of.Because)
-	}
-	if len(cv.values) > 600 {
-		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.values), steps)
-	}
-	params := theory.Params(&c.Settings, rom.Unit)
-	compared := sim.RecordedSteps(steps, c.Settings.Lag)
-	compared = append(compared, sim.FitSteps(sim.SaturationFit, steps)...)
-	compared = append(compared, sim.FitSteps(sim.EarlySlopeFit, steps)...)
-	rom.MeanField(params, c.start, steps, func(at int, theta []float64) {
-		if want := rom.ExpectedReward(params, theta); slices.Contains(compared, at) && cv.at(at) != want {
-			t.Fatalf("step %d: J = %g, want %g", at, cv.at(at), want)
-		}
-	})
-}
 
 // The path that `predict --path` shows is the curve by which the claim trajectory judges.
 func TestPathIsTheJudgedCurve(t *testing.T) {

@@ -43,15 +43,14 @@ func compareOverThreshold(j *judgement, c *Cell) finding {
 	steps, shares := j.overThreshold(c)
 	first := slices.IndexFunc(steps, func(t int) bool { return t >= c.Settings.Run.BurnIn })
 	if first >= 0 {
-		f.measured = slices.Max(shares[first:]) // NaN where one of them is not known
+		return f.exactly(slices.Max(shares[first:])) // NaN where one of them is not known
 	}
-	f.lo, f.hi = f.measured, f.measured
 	return f
 }
 
 // drawOverThreshold returns a picture of these numbers over the run, with the edge.
 func drawOverThreshold(j *judgement, d *figureSource) Figure {
-	f := curvesOf("Learning rate over the threshold of its place, along the run", d.sets)
+	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run", d.sets)
 	f.YLabel = "ηλ/κ*"
 	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a run sharpens, passes the edge at 1, and is led back to it."
 	edge := FigureSeries{Name: "the edge", Mark: Reference}

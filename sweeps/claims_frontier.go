@@ -112,9 +112,7 @@ func compareGap(between func(frontier, onset float64) float64) func(j *judgement
 			at := gap(c)
 			least, largest, before = min(least, at-before), max(largest, math.Abs(at)), at
 		}
-		f.measured = least / largest
-		f.lo, f.hi = f.measured, f.measured
-		return f
+		return f.exactly(least / largest)
 	}
 }
 
@@ -136,8 +134,7 @@ func compareConstant(j *judgement, set CellSet) finding {
 		mean += math.Log(g.measured) / float64(len(set.Cells))
 		ratios = append(ratios, g)
 	}
-	f.measured, f.lo, f.hi = 0, 0, 0
-	if j.exactInstead {
+	if f = f.exactly(0); j.exactInstead {
 		f.fault = "every frontier at the same multiple of its line"
 		return f
 	}
@@ -155,7 +152,7 @@ func compareClassOccurs(j *judgement, set CellSet) finding {
 	f := newFinding(rom.PaperRule)
 	f.predicted.Value, f.side = 1, FromBelow
 	if number, known := j.ofClass(set.Cells); known {
-		f.measured, f.lo, f.hi = float64(number), float64(number), float64(number)
+		return f.exactly(float64(number))
 	}
 	return f
 }
@@ -185,11 +182,10 @@ func compareClassThroughout(j *judgement, set CellSet) finding {
 	if j.exactInstead {
 		number, f.fault = len(groups), "all of the class"
 	}
-	f.measured, f.lo, f.hi = float64(number), float64(number), float64(number)
 	if j.check.Over == config.ArmsKey {
 		f.bandits = &Tally{number, len(groups)}
 	}
-	return f
+	return f.exactly(float64(number))
 }
 
 // ofClass returns the number of cells of the class that is counted. It is not known where a

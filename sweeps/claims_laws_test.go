@@ -179,14 +179,3 @@ checks:
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }
-
-// A cell that would start at a fixed point that does not exist has no curve: its verdicts are
-// out of scope, and its figure is empty.
-func TestLawsWithoutStart(t *testing.T) {
-	plan := planText(t, strings.NewReplacer("init: [-3, 0]", "init: {fixed_point_offset: 1}", "coefficient: 0.05", "coefficient: 0").Replace(rare)+
-		"  - {claim: law-fit, law: critically-damped, margin: 0.1}\n")
-	e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{plan.Cells[0].ID: {ID: plan.Cells[0].ID, Status: store.NoFixedPoint}}, 1, &silent{})
-	if err != nil || e.Verdicts[0].Verdict != OutOfScope {
-		t.Errorf("%v, %+v", err, e.Verdicts)
-	}
-}

@@ -49,8 +49,7 @@ func compareRecurrence(j *judgement, c *Cell) finding {
 			f.measured = d
 		}
 	}
-	f.lo, f.hi = f.measured, f.measured
-	return f
+	return f.exactly(f.measured)
 }
 
 // refreshedGaps returns the predicted logit gap of two arms at refresh instants t,

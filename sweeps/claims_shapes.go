@@ -137,7 +137,8 @@ func (e event) picture() picture {
 	if e.shown != nil {
 		compare = e.shown
 	}
-	return picture{family: byParam(e.over.title), draw: drawOver(e.over, compare)}
+	family := func(check *config.Check) string { return e.over.title + " in " + check.Locate.Param }
+	return picture{family: family, draw: drawOver(e.over, compare)}
 }
 
 // noiseless adds the event where the theory has it, if anywhere.

@@ -191,38 +191,6 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// The cells that a map of five arms once drew at rest: with two replicas nothing is known
-// of the error, and a collapse is a collapse.
-func TestClassesOfFewReplicas(t *testing.T) {
-	e, _ := runSweep(t, `
-name: few
-seed: 1
-bandit: {arms: [{reward: normal, mean: 0.2, std: 0.3}, {reward: normal, mean: 0.4, std: 0.3}, {reward: normal, mean: 0.6, std: 0.3}, {reward: normal, mean: 0.8, std: 0.3}, {reward: normal, mean: 1, std: 0.3}]}
-grpo: {group_size: 8, kl: {coefficient: 0.05}}
-optimizer: {kind: adam, learning_rate: 0.1}
-run: {steps: 300, replicas: 2}
-variants:
-  - {name: rises, set: {optimizer.learning_rate: 0.02, lag.interval: 32, grpo.kl.coefficient: 0.3}}
-  - {name: collapses, set: {optimizer.learning_rate: 0.843, lag.interval: 1}}
-`, t.TempDir(), 1)
-	for i, want := range []Class{Unresolved, Locked} {
-		c := &e.Plan.Cells[i]
-		o := e.evidence.outcome(c)
-		recorded, err := o.Trajectory()
-		if err != nil {
-			t.Fatal(err)
-		}
-		reward, collision := recorded.Series(sim.ExpectedReward).Mean, recorded.Series(sim.Collision).Mean
-		last := len(reward) - 1
-		if got := e.evidence.class(c); got != want {
-			t.Errorf("%s, J from %.3f to %.3f, Σπ² %.4f: got %q, want %q", c.Variant, reward[0], reward[last], collision[last], got, want)
-		}
-		if want == Unresolved && float64(reward[last]-reward[0]) < 0.2 {
-			t.Errorf("%s: J rises from %.3f to %.3f only", c.Variant, reward[0], reward[last])
-		}
-	}
-}
-
 // classOf returns the class of a cell with the given outcome; nil: without one.
 func classOf(c *Cell, o *store.Outcome) Class {
 	return newEvidence(map[string]*store.Outcome{c.ID: o}).class(c)

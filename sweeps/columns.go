@@ -29,7 +29,7 @@ func WriteColumns(w io.Writer) error {
 	table("cells.csv: status", statusDocs)
 	table("cells.csv: estimates, each with NAME_lo and NAME_hi", estimateColumns())
 	table("cells.csv: numbers of each recorded quantity Q", formColumns())
-	table("predictions.csv", predictionDocs)
+	table("predictions.csv", predictionDocs())
 	table("trajectories.parquet", store.TrajectoryColumns)
 	table("Quantities that are recorded", QuantityColumns)
 	table("Quantities that run.record may name", ownColumns)
@@ -75,34 +75,6 @@ var identityDocs = []store.Column{
 var statusDocs = []store.Column{
 	{Name: "status", Doc: "Whether the cell could be measured: `ok`; `diverged`, at least one replica left the range of floating point; `overflow`, no replica did, but an estimate, which is missing; `no-fixed-point`, it starts at a fixed point and the theory finds none, so it was not simulated."},
 	{Name: "interval_confidence", Doc: "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1.", Unit: pureRatio, Range: "0 to 1, exclusive"},
-}
-
-// predictionDocs describe the columns of predictions.csv after the parameters.
-var predictionDocs = []store.Column{
-	{Name: "fixed_point_expected_reward", Doc: "J at the fixed point.", Unit: ofReward, Range: anyReal},
-	{Name: "expected_reward_shift", Doc: "Shift of the mean of J from the fixed point by the noise, to second order.", Unit: ofReward, Range: anyReal},
-	{Name: "stiffness_total", Doc: "Stiffness λ of the stiffest mode.", Unit: perLogit, Range: anyReal},
-	{Name: "stiffness_fresh", Doc: "Its part λ_f from the current policy; of a network the largest eigenvalue of Λ_f.", Unit: perLogit, Range: anyReal},
-	{Name: "stiffness_stale", Doc: "Its part λ_s from the snapshot; of a network λ − λ_f.", Unit: perLogit, Range: anyReal},
-	{Name: "stiffness_slowest", Doc: "Stiffness of the slowest mode.", Unit: perLogit, Range: anyReal},
-	{Name: "gradient_variance", Doc: "Variance of one step's gradient along the stiffest mode.", Unit: force2, Range: atLeast0},
-	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
-	{Name: "regime", Doc: "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."},
-	{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; below 1 is stable.", Unit: pureRatio, Range: atLeast0},
-	{Name: "critical_learning_rate", Doc: "Smallest learning rate at which the fixed point is not stable; empty: none was found.", Unit: perForce, Range: atLeast0},
-	{Name: "critical_refresh_interval", Doc: "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", Unit: inSteps, Range: atLeast0},
-	{Name: "oscillation_learning_rate", Doc: "Smallest learning rate at which a mode oscillates; empty: none was found.", Unit: perForce, Range: atLeast0},
-	{Name: "logit_gap_variance", Doc: "Stationary variance of z by the linear dynamics; two arms.", Unit: logit2, Range: atLeast0},
-	{Name: "expected_reward_variance", Doc: "Stationary variance of J by the linear dynamics, to first order in the noise; of a network that of a run along its slide; `grposim predict`, advice and verdicts have it to second order.", Unit: reward2, Range: atLeast0},
-	{Name: "expected_reward_variance_leading_order", Doc: "The same by the reduced-order model; of a network the law of the fixed point where the run starts.", Unit: reward2, Range: atLeast0},
-	{Name: "expected_reward_variance_paper_rule", Doc: "The same by the paper's D/(GCK) at paper_stiffness.", Unit: reward2, Range: atLeast0},
-	{Name: "zero_variance_fraction", Doc: "Share of groups whose rewards are all equal.", Unit: pureRatio, Range: zeroToOne},
-	{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."},
-	{Name: "neglected_expected_reward", Doc: "Predicted size of what the theory of the mean of J neglects.", Unit: ofReward, Range: atLeast0},
-	{Name: "neglected_expected_reward_variance", Doc: "The same of the variance of J.", Unit: reward2, Range: atLeast0},
-	{Name: "neglected_zero_variance_fraction", Doc: "The same of the share of groups with equal rewards.", Unit: pureRatio, Range: atLeast0},
-	{Name: "paper_stiffness", Doc: "The stiffness K as the paper measures it, which its formulas use.", Unit: perLogit, Range: anyReal},
-	{Name: "expected_reward_variance_rule_at_stiffness", Doc: "The paper's D/(GCK) at λ of the stiffest mode.", Unit: reward2, Range: atLeast0},
 }
 
 // mapDocs describe the columns of map-X-Y.csv.

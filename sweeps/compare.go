@@ -233,9 +233,6 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 	return nil
 }
 
-// finalPrefix begins the names of recorded quantities at the last step of a run.
-const finalPrefix = "final_"
-
 // ofPolicy are the recorded quantities of which the value at the last step is compared:
 // those of the policy. Those of the samples are the noise of a single step.
 var ofPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, sim.Entropy, sim.Collision, sim.KLReference, sim.LogitGap)
@@ -274,7 +271,7 @@ func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 				final.DF = 0
 			}
 		}
-		all = append(all, measure.Named{Name: finalPrefix + string(s.Quantity), Estimate: final})
+		all = append(all, measure.Named{Name: "final_" + string(s.Quantity), Estimate: final})
 	}
 	return all, nil
 }

@@ -138,28 +138,6 @@ func TestCompareFinalValues(t *testing.T) {
 	}
 }
 
-// Cells of equal parameters that measure different things are paired in their order, and
-// a quantity that only one of two cells has cannot be compared.
-func TestCompareQuantitiesOfOneFolder(t *testing.T) {
-	text := strings.TrimSuffix(resting, "checks:\n")
-	plain, measured := t.TempDir(), t.TempDir()
-	runSweep(t, text, plain, 1)
-	runSweep(t, text+"checks: [{claim: stiffness, displacement: 0.1, draws: 100, absolute_margin: 1}]\n", measured, 1)
-	c, err := CompareFolders(plain, measured, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var missing []string
-	for _, q := range c.Quantities {
-		if math.IsNaN(float64(q.A)) && !math.IsNaN(float64(q.B)) && q.Verdict == NotComparable {
-			missing = append(missing, q.Quantity)
-		}
-	}
-	if c.Pairs != 1 || len(missing) != 3 || missing[2] != stiffnessStale {
-		t.Errorf("%d pairs, only in B %q, want three stiffnesses", c.Pairs, missing)
-	}
-}
-
 // Folders of results folders are compared by name; folders of results are a pair.
 func TestFoldersToCompare(t *testing.T) {
 	dir := t.TempDir()

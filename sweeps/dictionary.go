@@ -69,7 +69,7 @@ type prediction struct {
 
 // predictionColumn is a column of predictions.csv after the parameters.
 type predictionColumn struct {
-	name  string
+	store.Column
 	value func(p *prediction) string
 }
 
@@ -80,37 +80,45 @@ func numeric(of func(p *prediction) *float64) func(p *prediction) string {
 
 // predictionColumns are the columns of predictions.csv after the parameters.
 var predictionColumns = []predictionColumn{
-	{"fixed_point_expected_reward", numeric(func(p *prediction) *float64 {
+	{store.Column{Name: "fixed_point_expected_reward", Doc: "J at the fixed point.", Unit: ofReward, Range: anyReal}, numeric(func(p *prediction) *float64 {
 		if p.FixedPoint == nil {
 			return nil
 		}
 		return &p.FixedPoint.Reward
 	})},
-	{"expected_reward_shift", numeric(func(p *prediction) *float64 { return p.Moments.RewardShift })},
-	{"stiffness_total", numeric(func(p *prediction) *float64 { return &p.Stiffness.Total })},
-	{"stiffness_fresh", numeric(func(p *prediction) *float64 { return &p.Stiffness.Fresh })},
-	{"stiffness_stale", numeric(func(p *prediction) *float64 { return &p.Stiffness.Stale })},
-	{"stiffness_slowest", numeric(func(p *prediction) *float64 { return &p.Stiffness.Slowest })},
-	{"gradient_variance", numeric(func(p *prediction) *float64 { return &p.GradientVariance })},
-	{"damping_ratio", numeric(func(p *prediction) *float64 { return &p.Oscillator.DampingRatio })},
-	{"regime", func(p *prediction) string { return p.Oscillator.Regime }},
-	{"spectral_radius", numeric(func(p *prediction) *float64 { return p.full.SpectralRadius })},
-	{"critical_learning_rate", numeric(func(p *prediction) *float64 { return p.full.CriticalLearningRate })},
-	{"critical_refresh_interval", numeric(func(p *prediction) *float64 { return p.full.CriticalRefreshInterval })},
-	{"oscillation_learning_rate", numeric(func(p *prediction) *float64 { return p.full.OscillationLearningRate })},
-	{"logit_gap_variance", numeric(func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap })},
-	{"expected_reward_variance", numeric(func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward })},
-	{"expected_reward_variance_leading_order", numeric(func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward })},
-	{"expected_reward_variance_paper_rule", numeric(func(p *prediction) *float64 { return p.PaperRule.RewardVariance })},
-	{"zero_variance_fraction", numeric(func(p *prediction) *float64 { return p.Moments.ZeroVariance })},
-	{"scope", func(p *prediction) string {
+	{store.Column{Name: "expected_reward_shift", Doc: "Shift of the mean of J from the fixed point by the noise, to second order.", Unit: ofReward, Range: anyReal}, numeric(func(p *prediction) *float64 { return p.Moments.RewardShift })},
+	{store.Column{Name: "stiffness_total", Doc: "Stiffness λ of the stiffest mode.", Unit: perLogit, Range: anyReal}, numeric(func(p *prediction) *float64 { return &p.Stiffness.Total })},
+	{store.Column{Name: "stiffness_fresh", Doc: "Its part λ_f from the current policy; of a network the largest eigenvalue of Λ_f.", Unit: perLogit, Range: anyReal}, numeric(func(p *prediction) *float64 { return &p.Stiffness.Fresh })},
+	{store.Column{Name: "stiffness_stale", Doc: "Its part λ_s from the snapshot; of a network λ − λ_f.", Unit: perLogit, Range: anyReal}, numeric(func(p *prediction) *float64 { return &p.Stiffness.Stale })},
+	{store.Column{Name: "stiffness_slowest", Doc: "Stiffness of the slowest mode.", Unit: perLogit, Range: anyReal}, numeric(func(p *prediction) *float64 { return &p.Stiffness.Slowest })},
+	{store.Column{Name: "gradient_variance", Doc: "Variance of one step's gradient along the stiffest mode.", Unit: force2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return &p.GradientVariance })},
+	{store.Column{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal}, numeric(func(p *prediction) *float64 { return &p.Oscillator.DampingRatio })},
+	{store.Column{Name: "regime", Doc: "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."}, func(p *prediction) string { return p.Oscillator.Regime }},
+	{store.Column{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; below 1 is stable.", Unit: pureRatio, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.full.SpectralRadius })},
+	{store.Column{Name: "critical_learning_rate", Doc: "Smallest learning rate at which the fixed point is not stable; empty: none was found.", Unit: perForce, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.full.CriticalLearningRate })},
+	{store.Column{Name: "critical_refresh_interval", Doc: "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", Unit: inSteps, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.full.CriticalRefreshInterval })},
+	{store.Column{Name: "oscillation_learning_rate", Doc: "Smallest learning rate at which a mode oscillates; empty: none was found.", Unit: perForce, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.full.OscillationLearningRate })},
+	{store.Column{Name: "logit_gap_variance", Doc: "Stationary variance of z by the linear dynamics; two arms.", Unit: logit2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap })},
+	{store.Column{Name: "expected_reward_variance", Doc: "Stationary variance of J by the linear dynamics, to first order in the noise; of a network that of a run along its slide; `grposim predict`, advice and verdicts have it to second order.", Unit: reward2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward })},
+	{store.Column{Name: "expected_reward_variance_leading_order", Doc: "The same by the reduced-order model; of a network the law of the fixed point where the run starts.", Unit: reward2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward })},
+	{store.Column{Name: "expected_reward_variance_paper_rule", Doc: "The same by the paper's D/(GCK) at paper_stiffness.", Unit: reward2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.PaperRule.RewardVariance })},
+	{store.Column{Name: "zero_variance_fraction", Doc: "Share of groups whose rewards are all equal.", Unit: pureRatio, Range: zeroToOne}, numeric(func(p *prediction) *float64 { return p.Moments.ZeroVariance })},
+	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string {
 		return cmp.Or(p.scope.String(), "in")
 	}},
-	{"neglected_expected_reward", numeric(func(p *prediction) *float64 { return &p.Neglected.RewardMean })},
-	{"neglected_expected_reward_variance", numeric(func(p *prediction) *float64 { return &p.Neglected.RewardVariance })},
-	{"neglected_zero_variance_fraction", numeric(func(p *prediction) *float64 { return &p.Neglected.ZeroVariance })},
-	{"paper_stiffness", numeric(func(p *prediction) *float64 { return p.PaperRule.Stiffness })},
-	{"expected_reward_variance_rule_at_stiffness", numeric(func(p *prediction) *float64 { return p.RuleAtStiffness.RewardVariance })},
+	{store.Column{Name: "neglected_expected_reward", Doc: "Predicted size of what the theory of the mean of J neglects.", Unit: ofReward, Range: atLeast0}, numeric(func(p *prediction) *float64 { return &p.Neglected.RewardMean })},
+	{store.Column{Name: "neglected_expected_reward_variance", Doc: "The same of the variance of J.", Unit: reward2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return &p.Neglected.RewardVariance })},
+	{store.Column{Name: "neglected_zero_variance_fraction", Doc: "The same of the share of groups with equal rewards.", Unit: pureRatio, Range: atLeast0}, numeric(func(p *prediction) *float64 { return &p.Neglected.ZeroVariance })},
+	{store.Column{Name: "paper_stiffness", Doc: "The stiffness K as the paper measures it, which its formulas use.", Unit: perLogit, Range: anyReal}, numeric(func(p *prediction) *float64 { return p.PaperRule.Stiffness })},
+	{store.Column{Name: "expected_reward_variance_rule_at_stiffness", Doc: "The paper's D/(GCK) at λ of the stiffest mode.", Unit: reward2, Range: atLeast0}, numeric(func(p *prediction) *float64 { return p.RuleAtStiffness.RewardVariance })},
+}
+
+// predictionDocs describes them.
+func predictionDocs() (docs []store.Column) {
+	for _, c := range predictionColumns {
+		docs = append(docs, c.Column)
+	}
+	return docs
 }
 
 // names returns the names of columns.

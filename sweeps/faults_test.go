@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -107,20 +106,6 @@ checks:
 	}
 }
 
-// A wrong theory without KL penalty has no fixed point, so its shift is out of scope.
-// Refutations have no shifts.
-func TestShiftsOutOfScope(t *testing.T) {
-	unpenalized := config.Fault{Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0 }, Scale: rom.Unit}
-	shifts := shiftsOf(t, resting+"  - {claim: fixed-point, margin: 0.01}\n", unpenalized)
-	if len(shifts) != 1 || shifts[0].OutOfScope == "" || !math.IsNaN(shifts[0].Margins) {
-		t.Errorf("without a penalty: %+v", shifts)
-	}
-	shifts = shiftsOf(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}\n", unpenalized)
-	if len(shifts) != 0 {
-		t.Errorf("of a refutation: %+v", shifts)
-	}
-}
-
 // A located value is compared at the measured stiffness: where the error of that is not
 // known, the verdict is inconclusive.
 func TestLocatedAtAnUnknownStiffness(t *testing.T) {
@@ -138,21 +123,5 @@ func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 	}
 	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
 		t.Errorf("error of a single draw: %v because %s", v.Verdict, v.Because)
-	}
-}
-
-// Simulate and Run give the same verdicts.
-func TestSimulateEqualsRun(t *testing.T) {
-	plan := planText(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02}\n")
-	outcomes, err := Simulate(t.Context(), plan, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(judged(t, plan, outcomes), e.Verdicts) {
-		t.Error("the verdicts differ from those of a run")
 	}
 }

@@ -218,12 +218,6 @@ const (
 // byClaim returns the family of all checks of the same claim.
 func byClaim(check *config.Check) string { return check.Claim.Name }
 
-// byParam returns the function whose family is that of all checks that locate an event
-// along the same parameter.
-func byParam(event string) func(*config.Check) string {
-	return func(check *config.Check) string { return event + " in " + check.Locate.Param }
-}
-
 // deviationPicture shows the deviations of measured from predicted values. Checks that
 // are restricted to one variant share a figure with those of the other variants if claim,
 // prediction, expectation and kind of margin are the same.

@@ -81,7 +81,9 @@ func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Qua
 				continue
 			}
 		case sim.KLReference:
-			if !own(func(s *config.Settings) bool { return !uniformReference(s) }) {
+			if !own(func(s *config.Settings) bool {
+				return s.Policy.ReferenceUpdate.Interval != 0 || s.Prompts.Start.Drawn() || measure.Spread(s.Policy.Reference) != 0
+			}) {
 				continue
 			}
 		}
@@ -143,7 +145,7 @@ func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis)
 	if !banded {
 		band = ""
 	}
-	f := curvesOf(title+where+band, sets)
+	f := coursesOf(sim.ExpectedReward, title+where+band, sets)
 	if f.Caption = "Lines are means over the replicas."; banded {
 		f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
 	}

@@ -36,9 +36,6 @@ const (
 	verdictMemory = 2e3  // of a check of a cell
 )
 
-// storedTwice is how often trajectories are stored: in the journal and in the tables.
-const storedTwice = 2
-
 // NewForecast estimates the cost of a sweep with the given number of workers, at least 1. Other
 // load on the machine makes the forecast too long. Probes and searches of networks are not counted:
 // the fixed point where they are placed can take minutes. The error is that of the simulation, or
@@ -90,7 +87,7 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 	}
 	if tried > 0 {
 		f.Seconds = time.Since(began).Seconds() * f.ReplicaSteps / work / float64(workers)
-		f.Bytes = storedTwice * bytes / tried * float64(f.Cells)
+		f.Bytes = 2 * bytes / tried * float64(f.Cells) // trajectories are in the journal and in the tables
 	}
 	return f, nil
 }
@@ -99,7 +96,8 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 // a search takes as long as a step of a run, so the run alone is timed. Where it is a small part
 // of the cell it is made longer.
 func shortened(cell *Cell) Cell {
-	c, in := *cell, runAlone(cell.Sim())
+	c, in := *cell, cell.Sim()
+	in.Stiffness, in.Relaxation, in.Location, in.Fits, in.Traces, in.Ends = nil, nil, nil, nil, 0, 0
 	run := &in.Run
 	if c.Work() > 10*float64(run.Steps*run.Replicas) {
 		run.Steps = max(run.Steps, forecastSteps/100)

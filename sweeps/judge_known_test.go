@@ -126,12 +126,6 @@ func TestTrialsAndDegreesOfFreedom(t *testing.T) {
 			t.Errorf("%s: [%g, %g], want the interval of %g trials, [%g, %g]", name, lo, hi, trials, wantLo, wantHi)
 		}
 	}
-	recorded := &store.Trajectory{Steps: []int{0}, Quantities: []store.RecordedSeries{{
-		Quantity: sim.ExpectedReward, Mean: []store.Number{0.5}, StdErr: []store.Number{0.1}, Quantiles: [][5]store.Number{{}},
-	}}}
-	if mean := c.meanReward(recorded, 0); mean.DF != 9 || mean.StdErr != 0.1 {
-		t.Errorf("the mean over 10 replicas is %+v", mean)
-	}
 }
 
 // A margin is relative to |predicted|, or absolute; about an infinite prediction there is
@@ -154,39 +148,6 @@ func TestMargins(t *testing.T) {
 	f := finding{measured: 0.95, lo: 0.94, hi: 0.96, side: FromBelow, predicted: scope.Number{Value: 1, Kind: rom.PaperRule}}
 	if v := j.rule(Verdict{Expect: config.Holds}, f); v.Verdict != Disagree || v.Margin != 0 {
 		t.Errorf("a value below its lower bound: %v with margin %g", v.Verdict, float64(v.Margin))
-	}
-}
-
-// An inconclusive verdict says how much more data would decide: an interval that is three
-// times too wide needs nine times as much.
-func TestAdvice(t *testing.T) {
-	f := finding{measured: 1, lo: 0.7, hi: 1.3, replicas: 10, predicted: scope.Number{Value: 1, Kind: rom.Exact}}
-	if got, want := decided(Inconclusive, f, 0.1, config.Holds), "about 9 times the replicas or draws would decide"; !strings.Contains(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// The control of a check is the same check of a theory with its fault, by keys or by
-// factors; that of a refutation is the exact prediction.
-func TestControls(t *testing.T) {
-	variance := func(mean float64) store.Outcome {
-		return outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: mean, StdErr: 1e-4 * mean, DF: 500})
-	}
-	for _, c := range []struct {
-		check    string
-		measured float64 // of the right variance
-		right    Ruling
-		control  Ruling
-	}{
-		{"{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}", 1, Agree, Disagree},
-		{"{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}", 1.1, Disagree, Agree},
-		{"{claim: stationary-fluctuation, margin: 0.02, control: {set: {grpo.group_size: 32}}}", 1, Agree, Disagree},
-		{"{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", 1, Agree, Disagree},
-	} {
-		v := judgeOne(t, c.check, variance(c.measured*restingVariance))
-		if v.Verdict != c.right || v.Control == nil || v.Control.Verdict != c.control {
-			t.Errorf("%s at %g: %v because %s, control %+v; want %v and %v", c.check, c.measured, v.Verdict, v.Because, v.Control, c.right, c.control)
-		}
 	}
 }
 

@@ -178,14 +178,8 @@ func TestClaimTableIsComplete(t *testing.T) {
 	}
 }
 
-// scaling judges the slope of estimates Var J and relaxation rate of G^exponent at the given group
-// sizes, for the cell of resting.
-func scaling(t *testing.T, sizes, check string, exponent float64) []Verdict {
-	t.Helper()
-	return scalingOf(t, resting, sizes, check, exponent)
-}
-
-// scalingOf is scaling for the cell of another configuration.
+// scalingOf judges the slope of estimates Var J and relaxation rate of G^exponent at the given group
+// sizes, for the cell of a configuration.
 func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
 	text = strings.Replace(text, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
@@ -214,7 +208,7 @@ func TestJudgeScaling(t *testing.T) {
 		{"[2, 4, 32, 128, 1024, inf]", -1, Agree},
 		{"[2, 4, 32, 128, 1024, inf]", -1.1, Disagree},
 	} {
-		verdicts := scaling(t, c.sizes, leading, c.exponent)
+		verdicts := scalingOf(t, resting, c.sizes, leading, c.exponent)
 		if len(verdicts) != 1 {
 			t.Fatalf("%d verdicts", len(verdicts))
 		}
@@ -254,24 +248,6 @@ func TestControlOfASmallPrediction(t *testing.T) {
 	}
 }
 
-// The verdict of a single cell has the cell's id, that of several the key they differ in.
-func TestVerdictsNameCells(t *testing.T) {
-	e, _ := runSweep(t, small, t.TempDir(), 2)
-	ids := make(map[string]bool)
-	for i := range e.Plan.Cells {
-		ids[e.Plan.Cells[i].ID] = true
-	}
-	for _, v := range e.Verdicts {
-		across := strings.HasPrefix(v.Cell, "grpo.group_size|")
-		if !ids[v.Cell] && !across || across != (v.Claim == config.FluctuationScaling.Name) {
-			t.Errorf("%s: the cell is %q", v.Claim, v.Cell)
-		}
-	}
-	if len(e.Verdicts) != e.Plan.Verdicts {
-		t.Errorf("%d verdicts, %d planned", len(e.Verdicts), e.Plan.Verdicts)
-	}
-}
-
 // A trajectory with a missing number is inconclusive, even if all others agree.
 func TestMissingNumbersDoNotAgree(t *testing.T) {
 	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1) + "  - {claim: trajectory, absolute_margin: 1e6}\n"
@@ -295,18 +271,6 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	series.Mean[len(series.Mean)/2] = store.Number(math.NaN())
 	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != Inconclusive {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
-	}
-}
-
-// A verdict out of scope has no prediction, and no measured value if there is none.
-func TestOutOfScopeHasNoNumbers(t *testing.T) {
-	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: stationary-fluctuation, margin: 0.1}\n"
-	e, err := Run(t.Context(), planText(t, text), t.TempDir(), 1, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := e.Verdicts[0]; v.Verdict != OutOfScope || !math.IsNaN(float64(v.Measured)) || !math.IsNaN(float64(v.Predicted)) {
-		t.Errorf("%v, measured %g, predicted %g", v.Verdict, float64(v.Measured), float64(v.Predicted))
 	}
 }
 

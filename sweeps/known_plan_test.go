@@ -13,7 +13,6 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/scope"
-	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -71,14 +70,6 @@ func TestOpenWithoutOneCell(t *testing.T) {
 	}
 }
 
-// A swing that shrinks to 0.6 from the second quarter of the run to its last half decays.
-func TestDecayToSixTenths(t *testing.T) {
-	c, o := record(1000, 1, func(t float64) float64 { return 1 - math.Exp(-t/500)*math.Cos(0.3*t) }, 0.6)
-	if got := classOf(c, o); got != Oscillatory {
-		t.Errorf("%s, want %s", got, Oscillatory)
-	}
-}
-
 // The errors of the fresh and of the stale stiffness add in squares.
 func TestErrorsOfBothParts(t *testing.T) {
 	plan := planText(t, resting+"  - {claim: fixed-point, margin: 1}\n")
@@ -93,13 +84,5 @@ func TestErrorsOfBothParts(t *testing.T) {
 	got, want := j.stiffnessError(&plan.Cells[0], &o, 0.5, total), 0.005*student(100, 0.99)/0.5
 	if math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("relative half-width %g, want %g", got, want)
-	}
-}
-
-// A table of verdicts marks what is expected to fail.
-func TestExpectedFailureIsMarked(t *testing.T) {
-	v := Verdict{Predicted: 2, PredictionKind: rom.PaperRule, Expect: config.Fails}
-	if got := v.Cells()[5]; got != "2 (paper-rule), expected to fail" {
-		t.Errorf("predicted is shown as %q", got)
 	}
 }

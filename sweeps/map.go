@@ -258,7 +258,8 @@ func (e *Experiment) HasCellsOf(path string) bool {
 // is a simulated cell with its class and the predictions there; a row of kind boundary is a point
 // of a predicted boundary, line by line. Predictions that do not apply are empty.
 func MapCSV(maps []RegimeMap) ([]byte, error) {
-	header := []string{"kind", "variant", maps[0].x.Path, maps[0].y.Path, "cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "value", "curve", "line"}
+	header := names(mapDocs)
+	header[2], header[3] = maps[0].x.Path, maps[0].y.Path
 	var rows [][]string
 	for _, m := range maps {
 		for _, p := range m.points {

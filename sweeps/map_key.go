@@ -196,12 +196,9 @@ func joinPoints(f *Figure) {
 	}
 }
 
-// keyMapColumns are the first columns of map-X.csv.
-var keyMapColumns = []string{"variant", "label", "cell", "class"}
-
 // CSV returns the table of the map: a row per cell with the key, its class and the numbers.
 func (m *KeyMap) CSV() ([]byte, error) {
-	header := slices.Clone(keyMapColumns)
+	header := names(keyMapDocs)
 	k, given := config.LookupKey(m.x)
 	if given {
 		header = append(header, m.x)

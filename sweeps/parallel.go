@@ -11,10 +11,6 @@ import (
 // always is a part for inParallel to which no part is reported.
 func always() (more bool) { return true }
 
-// mostTogether is the largest number of neighbouring indices that a goroutine gets at once:
-// cells that are neighbours often share a prediction.
-const mostTogether = 256
-
 // inParallel calls do with 0 … n−1, on the given number of goroutines, at least 1, and with the
 // number of the goroutine, from 0. Before each it calls part, from one goroutine, and stops
 // when that returns false. A panic of do is returned as an error.
@@ -26,7 +22,7 @@ func inParallel(workers, n int, part func() (more bool), do func(worker, i int))
 		once     sync.Once
 		failure  error
 		failed   = make(chan struct{})
-		together = min(max(n/(8*workers), 1), mostTogether)
+		together = min(max(n/(8*workers), 1), 256) // neighbours often share a prediction
 	)
 	for w := range min(workers, n) {
 		group.Go(func() {

@@ -224,7 +224,10 @@ func NewPlanWith(spec *config.Spec, cache *theory.Cache) *Plan {
 	})
 	for n := range spec.Checks {
 		check := &spec.Checks[n]
-		planned := PlannedCheck{Index: n, Check: check, Sets: setsOf(check, judged[n])}
+		planned := PlannedCheck{Index: n, Check: check, Sets: each(judged[n])}
+		if check.Claim.Per == config.AcrossCells {
+			planned.Sets = acrossOver(check, judged[n])
+		}
 		for i := range planned.Sets {
 			set := &planned.Sets[i]
 			if plan.Verdicts += planned.verdicts(*set); set.Name == "" {
@@ -422,14 +425,6 @@ func (p *Plan) ids() []string {
 	return ids
 }
 
-// setsOf divides the cells that a check selects into sets, each judged as a whole.
-func setsOf(check *config.Check, cells []*Cell) []CellSet {
-	if check.Claim.Per == config.AcrossCells {
-		return acrossOver(check, cells)
-	}
-	return each(cells)
-}
-
 // each returns one set per cell.
 func each(cells []*Cell) []CellSet {
 	sets := make([]CellSet, len(cells))
@@ -459,17 +454,12 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 			}
 			sets = append(sets, CellSet{
 				Name:  check.Over + "|" + strings.Join(others, ","),
-				Label: overLabel(check, c),
+				Label: strings.TrimSpace(label(c.Variant, c.Axes, compared...) + " over " + config.ShortName(check.Over)),
 			})
 		}
 		sets[n].Cells = append(sets[n].Cells, c)
 	}
 	return sets
-}
-
-// overLabel returns the label of the set of cells that a check across cells judges with c.
-func overLabel(check *config.Check, c *Cell) string {
-	return strings.TrimSpace(label(c.Variant, c.Axes, config.Compared(check.Over)...) + " over " + config.ShortName(check.Over))
 }
 
 // memory returns the memory in bytes of the policies of the replicas that a worker simulates at

@@ -358,12 +358,9 @@ func (p *Plan) quantityColumns() []store.Column {
 	return columns
 }
 
-// littleMove is the share of a quantity's largest size below which a move is not worth a figure.
-const littleMove = 0.02
-
 // moves reports whether the mean of a quantity moves by more than its noise in any of the cells:
-// over a range wider than the simultaneous 99 % band of the records, and than littleMove. The error
-// of a single replica is not known, so that it does not.
+// by more than the simultaneous 99 % band of the records, and than 2 % of its largest size. Of a
+// single replica the error is not known: it does not move.
 func (e *evidence) moves(cells []*Cell, q sim.Quantity) bool {
 	return slices.ContainsFunc(cells, func(c *Cell) bool {
 		o := e.outcome(c)
@@ -382,11 +379,6 @@ func (e *evidence) moves(cells []*Cell, q sim.Quantity) bool {
 			lo, hi := mean.Interval(1 - 0.01/float64(len(means)))
 			band = max(band, hi-lo)
 		}
-		return measure.Spread(means) > max(band, littleMove*size)
+		return measure.Spread(means) > max(band, 0.02*size)
 	})
-}
-
-// uniformReference reports whether the divergence from the reference is log A less the entropy.
-func uniformReference(s *config.Settings) bool {
-	return s.Policy.ReferenceUpdate.Interval == 0 && !s.Prompts.Start.Drawn() && measure.Spread(s.Policy.Reference) == 0
 }

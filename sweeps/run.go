@@ -95,16 +95,6 @@ func (r *run) fromCache(ctx context.Context, missing []*Cell) (others []*Cell, e
 	return others, nil
 }
 
-// intoCache adds a cell of the journal to the cache.
-func (r *run) intoCache(o *store.Outcome) {
-	if r.Cache == nil {
-		return
-	}
-	if err := r.Cache.Put(o); err != nil {
-		r.Progress.Note(fmt.Sprintf("note: the cache cannot be written: %v", err))
-	}
-}
-
 // add appends an outcome that is in memory to the journal and to the table of trajectories.
 func (r *run) add(o *store.Outcome) error {
 	recorded, err := o.Trajectory() // until Append moves it to the journal
@@ -243,7 +233,12 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 		if err := r.add(o); err != nil {
 			return err
 		}
-		r.intoCache(o)
+		if r.Cache == nil {
+			return nil
+		}
+		if err := r.Cache.Put(o); err != nil {
+			r.Progress.Note(fmt.Sprintf("note: the cache cannot be written: %v", err))
+		}
 		return nil
 	})
 	r.Progress.End()
@@ -267,13 +262,3 @@ type Progress interface {
 	// Note gives a message for the user, of one line. It can come before Begin.
 	Note(message string)
 }
-
-// NoProgress is a Progress that shows nothing.
-type NoProgress struct{}
-
-func (NoProgress) Begin(string, int, int, float64) {}
-func (NoProgress) Work(float64)                    {}
-func (NoProgress) Cell()                           {}
-func (NoProgress) End()                            {}
-func (NoProgress) Part(string, string, int, int)   {}
-func (NoProgress) Note(string)                     {}

@@ -54,15 +54,13 @@ func (p *Plan) kept(outcomes map[string]*store.Outcome) int {
 	return len(ids)
 }
 
-// batchCells is the number of cells whose simulator's input is in memory at a time.
-const batchCells = 4096
-
 // simulate simulates cells. It calls worked, from several goroutines, with work as it is done,
 // and done, from one goroutine, with the index and the outcome of each cell as it finishes. An
 // error of done stops the simulation and is returned.
 func simulate(ctx context.Context, cells []*Cell, workers int, worked func(work float64), done func(index int, o *store.Outcome) error) error {
+	const together = 4096 // inputs of the simulator in memory
 	first := 0
-	for batch := range slices.Chunk(cells, batchCells) {
+	for batch := range slices.Chunk(cells, together) {
 		in := make([]sim.Cell, len(batch))
 		for i, c := range batch {
 			in[i] = c.Sim()
@@ -77,10 +75,4 @@ func simulate(ctx context.Context, cells []*Cell, workers int, worked func(work 
 		first += len(batch)
 	}
 	return context.Cause(ctx)
-}
-
-// runAlone returns a cell without what it measures in addition to its run.
-func runAlone(c sim.Cell) sim.Cell {
-	c.Stiffness, c.Relaxation, c.Location, c.Fits, c.Traces, c.Ends = nil, nil, nil, nil, 0, 0
-	return c
 }

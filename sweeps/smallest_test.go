@@ -105,14 +105,3 @@ optimizer: {learning_rate: 0.3, momentum: 0.5}
 run: {steps: 6000}
 checks:
 `
-
-// A change of 100 % or more has no exponent.
-func TestSmallestFaultInWords(t *testing.T) {
-	for percent, want := range map[float64]string{
-		0.455: "0.46 % of noise", 9.71: "9.7 % of noise", 99.4: "99 % of noise", 99.6: "100 % of noise", 1234: "1234 % of noise",
-	} {
-		if got := (&SmallestFault{Constant: "noise", Percent: percent}).String(); got != want {
-			t.Errorf("%g %%: got %q, want %q", percent, got, want)
-		}
-	}
-}

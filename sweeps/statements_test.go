@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +68,6 @@ func TestOutcomes(t *testing.T) {
 		{"block limit: weak, block limit: for", StatementHolds},
 		{"block limit: refuted, whole-gradient limit: inconclusive", StatementUndecided},
 		{"block limit: for, whole-gradient limit: inconclusive", StatementUndecided},
-		{"block limit: refuted, whole-gradient limit: for", StatementInAReading},
 	} {
 		var verdicts []Verdict
 		if c.verdicts != "" {
@@ -203,10 +201,6 @@ func TestSummarizeControls(t *testing.T) {
 	if got, want := s.String(), "7 agree, 1 disagree, 0 inconclusive, 1 out of scope; 2 of 4 planted faults caught; the exact prediction holds beside 1 of 3 refutations, and predicts nothing beside 1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	data, err := json.Marshal(s)
-	if want := `"exact_predictions":2,"exact_predictions_held":1,"exact_predictions_out_of_scope":1`; err != nil || !strings.Contains(string(data), want) {
-		t.Errorf("%s, want %s", data, want)
-	}
 }
 
 // Planted faults are counted by how far they change the theory: by the factor or its
@@ -230,12 +224,5 @@ func TestFaultSizes(t *testing.T) {
 		if got := sizeOf(c.control); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.control, got, c.want)
 		}
-	}
-	var sizes FaultSizes
-	for _, size := range []FaultSize{SmallFault, SmallFault, LargeFault, OtherSetting, ""} {
-		sizes.add(size)
-	}
-	if got, want := sizes.String(), "2 scale a constant by at most 1.1, 1 by more, 1 change a setting, law, mode or class"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

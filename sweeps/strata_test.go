@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -43,55 +42,5 @@ func TestStrataAreJudged(t *testing.T) {
 		if v.Verdict != Agree || v.Control != nil && v.Control.Verdict != Disagree {
 			t.Errorf("%s: %v because %q, control %v", v.Quantity, v.Verdict, v.Because, v.Control)
 		}
-	}
-}
-
-// A cell with strata has a column of the end and of the mean over time of each, and a figure; one
-// whose prompts start alike has empty fields. The recorded strata start where the predicted ones
-// do.
-func TestStrataInTables(t *testing.T) {
-	text := strings.Replace(difficult, "checks:\n", `variants:
-  - {name: apart}
-  - {name: alike, set: {bandit.prompts.start.alpha: 0, bandit.prompts.start.beta: 0}}
-`, 1)
-	text = strings.Replace(text, "replicas: 512", "replicas: 20", 1)
-	dir := t.TempDir()
-	e, _ := runSweep(t, text, dir, 2)
-	header, rows := records(t, readFile(t, dir+"/cells.csv"))
-	count := 0
-	for _, name := range header {
-		if !strings.HasPrefix(name, "reward_of_stratum_") {
-			continue
-		}
-		count++
-		if apart, alike := rows[0][name], rows[1][name]; apart == "" || alike != "" {
-			t.Errorf("%s: %q with strata, %q without", name, apart, alike)
-		}
-	}
-	if count != 4*sim.MaxStrata { // an end with its interval, and a mean over time
-		t.Errorf("%d columns of strata: %v", count, header)
-	}
-	recorded, err := e.Outcomes[e.Plan.Cells[0].ID].Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	way := e.Plan.Way(&e.Plan.Cells[0], math.NaN())
-	for k, stratum := range way.ByDifficulty {
-		series := recorded.Series(sim.StratumReward(k + 1))
-		if got, want := float64(series.Mean[0]), stratum.Reward[0]; math.Abs(got-want) > 1e-12 {
-			t.Errorf("stratum %d starts at %.15g, predicted %.15g", k+1, got, want)
-		}
-	}
-	figures := 0
-	for _, f := range e.Figures {
-		if strings.HasPrefix(f.Name, "reward-of-stratum-") {
-			figures++
-			if len(f.Series) != 2 {
-				t.Errorf("%s has %d series, want the mean and the band of one cell", f.Name, len(f.Series))
-			}
-		}
-	}
-	if figures != sim.MaxStrata || len(way.ByDifficulty) != sim.MaxStrata {
-		t.Errorf("%d figures, %d predicted", figures, len(way.ByDifficulty))
 	}
 }

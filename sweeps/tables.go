@@ -234,11 +234,7 @@ func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
 
 // predictionsCSV writes the content of predictions.csv: parameters and predictions.
 func (e *Experiment) predictionsCSV(w io.Writer) error {
-	var columns []string
-	for _, c := range predictionColumns {
-		columns = append(columns, c.name)
-	}
-	return e.cellTable(w, columns, e.evidence.part, func(evidence *evidence, c *Cell) []string {
+	return e.cellTable(w, names(predictionDocs()), e.evidence.part, func(evidence *evidence, c *Cell) []string {
 		p := prediction{Prediction: evidence.cache.Predict(&c.Settings, rom.Unit), scope: evidence.cache.Stationary(&c.Settings).Scope()}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {

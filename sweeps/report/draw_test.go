@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -20,7 +19,7 @@ import (
 
 // Each kind of figure is drawn twice with the same bytes, and its legend names every series.
 func TestDraw(t *testing.T) {
-	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes()} {
+	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18)} {
 		svg, raster, err := Draw(f)
 		if err != nil {
 			t.Fatal(err)
@@ -149,19 +148,6 @@ func TestCategoryLabelsDoNotOverlap(t *testing.T) {
 		}
 		if math.IsInf(last, -1) {
 			t.Errorf("%d categories: no label", n)
-		}
-	}
-}
-
-// No two groups within the palette share a colour or a glyph.
-func TestGroupsDiffer(t *testing.T) {
-	seen := make(map[string]int)
-	for i := range groupColours {
-		for _, look := range []string{fmt.Sprint(groupColours[i]), fmt.Sprintf("%T", groupGlyphs[i])} {
-			if j, known := seen[look]; known {
-				t.Errorf("groups %d and %d both have %s", j, i, look)
-			}
-			seen[look] = i
 		}
 	}
 }

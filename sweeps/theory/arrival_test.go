@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"grposim/rom"
 	"grposim/sim"
 )
 
@@ -58,30 +57,5 @@ func TestHowRunsEnd(t *testing.T) {
 		if got := c.g.How(&c.e, steps[len(steps)-len(c.e.Rewards):], 1000); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-	}
-}
-
-// A policy that begins on the arm in front of the fixed point, but deeper, and has hardly moved is
-// on its way, be its arm the best one or not.
-func TestStartBeyondRest(t *testing.T) {
-	s := settingsOf(t, `name: deep
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-policy: {init: [-3, 0], reference: [-3, 0]}
-grpo: {group_size: 8, kl: {coefficient: 0.5}}
-optimizer: {learning_rate: 0.001}
-run: {steps: 100}
-`)
-	p := rom.Predict(Params(&s, rom.Unit))
-	g := NewTarget(&s, s.Policy.Init.Logits, &p)
-	if g.Began != Rarity([]float64{-3, 0}) || g.Front != 0.2 {
-		t.Fatalf("%+v, want a fixed point on the arm of the start", g)
-	}
-	still := sim.End{DivergedAt: -1, Rewards: []float64{0.23, 0.23}, Mean: 0.23, Logits: []float64{-3, 0}}
-	if got := g.How(&still, []int{0, 100}, Samples(&s)); got != NotYet {
-		t.Errorf("%s, want %s", got, NotYet)
-	}
-	if other := NewTarget(&s, []float64{3, 0}, &p); other.Began != 1 {
-		t.Errorf("%g of a start on the other arm, want 1", other.Began)
 	}
 }

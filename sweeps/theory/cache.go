@@ -25,7 +25,7 @@ type Cache struct {
 type shared struct {
 	predictions table[Key, *rom.Prediction]
 	settled     table[settledKey, rom.Settled]
-	networks    table[string, func() *policyNetwork] // of cells with a network, by NetworkID
+	networks    table[string, func() *policyNetwork] // of cells with a network, by force
 	ofNetworks  table[networkKey, *rom.Prediction]
 }
 
@@ -172,11 +172,6 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 // PredictRegime returns the parts of the prediction that a map shows of a cell.
 func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 	return cache.At(s, rom.Unit, nil, rom.DynamicsAlone)
-}
-
-// PredictBoundaries returns the prediction of stability and onset alone for settings.
-func (cache *Cache) PredictBoundaries(s *config.Settings) *rom.Prediction {
-	return cache.At(s, rom.Unit, nil, rom.BoundariesAlone)
 }
 
 // Settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of

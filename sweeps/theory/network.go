@@ -164,18 +164,12 @@ func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
 	return n
 }
 
-// NetworkID returns what names the policy of settings with a network: nothing of it depends on the
-// seed of the groups.
-func NetworkID(s *config.Settings) string {
-	of := *s
-	of.Seed = 0
-	return config.ForceID(&of)
-}
-
-// network returns the policy of settings with a network.
+// network returns the policy of settings with a network, in which the seed of the groups plays no
+// part.
 func (cache *Cache) network(s *config.Settings) *policyNetwork {
 	of := *s
-	once := cache.networks.get(NetworkID(s), 1, MaxPredictions, func() func() *policyNetwork {
+	of.Seed = 0
+	once := cache.networks.get(config.ForceID(&of), 1, MaxPredictions, func() func() *policyNetwork {
 		return sync.OnceValue(func() *policyNetwork { return newNetwork(&of) })
 	})
 	return once() // takes seconds

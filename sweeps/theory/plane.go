@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"grposim/fp"
+	"grposim/rom"
 	"grposim/sweeps/config"
 )
 
@@ -34,7 +35,7 @@ func (p *Plane) Regime(x, y float64) Regime {
 		s := p.base
 		p.xKey.SetNumber(&s, x)
 		p.yKey.SetNumber(&s, y)
-		r = NewRegime(&s, p.cache.PredictBoundaries(&s))
+		r = NewRegime(&s, p.cache.At(&s, rom.Unit, nil, rom.BoundariesAlone))
 		p.known[Spot{x, y}] = r
 	}
 	return r

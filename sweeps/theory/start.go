@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -54,19 +55,11 @@ func (cache *Cache) Start(s *config.Settings) []float64 {
 	if !ok {
 		return nil
 	}
-	return config.RoundAll(Displace(point.Logits, init.Offset, s.Seed))
-}
-
-// Displace returns logits + x·e, with e = Direction(len(logits), seed).
-func Displace(logits []float64, x float64, seed uint64) []float64 {
-	moved := append([]float64(nil), logits...)
-	if x == 0 {
-		return moved
+	moved := slices.Clone(point.Logits)
+	for a, e := range Direction(len(moved), s.Seed) {
+		moved[a] += init.Offset * e
 	}
-	for a, e := range Direction(len(logits), seed) {
-		moved[a] += x * e
-	}
-	return moved
+	return config.RoundAll(moved)
 }
 
 // Direction returns the direction e in which logits are moved off a fixed point, with
