@@ -34,8 +34,8 @@ func TestAgesFollowTheirLaw(t *testing.T) {
 	}
 }
 
-// At G = ∞ the force of a step is the mean of the expected forces over the law of ages, and
-// policies from before step 0 are the initial one.
+// At G = ∞ the force of a step is the mean of the expected forces over the law of ages. Policies
+// from before step 0 are the initial one.
 func TestExpectedForceOverAges(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = option.Infinite

@@ -73,7 +73,7 @@ func drawFamily(r *rand.Rand) family {
 	}}
 }
 
-// onset returns the least learning rate at which the mechanism is flagged, up to 1 %; 0 where there is none within 10^±3.
+// onset returns the least rate within 10^±3 at which the mechanism is flagged, up to 1 %; else 0.
 func (f *family) onset(of rom.Mechanism, steps int) float64 {
 	flagged := func(rate float64) bool {
 		f.p.Optimizer.LearningRate = rate
@@ -111,11 +111,12 @@ func (f *family) row(of rom.Mechanism, steps int) rom.ArrivalRow {
 // tally counts how well flags and shares agree with simulation.
 type tally struct {
 	lost, lostFlagged, safe, safeFlagged int // lost: at least 5 % of the runs; safe: less than 2 %
-	shares, within                       int // predicted shares, and those within what is neglected and four standard errors, or an allowance if that is more
+	shares, within                       int // predicted shares, and those within their error
 	off                                  float64
 }
 
-// try simulates random families at several ratios of the predicted onset, of those whose share is derived at one and a half of it.
+// try simulates random families at several ratios of the onset, those with a share at one and a
+// half.
 func try(t *testing.T, of rom.Mechanism, families, steps, replicas int, allowance float64, draw func(r *rand.Rand) family, ratios ...float64) (c tally) {
 	r := rand.New(rand.NewPCG(2038, uint64(len(of))))
 	for n := 0; n < families; {
@@ -153,8 +154,9 @@ func one(yes bool) int {
 	return 0
 }
 
-// Three quarters of the lost cells are flagged, of the safe ones, most of which lie at the onset, at most half; nine tenths of the shares are within. See
-// docs/theory-neglected.md §6.12 for 150 families. Of the first 8, all 32 shares are, and of the 12 that were tried here all 48.
+// Three quarters of the lost cells are flagged, and at most half of the safe ones, most of which
+// are at the onset. Nine tenths of the shares are within; see docs/theory-neglected.md §6.12 for
+// 150 families.
 func TestKicksOnRandomFamilies(t *testing.T) {
 	c := try(t, rom.K3Kicks, 8, 3000, 64, 0.1, func(r *rand.Rand) family {
 		f := drawFamily(r)
@@ -166,8 +168,8 @@ func TestKicksOnRandomFamilies(t *testing.T) {
 	}
 }
 
-// A share that its size misses by more than four standard errors of the simulation is beyond it at a probability of 1e-4 each. See docs/theory-neglected.md §6.12
-// for 220 families.
+// A share is beyond its size by more than four standard errors at a probability of 1e-4. See
+// docs/theory-neglected.md §6.12 for 220 families.
 func TestLockingOnRandomFamilies(t *testing.T) {
 	c := try(t, rom.Locking, 8, 3000, 512, 0, drawFamily, 0.5, 1.5, 3)
 	if c.lostFlagged < c.lost || 2*c.safeFlagged > c.safe || c.within < c.shares || c.off > 0.02*float64(c.shares) || c.shares < 24 {
@@ -175,7 +177,7 @@ func TestLockingOnRandomFamilies(t *testing.T) {
 	}
 }
 
-// drawReuse returns a random bandit that reuses its batches with unclipped ratios, and the largest A of a lucky sample times 2K/(GB(1−μ)): x at the rate 1.
+// drawReuse returns a random bandit that reuses batches with unclipped ratios, and x at the rate 1.
 func drawReuse(r *rand.Rand) (f family, x float64) {
 	f = drawFamily(r)
 	arms := []int{2, 4, 10, 32}[r.IntN(4)]
@@ -187,12 +189,13 @@ func drawReuse(r *rand.Rand) (f family, x float64) {
 	return f, f.row(rom.UnclippedReuse, 10).Value
 }
 
-// Runs that reuse a batch with unclipped ratios fall the more beyond x = 1; with a clip, and at x = ½, they do not. Of two arms at x = ½ no more are lost
-// than without weights, where the predicted share is 0 up to its size. Of more than two, and of two beyond it, no share is derived.
+// Runs that reuse a batch with unclipped ratios fall the more beyond x = 1. With a clip, and at x =
+// ½, they do not. Of two arms at x = ½ no more are lost than without weights. Of others no share is
+// derived.
 func TestReuseOnRandomFamilies(t *testing.T) {
 	r := rand.New(rand.NewPCG(2039, 3))
 	const replicas, blocks, families = 64, 100, 24
-	var fallen, most [3]float64 // at x = 0.49, at x = 1.4, and there with a clip; of those with K ≥ 8 alone
+	var fallen, most [3]float64 // at x = 0.49, 1.4, and there with a clip; of K ≥ 8 alone
 	long := 0.
 	for range families {
 		f, at1 := drawReuse(r)
@@ -229,7 +232,8 @@ func TestReuseOnRandomFamilies(t *testing.T) {
 	}
 }
 
-// falls returns the share of runs whose J, after so many blocks, has returned half of the way from the start to the best arm.
+// falls returns the share of runs whose J has returned half of the way from the best arm to the
+// start.
 func falls(f *family, blocks, replicas int) (share float64) {
 	var at []int
 	for n := range blocks + 1 {

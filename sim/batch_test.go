@@ -271,8 +271,8 @@ func inVectors(t *testing.T) func(context.Context, *batch, int) {
 	}
 }
 
-// The step of a divergence is that of the first policy that is NaN, also between recorded steps, or
-// that of the first recorded quantity that overflows, with finite logits.
+// The step of a divergence is that of the first policy that is NaN, also between recorded steps.
+// With finite logits it is that of the first recorded quantity that overflows.
 func TestStepOfDivergence(t *testing.T) {
 	between, recorded := referenceCell(), referenceCell()
 	between.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.ExactKL, At: option.AtCurrent}
@@ -289,8 +289,8 @@ func TestStepOfDivergence(t *testing.T) {
 	}
 }
 
-// divergesAlike checks that replicas of cells that mostly diverge do so at the same step,
-// and have the same results where they do not, with run and with replica.step.
+// divergesAlike checks run against replica.step in cells of which most diverge. Replicas do so at
+// the same step, and have the same results where they do not.
 func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*rand.Rand, int) Cell, run func(context.Context, *batch, int)) {
 	t.Helper()
 	diverged := 0

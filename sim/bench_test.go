@@ -8,8 +8,8 @@ import (
 	"grposim/sim"
 )
 
-// BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact KL
-// penalty at the current policy, on one worker with a full chunk of replicas.
+// BenchmarkStep times a replica-step with heavy ball and an exact KL penalty at the current policy.
+// One worker runs a full chunk of replicas of Bernoulli arms.
 func BenchmarkStep(b *testing.B) {
 	for _, arms := range []int{2, 3, 10, 100} {
 		for _, groupSize := range []int{4, 16, 64, 1024, 65536} {

@@ -15,7 +15,7 @@ type Cell struct {
 	Seed      uint64
 	Bandit    option.Bandit // TrueMeans may be nil: the arms' means
 	Prompts   *Prompts      // replace the means of the arms of Bandit; nil: there is one prompt
-	Network   *Network      // gives the logits of several contexts, not Init and Reference; nil: one policy
+	Network   *Network      // gives the logits of several contexts; nil: there is one policy
 	Estimator option.Estimator
 	Lag       option.Lag
 	Optimizer option.Optimizer

@@ -11,9 +11,9 @@ type CurveFit string
 
 // The fits.
 const (
-	SaturationFit CurveFit = "saturation"  // exponential, to a free limit: SaturationRate, SaturationR2
+	SaturationFit CurveFit = "saturation"  // exponential: SaturationRate, SaturationR2
 	EarlySlopeFit CurveFit = "early-slope" // the paper's estimate of the stiffness: EarlySlope
-	LoggedFit     CurveFit = "logged"      // every measure.Law to the logged reward: LoggedR2 and others
+	LoggedFit     CurveFit = "logged"      // every measure.Law to the logged reward: LoggedR2, …
 )
 
 // Names of the estimates of the fits.

@@ -10,8 +10,8 @@ import (
 	"grposim/sim/measure"
 )
 
-// Steps of a fit are from 0 to the last, at most 257, evenly spaced; those of the early slope are the
-// first 100, the middle and the last.
+// Steps of a fit are from 0 to the last, at most 257, evenly spaced. Those of the early slope are
+// the first 100, the middle and the last.
 func TestFitSteps(t *testing.T) {
 	for _, steps := range []int{1, 2, 99, 100, 101, 256, 257, 1000, 1_000_003} {
 		for _, fit := range []CurveFit{SaturationFit, EarlySlopeFit, LoggedFit} {
@@ -33,10 +33,9 @@ func TestFitSteps(t *testing.T) {
 	}
 }
 
-// A free exponential fits the reference bandit's curve from uniform logits over five
-// relaxation times very well, but with a wrong rate (docs/theory.md §4: R² = 0.998 and
-// 1.63 times ηλ, at μ = 0, η = 0.05, G = ∞; the tolerance of 0.01 covers the digits
-// given there and that only every third step is read).
+// A free exponential fits the reference bandit's curve from uniform logits over five relaxation
+// times very well, but with a wrong rate. R² is 0.998 and the rate 1.63 times ηλ (docs/theory.md
+// §4). The tolerance of 0.01 covers these digits, and that only every third step is read.
 func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	const kappa = 0.05 * 0.1586848975
 	c := modeCell(option.NoImportance, option.AtSnapshot)

@@ -8,7 +8,7 @@ import (
 	"grposim/option"
 )
 
-// endingCell returns a cell of 20 replicas with constant rewards 1 and 0 and no learning to speak of.
+// endingCell returns a cell of 20 replicas with constant rewards 1 and 0 that hardly learns.
 func endingCell() Cell {
 	return Cell{
 		ID: "ends", Seed: 1,
@@ -70,7 +70,7 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 		}
 		set(&c)
 		all := simulate(t, []Cell{c}, 1)[0]
-		for _, part := range [][2]int{{0, 1}, {3, 2}, {7, 13}} { // few run one after the other, many in vectors
+		for _, part := range [][2]int{{0, 1}, {3, 2}, {7, 13}} { // alone, in vectors
 			if c.Replicas() == 1 {
 				part = [2]int{0, 1}
 			}

@@ -26,8 +26,8 @@ func recordable(c *Cell) []Quantity {
 	return record
 }
 
-// At G = ∞ what is recorded of the first block from the uniform policy is known: J = 0.55, after a
-// step z = 2·0.1·0.175, while the snapshot is still the uniform policy.
+// At G = ∞ what is recorded of the first block from the uniform policy is known. J is 0.55, and
+// after a step z = 2·0.1·0.175, while the snapshot is still the uniform policy.
 func TestExtrasOfTheReferenceBandit(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize, c.Lag.Interval, c.Init = option.Infinite, 2, []float64{0, 0}
@@ -76,8 +76,8 @@ func TestSamplesOfFixedNumber(t *testing.T) {
 	}
 }
 
-// What is recorded of many prompts, and of groups with an age each, is known at the first two steps:
-// G·B over the mean chance of a group whose rewards differ, and means over the prompts.
+// What is recorded of many prompts, and of groups with an age each, is known at the first two
+// steps. It is G·B over the mean chance of a group whose rewards differ, and means over prompts.
 func TestExtrasOfPromptsAndAges(t *testing.T) {
 	chance := func(reward float64, size int) float64 {
 		return 1 - math.Pow(reward, float64(size)) - math.Pow(1-reward, float64(size))

@@ -15,7 +15,7 @@ type Event string
 // The events.
 const (
 	Instability Event = "instability" // small deviations grow
-	Ringing     Event = "ringing"     // deviations oscillate: the dominant multiplier is complex or negative
+	Ringing     Event = "ringing"     // the dominant multiplier of deviations is complex or negative
 	Visible     Event = "visible"     // the run from Init visibly oscillates; G = ∞ only
 )
 

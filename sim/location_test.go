@@ -55,10 +55,9 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 func block(k int) option.Lag   { return option.Lag{Kind: option.Block, Interval: k} }
 func delay(tau int) option.Lag { return option.Lag{Kind: option.Delay, Interval: tau} }
 
-// Located thresholds agree with the ηλ of docs/theory.md §5 to its digits and 0.3 %. The
-// linear map of the mode is stable at the lower and unstable at the upper end of each
-// bracket, whose width is the tolerance, or twice that if it contains an undecided
-// value.
+// Located thresholds agree with the ηλ of docs/theory.md §5 to its digits and 0.3 %. The linear map
+// is stable at the lower and unstable at the upper end of each bracket. Its width is the tolerance,
+// or twice that if it contains an undecided value.
 func TestLocatedThresholds(t *testing.T) {
 	const tolerance = 1e-3
 	type threshold struct {
@@ -111,10 +110,10 @@ func TestLocatedThresholds(t *testing.T) {
 }
 
 // Located onsets of ringing agree with closed forms, also if the multipliers are near each other.
-// Of a frozen force (docs/theory.md §5): on-policy (1−√μ)², block ((√(Ks) − s√μ)/a)², delay
-// max z^(τ−1)(1−z)(z−μ). Under geometric ages the mean of old policies is a third mode,
-// y_n = (1−r)x_n + r y_{n−1}: max (1−z)(z−μ)(z−r)/((1−r)z²). Without a stale part it is (1−√μ)²
-// for every K: a rotation inside a block is seen also if its K-th power is half a circle.
+// Of a frozen force (docs/theory.md §5) they are: on-policy (1−√μ)², block ((√(Ks) − s√μ)/a)²,
+// delay max z^(τ−1)(1−z)(z−μ). Under geometric ages the mean of old policies is a third mode, with
+// the onset max (1−z)(z−μ)(z−r)/((1−r)z²). Without a stale part it is (1−√μ)² for every K. A
+// rotation inside a block is seen also if its K-th power is half a circle.
 func TestLocatedOnsets(t *testing.T) {
 	var cells []Cell
 	var want []float64
@@ -167,8 +166,8 @@ func TestLocatedOnsets(t *testing.T) {
 	}
 }
 
-// With a fresh part λ_f < 0 a mode oscillates from η = 1.185 to about 4, and beyond grows by 30 and more in a block without turning. What
-// leaves the linear range within a block is no oscillation.
+// With a fresh part λ_f < 0 a mode oscillates from η = 1.185 to about 4. Beyond, it grows by 30 and
+// more in a block without turning. What leaves the linear range within a block is no oscillation.
 func TestLocatedOnsetBeyondItsWindow(t *testing.T) {
 	rest := []float64{-0.8534357460385023, 0.8534357460385024}
 	cell := func(from float64) Cell {
@@ -190,32 +189,34 @@ func TestLocatedOnsetBeyondItsWindow(t *testing.T) {
 	}
 }
 
-// A refresh interval below 100 is located exactly: it is the first unstable one, also if the next are
-// stable again (docs/theory.md §5, ratio with the penalty at the snapshot). A longer one is located
-// between neighbours, or to the tolerance.
+// A refresh interval below 100 is located exactly, also if the next are stable again
+// (docs/theory.md §5, ratio with the penalty at the snapshot). A longer one is located between
+// neighbours, or to the tolerance.
 func TestLocatedInterval(t *testing.T) {
+	const plain, ratio = option.NoImportance, option.Ratio
 	none := math.NaN()
 	rows := []struct {
 		importance option.ImportanceMode
 		mu, kappa  float64
 		steps      int
-		probe      LocationProbe
+		from, to   float64
+		tolerance  float64
 		low, high  float64
 	}{
-		{option.Ratio, 0.9, 0.62, 2000, LocationProbe{From: 0.5, To: 100}, 4, 4},
-		{option.NoImportance, 0, 0.0301, 20_000, LocationProbe{From: 0.5, To: 10}, 67, 67},                       // 2/κ = 66.4
-		{option.NoImportance, 0, 0.00501, 200_000, LocationProbe{From: 0.5, To: 10, Tolerance: 1e-9}, 399, 400},  // 2/κ = 399.2
-		{option.NoImportance, 0, 0.0301, 2000, LocationProbe{From: 2.5, To: 10}, 1, 84},                          // ⌈2.5/κ⌉ = 84 is unstable
-		{option.NoImportance, 0, 0.0301, 2000, LocationProbe{From: 0.5, To: 1.5}, 49, none},                      // stable up to 1.5/κ = 49.8
-		{option.NoImportance, 0.9, 5, 2000, LocationProbe{From: 0.5, To: 0.9}, 1, 1},                             // unstable for every K
-		{option.NoImportance, 0.9, 0.03, 2000, LocationProbe{From: 0.5, To: 10}, 0, 0},                           // by the linear map
-		{option.NoImportance, 0.9, 0.06, 2000, LocationProbe{From: 0.1, To: 10}, 0, 0},                           // a delay, by the linear map
-		{option.NoImportance, 0, 0.00501, 20_000, LocationProbe{From: 0.5, To: 10, Tolerance: 0.02}, none, none}, // to 2 %
+		{ratio, 0.9, 0.62, 2000, 0.5, 100, 0, 4, 4},
+		{plain, 0, 0.0301, 20_000, 0.5, 10, 0, 67, 67},         // 2/κ = 66.4
+		{plain, 0, 0.00501, 200_000, 0.5, 10, 1e-9, 399, 400},  // 2/κ = 399.2
+		{plain, 0, 0.0301, 2000, 2.5, 10, 0, 1, 84},            // ⌈2.5/κ⌉ = 84 is unstable
+		{plain, 0, 0.0301, 2000, 0.5, 1.5, 0, 49, none},        // stable up to 1.5/κ = 49.8
+		{plain, 0.9, 5, 2000, 0.5, 0.9, 0, 1, 1},               // unstable for every K
+		{plain, 0.9, 0.03, 2000, 0.5, 10, 0, 0, 0},             // by the linear map
+		{plain, 0.9, 0.06, 2000, 0.1, 10, 0, 0, 0},             // a delay, by the linear map
+		{plain, 0, 0.00501, 20_000, 0.5, 10, 0.02, none, none}, // to 2 %
 	}
 	var cells []Cell
 	for i, x := range rows {
-		x.probe.Event, x.probe.Param = Instability, RefreshInterval
-		c := locationCell(x.importance, option.AtSnapshot, x.probe)
+		c := locationCell(x.importance, option.AtSnapshot, LocationProbe{
+			Event: Instability, Param: RefreshInterval, From: x.from, To: x.to, Tolerance: x.tolerance})
 		c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Run.Steps = x.mu, x.kappa/0.1586848975, x.steps
 		c.Lag.Interval = 777 // unused
 		if i == 7 {
@@ -242,8 +243,8 @@ func TestLocatedInterval(t *testing.T) {
 	}
 }
 
-// The skew law's flip (docs/theory-neglected.md §6): K* = 265.404 with L_ref = −6,
-// β = 1.57, η = 0.05, at the lower fixed point L = −3.0014.
+// The skew law's flip (docs/theory-neglected.md §6) is at K* = 265.404, at the lower fixed point
+// L = −3.0014. It has L_ref = −6, β = 1.57, η = 0.05.
 func TestLocatedSkewFlip(t *testing.T) {
 	c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{
 		Event: Instability, Param: RefreshInterval, From: 2, To: 10, Tolerance: 1e-9})
@@ -269,9 +270,8 @@ func TestLocatedSkewFlip(t *testing.T) {
 	}
 }
 
-// If the event is absent up to To, LocatedLow is To and there is no LocatedHigh; if it is
-// present at the first value, LocatedLow is 0; without a positive stiffness there is no
-// rule and no search.
+// If the event is absent up to To, LocatedLow is To and there is no LocatedHigh. If it is present
+// at the first value, LocatedLow is 0. Without a positive stiffness there is no search.
 func TestLocatedNowhere(t *testing.T) {
 	search := func(from, to float64) Cell {
 		return locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
@@ -294,8 +294,8 @@ func TestLocatedNowhere(t *testing.T) {
 	}
 }
 
-// With many sampled groups a step the bracket contains the threshold and is narrow: the long
-// test has as many groups as the committed experiment, and twice as many pairs.
+// With many sampled groups a step the bracket contains the threshold and is narrow. The long test
+// has as many groups as the committed experiment, and twice as many pairs.
 func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 	groups, offset, width := 1024, 0.02, 0.1
 	if thin == 1 {
@@ -312,8 +312,8 @@ func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 	t.Logf("located at %.4f to %.4f of the threshold", low[0]/want, high[0]/want)
 }
 
-// sampledLocation searches for the instability of a frozen force under groups of
-// the given size, at its fixed point z* = Δ(1 − 1/G)/β, where λ = 2β p(1−p).
+// sampledLocation searches for the instability of a frozen force under groups of the given size.
+// Its fixed point is z* = Δ(1 − 1/G)/β, where λ = 2β p(1−p).
 func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffness float64) {
 	c = locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 		Event: Instability, Param: LearningRate, From: 0.5, To: 10, Tolerance: 0.01})
@@ -327,9 +327,9 @@ func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffn
 	return c, p * (1 - p)
 }
 
-// With one pair nothing is certain, whatever its noise. With more pairs the bracket
-// narrows and contains the threshold: an end is decided beyond three standard errors,
-// and the noise of 8 groups of 8,192 shifts the threshold itself by at most 2 %.
+// With one pair nothing is certain, whatever its noise. With more pairs the bracket narrows and
+// contains the threshold. An end is decided beyond three standard errors. The noise of 8 groups of
+// 8,192 shifts the threshold by at most 2 %.
 func TestLittleDataGivesAWideBracket(t *testing.T) {
 	var cells []Cell
 	var want float64
@@ -430,9 +430,8 @@ func TestBracket(t *testing.T) {
 	}
 }
 
-// The ladder begins at From times the rule, which for Adam has no momentum even if
-// Optimizer.Momentum is set, and ends at the longest affordable interval. There is no
-// search if it would begin beyond that.
+// The ladder begins at From times the rule, which for Adam has no momentum. It ends at the longest
+// affordable interval. There is no search if it would begin beyond that.
 func TestWhereASearchBeginsAndEnds(t *testing.T) {
 	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
 	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
@@ -456,8 +455,8 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// SearchSteps agrees with counts by hand: for η, 3 values and one halving for 1.05/0.6, each with a
-// pair of 64 periods of K = 4 steps; for K, the intervals 1, 2 and 3, with 32 periods for 8 pairs.
+// SearchSteps agrees with counts by hand. η has 3 values and one halving for 1.05/0.6, each with a
+// pair of 64 periods of 4 steps. K has the intervals 1, 2 and 3, with 32 periods for 8 pairs.
 func TestSearchSteps(t *testing.T) {
 	rate := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	rate.Lag, rate.Run.Steps = block(4), 10

@@ -7,9 +7,9 @@ import (
 	"grposim/option"
 )
 
-// The visible frontier of the eight-armed stand-in of docs/theory.md §9 at η = 0.12,
-// μ = 0.8 and η = 0.04: the smallest delays with at least two passages, found by an
-// independent program that shares no code with this one.
+// The visible frontier of the eight-armed stand-in of docs/theory.md §9, at μ = 0.8. It is the
+// smallest delay with at least two passages, here by an independent program that shares no code
+// with this one.
 func TestVisibleFrontier(t *testing.T) {
 	for _, c := range []struct {
 		rate  float64

@@ -20,8 +20,8 @@ func logsOf(t *testing.T, c *Cell) [][]float64 {
 	return logs
 }
 
-// At step 0, where the policy is known, the logged reward has the mean J and the variance
-// Σπ(m² + s²) − J² over GB, whichever way the groups are drawn.
+// At step 0, where the policy is known, the logged reward has the mean J, whichever way the groups
+// are drawn. Its variance is Σπ(m² + s²) − J² over GB.
 func TestLoggedRewardHasTheLawOfTheSamples(t *testing.T) {
 	for _, test := range []struct {
 		name         string

@@ -9,9 +9,9 @@ import (
 	"grposim/option"
 )
 
-// frozenArms returns random Bernoulli arms under a frozen force without scale, with a search for the instability,
-// and its threshold. The fixed point is θ* = (1 − 1/G)m/β, where the stiffness is βF and all of it stale, so that
-// each mode has the stiffness β times an eigenvalue of F, the largest of which is found by powers.
+// frozenArms returns random Bernoulli arms under a frozen force without scale, with a search for
+// the instability and its threshold. The fixed point is θ* = (1 − 1/G)m/β. There each mode has β
+// times an eigenvalue of F as stiffness, all of it stale; the largest is found by powers.
 func frozenArms(random *rand.Rand, arms, size, groups int, lag option.Lag, mu float64) (c Cell, threshold float64) {
 	c = locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
 		Event: Instability, Param: LearningRate, From: 0.5, To: 60, Tolerance: 0.01})
@@ -87,7 +87,7 @@ func frozenGrows(kappa float64, lag option.Lag, mu float64) bool {
 	return size(steps/2, 3*steps/4) < size(3*steps/4, steps)
 }
 
-// At finite G the threshold of any number of arms, blocks and delays is located, as that of the modes' exact linear map.
+// At finite G the threshold of any arms, blocks and delays is that of the modes' exact linear map.
 // Each end is decided by 3 standard errors; the cubic terms of the force move it by 0.3 %.
 func TestLocatedThresholdsOfManyArms(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

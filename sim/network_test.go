@@ -27,8 +27,8 @@ func (n table) Logits(w, logits []float64) {
 func (n table) Pull(u, gradient []float64) { n.Logits(u, gradient) }
 func (n table) Push(d, change []float64)   { n.Logits(d, change) }
 
-// deepCell returns a cell with the table, of contexts with equal arms and other references, and the cells of its contexts alone.
-// A step of C contexts moves the logits of each as one of its own with the learning rate times scale²/C.
+// deepCell returns a cell with the table, of contexts with equal arms, and the cells of its
+// contexts. A step of C contexts has for each the learning rate times scale²/C.
 func deepCell(base Cell, scales []float64) (deep Cell, alone []Cell) {
 	arms := len(base.Bandit.Arms)
 	n := &Network{New: func() network.Network { return table{arms, scales} }}
@@ -57,8 +57,8 @@ func baseOfNetworks() Cell {
 	}
 }
 
-// The mean field of a table of logits is that of its contexts alone, for blocks and delays, with and without weights, under
-// every optimizer but Adam, which divides by the gradient of each weight.
+// The mean field of a table of logits is that of its contexts alone, for blocks and delays, with
+// and without weights. Adam, which divides by the gradient of each weight, is another.
 func TestTableIsItsContexts(t *testing.T) {
 	for _, change := range []func(c *Cell){
 		func(c *Cell) {},
@@ -88,7 +88,7 @@ func TestTableIsItsContexts(t *testing.T) {
 	}
 }
 
-// Sampled groups of a single context are those of the cell alone: they are drawn from the same words.
+// Sampled groups of a single context are those of the cell alone, from the same words.
 func TestSampledTable(t *testing.T) {
 	base := baseOfNetworks()
 	base.Estimator.GroupSize, base.Estimator.GroupsPerStep, base.Run.Replicas, base.Run.BurnIn = 8, 2, 2, 10
@@ -132,7 +132,7 @@ func TestProbesOfTable(t *testing.T) {
 			at.From, at.Tolerance, at.Offset = 0.5, 0.02, 0.05
 		}
 		results := simulate(t, []Cell{of, context}, 2)
-		for name, share := range map[string]float64{LocatedLow: 0.5, LocatedHigh: 0.5, StiffnessTotal: 2} { // scale²/C = 2
+		for name, share := range map[string]float64{LocatedLow: 0.5, LocatedHigh: 0.5, StiffnessTotal: 2} {
 			if got, want := estimateOf(t, results[0], name), share*estimateOf(t, results[1], name); math.Abs(got/want-1) > x.near {
 				t.Errorf("%s, G = %d: %s %v, want %v", x.event, x.size, name, got, want)
 			}
@@ -140,7 +140,7 @@ func TestProbesOfTable(t *testing.T) {
 	}
 }
 
-// A stiffness is known within its error where the next one is near, and its error is not known where the power iteration does not end.
+// A stiffness is known within its error where the next is near, if the power iteration ends.
 func TestNearStiffnesses(t *testing.T) {
 	base := baseOfNetworks()
 	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
@@ -177,16 +177,16 @@ func estimateOf(t *testing.T, r Result, name string) float64 {
 	return e.Mean
 }
 
-// The recorded stiffness is the largest of those of the contexts of a table, also where one that grows has a larger modulus, and at the last step what StiffnessAtEnd is.
+// The recorded stiffness is the largest of all contexts, even if another has a larger modulus.
 func TestRecordedStiffness(t *testing.T) {
 	base := baseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Optimizer.LearningRate, base.Run, base.Edge = 1e-9, Run{Steps: 4, Record: []Quantity{Stiffest}}, true // the weights stay
+	base.Optimizer.LearningRate, base.Run, base.Edge = 1e-9, Run{Steps: 4, Record: []Quantity{Stiffest}}, true
 	base.Estimator.KL = option.KL{Coefficient: 0.05, At: option.AtSnapshot}
 	scales := []float64{1, 2}
 	deep, alone := deepCell(base, scales)
 	var each []float64
-	for x, gap := range []float64{1.4, -1.4} { // beyond and before the middle, where the force falls and grows
+	for x, gap := range []float64{1.4, -1.4} { // where the force falls and grows
 		copy(deep.Network.Weights[2*x:], []float64{gap / 2 / scales[x], -gap / 2 / scales[x]})
 		one := alone[x]
 		one.Run.Record, one.Edge = nil, false
@@ -208,12 +208,12 @@ func TestRecordedStiffness(t *testing.T) {
 	}
 }
 
-// At each step of a run whose weights move the recorded stiffness is what a run that ends there
-// measures anew, also where the mode of one context overtakes that of another.
+// At each step the recorded stiffness is what a run that ends there measures anew. The mode of one
+// context overtakes that of another.
 func TestRecordedStiffnessAlongARun(t *testing.T) {
 	base := baseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Optimizer.LearningRate, base.Lag.Interval, base.Edge = 1, 1, true // the second context is the stiffest from step 9 on
+	base.Optimizer.LearningRate, base.Lag.Interval, base.Edge = 1, 1, true // step 9: overtaken
 	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
 	deep, _ := deepCell(base, []float64{1, 1.05})
 	deep.Network.Weights = []float64{0, 0, 1, -1}

@@ -18,7 +18,7 @@ type pair struct {
 	point    []float64
 	offset   float64
 	starts   []deviation
-	informed int // steps of all runs with different groups of which one pushed, up to FewestInformative
+	informed int // steps of all runs in which different groups pushed, up to FewestInformative
 }
 
 func newPair(cell *Cell, point, direction []float64, offset float64) *pair {

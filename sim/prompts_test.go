@@ -11,9 +11,9 @@ import (
 	"grposim/option"
 )
 
-// slowPrompts is docs/theory-trainers.md §11.7 word by word, as slowReplica is §1: it draws the
-// samples one by one with the standard library, and returns the final logit gap of every
-// prompt. Where prompts have no starts of their own the reference is uniform.
+// slowPrompts is docs/theory-trainers.md §11.7 word by word, as slowReplica is §1. It draws the
+// samples one by one with the standard library, and returns the final logit gap of every prompt.
+// Where prompts have no starts of their own the reference is uniform.
 func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 	p, e, o := c.Prompts, &c.Estimator, &c.Optimizer
 	n := len(p.Means)
@@ -198,8 +198,8 @@ func promptCells() map[string]Cell {
 }
 
 // The final logit gap of every prompt has the same distribution in the simulator and in
-// slowPrompts: the Kolmogorov–Smirnov distance is below the value that equal distributions
-// exceed with probability 1e-7.
+// slowPrompts. The Kolmogorov–Smirnov distance is below the value that equal distributions exceed
+// with probability 1e-7.
 func TestPromptsAgreeWithSlow(t *testing.T) {
 	const replicas, failure = 3000 / thin, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Quantiles are to the bit those of the sorted values, and the values are only
-// reordered: for any number of values, random, equal, mostly equal or sorted.
+// Quantiles are to the bit those of the sorted values, and the values are only reordered. They are
+// any number of random, equal, mostly equal or sorted values.
 func TestQuantilesAreOfSortedValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	for _, values := range []struct {

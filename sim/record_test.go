@@ -13,8 +13,8 @@ import (
 	"grposim/sim/measure"
 )
 
-// The summary of values that are added one by one in chunks of any size is that of all of them:
-// the mean and the standard error s/√n.
+// The summary of values added one by one, in chunks of any size, is that of all of them. It has the
+// mean and the standard error s/√n.
 func TestSummary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	var whole, part moments
@@ -32,8 +32,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// The sums and the quantiles of a record are to the bit those of each quantity alone, for any
-// numbers of replicas, recorded steps and quantities.
+// The sums and the quantiles of a record are to the bit those of each quantity alone. Numbers of
+// replicas, recorded steps and quantities are arbitrary.
 func TestRecordIsOfEachQuantity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for i := range 200 {
@@ -92,8 +92,8 @@ func recordedAt(t *testing.T, c Cell, step int) map[Quantity]float64 {
 	return values
 }
 
-// The quantities recorded at the first step from the uniform policy at G = ∞ are known:
-// J = 0.55, and the gradient is ±π_0π_1Δ = ±0.175.
+// The quantities recorded at the first step from the uniform policy at G = ∞ are known. J is 0.55,
+// and the gradient ±π_0π_1Δ = ±0.175.
 func TestRecordedQuantities(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = option.Infinite

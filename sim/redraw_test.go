@@ -9,8 +9,8 @@ import (
 	"grposim/option"
 )
 
-// redrawCell returns a cell of six prompts whose groups of equal rewards are redrawn: one of them has
-// no failures and one is nearly saturated.
+// redrawCell returns a cell of six prompts whose groups of equal rewards are redrawn. One of them
+// has no failures and one is nearly saturated.
 func redrawCell(parameters option.Parameters, size, interval int) Cell {
 	return promptCell(func(c *Cell) {
 		c.ID = fmt.Sprint("redraw ", parameters, size, interval)
@@ -35,12 +35,11 @@ func (r *replica) shift(by float64) {
 	}
 }
 
-// Prompt x has the share P_x/ΣP of the groups, P_x the probability that the rewards of a group of its
-// snapshot differ, summed here over the binomial law; and the rewards of each of them differ. Of the
-// samples of these groups the first arm has the share E S·π_0 m_0/J + E(G−S)·π_0(1−m_0)/(1−J) over G.
-// This holds again after a refresh, at step 3 of blocks of three and at every step without, and at a step where
-// the second arm, or with policies of their own one arm of each prompt but one, has the probability 0. A share is
-// off by more than its limit with a probability of at most 1e-8 (Hoeffding).
+// Prompt x has the share P_x/ΣP of the groups, and their rewards differ. P_x, the probability that
+// the rewards of a group of its snapshot differ, is summed here over the binomial law. Of their
+// samples the first arm has the share E S·π_0 m_0/J + E(G−S)·π_0(1−m_0)/(1−J) over G. This holds
+// again after a refresh, and at a step where an arm has the probability 0. A share is off by more
+// than its limit with a probability of at most 1e-8 (Hoeffding).
 func TestRedrawnPrompts(t *testing.T) {
 	const draws, failure = 100_000 / thin, 1e-8
 	limit := func(n float64) float64 { return math.Sqrt(math.Log(2/failure) / (2 * n)) }
@@ -105,8 +104,8 @@ func lgamma(n int) float64 {
 	return value
 }
 
-// The share of zero-variance groups and the reward as logged are those of the groups before any is
-// redrawn: at step 0, where the words of a single group are the same, those of a cell without a filter.
+// The share of zero-variance groups and the reward as logged are those before any group is redrawn.
+// At step 0, where the words of a single group are the same, a cell without a filter has them.
 func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 	for _, parameters := range option.ParameterKinds {
 		for _, size := range []int{4, 100} {

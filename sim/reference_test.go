@@ -11,10 +11,10 @@ import (
 	"grposim/option"
 )
 
-// slowReplica is a literal implementation of docs/theory.md §1: it draws the G samples
-// one by one, with the generator and the functions of the standard library, and returns
-// the final logits. stale are the sums over the recorded steps of what is recorded of the
-// snapshots: the share of clipped samples, the largest ratio, the effective sample size.
+// slowReplica is a literal implementation of docs/theory.md §1, and returns the final logits. It
+// draws the G samples one by one, with the generator and the functions of the standard library.
+// stale are sums over the recorded steps: of the share of clipped samples, the largest ratio, the
+// effective sample size.
 func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
 	arms := len(c.Init)
 	theta = slices.Clone(c.Init)
@@ -276,9 +276,9 @@ type slowSample struct {
 	snapshot  []float64
 }
 
-// slowStaleness returns of a step the share of the samples with A ≠ 0 whose weight is 0, the
-// largest ratio that a sample can have, and the effective sample size. Where groups have ages of
-// their own a share is the mean over the groups.
+// slowStaleness returns of a step the share of samples with A ≠ 0 whose weight is 0, the largest
+// ratio, and the effective sample size. Where groups have ages of their own a share is the mean
+// over the groups.
 func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [3]float64) {
 	together := len(samples)
 	if c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
@@ -320,8 +320,8 @@ func slowStd(x []float64, kind option.Deviation) float64 {
 	return math.Sqrt(sum / n)
 }
 
-// slowWeight returns the weight of a sample of an arm of probability pi under π and old
-// under π_old: ρ times the derivative in ρ of what the trainers write as their objective.
+// slowWeight returns the weight of a sample of an arm of probability pi under π and old under
+// π_old. It is ρ times the derivative in ρ of the trainers' objective.
 func slowWeight(imp *option.Importance, pi, old, advantage float64) float64 {
 	rho := pi / old
 	clipped := min(max(rho, 1-imp.ClipLow), 1+imp.ClipHigh)
@@ -583,8 +583,8 @@ func everyWeight(mode option.ImportanceMode) option.Importance {
 }
 
 // The final logits of the simulator and of slowReplica have the same distribution, and so has what
-// is recorded of the snapshots: the Kolmogorov–Smirnov distance of each is below the value that
-// equal distributions exceed with probability 1e-7, in about 1000 comparisons.
+// is recorded of the snapshots. Equal distributions exceed the critical Kolmogorov–Smirnov distance
+// with probability 1e-7, in about 1000 comparisons.
 func TestFastAgreesWithSlow(t *testing.T) {
 	const replicas, failure = 3000 / thin, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)
@@ -602,7 +602,7 @@ func TestFastAgreesWithSlow(t *testing.T) {
 	}
 }
 
-// The comparison detects a learning rate that is 10 % off, with fewer replicas one that is 20 % off.
+// The comparison detects a learning rate that is 10 % off, or 20 % with fewer replicas.
 func TestAgreementSeesAFault(t *testing.T) {
 	replicas, factor := 20_000, 1.1
 	if thin > 1 {
@@ -620,8 +620,8 @@ func TestAgreementSeesAFault(t *testing.T) {
 }
 
 // finalLogits returns the centred logits at the end of each replica, [arm][replica], from the
-// simulator and from slowReplica; after them the sums over the recorded steps of ClipFraction,
-// ImportanceRatioMax and, if it is recorded, EffectiveSampleSize.
+// simulator and from slowReplica. After them stand the sums over the recorded steps of
+// ClipFraction, ImportanceRatioMax and Run.Record.
 func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
 	arms := len(c.Init)
 	series := arms + 2 + len(c.Run.Record)
@@ -637,7 +637,7 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 			into[a] = append(into[a], l-mean)
 		}
 		for n := range into[arms:] {
-			into[arms+n] = append(into[arms+n], math.Round(1e9*stale[n])) // rounding errors are no difference
+			into[arms+n] = append(into[arms+n], math.Round(1e9*stale[n])) // not rounding errors
 		}
 	}
 	for i := range replicas {

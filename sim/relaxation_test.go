@@ -44,9 +44,9 @@ func modeCell(importance option.ImportanceMode, at option.KLPoint) Cell {
 	return c
 }
 
-// multipliers returns the eigenvalues of the linear map of one refresh period
-// (docs/theory.md §5), dominant first, as the roots of its characteristic polynomial,
-// which the simulator does not use.
+// multipliers returns the eigenvalues of the linear map of one refresh period (docs/theory.md §5),
+// dominant first. They are the roots of its characteristic polynomial, which the simulator does not
+// use.
 func (m mode) multipliers(o option.Optimizer, lag option.Lag) []complex128 {
 	eta, mu := o.LearningRate, o.Momentum
 	var roots []complex128
@@ -124,7 +124,7 @@ func estimate(r Result, name string) (measure.Estimate, bool) {
 	return measure.Estimate{}, false
 }
 
-// At G = ∞ the rate and the damping ratio agree with those of the linear map to 1e-6, for
+// At G = ∞ the rate and the damping ratio agree with those of the linear map to 1e-6. They do for
 // decay and growth, block and delay lag, and all settings of twoArmModes.
 func TestRelaxationOfTheLinearMap(t *testing.T) {
 	p := 1 / (1 + math.Exp(-1.4))
@@ -189,10 +189,9 @@ func relaxing(size int, lag option.Lag, mu, eta float64, run Run) (Cell, mode) {
 	return c, mode{0, p * (1 - p)}
 }
 
-// At finite G the rate and the damping ratio of the linear map lie in the measured
-// intervals, also if refresh periods of several steps correlate the noise of successive
-// x. Each fails by chance with probability 1e-6. The errors of second order in noise
-// and offset (docs/theory-neglected.md §6) are below 1 %.
+// At finite G the rate and the damping ratio of the linear map lie in the measured intervals. So
+// they do if refresh periods of several steps correlate the noise of successive x. Each fails by
+// chance with probability 1e-6. Errors of second order (docs/theory-neglected.md §6) are below 1 %.
 func TestRelaxationUnderNoise(t *testing.T) {
 	var cells []Cell
 	var modes []mode
@@ -260,10 +259,9 @@ func TestRelaxationOfNothing(t *testing.T) {
 	}
 }
 
-// At G = ∞ the error of a relaxation rate, and of a damping ratio, is within the stated
-// systematic error, for large offsets as well: with and without scale, with one
-// multiplier and two, from the start and after a burn-in. The true value is that of an
-// offset of 1e-5.
+// At G = ∞ the error of a relaxation rate and of a damping ratio is within the stated one, for
+// large offsets as well. This is with and without scale, one multiplier and two, and a burn-in. The
+// true value is that of an offset of 1e-5.
 func TestSystematicErrorOfRelaxation(t *testing.T) {
 	for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 		for _, z := range []float64{0.3, 1.4, 3} {
@@ -282,7 +280,7 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 						}
 						c.Init = []float64{z / 2, -z / 2}
 						c.Lag, c.Optimizer.Momentum = x.lag, x.mu
-						c.Optimizer.LearningRate = x.eta / (2 * c.Estimator.KL.Coefficient * p * (1 - p)) // ηλ, nearly
+						c.Optimizer.LearningRate = x.eta / (2 * c.Estimator.KL.Coefficient * p * (1 - p))
 						c.Run = Run{Steps: 400, BurnIn: burnIn, Replicas: 1}
 						c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
 						cells = append(cells, c)
@@ -309,8 +307,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 	}
 }
 
-// The fit to a given series finds its multipliers: exactly those of a series with as many
-// modes as the fit has, and a mixture where a slower mode is still small.
+// The fit to a given series finds its multipliers. They are exact if it has as many modes as the
+// fit, and a mixture where a slower mode is still small.
 func TestFitRelaxation(t *testing.T) {
 	c := modeCell(option.NoImportance, option.AtSnapshot)
 	c.Lag = option.Lag{Kind: option.Block, Interval: 2}
@@ -335,8 +333,8 @@ func TestFitRelaxation(t *testing.T) {
 	}
 }
 
-// Without a step in which the sides of a pair draw different groups the error of a fit is
-// not known: at the offset 1e-9 one sample in 1e9 falls on another arm.
+// Without a step in which the sides of a pair draw different groups the error of a fit is not
+// known. At the offset 1e-9 one sample in 1e9 falls on another arm.
 func TestRelaxationOfEqualGroups(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = 4

@@ -12,10 +12,10 @@
 //     names and errors: ExpectedRewardVariance is the stationary variance of J.
 //
 // Results are reproducible to the last bit. Every replica, every pair and every bin of a stiffness
-// probe reads a random stream of its own. The stream is a pure function of the cell's Seed and ID, of
-// the purpose and of an index (Stream). No generator is shared and no clock is read. The units of a
-// cell may finish in any order; they are merged in the order of their indices. So a Result depends on
-// its Cell alone: not on the number of workers, on other cells or on the machine.
+// probe reads a random stream of its own. It is a pure function of the cell's Seed and ID, of the
+// purpose and of an index (Stream). No generator is shared and no clock is read. The units of a
+// cell may finish in any order; they are merged in the order of their indices. So a Result depends
+// on its Cell alone: not on the number of workers, on other cells or on the machine.
 package sim
 
 // Run is the length of a cell, and what it records beside the quantities that every cell records.

@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// referenceCell is the bandit of docs/theory.md §5 at its fixed point: Bernoulli arms
-// 0.9 and 0.2, no scale, β = 0.5, frozen force, G = 16.
+// referenceCell is the bandit of docs/theory.md §5 at its fixed point. It has Bernoulli arms 0.9
+// and 0.2, no scale, β = 0.5, a frozen force and G = 16.
 func referenceCell() Cell {
 	return Cell{
 		ID: "reference", Seed: 1,
@@ -268,7 +268,7 @@ func TestInterruptionOfProbes(t *testing.T) {
 		if err := Simulate(ctx, []Cell{c, c}, 3, func(int, Result) error { t.Error("a cell was finished"); return nil }); !errors.Is(err, stop) {
 			t.Errorf("error %v, want %v", err, stop)
 		}
-		if took := time.Since(begun); took > 30*time.Second { // usually a fraction of a second; the machine may be busy
+		if took := time.Since(begun); took > 30*time.Second { // usually far less
 			t.Errorf("probe %d stopped %v after its context", i, took-50*time.Millisecond)
 		}
 	}
@@ -332,9 +332,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Runs that have come to rest, at a fixed point or locked on an arm, have no variance, and their
-// means do not scatter; a variance of 1e-12 about a mean that is far from the start is none of
-// rounding.
+// Runs that have come to rest, at a fixed point or locked on an arm, have no variance. Their means
+// do not scatter. A variance of 1e-12 about a mean that is far from the start is none of rounding.
 func TestVarianceOfRounding(t *testing.T) {
 	for _, c := range []struct {
 		name                    string

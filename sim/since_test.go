@@ -9,8 +9,8 @@ import (
 	"grposim/option"
 )
 
-// The record of a block cell is over all steps since the last record: the means of what these steps
-// record alone, and the largest ratio. That of other lags is of its step.
+// The record of a block cell is of all steps since the last: the means of these, and the largest
+// ratio. That of other lags is of its step.
 func TestRecordIsOfTheStepsSince(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 7))
 	deep := baseOfNetworks()
@@ -73,8 +73,8 @@ func meanOf(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Vector batches record blocks as replica.step does, also where several lie between two records: with
-// unit weights and with dropped ones, in plain steps and others.
+// Vector batches record blocks as replica.step does, also where several lie between two records.
+// They have unit weights and dropped ones, in plain steps and others.
 func TestVectorBatchesRecordBlocks(t *testing.T) {
 	cells := map[string]func(*Cell){
 		"unit weights": func(*Cell) {},

@@ -19,10 +19,10 @@ func twoArmProbe(displaced Displaced, d float64, pairs int) StiffnessProbe {
 }
 
 // The stiffness of the reference bandit with the penalty at the current policy lies in the measured
-// intervals, widened by an error. Each fails by chance with probability 1e-6. The plain one is
-// λ = 2βpq, λ_s = −2c_GΔpq(1−2p), λ_f = λ − λ_s (docs/theory.md §3); extrapolation has the error
-// (2d)⁴/30 times a fifth derivative, a sum of terms of the size of the total. A clipped one is that
-// of docs/theory-trainers.md §11.6: displacement takes some groups across the limit.
+// intervals, widened by an error. Each fails by chance with probability 1e-6. The plain λ and λ_s
+// are those of docs/theory.md §3. Extrapolation has the error (2d)⁴/30 times a fifth derivative, of
+// the size of the total. A clipped λ is that of docs/theory-trainers.md §11.6: displacement takes
+// some groups across the limit.
 func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 	const delta = 0.7 * 15 / 16 // c_GΔ
 	total := 2 * 0.5 * logistic(1.3125) * logistic(-1.3125)
@@ -56,8 +56,8 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 
 func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
-// The two sides of a probe draw nearly the same groups, so that most of the noise of the
-// gradient cancels in their difference, for groups of any size.
+// The two sides of a probe draw nearly the same groups, of any size. So most of the noise of the
+// gradient cancels in their difference.
 func TestSidesOfAProbeAreCoupled(t *testing.T) {
 	const d, pairs, probes = 0.1, 64 * 200, 16
 	for size, limit := range map[int]float64{16: 0.5, 200: 0.5, 1000: 0.33} {
@@ -94,10 +94,9 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 	}
 }
 
-// The error of a stiffness at a fixed point, with d = 0.1 and 0.2 at G = ∞, is within
-// the stated systematic error, which is at most 10 times as large where the O(d²) of
-// S(d) does not cancel. The true value is that of d = 0.01, whose error is 1e4 times
-// smaller.
+// The error of a stiffness at a fixed point, with d = 0.1 and 0.2 at G = ∞, is within the stated
+// systematic error. That is at most 10 times as large where the O(d²) of S(d) does not cancel. The
+// true value is that of d = 0.01, whose error is 1e4 times smaller.
 func TestSystematicErrorOfStiffness(t *testing.T) {
 	for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 		for _, mean := range []float64{0.9, 0.5, 0.02} {

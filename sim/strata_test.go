@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// startingAt returns a cell of prompts with a policy each that start at these J: the mean of the first arm, with the probability ½.
+// startingAt returns a cell of prompts that start at these J. The first arm has the probability ½.
 func startingAt(rewards ...float64) Cell {
 	return promptCell(func(c *Cell) {
 		c.Prompts.Means, c.Prompts.Starts = nil, nil
@@ -18,7 +18,7 @@ func startingAt(rewards ...float64) Cell {
 	})
 }
 
-// Strata are quarters of the prompts by J at the start. Prompts that start alike stay together, and empty strata are left out.
+// Strata are quarters of the prompts by J at the start. Those that start alike stay together.
 func TestStrata(t *testing.T) {
 	for want, rewards := range map[string][]float64{
 		"[[1 4] [3 6] [2 7] [0 5]]": {0.4, 0.1, 0.3, 0.2, 0.05, 0.45, 0.15, 0.35},

@@ -41,7 +41,7 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
-	older := cell.Lag.Kind == option.Random && grpo.StoredPolicies(&cell.Lag, t.cell.Run.Steps) > 2 // than the last step's, which velocity tells
+	older := cell.Lag.Kind == option.Random && grpo.StoredPolicies(&cell.Lag, t.cell.Run.Steps) > 2
 	if past := int(math.Ceil(grpo.LagAge(&cell.Lag))) / t.period; past > 1 || older || cell.Lag.Kind == option.Delay {
 		t.transient = min(transientDelays*past, t.periods/2)
 	}
@@ -79,9 +79,9 @@ func momentum(o option.Optimizer) float64 {
 // cubic terms of the force is the square of the offset.
 const minTolerance = 1e-6
 
-// transientDelays is the number of delays in which the modes beyond the dominant two
-// decay by several powers of ten each. A delay of τ steps has τ−1 of them, random ages one fewer than the oldest, or
-// one where they are geometric; under block lag two arms have none.
+// transientDelays is the number of delays in which the modes beyond the dominant two decay by
+// several powers of ten each. A delay of τ steps has τ−1 of them, and random ages one fewer than
+// the oldest. Geometric ages have one, and two arms under block lag none.
 const transientDelays = 10
 
 // minStart is the smallest initial norm of a deviation whose decay can be seen above
@@ -111,17 +111,17 @@ func (t *trial) follow(ctx context.Context, at func(period int, d deviation) boo
 	return t.pair.follow(ctx, at, inside)
 }
 
-// Criteria for growth and decay at G = ∞. A stable deviation may grow at first, near a
-// flip up to (1+μ)/(1−μ) times its initial norm, and a decaying mode may hide a slow
-// one. So a deviation has grown when it reaches grownBy/(1−μ) times its initial norm,
-// and has decayed when it has lost a factor decayedBy and goes on falling. In between,
-// the mean squares over the second, third and last quarter of a run are compared.
-// Growth is steady if the logarithms of both of their ratios are above steadily and the
-// second is above slackening times the first (growth like a power of time gives about
-// two thirds). In a run of at least Run.Steps steps, logarithms beyond significant
-// decide too, of decay if the second is below steadyDecay times the first: one that slackens
-// may hide a mode that grows. So a deviation whose norm changes by less than 5 % over the run stays
-// undecided.
+// Criteria for growth and decay at G = ∞. A stable deviation may grow at first, near a flip up to
+// (1+μ)/(1−μ) times its initial norm. A decaying mode may hide a slow one. So a deviation has grown
+// when it reaches grownBy/(1−μ) times its initial norm. It has decayed when it has lost a factor
+// decayedBy and goes on falling.
+//
+// In between, the mean squares over the second, third and last quarter of a run are compared.
+// Growth is steady if the logarithms of both of their ratios are above steadily and the second is
+// above slackening times the first. Growth like a power of time gives about two thirds. After
+// Run.Steps steps, logarithms beyond significant decide too. They do of decay if the second is
+// below steadyDecay times the first: one that slackens may hide a mode that grows. So a change of
+// the norm by less than 5 % stays undecided.
 const (
 	grownBy     = 100
 	decayedBy   = 100
@@ -131,12 +131,12 @@ const (
 	significant = 0.05
 )
 
-// saturatedAt is the number of times its initial norm above which a deviation that does
-// not decay significantly by the end of the longest run has grown and saturated.
+// saturatedAt bounds a norm, in units of the initial one, that does not decay significantly by the
+// end of the longest run. Above it the deviation has grown and saturated.
 const saturatedAt = 10
 
-// prolonged is the number of times Run.Steps that a trial at G = ∞ runs at most; if it
-// is still undecided then, that is its outcome.
+// prolonged is the number of times Run.Steps that a trial at G = ∞ runs at most. If it is still
+// undecided then, that is its outcome.
 const prolonged = 16
 
 // growth decides whether the deviation, whose initial norm is start, grows or decays.
@@ -234,7 +234,7 @@ type roundOffCount int
 
 const (
 	negligibleSquare = roundOff * roundOff // squared norm of a deviation that counts as 0
-	negligibleCount  = 16                  // instants in a row after which it has decayed; an oscillation may pass through 0 in between
+	negligibleCount  = 16                  // instants in a row after which it has decayed
 )
 
 // add counts the deviation at the next refresh instant and reports whether it has
@@ -247,9 +247,9 @@ func (n *roundOffCount) add(d deviation) bool {
 	return *n >= negligibleCount
 }
 
-// window is a weighted mean over the refresh instants in [from, to). The weight
-// u²(1−u)², where u in (0, 1) is the place in the window, goes to 0 at both ends, so
-// that the mean hardly depends on the phase of an oscillation.
+// window is a weighted mean over the refresh instants in [from, to). The weight is u²(1−u)², where
+// u in (0, 1) is the place in the window. It is 0 at both ends, so that the mean hardly depends on
+// the phase of an oscillation.
 type window struct {
 	from, to    int
 	sum, weight float64
@@ -268,10 +268,10 @@ func (w *window) add(period int, x float64) {
 
 func (w *window) mean() float64 { return w.sum / w.weight }
 
-// ringing decides whether the dominant multipliers of the deviation are a complex pair or
-// the dominant one is negative (docs/theory.md §5): those from one refresh instant to the
-// next or, because a power of a rotation can be positive, those of one step inside a block. States beyond the reach
-// of the search, which are not those of the linear dynamics, do not count.
+// ringing decides whether the dominant multipliers of the deviation are a complex pair or the
+// dominant one is negative (docs/theory.md §5). They are those from one refresh instant to the
+// next. A power of a rotation can be positive, so those of one step inside a block count too.
+// States beyond the reach of the search, which are not those of the linear dynamics, do not count.
 func (t *trial) ringing(ctx context.Context) outcome {
 	fit := newFit(&t.cell, t.cell.Location.Offset)
 	step := fit
@@ -315,8 +315,8 @@ func (t *trial) ringing(ctx context.Context) outcome {
 // followed for a fit of its multipliers.
 const followedGrowth = 100
 
-// Reach returns the norm of a deviation of the logits up to which a search of the cell at
-// G = ∞ follows it; +Inf for Visible, which starts anywhere.
+// Reach returns the norm of a deviation of the logits up to which a search of the cell at G = ∞
+// follows it. It is +Inf for Visible, which starts anywhere.
 func (p *LocationProbe) Reach(c *Cell) float64 {
 	if p.Event == Visible {
 		return math.Inf(1)
@@ -355,20 +355,19 @@ func (b *blockStates) add(fit *measure.Recurrence, x, v float64) {
 	*b = blockStates{x, v, moveX, moveV, true}
 }
 
-// With sampled groups a growing deviation is followed only to sampledGrowth times its
-// initial norm, and a decaying one to sampledDecay times its largest value. Past a
-// threshold the softmax bounds a deviation, near the threshold at a small size, and
-// noise makes it independent of its start, so only its early part distinguishes growth
-// from decay.
+// With sampled groups a growing deviation is followed only to sampledGrowth times its initial norm,
+// and a decaying one to sampledDecay times its largest value. Past a threshold the softmax bounds a
+// deviation, near it at a small size, and noise makes it forget its start. So only its early part
+// distinguishes growth from decay.
 const (
 	sampledGrowth = 3
 	sampledDecay  = 0.1
 )
 
-// sampled decides whether the event happens to Run.Replicas pairs with sampled groups.
-// The multipliers are fitted to all pairs as in a relaxation probe where these have two, else the linear
-// map of all modes (mapped), and the error of the deciding quantity is a jackknife over bins of pairs. A sign is certain beyond
-// three standard errors (measure.Estimate.Sign), so a single pair decides nothing. A
+// sampled decides whether the event happens to Run.Replicas pairs with sampled groups. The
+// multipliers are fitted to all pairs as in a relaxation probe where these have two, else by the
+// linear map of all modes (mapped). Their error is a jackknife over bins of pairs. A sign is
+// certain beyond three standard errors (measure.Estimate.Sign), so a single pair decides nothing. A
 // pair whose logits do not stay finite has grown.
 func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	if event == Instability && !t.cell.twoMultipliers() {
@@ -418,8 +417,8 @@ func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
 	return true
 }
 
-// twoMultipliers reports whether a deviation in the cell has at most two multipliers, to which a recurrence can
-// be fitted under noise.
+// twoMultipliers reports whether a deviation in the cell has at most two multipliers. To these a
+// recurrence can be fitted under noise.
 func (c *Cell) twoMultipliers() bool {
 	return (len(c.Init) == 2 || c.Network != nil) && (c.Lag.Kind == option.Block && c.Lag.Behind == 0 || c.Lag.Kind == option.Delay && c.Lag.Interval <= 1)
 }
@@ -436,8 +435,8 @@ func outcomeOf(sign int) outcome {
 	return undecided
 }
 
-// visible reports whether the run of a cell at G = ∞ oscillates by more than a share of the
-// range of J; undecided if it leaves the range of floating point.
+// visible reports whether the run of a cell at G = ∞ oscillates by more than a share of the range
+// of J. That is undecided if the run leaves the range of floating point.
 func visible(ctx context.Context, c *Cell, share float64) outcome {
 	r := newReplica(c, nil, coupledLaws(&c.Bandit, &c.Estimator))
 	r.words.Reset(Stream(c.Seed, c.ID, ForLocation, 0))

@@ -26,7 +26,7 @@ type twoArmBatch struct {
 	lag                    option.Lag
 	mean0, mean1           float64   // the arms' mean rewards
 	reference0, reference1 float64   // logits of π_ref
-	shares                 []float64 // 1/GB by zero-variance groups of the step; 1/Gn where these are dropped
+	shares                 []float64 // by zero-variance groups of the step: 1/GB, dropped 1/Gn
 	beta, rate, momentum   float64   // β, η, μ
 	ratio                  bool      // samples have the weight π/π_old, else 1
 	penaltyAtSnapshot      bool      // the KL penalty is evaluated at π_old, else at π
@@ -44,7 +44,7 @@ type twoArmBatch struct {
 // twoArmPacks draw groups of at most 64 samples several at a time, as the lanes (bits) of a
 // word. The lanes in use are the same in all replicas.
 type twoArmPacks struct {
-	pair             *draw.Pair                         // draws packs; nil for groups too large for them
+	pair             *draw.Pair                         // draws packs; nil for large groups
 	filled           uint64                             // lanes of a full pack
 	first            uint64                             // lanes of its first group
 	together         int                                // groups in a full pack; 0 for larger groups
@@ -59,13 +59,13 @@ type twoArmReplica struct {
 	velocity0 float64
 	velocity1 float64
 
-	positive0, negative0, positive1, negative1 float64 // sums of advantages by arm and sign, as in grpo.ArmStatistics
+	positive0, negative0, positive1, negative1 float64 // as in grpo.ArmStatistics
 	zeroVariance                               int     // the step's zero-variance groups
 
 	bound           draw.Probability  // of the first arm under π_old
-	first, rewarded uint64            // lanes of the pack that are samples of the first arm, that are rewarded
+	first, rewarded uint64            // lanes of the pack of the first arm, and with reward 1
 	law             *draw.BinomialLaw // of the first arm's count in a large group
-	n0, k0, k1      int               // of one group: samples of the first arm, rewarded samples of each arm
+	n0, k0, k1      int               // of a group: samples of the first arm, rewarded ones of each
 	averages        averages          // sums over the steps after burn-in
 	zero            int               // zero-variance groups after burn-in
 
@@ -81,8 +81,8 @@ func newTwoArmPolicy(p *grpo.Policy) twoArmPolicy {
 	return twoArmPolicy{p.Logits[0], p.Logits[1], p.Probs[0], p.Probs[1]}
 }
 
-// groupAdvantages are the advantages of the rewarded (up) and the other samples (down)
-// in a group; both are 0 in a zero-variance group unless the baseline is given.
+// groupAdvantages are the advantages of the rewarded (up) and the other samples (down) in a group.
+// Both are 0 in a zero-variance group unless the baseline is given.
 type groupAdvantages struct {
 	up, down     float64
 	zeroVariance int // 0 or 1
@@ -186,9 +186,8 @@ func (b *twoArmBatch) load() {
 	}
 }
 
-// store copies the state of the batch back into the replicas after a number of steps, except those
-// that have diverged, whose state is not used again. No weight is 0, so that no samples are
-// clipped.
+// store copies the state of the batch back into the replicas after a number of steps. That of
+// replicas that have diverged is not used again. No weight is 0, so that no samples are clipped.
 func (b *twoArmBatch) store(steps int) {
 	for i := range b.active {
 		x := &b.active[i]
@@ -202,7 +201,7 @@ func (b *twoArmBatch) store(steps int) {
 		s.pack.Arms[0], s.pack.Arms[1], s.pack.Rewarded = x.first, b.filled&^x.first, x.rewarded
 		r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
 		r.policy.Update()
-		if velocity := r.optimizerState.Velocity(); b.plain { // else Optimizer.Step has updated it in place
+		if velocity := r.optimizerState.Velocity(); b.plain {
 			velocity[0], velocity[1] = x.velocity0, x.velocity1
 		}
 		r.sums, r.zero = x.averages, x.zero
@@ -325,8 +324,8 @@ func (b *twoArmBatch) next() (lanes uint64) {
 	return lanes
 }
 
-// count counts, in the given lanes of the pack, the samples of the first arm (n0) and
-// the rewarded samples of the first (k0) and of the second arm (k1).
+// count counts, in the given lanes of the pack, the samples of the first arm (n0). Of these and of
+// the second arm's it counts the rewarded ones (k0 and k1).
 func (x *twoArmReplica) count(lanes uint64) (n0, k0, k1 int) {
 	rewarded := x.rewarded & lanes
 	k0 = bits.OnesCount64(x.first & rewarded)

@@ -11,10 +11,9 @@ import (
 // maxGroupSize is the largest finite group size that package draw can draw.
 const maxGroupSize = 1 << 31
 
-// check panics with the name of each field of c that is out of its range, what it
-// got and what it wants. It ignores what the cell does not use: its own value of a
-// parameter that the location probe varies, and the numbers of replicas and pairs at
-// G = ∞.
+// check panics with the name of each field of c that is out of its range, what it got and what it
+// wants. It ignores what the cell does not use: its own value of a parameter that the location
+// probe varies. At G = ∞ the numbers of replicas and pairs are not used.
 func (c *Cell) check() {
 	arms, sampled := len(c.Bandit.Arms), !c.Deterministic()
 	m := new(option.Mistakes)

@@ -76,8 +76,8 @@ func TestInvalidCells(t *testing.T) {
 
 func nothing(*Cell) {}
 
-// Valid cells pass, also those with a value out of range that is not used: of a
-// parameter that a location probe varies, of the replicas and pairs at G = ∞.
+// Valid cells pass, also with values that are not used: of what a location probe varies, or the
+// replicas at G = ∞.
 func TestValidCells(t *testing.T) {
 	rate, interval, infinite := locatedCell(), locatedCell(), validCell()
 	rate.Optimizer.LearningRate = 0

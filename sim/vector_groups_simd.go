@@ -28,12 +28,12 @@ type vectorGroups struct {
 
 	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
-	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
-	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
-	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
+	drawn                []draw.Vector // samples by arm; nil unless the KL gradient is that of samples
+	counts, successes    []draw.Vector // of a large group, by arm: samples, rewarded ones
+	atoms                []draw.Vector // of addRewards: numbers of samples of one arm and reward
 	rewards              []floats      // by atom
 	armOf                []int         // by atom
-	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
+	shifts               []floats      // what the KL penalty adds to rewards, by arm; else nil
 
 	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
 
@@ -158,8 +158,8 @@ func (g *vectorGroups) addAtoms() {
 	g.addRewards(sum, scatter, low, high)
 }
 
-// addRewards adds the current group, of which g.atoms and g.rewards hold the numbers and rewards of
-// the atoms: their sum, their scatter within atoms, the lowest and the highest of them are given.
+// addRewards adds the current group, with the numbers and rewards of its atoms in g. Their sum,
+// their scatter within atoms, the lowest and the highest are given.
 func (g *vectorGroups) addRewards(sum, scatter, low, high vector) {
 	e, zero := &g.Estimator, fp.Broadcast(0)
 	size := fp.Integers(uint64(e.GroupSize)).ConvertToFloat64()

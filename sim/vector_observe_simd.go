@@ -60,7 +60,7 @@ func (r *replica) load(b *vectorBatch, i int) {
 	copyProbs(r.policy, b.now.probs)
 }
 
-// countRedraws adds the expected number of samples of a step of one prompt, as replica.countRedraws.
+// countRedraws adds the expected samples of a step of one prompt, as replica.countRedraws.
 func (b *vectorBatch) countRedraws() {
 	archsimd.ClearAVXUpperBits() // see fp.Integers
 	chance := draw.Chances(b.Estimator.GroupSize, b.old.probs, b.informative.Means)

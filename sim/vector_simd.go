@@ -23,13 +23,13 @@ type vectorBatch struct {
 
 	onPolicy         bool             // π_old is π, so all weights are 1
 	now              vectorPolicies   // π
-	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
+	past             []vectorPolicies // older snapshots, the n-th at n mod the length
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
 	force            []floats         // by arm
 	exponentials     []floats         // scratch of measure and weigh, by arm
 	weights          []floats         // of weigh, by arm for A > 0, then for A < 0
-	peaks            []floats         // as sinceRecord, by arm; nil unless the cell has one and one policy
+	peaks            []floats         // as sinceRecord, by arm; nil unless for one policy
 	counted          int              // steps since the last record, with peaks
 
 	plain *plainSteps // nil: there are none
@@ -47,7 +47,7 @@ type vectorSums struct {
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
 
-	largest, clippedSum floats // as sinceRecord: the ratio, and the sum of the fractions of clipped samples
+	largest, clippedSum floats // as sinceRecord: the ratio, and Σ of clipped fractions
 
 	rewardSum, rewardSquares, gapSum, gapSquares floats      // after burn-in, as averages
 	zeroSum                                      draw.Vector // as replica.zero
@@ -66,7 +66,7 @@ type vectorCell struct {
 	samples       int            // of a full pack
 	together      int            // groups in a full pack; 0 for larger groups
 	first         uint64         // lanes of the first group in a pack
-	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
+	single        bool           // a step has one packed Bernoulli group, used by the force alone
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
 	outside       bool           // the KL penalty is outside the loss
@@ -151,8 +151,8 @@ func (p *vectorPolicies) set(q *vectorPolicies) {
 const longestVectorHistory = 1 << 16
 
 // hasVectors reports whether the processor has the instructions for a cell and vectorPath its
-// options. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
-// their sums, and so without weights by the sign of the advantage.
+// options. The rewards of all arms must be Bernoulli, or of none. Normal rewards are drawn by their
+// sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() && !c.Deterministic() && vectorPath.computes(c) && c.recordsInVectors() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
@@ -230,7 +230,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	if s.advantages != nil && !v.shifted() {
 		v.single = groups == 1 && e.Advantage.Scale != option.PooledStd
 		v.table = make([]advantageRow, (e.GroupSize+15)/16)
-		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G count finds those of S = 0 for G: they are the same
+		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G, S = 0 stands for G
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 			if total%e.GroupSize == 0 {
@@ -241,8 +241,8 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	return v
 }
 
-// olderSnapshots returns the number of older policies between a cell's snapshots and the
-// newest possible one, at most its steps: τ of a delay, d of a block.
+// olderSnapshots returns the number of older policies between a cell's snapshots and the newest
+// possible one. It is τ of a delay, d of a block, and at most the cell's steps.
 func olderSnapshots(c *Cell) int { return max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) }
 
 // newBatch returns a vector batch.

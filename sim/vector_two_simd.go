@@ -10,9 +10,9 @@ import (
 	"grposim/sim/draw"
 )
 
-// plainSteps runs the steps of a batch at which nothing is observed, of a cell with two arms and one
-// group a step. In addPack and move no vector lives across a call: it would be stored where it crosses
-// a cache line, and the processor waits for such a vector.
+// plainSteps runs the steps of a batch at which nothing is observed, of a cell with two arms and
+// one group a step. In addPack and move no vector lives across a call. It would be stored where it
+// crosses a cache line, and the processor would wait for it.
 type plainSteps struct {
 	*vectorBatch
 	*plainConstants
@@ -85,8 +85,8 @@ func (b *plainSteps) addPack() {
 	}
 }
 
-// set sets the sums of a group, given the advantages, its size and the numbers of rewarded samples, of
-// samples of the first arm, and of both.
+// set sets the sums of a group, given its advantages, its size and numbers of samples. These are
+// rewarded (total), of the first arm (drawn), and both.
 func (p *pairGroup) set(up, down vector, size, total, drawn, both, equal integers) {
 	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
 	up.Mul(both.ConvertToFloat64()).Store(&p.positive[0])

@@ -66,7 +66,7 @@ func (b *vectorBatch) accept(inverse vector, t int) {
 	}
 }
 
-// nextLogNorm returns where softmax of p stores log Σ exp(logits) after step t; nil if it is not used.
+// nextLogNorm returns where softmax of p stores log Σ exp(logits) after step t; nil if unused.
 func (v *vectorCell) nextLogNorm(p *vectorPolicies, t int) *floats {
 	if p.logNorm != nil && v.usesLogNorm(t+1) {
 		return p.logNorm
@@ -114,7 +114,7 @@ func (p *vectorPolicies) pairSoftmax(logNorm *floats) vector {
 	logits, probs := (*[2]floats)(p.logits), (*[2]floats)(p.probs)
 	gap := archsimd.LoadFloat64x8(&logits[0]).Sub(archsimd.LoadFloat64x8(&logits[1]))
 	e := fp.ExpLanes(gap.AsUint64x8().Or(fp.Integers(1 << 63)).AsFloat64x8()) // of −|gap|
-	// The logits are loaded again: a vector that lives across a call is stored where it crosses a cache line.
+	// The logits are loaded again. A vector that lives across a call may cross a cache line.
 	first, second := archsimd.LoadFloat64x8(&logits[0]), archsimd.LoadFloat64x8(&logits[1])
 	one, likelier := fp.Broadcast(1), first.GreaterEqual(second)
 	if e.IsNaN().ToBits() != 0 {
