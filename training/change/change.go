@@ -1,17 +1,17 @@
-// Package change finds the most likely change of level in a series of noisy values, and bounds the
+// Package change finds the most likely change of level in a series of noisy values. It bounds the
 // probability with which a series without a change shows one as clear.
 //
-// The model of Find is x_i = a + d·[i ≥ k] + e_i. The noise e may have any law, and neighbours may be
-// correlated, e_i = ρ e_{i−1} + innovation with 0 ≤ ρ ≤ 0.99. Values are replaced by the normal
-// quantiles of their ranks first (van der Waerden's scores): heavy tails and outliers count no more than
+// The model of Find is x_i = a + d·[i ≥ k] + e_i. The noise e may have any law, and neighbours may
+// be correlated, e_i = ρ e_{i−1} + innovation with 0 ≤ ρ ≤ 0.99. Values are first replaced by the
+// normal quantiles of their ranks (van der Waerden's scores), so that outliers count no more than
 // their ranks.
 //
-// The statistic is the ratio Λ of the largest likelihoods with and without a change at k, each at its own
-// ρ. Both leave out the innovation at k itself, so that a single large one is no change. At a known
-// position of white noise, (n − 5)(Λ^{2/(n−1)} − 1) is the square of Student's t with n − 5 degrees of
-// freedom. Correlated noise has those of its effective number of values, n(1−ρ)/(1+ρ) − 2. The union
-// bound over the positions makes a probability of it. TestFalseAlarms checks that bound by simulation. A
-// random walk has no level, and is said to have changed.
+// The statistic is the ratio Λ of the largest likelihoods with and without a change at k, each at
+// its own ρ. Both leave out the innovation at k itself, so that a single large one is no change. At
+// a known position of white noise, (n − 5)(Λ^{2/(n−1)} − 1) is the square of Student's t with n − 5
+// degrees of freedom. Correlated noise has those of its effective number of values, n(1−ρ)/(1+ρ) −
+// 2. The union bound over the positions makes a probability of it. TestFalseAlarms checks that
+// bound by simulation. A random walk has no level, and is said to have changed.
 package change
 
 import (
@@ -29,7 +29,7 @@ type Change struct {
 	Index         int     // of the first value after the change
 	Before, After Level   // of the values before and from Index on
 	Correlation   float64 // ρ of successive values about the two levels, in [0, 0.99]
-	Chance        float64 // bound of the probability that a series without a change shows one as clear, in [0, 1]
+	Chance        float64 // bound of the probability that no change shows one as clear, in [0, 1]
 }
 
 // Level is a mean with its standard error.
@@ -44,19 +44,17 @@ const (
 	Falls
 )
 
-// MinValues is the smallest number of values among which a change is looked for. Of 12
-// exchangeable values the first six are the largest once in 924 times, and of fewer no
-// order is rarer than once in 462 times: chance would explain any of them.
+// MinValues is the smallest number of values among which a change is looked for. Of 12 exchangeable
+// values the first six are the largest once in 924 times. Of fewer no order is rarer than once in
+// 462 times: chance would explain any of them.
 const MinValues = 12
 
-// Find returns the most likely change among finite values. found is false if there are
-// fewer than MinValues, or no change has the direction; then Chance is 1. It takes n log
-// n steps.
+// Find returns the most likely change among finite values. found is false, and Chance 1, if there
+// are fewer than MinValues or no change has the direction. It takes n log n steps.
 //
-// A level that moves by more than its noise has changed, and Index is a step on its way.
-// A series whose mean does not fall shows falls no more often than one of constant level:
-// at every ρ the estimate of d is a mean of the values after k less one of those before,
-// with positive weights.
+// A level that moves by more than its noise has changed, and Index is a step on its way. A series
+// whose mean does not fall shows falls no more often than one of constant level. At every ρ the
+// estimate of d is a mean of the values after k less one of those before, with positive weights.
 func Find(x []float64, of Direction) (c Change, found bool) { return find(x, of, scores) }
 
 // find is Find of values mapped by scale.
@@ -98,8 +96,8 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 	return c, true
 }
 
-// Late returns the clearest change within the last n, n/√2, n/2, … values, down to MinValues: a change
-// after a rise that has ended is seen where the rise is left out. Before is the level in the window, and
+// Late returns the clearest change within the last n, n/√2, n/2, … values, down to MinValues. So a
+// change after a rise is seen where the rise is left out. Before is the level in the window, and
 // Index that in x. Values are compared by their ranks and as they are (cut). Chance is that of Find
 // times the number of windows and of comparisons.
 func Late(x []float64, of Direction) (c Change, found bool) {
@@ -119,13 +117,13 @@ func Late(x []float64, of Direction) (c Change, found bool) {
 	return c, found
 }
 
-// correlations are the trial values of ρ, with steps of about a quarter of 1 − ρ: between
-// two of them the likelihood of 100 values varies by less than its noise.
+// correlations are the trial values of ρ, in steps of about a quarter of 1 − ρ. Between two of them
+// the likelihood of 100 values varies by less than its noise.
 var correlations = []float64{0, 0.15, 0.3, 0.4, 0.5, 0.6, 0.68, 0.75, 0.8, 0.85, 0.89, 0.92, 0.945, 0.965, 0.98, 0.99}
 
-// scan holds, at every position k, the smallest sums of squared innovations without and
-// with a change at k over the correlations tried, times (1−ρ²)^{−1/(n−1)}: the likelihood
-// is its power −(n−1)/2.
+// scan holds, at every position k, the smallest sums of squared innovations without and with a
+// change at k. They are over the correlations tried, times (1−ρ²)^{−1/(n−1)}: the likelihood is the
+// power −(n−1)/2.
 type scan struct {
 	scores            []float64
 	of                Direction
@@ -135,9 +133,8 @@ type scan struct {
 // roundOff is the share of a sum of squares below which a difference of sums is rounding.
 const roundOff = 1e-12
 
-// try adds one correlation. The innovations of a series y are √(1−ρ²) y_0 and y_i − ρ
-// y_{i−1}; those of a constant 1 are √(1−ρ²) and q = 1−ρ, and those of a step at k are q
-// after it, without the one at k.
+// try adds one correlation. The innovations of a series y are √(1−ρ²) y_0 and y_i − ρ y_{i−1}.
+// Those of a constant 1 are √(1−ρ²) and q = 1−ρ. Those of a step at k are q after k.
 func (s *scan) try(rho float64) {
 	y, n, q := s.scores, len(s.scores), 1-rho
 	first := 1 - rho*rho
@@ -215,9 +212,9 @@ func scores(x []float64) []float64 {
 }
 
 // cut returns values as multiples of the deviation of their noise from their median, cut at ±6. The
-// deviation is that of the median difference of neighbours. Where most neighbours are equal it is 0, and
-// values have their scores. A collapse is seen after four to eight values, where ranks need twice as
-// many. The bound of Chance holds for ρ up to 0.6 and noise that is not strongly skewed.
+// deviation is that of the median difference of neighbours. Where most neighbours are equal it is
+// 0, and values have their scores. A collapse is seen after four to eight values, where ranks need
+// twice as many. The bound of Chance holds for ρ up to 0.6 and noise that is not strongly skewed.
 func cut(x []float64) []float64 {
 	const most, medianDifference = 6, 0.954 // √2 times the upper quartile of the normal law
 	steps := make([]float64, 0, len(x))

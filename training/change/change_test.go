@@ -46,9 +46,9 @@ func most(n int, p float64) int {
 	}
 }
 
-// Series without a change show one of Chance ≤ 1 % in at most 1 % of the cases: white and
-// correlated noise, normal and with heavy tails, of any unit, and rises of any shape where falls
-// are looked for. A case fails by chance once in 10,000 times.
+// Series without a change show one of Chance ≤ 1 % in at most 1 % of the cases. Noise is white or
+// correlated, normal or with heavy tails; where falls are looked for, rises of any shape are added.
+// A case fails by chance once in 10,000 times.
 func TestFalseAlarms(t *testing.T) {
 	const runs, chance = 100, 0.01
 	rng := newRand()
@@ -215,8 +215,8 @@ func TestScanAgainstLeastSquares(t *testing.T) {
 	}
 }
 
-// Equal values have no change; two levels without noise have one, whose chance is not
-// smaller than that of an order of exchangeable values; a single outlier is none.
+// Equal values have no change, and a single outlier is none. Two levels without noise have one,
+// with at least the chance of an order of exchangeable values.
 func TestWithoutNoise(t *testing.T) {
 	levels := func(n, k int) []float64 {
 		x := make([]float64, n)

@@ -106,6 +106,6 @@ func Onset(n int, distance func(i int) float64) (first int) {
 // of correlation ρ (Bayley and Hammersley, J. Roy. Stat. Soc. Suppl. 8, 1946).
 func Independent(rho float64) float64 { return (1 - rho) / (1 + rho) }
 
-// Unbiased corrects the correlation of n successive residuals for what a fit of k parameters
-// takes from it, (k + (k + 2)ρ)/n (Kendall, and Marriott and Pope, Biometrika 41, 1954).
+// Unbiased corrects the correlation of n successive residuals for what a fit of k parameters takes
+// from it, (k + (k + 2)ρ)/n. See Kendall, and Marriott and Pope, Biometrika 41, 1954.
 func Unbiased(rho, n, k float64) float64 { return (rho + k/n) / (1 - (k+2)/n) }

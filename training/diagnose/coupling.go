@@ -13,16 +13,16 @@ import (
 // firstShare: the start of a run is the first of so many parts of its rows.
 const firstShare = 20
 
-// rewardCoupling measures whether the true reward T rises with the proxy R, the reward that the
-// run is trained on. The value is the slope ΔT/ΔR over the later part of the proxy's rise, from its
-// middle third to the last half of the run. As long as both rise in proportion it is the slope over
-// the earlier part. The threshold is half of that, or 0 if that was not positive.
+// rewardCoupling measures whether the true reward T rises with the proxy R, on which the run is
+// trained. The value is the slope ΔT/ΔR over the later part of the proxy's rise, from its middle
+// third to the last half of the run. As long as both rise in proportion it is the slope over the
+// earlier part. The threshold is half of that, or 0 if that was not positive.
 //
-// The middle of the rise are the rows from the first at which the mean of three neighbours reaches
-// a third of the rise to the first at which it reaches two thirds. The error is that of both slopes
-// by the scatter of both rewards. It is Undefined if either part of the rise is within its noise.
+// The middle of the rise begins where the mean of three neighbours first reaches a third of the
+// rise. It ends where that reaches two thirds. The error is that of both slopes by the scatter of
+// both rewards. It is Undefined if either part of the rise is within its noise.
 //
-// Of Samples, whose true reward is an evaluation now and then, both are means over the steps from
+// The true reward of Samples is an evaluation now and then. Both are then means over the steps from
 // one evaluation to the next (betweenEvaluations).
 func rewardCoupling(t *Trace) Evidence {
 	const name = "true reward per proxy reward"
@@ -52,9 +52,9 @@ func rewardCoupling(t *Trace) Evidence {
 	return measured(name, RewardHacking, later, math.Hypot(laterError, earlierError/2), AtMost, threshold, r.decoupled(threshold))
 }
 
-// trueRewardFall measures the slope of the true reward against the proxy over the whole rise of the
-// proxy, of Samples, whose noise may hide what rewardCoupling looks for. The threshold is 0: where the
-// true reward falls, no unit of it would make the two one.
+// trueRewardFall measures the slope of the true reward against the proxy over the proxy's whole
+// rise. It is for Samples, whose noise may hide what rewardCoupling looks for. The threshold is 0:
+// where the true reward falls, no unit of it would make the two one.
 func trueRewardFall(t *Trace) Evidence {
 	const name = "true reward over the whole rise"
 	r, o := t.rows(t.betweenEvaluations())
@@ -69,8 +69,8 @@ func trueRewardFall(t *Trace) Evidence {
 	return measured(name, RewardHacking, slope, wide, AtMost, 0, r.decoupled(0))
 }
 
-// reaches returns the first row at which the mean of the first column over three neighbouring rows
-// is at least x, at most the last row but one.
+// reaches returns the first row at which the mean of the first column over three neighbours is at
+// least x. It is at most the last row but one.
 func (r *run) reaches(x float64) int {
 	for i := range r.at[:len(r.at)-1] {
 		if r.means(max(i-1, 0), i+2)[0] >= x {
@@ -81,7 +81,7 @@ func (r *run) reaches(x float64) int {
 }
 
 // slope returns the increment of the second column over that of the first between two means, over
-// the given numbers of rows, with its error by the deviations of the late values from their line.
+// the given numbers of rows. Its error is by the deviations of the late values from their line.
 // found is false if the increment of the first is within its noise. Neighbours of the second share
 // an evaluation, so the error of its mean is √2 times that of independent values.
 func (r *run) slope(from, to []float64, rowsFrom, rowsTo int) (slope, wide float64, found bool) {
@@ -97,7 +97,7 @@ func (r *run) slope(from, to []float64, rowsFrom, rowsTo int) (slope, wide float
 }
 
 // decoupled returns the step at which the true reward, the second column, has gained most beyond
-// the slope times the gain of the proxy, the first.
+// slope times the gain of the proxy, the first.
 func (r *run) decoupled(slope float64) int {
 	most, first := math.Inf(-1), 0
 	for i := range r.at {
@@ -108,9 +108,9 @@ func (r *run) decoupled(slope float64) int {
 	return int(r.at[first])
 }
 
-// betweenEvaluations returns, at every row with a true reward, the mean reward of the rows since the
-// last such row, and the mean of the true reward at both: two averages over the same steps. It is NaN
-// elsewhere, and where there is no reward in between.
+// betweenEvaluations returns two averages over the same steps at every row with a true reward. One
+// is the mean reward since the last such row, the other the mean of the true reward at both. They
+// are NaN elsewhere, and where there is no reward in between.
 func (t *Trace) betweenEvaluations() (reward, truth []float64) {
 	reward, truth = make([]float64, len(t.Steps)), make([]float64, len(t.Steps))
 	last := math.NaN() // true reward at the beginning of the interval
@@ -134,8 +134,8 @@ func (t *Trace) betweenEvaluations() (reward, truth []float64) {
 	return reward, truth
 }
 
-// fewEvaluations says of a log with too few evaluations for a verdict how often to evaluate: twenty
-// evaluations have minLate and one more in the last half of the steps. It is "" if there are not two.
+// fewEvaluations says how often to evaluate if a log has too few evaluations for a verdict. Twenty
+// have minLate and one more in the last half of the steps. It is "" if there are not two.
 func (t *Trace) fewEvaluations() string {
 	n := 0
 	for _, x := range t.TrueReward {

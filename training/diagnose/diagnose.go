@@ -1,13 +1,13 @@
-// Package diagnose names the failure mode of one training run from its recorded
-// series alone (docs/theory-trainers.md §7). Name applies this project's diagnostics,
-// PaperName those of arXiv:2606.30789.
+// Package diagnose names the failure mode of one training run from its recorded series alone
+// (docs/theory-trainers.md §7). Name applies this project's diagnostics, PaperName those of
+// arXiv:2606.30789.
 //
-// The series are those of a simulated run or the columns of a trainer's log (Origin).
-// What a run does not show is not observable, and never the same as absent.
+// The series are those of a simulated run or the columns of a trainer's log (Origin). What a run
+// does not show is not observable, and never the same as absent.
 //
-// No threshold is fitted to runs. Each is the midpoint between the two states that
-// a diagnostic tells apart, or a bound, or follows from a declared probability of a
-// false alarm; the comment of the diagnostic says which.
+// No threshold is fitted to runs. Each is the midpoint between the two states that a diagnostic
+// tells apart, or a bound, or follows from a declared probability of a false alarm. Its comment
+// says which.
 package diagnose
 
 import (
@@ -20,9 +20,9 @@ type Mode string
 
 const (
 	None                 Mode = "none"                  // no diagnostic finds a failure
-	RewardHacking        Mode = "reward-hacking"        // the reward rises while the true reward does not follow
-	AdvantageDegeneracy  Mode = "advantage-degeneracy"  // most groups have equal rewards, hence no gradient
-	PolicyConcentration  Mode = "policy-concentration"  // the policy collapses while rewards still vary
+	RewardHacking        Mode = "reward-hacking"        // the reward rises and the true reward does not
+	AdvantageDegeneracy  Mode = "advantage-degeneracy"  // most groups have equal rewards: no gradient
+	PolicyConcentration  Mode = "policy-concentration"  // the policy collapses and rewards still vary
 	DynamicalInstability Mode = "dynamical-instability" // the update itself oscillates or diverges
 )
 
@@ -48,7 +48,7 @@ const (
 // missing.
 type Trace struct {
 	Origin       Origin
-	Steps        []int     // optimizer steps, increasing; a row that repeats a step or goes back is ignored
+	Steps        []int     // optimizer steps; a row that does not increase them is ignored
 	Reward       []float64 // expected reward that the run is trained on, in any unit
 	TrueReward   []float64 // expected reward that the run ought to maximize, in any unit
 	Entropy      []float64 // −Σ π log π, nats, ≥ 0
@@ -56,11 +56,11 @@ type Trace struct {
 	ZeroVariance []float64 // share of groups whose rewards are all equal, in [0, 1]
 	KL           []float64 // KL(π‖π_ref), nats, ≥ 0
 	GradientNorm []float64 // ‖g‖, ≥ 0
-	RatioMax     []float64 // max_a π_a/π_old,a over the policy's arms, ≥ 1; of samples, used by PaperName only
+	RatioMax     []float64 // max_a π_a/π_old,a over arms, ≥ 1; of samples, used by PaperName only
 	KLOld        []float64 // KL(π_old‖π), nats, per token if a sample has several
 	ClipFraction []float64 // share of samples or tokens outside the clip range, in [0, 1]
-	BatchStd     []float64 // standard deviation of the rewards over a batch or within a group, ≥ 0; only zeros are read
-	BestReward   *float64  // expected reward of the best arm where no other is as good; nil: several are, or it is not known
+	BatchStd     []float64 // deviation of the rewards over a batch or group, ≥ 0; only zeros are read
+	BestReward   *float64  // expected reward of the only best arm; nil: several or not known
 }
 
 // columns returns pointers to all series, with the names of their fields.
@@ -106,7 +106,7 @@ type Verdict struct {
 	Finding Finding
 	Since   int      // Present: the step since which the sign is there; else -1
 	Because string   // NotObservable: why, one sentence; else ""
-	Missing []Series // NotObservable: the series that were not recorded and would help, any one of them; else nil
+	Missing []Series // NotObservable: any of these series, not recorded, would help; else nil
 }
 
 // Finding says whether a mode is there.
@@ -137,7 +137,7 @@ type Evidence struct {
 	Value      float64       // what the diagnostic measured, finite if Observed, else NaN
 	Side       Side          // the side of Threshold on which Value is a sign; "" if not Observed
 	Threshold  float64       // the value from which it is a sign of Of, finite if Observed, else NaN
-	Error      float64       // half-width of the interval that the noise leaves to Value, ≥ 0; 0 where it is not estimated
+	Error      float64       // half-width of the interval that the noise leaves to Value; 0: unknown
 	Says       Mode          // Of if Value is at or past Threshold by more than Error, else None
 	Since      int           // the step since which it says so, -1 if it does not
 	Observable Observability // whether the trace determines Value, or why not
@@ -152,7 +152,7 @@ const (
 	NotRecorded Observability = "not-recorded" // the trace lacks a series that the diagnostic needs
 	Ended       Observability = "ended"        // no value in the last eighth of the run; of Samples
 	TooShort    Observability = "too-short"    // fewer than eight values in the last half of the run
-	Undefined   Observability = "undefined"    // the diagnostic's formula has no finite value on this run
+	Undefined   Observability = "undefined"    // the diagnostic's formula has no finite value here
 )
 
 // Side is the side of a threshold on which a value is a sign of failure.

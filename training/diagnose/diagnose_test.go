@@ -106,8 +106,8 @@ func approach(step int, a, b float64) float64 {
 	return b + (a-b)*math.Exp(-float64(step)/60)
 }
 
-// healthy is a run of eight arms that learns, keeps its entropy and then fluctuates
-// about its fixed point by autoregressive noise with a correlation time of ten steps.
+// healthy is a run of eight arms that learns and keeps its entropy. It then fluctuates about its
+// fixed point by autoregressive noise with a correlation time of ten steps.
 func healthy(rng *rand.Rand, steps []int) Trace {
 	t := Trace{Steps: steps}
 	noise, last := 0.0, 0
@@ -178,8 +178,7 @@ func spread() []int {
 }
 
 // Every example has its mode, recorded at every step or ever more rarely, with another first step
-// and spacing, and with a tenth of its values missing: a missing value removes its row, not the
-// series.
+// and spacing. A tenth of its values may be missing: that removes rows, not the series.
 func TestName(t *testing.T) {
 	rng := newRand()
 	for _, e := range examples {
@@ -359,9 +358,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The oscillation e^{gs} cos(2πs/40) over 600 steps: the amplitude fitted in the last
-// half is the mean of e^{gs} there, and is divided by half the range of the first
-// half.
+// The oscillation e^{gs} cos(2πs/40) over 600 steps. The amplitude fitted in the last half is the
+// mean of e^{gs} there, divided by half the range of the first half.
 func TestRingingAmplitude(t *testing.T) {
 	for _, row := range []struct {
 		growth float64
@@ -390,9 +388,9 @@ func TestRingingAmplitude(t *testing.T) {
 	}
 }
 
-// Noise with any memory, random walks included, counts as oscillating no more often than
-// declared, with the best of all trial frequencies: of samples, of which the last half and the
-// whole run are looked at, twice as often. Each row fails by chance with probability 1e-6.
+// Noise with any memory, random walks included, counts as oscillating no more often than declared,
+// with the best trial frequency. Samples do twice as often: the last half and the whole run are
+// looked at. Each row fails by chance with probability 1e-6.
 func TestRingingOfNoise(t *testing.T) {
 	rng := newRand()
 	for _, row := range []struct {

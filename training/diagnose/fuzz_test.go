@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// FuzzName diagnoses traces of arbitrary numbers at arbitrary steps, in which any series
-// may be missing. A diagnosis never panics and is consistent: its mode is one of Modes
-// and supported by evidence, and a value is finite exactly if it was observed.
+// FuzzName diagnoses traces of arbitrary numbers at arbitrary steps, in which any series may be
+// missing. A diagnosis never panics. Its mode is one of Modes and supported by evidence. A value is
+// finite exactly if it was observed.
 //
-// Two bytes make a number, its sign, exponent and first four digits, and series begin
-// anew where the numbers end: fuzzing makes every input smaller that reaches new code, in
-// a time that grows with the square of its length.
+// Two bytes make a number, its sign, exponent and first four digits. Series begin anew where the
+// numbers end, since fuzzing takes the square of an input's length.
 func FuzzName(f *testing.F) {
 	f.Add([]byte{}, uint8(0), uint8(0), uint16(0))
 	for _, e := range examples {

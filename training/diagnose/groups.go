@@ -6,13 +6,11 @@ import (
 	"grposim/training/change"
 )
 
-// zeroVarianceGroups measures the mean share of groups with equal rewards over the last half of
-// the run; such groups have no advantages. At the threshold ½ half of the samples contribute
-// nothing.
+// zeroVarianceGroups measures the mean share of groups with equal rewards over the last half of the
+// run. Such groups have no advantages. At the threshold ½ half of the samples contribute nothing.
 //
-// Where the share is not recorded, the share of rows whose recorded deviation is 0 is a lower bound
-// of it: in such a row every group has equal rewards. A lower bound can be a sign, but never the
-// absence of one.
+// Where the share is not recorded, that of rows with a recorded deviation of 0 is a lower bound:
+// every group has equal rewards there. A lower bound can be a sign, but never the absence of one.
 func zeroVarianceGroups(t *Trace) Evidence {
 	const name = "zero-variance groups"
 	level := func(name string, r run) Evidence {
@@ -37,9 +35,9 @@ func zeroVarianceGroups(t *Trace) Evidence {
 	return unobserved(name, AdvantageDegeneracy, o)
 }
 
-// remainingRise measures which share of the whole rise of the reward falls into the last half of the
-// run: of a steady rise ½, of one that has ended 0. From the midpoint ¼ on the reward still rises:
-// groups without variance may then be those of prompts that are too easy or too hard. It is
+// remainingRise measures which share of the whole rise of the reward falls into the last half of
+// the run. It is ½ for a steady rise, 0 for one that has ended. From the midpoint ¼ on the reward
+// still rises. Groups without variance may then be those of too easy or too hard prompts. It is
 // Undefined if the reward has not risen by more than its scatter.
 func remainingRise(t *Trace) Evidence {
 	const name, threshold = "late share of the reward's rise", 0.25

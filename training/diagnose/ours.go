@@ -8,21 +8,20 @@ import (
 	"grposim/training/change"
 )
 
-// Name names the failure mode of a run by this project's diagnostics. It panics if
-// a recorded series differs in length from Steps.
+// Name names the failure mode of a run by this project's diagnostics. It panics if a recorded
+// series differs in length from Steps.
 //
-// If the diagnostics find signs of several modes, the first in this order is named,
-// because each mode can cause the signs of those after it, but not of those before:
+// If there are signs of several modes, the first in this order is named. Each mode can cause the
+// signs of those after it, but not of those before:
 //
-//  1. dynamical instability: an unstable policy may lock into one arm and then
-//     shows the signs of concentration and of equal rewards. A concentrated policy
-//     that moved as far as that within one lag is such a lock.
-//  2. reward hacking: once the proxy reward is at its maximum, groups have equal
-//     rewards and the policy is concentrated on the arms that reach it.
-//  3. advantage degeneracy: without a gradient nothing shows whether the policy
-//     would stay concentrated.
+//  1. dynamical instability: an unstable policy may lock into one arm. It then shows the signs of
+//     concentration and of equal rewards. A policy that concentrated within one lag is such a lock.
+//  2. reward hacking: once the proxy reward is at its maximum, groups have equal rewards. The policy is
+//     concentrated on the arms that reach it.
+//  3. advantage degeneracy: without a gradient nothing shows whether the policy would stay
+//     concentrated.
 //  4. policy concentration: by definition rewards still vary. A policy that has found the only best
-//     arm (BestReward), or is on its way to it, is concentrated because it has learned: no failure.
+//     arm (BestReward), or still approaches it, has learned: no failure.
 //
 // Instability is absent only if the reward does not ring, and one of the signs that the reward need
 // not show is observed too. Of Samples, most groups without variance are degeneracy only if the
@@ -65,7 +64,7 @@ func Name(t Trace) Diagnosis {
 			}
 		}
 	}
-	beyond := []Evidence{late, swings, clipped, moved} // signs of instability that the reward need not show
+	beyond := []Evidence{late, swings, clipped, moved} // signs that the reward need not show
 	unstable := either(anySign(append(beyond, rings)), both(reached.sign(), concentrated))
 	if unstable != yes {
 		unstable = noneOf(rings, beyond)
@@ -78,9 +77,8 @@ func Name(t Trace) Diagnosis {
 }
 
 // wayToBest measures which share of the way from the first reward to that of the only best arm the
-// late reward has made. A concentrated policy is a failure where that is at most 95 %: it has lost
-// its other answers and does not have the best one's reward. It is Undefined if the run starts with
-// that reward.
+// late reward has made. At 95 % or less a concentrated policy is a failure: it has lost its other
+// answers without that reward. It is Undefined if the run starts with that reward.
 func wayToBest(t *Trace) Evidence {
 	const name = "way to the best arm's reward"
 	r, o := t.rows(t.Reward)
@@ -94,14 +92,14 @@ func wayToBest(t *Trace) Evidence {
 	return measured(name, PolicyConcentration, (r.end()[0]-start)/(best-start), t.lateError(&r, 0)/(best-start), AtMost, 0.95, int(r.at[len(r.at)-1]))
 }
 
-// slowestLeft is what wayLeft has of a way whose rest is c/t, as the last stretch to the best arm is
-// without a KL penalty: of the means of 1/t over the third and the last quarter, ln(3/2)/ln(4/3) − 1.
+// slowestLeft is what wayLeft has of a way whose rest is c/t, as the last stretch without a KL
+// penalty. Of the means of 1/t over the third and the last quarter it is ln(3/2)/ln(4/3) − 1.
 var slowestLeft = math.Log(1.5)/math.Log(4./3) - 1
 
-// wayLeft measures how much of the way to the reward of the only best arm that is left in the last
-// quarter of a run was made since the quarter before. A concentrated policy that is still on its way
-// to the best arm has not lost the answer. The threshold is the midpoint between a run at rest, 0,
-// and slowestLeft. It is Undefined where nothing is left.
+// wayLeft measures how much of the way to the only best arm's reward was made since the quarter
+// before. The way is that left in the last quarter. A concentrated policy that still approaches
+// that arm has not lost the answer. The threshold is the midpoint between a run at rest, 0, and
+// slowestLeft. It is Undefined where nothing is left.
 func wayLeft(t *Trace) Evidence {
 	const name = "rise to the best arm's reward"
 	r, o := t.rows(t.Reward)
@@ -119,17 +117,17 @@ func wayLeft(t *Trace) Evidence {
 }
 
 // clipLimit is the importance ratio 1 + ε up to which the clipped objective counts a sample of
-// positive advantage, with ε = 0.2 (arXiv:1707.06347; the default of trainers).
+// positive advantage. ε = 0.2 is the default of trainers (arXiv:1707.06347).
 const clipLimit = 1.2
 
 // klLimit is the divergence of log ratios whose root mean square is log clipLimit, since
 // KL = ½E[(log ratio)²] for small ones.
 var klLimit = math.Log(clipLimit) * math.Log(clipLimit) / 2
 
-// lateLevel measures the late mean of a series that is a sign of instability from a threshold on, or
-// its minLate-th largest late value if that is smaller: a few outliers are not enough. A level below
-// the threshold is the absence of the sign only if it is clear of the noise. It is Undefined if every
-// value is 0.
+// lateLevel measures the late mean of a series that is a sign of instability from a threshold on.
+// If the minLate-th largest late value is smaller, it is that: a few outliers are not enough. A
+// level below the threshold shows absence only if it is clear of the noise. It is Undefined if
+// every value is 0.
 func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evidence {
 	r, o := t.rows(series)
 	if o != Observed {
@@ -148,8 +146,8 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 
 // movedAtOnce measures how far the policy of Samples went within one lag: the second largest
 // KL(π_old‖π), of which a row may hold more than one. The threshold is half of the entropy at the
-// start: a policy that lost that much at once did not lose it step by step. In a concentrated policy it
-// is a sign of instability, as the ratio reached is for Expectations.
+// start: a policy that lost that much at once did not lose it step by step. In a concentrated
+// policy it is a sign of instability, as the ratio reached is for Expectations.
 func movedAtOnce(t *Trace) Evidence {
 	const name = "KL to the old policy reached"
 	r, o := t.rows(t.KLOld)
@@ -171,19 +169,18 @@ func nthLargest(x []float64, n int) float64 {
 	return sorted[len(sorted)-n]
 }
 
-// importanceRatios measures how far the largest importance ratio of a step goes.
+// importanceRatios measures the largest importance ratio of a step.
 //
-// late is its mean over the last half of the run, with the threshold clipLimit: a
-// stable run converges, after which snapshot and policy agree at any lag.
+// late is its mean over the last half of the run, with the threshold clipLimit. A stable run
+// converges, after which snapshot and policy agree at any lag.
 //
-// reached is its minLate-th largest value. In a stable run, too, the approach from
-// far away may carry it past clipLimit. Its threshold is therefore √N, where
-// N = e^H is the effective number of arms at the start: the factor by which an arm
-// has grown when the policy counts as concentrated, here within one lag.
+// reached is its minLate-th largest value. In a stable run, too, the approach from far away may
+// carry it past clipLimit. Its threshold is therefore √N, where N = e^H is the effective number of
+// arms at the start. By that factor an arm has grown when the policy counts as concentrated, here
+// within one lag.
 //
-// A record of a step on-policy has the ratio 1 by definition
-// and is left out. Of Samples both are Undefined: the largest ratio of many tokens is
-// large in every run.
+// A record of a step on-policy has the ratio 1 by definition and is left out. Of Samples both are
+// Undefined: the largest ratio of many tokens is large in every run.
 func importanceRatios(t *Trace) (late, reached Evidence) {
 	const mean, top = "late importance ratio", "importance ratio reached"
 	if t.Origin == Samples && slices.ContainsFunc(t.RatioMax, isNumber) {
@@ -211,13 +208,12 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 		measured(top, DynamicalInstability, nthLargest(r.columns[0], minLate), 0, AtLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
 }
 
-// remainingEntropy measures the share of its entropy that the policy has kept: the
-// mean over the last half of the run divided by the first value, of Samples by the mean
-// over the first tenth of the rows. entropy maps the
-// recorded series to Shannon's H or to Rényi's −log Σπ², which depends mostly on
-// the most probable arms. The threshold ½ is the midpoint between a policy that
-// keeps all its entropy and one on a single arm; in effective arms, e^H, it is the
-// square root of their number at the start.
+// remainingEntropy measures the share of its entropy that the policy has kept: the mean over the
+// last half of the run over the first value. Of Samples the mean of the first tenth of the rows
+// takes its place. entropy maps the recorded series to Shannon's H or to Rényi's −log Σπ², which
+// depends mostly on the most probable arms. The threshold ½ is the midpoint between a policy that
+// keeps all its entropy and one on a single arm. In effective arms, e^H, it is the square root of
+// their number at the start.
 func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy func(float64) float64) Evidence {
 	r, o := t.rows(series)
 	if o != Observed {

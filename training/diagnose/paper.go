@@ -7,24 +7,21 @@ import (
 	"grposim/training/change"
 )
 
-// PaperName names the failure mode of a run by the four diagnostics of
-// arXiv:2606.30789, in the paper's own formulas. It panics if a recorded series
-// differs in length from Steps.
+// PaperName names the failure mode of a run by the four diagnostics of arXiv:2606.30789, in the
+// paper's own formulas. It panics if a recorded series differs in length from Steps.
 //
-// The paper gives no thresholds; all of these are ours. A quantity that it says
-// grows, rises or falls must have a slope that chance explains with a probability of
-// at most change.FalseAlarm (±standardErrors standard errors, over the whole run): log ‖g‖
-// or the largest ratio grows; KL rises and entropy falls, both. Between a healthy and
-// a failing value the threshold is the midpoint ½: the late share of zero-variance
-// groups, ρ and u_eval/u_train. R_∞ is the largest value of the series, the window
-// of ρ 45 % of the run. Nor does the paper give an order of the modes; PaperName uses
-// that of Name.
+// The paper gives no thresholds; all of these are ours. What it says grows, rises or falls must
+// have a slope over the whole run that chance explains with probability change.FalseAlarm
+// (±standardErrors). log ‖g‖ or the largest ratio grows; KL rises and entropy falls, both. Between
+// a healthy and a failing value the threshold is the midpoint ½. That holds for the late share of
+// zero-variance groups, ρ and u_eval/u_train. R_∞ is the largest value of the series, the window of
+// ρ 45 % of the run. The order of the modes is that of Name, since the paper gives none.
 //
-// σ_adv²/G, which it says is flat in health and drifts in failure, is not used: with rewards of 0 and 1 it is J(1−J)(G−1)/G² in the mean, so that it drifts in
-// every run that learns.
+// σ_adv²/G, which it says is flat in health and drifts in failure, is not used. With rewards of 0
+// and 1 its mean is J(1−J)(G−1)/G², so that it drifts in every run that learns.
 //
-// The paper's rule for instability, KηK_ref > 1 − μ, cannot be read from recorded
-// series and is left out.
+// The paper's rule for instability, KηK_ref > 1 − μ, cannot be read from recorded series and is
+// left out.
 func PaperName(t Trace) Diagnosis {
 	t.check()
 	ratio, u := paperCoupling(&t)

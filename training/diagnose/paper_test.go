@@ -51,9 +51,8 @@ func plainRows(by func(t *Trace, i, s int)) Trace {
 	})
 }
 
-// An evaluation reward a·R + b of the training reward has ρ = 1 and lies on the
-// diagonal, u = 1; one that approaches its plateau at c times the rate has ρ = c, as
-// long as the plateau is far away.
+// An evaluation reward a·R + b of the training reward has ρ = 1 and lies on the diagonal, u = 1.
+// One that approaches its plateau at c times the rate has ρ = c while the plateau is far away.
 func TestPaperCoupling(t *testing.T) {
 	trace := Trace{Steps: everyStep()}
 	const rate = 1.0 / 600

@@ -28,13 +28,14 @@ const (
 	mostRows = 2048
 )
 
-// rewardRinging measures the amplitude of the regular oscillation of the reward in the last
-// half of a run, over half the range of the reward in the first half; 0 if there is none. It is
-// about 1 for a limit cycle, more for a growing oscillation, and goes to 0 for a damped one.
+// rewardRinging measures the amplitude of the reward's regular oscillation in the last half of a
+// run, over half the range in the first half. It is about 1 for a limit cycle, more for a growing
+// oscillation, and falls to 0 for a damped one.
 //
 // The oscillation is the sinusoid that fits best beside a straight line, at any spacing of the
-// steps (a Lomb–Scargle periodogram). It counts if it explains most of the variance about the
-// line, and more than the best trial in white noise, except with probability change.FalseAlarm.
+// steps (a Lomb–Scargle periodogram). It counts if it explains most of the variance about the line.
+// It must also explain more than the best trial in white noise, except with probability
+// change.FalseAlarm.
 //
 // Of Samples the error is the largest amplitude of a cycle or more that does not count. It is
 // divided by half the range less what the noise of rows adds to that.
@@ -98,7 +99,7 @@ func entropySwings(t *Trace) Evidence {
 	if !(half > 0) || t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(late) {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
-	swings, wide, falling, turn := 0.0, 0.0, true, late[0] // turn: the extreme value since the last turn
+	swings, wide, falling, turn := 0.0, 0.0, true, late[0] // turn: the extreme since the last turn
 	for _, h := range late {
 		switch {
 		case falling && h <= turn-half:
@@ -149,7 +150,7 @@ func (p *periodogram) coarse() *periodogram {
 }
 
 // best returns the sinusoid that explains most, with from, from + cycleStep, … up to to cycles over
-// the span, beside the line. Its products with the line and the values are sums over rows; from one
+// the span, beside the line. Its products with the line and the values are sums over rows. From one
 // trial to the next each row's phase turns by the same angle.
 func (p *periodogram) best(from, to float64) (found sinusoid) {
 	n, span := float64(len(p.y)), p.at[len(p.at)-1]-p.at[0]
@@ -181,7 +182,7 @@ func (p *periodogram) best(from, to float64) (found sinusoid) {
 }
 
 // explainedBy returns the part of the sum of squares of y that the best linear combination of u and
-// v explains, by the products of y, u and v.
+// v explains. It takes the products of y, u and v.
 func explainedBy(uu, uv, vv, uy, vy float64) float64 {
 	determinant := uu*vv - uv*uv
 	switch { // u and v are linearly dependent if every step has one of two phases

@@ -96,8 +96,8 @@ func TestRisesDoNotRing(t *testing.T) {
 	}
 }
 
-// Groups without variance while the noise hides whether the reward still rises are not
-// observable: of two samples a group most have equal rewards in a healthy run.
+// Groups without variance are not observable while the noise hides whether the reward still rises.
+// Of two samples a group most have equal rewards in a healthy run.
 func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
 	for _, c := range []struct {
 		late, noise float64 // rise over the last half as a share of that over the first, noise of rows
@@ -115,8 +115,8 @@ func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
 	}
 }
 
-// A level that changes inside the late window is the level after it, since the change: a
-// share of groups that goes to 1, an entropy that falls, most tokens clipped.
+// A level that changes inside the late window is the level since the change. Cases: a share of
+// groups that rises to 1, an entropy that falls, most tokens clipped.
 func TestChangeInsideTheLateWindow(t *testing.T) {
 	for _, c := range []struct {
 		mode   Mode

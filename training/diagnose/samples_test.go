@@ -145,7 +145,8 @@ func TestNotObservable(t *testing.T) {
 // Rows whose deviation is 0 are a lower bound of the share of groups without variance:
 // a sign, but never the absence of one.
 func TestLowerBoundOfSilence(t *testing.T) {
-	for zeros, want := range map[int]Finding{9: Present, 3: NotObservable, 0: NotObservable} { // of ten rows
+	// Of ten rows.
+	for zeros, want := range map[int]Finding{9: Present, 3: NotObservable, 0: NotObservable} {
 		run := logged(newRand(), 200)
 		run.ZeroVariance, run.BatchStd = nil, make([]float64, 200)
 		for i := range run.BatchStd {
@@ -159,8 +160,8 @@ func TestLowerBoundOfSilence(t *testing.T) {
 	}
 }
 
-// Healthy logs of any length, with noise of any size and correlation, are named for no
-// failure more often than declared: a hundred diagnostics of one in a thousand.
+// Healthy logs of any length, with noise of any size and correlation, are named for no failure more
+// often than declared. That is a hundred diagnostics of one in a thousand.
 func TestHealthyLogsRaiseNoAlarm(t *testing.T) {
 	rng := newRand()
 	alarms, runs := 0, 0

@@ -21,8 +21,8 @@ func (m Mode) Next() string {
 	return ""
 }
 
-// sign is a truth value of three: false, not known, true, in that order, so that the
-// largest of several is their disjunction and the smallest their conjunction.
+// sign is a truth value of three: false, not known, true. In that order the largest of several is
+// their disjunction and the smallest their conjunction.
 type sign int
 
 const (
@@ -36,8 +36,8 @@ func both(a, b sign) sign { return min(a, b) }
 // either of no and unknown is unknown.
 func either(a, b sign) sign { return max(a, b) }
 
-// sign says whether the evidence is a sign of its mode; where a series is not recorded
-// that is not known, nor where the noise hides on which side of the threshold the value is.
+// sign says whether the evidence is a sign of its mode. It is not known where a series is not
+// recorded, or where the noise hides on which side of the threshold the value is.
 func (e Evidence) sign() sign {
 	switch {
 	case e.speaks():
@@ -61,8 +61,8 @@ func anySign(evidence []Evidence) sign {
 	return unknown
 }
 
-// noneOf is no if rings, of the reward, is not a sign, some of the signs that the reward need not
-// show is not either, and the noise hides none of them; else unknown.
+// noneOf is no if the reward does not ring, one of the other signs is absent too, and noise hides
+// none of those. Else it is unknown.
 func noneOf(rings Evidence, beyond []Evidence) sign {
 	seen := slices.ContainsFunc(beyond, func(e Evidence) bool { return e.sign() == no })
 	if rings.sign() == no && seen && !slices.ContainsFunc(beyond, Evidence.noisy) {
@@ -129,8 +129,8 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 	return names
 }
 
-// because says why a mode is not observable, by the first reason that applies: the noise, a run too
-// short, a series that is missing, a diagnostic without a value.
+// because says why a mode is not observable, by the first reason that applies. They are the noise,
+// a run too short, a series that is missing, a diagnostic without a value.
 func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 	for _, e := range d.Evidence {
 		switch {

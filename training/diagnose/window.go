@@ -14,9 +14,9 @@ import (
 // a thousand times.
 const minLate = 8
 
-// endShare: a series of a log must have a value in the last eighth of the run, a quarter of
-// its last half, of which minLate values are two apart. Where the weights
-// become NaN, a series ends, and its last values are not those of the run.
+// endShare: a series of a log must have a value in the last eighth of the run. That is a quarter of
+// its last half, of which minLate values are two apart. Where weights become NaN a series ends
+// early.
 const endShare = 8
 
 // standardErrors is the distance from its mean that a normal variable exceeds
@@ -28,11 +28,11 @@ var standardErrors = distuv.UnitNormal.Quantile(1 - change.FalseAlarm)
 type run struct {
 	at      []float64   // steps, strictly increasing
 	columns [][]float64 // in the order requested, one value per step
-	late    int         // first row of the last half of the steps; after settle, of those after a change of level
+	late    int         // first row of the last half of the steps, or after a change of level (settle)
 }
 
-// rows returns the rows of a trace in which all the columns given have a number and
-// the step exceeds that of the row before; those of one that is too short too.
+// rows returns the rows of a trace in which all the given columns have a number and the step
+// exceeds that of the row before. It returns them if they are too few, too.
 func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	for _, c := range columns {
 		if !slices.ContainsFunc(c, isNumber) {
@@ -96,9 +96,9 @@ func (t *Trace) lateError(r *run, column int) float64 {
 	return studentErrors * math.Sqrt(change.Dot(rest, rest)/(minLate-2)/minLate)
 }
 
-// settle moves the beginning of the late rows of Samples to a change of a column's level within them,
-// if noise shows one as clear less often than change.FalseAlarm and minLate rows follow: the level
-// after it is the run's, and the change is no noise.
+// settle moves the beginning of the late rows of Samples to a change of a column's level within
+// them. Noise must show one as clear less often than change.FalseAlarm, and minLate rows must
+// follow. The level after it is the run's, and the change is no noise.
 func (t *Trace) settle(r *run, column int) {
 	late := r.columns[column][r.late:]
 	if t.Origin == Expectations {
@@ -109,7 +109,8 @@ func (t *Trace) settle(r *run, column int) {
 	}
 }
 
-// onset returns the step at which a column's level changed across a threshold for good (change.Onset).
+// onset returns the step at which a column's level changed across a threshold for good
+// (change.Onset).
 func (r *run) onset(column int, s Side, threshold float64) int {
 	sign := 1.0
 	if s == AtMost {

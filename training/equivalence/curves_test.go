@@ -35,9 +35,8 @@ func (l learning) at(t float64) float64 {
 	return l.start + (l.plateau-l.start)*g
 }
 
-// trainer describes the logs of a run: the number of rows, the standard deviation of their
-// noise and its correlation, or shares of right answers; moving averages of the last rows; and
-// the scatter between runs.
+// trainer describes the logs of a run: the number of rows, the deviation of their noise and its
+// correlation, or shares of right answers. Values may be moving averages. Runs scatter.
 type trainer struct {
 	rows        int
 	noise, phi  float64
@@ -92,9 +91,9 @@ func randomLog(r *rand.Rand, fewest, most float64) (learning, trainer) {
 	}, s
 }
 
-// Of pairs with the same curve at most 5 % have any row that is different, whatever the
-// curve, its noise, correlation and averaging are, with single and with repeated runs. It
-// was about 1 % of 300 pairs.
+// Of pairs with the same curve at most 5 % have any row that is different. So it is for every
+// curve, noise, correlation and averaging, with single and repeated runs. It was about 1 % of 300
+// pairs.
 func TestEqualCurves(t *testing.T) {
 	different := 0
 	for seed := range uint64(equalPairs) {

@@ -48,9 +48,9 @@ const (
 	// EachRow: the row is a claim of its own. The chance that any such row is wrongly the
 	// same is at most α (Holm's step-down over them).
 	EachRow Claim = iota
-	// AllRows: the only claim is that all rows of this kind are the same. If one of them
-	// is not, the chance that all are called so is at most that of this one, and needs no
-	// correction (the intersection–union test of Berger, Technometrics 24, 1982).
+	// AllRows: the only claim is that all rows of this kind are the same. If one is not, the chance
+	// that all are called so is at most that of this one. It needs no correction (the
+	// intersection–union test of Berger, Technometrics 24, 1982).
 	AllRows
 )
 
@@ -119,8 +119,8 @@ func (r Row) excludesZero(tail float64) bool {
 	return lo > 0 || hi < 0
 }
 
-// level holds the tails of Holm's procedure: rows that a test rejects it rejects at the
-// first, and the others it does not even reject at the second, which is no smaller.
+// level holds the tails of Holm's procedure. Rows that a test rejects it rejects at the first. The
+// others it does not even reject at the second, which is no smaller.
 type level struct{ rejected, kept float64 }
 
 // stepDown is Holm's procedure: with r rows rejected of m, the next is rejected if one
@@ -145,9 +145,8 @@ func stepDown(rows []Row, alpha float64, rejects func(Row, float64) bool) level 
 	return l
 }
 
-// Student is the interval d ± t s of an estimate d with the standard error s and its
-// degrees of freedom, ≥ 1 or +Inf. Where one of them is not known (NaN, or df < 1) it is
-// (−∞, ∞).
+// Student is the interval d ± t s of an estimate d with the standard error s. Its degrees of
+// freedom are ≥ 1 or +Inf. Where one of them is not known (NaN, or df < 1) it is (−∞, ∞).
 func Student(d, s, df float64) Interval {
 	return func(tail float64) (lo, hi float64) {
 		half := 0.0
@@ -163,10 +162,9 @@ func Student(d, s, df float64) Interval {
 	}
 }
 
-// subtract returns the interval of b − a from those of independent a and b, by the
-// squares of the distances from the estimates to the ends that matter (Newcombe, Stat.
-// Med. 17, 1998, method 10; Zou and Donner, Stat. Med. 27, 2008). Exchanging a and b
-// changes its sign and nothing else.
+// subtract returns the interval of b − a from those of independent a and b, by the squares of the
+// distances from the estimates to the ends that matter. See Newcombe, Stat. Med. 17, 1998, method
+// 10; Zou and Donner, Stat. Med. 27, 2008. Exchanging a and b changes its sign and nothing else.
 func subtract(a, b float64, ofA, ofB Interval) Interval {
 	return func(tail float64) (lo, hi float64) {
 		aLo, aHi := ofA(tail)
@@ -175,8 +173,8 @@ func subtract(a, b float64, ofA, ofB Interval) Interval {
 	}
 }
 
-// exactShare is the interval of Clopper and Pearson (Biometrika 26, 1934) for a share
-// of n independent questions, p n of which were answered, not necessarily an integer.
+// exactShare is the interval of Clopper and Pearson (Biometrika 26, 1934) for a share of n
+// independent questions. p n of these were answered, not necessarily an integer.
 func exactShare(p, n float64) Interval {
 	const none = 1e-9 // questions: the quantiles of fewer are 0 and 1 to rounding
 	return func(tail float64) (lo, hi float64) {
@@ -191,22 +189,21 @@ func exactShare(p, n float64) Interval {
 	}
 }
 
-// Shares is the interval of the difference b − a of two mean scores in [0, 1], over nA
-// and nB questions.
+// Shares is the interval of the difference b − a of two mean scores in [0, 1], over nA and nB
+// questions.
 //
-// It is that of two independent binomial shares, from their exact intervals. For scores
-// in a table it is wider than it has to be, for two reasons. Scores that average several
-// answers to each question (pass@1 of k samples, or over seeds) scatter less than single
-// answers, whose variance p(1 − p) is the largest of any score in [0, 1]. And where both
-// models answered the same questions, scores of a question mostly correlate positively,
-// and the difference scatters less than that of independent ones. Both can be used only
-// with the scores of each question. pass@5 is a score in [0, 1] of each question like
-// any other. What the interval does not contain is the scatter between training runs.
+// It is that of two independent binomial shares, from their exact intervals. For scores in a table
+// it is wider than it has to be, for two reasons. Scores that average several answers to each
+// question scatter less than single answers (pass@1 of k samples, or over seeds). The variance p(1
+// − p) of those is the largest of any score in [0, 1]. And where both models answered the same
+// questions, scores of a question mostly correlate positively, and the difference scatters less.
+// Both need the scores of each question. pass@5 is a score in [0, 1] of each question like any
+// other. What the interval does not contain is the scatter between training runs.
 //
-// Of independent single answers, enumerated for 5 to 100 questions, verdicts of
-// different are wrong no more often than declared, and those of same with margins up to
-// 0.1 too; with a margin of 0.2 up to 1 % more often (1.01 α), and with larger ones,
-// which MaxMargin excludes, up to several times.
+// Independent single answers were enumerated for 5 to 100 questions. Verdicts of different are
+// wrong no more often than declared, and those of same with margins up to 0.1 too. With a margin of
+// 0.2 they are up to 1 % more often (1.01 α). With larger ones, which MaxMargin excludes, up to
+// several times.
 func Shares(a, nA, b, nB float64) Interval {
 	return subtract(a, b, exactShare(a, nA), exactShare(b, nB))
 }

@@ -38,8 +38,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The intervals of known data: Student's of 3 ± 2 with 5 degrees of freedom, and those
-// of Clopper and Pearson for 0 and 8 of 10.
+// The intervals of known data: Student's of 3 ± 2 with 5 degrees of freedom, Clopper and Pearson's
+// for 0 and 8 of 10.
 func TestIntervals(t *testing.T) {
 	check := func(name string, interval Interval, tail, wantLo, wantHi float64) {
 		t.Helper()
@@ -56,9 +56,9 @@ func TestIntervals(t *testing.T) {
 	check("unknown", Student(3, 2, 0), 0.05, math.Inf(-1), math.Inf(1))
 }
 
-// Of several rows, Holm's procedure. Three with p values of 0.001, 0.02 and 0.04 for a
-// difference of 0, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the
-// step down the last is not rejected, and without a correction a fourth with 0.09 would be.
+// Of several rows, Holm's procedure. Three with p values of 0.001, 0.02 and 0.04 for a difference
+// of 0, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the step down the last is not
+// rejected. Without a correction a fourth with 0.09 would be.
 func TestHolm(t *testing.T) {
 	row := func(p float64) Row { return Row{Interval: known(distuv.UnitNormal.Quantile(1-p/2), 1), Margin: 0.1} }
 	judge := func(p ...float64) (verdicts []Verdict) {
@@ -100,9 +100,8 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// The verdict of a row follows from the interval that comes with it; exchanging A and B
-// changes the sign of all intervals and no verdict; a wider margin makes nothing
-// different that was the same.
+// The verdict of a row follows from the interval that comes with it. Exchanging A and B changes the
+// sign of all intervals and no verdict. A wider margin makes nothing different that was the same.
 func TestJudgeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		confidence := rapid.SampledFrom([]float64{0.8, 0.9, 0.95}).Draw(t, "confidence")
@@ -157,9 +156,9 @@ func count(event bool) int {
 }
 
 // Verdicts by Shares are wrong as often as declared, exactly, for small numbers of questions: all
-// outcomes are enumerated. Two shares that are equal are different with at most 2α, and
-// shares at the distance of the margin are the same with at most α, for margins up to
-// 0.1; at MaxMargin with 1.01 α.
+// outcomes are enumerated. Two shares that are equal are different with at most 2α. Shares at the
+// distance of the margin are the same with at most α for margins up to 0.1, and 1.01 α at
+// MaxMargin.
 func TestSharesErrors(t *testing.T) {
 	for _, questions := range [][2]int{{5, 5}, {10, 10}, {10, 30}, {30, 30}, {100, 100}} {
 		nA, nB := questions[0], questions[1]

@@ -12,13 +12,13 @@ import (
 	"grposim/training/fit"
 )
 
-// RunsComparison says whether two training runs, or two sets of repeated runs, have the
-// same mean curve over the times that all of them have.
+// RunsComparison says whether two training runs, or two sets of repeated runs, have the same mean
+// curve over the times that all of them have.
 //
-// The curve is divided into segments of equal length. The value of a run in a segment is
-// that of a least-squares line through its rows, at the middle of the segment. The verdict
-// is that on all segments together with the mean over them (Judge, AllRows): same if every
-// one is, different if one of them is, else undecided.
+// The curve is divided into segments of equal length. The value of a run in a segment is that of a
+// least-squares line through its rows, at the middle of the segment. The verdict is that on all
+// segments together with the mean over them (Judge, AllRows). It is same if every one is, different
+// if one is, else undecided.
 type RunsComparison struct {
 	Verdict    Verdict
 	Confidence float64 // 1 − 2α: see Judge
@@ -57,7 +57,7 @@ type Compared struct {
 	Change, Lo, Hi float64 // B − A, with the interval that decided
 	Confidence     float64 // of the interval alone
 	Verdict        Verdict
-	Reason         string // why it is undecided whatever the noise, and what would decide it; "": it is not
+	Reason         string // why it is undecided whatever the noise, and what would decide it
 }
 
 const (
@@ -234,10 +234,10 @@ type run struct {
 // estimate is a value with the variance of its error, and the degrees of freedom of that.
 type estimate struct{ value, variance, df float64 }
 
-// correlation is that of the noise of successive rows, at least 0. It is the
-// median over windows of Σ e_i e_{i+1}/Σ e_i², with the distances e of the rows from their
-// line, corrected for what the line takes from it. A curve that bends within its windows makes
-// it larger, and jumps in less than half of them do not matter.
+// correlation is that of the noise of successive rows, at least 0. It is the median over windows of
+// Σ e_i e_{i+1}/Σ e_i², with the distances e of the rows from their line. It is corrected for what
+// the line takes from it. A curve that bends within its windows makes it larger. Jumps in less than
+// half of them do not matter.
 func correlation(c fit.Curve, windows []segment) float64 {
 	var all []float64
 	for _, w := range windows {
@@ -253,11 +253,10 @@ func correlation(c fit.Curve, windows []segment) float64 {
 	return max(change.Median(all), 0)
 }
 
-// lineAt returns the value at a time of the least-squares line through n ≥ 3 rows, whose
-// errors have the correlation r^k over k rows. Its variance is that with independent
-// errors times (1 + r)/(1 − r). Of the variance of such errors a line leaves
-// n − Σ_ij h_ij r^|i−j| in the sum of squared residuals, with h_ij = 1/n + t_i t_j/Σt²
-// over times from their mean, in the place of n − 2: it follows them as far as it can.
+// lineAt returns the value at a time of the least-squares line through n ≥ 3 rows, whose errors
+// have the correlation r^k over k rows. Its variance is that with independent errors times (1 +
+// r)/(1 − r). In the sum of squared residuals n − Σ_ij h_ij r^|i−j| takes the place of n − 2, as
+// the line follows such errors. h_ij = 1/n + t_i t_j/Σt² over times from their mean.
 func lineAt(at float64, t, y []float64, r float64) estimate {
 	slope, err := change.Line(t, y)
 	n, middle, spread := float64(len(t)), change.Mean(t), 0.0
@@ -301,9 +300,8 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// scatter is the interval of the difference of the means of b and a, with the same
-// variance on both sides, of at least the given one: two runs that happen to agree do not
-// show that runs do.
+// scatter is the interval of the difference of the means of b and a, with the same variance on both
+// sides. It is at least the given one: two runs that happen to agree do not show that runs do.
 func scatter(a, b []float64, least float64) Interval {
 	squares := func(values []float64) (sum float64) {
 		for _, v := range values {

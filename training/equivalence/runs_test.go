@@ -16,8 +16,8 @@ func growth(timescale float64) func(t float64) float64 {
 	return func(t float64) float64 { return -math.Expm1(-t / timescale) }
 }
 
-// noisy returns runs of a curve over 200 steps with the autocorrelated noise e_t = ½
-// e_{t−1} + ε of the standard deviation 0.1, and a level of each run of deviation 0.1.
+// noisy returns runs of a curve over 200 steps with the autocorrelated noise e_t = ½ e_{t−1} + ε.
+// The noise and the levels of the runs have the standard deviation 0.1.
 func noisy(runs int, seed uint64, curve func(t float64) float64) []fit.Curve {
 	generator := rand.New(rand.NewPCG(seed, 3))
 	var all []fit.Curve
@@ -46,10 +46,9 @@ func compared(t *testing.T, a, b []fit.Curve, margin float64) *RunsComparison {
 	return c
 }
 
-// Curves at the distance of the margin are called the same no more often than declared: with
-// single runs by their autocorrelated residuals, and with repeated runs, whose levels differ, by
-// their scatter. Where the margin is wide, curves that are equal are found to be the same, and
-// curves that are not different.
+// Curves at the distance of the margin are called the same no more often than declared. Single runs
+// go by their autocorrelated residuals, repeated runs, whose levels differ, by their scatter. Where
+// the margin is wide, equal curves are found to be the same, and others are not different.
 func TestRunsErrors(t *testing.T) {
 	const trials = runsTrials
 	shifted := func(t float64) float64 { return growth(40)(t) + 0.15 }
@@ -178,8 +177,8 @@ func TestRunsCopies(t *testing.T) {
 	}
 }
 
-// The line through (0, 0), (1, 1), (2, 0) and through points of 1 + 2t; and Student's
-// test of {1, 2, 3} against {4, 6} by hand.
+// The line through (0, 0), (1, 1), (2, 0) and through points of 1 + 2t. Student's test of {1, 2, 3}
+// against {4, 6} by hand.
 func TestLineAndScatter(t *testing.T) {
 	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0); math.Abs(e.value-1./3) > 1e-12 || math.Abs(e.variance-5./9) > 1e-12 || e.df != 1 {
 		t.Errorf("%+v, want 1/3, 5/9, 1", e)
@@ -197,9 +196,9 @@ func TestLineAndScatter(t *testing.T) {
 	}
 }
 
-// A run that falls by 0.3 is different from one that does not, in nine of ten pairs of single
-// runs at least. Of two runs that fall at the same row at most 10 % are different and, at the
-// distance of the margin, 5 % the same, whatever the correlation of their noise.
+// A run that falls by 0.3 is different from one that does not, in nine of ten pairs of single runs
+// at least. Of two runs that fall at the same row at most 10 % are different. At the distance of
+// the margin 5 % are the same, whatever the correlation of their noise.
 func TestCollapse(t *testing.T) {
 	const rows, trials = 300, collapseTrials
 	found, different, same := 0, 0, 0

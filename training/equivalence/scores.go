@@ -18,13 +18,13 @@ type Score struct {
 	A, B                     float64
 	NA, NB                   int     // numbers of questions, ≥ 1
 	SEA, SEB                 float64 // standard errors, > 0; NaN: by the numbers of questions
-	SDA, SDB                 float64 // standard deviations over training runs whose mean the score is, ≥ 0; of no use where Runs is 0
-	RunsA, RunsB             int     // numbers of these runs, ≥ 2; 0: the scatter between runs is not known
+	SDA, SDB                 float64 // deviations over the training runs whose mean the score is, ≥ 0
+	RunsA, RunsB             int     // numbers of these runs, ≥ 2; 0: their scatter is not known
 }
 
-// interval is that of B − A: by the standard errors where they are known, with the quantile
-// of the normal law, else by Shares. To the distances of its ends from B − A those of
-// Student's interval for the scatter of runs are added by their squares, as in subtract.
+// interval is that of B − A: by the standard errors where they are known, with the quantile of the
+// normal law, else by Shares. Student's interval for the scatter of runs is added by the squares of
+// the distances of its ends, as in subtract.
 func (s Score) interval() Interval {
 	d := s.B - s.A
 	if !math.IsNaN(s.SEA) {
@@ -77,14 +77,13 @@ var (
 	optional = slices.Concat([]string{"model", "metric"}, ofErrors, ofRuns)
 )
 
-// ReadScores reads a CSV file of scores. Its header names the columns benchmark, score_a,
-// n_a, score_b and n_b, in any order, and perhaps model, metric, se_a and se_b, the
-// standard errors of the scores in their unit, or sd_a, sd_b, runs_a and runs_b: the scores
-// are means over so many training runs, with these standard deviations of single runs
-// (with n − 1). Lines that begin with # are comments.
-// Scores are percent if one is above 1, and else shares, which a note says; columns
-// percent_a and percent_b, or share_a and share_b, declare it. The name stands for the
-// file in errors, which list every problem.
+// ReadScores reads a CSV file of scores. Its header names the columns benchmark, score_a, n_a,
+// score_b and n_b, in any order, and perhaps model and metric. se_a and se_b are the standard
+// errors of the scores in their unit. With sd_a, sd_b, runs_a and runs_b, scores are means over so
+// many training runs. sd is the standard deviation of single runs (with n − 1). Lines that begin
+// with # are comments. Scores are percent if one is above 1, and else shares, which a note says.
+// Columns percent_a and percent_b, or share_a and share_b, declare it. The name stands for the file
+// in errors, which list every problem.
 func ReadScores(r io.Reader, name string) (*Table, error) {
 	p := scoreReader{name: name, seen: make(map[[3]string]int)}
 	rest := &io.LimitedReader{R: r, N: maxScoresBytes + 1}
