@@ -27,9 +27,8 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	return o
 }
 
-// interval returns the confidence interval of a cell's estimate with the given name:
-// Wilson's for a share (of zero-variance groups, of replicas with a failure mode, or of
-// pairs whose plateau is found), Student's t for any other. confidence is in (0, 1).
+// interval returns the interval of a cell's estimate of a name: Wilson's for a share of events,
+// else Student's. confidence is in (0, 1).
 func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
 	switch {
 	case !isShare(name):
@@ -54,7 +53,7 @@ func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
 }
 
 // meanOf returns the mean of a quantity over replicas at the i-th recorded step of the cell's
-// trajectory, with its standard error; without error where the cell is deterministic.
+// trajectory, without error where the cell is deterministic.
 func (c *Cell) meanOf(t *store.Trajectory, quantity sim.Quantity, i int) measure.Estimate {
 	s := t.Series(quantity)
 	if c.deterministic() {

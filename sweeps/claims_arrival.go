@@ -32,8 +32,8 @@ func (arrival) noiseless(m *model, c *Cell, o *store.Outcome) {
 	}
 }
 
-// endOf returns the end of a replica or of a path with the given J at the recorded steps: its mean
-// over those of the last quarter of the run, of which there is at least the last step.
+// endOf returns the mean of the given J over the recorded steps of the last quarter of a run. There
+// is at least one such step, the last.
 func endOf(steps []int, at func(i int) float64) float64 {
 	sum, n := 0.0, 0
 	for i := len(steps) - 1; i >= 0 && 4*steps[i] >= 3*steps[len(steps)-1]; i-- {

@@ -40,15 +40,12 @@ func idealCourse(m *model, c *Cell) func(t int) float64 {
 const sameDeviation = 1e-9
 
 // compareTrajectory compares the mean of the check's quantity at every recorded step with the
-// predicted curve, as a share of the curve's unit. The band of intervals is simultaneous over the
-// recorded steps (Bonferroni). The finding is that of one step, by rank: first the steps where the
-// curve is known to half the margin and the band lies wholly outside the margin, then those where
-// it is known and the mean lies outside, then those where the band lies outside a curve that is not
-// known, then all others; of one rank the step where the band is farthest outside, or reaches
-// farthest from 0. If the curve has no value somewhere and nothing is outside elsewhere, what it
-// neglects is unknown. If a measured number is missing at any step, so is the finding's. A step is
-// passed over where all replicas are equal because none has yet drawn the rare samples that move
-// the mean.
+// predicted curve, as a share of the curve's unit. The band holds at all steps together
+// (Bonferroni). The finding is that of one step. First are steps where the curve is known to half
+// the margin and the band outside it. Then come those where it is known and the mean outside, then
+// those where the band is outside. Of one rank it is the step whose band is farthest outside, or
+// reaches farthest from 0. Where a measured number is missing, so is the finding's. A step is
+// passed over if no replica has yet drawn the rare samples that move the mean.
 func compareTrajectory(j *judgement, c *Cell) finding {
 	o := j.outcome(c)
 	f := newFinding(rom.Exact)
@@ -109,8 +106,8 @@ func compareTrajectory(j *judgement, c *Cell) finding {
 	return f
 }
 
-// fewKicks returns why so few forces act in the first steps of the runs of a cell that their
-// scatter does not tell the error of a mean.
+// fewKicks returns why the scatter of runs does not tell the error of a mean: too few forces act in
+// their first steps.
 func (m *model) fewKicks(c *Cell, steps int) scope.Reason {
 	s := m.settings(c)
 	if s.Estimator.GroupSize == option.Infinite {
@@ -140,9 +137,9 @@ func unitOf(quantity sim.Quantity) string {
 // band is a simultaneous confidence band of a mean over the replicas, by the recorded step.
 type band struct{ mean, lo, hi []float64 }
 
-// band returns the band of a recorded quantity (Bonferroni). At step 0 all replicas have the same
-// policy. A share of groups, and one of samples that is the same in every replica, has Wilson's
-// interval, for which each replica counts as one sample: no share scatters more.
+// band returns the band of a recorded quantity. At step 0 all replicas have the same policy. Shares
+// have Wilson's interval: of groups, and of samples where all replicas have the same share. Each
+// replica then counts as one sample, since no share scatters more.
 func (j *judgement) band(c *Cell, recorded *store.Trajectory, quantity sim.Quantity) (b band) {
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
 	for i, t := range recorded.Steps {
@@ -178,8 +175,8 @@ func compareAmplitude(j *judgement, c *Cell) finding {
 	return f.exactly(math.Log(measure.Spread(model) / measure.Spread(c.rewards(recorded))))
 }
 
-// saturationNumbers compares an exponential fitted to the mean reward with the same fit to
-// the mean-field curve, and to leading order its rate with the relaxation rate k/γ.
+// saturationNumbers compares an exponential fitted to the mean reward with the same fit to the
+// mean-field curve. To leading order its rate is the relaxation rate k/γ.
 func saturationNumbers(m *model, cells []*Cell) []scalar {
 	rate := scalar{quantity: "rate of the free exponential, per step", estimate: sim.SaturationRate}
 	r2 := scalar{quantity: "R² of the free exponential", estimate: sim.SaturationR2, tested: true}
@@ -235,9 +232,8 @@ func (m *model) ofFit(c *Cell, kind sim.CurveFit, fit func(steps []int, reward [
 	return all
 }
 
-// earlySlope returns the stiffness that the paper's fit to the first steps gives of the
-// mean-field curve, by the rule at the stiffness λ of the stiffest mode, and by the paper's
-// rule the stiffness in its formulas.
+// earlySlope returns the stiffness that the paper's fit to the first steps gives of the mean-field
+// curve. By the rules it is λ of the stiffest mode, or the stiffness in the paper's formulas.
 func (m *model) earlySlope(c *Cell) scope.Number {
 	switch m.kind {
 	case rom.PaperRule:
@@ -271,8 +267,8 @@ type curve struct {
 	// deviation is the standard deviation over runs at each step, NaN or nil where it is not known.
 	deviation []float64
 
-	// neglected is the predicted size of what values leaves out at each step, up to
-	// that step the largest, and rounding the part of it by rounding errors; nil: not known.
+	// neglected is the size of what values leaves out, the largest up to each step. rounding is the
+	// part of it by rounding errors. nil: not known.
 	neglected, rounding []float64
 }
 
@@ -322,9 +318,8 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, values
 }
 
-// displaced returns values at the given steps plus, and minus, what the curve leaves out there.
-// Fits to both show how far that moves a fit to the curve: one that creeps on after a fast rise
-// moves far to one side only.
+// displaced returns values at the given steps plus, and minus, what the curve leaves out there. A
+// fit to a curve that still creeps moves far to one side only.
 func (c *curve) displaced(steps []int, values []float64) (both [][]float64) {
 	for _, sign := range [2]float64{1, -1} {
 		out := make([]float64, len(values))
@@ -337,8 +332,7 @@ func (c *curve) displaced(steps []int, values []float64) (both [][]float64) {
 }
 
 // course returns the predicted mean of the check's quantity in a cell, with its kind and scope (no
-// value): for the expected reward that of curve, for others the exact one, whose unit is its range
-// over the recorded steps.
+// value). The unit of quantities other than J is the range over the recorded steps.
 func (m *model) course(c *Cell) (cv curve, p scope.Number) {
 	quantity := m.check.Recorded()
 	if c.Settings.Deep() {
@@ -406,9 +400,8 @@ const stillCurve = 1e-9
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
 //
-// The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where
-// the flow reaches none, as at β = 0, the rise is that to the best arm, the largest there can be.
-// With a planted fault what it neglects is not known: a fault changes no scope of this kind.
+// The mean path needs no fixed point; without one its rise is that to the best arm. With a planted
+// fault what it neglects is not known.
 func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 	params := m.params(c)
 	if m.kind == rom.PaperRule {

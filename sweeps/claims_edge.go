@@ -11,8 +11,8 @@ import (
 
 // The claim about the margin along a run of a network.
 
-// overThreshold returns the recorded steps of a run and its learning rate over the threshold at the
-// stiffness of each, ηλ/κ*; nil where it was not recorded.
+// overThreshold returns the recorded steps of a run and its learning rate over the threshold at
+// each, ηλ/κ*; nil where it was not recorded.
 func (j *judgement) overThreshold(c *Cell) (steps []int, shares []float64) {
 	recorded, critical := j.trajectory(j.outcome(c), sim.Stiffest), criticalStiffness(j.model.cache, c)
 	if recorded == nil {
@@ -24,8 +24,8 @@ func (j *judgement) overThreshold(c *Cell) (steps []int, shares []float64) {
 	return recorded.Steps, shares
 }
 
-// criticalStiffness returns κ*/η of a cell by the theory as derived, NaN where it has none: the
-// unit of the measured numbers, which a planted fault does not change.
+// criticalStiffness returns κ*/η of a cell by the theory as derived, NaN where it has none. It is
+// the unit of the measured numbers, whatever fault is planted.
 func criticalStiffness(cache *theory.Cache, c *Cell) float64 {
 	p := cache.Predict(&c.Settings, rom.Unit)
 	if p.LeadingOrder.CriticalLearningRate == nil {

@@ -65,8 +65,8 @@ func (m *model) fluctuation(c *Cell) scope.Number {
 	return variance
 }
 
-// zeroVariance returns the expected share of zero-variance groups: that of the stationary state or,
-// without a fixed point, the mean of that along the path from the start.
+// zeroVariance returns the expected share of zero-variance groups at rest. Without a fixed point it
+// is the mean along the path from the start.
 func (m *model) zeroVariance(c *Cell) scope.Number {
 	s := m.settings(c)
 	if m.prediction(c).FixedPoint == nil && c.start != nil {
@@ -109,9 +109,9 @@ func missingStiffness(p *rom.Prediction) scope.Reason {
 // coefficient, to which the terms that cancel in it are proportional.
 const stiffnessRounding = 1e-14
 
-// stiffnessNumbers compares the measured stiffness of the stiffest mode and its two parts,
-// and of the slowest mode, with the closed forms, along the directions that the probes
-// displace: where two modes have the same stiffness, their parts depend on the direction.
+// stiffnessNumbers compares the measured stiffness of the stiffest mode, its two parts, and that of
+// the slowest mode with the closed forms. They are along the probed directions, on which the parts
+// depend where two modes have the same stiffness.
 func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 	if cells[0].Settings.Deep() {
 		return networkStiffness()
@@ -162,8 +162,8 @@ func networkStiffness() []scalar {
 	}
 }
 
-// edge returns the stiffness at which the learning rate of a cell is critical, where the whole
-// force is stale or the run is on-policy: of a part that is fresh one number does not decide.
+// edge returns the stiffness at which the learning rate of a cell is critical. The whole force is
+// stale or the run on-policy: else one number does not decide.
 func (m *model) edge(c *Cell) (n scope.Number) {
 	p, s := m.prediction(c), m.settings(c)
 	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
@@ -183,10 +183,9 @@ func (m *model) edge(c *Cell) (n scope.Number) {
 	return n
 }
 
-// probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its
-// covector c and its direction v, by the theory's Λ at the given logits; and by how much its
-// extrapolated central difference of the mean force differs from that where a largest norm
-// makes a kink of the force, a KL penalty in the reward a jump, or a weight bends.
+// probed returns what the cell's stiffness probe of a name measures by the theory at the given
+// logits: c·(Λ v) with its covector c and direction v. across is the error of its central
+// difference where the force has a kink, a jump or a bent weight.
 func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, across float64) {
 	fresh, stale := rom.StiffnessAt(params, logits)
 	for _, p := range c.Sim().Stiffness {

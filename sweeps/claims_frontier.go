@@ -84,9 +84,9 @@ func compareMedian(j *judgement, set CellSet) finding {
 	return f
 }
 
-// compareGap compares with 0, from below, the least of the first gap and of the rises of the gap
-// from one learning rate to the next, over the largest gap. between is the gap of two learning
-// rates: that of the visible frontier and that at which ζ = 1 at the K_ref of the frontier.
+// compareGap compares with 0, from below, the least of the first gap and its rises over η, divided
+// by the largest gap. between is the gap of the η of the visible frontier and the η at which ζ = 1
+// at its K_ref.
 func compareGap(between func(frontier, onset float64) float64) func(j *judgement, set CellSet) finding {
 	return func(j *judgement, set CellSet) finding {
 		p := j.paper()
@@ -157,8 +157,8 @@ func compareClassOccurs(j *judgement, set CellSet) finding {
 	return f
 }
 
-// compareClassThroughout compares with that of all, from below, the number of cells of the
-// check's class, over bandits that of the bandits with such a cell.
+// compareClassThroughout compares the number of cells of the check's class with that of all, from
+// below. Over bandits it counts bandits with such a cell.
 func compareClassThroughout(j *judgement, set CellSet) finding {
 	f := newFinding(rom.PaperRule)
 	f.side = FromBelow

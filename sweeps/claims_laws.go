@@ -28,9 +28,9 @@ const (
 // law returns the law that a check fits, fault included.
 func (m *model) law() measure.Law { return measure.Law(cmp.Or(m.fault.Law, m.check.Law)) }
 
-// lawFitNumbers compares the R² of a law with that of the mean-field curve under the noise of
-// the log; by the paper's rule with the paper's bar or, for another law than the paper's,
-// its distance from the paper's law with 0.
+// lawFitNumbers compares the R² of a law with that of the mean-field curve under the noise of the
+// log. By the paper's rule it is compared with the paper's bar; of another law its distance from
+// the paper's law with 0.
 func lawFitNumbers(m *model, _ []*Cell) []scalar {
 	quantity := "R² of the " + m.check.Law + " law"
 	switch {
@@ -42,8 +42,8 @@ func lawFitNumbers(m *model, _ []*Cell) []scalar {
 	return []scalar{atLeast(quantity, sim.LoggedR2(m.law()), paperBar)}
 }
 
-// forecastNumbers compares the error of persistence, over that of a law, with a half, and so
-// the share of pairs in which the law finds the plateau.
+// forecastNumbers compares with a half the error of persistence over that of a law, and the share
+// of pairs whose plateau the law finds.
 func forecastNumbers(m *model, _ []*Cell) []scalar {
 	by := " by the " + m.check.Law + " law from 30 %"
 	return []scalar{
@@ -59,8 +59,8 @@ func atLeast(quantity, estimate string, bound float64) scalar {
 	}}
 }
 
-// logNoise returns, for each step that is read, the variance of the mean of two logs about
-// the mean-field curve: Var r/(2GB) at the mean-field policy, 0 at G = ∞.
+// logNoise returns the variance of the mean of two logs about the mean-field curve at each step
+// that is read: Var r/(2GB), 0 at G = ∞.
 func (m *model) logNoise(c *Cell) []float64 {
 	params, at := m.params(c), sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps)
 	variance := make([]float64, len(at))
@@ -79,17 +79,15 @@ func (m *model) logNoise(c *Cell) []float64 {
 	return variance
 }
 
-// loggedR2 returns the predicted R² of a law on the mean of two logs. With f(t) the
-// mean-field curve, v(t) the variance of the log about it, n the number of steps read and
-// k that of the law's parameters,
+// loggedR2 returns the predicted R² of a law on the mean of two logs. f(t) is the mean-field curve,
+// v(t) the variance of the log about it, n the number of steps and k that of the parameters:
 //
-//	R² = 1 − [Σ residual(f)² + (1 − k/n) Σ v]/[Σ (f − mean)² + (1 − 1/n) Σ v],
+//	R² = 1 − [Σ residual(f)² + (1 − k/n) Σ v]/[Σ (f − mean)² + (1 − 1/n) Σ v].
 //
-// where the residuals are those of the fit to f. The scatter of the policies of the two runs is
-// neglected: a fit can follow it, because it changes slowly, and so explain Var J/2 at every step.
-// The best of n shapes explains at most about 2 ln n times the mean of v of noise alone. Where what
-// the fit to f explains does not exceed that by twice its own standard deviation, 6 ln n times the
-// mean of v, the law may be fitted to noise, and this much is neglected.
+// The residuals are those of the fit to f. The scatter of the two policies changes slowly: a fit
+// can follow it, and explain Var J/2 at every step. The best of n shapes explains at most about 2
+// ln n times the mean of v by noise alone. A law may be fitted to noise if it explains less than 6
+// ln n times that mean, two standard deviations more. This much is then neglected.
 func (m *model) loggedR2(c *Cell, law measure.Law) scope.Number {
 	curve, theory := m.by("").curve(c)
 	if theory.Out() {
@@ -140,9 +138,9 @@ func (m *model) loggedR2(c *Cell, law measure.Law) scope.Number {
 	return theory
 }
 
-// drawLaws returns a picture of the laws fitted to the mean-field curve of the last of the
-// cells, and of the forecast of it by the paper's law from its first 30 %, with the
-// simulated mean reward and the noise of the log.
+// drawLaws returns a picture of the laws fitted to the mean-field curve of the last cell, with the
+// simulated reward and the log's noise. The paper's law also forecasts the curve from its first 30
+// %.
 func drawLaws(j *judgement, d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]

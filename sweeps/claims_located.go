@@ -57,10 +57,9 @@ func (ruleIsSafe) quantities(check *config.Check, _ []*Cell) []string {
 	return []string{threshold + " against the rule", "threshold / rule"}
 }
 
-// find compares the located threshold with the paper's rule, from below, and the
-// ratio of the two with that of the exact threshold to the rule, from both sides. The
-// threshold is at the measured stiffness. A planted fault changes the rule of the first
-// comparison and the exact threshold of the second, not the rule that divides there.
+// find compares the located threshold with the paper's rule, from below. It also compares their
+// ratio with that of the exact threshold, at the measured stiffness, to the rule. A planted fault
+// changes the rule of the first comparison, and of the second the exact threshold alone.
 func (ruleIsSafe) find(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
@@ -167,8 +166,8 @@ func (j *judgement) locatedAgainst(c *Cell, predict locator) finding {
 	return f
 }
 
-// over reports whether the event, which begins at a smaller value of the located parameter, is over
-// at one by the theory: whether no multiplier is at least 1, or none is complex or negative.
+// over reports whether the event is over by the theory at a larger value of the located parameter.
+// No multiplier is then at least 1, or none is complex or negative.
 func (m *model) over(c *Cell, stiffness *rom.Measured, value float64) bool {
 	s := m.settings(c)
 	if m.kind.IsRule() || s.Deep() {
@@ -190,8 +189,8 @@ func (m *model) over(c *Cell, stiffness *rom.Measured, value float64) bool {
 	})
 }
 
-// bentProbes returns how far the displacements of the probes of a cell's stiffness move it, by the
-// theory, in units of that of the stiffest mode.
+// bentProbes returns by how much the displacements of the probes move a cell's stiffness by the
+// theory, as a share of the stiffest mode's.
 func (m *model) bentProbes(c *Cell) (relative float64) {
 	p := m.prediction(c)
 	if p.FixedPoint == nil { // of a planted fault
@@ -204,9 +203,8 @@ func (m *model) bentProbes(c *Cell) (relative float64) {
 	return relative
 }
 
-// clippedSearch returns the reason why the search of a cell is not of linear dynamics at
-// G = ∞: the largest norm may clip the force ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖ of the
-// largest deviations x that it follows.
+// clippedSearch returns why the search of a cell is not of linear dynamics at G = ∞. The largest
+// norm may clip ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖, the force of the largest deviations x that it follows.
 func (m *model) clippedSearch(c *Cell) scope.Reason {
 	params, in := theory.Params(&c.Settings, rom.Unit), c.Sim()
 	at := m.prediction(c).FixedPoint
@@ -217,12 +215,11 @@ func (m *model) clippedSearch(c *Cell) scope.Reason {
 	return rom.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
 }
 
-// stiffnessError returns the half-width of a prediction, relative to its value centre, that results
-// from the half-widths of the measured stiffness; +Inf where those are not known. With two arms the
-// fresh and the stale part are displaced by their half-widths, one at a time, and the two changes
-// of at(stiffness) added in squares, as errors are that are independent. With more arms, at G = ∞,
-// and where centre is +Inf, it is the relative half-width of λ of the stiffest mode; with more arms
-// for a refresh interval the change of at(stiffness) by that.
+// stiffnessError returns the relative half-width of a prediction by those of the measured
+// stiffness; +Inf where these are not known. With two arms the fresh and the stale part are
+// displaced one at a time, and the changes of at(stiffness) added in squares. With more arms, at G
+// = ∞, or where centre is +Inf, it is the half-width of λ of the stiffest mode. A refresh interval
+// of more arms has the change of at(stiffness) by that.
 func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.Estimate(part)
@@ -362,10 +359,10 @@ func newLocated(threshold *float64, searched float64, number scope.Number) locat
 	return l
 }
 
-// measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted:
-// nil, those of the theory, where a search needs no measured ones (measuresMatrix), as that of a
-// network; found is false if an estimate is missing. Two arms have a single mode, in θ_1 − θ_0, and
-// so the matrices (λ/2) [[1, −1], [−1, 1]]; with more arms every entry is measured.
+// measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted.
+// It is nil where the search needs no measured ones. found is false if an estimate is missing. Two
+// arms have a single mode, in θ_1 − θ_0, and the matrices (λ/2) [[1, −1], [−1, 1]]; of more every
+// entry is measured.
 func measuredStiffness(o *store.Outcome, c *Cell) (stiffness *rom.Measured, found bool) {
 	arms := len(c.Settings.Bandit.Arms)
 	if c.Settings.Deep() || arms > 2 && !measuresMatrix(arms, c.Settings.Estimator.GroupSize) {

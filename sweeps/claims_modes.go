@@ -26,8 +26,8 @@ func (failureMode) noiseless(m *model, _ *Cell, o *store.Outcome) {
 	}
 }
 
-// namedShare and paperNamedShare return the names of the estimates of the share of replicas in
-// which a failure mode is diagnosed, by this project's criteria and by the paper's.
+// namedShare and paperNamedShare return the names of the estimates of the share of replicas with a
+// failure mode, by our criteria and the paper's.
 func namedShare(mode diagnose.Mode) string      { return namedPrefix + string(mode) }
 func paperNamedShare(mode diagnose.Mode) string { return paperNamedPrefix + string(mode) }
 
@@ -36,8 +36,8 @@ const (
 	paperNamedPrefix = "paper_named_"
 )
 
-// modeNumbers compares the share of replicas in which the check's failure mode is
-// diagnosed with 1: by this project's criteria, or for the paper's rule by the paper's.
+// modeNumbers compares with 1 the share of replicas with the check's failure mode, by our criteria,
+// or for the paper's rule by the paper's.
 func modeNumbers(m *model, _ []*Cell) []scalar {
 	share, quantity := namedShare, "share of replicas named "+m.check.Mode
 	if m.check.Prediction == rom.PaperRule {
@@ -68,9 +68,8 @@ func namedInstead(o *store.Outcome, share func(diagnose.Mode) string) string {
 	return "named: " + strings.Join(counts, ", ")
 }
 
-// nameModes diagnoses the failure mode of every traced replica and returns the share
-// of replicas with each mode, by both criteria; nil if none was traced. At G = ∞ there
-// are no groups, and so no share of zero-variance groups in the trace.
+// nameModes diagnoses the failure mode of every traced replica. It returns the share with each
+// mode, by both criteria; nil if none was traced.
 func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
@@ -151,8 +150,8 @@ func indicator(event bool) float64 {
 	return 0
 }
 
-// drawModes returns a picture of the share of replicas in which each failure mode is
-// diagnosed, two columns per cell: by this project's criteria and by the paper's.
+// drawModes returns a picture of the share of replicas with each failure mode, two columns per
+// cell: by this project's criteria and by the paper's.
 func drawModes(j *judgement, d *figureSource) Figure {
 	f := Figure{
 		Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{},

@@ -12,10 +12,9 @@ import (
 // The claim about the map of the policy from one refresh to the next.
 
 // compareRecurrence compares the logit gap at each refresh with the map of an infinitely long block
-// applied to the gap at the refresh before. Where the recorded steps skip refreshes, only pairs of
-// consecutive ones are compared. The measured value is the deviation of largest size, in logits. A
-// block that is too short to come within half the margin of its end is out of scope: the map is
-// that of blocks that converge.
+// applied to the gap before. Of recorded steps that skip refreshes only consecutive pairs are
+// compared. The measured value is the deviation of largest size, in logits. A block that does not
+// come within half the margin of its end is out of scope.
 func compareRecurrence(j *judgement, c *Cell) finding {
 	f, o := newFinding(rom.Exact), j.outcome(c)
 	f.diverged = divergenceOf(c, o)
@@ -64,8 +63,8 @@ func (m *model) refreshedGaps(c *Cell) func(t int) float64 {
 	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
 }
 
-// refreshedGap returns the logit gap of two arms at the end of an infinitely long block
-// that begins with the gap z; 0 out of scope.
+// refreshedGap returns the logit gap of two arms after an infinitely long block from the gap z; 0
+// out of scope.
 func refreshedGap(params rom.Params, z float64) (next float64, within rom.Scope) {
 	logits, within := rom.Refreshed(params, []float64{z / 2, -z / 2})
 	if !within.In {

@@ -46,8 +46,8 @@ func (m *model) fittedRate(c *Cell) scope.Number {
 	return p
 }
 
-// addGrowth adds to what a prediction neglects the share x² of itself, x the largest deviation
-// that is fitted, if it grows at the theory's own rate: the force is odd in x to first order.
+// addGrowth adds to what a prediction neglects its share x², x the largest fitted deviation that
+// grows at the theory's rate. The force is odd in x to first order.
 func addGrowth(to *scope.Number, own scope.Number, in sim.Cell) {
 	if own.Out() || own.Value >= 0 || in.Relaxation == nil {
 		return
@@ -57,11 +57,10 @@ func addGrowth(to *scope.Number, own scope.Number, in sim.Cell) {
 	to.Leave(scope.HigherOrder, to.Value*x*x, fmt.Sprintf("the deviation grows to %.2g", x))
 }
 
-// fitted returns what the probe of a cell estimates from the linear dynamics of the theory. It
-// differs from the theory's numbers where modes that the fit does not have are still alive after
-// the burn-in. It is NaN for Adam. because says why the fit does not give them: the largest norm
-// may clip the force of the fitted steps, v_{t+1} − μ v_t, or noise decides the deviation, see
-// rarelyDiffer.
+// fitted returns what the probe of a cell estimates from the linear dynamics of the theory, NaN for
+// Adam. It differs from the theory's numbers where modes that the fit does not have outlive the
+// burn-in. because says why the fit gives none: the largest norm may clip the fitted force v_{t+1}
+// − μ v_t, or noise decides (rarelyDiffer).
 func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because scope.Reason) {
 	p := m.prediction(c)
 	in := c.Sim()
@@ -87,14 +86,13 @@ func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because scope.Reaso
 }
 
 // rarelyDiffer says that noise decides the deviation of a pair, where it does. While the groups of
-// both sides are equal, a deviation x grows or decays by the fresh stiffness alone; where they
-// differ it jumps. In a step
+// both sides are equal, a deviation x changes by the fresh stiffness alone; where they differ it
+// jumps. In a step
 //
 //	G B ½Σ_a |Δπ_a|,  Δπ_a = 2x π_a(e_a − Σ_b π_b e_b),
 //
-// samples are expected to differ. With less than one in the time 1/|rate| the mean is that of
-// few jumps, and the pairs that weigh most in a fit are those that noise has taken far away.
-// Where the stale stiffness is 0 jumps have no mean effect.
+// samples are expected to differ. With less than one in the time 1/|rate| the mean is that of few
+// jumps, and far pairs weigh most in a fit. Without stale stiffness jumps have no mean effect.
 func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) scope.Reason {
 	if c.Deterministic() || p.Stiffness.Stale == 0 {
 		return scope.Reason{}
@@ -111,8 +109,8 @@ func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) scope.Reason {
 	return scope.Reason{}
 }
 
-// missed returns by how much the fit to the linear dynamics of the theory differs from
-// their own number, whichever prediction is judged; 0 where there is none.
+// missed returns by how much the fit to the linear dynamics of the theory differs from their own
+// number; 0 where there is none.
 func missed(fitted float64, own scope.Number) float64 {
 	if math.IsNaN(fitted) || own.Out() {
 		return 0

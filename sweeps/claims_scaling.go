@@ -20,8 +20,8 @@ import (
 // byOver is the family of all checks of a claim over the same key.
 func byOver(check *config.Check) string { return check.Claim.Name + " over " + check.Over }
 
-// slope is the shape of a claim about how a positive number that is measured and predicted in
-// several cells changes with the group size G or another key.
+// slope is the shape of a claim about how a positive number changes with the group size G or
+// another key.
 type slope struct {
 	quantity     string
 	title, label string // of the picture of the number and of its y axis
@@ -37,11 +37,10 @@ func (n slope) picture() picture {
 	return picture{family: byOver, draw: n.draw, shows: predictionsAndHypotheses}
 }
 
-// find fits log y = a + slope·x by least squares to the estimates of the cells, and to
-// their predictions; x is log G, over another key log D/(GCK). The measured slope is that
-// of the estimates; its interval comes from their errors. The predicted slope is that of
-// the predictions at the same x; on log G to leading order it is the limit of the slope as
-// G → ∞, and by the paper's rule −1.
+// find fits log y = a + slope·x by least squares to the estimates of the cells, and to their
+// predictions. x is log G, over another key log D/(GCK). The interval comes from the errors of the
+// estimates. On log G the predicted slope is to leading order the limit as G → ∞, and by the
+// paper's rule −1.
 func (n slope) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
 	overSize := j.check.Over == config.GroupSizeKey
@@ -153,8 +152,8 @@ func (n slope) asymptoticSlope(m *model, c *Cell) (slope float64, because scope.
 	return math.Round(2*(log[1]-log[0])) / 2, scope.Reason{}
 }
 
-// abscissa returns what the fit takes the logarithm of: G, or over another key D/(GCK) by
-// the paper's formulas at the stiffness of the kind that is judged.
+// abscissa returns what the fit takes the logarithm of: G, or over another key D/(GCK) by the
+// paper's formulas.
 func (n slope) abscissa(m *model, s *config.Settings) scope.Number {
 	if m.check.Over == config.GroupSizeKey {
 		return scope.Number{Value: float64(s.Estimator.GroupSize)}
@@ -162,8 +161,8 @@ func (n slope) abscissa(m *model, s *config.Settings) scope.Number {
 	return n.predict(m.by(cmp.Or(m.ruleKind(), rom.RuleAtStiffness)), s)
 }
 
-// draw returns a picture of the number against G, or D/(GCK), with a line of the
-// asymptotic slope in G if one of the checks judges the leading order.
+// draw returns a picture of the number against G, or D/(GCK). It has a line of the asymptotic slope
+// if a check judges the leading order.
 func (n slope) draw(j *judgement, d *figureSource) Figure {
 	overSize := j.check.Over == config.GroupSizeKey
 	asymptote := overSize && slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
@@ -220,8 +219,8 @@ func (n slope) draw(j *judgement, d *figureSource) Figure {
 	return f
 }
 
-// ratios returns sentences with the measured Var J of each group size over that of the size
-// before, and what 1/G gives, for sets of the given names; of a single set with intervals.
+// ratios returns sentences with the measured Var J of each group size over that of the size before,
+// and what 1/G gives. A single set has intervals.
 func ratios(j *judgement, sets []CellSet, names []string) string {
 	var headings []string
 	bodies := make(map[string][]string)

@@ -59,12 +59,11 @@ const (
 	blurred = 0.1
 )
 
-// class returns the class of a cell by its recorded mean reward J; "" if nothing is
-// recorded. A turn or a passage counts if it exceeds both measure.VisibleShare times the
-// range of J and, at finite G, the width of the simultaneous 99 % band of the mean, which
-// falls as 1/√(G·replicas) and is unknown for a single replica. The final level is the
-// last recorded J. A curve that passes its final level less than twice can still turn more
-// often: with several modes a stiff one oscillates while a slow one is still rising.
+// class returns the class of a cell by its recorded mean reward J; "" if nothing is recorded. A
+// turn or a passage counts if it exceeds measure.VisibleShare times the range of J. At finite G it
+// must exceed the width of the simultaneous 99 % band of the mean too, which is unknown for a
+// single replica. The final level is the last recorded J. A curve that passes it less than twice
+// can still turn more often, with a stiff mode on a slow one.
 func (e *evidence) class(c *Cell) Class {
 	o := e.outcome(c)
 	if o != nil && o.Status == store.CellDiverged {
@@ -130,10 +129,9 @@ func (c *Cell) class(t *store.Trajectory) Class {
 	return Monotone
 }
 
-// brief reports whether the excursions of an oscillation are so brief that recorded steps
-// can miss them: the median is within a tenth of the range of an end. That of a sine is in
-// the middle. A decaying oscillation can begin with a swing beside which the others are
-// small, but not in two parts of the run.
+// brief reports whether recorded steps can miss the brief excursions of an oscillation: the median
+// is within a tenth of the range of an end. A decaying oscillation can begin with one large swing,
+// but not in two parts of the run.
 func brief(curve []float64) bool {
 	if len(curve) == 0 {
 		return false
@@ -142,8 +140,8 @@ func brief(curve []float64) bool {
 	return share < 0.1 || share > 0.9
 }
 
-// locked reports whether nearly all probability is on one arm at the end of a run, and the
-// policy has not left such a state in the last half, as an oscillation between arms does.
+// locked reports whether nearly all probability is on one arm at the end of a run. An oscillation
+// between arms leaves such a state in the last half.
 func locked(t *store.Trajectory) bool {
 	collision := t.Series(sim.Collision)
 	if collision == nil {

@@ -83,13 +83,12 @@ type sample struct {
 	cell *Cell
 }
 
-// CompareFolders compares what two finished results folders measured. It reads their
-// journals, and writes nothing. Its errors are those of Open.
+// CompareFolders compares what two finished results folders measured. It reads their journals, and
+// writes nothing. Its errors are those of Open.
 //
 // Cells are paired by their parameters; of several cells with equal ones the first of A goes with
-// the first of B, and so on. The interval of a difference is Welch's, B − A ± (t·√(s_A² + s_B²) +
-// systematic errors), with the standard errors and degrees of freedom that the journals hold, and
-// for shares Newcombe's, from the two intervals of Wilson.
+// the first of B, and so on. The interval of a difference is Welch's, by the errors that the
+// journals hold, plus systematic errors. That of shares is Newcombe's.
 func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 	var sides [2]side
 	for i, dir := range []string{a, b} {
@@ -110,9 +109,8 @@ func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 	return c, nil
 }
 
-// FoldersToCompare returns the pairs of results folders in a and b: the two themselves,
-// or, if both hold results folders, as that of `grposim reproduce`, those of the same
-// name, in its order. only lists the others.
+// FoldersToCompare returns the pairs of results folders in a and b. If both hold results folders,
+// they are those of the same name, in order, and only lists the others. Else a and b are the pair.
 func FoldersToCompare(a, b string) (pairs [][2]string, only []string) {
 	inA, inB := store.FoldersIn(a), store.FoldersIn(b)
 	if len(inA) == 0 || len(inB) == 0 {
@@ -288,8 +286,8 @@ func (q *ComparedQuantity) compare(confidence float64) {
 	}
 }
 
-// difference returns the interval of the difference b − a of a quantity, of the given
-// confidence in (0, 1); infinite or NaN if an error or a value is not known.
+// difference returns the interval of the difference b − a of a quantity, of the given confidence;
+// infinite or NaN if it is not known.
 func difference(name string, a, b sample, confidence float64) (lo, hi float64) {
 	if isShare(name) { // Newcombe 1998, method 10
 		aLo, aHi := a.cell.interval(name, a.Estimate, confidence)

@@ -23,12 +23,10 @@ type Experiment struct {
 	evidence *evidence
 }
 
-// NewExperiment judges the outcomes of a plan's cells, on the given number of goroutines, at least
-// 1, and makes the figures. outcomes has every cell's outcome by its id. Sets of cells that are
-// judged, here, and rows of predictions.csv, when the tables are written, are the parts that
-// progress counts, and beside them verdicts for which a change is looked for. It writes nothing;
-// its error is the first in reading a trajectory from the journal, or that of ctx, which it looks
-// at before each part.
+// NewExperiment judges the outcomes of a plan's cells, by id, on at least one goroutine, and makes
+// the figures. progress counts sets of cells, rows of predictions.csv, and verdicts for which a
+// change is looked for. It writes nothing. Its error is the first in reading a trajectory, or that
+// of ctx, which it looks at before each part.
 func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.Outcome, workers int, progress Progress) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	e.evidence.workers = workers

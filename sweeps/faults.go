@@ -14,8 +14,8 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// Mistake returns the fault that a mistake in the theory amounts to, for a check and
-// the settings of the first cell of a set; config.NoFault where it changes nothing.
+// Mistake returns the fault that a mistake in the theory amounts to, for a check and the first cell
+// of a set; config.NoFault: nothing changes.
 type Mistake func(*config.Check, *config.Settings) config.Fault
 
 // Shift is the change that a fault of the theory makes to one comparison of a check.
@@ -28,11 +28,10 @@ type Shift struct {
 	OutOfScope string        // why the wrong theory predicts nothing here; "": it does
 }
 
-// Shifts returns, for each mistake, the changes it makes to the comparisons of a plan's checks: in
-// the prediction, or in its distance from what a measurement without noise would give if the theory
-// were right. It computes predictions only and simulates nothing. It uses the first and the last
-// set of cells of every check. Left out are refutations, one-sided comparisons, and right
-// predictions that are infinite or out of scope.
+// Shifts returns the changes that each mistake makes to the comparisons of a plan's checks: in the
+// prediction, or in its distance from a right measurement without noise. It simulates nothing. It
+// uses the first and the last set of cells of every check. Left out are refutations, one-sided
+// comparisons, and right predictions that are infinite or out of scope.
 func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	shifts := make([][]Shift, len(mistakes))
 	cache := theory.NewCache()
@@ -70,8 +69,8 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 }
 
 // isAffectedBy reports whether a fault changes any input of the judged prediction for a set of
-// cells; most mistakes change none of most cells, which need no second prediction. Age and mass are
-// inputs of the reduced-order model only, and at G = ∞ there is no noise to scale.
+// cells. Age and mass are inputs of the reduced-order model only. At G = ∞ there is no noise to
+// scale.
 func (j *judgement) isAffectedBy(f config.Fault, set CellSet) bool {
 	scale := f.Scale
 	if j.kind != rom.LeadingOrder {

@@ -92,9 +92,9 @@ type figureSource struct {
 	verdicts []*Verdict
 }
 
-// namesOf returns the names of figures. Each is made of the claim of its first check, the variant
-// if all cells have the same, the parameter of the search if there is one, the prediction if all
-// checks name the same, and of a hypothesis alone its relation. Repeated names get a number.
+// namesOf returns the names of figures, by their first check. They are made of the claim, the only
+// variant, the searched parameter, the shared prediction, and the relation of a hypothesis alone.
+// Repeated names get a number.
 func namesOf(sources []*figureSource) []string {
 	var names []string
 	taken := make(map[string]int)
@@ -218,9 +218,8 @@ const (
 // byClaim returns the family of all checks of the same claim.
 func byClaim(check *config.Check) string { return check.Claim.Name }
 
-// deviationPicture shows the deviations of measured from predicted values. Checks that
-// are restricted to one variant share a figure with those of the other variants if claim,
-// prediction, expectation and kind of margin are the same.
+// deviationPicture shows the deviations of measured from predicted values. Checks of single
+// variants share a figure if claim, prediction, expectation and kind of margin are the same.
 var deviationPicture = picture{draw: drawDeviations, spans: allVariants, family: func(check *config.Check) string {
 	if check.Variant == "" {
 		return ""
@@ -243,9 +242,8 @@ func picturesOf(check *config.Check) []picture {
 	return []picture{own, hypothesisPicture}
 }
 
-// failing says, for a title, which theories the checks expect to fail and whether the
-// verdicts show it: wholly, in part (where other checks expect them to hold), or
-// not. It is "" if no theory is expected to fail.
+// failing says, for a title, which theories the checks expect to fail and whether the verdicts show
+// it: wholly, in part, or not. "": none.
 func (d *figureSource) failing() string {
 	var words []string
 	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness} {

@@ -13,9 +13,8 @@ import (
 // hypothesisPicture shows the quantity that a hypothesis is about.
 var hypothesisPicture = picture{draw: drawHypothesis, shows: hypothesisAlone}
 
-// drawHypothesis returns a picture of the measured values and the theory's against the
-// value or the bound that the file claims: over a swept parameter where the sets are single
-// cells on a line, else side by side.
+// drawHypothesis returns a picture of the measured values and the theory's against what the file
+// claims. Single cells on a line are drawn over their parameter, others side by side.
 func drawHypothesis(j *judgement, d *figureSource) Figure {
 	h := j.check.Hypothesis
 	var cells []*Cell
@@ -71,9 +70,9 @@ func claimedSeries(quantity string, h *config.Hypothesis, margin float64) Figure
 	return FigureSeries{Name: name, Mark: Claimed}
 }
 
-// claimedSlope returns the line that a hypothesis about a slope claims on logarithmic axes,
-// through the mean of the measured points, with the slopes that it allows; without points
-// where nothing is measured.
+// claimedSlope returns the line that a hypothesis about a slope claims on logarithmic axes, with
+// the slopes that it allows. It passes the mean of the measured points, and has no points without
+// any.
 func claimedSlope(v *Verdict, measured []FigurePoint) FigureSeries {
 	margin := float64(v.Margin)
 	claimed := claimedSeries("slope ", &v.Hypothesis.Hypothesis, margin)

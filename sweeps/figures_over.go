@@ -170,8 +170,8 @@ func valuesOf(j *judgement, cells []*Cell, picture *overPicture, compare compari
 	return values
 }
 
-// divide divides the values of each cell by the second theory's prediction and returns
-// true, unless that is NaN or not positive for some cell: then it changes nothing.
+// divide divides the values of each cell by the second theory's prediction and returns true. It
+// changes nothing if one of these is NaN or not positive.
 func (values overValues) divide() bool {
 	if slices.ContainsFunc(values, func(v overValue) bool { return !(v.predicted[1] > 0) }) {
 		return false
@@ -190,9 +190,8 @@ func (values overValues) divide() bool {
 // abscissa returns the first of the abscissas of cells; "" if there is none.
 func abscissa(cells []*Cell) string { return cmp.Or(append(abscissas(cells), "")...) }
 
-// abscissas returns the keys of the swept numeric parameters over which the cells form
-// lines: each is finite, cells with equal other parameters differ in it, and at least two
-// cells are on one line.
+// abscissas returns the swept numeric parameters over which the cells form lines. Each is finite,
+// cells with equal other parameters differ in it, and two cells are on one line.
 func abscissas(cells []*Cell) (params []string) {
 	for _, a := range cells[0].Axes {
 		k, _ := config.LookupKey(a.Param)
@@ -216,8 +215,8 @@ func abscissas(cells []*Cell) (params []string) {
 	return params
 }
 
-// abscissaValue returns the x coordinate of a cell: the value of the parameter, or 1 − μ
-// for momentum μ, because rates and thresholds scale with it; NaN if param is "".
+// abscissaValue returns the x coordinate of a cell: the parameter, or 1 − μ for momentum μ, with
+// which rates scale; NaN if param is "".
 func abscissaValue(param string, c *Cell) float64 {
 	k, known := config.LookupKey(param)
 	if !known {

@@ -330,9 +330,8 @@ func label(variant string, axes []config.Assignment, without ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// Work returns the work of simulating the cell in steps of one replica, its probes and the expected
-// steps of its search included, for which the stiffness that is not yet known counts as 1; 0 for a
-// cell without a fixed point.
+// Work returns the work of simulating the cell in steps of one replica, with its probes and the
+// expected steps of its search at a stiffness of 1. It is 0 for a cell without a fixed point.
 func (c *Cell) Work() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0

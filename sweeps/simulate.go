@@ -8,10 +8,9 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Simulate simulates every cell of a plan in memory, with the given number of workers,
-// at least 1, and returns the outcomes by cell id, as Judge takes them. When ctx is
-// done it returns the outcomes of the finished cells and the context's error. Unlike
-// Run it stores nothing, so that an interrupted sweep starts again from nothing.
+// Simulate simulates every cell of a plan in memory, with at least one worker, and returns the
+// outcomes by cell id. When ctx is done it returns those of the finished cells and the context's
+// error. It stores nothing.
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.Outcome, error) {
 	outcomes := make(map[string]*store.Outcome)
 	cells, _ := plan.missing(outcomes)
@@ -21,9 +20,8 @@ func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.O
 	})
 }
 
-// missing returns the cells of a plan that outcomes lacks and that have to be
-// simulated, each id once, and the number of distinct ids in the plan. A cell of status
-// NoFixedPoint needs no simulation: missing adds its outcome to outcomes.
+// missing returns the cells of a plan that have to be simulated, each id once, and the number of
+// distinct ids. It adds to outcomes those of cells without a fixed point.
 func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, planned int) {
 	seen := make(map[string]bool)
 	for i := range p.Cells {
@@ -54,9 +52,8 @@ func (p *Plan) kept(outcomes map[string]*store.Outcome) int {
 	return len(ids)
 }
 
-// simulate simulates cells. It calls worked, from several goroutines, with work as it is done,
-// and done, from one goroutine, with the index and the outcome of each cell as it finishes. An
-// error of done stops the simulation and is returned.
+// simulate simulates cells. Several goroutines call worked with work as it is done. One goroutine
+// calls done with the index and the outcome of each finished cell; its error stops the simulation.
 func simulate(ctx context.Context, cells []*Cell, workers int, worked func(work float64), done func(index int, o *store.Outcome) error) error {
 	const together = 4096 // inputs of the simulator in memory
 	first := 0

@@ -9,8 +9,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// SmallestFault is the smallest relative change of a constant of the theory that would
-// have turned a verdict from agree to disagree, on the same measurement.
+// SmallestFault is the smallest relative change of a constant of the theory that would have turned
+// an agreement into a disagreement.
 type SmallestFault struct {
 	Constant string  `json:"constant"` // stiffness, noise, lag, mass, or prediction: the predicted value itself
 	Percent  float64 `json:"percent"`  // the change, > 0
@@ -18,12 +18,11 @@ type SmallestFault struct {
 }
 
 // NoEvidence is the smallest fault, in percent, above which a verdict from both sides is no
-// evidence for what it agrees with: a theory that is wrong by half would have agreed too.
-// It is ours.
+// evidence: a theory wrong by half would have agreed too.
 const NoEvidence = 50
 
-// isEvidence reports whether the verdict would have caught a fault of NoEvidence, or is
-// about a bound, or on a prediction whose smallest fault is not known.
+// isEvidence reports whether the verdict would have caught a fault of NoEvidence, is about a bound,
+// or has an unknown smallest fault.
 func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= NoEvidence }
 
 // predictionItself is the constant of a fault that is given as a share of the predicted value.
@@ -130,9 +129,9 @@ func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFaul
 	return &SmallestFault{predictionItself, 100 * min(up, down) / math.Abs(p), bound}
 }
 
-// smallestChange returns the smallest |c − 1| by which a constant has to be multiplied so
-// that the prediction of f rises by up or falls by down, if a factor e^step gives g; +Inf
-// where the prediction does not depend on it.
+// smallestChange returns the smallest |c − 1| of a constant at which the prediction of f rises by
+// up or falls by down. A factor e^step gives g. It is +Inf where the prediction does not depend on
+// it.
 func smallestChange(f, g finding, up, down, margin, step float64) float64 {
 	smallest := math.Inf(1)
 	consider := func(logFactor float64) {

@@ -72,8 +72,8 @@ func (t VerdictCounts) String() string {
 	})
 }
 
-// Fact returns the one fact that verdicts of one claim in one variant are, however many
-// cells they have: against if one of them is, else for if one of them is.
+// Fact returns the one fact that verdicts of one claim in one variant are: against if one of them
+// is, else for if one is.
 func (t VerdictCounts) Fact() VerdictCounts {
 	switch {
 	case t.Contradict > 0:
@@ -220,8 +220,8 @@ func (t *JudgedStatement) add(v *Verdict) {
 // add adds the cases of another tally.
 func (t *Tally) add(other *Tally) { t.Holds, t.Of = t.Holds+other.Holds, t.Of+other.Of }
 
-// outcome returns the outcome of a reading. The rewards of the paper's bandit are not stated,
-// so that a statement that holds in some of several bandits is not decided by single ones.
+// outcome returns the outcome of a reading. The paper does not state its rewards: single bandits do
+// not decide what holds in some of several.
 func (r *JudgedReading) outcome() StatementOutcome {
 	bandits := r.Bandits
 	switch {
@@ -329,8 +329,8 @@ func (t *JudgedStatement) Cells() []string {
 	return []string{t.ID, t.Where, t.verdict(), cmp.Or(strings.Join(t.Facts(), " · "), "–")}
 }
 
-// Facts returns the facts about each reading in words, of a statement that no verdict is
-// about why it cannot be tested; nil where the table does not say either.
+// Facts returns the facts about each reading in words. Of a statement without verdicts it says why
+// it cannot be tested; nil if that is not known.
 func (t *JudgedStatement) Facts() []string {
 	if len(t.Readings) == 0 && t.NotTestable != "" {
 		return []string{t.NotTestable}

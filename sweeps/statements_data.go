@@ -90,8 +90,8 @@ func effects(scores []equivalence.Score) (all []float64) {
 	return all
 }
 
-// signs counts the differences that fall and rise, and returns the probability of so uneven a
-// split or a more uneven one, if both are equally likely (two-sided sign test).
+// signs counts the differences that fall and rise. p is the probability of so uneven a split if
+// both are equally likely (two-sided).
 func signs(differences []float64) (fall, rise int, p float64) {
 	for _, d := range differences {
 		if d < 0 {

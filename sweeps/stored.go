@@ -15,10 +15,9 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Open reads a finished results folder and returns its plan and its outcomes by cell
-// id. It neither simulates nor writes. It returns a *store.FolderError if the folder
-// holds no results, and a *store.DamagedError if cells are missing or damaged, or a
-// *store.InUseError if another program is about to write them.
+// Open reads a finished results folder and returns its plan and its outcomes by cell id. It writes
+// nothing. It returns a *store.FolderError if the folder holds no results, a *store.DamagedError if
+// cells are missing or damaged, or a *store.InUseError.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	plan, outcomes, err := open(dir)
 	if _, damaged := errors.AsType[*store.DamagedError](err); damaged {

@@ -20,9 +20,8 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// VerdictsJSON writes the content of verdicts.json: the name of the experiment or suite,
-// the summary, the statements of the paper that the verdicts decide, and the verdicts, one
-// by one: their text takes more memory than they do.
+// VerdictsJSON writes verdicts.json: the name, the summary, the decided statements of the paper,
+// and the verdicts. Their text takes much memory, so they are written one by one.
 func VerdictsJSON(w io.Writer, name string, verdicts []Verdict) error {
 	head, err := json.MarshalIndent(struct {
 		Name       string            `json:"name"`
@@ -104,8 +103,8 @@ func (v *Verdict) Cells() []string {
 	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, v.measured(), predicted, margin, verdict, control}
 }
 
-// Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing,
-// and interval is "" where measured says beyond which value it lies.
+// Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
+// interval is "" where measured says beyond which value it lies.
 func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
 	digits := v.digits()
 	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
@@ -137,8 +136,8 @@ func (v *Verdict) measured() string {
 	return strings.TrimSpace(measured + " " + interval)
 }
 
-// significant returns the number of significant digits to write of x, at most 12, so that two
-// digits of the width of its interval are shown; 4 where the width or x is zero or not known.
+// significant returns the significant digits of x, at most 12, that show two digits of the width of
+// its interval. It is 4 where one is zero or not known.
 func significant(x, width float64) int {
 	if !(math.Abs(x) > 0) || !(width > 0) || math.IsInf(width, 0) {
 		return 4
@@ -213,8 +212,8 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 	})
 }
 
-// tabledNumbers lists the recorded numbers that cells.csv has: of each quantity that a cell records
-// the end, with its interval, and the mean over time; and the time of J to 95 % of its way.
+// tabledNumbers lists the recorded numbers of cells.csv: each quantity's end, with its interval,
+// and mean over time, and the time of J to 95 %.
 func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
 	quantities := p.recordedQuantities()
 	add := func(name string) {
@@ -267,8 +266,8 @@ func (p *Plan) tableKeys() (keys []config.Key) {
 	return keys
 }
 
-// cellTable writes a CSV table of one row per cell: its id, label and variant,
-// its parameters by tableKeys, and the values of the given columns. It calls part before each row.
+// cellTable writes a CSV table of one row per cell: its identity, its parameters, and the values of
+// the given columns. It calls part before each row.
 func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *evidence, c *Cell) []string) error {
 	header, keys := []string{"cell", "label", "variant"}, e.Plan.tableKeys()
 	for _, k := range keys {
@@ -327,8 +326,8 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
 	}
 }
 
-// VarianceMargin returns the margin within which Var J of a cell is judged: that of the first check
-// of the file that compares it with the theory's own prediction, else all of it.
+// VarianceMargin returns the margin within which Var J of a cell is judged: that of the file's
+// first check of the theory's own prediction, else all of it.
 func (p *Plan) VarianceMargin(c *Cell) theory.Margin {
 	for _, planned := range p.Checks {
 		check := planned.Check

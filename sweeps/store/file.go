@@ -68,9 +68,8 @@ func ReplaceFile(path string, write func(io.Writer) error) error {
 	return file.CloseAtomicallyReplace()
 }
 
-// checkRegular returns a *FolderError if there is something other than a regular file at a
-// path: a pipe would be waited for, a symbolic link or a device replaced. stat is os.Stat where
-// links are followed, else os.Lstat.
+// checkRegular returns a *FolderError if there is something other than a regular file at a path. A
+// pipe would be waited for. stat is os.Stat where links are followed, else os.Lstat.
 func checkRegular(path string, stat func(string) (fs.FileInfo, error)) error {
 	info, err := stat(path)
 	if err != nil || info.Mode().IsRegular() {

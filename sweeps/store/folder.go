@@ -132,8 +132,8 @@ func MakeFolder(dir, flag string) error {
 	return nil
 }
 
-// makingError returns the error of a folder that could not be made: a *FolderError with this
-// message, since another path may do, except where the file system is full, read-only or faulty.
+// makingError returns the error of a folder that could not be made. It is a *FolderError unless the
+// file system is full, read-only or faulty: then no other path would do.
 func makingError(err error, message string) error {
 	if writeProtected(err) || outOfOrder(err) {
 		return err

@@ -177,8 +177,8 @@ func (j *Journal) write(o *Outcome, line []byte) error {
 // foreignLines names lines of another version, in notes.
 var foreignLines = "lines of another version of grposim than " + strconv.Quote(sim.Version)
 
-// ForeignNote says in one line how many of these cells have another version than sim.Version in a
-// journal that was opened by ReadJournal, and what a sweep would do; "" if none has.
+// ForeignNote says in one line how many of these cells have another version, and what a sweep would
+// do; "" if none has. The journal was opened by ReadJournal.
 func (j *Journal) ForeignNote(ids []string) string {
 	foreign := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { o := j.Outcomes[id]; return o == nil || o.Version == sim.Version })
 	if len(foreign) == 0 {
@@ -223,9 +223,8 @@ func (j *Journal) SetAside(order []string) (notes []string, err error) {
 	return notes, j.Sort(order)
 }
 
-// Sort sorts the lines of the journal, atomically: first the cells of the sweep, in
-// the order of their ids in order, then cells of earlier versions of the sweep, by id.
-// Of several lines of a cell it keeps the last.
+// Sort sorts the lines of the journal, atomically: the cells of the sweep in the order of their ids
+// in order, then others by id. Of several lines of a cell it keeps the last.
 func (j *Journal) Sort(order []string) error {
 	if err := j.file.Sync(); err != nil {
 		return err

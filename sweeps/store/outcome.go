@@ -101,9 +101,8 @@ func (o *Outcome) Estimate(name string) (e measure.Estimate, ok bool) {
 	return measure.Estimate{}, false
 }
 
-// Trajectory returns the recorded series, nil if nothing was recorded. If the outcome
-// is in a journal, every call reads them from its file, and only those of the wanted
-// quantities if any are named: call it once.
+// Trajectory returns the recorded series, nil if nothing was recorded. Of an outcome in a journal
+// every call reads the file, and only the wanted quantities if any are named.
 func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
 	if o.line == nil {
 		return o.recorded, nil
@@ -177,9 +176,9 @@ func isName(name string) bool {
 	return name != "" && 'a' <= name[0] && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-[],") == ""
 }
 
-// valid reports whether a sweep can have written the outcome: it has an id and a known status, its
-// estimates and series have names, its estimates have errors and degrees of freedom in their
-// ranges, and its series are as long as their steps, which ascend from 0.
+// valid reports whether a sweep can have written the outcome. It has an id, a known status, and
+// names. Its errors and degrees of freedom are in their ranges, and its series as long as the
+// ascending steps.
 func (o *Outcome) valid() bool {
 	for _, e := range o.Estimates {
 		if !isName(e.Name) || e.StdErr < 0 || e.Systematic < 0 || e.DF < -1 {

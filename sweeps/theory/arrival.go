@@ -172,10 +172,9 @@ func Samples(s *config.Settings) float64 {
 	return n
 }
 
-// Arrival predicts the share of runs of the given number of steps from the logits start that end
-// where their mean path does: those that no mechanism of rom.Arrival keeps away. It leaves to the
-// spread of runs along the path how far they differ at rest (rom.SpreadAtRest), and on their way
-// where the path has not arrived, as long as no mechanism is flagged.
+// Arrival predicts the share of runs from the logits start that end where their mean path does: no
+// mechanism of rom.Arrival keeps them away. How far they differ at rest is left to the spread of
+// runs along the path (rom.SpreadAtRest). So is a path that has not arrived, if nothing is flagged.
 func Arrival(params rom.Params, start []float64, steps int) scope.Number {
 	all := rom.Arrival(params, start, steps)
 	arrive, flagged := scope.Number{Value: 1, Kind: rom.LeadingOrder}, false

@@ -97,8 +97,8 @@ func KeyOf(p rom.Params, of rom.Extent) Key {
 	return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, of}
 }
 
-// equilibriumKey holds everything that an equilibrium depends on: all of rom.Params except lag and,
-// but for its largest norm, optimizer, with lists of numbers as bytes, so that it is comparable.
+// equilibriumKey holds everything that an equilibrium depends on: rom.Params without lag, and of
+// the optimizer the largest norm. Lists are bytes, so that it is comparable.
 type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 

@@ -7,10 +7,9 @@ import (
 	"grposim/fp"
 )
 
-// nodes holds the nodes of a lattice along one axis, in increasing order. A real
-// parameter has the same values and places. An integer parameter has two nodes for each
-// value n, at the places n ± ½, so that curves over it are drawn in steps; the upper node
-// of n and the lower node of n + 1 have the same place.
+// nodes holds the nodes of a lattice along one axis, in increasing order. A real parameter has the
+// same values and places. An integer n has two nodes, at the places n ± ½, so that curves are
+// steps. The upper node of n is at the place of the lower one of n + 1.
 type nodes struct {
 	value []float64 // of the parameter at each node
 	place []float64 // of each node on the axis
@@ -39,8 +38,7 @@ func newField(x, y nodes, of func(x, y float64) float64) *field {
 // Spot is a point in the plane of the axes.
 type Spot struct{ X, Y float64 }
 
-// edge is the connection of node (i, j) of a lattice with node (i, j+1) where up is true,
-// and with node (i+1, j) where it is false.
+// edge connects node (i, j) of a lattice with (i, j+1) where up is true, else with (i+1, j).
 type edge struct {
 	i, j int
 	up   bool
@@ -211,9 +209,9 @@ func (f *field) crossing(e edge) Spot {
 }
 
 // root returns a zero of f between a and b by the Illinois variant of regula falsi. fa = f(a) and
-// fb = f(b) have opposite signs. Where a and b are positive it works on the logarithms, so that a
-// function linear in log x, such as log(η/η_c) over η, takes one step. It stops when a step is
-// shorter than 1e-4 of the remaining bracket, when |f| < 1e-9 or f is NaN, and after 12 steps.
+// fb = f(b) have opposite signs. Between positive numbers it works on logarithms: a function linear
+// in log x takes one step. It stops when a step is shorter than 1e-4 of the bracket, when |f| <
+// 1e-9 or NaN, and after 12 steps.
 func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 	toScale, fromScale := func(x float64) float64 { return x }, func(x float64) float64 { return x }
 	if a > 0 && b > 0 {

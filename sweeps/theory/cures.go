@@ -48,18 +48,17 @@ const (
 	largestGroup = 1 << 16 // that is tried
 
 	// maxCured is the largest number of arms times stored snapshots of a cell for which cures are
-	// looked for: a prediction of more takes a second.
+	// sought. More take a second.
 	maxCured = 100
 
-	// maxFollowed is the largest number of steps times the square of the arms, and of Adam ten times
-	// that, of a cell for which cures of its way are looked for: following it for more takes a second.
+	// maxFollowed is the largest number of steps times squared arms for which cures of a way are
+	// sought. Adam counts ten times. More take a second.
 	maxFollowed, adamFollowed = 250_000, 10
 )
 
 // Cures returns which single change of a parameter of all cells, in factors of two, brings what is
-// judged after a burn-in into scope, in words that follow its reason; "" where none does, where it
-// is in scope, or is out of it for another reason than the size of what the theory neglects, or
-// where a cell is too large to find out.
+// judged after a burn-in into scope. The words follow its reason. They are "" where no change does,
+// where another reason than the size of what is neglected counts, and of large cells.
 func Cures(cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
 	return curesOf(cures, cells, judged)
 }

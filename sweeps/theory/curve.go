@@ -17,8 +17,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Path is the predicted mean of a recorded quantity of the runs of a cell over optimizer steps: for
-// the expected reward J the curve by which the claim `trajectory` judges them.
+// Path is the predicted mean of a recorded quantity of the runs of a cell over optimizer steps. By
+// that of J the claim `trajectory` judges them.
 type Path struct {
 	Steps  []int  `json:"steps"`           // ascending, from 0 on
 	Reward Series `json:"expected_reward"` // mean of J, or of another quantity, over runs at each step
@@ -144,8 +144,8 @@ func EveryStep(last int) []int {
 	return steps
 }
 
-// SinceRecord returns, at each recorded step, the mean of a number of every step over those since
-// the last record, as runs record it of quantities for which sim.Quantity.SinceRecord holds.
+// SinceRecord returns the mean of a number of every step over those since the last record, at each
+// recorded step. So do runs record what sim.Quantity.SinceRecord names.
 func SinceRecord(values []float64, recorded []int) (means []float64) {
 	if values == nil {
 		return nil
@@ -158,9 +158,9 @@ func SinceRecord(values []float64, recorded []int) (means []float64) {
 	return means
 }
 
-// FewKicks returns why the runs of a cell have, in their first steps, too few groups that exert a
-// force for their mean reward to be judged. The runs start at the logits start and approach the
-// fixed point, if it is reached; both must have too few such groups.
+// FewKicks returns why too few groups of the first steps exert a force for the mean reward of a
+// cell to be judged. It asks at the logits start, and at the fixed point if it is reached; both
+// must have too few.
 func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return scope.Reason{}
@@ -175,13 +175,11 @@ func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.
 	return because
 }
 
-// ComeToRest bounds the sizes of a path, which is known at the given steps, by those of the
-// stationary state, where the path has come to rest: runs are there but for what the stationary
-// mean neglects, its whole shift by the noise, and what is still on its way (stillMoving). A mean
-// without a finite size becomes that of the stationary state. Other means stay, with at most that
-// size and their distance from it: along a path the largest size of the transient, of noise that
-// runs forget, counts to the end. The path itself is returned where it has no sizes, or the
-// stationary state is not known.
+// ComeToRest bounds the sizes of a path, known at the given steps, by those of the stationary state
+// where the path has come to rest. There runs are at rest but for what the stationary mean
+// neglects, its whole shift by the noise, and what stillMoving bounds. A mean without a finite size
+// becomes that of the stationary state. Other means stay, with at most that size and their distance
+// from it. The path itself is returned where it has no sizes, or the stationary state is not known.
 func ComeToRest(r *rom.Path, steps []int, stationary func() *AtRest) *rom.Path {
 	if r.Neglected == nil || r.Field == nil {
 		return r
@@ -216,14 +214,14 @@ func ComeToRest(r *rom.Path, steps []int, stationary func() *AtRest) *rom.Path {
 	return &rest
 }
 
-// stillMoving bounds, at each of the steps t, how far from rest, where J is as given, the mean of
-// runs is that follow the mean field of J, which is NaN where it is not known. With m(s) the
-// largest distance of the field from rest from step s on,
+// stillMoving bounds how far from rest the mean of runs is at each of the steps t. Runs follow the
+// mean field of J, NaN where it is not known. With m(s) its largest distance from rest from step s
+// on,
 //
 //	min over s ≤ t of m(s) + m(0) e^{1 − t/s}
 //
-// because runs that noise holds on a plateau leave it one after the other: of those that have not
-// when the field is at rest, a share of 1 − 1/e in each further s steps.
+// since runs that noise holds on a plateau leave it one after the other. Of those that have not
+// when the field is at rest, a share of 1 − 1/e leaves in each further s steps.
 func stillMoving(field []float64, steps []int, rest float64) []float64 {
 	moves := slices.Clone(field)
 	after := 0.0

@@ -16,10 +16,9 @@ import (
 )
 
 // atNetwork returns the prediction for settings whose policy is a network, as far as it is derived
-// (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ, LeadingOrder that of the one
-// number λ, as if the whole force were stale, and RuleAtStiffness the paper's rule at λ. Of
-// variances LeadingOrder is the law at the fixed point where a run starts, and Exact that along its
-// slide.
+// (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ. LeadingOrder has one number λ, as
+// if the whole force were stale; RuleAtStiffness is the paper's rule at λ. Of variances
+// LeadingOrder is the law at the fixed point of the start, and Exact that along its slide.
 func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
 	key := networkKey{string(config.Canonical(*s)), factors, of}
 	return cache.ofNetworks.get(key, 1, MaxPredictions, func() *rom.Prediction {
@@ -76,12 +75,12 @@ func stiffer(p *rom.Prediction, factor float64) *rom.Prediction {
 // time with its cube: 0.5 s of 600, some 20 s of 2000, and a critical rate takes some twenty.
 const largestState = 2000
 
-// mostOfModes is the largest sum of the cubes of the states of single modes under a delay, each of
-// which takes some ten spectra: seconds in all.
+// mostOfModes is the largest sum of the cubes of the states of single modes under a delay, some ten
+// spectra each: seconds.
 const mostOfModes = 1e7
 
-// stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point, from twice as many
-// products until what they leave is below 1e-9 of it, which no margin of a stiffness resolves.
+// stiffestFresh returns λ_f, the largest eigenvalue of Λ_f at the fixed point. It doubles the
+// products until what they leave is below 1e-9 of it.
 func (n *policyNetwork) stiffestFresh() float64 {
 	at := n.atRest()
 	for products := 8; ; products *= 2 {

@@ -19,8 +19,8 @@ type Plane struct {
 	known        map[Spot]Regime
 }
 
-// NewPlane returns the plane of a cell's settings over the keys x and y, between the first and
-// the last of the sorted distinct values of each, of which there are at least two.
+// NewPlane returns the plane of a cell's settings over the keys x and y. It reaches from the first
+// to the last of the sorted distinct values, of which there are at least two.
 func (cache *Cache) NewPlane(s config.Settings, x, y config.Key, xValues, yValues []float64) *Plane {
 	return &Plane{
 		cache: cache, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
@@ -104,9 +104,8 @@ var boundaries = []struct {
 	{"damping-ratio", "reduced-order model, ζ = 1", "the paper’s onset of oscillation: critical damping", func(r Regime) float64 { return 1 - r.Damping }},
 }
 
-// newNodes returns the nodes of a parameter between the first and the last of its sorted
-// values. A parameter of at most 64 integers has two nodes for each of them; any other
-// has 61 nodes, evenly spaced on the scale of the values.
+// newNodes returns the nodes of a parameter between the first and the last of its sorted values. Up
+// to 64 integers have two nodes each. Any other has 61, evenly spaced on the scale of the values.
 func newNodes(k config.Key, values []float64) nodes {
 	const count, mostIntegers = 61, 64
 	low, high := values[0], values[len(values)-1]
@@ -130,9 +129,9 @@ func newNodes(k config.Key, values []float64) nodes {
 	return s
 }
 
-// LogSpaced reports whether sorted distinct values are spaced more evenly on a logarithmic
-// scale than on a linear one, as measured by the ratio of the largest gap to the smallest. It is
-// false for fewer than three values, or if one is ≤ 0.
+// LogSpaced reports whether sorted distinct values are spaced more evenly on a logarithmic scale,
+// by the ratio of the largest gap to the smallest. It is false for fewer than three values, or if
+// one is ≤ 0.
 func LogSpaced(values []float64) bool {
 	if len(values) < 3 || values[0] <= 0 {
 		return false

@@ -15,9 +15,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// ID returns the id of a cell: the sha256, in hexadecimal, of the canonical JSON of everything
-// that decides what it measures, which is its settings and what is measured beside its run,
-// by name. Margins and prose are not part of it.
+// ID returns the id of a cell: the sha256, in hexadecimal, of the canonical JSON of its settings
+// and of what is measured beside its run, by name.
 func ID(s *config.Settings, measured map[string]any) string {
 	content := map[string]any{"seed": s.Seed, "settings": json.RawMessage(config.Canonical(*s, config.SeedKey))}
 	maps.Copy(content, measured)
@@ -43,9 +42,8 @@ func Simulation(s *config.Settings, id string, start []float64) sim.Cell {
 	return in
 }
 
-// Start returns the logits from which the runs of a cell start: those given, or the fixed
-// point, displaced by the offset and rounded to 12 digits; nil if the theory finds no fixed
-// point to start from.
+// Start returns the logits from which the runs of a cell start: those given, or the displaced fixed
+// point, rounded to 12 digits. It is nil if there is no fixed point to start from.
 func (cache *Cache) Start(s *config.Settings) []float64 {
 	init := s.Policy.Init
 	if init.Kind != config.AtFixedPoint {

@@ -50,8 +50,8 @@ func StationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 	return p.ForceKind
 }
 
-// variances returns the stationary Var J of a prediction of its own kind: of the linear
-// law, and the library's own; nil where there is none.
+// variances returns the stationary Var J of a prediction: of the linear law, and the library's own;
+// nil where there is none.
 func variances(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
 	linear = p.Exact.StationaryVariance.ExpectedReward
 	if own != rom.Exact {
@@ -68,8 +68,8 @@ type AtRest struct {
 	settled    rom.Settled
 }
 
-// AtRest returns the stationary state of the runs of a cell by a prediction for its settings, with
-// the constants of the theory scaled by factors.
+// AtRest returns the stationary state of the runs of a cell by a prediction for its settings with
+// scaled constants.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
 	if s.Deep() || stationaryScope(s, p).Out() {
@@ -160,7 +160,7 @@ func (a *AtRest) Variance() scope.Number {
 }
 
 // RunVariance returns Var J by a kind of prediction ("": its own), averaged over the steps after
-// burn-in of runs that start at the fixed point.
+// burn-in of runs from the fixed point.
 func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	s, p, n := a.settings, a.prediction, a.number(scope.OfVariance)
 	own := n.Kind
@@ -220,8 +220,8 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 }
 
 // InRun adds to a number of the stationary state what the mean path from the logits start leaves of
-// the way after burn-in: nothing where the runs start at the fixed point. A path that is elsewhere
-// is out of scope.
+// the way after burn-in. Runs from the fixed point leave nothing. A path that is elsewhere is out
+// of scope.
 func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
 	s := a.settings
 	if n.Out() {
@@ -257,9 +257,9 @@ func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Siz
 	return left
 }
 
-// Arrival returns the reason why runs from the logits start are not in the stationary state after
-// burn-in: that there is none, that their mean path is elsewhere, or that what a burn-in leaves of
-// the way exceeds half of the margin of Var J.
+// Arrival returns why runs from the logits start are not in the stationary state after burn-in.
+// There is none, their mean path is elsewhere, or the rest of the way exceeds half of the margin of
+// Var J.
 func (a *AtRest) Arrival(start []float64, margin Margin) scope.Reason {
 	n, about := scope.Number{Because: a.Scope()}, math.Inf(1)
 	if _, best := variances(StationaryKind(a.settings, a.prediction), a.prediction); best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
@@ -269,9 +269,9 @@ func (a *AtRest) Arrival(start []float64, margin Margin) scope.Reason {
 	return n.JudgedWithin(about, margin.Called)
 }
 
-// roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
-// the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or
-// of it times the largest logit, summed over a relaxation time.
+// roundingOfVariance returns the largest Var J that rounding leaves at the fixed point of the
+// expected gradient. It is the square of 16 ulp of the largest reward, or of it times the largest
+// logit, summed over a relaxation time.
 func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
 	reward, logit, time := 0.0, 1.0, 1.0
 	if linear, _ := p.Linear(); linear.RelaxationRate != nil { // nil: infinite
@@ -292,8 +292,8 @@ func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
 	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because, scope.NoNumber.Because("the rule has none"))
 }
 
-// fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
-// each step of all replicas, from which the scatter of the replicas tells the error of a number.
+// fewestKicks is the least number of independent forces from which the scatter of the replicas
+// tells an error: 3/kurtosis per step and replica.
 const fewestKicks = 100
 
 // RareSamples returns why so few independent forces decide no number of the given name; NaN, that

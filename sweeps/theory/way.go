@@ -11,8 +11,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Way is what the runs of a cell are predicted to do from their start: the path of J, those of the
-// other recorded quantities, what it costs, and when J has made its way.
+// Way is what the runs of a cell are predicted to do from their start: the paths of recorded
+// quantities, their cost, and when J has made its way.
 type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
@@ -23,8 +23,7 @@ type Way struct {
 	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end where their mean path should; nil as Margin
 
 	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest
-	// first: quarters of them, as far as their number and prompts that start alike, which stay
-	// together, allow. Empty: no such prompts, or they all start alike.
+	// first. Prompts that start alike stay together. Empty: there are none, or all start alike.
 	ByDifficulty []Stratum `json:"by_difficulty,omitempty"`
 }
 
@@ -120,8 +119,8 @@ func losing(sizes Series, lost float64) Series {
 // noWay is the distance of J from its end up to which a run starts there.
 const noWay = 1e-9
 
-// lostReward returns by how much the mean of J may lie below a path because of the runs that a
-// flagged mechanism keeps away; +Inf where their share is not known.
+// lostReward returns by how much the mean of J may lie below a path for runs that a flagged
+// mechanism keeps away; +Inf: not known.
 func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
 	means := s.ArmMeans()
 	for i := range arrival.Rows {
@@ -136,8 +135,8 @@ func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float6
 	return lost
 }
 
-// WayMade is the share of the way from J at the start to its end at which a run counts as done
-// where no level is given: the usual measure of trainers, as of `time_to_95` in maps.
+// WayMade is the share of the way of J at which a run counts as done where no level is given.
+// Trainers usually ask for it, as `time_to_95` in maps.
 const WayMade = 0.95
 
 // timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the
@@ -171,8 +170,7 @@ func (w *Way) timeTo(end, level float64) *TimeTo {
 }
 
 // TimeOf returns when a path reaches a level, from below where up, see Reaches. What that leaves
-// out is how far the time moves if the path is displaced by what it leaves out at each step, to
-// either side.
+// out is how far the time moves if the path moves by what it leaves out.
 func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (time scope.Number) {
 	if time.Value = Reaches(steps, values, level, up); math.IsNaN(time.Value) {
 		time.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
@@ -196,8 +194,7 @@ func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (t
 }
 
 // Reaches returns the optimizer step at which a curve first reaches a level, from below where up,
-// interpolated linearly between its steps: +Inf where it does not, NaN where it has no value before
-// it does.
+// interpolated linearly. It is +Inf where it does not, NaN where it has no value before.
 func Reaches(steps []int, values []float64, level float64, up bool) float64 {
 	for i, x := range values {
 		switch {
@@ -214,9 +211,9 @@ func Reaches(steps []int, values []float64, level float64, up bool) float64 {
 	return math.Inf(1)
 }
 
-// samples returns the mean number of samples drawn before each step, as sim.Cell.SamplesBefore, and
-// where groups of equal rewards are redrawn 1/(1 − Z) times those of each step, Z the share of such
-// groups, interpolated between the steps. It is empty at G = ∞ and where Z is not known.
+// samples returns the mean number of samples drawn before each step. Redrawn groups take 1/(1 − Z)
+// times as many, Z the share of groups of equal rewards, interpolated between steps. It is empty at
+// G = ∞ and where Z is not known.
 func samples(s *config.Settings, steps []int, equal Course) (all Series) {
 	in, redraws := sim.Cell{Estimator: s.Estimator, Lag: s.Lag}, s.Estimator.Filter == option.Redraw
 	if s.Estimator.GroupSize == option.Infinite || redraws && equal.Because.Out() {
