@@ -7,8 +7,8 @@ import (
 	"grposim/fp"
 )
 
-// maxTrials is the largest number of trials: up to it the rounding errors of the
-// methods below are far too small to be detected in any feasible number of draws.
+// maxTrials is the largest number of trials. Up to it the rounding errors of the methods below are
+// far too small to be detected in any feasible number of draws.
 const maxTrials = 1 << 31
 
 // Binomial returns a draw of the number of successes in n trials with probability p,
@@ -77,14 +77,14 @@ func (l *BinomialLaw) Draw(w *Words) int {
 // rejectionMean is the least n·p for which transformed rejection is valid.
 const rejectionMean = 10
 
-// quantile returns the least k, searched from 0 upwards, whose distribution function
-// exceeds u in (0, 1), for 0 < p ≤ ½ and np < 10:
+// quantile returns the least k, searched from 0 upwards, whose distribution function exceeds u in
+// (0, 1). It is for 0 < p ≤ ½ and np < 10.
 //
 //	P(0) = (1−p)ⁿ,  P(k)/P(k−1) = (n−k+1)/k · p/(1−p).
 //
-// The law is exact to 2⁻⁴⁵ in total variation: np < 10 keeps (1−p)ⁿ above e⁻¹¹, with
-// a relative error of some 2⁻⁴⁸, and for some forty values of k the probability is
-// rounded to the grid of a uniform number, 2⁻⁵².
+// The law is exact to 2⁻⁴⁵ in total variation. np < 10 keeps (1−p)ⁿ above e⁻¹¹, with a relative
+// error of some 2⁻⁴⁸. For some forty values of k the probability is rounded to the grid of a
+// uniform number, 2⁻⁵².
 func quantile(u float64, n int, p float64) int {
 	odds := p / (1 - p)
 	scaled := float64(n+1) * odds
@@ -116,9 +116,9 @@ func reciprocal(k int) float64 {
 	return 1 / float64(k)
 }
 
-// logComplement returns ln(1 − p) for p in [0, ½] with a relative error of a few
-// ulps: with c the rounded 1 − p it is ln c · p/(1 − c), where 1 − c is exact, which
-// corrects the rounding of c to first order.
+// logComplement returns ln(1 − p) for p in [0, ½] with a relative error of a few ulps. With c the
+// rounded 1 − p it is ln c · p/(1 − c). As 1 − c is exact, that corrects the rounding of c to first
+// order.
 func logComplement(p float64) float64 {
 	c := 1 - p
 	if c == 1 {
@@ -127,16 +127,16 @@ func logComplement(p float64) float64 {
 	return fp.Log(c) * (p / (1 - c))
 }
 
-// transform is the hat of transformed rejection with squeeze, algorithm BTRS of
-// W. Hörmann, The generation of binomial random variates, Journal of Statistical
-// Computation and Simulation 46 (1993) 101–110, for np ≥ 10 and p ≤ ½. With u
-// uniform in (−½, ½) and d = ½ − |u|,
+// transform is the hat of transformed rejection with squeeze, for np ≥ 10 and p ≤ ½. It is
+// algorithm BTRS of W. Hörmann, The generation of binomial random variates, Journal of Statistical
+// Computation and Simulation 46 (1993) 101–110. With u uniform in (−½, ½) and d = ½ − |u| it
+// proposes
 //
-//	k = ⌊(2a/d + b)u + c⌋
+//	k = ⌊(2a/d + b)u + c⌋.
 //
-// is accepted with probability P(k)/P(mode) · (a/d² + b)/α, which is at least
-// v_r = 0.92 − 4.2/b if d ≥ 0.07, and at most 1 everywhere. The constants are the
-// paper's fits; TestHatAndSqueeze checks both bounds over the laws.
+// It is accepted with probability P(k)/P(mode) · (a/d² + b)/α. That is at least v_r = 0.92 − 4.2/b
+// if d ≥ 0.07, and at most 1 everywhere. The constants are the paper's fits. TestHatAndSqueeze
+// checks both bounds over the laws.
 type transform struct{ a, b, c, alpha float64 }
 
 // squeezeFrom is the least d for which v_r is a lower bound of the acceptance.
@@ -205,16 +205,15 @@ func belowRatio(n int, p, k, mode, height float64) bool {
 	return fp.Log(height) <= logRatio(n, p, k, mode)
 }
 
-// ratioBounds returns bounds of P(k)/P(mode) for np ≥ 10 and p ≤ ½. With x = k − mode,
-// M = mode + ½, L = n − mode + ½, u = x/M and v = −x/L, and with Stirling's series of
-// ln k! in powers of k + ½, the logarithm of the ratio is
+// ratioBounds returns bounds of P(k)/P(mode) for np ≥ 10 and p ≤ ½. Let x = k − mode, M = mode + ½,
+// L = n − mode + ½, u = x/M and v = −x/L. Stirling's series of ln k! in k + ½ gives the logarithm.
 //
 //	x ln(pL/qM) − M h(u) − L h(v) − (u/(k+½) + v/(n−k+½))/24 + R,
-//	h(u) = (1+u)ln(1+u) − u = Σ_{j≥2} (−u)^j/(j(j−1)),  |R| ≤ 0.04/M³
+//	h(u) = (1+u)ln(1+u) − u = Σ_{j≥2} (−u)^j/(j(j−1)),  |R| ≤ 0.04/M³.
 //
-// if |u| and |v| are at most ½. The bounds allow for R, for the sum of h ending at
-// j = 12, and 10⁻¹² + 10⁻¹⁵|x| for rounding. Else they are those of ratioProduct, which
-// allow 10⁻⁹ for rounding, or 0 and +Inf if |x| > maxProduct.
+// This holds if |u| and |v| are at most ½. The bounds allow for R, for the sum of h ending at j =
+// 12, and 10⁻¹² + 10⁻¹⁵|x| for rounding. Else they are those of ratioProduct, which allow 10⁻⁹ for
+// rounding. They are 0 and +Inf if |x| > maxProduct.
 func ratioBounds(n, p, k, mode float64) (low, high float64) {
 	x, m, l := k-mode, mode+0.5, n-mode+0.5
 	u, v := x/m, -x/l
@@ -267,7 +266,7 @@ func entropySeries(u float64) (sum, rest float64) {
 	even := 1./2 + float64(s*(1./12+float64(s*(1./30+float64(s*(1./56+float64(s*(1./90+float64(s*(1./132))))))))))
 	odd := 1./6 + float64(s*(1./20+float64(s*(1./42+float64(s*(1./72+float64(s*(1./110))))))))
 	sixth := float64(float64(s*s) * s)
-	return float64(s * (even - float64(u*odd))), float64(float64(sixth*sixth) * (1. / 156)) // 2·|u|/(12·13) ≤ 1/156
+	return float64(s * (even - float64(u*odd))), float64(float64(sixth*sixth) * (1. / 156))
 }
 
 // logRatio returns ln P(k)/P(mode).
@@ -284,11 +283,10 @@ func logMass(n, p, k float64) float64 {
 	return -stirling(k) - stirling(n-k) - deviance(k, float64(n*p)) - deviance(n-k, float64(n*(1-p)))
 }
 
-// stirling returns S(k) = ln k! − k ln k + k, for integers k ≥ 0; from 16 on
+// stirling returns S(k) = ln k! − k ln k + k, for integers k ≥ 0. From 16 on the next term is below
+// 2e-14 of
 //
-//	½ ln 2πk + 1/(12k) − 1/(360k³) + 1/(1260k⁵) − 1/(1680k⁷),
-//
-// whose next term is below 2e-14.
+//	½ ln 2πk + 1/(12k) − 1/(360k³) + 1/(1260k⁵) − 1/(1680k⁷).
 func stirling(k float64) float64 {
 	if k < float64(len(stirlingTable)) {
 		return stirlingTable[int(k)]

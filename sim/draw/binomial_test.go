@@ -65,10 +65,9 @@ func TestBinomial(t *testing.T) {
 	}
 }
 
-// At p = 2⁻⁶⁰ and 1 − 2⁻⁵³ with 2³¹ trials a draw differs from 0 and n with
-// probability 2⁻²⁹ and 2⁻²², too rarely to count. But inversion is a step function of
-// its word; its steps are found by bisection and must be at P(0) and P(≤ 1), to the
-// 2⁻⁵² of a uniform number.
+// At p = 2⁻⁶⁰ and 1 − 2⁻⁵³ with 2³¹ trials a draw differs from 0 and n with probability 2⁻²⁹ and
+// 2⁻²². That is too rare to count. But inversion is a step function of its word. Its steps are
+// found by bisection and must be at P(0) and P(≤ 1), to the 2⁻⁵² of a uniform number.
 func TestBinomialRare(t *testing.T) {
 	const n = 1 << 31
 	for _, p := range []float64{0x1p-60, 0x1p-53} {
@@ -92,8 +91,8 @@ func TestBinomialRare(t *testing.T) {
 	}
 }
 
-// walk calls visit for laws over the whole range of transformed rejection, and in
-// each for numbers of successes up to 12 standard deviations from the mode.
+// walk calls visit for laws over the whole range of transformed rejection. In each it does for
+// numbers of successes up to 12 standard deviations from the mode.
 func walk(visit func(n int, p, k, mode float64)) {
 	for _, n := range []int{65, 66, 70, 80, 101, 128, 200, 500, 1000, 5000, 65536, 1 << 20, 1 << 31} {
 		least := rejectionMean / float64(n)

@@ -16,7 +16,7 @@ import (
 type Counts struct {
 	Arms      []Vector         // samples of each arm
 	Successes []Vector         // of these, with reward 1
-	Means     [][Width]float64 // mean rewards of each arm, which the caller may change; unused with tables
+	Means     [][Width]float64 // mean rewards, which the caller may change; unused with tables
 	*Streams
 
 	size    int

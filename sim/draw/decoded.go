@@ -1,9 +1,8 @@
 package draw
 
-// decoded is a table of the first bits of the numbers of all lanes, in pairs of bits:
-// for each pair, and each value of two bits, the lanes whose pair is below the value
-// and the lanes whose pair equals it. The number of expansions compared with it is not
-// limited.
+// decoded is a table of the first bits of the numbers of all lanes, in pairs of bits. For each pair
+// and value it has the lanes whose pair is below the value, and those whose pair equals it. The
+// number of expansions compared with it is not limited.
 type decoded [firstBits / 2][4]struct{ below, equal uint64 }
 
 // set sets the table from the first bits of the lanes.
@@ -17,9 +16,8 @@ func (d *decoded) set(b *[firstBits]uint64) {
 	}
 }
 
-// compareFour compares two pairs of bits, number pair and the next, with the first
-// four bits of rest, and returns the lanes that are below them and the lanes that
-// equal them.
+// compareFour compares two pairs of bits, number pair and the next, with the first four bits of
+// rest. It returns the lanes that are below them and the lanes that equal them.
 func (d *decoded) compareFour(pair int, rest uint64) (below, equal uint64) {
 	high, low := &d[pair][rest>>62], &d[pair+1][rest>>60&3]
 	return high.below | high.equal&low.below, high.equal & low.equal

@@ -5,9 +5,8 @@ import (
 	"sort"
 )
 
-// Informative draws groups of 0/1 rewards that are not all equal: the conditional law of a
-// group of G samples given 0 < S < G, S the number of rewarded ones (docs/theory-trainers.md §11.3).
-// A draw takes 1 + G words, whatever the probability of such a group.
+// Informative draws groups of G rewards of 0 or 1 that are not all equal (docs/theory-trainers.md
+// §11.3). A draw takes 1 + G words, whatever the probability of such a group.
 type Informative struct {
 	means            []float64 // reward probability of each arm
 	size             int       // G
@@ -19,12 +18,11 @@ func NewInformative(size int, means []float64) *Informative {
 	return &Informative{means, size, make([]float64, len(means)), make([]float64, len(means))}
 }
 
-// Draw draws a group from the policy probs: how many samples each arm has and how many of
-// them are rewarded. It reports false, and draws nothing, where no group can have both
-// rewards.
+// Draw draws a group from the policy probs: how many samples each arm has and how many of them are
+// rewarded. It reports false, and draws nothing, where no group can have both rewards.
 //
-// S, or where failures are rarer G − S, is drawn by inversion from 1 upwards, with
-// P(s+1)/P(s) = (G−s)/(s+1) · J/(1−J); the arms of the rewarded samples have the
+// S rewarded samples, or G − S where failures are rarer, are drawn by inversion from 1 upwards.
+// There P(s+1)/P(s) = (G−s)/(s+1) · J/(1−J). The arms of the rewarded samples have the
 // probabilities π_a m_a/J, those of the others π_a(1−m_a)/(1−J).
 func (x *Informative) Draw(w *Words, probs []float64, counts, successes []int) (ok bool) {
 	up, down := 0.0, 0.0
@@ -60,7 +58,7 @@ func (x *Informative) Draw(w *Words, probs []float64, counts, successes []int) (
 	return true
 }
 
-// rare returns the number s of samples of the rarer reward, of the given odds ≤ 1: the least
+// rare returns the number s of samples of the rarer reward, of the given odds ≤ 1. It is the least
 // whose distribution function on 1 … G−1 exceeds u.
 func (x *Informative) rare(u, odds float64) int {
 	total, mass := 0.0, 1.0
@@ -77,11 +75,11 @@ func (x *Informative) rare(u, odds float64) int {
 	return s
 }
 
-// Chance returns the probability that the rewards of a group of the policy probs differ,
+// Chance returns the probability that the rewards of a group of the policy probs differ.
 //
-//	1 − J^G − (1−J)^G = y·(Σ_{k<G} x^k − y^(G−1)),  x = max(J, 1−J), y = min(J, 1−J),
+//	1 − J^G − (1−J)^G = y·(Σ_{k<G} x^k − y^(G−1)),  x = max(J, 1−J), y = min(J, 1−J).
 //
-// where no digits cancel: J and 1−J are sums of the terms π_a m_a and π_a(1−m_a).
+// No digits cancel: J and 1−J are sums of the terms π_a m_a and π_a(1−m_a).
 func (x *Informative) Chance(probs []float64) float64 {
 	up, down := 0.0, 0.0
 	for a, p := range probs {
@@ -103,12 +101,12 @@ func (x *Informative) Chance(probs []float64) float64 {
 	return float64(rare * (sum - rares))
 }
 
-// Index returns the index that a random word chooses, with the probabilities whose running sums, up to a
-// factor, are given. The last sum must be positive.
+// Index returns the index that a random word chooses, by running sums of weights. The last sum must
+// be positive.
 func Index(word uint64, sums []float64) int {
 	total := sums[len(sums)-1]
 	u := float64(uniform(word) * total)
-	return sort.Search(len(sums), func(i int) bool { return sums[i] > u || sums[i] == total }) // u may round to the total if that is subnormal
+	return sort.Search(len(sums), func(i int) bool { return sums[i] > u || sums[i] == total })
 }
 
 // growth returns P(s+1)/P(s) at odds of 1 among n samples.

@@ -69,8 +69,8 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 		none.Store(&x.Samples[a])
 		none.Store(&x.Successes[a])
 	}
-	// The key of a sample is the bits of its number u ≥ 0, which have the order of such numbers,
-	// or of −u, with the first bit set, if it is not rewarded.
+	// The key of a sample is the bits of its number u ≥ 0, which have the order of such numbers. If
+	// it is not rewarded it is those of −u, with the first bit set.
 	one, top, n, failure := fp.Integers(1), fp.Integers(1<<63), none, zero.Sub(down)
 	for left := x.size; left > 0; left -= MaxLanes {
 		keys := x.keys[:min(left, MaxLanes)]

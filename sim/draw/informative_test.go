@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The numbers of samples of each arm and of rewarded ones have the conditional law of a group
-// that is redrawn until its rewards differ: chi-square over all outcomes, which the law
-// itself exceeds with probability 1e-6.
+// The numbers of samples of each arm and of rewarded ones have the conditional law of a group that
+// is redrawn until its rewards differ. The law exceeds this chi-square over all outcomes with
+// probability 1e-6.
 func TestInformativeLaw(t *testing.T) {
 	const draws = 200_000
 	type outcome struct{ n0, k0, k1 int }
@@ -69,8 +69,8 @@ func TestInformativeLaw(t *testing.T) {
 	}
 }
 
-// In the limits J → 0 and J → 1 one sample has the rarer reward, and no draw depends on how
-// rare it is; where no reward can differ nothing is drawn.
+// In the limits J → 0 and J → 1 one sample has the rarer reward, and no draw depends on how rare it
+// is. Where no reward can differ nothing is drawn.
 func TestInformativeLimits(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	counts, successes := make([]int, 2), make([]int, 2)
@@ -122,8 +122,8 @@ func TestInformativeChance(t *testing.T) {
 	}
 }
 
-// Index draws no index of probability 0, at the least and the largest word and where the sums are
-// subnormal, and draws the others at the words that bound them.
+// Index draws no index of probability 0, also at extreme words and with subnormal sums. It draws
+// the others at the words that bound them.
 func TestIndex(t *testing.T) {
 	const quarter = 1 << 62
 	for _, unit := range []float64{1, 1e-320, 5e-324, 1e300} {

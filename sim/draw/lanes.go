@@ -5,9 +5,9 @@ type Probability uint64
 
 const certain Probability = 1 << 63
 
-// NewProbability returns the Probability nearest to p: exactly p if p is a multiple of
-// 2⁻⁶³, as every float64 p ≥ 2⁻¹⁰ is, else with an error of at most 2⁻⁶⁴. It returns 0
-// for p < 0 and certain for p > 1. It panics if p is NaN.
+// NewProbability returns the Probability nearest to p. It is exactly p if p is a multiple of 2⁻⁶³,
+// as every float64 p ≥ 2⁻¹⁰ is, else its error is at most 2⁻⁶⁴. It returns 0 for p < 0 and certain
+// for p > 1. It panics if p is NaN.
 func NewProbability(p float64) Probability {
 	switch {
 	case p <= 0:
@@ -42,8 +42,8 @@ func Lanes(w *Words, mask uint64, p Probability) uint64 {
 	return finish(w, below, undecided, rest)
 }
 
-// finish returns the lanes below an expansion, given the lanes that are below it by
-// their first bits and the lanes that these bits leave undecided.
+// finish returns the lanes below an expansion. Given are the lanes that are below it by their first
+// bits and the lanes that these bits leave undecided.
 func finish(w *Words, below, undecided, rest uint64) uint64 {
 	for rest <<= firstBits; undecided != 0 && rest != 0; rest <<= 1 {
 		below, undecided = compare(below, undecided, w.Next(), topBit(rest))
@@ -75,8 +75,8 @@ func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
 	return &w.spread
 }
 
-// compareFirst compares the first bits of the lanes in mask with an expansion, and
-// returns the lanes that are below it and the lanes that are undecided.
+// compareFirst compares the first bits of the lanes in mask with an expansion. It returns the lanes
+// that are below it and the lanes that are undecided.
 func compareFirst(b *[firstBits]uint64, mask, rest uint64) (below, undecided uint64) {
 	below, undecided = compare(0, mask, b[0], topBit(rest))
 	below, undecided = compare(below, undecided, b[1], topBit(rest<<1))

@@ -93,8 +93,8 @@ func layoutOf(lanes int) *layout {
 	return wideLayout
 }
 
-// The first bits of up to 16 lanes come from two words, of up to 64 lanes from eight;
-// 16 and 64 lanes use each bit once.
+// The first bits of up to 16 lanes come from two words, of up to 64 lanes from eight. 16 and 64
+// lanes use each bit once.
 func TestLayouts(t *testing.T) {
 	for lanes, words := range map[int]int{1: 2, 16: 2, 17: 8, 64: 8} {
 		w := NewWords(filled{new(script)})
@@ -116,8 +116,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// spell returns the words from which lane i reads the first n ≥ 8 bits of the 63-bit
-// fraction u[i]: the first eight in their layout, then one bit per word.
+// spell returns the words from which lane i reads the first n ≥ 8 bits of the 63-bit fraction u[i].
+// The first eight have their layout, then there is one bit a word.
 func spell(u []uint64, n int) []uint64 {
 	l := layoutOf(len(u))
 	spelt := make([]uint64, l.words+n-firstBits)
@@ -157,9 +157,9 @@ func differ(u, p uint64) int { return 64 - bits.Len64(u^p) }
 // widths are numbers of lanes around the limits of the layouts.
 var widths = []int{1, 2, 15, 16, 17, 32, 63, 64}
 
-// A lane succeeds exactly if its number is below p, for any p and for numbers that
-// agree with p up to any of 63 bits. No more words are taken than needed: after those
-// of the first bits, one per bit until no undecided lane can fall below p.
+// A lane succeeds exactly if its number is below p, also for numbers that agree with p up to any of
+// 63 bits. No more words are taken than needed. After those of the first bits it is one a bit,
+// until no undecided lane can fall below p.
 func TestLanesCompare(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, width := range widths {
@@ -182,7 +182,7 @@ func TestLanesCompare(t *testing.T) {
 				}
 				words = max(words, layoutOf(width).words+min(differ(u[i], p), expansion)-firstBits)
 			}
-			w := NewWords(filled{&script{words: spell(u, 63)}}) // random words follow, but all lanes are decided
+			w := NewWords(filled{&script{words: spell(u, 63)}}) // then random ones
 			if got := Lanes(w, mask, Probability(p)); got != want {
 				t.Fatalf("%d lanes, p = %#x: %b, want %b", width, p, got, want)
 			}

@@ -1,10 +1,9 @@
 package draw
 
-// Multinomial draws how many of n samples fall on each of A arms. The arms are the
-// leaves of a binary tree: node i > 0 has the children 2i and 2i+1, and arm a is node
-// A+a. From the root, node 1, the samples of a node are divided between its children by
-// a binomial draw with the first child's share of its weight. An arm of weight 0 gets
-// none.
+// Multinomial draws how many of n samples fall on each of A arms. The arms are the leaves of a
+// binary tree. Node i > 0 has the children 2i and 2i+1, and arm a is node A+a. From the root, node
+// 1, the samples of a node are divided between its children. A binomial draw has the first child's
+// share of the weight. An arm of weight 0 gets none.
 type Multinomial struct {
 	weights []float64 // of each node
 	first   []float64 // share of the node's weight that its first child has; 0 for a node of weight 0

@@ -13,8 +13,8 @@ func multinomial(counts []int, w *Words, n int, weights []float64) {
 	m.Draw(counts, w, n)
 }
 
-// jointLaw returns the multinomial probability of the counts (k_0, k_1, n − k_0 − k_1)
-// of n samples on three arms, as a function of the code 100·k_0 + k_1.
+// jointLaw returns the multinomial probability of the counts (k_0, k_1, n − k_0 − k_1) of n samples
+// on three arms. Its argument is the code 100·k_0 + k_1.
 func jointLaw(n int, p []float64) func(code int) float64 {
 	return func(code int) float64 {
 		k0, k1 := code/100, code%100
@@ -61,8 +61,8 @@ func TestMultinomialJointly(t *testing.T) {
 	}
 }
 
-// For weights over 600 orders of magnitude, in random order, Multinomial does not
-// panic, the counts sum to n, and arms of weight 0 have count 0.
+// For weights over 600 orders of magnitude, in random order, Multinomial does not panic. The counts
+// sum to n, and arms of weight 0 have count 0.
 func TestMultinomialRemainders(t *testing.T) {
 	w := words(7)
 	for range 20_000 {

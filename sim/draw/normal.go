@@ -14,10 +14,9 @@ func Uniform(w *Words) float64 { return Unit(w.Next()) }
 // Unit returns the number of Uniform that a random word gives.
 func Unit(word uint64) float64 { return float64((float64(int64(word>>12)) + 0.5) * 0x1p-52) }
 
-// Normal returns a draw of the standard normal law, by Marsaglia's polar method:
-// with (u, v) uniform in the unit disc and s = u² + v², u √(−2 ln s/s) is normal.
-// The second normal number, v √(−2 ln s/s), is discarded, so a draw depends on no
-// previous draw.
+// Normal returns a draw of the standard normal law, by Marsaglia's polar method. With (u, v)
+// uniform in the unit disc and s = u² + v², u √(−2 ln s/s) is normal. The second number, v √(−2 ln
+// s/s), is discarded, so a draw depends on no previous draw.
 func Normal(w *Words) float64 {
 	for {
 		u := float64(2*Uniform(w)) - 1 // never 0
@@ -29,10 +28,10 @@ func Normal(w *Words) float64 {
 	}
 }
 
-// Gamma returns a draw of the gamma law of density x^(shape−1) e^(−x)/Γ(shape),
-// shape > 0, by the method of Marsaglia and Tsang (A simple method for
-// generating gamma variables, 2000); for shape < 1 it is a draw of shape + 1 times
-// U^(1/shape), U uniform. It panics unless shape is positive and finite.
+// Gamma returns a draw of the gamma law of density x^(shape−1) e^(−x)/Γ(shape). The method is that
+// of Marsaglia and Tsang (A simple method for generating gamma variables, 2000). For shape < 1 it
+// is a draw of shape + 1 times U^(1/shape), U uniform. It panics unless shape is positive and
+// finite.
 func Gamma(w *Words, shape float64) float64 {
 	if !(shape > 0 && shape <= math.MaxFloat64) {
 		panic("draw: Gamma: shape must be positive and finite")
@@ -60,9 +59,8 @@ func Gamma(w *Words, shape float64) float64 {
 	}
 }
 
-// ChiSquare returns a draw of the chi-square law with k ≥ 0 degrees of freedom,
-// the sum of k squared normal numbers: twice a gamma draw of shape k/2, and 0 for
-// k = 0. It panics if k < 0.
+// ChiSquare returns a draw of the chi-square law with k ≥ 0 degrees of freedom. It is the sum of k
+// squared normal numbers, and twice a gamma draw of shape k/2. It panics if k < 0.
 func ChiSquare(w *Words, k int) float64 {
 	switch {
 	case k < 0:

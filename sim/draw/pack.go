@@ -3,16 +3,15 @@ package draw
 // MaxLanes is the largest number of samples in one Pack, the bits of a word.
 const MaxLanes = 64
 
-// Pack draws up to 64 samples of a bandit with Bernoulli rewards at once, one per
-// lane (a bit of a word): the arm of each sample, and its reward of 0 or 1. The samples
-// may belong to several groups that one policy draws.
+// Pack draws up to 64 samples of a bandit with Bernoulli rewards at once, one per lane (a bit of a
+// word). It draws the arm of each sample, and its reward of 0 or 1. The samples may belong to
+// several groups that one policy draws.
 //
-// As in Lanes, each sample reads a uniform number U bit by bit until its place among
-// the cumulative probabilities of the policy is decided: about log₂(lanes·arms) + 1.3
-// bits. A second number, compared with the mean of the sample's arm, gives its reward.
-// The first bits of both numbers are read before the further bits that undecided lanes
-// need, so two packs that read the same words agree in most lanes if their policies
-// are close.
+// As in Lanes, each sample reads a uniform number U bit by bit until its place among the cumulative
+// probabilities is decided. That takes about log₂(lanes·arms) + 1.3 bits. A second number, compared
+// with the mean of the sample's arm, gives its reward. The first bits of both are read before the
+// further bits that undecided lanes need. So two packs that read the same words agree in most lanes
+// if their policies are close.
 type Pack struct {
 	Arms     []uint64 // the lanes of each arm, disjoint
 	Rewarded uint64   // the lanes of reward 1
@@ -69,10 +68,9 @@ func newMean(x float64) (m mean) {
 	return m
 }
 
-// Aim sets the policy of the following draws. The weights, one per arm, are not
-// negative and sum to 1 up to rounding; the last arm of positive weight has the
-// probability that the others leave. It panics if a weight is negative or NaN, or all
-// are 0.
+// Aim sets the policy of the following draws. The weights, one per arm, are not negative and sum to
+// 1 up to rounding. The last arm of positive weight has the probability that the others leave. It
+// panics if a weight is negative or NaN, or all are 0.
 func (p *Pack) Aim(weights []float64) {
 	if p.pair != nil && weights[0] >= 0 && weights[1] >= 0 && weights[0]+weights[1] > 0 {
 		p.bound = Bound(weights[0], weights[1])

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// laneNumbers are the numbers that the lanes of a Pack read, as 63-bit fractions: for
-// each lane one that chooses its arm and one that gives its reward.
+// laneNumbers are the numbers that the lanes of a Pack read, as 63-bit fractions. For each lane one
+// chooses its arm and one gives its reward.
 type laneNumbers struct{ arm, reward []uint64 }
 
-// lanes returns the lanes of each arm, whose first number is in [previous bound, bound),
-// and the lanes of reward 1, whose second number is below the mean of their arm.
+// lanes returns the lanes of each arm, whose first number is in [previous bound, bound). The lanes
+// of reward 1 have a second number below the mean of their arm.
 func (f laneNumbers) lanes(bounds []uint64, means []float64) (arms []uint64, rewarded uint64) {
 	arms = make([]uint64, len(bounds)+1)
 	for i, u := range f.arm {
@@ -38,8 +38,8 @@ func armOf(u uint64, bounds []uint64) int {
 	return len(bounds)
 }
 
-// needed returns the number of bits, at least 8, after which the arm of every lane is
-// decided, for bounds that are odd in units of 2⁻⁶³.
+// needed returns the number of bits, at least 8, after which the arm of every lane is decided. The
+// bounds are odd in units of 2⁻⁶³.
 func (f laneNumbers) needed(bounds []uint64) int {
 	n := firstBits
 	for _, u := range f.arm {
@@ -50,8 +50,8 @@ func (f laneNumbers) needed(bounds []uint64) int {
 	return n
 }
 
-// words returns the words from which lanes read these numbers if the arms take the
-// given number of bits: the first bits of both numbers come before the other bits.
+// words returns the words from which lanes read these numbers if the arms take the given number of
+// bits. The first bits of both numbers come before the other bits.
 func (f laneNumbers) words(needed int) *Words {
 	arm, reward := spell(f.arm, needed), spell(f.reward, 63)
 	first := layoutOf(len(f.arm)).words
@@ -138,8 +138,8 @@ func TestPackCompares(t *testing.T) {
 	}
 }
 
-// The bounds of a policy are the cumulative sums of its weights, up to rounding, and
-// leave a positive probability to the last arm of positive weight.
+// The bounds of a policy are the cumulative sums of its weights, up to rounding. They leave a
+// positive probability to the last arm of positive weight.
 func TestPackAim(t *testing.T) {
 	w := words(3)
 	for range 20_000 {
@@ -236,8 +236,8 @@ func (b bandit) outcome(i int) float64 {
 	return p * (1 - b.means[i/2])
 }
 
-// countsLaw returns the multinomial probability of the counts of outcomes among n
-// samples, as a function of the code whose digit i in base n + 1 is count i.
+// countsLaw returns the multinomial probability of the counts of outcomes among n samples. Digit i
+// of its argument, in base n + 1, is count i.
 func (b bandit) countsLaw(n int) func(code int) float64 {
 	return func(code int) float64 {
 		probability, i := 1., 0

@@ -8,9 +8,9 @@ import (
 	"grposim/fp"
 )
 
-// readNarrow takes two words from every stream, which hold the first bits of at most 16 lanes, and
-// puts each bit of them into all four quarters of an element of p.armBits; and as it is the words of
-// the rewards. See nextBits.
+// readNarrow takes two words from every stream, which hold the first bits of at most 16 lanes. It
+// puts each bit into all four quarters of an element of p.armBits, and keeps the words of the
+// rewards. See nextBits.
 func (p *Packs) readNarrow() {
 	s0, s1, s2, s3 := p.load()
 	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
@@ -73,8 +73,7 @@ func inQuarter(x vector, quarter int) vector {
 	return x.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&quarters[quarter]).AsInt8x64()).AsUint64x8()
 }
 
-// quarters holds, for each quarter of an element, the permutation of bytes that puts it in the place
-// of all four.
+// quarters holds the permutation of bytes that puts a quarter of an element in the place of all.
 var quarters = [4]Vector{
 	{0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908, 0x0100010001000100, 0x0908090809080908},
 	{0x0302030203020302, 0x0b0a0b0a0b0a0b0a, 0x0302030203020302, 0x0b0a0b0a0b0a0b0a, 0x0302030203020302, 0x0b0a0b0a0b0a0b0a, 0x0302030203020302, 0x0b0a0b0a0b0a0b0a},
@@ -122,8 +121,8 @@ func narrowFold(a, b, thresholdA, thresholdB, lanes vector) (below, undecided ve
 	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftRight(half)))
 }
 
-// fields holds by how many bits narrowFold shifts. It is allocated, so that a vector does not cross a
-// cache line.
+// fields holds by how many bits narrowFold shifts. It is allocated, so that it crosses no cache
+// line.
 var fields = func() *struct{ quarter, half Vector } {
 	f := new(struct{ quarter, half Vector })
 	for i := range f.quarter {

@@ -83,11 +83,11 @@ func (p *Packs) drawWidePair(lanes uint64) {
 	p.finishPairRewards(rewarded, undecided, sureOfWide)
 }
 
-// finishPairArms decides the lanes that the first bits leave undecided about the bound, which has the
-// remaining digits rest, and sets the lanes of the arms.
+// finishPairArms decides the lanes that the first bits leave undecided about the bound. That has
+// the remaining digits rest. It sets the lanes of the arms.
 func (p *Packs) finishPairArms(first, undecided, rest, all vector, sure int) {
 	zero := fp.Integers(0)
-	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+	undecided = undecided.Masked(rest.NotEqual(zero)) // none is below a bound without digits
 	s0, s1, s2, s3 := p.load()
 	taken := archsimd.LoadUint64x8(&p.taken)
 	var word vector
@@ -114,8 +114,8 @@ func (p *Packs) finishPairArms(first, undecided, rest, all vector, sure int) {
 	all.AndNot(first).Store(&p.Arms[1])
 }
 
-// finishPairRewards decides the lanes that the first bits leave undecided about the mean rewards, and
-// sets the rewarded lanes.
+// finishPairRewards decides the lanes undecided about the mean rewards, and sets the rewarded
+// lanes.
 func (p *Packs) finishPairRewards(rewarded, undecided vector, sure int) {
 	v, zero := p.pairs, fp.Integers(0)
 	s0, s1, s2, s3 := p.load()
@@ -136,9 +136,9 @@ func (p *Packs) finishPairRewards(rewarded, undecided vector, sure int) {
 	rewarded.Store(&p.Rewarded)
 }
 
-// Words for lanes that are undecided are taken so many times without a branch on whether any lane
-// is, and after that until none is: a lane is undecided after n bits with probability 2⁻ⁿ, so that with
-// fewer the branch would be unpredictable. More take longer than it saves.
+// Words for undecided lanes are taken so many times without a branch on whether any lane is, then
+// until none is. After n bits a lane is undecided with probability 2⁻ⁿ, so that with fewer the
+// branch would be unpredictable. More take longer than it saves.
 const (
 	sureOfNarrow = 2
 	sureOfWide   = 3

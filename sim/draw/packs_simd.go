@@ -17,7 +17,7 @@ type Packs struct {
 	*packVectors
 
 	rewards    bool        // are drawn
-	bounds     []Vector    // cumulative probability up to and including each arm but the last, as binary digits
+	bounds     []Vector    // cumulative probability up to each arm but the last, as digits
 	certain    []Vector    // all ones where that probability is 1, else 0
 	late       []int       // the arms about whose bounds the first bits leave lanes undecided
 	undecided  []Vector    // these lanes, by arm
@@ -203,12 +203,12 @@ func (p *Packs) compareArms(all vector) {
 	open.Store(&p.open)
 }
 
-// setFirst sets what the first bits say of an arm and returns the lanes that they leave undecided
-// about its bound, which has the remaining digits rest. It adds the arm to late if there are any.
+// setFirst sets what the first bits say of an arm and returns the lanes undecided about its bound.
+// That has the remaining digits rest. It adds the arm to late if there are such lanes.
 func (p *Packs) setFirst(late []int, a int, below, undecided, rest vector) (vector, []int) {
 	zero := fp.Integers(0)
 	below.Store(&p.Arms[a])
-	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+	undecided = undecided.Masked(rest.NotEqual(zero)) // none is below a bound without digits
 	undecided.Store(&p.undecided[a])
 	rest.Store(&p.rest[a])
 	more := 0 // without a branch, which would be unpredictable
@@ -229,7 +229,7 @@ func (p *Packs) finishArms(all vector) {
 			rest := archsimd.LoadUint64x8(&p.rest[a])
 			below, undecided := compareVectors(archsimd.LoadUint64x8(&p.Arms[a]), archsimd.LoadUint64x8(&p.undecided[a]), word, topBits(rest))
 			rest = rest.Add(rest)
-			undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+			undecided = undecided.Masked(rest.NotEqual(zero)) // none is below a bound without digits
 			below.Store(&p.Arms[a])
 			undecided.Store(&p.undecided[a])
 			rest.Store(&p.rest[a])
@@ -262,8 +262,7 @@ func (p *Packs) drawRewards(all vector) {
 	p.finishMeans(below, undecided)
 }
 
-// finishMeans decides the lanes that the first bits leave undecided about the mean rewards, and sets
-// the rewarded lanes.
+// finishMeans decides the lanes undecided about the mean rewards, and sets the rewarded lanes.
 func (p *Packs) finishMeans(below, undecided vector) {
 	zero := fp.Integers(0)
 	for bit := firstBits; bit < 63; bit++ {

@@ -1,17 +1,16 @@
 package draw
 
-// Pair draws samples of two Bernoulli arms. It gives the same lanes from the same
-// words as a Pack, without loops over arms or bits. It is read-only and may be shared.
+// Pair draws samples of two Bernoulli arms. It gives the same lanes from the same words as a Pack,
+// without loops over arms or bits. It is read-only and may be shared.
 //
-// A value that depends on the arm of a lane is stored as that of the second arm and its
-// difference (exclusive or) from that of the first: for the lanes first of the first
-// arm it is second ^ first&differs.
+// A value by the arm of a lane is stored as that of the second arm and its difference (exclusive
+// or) from the first. For the lanes first of the first arm it is second ^ first&differs.
 type Pair struct {
 	means  [2]mean
 	always struct{ second, differs uint64 }            // mean.always
-	wide   [firstBits]struct{ second, differs uint64 } // each of the first bits of the mean, in every lane
-	narrow [2]struct{ second, differs uint64 }         // the same bits for 16 lanes, in the layout of narrowCompare
-	few    [2]struct{ second, differs uint64 }         // the first 16 bits for 8 lanes, in that of fewCompare
+	wide   [firstBits]struct{ second, differs uint64 } // first bits of the mean, in every lane
+	narrow [2]struct{ second, differs uint64 }         // for 16 lanes, in the layout of narrowCompare
+	few    [2]struct{ second, differs uint64 }         // 16 bits for 8 lanes, of fewCompare
 }
 
 // NewPair returns a Pair for two arms with the given mean rewards in [0, 1].
@@ -29,9 +28,9 @@ func NewPair(first, second float64) *Pair {
 	return p
 }
 
-// Bound returns the probability of the first of two arms as Draw needs it, given the
-// weights of both, which are not negative and sum to 1 up to rounding. It is certain
-// only if the weight of the second arm is 0.
+// Bound returns the probability of the first of two arms as Draw needs it, given the weights of
+// both. They are not negative and sum to 1 up to rounding. It is certain only if the second weight
+// is 0.
 func Bound(first, second float64) Probability {
 	if bound := NewProbability(first); bound < certain || second == 0 {
 		return bound
@@ -100,8 +99,8 @@ func (p *Pair) drawNarrow(w *Words, all uint64, bound Probability) (first, rewar
 	return first, rewarded
 }
 
-// DrawGroup is Draw for a group by itself, whose other lanes have no use: of at most eight samples the
-// four words give sixteen bits each, so that hardly any group needs more words.
+// DrawGroup is Draw for a group by itself, whose other lanes have no use. Of at most eight samples
+// the four words give sixteen bits each. So hardly any group needs more words.
 func (p *Pair) DrawGroup(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
 	if all >= 1<<few {
 		return p.Draw(w, all, bound)
@@ -129,8 +128,8 @@ func (p *Pair) DrawGroup(w *Words, all uint64, bound Probability) (first, reward
 	return first, rewarded
 }
 
-// finish returns the lanes of reward 1, given the lanes that have it by their first
-// bits, of which there are the given number, and the lanes that these bits leave undecided.
+// finish returns the lanes of reward 1, given the lanes that have it by their first bits. Given is
+// also the number of these bits, and the lanes that they leave undecided.
 func (p *Pair) finish(w *Words, first, rewarded, undecided uint64, bits int) uint64 {
 	for bit := bits; undecided != 0 && bit < 63; bit++ {
 		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)
@@ -139,8 +138,8 @@ func (p *Pair) finish(w *Words, first, rewarded, undecided uint64, bits int) uin
 	return rewarded
 }
 
-// narrowBits returns the first bits of an expansion for 16 lanes: a and b have four
-// fields of 16 lanes each, and field f of a holds bit 2f, field f of b bit 2f + 1.
+// narrowBits returns the first bits of an expansion for 16 lanes. a and b have four fields of 16
+// lanes each. Field f of a holds bit 2f, field f of b bit 2f + 1.
 func narrowBits(expansion uint64) (a, b uint64) {
 	x := &narrowed[expansion>>56]
 	return x[0], x[1]
@@ -158,9 +157,9 @@ var narrowed = func() (table [1 << firstBits][2]uint64) {
 	return table
 }()
 
-// narrowCompare is compareFirst for 16 lanes, with the bits and thresholds laid out
-// as by narrowBits: it compares all bits at once, and then combines the fields, of
-// which the lowest that differs from its threshold decides.
+// narrowCompare is compareFirst for 16 lanes, with the bits and thresholds laid out as by
+// narrowBits. It compares all bits at once, and then combines the fields. The lowest that differs
+// from its threshold decides.
 func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64) {
 	differsA, differsB := a^thresholdA, b^thresholdB
 	below = differsA&thresholdA | differsB&thresholdB&^differsA
@@ -172,8 +171,8 @@ func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64
 	return below, undecided
 }
 
-// fewBits returns the first 16 bits of an expansion for 8 lanes: those of lane n as narrowBits has eight
-// bits of lane n, and the next eight as it has those of lane n + 8.
+// fewBits returns the first 16 bits of an expansion for 8 lanes. Those of lane n are as narrowBits
+// has eight bits of lane n, and the next eight as of lane n + 8.
 func fewBits(expansion uint64) (a, b uint64) {
 	const lowest = 0x00ff00ff00ff00ff
 	x, y := &narrowed[expansion>>56], &narrowed[expansion>>48&0xff]

@@ -80,8 +80,8 @@ func TestDrawPairInSequence(t *testing.T) {
 	}
 }
 
-// spellFew returns the words from which the eight lanes of DrawGroup read n bits of 63-bit fractions: two
-// of the first sixteen bits, then one for each bit.
+// spellFew returns the words from which the eight lanes of DrawGroup read n bits of 63-bit
+// fractions. Two are of the first sixteen bits, then there is one for each bit.
 func spellFew(u [few]uint64, n int) []uint64 {
 	spelt := make([]uint64, 2+n-2*firstBits)
 	for lane, fraction := range u {
@@ -96,9 +96,9 @@ func spellFew(u [few]uint64, n int) []uint64 {
 	return spelt
 }
 
-// DrawGroup gives at most eight samples the arms and rewards of the numbers that they read, which agree
-// with the bound and the means up to any of 63 bits, whatever the other lanes read. And the arms take no
-// more words than needed to decide them.
+// DrawGroup gives at most eight samples the arms and rewards of the numbers that they read,
+// whatever the other lanes read. The numbers agree with the bound and the means up to any of 63
+// bits. The arms take no more words than needed to decide them.
 func TestDrawGroupOfFew(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -120,8 +120,8 @@ func TestDrawGroupOfFew(t *testing.T) {
 	}
 }
 
-// Of at most eight samples all are on the first arm if its probability is 1. Where the further digits of
-// a bound are 0, samples that agree with the others are on the second arm, and take no more words.
+// Of at most eight samples all are on the first arm if its probability is 1. Where the rest of a
+// bound is 0, samples that agree with it so far are on the second arm.
 func TestDrawGroupOfFewDyadic(t *testing.T) {
 	for _, test := range []struct {
 		bound  Probability

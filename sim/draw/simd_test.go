@@ -31,8 +31,8 @@ func policies(random *rand.Rand, arms int) (vectors [][Width]float64, each [Widt
 	return vectors, each
 }
 
-// A stream of Packs and of Counts gives the draws of a Pack, and of a BinomialLaw or a
-// Multinomial with BinomialTables, from the same words.
+// A stream of Packs gives the draws of a Pack from the same words. One of Counts gives those of a
+// BinomialLaw or a Multinomial with BinomialTables.
 func TestVectorsDrawAsScalars(t *testing.T) {
 	if !archsimd.X86.AVX512() {
 		t.Skip("this processor has no AVX-512")

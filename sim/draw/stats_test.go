@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The seeds are fixed, so a test passes always or never. For random seeds, the
-// probability that a correct sampler fails any statistical test of the package is at
-// most familyFailure, and that of a single test failure.
+// The seeds are fixed, so a test passes always or never. For random seeds a correct sampler fails
+// any statistical test of the package with probability familyFailure, and a single one with
+// failure.
 const (
 	familyFailure    = 1e-9
 	statisticalTests = 4000 // largest number of tests
@@ -162,9 +162,8 @@ func keys(m map[int]int) func(func(int) bool) {
 	}
 }
 
-// testCDF is the test of Kolmogorov and Smirnov, with a limit that is valid for every
-// n by the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart,
-// P(sup |F_n − F| > ε) ≤ 2 exp(−2nε²).
+// testCDF is the test of Kolmogorov and Smirnov. Its limit is valid for every n by the inequality
+// of Dvoretzky, Kiefer, Wolfowitz and Massart, P(sup |F_n − F| > ε) ≤ 2 exp(−2nε²).
 func testCDF(x []float64, cdf func(float64) float64) error {
 	testsRun++
 	slices.Sort(x)
@@ -180,9 +179,8 @@ func testCDF(x []float64, cdf func(float64) float64) error {
 	return nil
 }
 
-// testMoments tests the mean and the second moment about the true mean of x by
-// the normal law of means, given the true mean, variance and fourth central
-// moment.
+// testMoments tests the mean and the second moment of x about the true mean by the normal law of
+// means. Given are the true mean, variance and fourth central moment.
 func testMoments(x []float64, mean, variance, fourth float64) error {
 	testsRun++
 	first, second := 0., 0.

@@ -100,7 +100,7 @@ func next(s0, s1, s2, s3 vector) (word, t0, t1, t2, t3 vector) {
 	return word, s0, s1, s2.Xor(t), s3.RotateAllLeft(45)
 }
 
-// nextWhere returns the next word of every stream, and the states after it of the streams
+// nextWhere returns the next word of every stream. With it are the states after it, of the streams
 // where w is all ones; where it is 0 the states stay.
 func nextWhere(w, s0, s1, s2, s3 vector) (word, t0, t1, t2, t3 vector) {
 	word = s0.Add(s3).RotateAllLeft(23).Add(s0)

@@ -2,10 +2,10 @@ package draw
 
 import "math/bits"
 
-// BinomialTable draws the number of successes in any number of trials n up to a limit,
-// all with one probability p. The trials are split by the digits of n in base 64, and
-// the successes of each part are drawn from a table of its law. A draw takes one word
-// per digit of the limit, and has no branch that depends on the words.
+// BinomialTable draws the number of successes in any number of trials n up to a limit, all with one
+// probability p. The trials are split by the digits of n in base 64. The successes of each part are
+// drawn from a table of its law. A draw takes one word per digit of the limit, and no branch
+// depends on the words.
 type BinomialTable struct {
 	limit int
 	parts [][digits]aliasTable // [position][digit]: the law of digit·64^position trials
@@ -52,13 +52,11 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 	return successes
 }
 
-// binomialWeights returns numbers proportional to the probabilities of low, low + 1, …
-// successes; the values left out have less than 10⁻²⁰ of the law. They are computed
-// from the most likely number of successes down to low, and from there upwards, by
+// binomialWeights returns numbers proportional to the probabilities of low, low + 1, … successes.
+// The values left out have less than 10⁻²⁰ of the law. They are computed from the most likely
+// number of successes down to low, and from there upwards, with one or two roundings per step.
 //
-//	P(k)/P(k−1) = (n−k+1)/k · p/(1−p),
-//
-// with one or two roundings per step.
+//	P(k)/P(k−1) = (n−k+1)/k · p/(1−p).
 func binomialWeights(n int, p float64) (low int, weights []float64) {
 	const negligible = 0x1p-80 // relative to the largest; reached at 10 standard deviations or more
 	mode := min(int(float64(n+1)*p), n)
@@ -78,10 +76,9 @@ func binomialWeights(n int, p float64) (low int, weights []float64) {
 	return low, weights
 }
 
-// aliasTable draws from a law of finitely many values by the alias method (A. J.
-// Walker 1977, in M. D. Vose's form, IEEE Transactions on Software Engineering 17
-// (1991) 972–975): there are as many equal columns as values, and each column is shared
-// by at most two values.
+// aliasTable draws from a law of finitely many values by the alias method. The form is M. D.
+// Vose's, IEEE Transactions on Software Engineering 17 (1991) 972–975. There are as many equal
+// columns as values, and each column is shared by at most two values.
 type aliasTable struct {
 	low     int           // the least value
 	columns []aliasColumn // column i belongs to the value low + i
@@ -128,9 +125,8 @@ func newAliasTable(low int, weights []float64) aliasTable {
 	return t // the columns left in under or over are full, up to rounding
 }
 
-// at returns the value of a word: the integer part of word/2⁶⁴ times the number of
-// columns is the column, the fraction is the place in it. Each column has at least 2⁴⁰
-// equally likely places.
+// at returns the value of a word. The integer part of word/2⁶⁴ times the number of columns is the
+// column, the fraction is the place in it. Each column has at least 2⁴⁰ equally likely places.
 func (t *aliasTable) at(word uint64) int {
 	i, place := bits.Mul64(word, uint64(len(t.columns)))
 	column := uint64(t.columns[i])

@@ -23,8 +23,8 @@ func TestWordsAreTheSources(t *testing.T) {
 	}
 }
 
-// nextEight and peekFour, from every place in the buffer, give successive words of the
-// source: the next ones if the buffer holds as many, else the first of the next buffer.
+// nextEight and peekFour, from every place in the buffer, give successive words of the source. They
+// are the next ones if the buffer holds as many, else the first of the next buffer.
 func TestSeveralWords(t *testing.T) {
 	for _, c := range []struct {
 		size, taken uint64
@@ -61,8 +61,8 @@ func TestSeveralWords(t *testing.T) {
 	}
 }
 
-// Two readers that take single words and eights in random order are at the counted
-// place of the stream, and Align advances the one behind to the place of the other.
+// Two readers that take single words and eights in random order are at the counted place of the
+// stream. Align advances the one behind to the place of the other.
 func TestAlignInAnyOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	stream := make([]uint64, 1<<20)

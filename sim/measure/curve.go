@@ -16,10 +16,9 @@ const (
 	rateStep = 1.25 // ratio of successive rates of the coarse search
 )
 
-// Saturation fits J(t) = a − b e^{−rate·t} to the rewards at the given increasing steps,
-// by least squares in a, b and rate, and returns the rate, per step, and
-// R² = 1 − Σ residual²/Σ (J − mean)², in [0, 1]. Both are NaN if the data do not
-// determine a rate: fewer than four points, a constant, a straight line.
+// Saturation fits J(t) = a − b e^{−rate·t} to the rewards at the given increasing steps, by least
+// squares. It returns the rate, per step, and R² = 1 − Σ residual²/Σ (J − mean)², in [0, 1]. Both
+// are NaN if the data do not determine a rate: fewer than four points, a constant, a straight line.
 func Saturation(steps []int, reward []float64) (rate, r2 float64) {
 	none := math.NaN()
 	if len(steps) < 4 {
@@ -90,8 +89,8 @@ func (c *curve) fit(rate float64) exponential {
 	return exponential{explained: c.square - residual, slope: float64(r.slope * slope)}
 }
 
-// root returns the x between low and high at which f changes sign, by bisection to the
-// last bit, and whether f(low) and f(high) differ in sign.
+// root returns the x between low and high at which f changes sign, by bisection to the last bit. It
+// reports whether f(low) and f(high) differ in sign.
 func root(low, high float64, f func(float64) float64) (x float64, found bool) {
 	below := f(low)
 	if !(float64(below*f(high)) <= 0) {
@@ -118,12 +117,11 @@ const EarlySteps = 100
 // relative 1e-6 of its limit at the end.
 const converged = 1e-3
 
-// EarlySlope returns the paper's stiffness K = λ/(η(1+λ)), where η = learningRate > 0,
-// λ is the least-squares slope, per step, of −log(J_end − J(t)) over the steps up to
-// EarlySteps except the last one, and J_end is the last reward (docs/theory.md §9). The
-// steps increase and must contain half the last one, where J is J_half. The result is
-// NaN if the run has not converged to J_end, |J_end − J_half| > 1e-3 |J_end − J_0|, if
-// J(t) ≥ J_end at one of the early steps, and for fewer than three points.
+// EarlySlope returns the paper's stiffness K = λ/(η(1+λ)), where η = learningRate > 0
+// (docs/theory.md §9). λ is the least-squares slope of −log(J_end − J(t)) over the steps up to
+// EarlySteps but the last. J_end is the last reward. The steps increase and must contain half the
+// last one, where J is J_half. The result is NaN if the run has not converged: |J_end − J_half| >
+// 1e-3 |J_end − J_0|. It is too if J(t) ≥ J_end at an early step, and for fewer than three points.
 func EarlySlope(steps []int, reward []float64, learningRate float64) float64 {
 	last := len(steps) - 1
 	if last < 2 {

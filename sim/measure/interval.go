@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval returns the two-sided interval Mean ± (t·StdErr + Systematic), t the quantile
-// of Student's law, of the given confidence in (0, 1): (−∞, ∞) if the error is not known,
-// Mean ± Systematic if no error is random.
+// Interval returns the two-sided interval Mean ± (t·StdErr + Systematic) of the given confidence in
+// (0, 1). t is the quantile of Student's law. It is (−∞, ∞) if the error is not known, Mean ±
+// Systematic if none is random.
 func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
@@ -53,12 +53,11 @@ var quantiles = struct {
 	cached map[quantileKey]float64
 }{cached: make(map[quantileKey]float64)}
 
-// Share returns Wilson's score interval, within [0, 1], of the given confidence in
-// (0, 1) for a share of events. Mean is the share among the given number of trials,
-// StdErr its error from the scatter of replicas. If the replicas scatter more than
-// independent trials would, the number of trials is reduced to p(1−p)/StdErr² and the
-// quantile is Student's, with the degrees of freedom of the scatter. The interval is
-// [0, 1] if the error is not known, [Mean, Mean] if there is none.
+// Share returns Wilson's score interval, within [0, 1], of the given confidence in (0, 1) for a
+// share of events. Mean is the share among the given number of trials, StdErr its error from the
+// scatter of replicas. If these scatter more than independent trials would, the number of trials is
+// reduced to p(1−p)/StdErr². The quantile is then Student's, with the degrees of freedom of the
+// scatter. The interval is [0, 1] if the error is not known, [Mean, Mean] if there is none.
 func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
@@ -85,9 +84,9 @@ func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// Combine returns the standard error of a sum of independent estimates, √Σ StdErr²,
-// and its degrees of freedom by Welch and Satterthwaite, (Σ v)²/Σ(v²/DF), v = StdErr².
-// If an error is not known it returns (+Inf, 0), if there is none (0, Exactly).
+// Combine returns the standard error of a sum of independent estimates, √Σ StdErr². Its degrees of
+// freedom are those of Welch and Satterthwaite, (Σ v)²/Σ(v²/DF), v = StdErr². If an error is not
+// known it returns (+Inf, 0), if there is none (0, Exactly).
 func Combine(terms []Estimate) (stdErr float64, df int) {
 	variance, scatter := 0.0, 0.0
 	for _, e := range terms {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// On a processor without fused multiply-add the quantiles of Student's law, which gonum searches with package
-// math, are the same to 1e-13.
+// On a processor without fused multiply-add gonum's quantiles of Student's law are the same to
+// 1e-13.
 func TestQuantilesWithoutFMA(t *testing.T) {
 	var here []float64
 	for _, confidence := range []float64{0.9, 0.95, 0.99, 0.999, 1 - 2e-6} {

@@ -5,14 +5,14 @@ import "math"
 // All, in place of the index of a batch to leave out, stands for none.
 const All = -1
 
-// Jackknife returns the estimate of a statistic of data in n ≥ 1 batches: its value for
-// all data, statistic(All), and its standard error from the values statistic(i) without
-// batch i, i = 0 … n−1,
+// Jackknife returns the estimate of a statistic of data in n ≥ 1 batches. That is its value for all
+// data, statistic(All). Its standard error is from the values statistic(i) without batch i, i = 0 …
+// n−1.
 //
-//	se² = (n−1)/n Σ_i (statistic(i) − mean)²,
+//	se² = (n−1)/n Σ_i (statistic(i) − mean)².
 //
-// with n−1 degrees of freedom. If n = 1 or one of these values is NaN, the error is not
-// known (DF 0).
+// It has n−1 degrees of freedom. If n = 1 or one of these values is NaN, the error is not known (DF
+// 0).
 func Jackknife(batches int, statistic func(without int) float64) Estimate {
 	e := Estimate{Mean: statistic(All)}
 	if batches < 2 {

@@ -7,15 +7,14 @@ import (
 	"grposim/fp"
 )
 
-// Law is a shape of a reward curve over time: J(t) = a + b s(t) with free a and b, where
-// the shape s(t) tends to 1, so that a + b is the plateau, and t counts from the first
-// step of the data.
+// Law is a shape of a reward curve over time, J(t) = a + b s(t) with free a and b. The shape s(t)
+// tends to 1, so that a + b is the plateau. t counts from the first step of the data.
 type Law string
 
 // The laws. With a and b the first two have three free parameters, the logistic has four.
 const (
 	Exponential      Law = "exponential"       // s = 1 − e^{−ωt}
-	CriticallyDamped Law = "critically-damped" // s = 1 − (1 + ωt) e^{−ωt}: the paper's, at ζ = 1 from rest
+	CriticallyDamped Law = "critically-damped" // s = 1 − (1 + ωt) e^{−ωt}, the paper's
 	Logistic         Law = "logistic"          // s = 1/(1 + e^{−ω(t − t₀)})
 )
 
@@ -68,14 +67,13 @@ const (
 	fitted      = 1e-5 // log of the ratio of rates at which the search ends
 )
 
-// FitLaw fits a law to the rewards at the given increasing steps by least squares in all
-// of its parameters. ω is searched from 0.01/T to 20/Δt, where T is the length of the data
-// and Δt their first interval, and t₀ within the data: first on a grid, then about its
+// FitLaw fits a law to the rewards at the given increasing steps by least squares in all of its
+// parameters. ω is searched from 0.01/T to 20/Δt, where T is the length of the data and Δt their
+// first interval. t₀ is searched within the data. The search is first on a grid, then about its
 // best point. ok is false for fewer than five points and for rewards that are all equal.
 //
-// Data that do not determine ω, such as the beginning of a rise, are fitted with the
-// smallest one: near the data the curve is then a parabola or a straight line, and its
-// plateau is far outside of them.
+// Data that do not determine ω, such as the beginning of a rise, are fitted with the smallest one.
+// Near the data the curve is then a parabola or a straight line, and its plateau is far outside.
 func FitLaw(law Law, steps []int, reward []float64) (fit LawFit, ok bool) {
 	if len(steps) < 5 {
 		return LawFit{}, false
@@ -167,7 +165,7 @@ func KnownPoints(n int) int { return int(knownShare * float64(n)) }
 
 // Forecast is the forecast of a log from its beginning by a law.
 type Forecast struct {
-	Gain  float64 // root-mean-square error of persistence over that of the law; above 1 the law is better
+	Gain  float64 // RMS error of persistence over that of the law
 	Found bool    // the plateau is within a fifth of the rise of the mean over the end of the log
 }
 

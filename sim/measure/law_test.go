@@ -41,8 +41,8 @@ func TestFitLawRecoversItsLaw(t *testing.T) {
 	}
 }
 
-// Of a curve that follows no law R² is the largest on a fine grid of rates and middles,
-// with a and b from the normal equations; no grid point is better than the fit.
+// Of a curve that follows no law R² is the largest on a fine grid of rates and middles. There a and
+// b are from the normal equations. No grid point is better than the fit.
 func TestFitLawIsTheBestFit(t *testing.T) {
 	steps, reward := lawCurve(func(t float64) float64 { return math.Pow(0.5+0.5*math.Tanh((t-250)/60), 1.5) + 0.03*math.Sin(t) }, 0, 0.9)
 	r2 := func(s func(t float64) float64) float64 {
@@ -87,8 +87,8 @@ func TestFitLawNeedsData(t *testing.T) {
 	}
 }
 
-// A log that follows the law as far as it is known, and is 0.1 above its plateau in the
-// rest, has errors in closed form.
+// A log that follows the law as far as it is known, and then is 0.1 above its plateau, has errors
+// in closed form.
 func TestForecastLog(t *testing.T) {
 	const rate = 0.04
 	shape := func(t float64) float64 { return 1 - (1+rate*t)*math.Exp(-rate*t) }

@@ -2,14 +2,14 @@ package measure
 
 import "math"
 
-// LinearMap is the matrix C of a linear map with noise,
+// LinearMap is the matrix C of a linear map with noise, fitted by least squares to rows (s, y).
 //
-//	y = C s + innovation,
+//	y = C s + innovation.
 //
-// fitted by least squares to rows (s, y). The fit is consistent if the innovation of a row
-// is independent of its s, which must hold all that y depends on. Unlike a Recurrence it has any
-// number of components; it solves normal equations, so that nearly parallel components of s lose
-// twice as many digits, far fewer than the innovations do.
+// The fit is consistent if the innovation of a row is independent of its s, which must hold all
+// that y depends on. Unlike a Recurrence it has any number of components. It solves normal
+// equations, so that nearly parallel components of s lose twice as many digits. These are far fewer
+// than the innovations lose.
 type LinearMap struct {
 	// Innovations is the number of innovations that are not 0, ≥ 0, which the caller
 	// counts. Merge adds it up.
@@ -60,8 +60,8 @@ func (m *LinearMap) Merge(o *LinearMap) {
 	}
 }
 
-// parallel is the share of a component of s that is not a combination of those before it,
-// relative and squared, below which rounding decides about it.
+// parallel is the share of a component of s, relative and squared, that is no combination of those
+// before it. Below it rounding decides.
 const parallel = 1e-12
 
 // Fit returns C, one row for each component of y; ok is false where the rows do not determine it.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The fit finds the map of rows without noise, also where its components of s are nearly parallel, and with noise to its standard
-// error, σ/√(rows) for components of variance 1; merged halves give the fit of the whole. Parallel components determine no map.
+// The fit finds the map of rows without noise, also of nearly parallel components, and else to
+// σ/√(rows). Merged halves give the fit of the whole. Parallel components determine no map.
 func TestLinearMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	want := [][]float64{{0.5, -1, 2}, {3, 0.25, -0.125}}

@@ -13,8 +13,8 @@ type Estimate struct {
 	Mean   float64 // in units of the quantity
 	StdErr float64 // standard error of Mean in the same units, ≥ 0; unused unless DF ≥ 1
 	DF     int     // degrees of freedom of StdErr, ≥ 1; 0: error not known; Exactly: no random error
-	// Systematic is the half-width of the error that is not random, in the same units,
-	// ≥ 0: that of a finite difference, or of a linear fit of a nonlinear series.
+	// Systematic is the half-width of the error that is not random, in the same units, ≥ 0. It is
+	// that of a finite difference, or of a linear fit of a nonlinear series.
 	Systematic float64
 }
 
@@ -67,13 +67,13 @@ func (e Estimate) Shift(x float64) Estimate {
 	return e
 }
 
-// threeSigma holds, for 1 to 9 degrees of freedom, the quantile that Student's t
-// exceeds in absolute value with probability 0.0027, as a normal number exceeds 3.
+// threeSigma holds quantiles of the absolute value of Student's t, for 1 to 9 degrees of freedom.
+// It exceeds them with probability 0.0027, as a normal number exceeds 3.
 var threeSigma = [...]float64{235.784, 19.2060, 9.21876, 6.62026, 5.50708, 4.90382, 4.52999, 4.27662, 4.09396}
 
-// Sign returns the sign of the mean if it is significant, else 0: if |Mean| exceeds
-// Systematic plus StdErr times the quantile of Student's t that corresponds to three standard deviations
-// of a normal number.
+// Sign returns the sign of the mean if it is significant, else 0. Then |Mean| exceeds Systematic
+// plus StdErr times the quantile of Student's t that is three standard deviations of a normal
+// number.
 func (e Estimate) Sign() int {
 	quantile := 3.0
 	switch nu := float64(e.DF); {
@@ -96,13 +96,13 @@ func (e Estimate) Sign() int {
 	return 0
 }
 
-// SquaresAboutMean returns the time average of (x − m)² of each replica, given its time
-// averages mean[i] of x and square[i] of x²:
+// SquaresAboutMean returns the time average of (x − m)² of each replica. Given are its time
+// averages mean[i] of x and square[i] of x².
 //
 //	square[i] − 2m·mean[i] + m²,    m = (1/n) Σ_i mean[i].
 //
-// The standard error of m is √n times smaller than that of a replica's own mean, whose
-// subtraction would bias the variance (docs/theory-neglected.md §6).
+// The standard error of m is √n times smaller than that of a replica's own mean. To subtract that
+// would bias the variance (docs/theory-neglected.md §6).
 func SquaresAboutMean(square, mean []float64) []float64 {
 	m := Average(mean)
 	about := make([]float64, len(square))

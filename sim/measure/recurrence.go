@@ -14,43 +14,39 @@ const (
 	Second Order = 2 // x_{n+2} = a x_{n+1} − b x_n
 )
 
-// Recurrence is the linear recurrence that a deviation x obeys from one refresh
-// instant to the next,
+// Recurrence is the linear recurrence that a deviation x obeys from one refresh instant to the
+// next.
 //
-//	x_{n+2} = a x_{n+1} − b x_n,    a = tr M,  b = det M,
+//	x_{n+2} = a x_{n+1} − b x_n,    a = tr M,  b = det M.
 //
-// where the monodromy matrix M maps the state (x, v), v the velocity, over one period;
-// its eigenvalues are the multipliers. M is fitted by least squares to many series at
-// once: each step of each series is a row
+// The monodromy matrix M maps the state (x, v), v the velocity, over one period. Its eigenvalues
+// are the multipliers. M is fitted by least squares to many series at once. Each step of each is a
+// row.
 //
 //	(x, v)_{n+1} − (x, v)_n = (M − 1)(x, v)_n + innovation.
 //
-// With the velocity as the second number, instead of x_{n+1}, the fit is consistent
-// under noise: the innovation of a period is independent of the state, whereas the noise
-// of successive x is correlated if a period has several steps. Differences keep all
-// digits of multipliers near 1. A Recurrence of order First has x alone,
-// x_{n+1} − x_n = (a − 1) x_n.
+// With the velocity as the second number, instead of x_{n+1}, the fit is consistent under noise.
+// The innovation of a period is independent of the state. The noise of successive x is correlated
+// if a period has several steps. Differences keep all digits of multipliers near 1. A Recurrence of
+// order First has x alone, x_{n+1} − x_n = (a − 1) x_n.
 //
-// It holds the triangle R of the QR factorization of its rows, the square root of their
-// normal equations: nearly parallel regressors lose no digits, and two Recurrences can
-// be merged.
+// It holds the triangle R of the QR factorization of its rows, the square root of their normal
+// equations. Nearly parallel regressors lose no digits, and two Recurrences can be merged.
 //
-// The series are half the differences, in logits, of two runs from either side of a
-// fixed point. Their linear recurrence has relative errors of the order of x², from the
-// cubic terms of the force, and of x x_0, because the middle of the two runs moves off
-// the fixed point by the order of x_0² at first and returns like x. Their weighted mean
-// is taken as
+// The series are half the differences, in logits, of two runs from either side of a fixed point.
+// Their linear recurrence has relative errors of the order of x², from the cubic terms of the
+// force. Others are of the order of x x_0. The middle of the two runs moves off the fixed point by
+// x_0² at first and returns like x. Their weighted mean is taken as
 //
 //	δ = 2 Σ |x|³ max(|x|, x_0)/Σ x².
 //
-// Once a second multiplier has died, v is a multiple of x up to a leftover of that order,
-// which is not a second direction.
+// Once a second multiplier has died, v is a multiple of x up to a leftover of that order, which is
+// not a second direction.
 type Recurrence struct {
 	Order Order // number of multipliers to fit
-	// Floor ≥ 0, in units of x and v, is the size below which a state is mostly
-	// round-off, with at most five digits. Rows of smaller states are left out, and a
-	// second multiplier is not resolved if R shows no second direction above it, or
-	// above resolution times δ of the length of v.
+	// Floor ≥ 0, in units of x and v, is the size below which a state is mostly round-off, with at
+	// most five digits. Rows of smaller states are left out. A second multiplier is not resolved if
+	// R shows no second direction above it, or above resolution times δ of the length of v.
 	Floor float64
 	Start float64 // x_0 ≥ 0, the size of x at the start of the series
 	// Innovations is the number of innovations that are not 0, ≥ 0, which the caller
@@ -64,9 +60,9 @@ type Recurrence struct {
 	cubes      float64       // Σ |x|³ max(|x|, x_0)
 }
 
-// A second direction is resolved if its share of the length of v is above resolution
-// times δ, or above resolvedShare: then it is more than any leftover of a force that
-// is linear to within a tenth.
+// A second direction is resolved if its share of the length of v is above resolution times δ, or
+// above resolvedShare. Then it is more than any leftover of a force that is linear to within a
+// tenth.
 const (
 	resolution    = 10
 	resolvedShare = 0.1
@@ -81,9 +77,9 @@ func (r *Recurrence) resolved() bool {
 	return r.Order == Second && math.Abs(r.vv) > max(r.Floor, float64(share*length(r.xv, r.vv)))
 }
 
-// faint is the length of the states in units of Floor up to which a second direction may be
-// below it and yet be no small part of them: two multipliers as near as to be one in 1/faint of
-// their size leave it so.
+// faint is the length of the states in units of Floor up to which a second direction may be below
+// it. It can still be no small part of them: that of two multipliers as near as 1/faint of their
+// size.
 const faint = 1e4
 
 // Faint reports whether a second multiplier is not resolved because all states are too small;
@@ -218,9 +214,8 @@ func (r *Recurrence) fit(move [2][2]float64) (coefficients, elements) {
 	return coefficients{xByX + vByV, float64(xByX*vByV) - float64(xByV*vByX)}, elements{xByX, xByV, vByX, vByV}
 }
 
-// innovation returns the standard deviation of the innovation of x (of = 0) or v (of =
-// 1), estimated from the residuals of a fit of the given number of coefficients; at
-// least round-off.
+// innovation returns the standard deviation of the innovation of x (of = 0) or v (of = 1), at least
+// round-off. It is from the residuals of a fit of the given number of coefficients.
 func (r *Recurrence) innovation(of, coefficients int) float64 {
 	size := float64(roundOff * r.Floor)
 	if free := r.rows - coefficients; free > 0 {
@@ -232,7 +227,7 @@ func (r *Recurrence) innovation(of, coefficients int) float64 {
 // roundOff is the rounding error of a state, in multiples of Floor.
 const roundOff = 1e-5
 
-// uncertainty returns √(gᵀ (RᵀR)⁻¹ g), g = (gx, gv): the standard error of gx times the
+// uncertainty returns √(gᵀ (RᵀR)⁻¹ g), g = (gx, gv). It is the standard error of gx times the
 // coefficient of x plus gv times that of v, for innovations of standard deviation 1.
 func (r *Recurrence) uncertainty(gx, gv float64) float64 {
 	x := gx / r.xx
@@ -256,8 +251,8 @@ type Multipliers struct {
 }
 
 // Bias returns a bound of the systematic error of a function of the multipliers, such as
-// Multipliers.LogModulus: the sum of its largest changes by each of the moves that
-// nonlinearity and round-off change. It is NaN where the function is.
+// Multipliers.LogModulus. It sums the largest changes by the moves of nonlinearity and round-off.
+// It is NaN where the function is.
 func (m Multipliers) Bias(of func(Multipliers) float64) float64 {
 	here, sum := of(m), 0.0
 	for move := 0; move < len(m.wrong); move += 2 {
@@ -317,14 +312,13 @@ func (m Multipliers) Trace() float64 {
 // for Ringing to decide.
 const significance = 10
 
-// Ringing returns 1 if the multipliers ring, −1 if they do not, and 0 if the errors of
-// the fit leave it open. They ring if they are a complex pair m₁, m₂ with
-// |m₁ − m₂| > 2 tolerance, or if the dominant of them is negative, their sum below
-// −tolerance; tolerance ≥ 0.
+// Ringing returns 1 if the multipliers ring, −1 if they do not, and 0 if the errors of the fit
+// leave it open. They ring if they are a complex pair m₁, m₂ with |m₁ − m₂| > 2 tolerance,
+// tolerance ≥ 0. They ring too if the dominant of them is negative, their sum below −tolerance.
 func (m Multipliers) Ringing(tolerance float64) int {
 	unsure := float64(significance * m.sumError)
 	if m.Trace()+unsure < -tolerance {
-		if math.IsInf(m.wrong[0].sum, 0) { // a single row, which passes 0 where one of two multipliers is large too
+		if math.IsInf(m.wrong[0].sum, 0) { // a single row
 			return 0
 		}
 		return 1
@@ -345,12 +339,11 @@ func (m Multipliers) Ringing(tolerance float64) int {
 	return 0
 }
 
-// DampingRatio returns
+// DampingRatio returns ζ of a complex pair, or of two positive multipliers on the same side of 1.
 //
-//	ζ = −(s₁ + s₂)/(2√(s₁ s₂)),    s = ln m,
+//	ζ = −(s₁ + s₂)/(2√(s₁ s₂)),    s = ln m.
 //
-// of a complex pair, or of two positive multipliers on the same side of 1. It is NaN for
-// other pairs and for order First, to which no damped oscillator corresponds.
+// It is NaN for other pairs and for order First, to which no damped oscillator corresponds.
 func (m Multipliers) DampingRatio() float64 {
 	if m.Order == First {
 		return math.NaN()
@@ -381,9 +374,9 @@ func logAbs(y float64) float64 {
 	return fp.Log(u) * (y / (u - 1))
 }
 
-// angle returns the angle of the point (x, y), y ≥ 0, in [0, π] to a few ulps. The
-// angle is halved three times by tan(α/2) = tan α/(1 + √(1 + tan² α)); the series of the
-// arctangent then has terms below 1e-17 from the 12th on.
+// angle returns the angle of the point (x, y), y ≥ 0, in [0, π] to a few ulps. It is halved three
+// times by tan(α/2) = tan α/(1 + √(1 + tan² α)). The series of the arctangent then has terms below
+// 1e-17 from the 12th on.
 func angle(y, x float64) float64 {
 	if x < 0 {
 		return math.Pi - angle(y, -x)

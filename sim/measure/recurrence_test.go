@@ -42,7 +42,7 @@ func TestRecurrenceOfALinearMap(t *testing.T) {
 		}
 		r := Recurrence{Order: Second, Floor: 1e-15}
 		for range 3 {
-			follow(&r, m, 1e-4*rng.NormFloat64(), 1e-4*rng.NormFloat64(), 2, noiseless) // in the linear range
+			follow(&r, m, 1e-4*rng.NormFloat64(), 1e-4*rng.NormFloat64(), 2, noiseless)
 		}
 		got := r.Multipliers()
 		m1, m2 := eigenvalues(m)
@@ -67,9 +67,9 @@ func TestRecurrenceOfALinearMap(t *testing.T) {
 	}
 }
 
-// If both multipliers are near 1, as for μ = 0.99 and small ηλ, their distances from 1
-// and from each other keep their digits: the sign of the discriminant is right for ηλ
-// within a relative 1e-6 of its zero (1−√μ)².
+// If both multipliers are near 1, as for μ = 0.99 and small ηλ, their distances from 1 and from
+// each other keep their digits. The sign of the discriminant is right within a relative 1e-6 of its
+// zero at ηλ = (1−√μ)².
 func TestRecurrenceNearOne(t *testing.T) {
 	const mu = 0.99
 	onset := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu))

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// VisibleShare is the share of a curve's range that a turn or a passage must exceed to
-// count as visible. At G = ∞, where J is recorded up to rounding, any share from 1e-12
-// to 1e-3 gives the cells of the eight-armed stand-in of docs/theory.md §9 at η = 0.3 the
-// same classes.
+// VisibleShare is the share of a curve's range that a turn or a passage must exceed to count as
+// visible. At G = ∞ J is recorded up to rounding. Any share from 1e-12 to 1e-3 gives the cells of
+// the stand-in of docs/theory.md §9 at η = 0.3 the same classes.
 const VisibleShare = 1e-3
 
 // Spread returns max − min of the values, 0 for none.

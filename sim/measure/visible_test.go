@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Passages of the last value: none of an approach from one side, one of an overshoot,
-// two of a curve that returns from the other side; swings within the tolerance do not
-// count.
+// An approach from one side has no passage of its last value, an overshoot one, and a curve that
+// returns from the other side two. Swings within the tolerance do not count.
 func TestPassages(t *testing.T) {
 	for _, c := range []struct {
 		name  string
