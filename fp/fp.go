@@ -5,7 +5,7 @@
 // here, and wherever results must be reproducible, a product that enters a sum is rounded:
 // float64(x*y) + z. A test checks that the generated code has no fused instruction.
 //
-// The functions of the theory are MathExp, Pow, Cosh, Tanh and Erfc. They have the bits of package
+// The functions of the theory are MathExp, Pow, Cosh and Erfc. They have the bits of package
 // math on a processor of amd64 with fused multiply-add (FMA). [math.FMA] gives them to all of
 // amd64; without the instruction it takes 15 times as long. In a browser and on other architectures
 // the last bits may differ.

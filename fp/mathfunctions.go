@@ -45,14 +45,6 @@ func Cosh(x float64) float64 {
 	return e * 0.5
 }
 
-// Tanh returns the hyperbolic tangent of x, as math.Tanh does.
-func Tanh(x float64) float64 {
-	if !(math.Abs(x) >= 0.625) || math.Abs(x) > 44 {
-		return math.Tanh(x) // a polynomial; ±1
-	}
-	return math.Copysign(1-2/(MathExp(2*math.Abs(x))+1), x)
-}
-
 // Erfc returns 1 − erf(x), as math.Erfc does. For |x| in [1.25, 28) it has FreeBSD's s_erf.c:
 //
 //	erfc(x) = e^(−x² − 0.5625 + R(1/x²)/S(1/x²))/x,   below 1/0.35 by one R/S, above by another.

@@ -29,7 +29,6 @@ type adamState struct {
 
 	nearBound bool // see shifted
 
-	quotient       quotient
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
 	rows           [][]float64
@@ -48,9 +47,9 @@ type adamLocal struct {
 	inputs                []int          // the policies that the slopes are of
 }
 
-func newAdamState(p Params, init []float64, c quotient) *adamState {
+func newAdamState(p Params, init []float64) *adamState {
 	arms := len(p.Arms)
-	s := &adamState{model: newModel(&p), q: basisOfArms(arms), period: linear.NewLag(&p.Lag).Period(), quotient: c, decay1: 1, decay2: 1}
+	s := &adamState{model: newModel(&p), q: basisOfArms(arms), period: linear.NewLag(&p.Lag).Period(), decay1: 1, decay2: 1}
 	blocks := 3
 	switch {
 	case s.period > 1:
@@ -309,22 +308,8 @@ func (s *adamState) average(l *adamLocal, growth float64, force, square []float6
 	}
 }
 
-// quotient is an approximation of the mean of m/(√v + ε), given the means of m and v, their covariance and the variance of v.
-type quotient func(m, v, mixed, square, epsilon float64) float64
-
-// taylor is exact to second order in the deviations: h + h_mv Cov(m, v) + ½h_vv Var v.
-func taylor(m, v, mixed, square, epsilon float64) float64 {
-	h := adamSlopes(m, v, epsilon)
-	return h.value + h.byMV*mixed + 0.5*h.byVV*square
-}
-
-// lognormal is exact to second order too, and for every variance where ln v is normal and m linear in it:
-// v^{−½} (1 + Var v/v²)^{3/8} (m − ½ Cov(m, v)/v), of which the first two factors are the mean of v^{−½}.
-func lognormal(m, v, mixed, square, epsilon float64) float64 {
-	return fp.Pow(1+square/(v*v), 0.375) * (m - 0.5*mixed/v) / (math.Sqrt(v) + epsilon)
-}
-
-// move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε), k_i = 1/(1 − β_i^t).
+// move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε),
+// k_i = 1/(1 − β_i^t), to second order in the deviations.
 func (s *adamState) move(rate float64) {
 	arms := len(s.Arms)
 	k1, k2 := 1/(1-s.decay1), 1/(1-s.decay2)
@@ -336,7 +321,7 @@ func (s *adamState) move(rate float64) {
 		h := adamSlopes(k1*s.mean[m], k2*s.mean[v], s.Optimizer.Epsilon)
 		mixed, square := k1*k2*s.cov[m][v], k2*k2*s.cov[v][v]
 		byM, bySquare := rate*k1*h.byM, rate*k2*h.byV
-		s.mean[a] += rate * s.quotient(k1*s.mean[m], k2*s.mean[v], mixed, square, s.Optimizer.Epsilon)
+		s.mean[a] += rate * (h.value + h.byMV*mixed + 0.5*h.byVV*square)
 		floats.AddScaled(s.cov[a], byM, s.cov[m])
 		floats.AddScaled(s.cov[a], bySquare, s.cov[v])
 		for _, row := range s.cov {
@@ -375,7 +360,7 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 
 // adamPath returns the means of observables at the steps at of runs from the logits init, to second order.
 func adamPath(p Params, init []float64, at []int, of []observable) [][]adamMean {
-	s, all := newAdamState(p, init, taylor), make([][]adamMean, len(of))
+	s, all := newAdamState(p, init), make([][]adamMean, len(of))
 	for t, n := 0, 0; n < len(at); t++ {
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {

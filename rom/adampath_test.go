@@ -57,7 +57,7 @@ func TestAdamPathKnown(t *testing.T) {
 		for _, r := range c.rows {
 			at = append(at, r.at)
 		}
-		first := follow(p, start, at, 0, nil)
+		first := followOn(p, start, at, at[len(at)-1], 0, []observable{rewardOf}, nil)
 		second := adamPath(p, start, at, []observable{rewardOf})[0]
 		for i, r := range c.rows {
 			variance := second[i].deviation * second[i].deviation

@@ -11,3 +11,6 @@ func FixedPoints(p Params) []FixedPoint {
 	}
 	return f.points(all)
 }
+
+// MeanReward is Paths of J.
+func MeanReward(p Params, init []float64, at []int) Path { return Paths(p, init, at, Reward)[0] }

@@ -13,19 +13,6 @@ import (
 
 // The shortcuts of this package give the same bits as the obvious way.
 
-// MeanRewardAlone is the Reward of MeanReward.
-func TestRewardAlone(t *testing.T) {
-	p := reference(option.StdScale, 1.2, 8)
-	p.Arms = append(p.Arms, p.Arms[1])
-	p.Reference = append(p.Reference, p.Reference[1])
-	p.Optimizer, p.Lag = option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.2, Momentum: 0.5}, option.Lag{Kind: option.Delay, Interval: 3}
-	init, at := []float64{-1, 1, 0}, []int{0, 10, 40}
-	whole, alone := MeanReward(p, init, at), MeanRewardAlone(p, init, at)
-	if !reflect.DeepEqual(whole.Mean, alone.Mean) || whole.Kind != alone.Kind || whole.Scope != alone.Scope || alone.Neglected != nil {
-		t.Errorf("%+v, alone %+v", whole, alone)
-	}
-}
-
 // Policies that are equal are those computed each time.
 func TestKeptPolicies(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 17)

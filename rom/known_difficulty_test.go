@@ -125,7 +125,7 @@ func TestDifficultyBiasOfTheScale(t *testing.T) {
 		for i := range at {
 			at[i] = period * i
 		}
-		strata := MeanRewardAlone(p, nil, at).Strata
+		strata := PathsAlone(p, nil, at, Reward)[0].Strata
 		if len(strata) != 4 {
 			t.Fatalf("%d strata of four prompts", len(strata))
 		}

@@ -63,7 +63,7 @@ func TestMeanPathsOfTheReference(t *testing.T) {
 		}
 		p = p.checked()
 		for _, want := range c.at {
-			run := follow(p, init, []int{want.step}, 0, newSpread(p, init, want.step))
+			run := followOn(p, init, []int{want.step}, want.step, 0, []observable{rewardOf}, newSpread(p, init, want.step))
 			close := func(what string, got, want, within float64) {
 				if !(math.Abs(got-want) <= within) {
 					t.Errorf("%s: %s %.8f, want %.8f within %.1g", name, what, got, want, within)

@@ -71,53 +71,6 @@ func TestRefreshedSolvesTheBlock(t *testing.T) {
 	}
 }
 
-// The skew multiplier is the slope of the iteration, −skew/(2β) for fixed
-// rewards at ε = 0 and G = ∞ (docs/theory-neglected.md §6).
-func TestSkewMultiplier(t *testing.T) {
-	r := rand.New(rand.NewPCG(63, 64))
-	for i := range 40 {
-		law, size := option.Constant, option.Infinite
-		if i%2 == 1 {
-			law, size = option.Bernoulli, []int{4, option.Infinite}[i/2%2]
-		}
-		p, _, _ := randomCell(r, law, 2+i%4, size)
-		p.Importance.Mode = option.Ratio
-		onCurve := func(at float64) []float64 {
-			theta := make([]float64, len(p.Arms))
-			for a, arm := range p.Arms {
-				theta[a] = p.Reference[a] + at*arm.Mean
-			}
-			return theta
-		}
-		// t of a policy on the curve, from any two arms of different means.
-		place := func(theta []float64) float64 {
-			return (theta[1] - theta[0] - p.Reference[1] + p.Reference[0]) / (p.Arms[1].Mean - p.Arms[0].Mean)
-		}
-		at := 2 * r.Float64()
-		slope := -richardson(func(shift float64) []float64 {
-			return []float64{place(refreshed(t, p, onCurve(at+shift)))}
-		})[0]
-		got := rom.SkewMultiplier(p, onCurve(at))
-		// The error of checkStiffness times t′, which is up to 1/(βs) over the distance
-		// of the two means.
-		closeTo(t, describe(p)+" slope", got, slope, 1e-10*(1+math.Abs(slope)))
-		if law != option.Constant {
-			continue
-		}
-		reward, s2, s3 := oracleReward(p, onCurve(at)), 0.0, 0.0
-		for a, w := range oracleSoftmax(onCurve(at)) {
-			d := p.Arms[a].Mean - reward
-			s2, s3 = s2+w*d*d, s3+w*d*d*d
-		}
-		closeTo(t, describe(p)+" skew", got, -s3/math.Pow(s2, 1.5)/(2*p.KL.Coefficient), 1e-12*(1+math.Abs(got)))
-	}
-	// The lower fixed point of L_ref = −6, β = 1.57: beyond the flip.
-	f, _ := rom.Reached(recurrent(1.57, -6))
-	printed(t, "lower fixed point", gapOf(f.Logits), -3.0014, 1e-4)
-	h := math.Sinh(-3.0014/2) / 1.57
-	printed(t, "multiplier", rom.SkewMultiplier(recurrent(1.57, -6), f.Logits), h, 1e-3)
-}
-
 // RefreshSteps counts the steps of the block itself, z ← z + 2ηβp(1−p)(z′ − z), within a few per cent where these are small, and
 // finds blocks that no run is long enough for: those whose next policy has p = 1 − 1e-7 or less.
 func TestRefreshSteps(t *testing.T) {

@@ -249,19 +249,6 @@ func (f *FixedPoint) distance(theta, probs []float64, least float64) (largest fl
 	return largest
 }
 
-// distance returns the largest difference between centred logits and those of a point, which
-// are centred.
-func distance(logits, point []float64) (largest float64) {
-	mean := 0.0
-	for _, x := range logits {
-		mean += x / float64(len(logits))
-	}
-	for a, x := range logits {
-		largest = max(largest, math.Abs(x-mean-point[a]))
-	}
-	return largest
-}
-
 // While the first value of a running mean has more than the weight unsettledBaseline in it, the run
 // has not settled. In the noise its square counts.
 const unsettledBaseline = 1e-3

@@ -37,8 +37,7 @@ type Path struct {
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
 	// the quantity: the largest up to each step, since a run that lags behind does so for long, and
 	// where runs are spread up to three times the step, since some are ahead. It is +Inf where
-	// the spread of runs has no finite prediction. It is nil, as is Rounding, where
-	// MeanRewardAlone leaves it out.
+	// the spread of runs has no finite prediction. PathsAlone leaves it out, and Rounding.
 	Neglected []float64
 	// Rounding is the part of Neglected by which rounding errors move the mean field. It
 	// grows exponentially where the mean field is chaotic.
@@ -54,26 +53,18 @@ type Path struct {
 	Strata []Stratum
 }
 
-// MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
-// runs from the logits init, one per arm, with zero velocity: J on the mean field of
-// MeanField plus the shift S by the noise of finite groups, to second order
-// (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at a finite G it is J on a mean path of
-// its own, see adamState, and neglects what adamNeglect says.
+// Paths computes the means of quantities over runs from the logits init, one per arm, with zero
+// velocity, at the optimizer steps at, which are ≥ 0 and ascending. The order is that given, and the
+// time that of one. The Scope of a quantity is out where the bandit has none or it is not derived.
+//
+// A mean is the quantity on the mean field of MeanField plus its shift by the noise of finite groups,
+// to second order (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at a finite G
+// it is that on a mean path of its own, see adamState, and neglects what adamNeglect says.
 //
 // What it neglects is the sum of three sizes. That of the noise is neglectedShift, the largest up to
-// the step or beyond it (see ahead). The others are the error of a force that is expanded in 1/G (see
-// expansionError), and the distance on the mean field of a second run whose logits are displaced by
-// rounding in every step, in which instability makes errors grow as in the simulated one.
-func MeanReward(p Params, init []float64, at []int) Path { return Paths(p, init, at, Reward)[0] }
-
-// MeanRewardAlone is MeanReward without the size of what it neglects, which takes half of
-// the time or more.
-func MeanRewardAlone(p Params, init []float64, at []int) Path {
-	return PathsAlone(p, init, at, Reward)[0]
-}
-
-// Paths computes the means of quantities over runs as MeanReward does that of J, in the time of one, in the order given. The Scope of a
-// quantity is out where it has none of the bandit or is not derived.
+// the step or beyond it (see ahead). The second is the error of a force that is expanded in 1/G (see
+// expansionError). The third is the distance on the mean field of a second run whose logits are
+// displaced by rounding in every step: instability makes errors grow there as in the simulated one.
 func Paths(p Params, init []float64, at []int, of ...Observed) []Path {
 	return paths(p, init, at, true, of...)
 }
@@ -113,7 +104,7 @@ const maxSharePath = 100_000
 
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
 // are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs
-// no fixed point. It is computed as E J is in MeanReward. The scope is out at G = ∞, where there are no groups, and where
+// no fixed point. It is computed as in Paths. The scope is out at G = ∞, where there are no groups, and where
 // the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
@@ -275,11 +266,6 @@ type shifted struct {
 
 // lostShift is that of a spread that is too large to be followed.
 var lostShift = shifted{shift: math.NaN(), variance: math.NaN(), deviation: math.NaN()}
-
-// follow is followOn of J to the last of the steps.
-func follow(p Params, init []float64, at []int, displaced float64, noise *spread) followed {
-	return followOn(p, init, at, at[len(at)-1], displaced, []observable{rewardOf}, noise)
-}
 
 // followOn follows a mean field at the steps at from the logits init, and about it the noise, if that
 // is not nil. Every step displaces the logits by up to displaced times max(1, |θ_a|), each arm by

@@ -371,7 +371,7 @@ func (prediction *Prediction) answer(method option.Method) {
 		m.RewardVariance = law.StationaryVariance.ExpectedReward
 	}
 	if prediction.Noise.In && (m.RewardShift == nil || m.ZeroVariance == nil) {
-		m.Because = cmp.Or(m.Because, scope.NoNumber.Because(fmt.Sprint("second-order", " ", "mean")))
+		m.Because = cmp.Or(m.Because, scope.NoNumber.Because("second-order mean"))
 	}
 	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		if r.CriticalLearningRate == nil {

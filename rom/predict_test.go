@@ -94,9 +94,6 @@ func checkPrediction(t *rapid.T) {
 	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
-	if skew := SkewMultiplier(p, p.Reference); p.KL.Coefficient > 0 && !linear.IsFinite(skew) {
-		t.Fatalf("%+v: skew multiplier %v", p, skew)
-	}
 	if !reflect.DeepEqual(got, Predict(p)) {
 		t.Fatalf("%+v: the second prediction differs", p)
 	}

@@ -2,7 +2,6 @@ package rom
 
 import (
 	"math"
-	"slices"
 
 	"grposim/fp"
 	"grposim/option"
@@ -84,33 +83,6 @@ func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 		last = now
 	}
 	return steps
-}
-
-// SkewMultiplier returns dt′/dt at the policy of the logits theta, t ↦ t′ being the
-// iteration of Refreshed on its curve (docs/theory-neglected.md §6): ∇φ_G·m/β, for β > 0. For
-// constant arms, ε = 0 and G = ∞ that is
-//
-//	−skew_π(r)/(2β),   skew = E[(r−J)³]/s³.
-//
-// At a fixed point, and where Refreshed is in scope, it is the dominant multiplier of
-// a block without end; below 1 in modulus is stable.
-func SkewMultiplier(p Params, theta []float64) float64 {
-	p = p.checked()
-	checkLogits("theta", theta, len(p.Arms))
-	m := newModel(&p)
-	m.set(theta, theta)
-	law := m.law
-	if m.counts != nil { // of many prompts the mean one
-		law = m.counts
-	}
-	_, slope, _ := law.Factor()
-	c := newCurve(m)
-	// Σ∇φ = 0, so the largest value may be subtracted; that avoids cancellation.
-	sum, top := 0.0, slices.Max(c.value)
-	for a, s := range slope {
-		sum += s * (c.value[a] - top)
-	}
-	return sum / m.pull()
 }
 
 // noRecurrence returns the reason why Refreshed is out of scope, none where it is in.

@@ -17,7 +17,7 @@
 //  5. The Kind of a prediction says how good it is, from Exact to PaperRule. Prediction.ForceKind is that of the force that all of
 //     them use.
 //
-// What runs do from their start needs no fixed point: Paths and MeanReward give means and
+// What runs do from their start needs no fixed point: Paths gives means and
 // spreads over runs, Arrival which runs do not arrive, MarginAlong how near the way comes to an instability.
 //
 // Single quantities have functions of their own: MeanForce, ForceCovariance,

@@ -350,26 +350,6 @@ func (b *base) addStiffness(fresh, stale [][]float64, phi float64, slope, u []fl
 	}
 }
 
-// addResponseStiffness adds that of E[c_a] = w_aπ_old,aR_a(π_old). With u_a = π_aR_a, Σu = 0, the
-// part −H_u is fresh with weights and else stale. −(I − π1ᵀ)s, s_ab = π_a∂R_a/∂θ_old,b, is stale.
-func (b *base) addResponseStiffness(fresh, stale [][]float64, u []float64, s [][]float64) {
-	h := fresh
-	if b.e.Importance.Mode == option.NoImportance {
-		h = stale
-	}
-	for c, q := range b.Old {
-		sum := 0.0
-		for a := range b.Old {
-			sum += s[a][c]
-		}
-		for a, p := range b.Old {
-			h[a][c] += u[a]*q + p*u[c]
-			stale[a][c] -= s[a][c] - p*sum
-		}
-		h[c][c] -= u[c]
-	}
-}
-
 // Square returns an n×n matrix of zeros.
 func Square(n int) [][]float64 { return Zeros(n, n) }
 
@@ -381,9 +361,4 @@ func Zeros(rows, columns int) [][]float64 {
 		m[i] = data[i*columns : (i+1)*columns]
 	}
 	return m
-}
-
-// isFinite reports whether every entry of x is finite.
-func isFinite(x []float64) bool {
-	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
