@@ -20,7 +20,7 @@ type Mode string
 
 const (
 	None                 Mode = "none"                  // no diagnostic finds a failure
-	RewardHacking        Mode = "reward-hacking"        // the reward rises and the true reward does not
+	RewardHacking        Mode = "reward-hacking"        // the reward rises, not the true reward
 	AdvantageDegeneracy  Mode = "advantage-degeneracy"  // most groups have equal rewards: no gradient
 	PolicyConcentration  Mode = "policy-concentration"  // the policy collapses and rewards still vary
 	DynamicalInstability Mode = "dynamical-instability" // the update itself oscillates or diverges

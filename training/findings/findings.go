@@ -1,7 +1,7 @@
-// Package findings says what the log of a training run states outright: that a gradient is
-// NaN since a step, that every completion is cut, that the sampling engine and the trainer
-// disagree. A finding needs no model of the run: one row is enough where it is certain. The
-// failure modes of the dynamics are package diagnose's.
+// Package findings says what the log of a training run states outright. Examples: a gradient is NaN
+// since a step, every completion is cut, the sampling engine and the trainer disagree. A finding
+// needs no model of the run: one row is enough where it is certain. Failure modes of the dynamics
+// are package diagnose's.
 //
 // No threshold is fitted to runs. Each check says where its own comes from.
 package findings
@@ -24,8 +24,8 @@ type Finding struct {
 	Since int    // the step of the first row that states it, or at which a level changed
 	Text  string // what the log shows, with its keys and numbers: one sentence without a full stop
 	Next  string // what to do, one sentence without a full stop; "" of a Remark that needs nothing
-	// Stops says that from Since to the end of the log no update trains the policy, so that
-	// later rows are no evidence about the dynamics of training.
+	// Stops says that from Since to the end of the log no update trains the policy. Later rows are
+	// then no evidence about the dynamics of training.
 	Stops bool
 }
 
@@ -70,7 +70,7 @@ func (f Finding) rank() int {
 }
 
 // Of returns what a log states, failures before remarks. Failures of the update itself come first,
-// then the earlier one, and of equals that which stands first in the table, since a cause is not
+// then the earlier one. Of equals it is that which stands first in the table, since a cause is not
 // later than its effect. What the reward does comes last: it has a cause.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows before it.
@@ -125,8 +125,8 @@ type Row struct {
 	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
 
-// tableFile is the table, causes before their effects. The maintainers of trainers gave the advice of
-// its column next to those who reported it.
+// tableFile is the table, causes before their effects. The maintainers of trainers gave the advice
+// of its column next to those who reported it.
 //
 //go:embed table.json
 var tableFile []byte

@@ -228,9 +228,9 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// A trend of noise that is correlated over rows is an accident of at most twice the
-// declared probability, on either side; of 4,000 series 8 are expected, 30 more than seven
-// standard deviations away. A line of twice its noise is always seen.
+// A trend of noise that is correlated over rows is an accident of at most twice the declared
+// probability, on either side. Of 4,000 series 8 are expected; 30 are more than seven standard
+// deviations away. A line of twice its noise is always seen.
 func TestTrend(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	alarms, missed := 0, 0
@@ -254,10 +254,9 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// healthyRun returns the log of a run that is healthy by construction, with the columns,
-// the ranges and the noise of trainers' logs: a reward that rises or rests, KL that grows
-// to a few tenths with spikes, an entropy that falls to a half, completions that become up
-// to twice as long, engines that agree as in bfloat16.
+// healthyRun returns the log of a healthy run, with the columns, ranges and noise of trainers'
+// logs. Reward rises or rests, KL grows to a few tenths with spikes, entropy falls to a half.
+// Completions become up to twice as long, and engines agree as in bfloat16.
 func healthyRun(rng *rand.Rand, rows int) columns {
 	of := make(columns)
 	lognormal := func(center, sigma float64) float64 { return center * math.Exp(sigma*rng.NormFloat64()) }
@@ -340,9 +339,9 @@ func TestHealthyRuns(t *testing.T) {
 	}
 }
 
-// A fault that begins in a healthy run, in the second or third quarter of 60 to 200 rows,
-// is the first failure, since the row in which it begins where the log states it, and
-// within a tenth of the run where a level has changed; in at least 95 of 100 runs.
+// A fault that begins in a healthy run, in the second or third quarter of 60 to 200 rows, is the
+// first failure. It is since its row where the log states it, and within a tenth of the run where a
+// level has changed. So it is in at least 95 of 100 runs.
 func TestFaults(t *testing.T) {
 	falls := func(of columns, row, i int) { of[logs.Reward][i] = 0.2 * of[logs.Reward][row] }
 	for want, fault := range map[Kind]func(of columns, row, i int){

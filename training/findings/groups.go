@@ -9,10 +9,10 @@ import (
 	"grposim/training/logs"
 )
 
-// ZeroVariance returns the share of groups whose rewards are all equal, as far as a log lets it be
-// known, with the key or keys that it is deduced from. exact says that a number is the share in every
-// row that has one: that which is recorded, or counts over the number of groups. Else it is known only
-// where it is 1: all rewards of a row are equal, or all advantages are 0.
+// ZeroVariance returns the share of groups whose rewards are all equal, as far as a log shows it.
+// share.Key names what it is deduced from. exact says that every number is the share itself,
+// recorded or from counts over the number of groups. Else it is known only where it is 1: all
+// rewards of a row are equal, or all advantages are 0.
 //
 // Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal rewards.
 // NeMo-RL's are at least the share.
@@ -65,8 +65,8 @@ func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 	return share, false
 }
 
-// allEqual reports whether a row shows that the rewards of every group are equal: the deviation of the
-// rewards is 0, within groups or over the batch; the largest reward of a sample is the smallest; every
+// allEqual reports whether a row shows that the rewards of every group are equal. Then their
+// deviation is 0, within groups or over the batch; or the largest reward is the smallest; or every
 // advantage is 0.
 func allEqual(l *logs.Log, row int) bool {
 	for _, q := range []logs.Quantity{logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous} {
@@ -78,13 +78,13 @@ func allEqual(l *logs.Log, row int) bool {
 		value(l, logs.AdvantageMax, row) == 0 && value(l, logs.AdvantageMin, row) == 0
 }
 
-// negligible is the share of the deviation of the rewards at the start of a run below which it counts
-// as none: rewards then differ in at most one group of a hundred.
+// negligible is the share of the deviation of the rewards at the start of a run below which it
+// counts as none. Rewards then differ in at most one group of a hundred.
 const negligible = 0.01
 
-// NoDeviation returns the deviation of the rewards with 0 where it is negligible, whatever its meaning:
-// that within a group, or that of the batch, which is at least as large. Where neither is recorded it
-// is the range of the rewards or of the advantages.
+// NoDeviation returns the deviation of the rewards with 0 where it is negligible. It may be that
+// within a group, or that of the batch, which is at least as large. Where neither is recorded it is
+// the range of the rewards or of the advantages.
 func NoDeviation(l *logs.Log) (key string, values []float64) {
 	for _, q := range [][2]logs.Quantity{{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
 		{logs.RewardMax, logs.RewardMin}, {logs.AdvantageMax, logs.AdvantageMin}} {
@@ -117,13 +117,13 @@ func NoDeviation(l *logs.Log) (key string, values []float64) {
 	return "", nil
 }
 
-// noSignal finds steps whose groups have equal rewards, so that no sample has an advantage. That most
-// groups do is a failure mode of its own in a long log (package diagnose); a share of a quarter or more
-// is a remark.
+// noSignal finds steps whose groups have equal rewards, so that no sample has an advantage. A share
+// of a quarter or more is a remark. That most do is a failure mode in a long log (package
+// diagnose).
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
 	s := numbers(l, share, 0, 1)
-	if !exact { // a row that does not show that all are equal shows that some are not, but for the range
+	if !exact { // rows that do not show equality show difference, but for the range
 		key, deviation := NoDeviation(l)
 		s = series{key: key}
 		for row, x := range deviation {

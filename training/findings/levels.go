@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// clip is the bound of a ratio of probabilities, that of the clipped objective, 1 ± ε: beyond it
-	// a sample counts as drawn from another policy.
+	// clip is the bound of a ratio of probabilities, that of the clipped objective, 1 ± ε. Beyond it a
+	// sample counts as drawn from another policy.
 	clip = 0.2
 	// half is the midpoint from which most of the samples or groups lack something.
 	half = 0.5
@@ -63,8 +63,8 @@ func exceeded(l *logs.Log, limits ...limit) (f Finding, found bool) {
 
 func same(x float64) float64 { return x }
 
-// samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much as
-// an update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
+// samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much
+// as an update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
 //
 // A KL estimate may have either sign. An effective sample size of less than half says that most
 // samples carry no weight. A mean importance weight away from 1, its expectation, is a remark:
@@ -84,8 +84,8 @@ func samplerMismatch(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// staleSamples finds samples older than trainers' guides allow, in policy versions: AReaL's allows 4
-// (max_head_offpolicyness), examples of prime-rl 8 (max_off_policy_steps).
+// staleSamples finds samples older than trainers' guides allow, in policy versions: AReaL's allows
+// 4 (max_head_offpolicyness), examples of prime-rl 8 (max_off_policy_steps).
 func staleSamples(l *logs.Log) []Finding {
 	f, found := exceeded(l,
 		limit{logs.Staleness, 0, math.Inf(1), same, math.Nextafter(4, 5), Remark},
@@ -98,11 +98,13 @@ func staleSamples(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// truncation finds completions that are cut at the length limit. The reward of a cut completion says
-// nothing about the answer that it does not reach. From ½ on most of what is trained on is cut: a
-// failure, unless it passes, or the reward of the others rises. From a quarter on it is a remark.
+// truncation finds completions that are cut at the length limit. The reward of a cut completion
+// says nothing about the answer that it does not reach. From ½ on most of what is trained on is
+// cut: a failure, unless it passes, or the reward of the others rises. From a quarter on it is a
+// remark.
 //
-// Where no share is logged, completions that all have one length have reached the limit (oneLength).
+// Where no share is logged, completions that all have one length have reached the limit
+// (oneLength).
 func truncation(l *logs.Log) []Finding {
 	share, has := read(l, 0, 1, logs.LenClipped)
 	if !has {
@@ -135,8 +137,8 @@ func truncation(l *logs.Log) []Finding {
 	return nil
 }
 
-// oneLength finds rows whose completions all have one length, the same in every row: the shortest is
-// as long as the longest. Where these are not logged, a mean that is the same whole number, the
+// oneLength finds rows whose completions all have one length, the same in every row: the shortest
+// is as long as the longest. Where these are not logged, a mean that is the same whole number, the
 // largest of the log, is a remark.
 func oneLength(l *logs.Log) []Finding {
 	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
@@ -167,8 +169,8 @@ func oneLength(l *logs.Log) []Finding {
 	return []Finding{{Level: level, Since: at.from, Text: fmt.Sprintf(text, plain(most), at.text())}}
 }
 
-// lengthChange finds a mean length that grows or shrinks by a factor of e. Completions that grow until
-// they are cut are a failure, which truncation says.
+// lengthChange finds a mean length that grows or shrinks by a factor of e. Completions that grow
+// until they are cut are a failure, which truncation says.
 func lengthChange(l *logs.Log) []Finding {
 	length, _ := read(l, 0, math.Inf(1), logs.LenMean)
 	from, to, since, found := length.factorChange()
@@ -185,11 +187,10 @@ func lengthChange(l *logs.Log) []Finding {
 
 const (
 	// klPerToken is the divergence from the reference, in nats a token, from which it counts as blown
-	// up: the odds of a token have changed by a factor of e on average.
+	// up. The odds of a token have then changed by a factor of e on average.
 	klPerToken = 1
-	// vocabulary is the logarithm of the largest vocabulary in use, log 262,144 nats: more than that,
-	// the estimate is carried by a few tokens that were sampled though the policy gives them almost no
-	// probability.
+	// vocabulary is the logarithm of the largest vocabulary in use, log 262,144 nats. A larger
+	// estimate comes from a few sampled tokens to which the policy gives almost no probability.
 	vocabulary = 12.5
 )
 
@@ -225,8 +226,8 @@ func klBlowUp(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// entropyGrowth finds an entropy that grows by a factor of e. It is a failure unless the reward rises
-// meanwhile: a policy that explores can learn.
+// entropyGrowth finds an entropy that grows by a factor of e. It is a failure unless the reward
+// rises meanwhile: a policy that explores can learn.
 func entropyGrowth(l *logs.Log) []Finding {
 	entropy, _ := read(l, 0, math.Inf(1), logs.Entropy)
 	from, to, since, found := entropy.factorChange()

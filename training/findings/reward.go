@@ -11,15 +11,15 @@ import (
 	"grposim/training/logs"
 )
 
-// lostReward is the share of its rise from which a lost reward is a failure: a stable linear mode that
-// starts at rest overshoots its fixed point by less than its distance from it, and so loses less than
-// half of its largest rise when it settles.
+// lostReward is the share of its rise from which a lost reward is a failure. A stable linear mode
+// that starts at rest overshoots its fixed point by less than its distance from it. So it loses
+// less than half of its largest rise when it settles.
 const lostReward = 0.5
 
-// rewardCollapse finds that the level of the reward has fallen and not recovered, but for chance of
-// change.FalseAlarm: at once, or slowly (slowFall). It is a failure if at least half of the rise is lost
-// and the fall is at least two deviations of single rows, and no score of evaluation contradicts it;
-// else a remark. Of a reward that has fallen as far before and come back nothing is said.
+// rewardCollapse finds that the level of the reward has fallen and not recovered, at once or slowly
+// (slowFall), but for chance of change.FalseAlarm. It is a failure if half of the rise and two
+// deviations of single rows are lost, and no score of evaluation contradicts it. Else it is a
+// remark. Of a reward that has fallen as far before and come back nothing is said.
 func rewardCollapse(l *logs.Log) []Finding {
 	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
 	steps, x := reward.steps, reward.values
@@ -55,12 +55,13 @@ func rewardCollapse(l *logs.Log) []Finding {
 // parts is the number of batches of rows in which slowFall looks for the highest.
 const parts = 16
 
-// slowFall finds that the mean of the last quarter of the rows, of what follows the highest of sixteen
-// batches, has lost half of the rise to that batch or more. since is the row of half of the loss, 0 if
-// there is none.
+// slowFall finds that the mean of the last quarter of the rows has lost half of the rise to the
+// highest of sixteen batches. The quarter is of what follows that batch. since is the row of half
+// of the loss, 0 if there is none.
 //
-// The error is that of batch means, by the noise of rows or of three neighbouring batches about their
-// line, whichever is larger: the highest is chosen by chance with probability change.FalseAlarm.
+// The error is that of batch means, since chance chooses the highest with probability
+// change.FalseAlarm. It is by the noise of rows or of three neighbouring batches about their line,
+// whichever is larger.
 func slowFall(x []float64) (from, to float64, since int) {
 	if len(x) < parts {
 		return 0, 0, 0
@@ -83,7 +84,8 @@ func slowFall(x []float64) (from, to float64, since int) {
 	return from, to, height + change.Onset(len(x)-height, func(i int) float64 { return (from+to)/2 - x[height+i] })
 }
 
-// scoreKept returns the key of a score of evaluation that does not fall at a step, "" if there is none.
+// scoreKept returns the key of a score of evaluation that does not fall at a step, "" if there is
+// none.
 func scoreKept(l *logs.Log, step int) string {
 	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
 		if t == nil {

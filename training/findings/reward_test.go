@@ -18,8 +18,8 @@ func rewards(x []float64) *logs.Log {
 	return l
 }
 
-// A reward that collapses, early, late or slowly, is a failure since its fall; one that
-// loses little is a remark; one that rises, recovers, oscillates or is missing is nothing.
+// A reward that collapses, early, late or slowly, is a failure since its fall. One that loses
+// little is a remark. One that rises, recovers, oscillates or is missing is nothing.
 func TestRewardCollapse(t *testing.T) {
 	rise := func(i int) float64 { return 0.7 - 0.5*math.Exp(-float64(i)/20) }
 	fallen := func(at int, by float64) func(int) float64 {
@@ -69,8 +69,8 @@ func TestRewardCollapse(t *testing.T) {
 	}
 }
 
-// A score of evaluation that does not fall makes a fall of the reward a remark, one that falls
-// too or that has too few values does not; and a fall where the run was resumed says so.
+// A score of evaluation that does not fall makes a fall of the reward a remark. One that falls too,
+// or with too few values, does not. A fall where the run was resumed says so.
 func TestRewardFallsAlone(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64 // at the steps 110, 410, …
@@ -120,8 +120,8 @@ func TestEpochsAreNoCollapse(t *testing.T) {
 	}
 }
 
-// Rewards that do not fall in the mean are said to fall in at most one of a thousand
-// runs; of 500, 5 are exceeded with probability 2e-5.
+// Rewards that do not fall in the mean are said to fall in at most one of a thousand runs. Of 500,
+// 5 are exceeded with probability 2e-5.
 func TestHealthyRewardsDoNotFall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 10))
 	alarms := 0

@@ -52,8 +52,8 @@ func value(l *logs.Log, q logs.Quantity, row int) float64 {
 	return math.NaN()
 }
 
-// stretch is the part of a log in which something holds in most rows: of all parts the one
-// with the largest excess of rows in which it holds over rows in which it does not.
+// stretch is the part of a log in which something holds in most rows. Of all parts it has the
+// largest excess of rows in which it holds over others.
 type stretch struct {
 	from, to    int  // steps of its first and last row
 	held, rows  int  // rows of it in which it holds, and all rows of it
@@ -63,8 +63,8 @@ type stretch struct {
 	begin, end  int  // indices of its rows among those read
 }
 
-// enough is the excess of rows from which a stretch is no accident: if something holds in a
-// tenth of the rows by chance, it holds in eight in a row with probability 1e-8.
+// enough is the excess of rows from which a stretch is no accident. What holds in a tenth of the
+// rows by chance holds in eight in a row with probability 1e-8.
 const enough = 8
 
 // longest returns the stretch in which something holds; steps are those of the rows in
@@ -160,12 +160,12 @@ func plain(x float64) string {
 
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
 
-// factorChange returns a change of level by a factor of e at least, between the first and the last
-// quarter of the rows (halves of fewer than sixteen), and the step since which values are nearer to
-// the later level, in logarithms.
+// factorChange returns a change of level by a factor of e at least between the first and the last
+// quarter of rows. Fewer than sixteen rows have halves. since is the step from which values are nearer
+// to the later level, in logarithms.
 //
 // Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of the
-// other's; of fewer than ten, all.
+// other's. Of fewer than ten, all must.
 func (s series) factorChange() (from, to float64, since int, found bool) {
 	n := len(s.values) / 4
 	if len(s.values) < 16 {
@@ -206,9 +206,8 @@ const batches = 8
 // probability change.FalseAlarm.
 var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.FalseAlarm)
 
-// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain: of at
-// least eight rows by the slope of eight batch means, of three to seven if every row says
-// so.
+// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain. At least eight
+// rows go by the slope of eight batch means, three to seven by whether every row says so.
 func (s series) trend() int {
 	n := len(s.values)
 	if n < 3 {

@@ -10,14 +10,14 @@ import (
 
 // numericalFailure finds updates that are not numbers.
 //
-// An update is lost if its gradient norm, its loss or its reward is NaN or infinite. Where neither
-// gradient norm nor loss is recorded, KL and entropy speak for it, and what passes is no failure:
-// values that are missing look so too. Beside a finite gradient norm or loss they do not: what is NaN
-// has not reached the update. Losses after the last number are a failure if they are more in a row
-// than were lost before and passed.
+// An update is lost if its gradient norm, its loss or its reward is NaN or infinite. Without
+// gradient norm and loss KL and entropy speak for it, and what passes is no failure: missing values
+// look so too. Beside a finite gradient norm or loss they do not: the NaN has not reached the
+// update. Losses after the last number are a failure if they are more in a row than were lost
+// before and passed.
 //
-// Tables of some tools have NaN where nothing was recorded. A file does if a learning rate or a length
-// is NaN, which no failure makes so, or a reward beside a finite gradient norm: none is believed.
+// Tables of some tools have NaN where nothing was recorded. A file is such a table if a learning
+// rate or a length is NaN, or a reward beside a finite gradient norm. Then none is believed.
 func numericalFailure(l *logs.Log) []Finding {
 	var broken []logs.Column // columns of the update with values that are not finite
 	for _, c := range l.Columns {
@@ -57,7 +57,7 @@ func numericalFailure(l *logs.Log) []Finding {
 	if in.total == 0 {
 		return nil
 	}
-	end, passed := 0, 0 // the first row from which every update is lost, and the most rows lost at a time before
+	end, passed := 0, 0 // the first row of the lost end, and the most rows lost at a time before
 	for i := range lost {
 		if !lost[i] {
 			passed, end = max(passed, i-end), i+1
@@ -97,13 +97,13 @@ func brokenKeys(broken []logs.Column, rows []int, lost []bool) string {
 	return join(keys) + " are NaN or infinite"
 }
 
-// noUpdate finds updates that do not move the weights: a gradient of exactly 0 though rewards
-// within groups differ, or a learning rate of 0.
+// noUpdate finds updates that do not move the weights: a learning rate of 0, or a gradient of
+// exactly 0 though rewards within groups differ.
 //
-// Without a signal in any group a gradient of 0 is right, and noSignal says so; where only
-// the mean reward is recorded, it may be right at its extremes (extremeRewards). A gradient
-// of 0 in single rows of many may come from a step without signal, of which the row has the
-// gradient but not the rewards (logging_steps of TRL): a remark, as one that has passed is.
+// Without a signal in any group a gradient of 0 is right, and noSignal says so. Where only the mean
+// reward is recorded, it may be right at its extremes (extremeRewards). A gradient of 0 in single
+// rows of many is a remark, as one that has passed is. It may come from a step without signal whose
+// rewards the row has not (logging_steps of TRL).
 func noUpdate(l *logs.Log) (found []Finding) {
 	if rounded(l) {
 		return nil
@@ -145,9 +145,9 @@ func noUpdate(l *logs.Log) (found []Finding) {
 	return found
 }
 
-// extremeRewards reports whether the mean reward is the smallest or the largest of the log in
-// every row with a gradient of 0, as where all samples fail or all succeed. Mean rewards of
-// groups that differ lie between in some row.
+// extremeRewards reports whether the mean reward is the smallest or the largest of the log in every
+// row with a gradient of 0. It is so where all samples fail or all succeed. Mean rewards of groups
+// that differ lie between in some row.
 func extremeRewards(l *logs.Log, norm series) bool {
 	smallest, largest := extremes(l)
 	for i, step := range norm.steps {
@@ -162,9 +162,9 @@ func extremeRewards(l *logs.Log, norm series) bool {
 // printed is the last digit of a loss that TRL prints.
 const printed = 1e-4
 
-// zeroLoss finds a loss of 0, which is no failure by itself: the advantages of a group add up to
-// 0, so that at the policy that drew the samples the loss is the penalty β·KL, whatever the
-// gradient is. It is not said where nothing shows a gradient.
+// zeroLoss finds a loss of 0, which is no failure by itself. The advantages of a group add up to 0:
+// at the policy that drew the samples the loss is the penalty β·KL. It is not said where nothing
+// shows a gradient.
 func zeroLoss(l *logs.Log) []Finding {
 	loss, has := read(l, math.Inf(-1), math.Inf(1), logs.Loss)
 	if !has || slices.Max(loss.values) > printed || slices.Min(loss.values) < -printed {
@@ -227,8 +227,8 @@ func rewardsDiffer(l *logs.Log) (differ []int, known string) {
 	return differ, known
 }
 
-// rounded reports whether the numbers of a log are printed with at most four digits after
-// the point, as consoles do: a 0 may be any small number there.
+// rounded reports whether the numbers of a log are printed with at most four digits after the
+// point, as consoles do. A 0 may be any small number there.
 func rounded(l *logs.Log) bool {
 	if l.Format.Container == logs.JSONLines || l.Format.Container == logs.TrainerState {
 		return false

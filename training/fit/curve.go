@@ -20,7 +20,7 @@ const MinRows = 20
 
 // Curve is the reward of one run over time.
 type Curve struct {
-	Time   []float64 // strictly increasing: optimizer steps, or the integral of the learning rate (LoggedTime)
+	Time   []float64 // strictly increasing: optimizer steps, or LoggedTime
 	Reward []float64 // finite, one per time, in any unit
 }
 
@@ -76,8 +76,8 @@ func times(values []float64, by, over float64) []float64 {
 	return out
 }
 
-// origin is where the times of laws begin: 0, or one row before the first of a curve that
-// begins later than it is long, as that of a run which goes on.
+// origin is where the times of laws begin: 0, or one row before the first of a curve that begins
+// later than it is long. Such is the curve of a resumed run.
 func (c Curve) origin() float64 {
 	if c.Time[0] <= c.known() {
 		return 0
@@ -94,9 +94,9 @@ func mean(values []float64) float64 {
 	return sum
 }
 
-// smooth returns centred moving averages of the values over a share of them, shorter at
-// the ends. Windows are added from sums of 1, 2, 4, … values, so that it takes n log n and
-// subtracts nothing: a huge value does not blur those that come after it.
+// smooth returns centred moving averages of the values over a share of them, shorter at the ends.
+// Windows are added from sums of 1, 2, 4, … values, in n log n steps. Nothing is subtracted: a huge
+// value does not blur those after it.
 func smooth(values []float64, share float64) []float64 {
 	n := len(values)
 	sums := append(make([]float64, n), values...) // sums[i] = sums[2i] + sums[2i+1]
@@ -123,9 +123,9 @@ func smooth(values []float64, share float64) []float64 {
 	return out
 }
 
-// noise estimates the variance of the noise of each row. The squared distance of a row
-// from the mean of its neighbours has the expectation 3/2 of it, whatever the slope; it
-// is averaged over a tenth of the rows, and this with the average of all, half each.
+// noise estimates the variance of the noise of each row. The squared distance of a row from the
+// mean of its neighbours has the expectation 3/2 of it, whatever the slope. The estimate is half
+// the average over a tenth of the rows and half that of all.
 func noise(y []float64) []float64 {
 	n := len(y)
 	d := make([]float64, n)
@@ -150,8 +150,8 @@ func NoiseDeviation(c Curve) float64 {
 	return unit * math.Sqrt(mean(noise(c.In(unit).Reward)))
 }
 
-// maxBlocks bounds the rows of a fit: longer curves are averaged over blocks of equal
-// numbers of rows, whose noise has a variance smaller by that number.
+// maxBlocks bounds the rows of a fit. Longer curves are averaged over blocks of equal numbers of
+// rows, whose noise has a variance smaller by that number.
 const maxBlocks = 500
 
 // rounding is the error of a logged reward, in the unit of the curve: differences of this
@@ -193,9 +193,9 @@ func (c Curve) average() blocks {
 	return b
 }
 
-// length is the time from the first row to the last, at most ten times what it would be with
-// the distance of rows that nine tenths of them do not exceed: a log whose steps jump far
-// tells nothing of the time between. Most rows may be close, at a learning rate near 0.
+// length is the time from the first row to the last, at most ten times what the distances of nine
+// tenths of the rows allow. A log whose steps jump far tells nothing of the time between. Most rows
+// may be close, at a learning rate near 0.
 func (b blocks) length() float64 {
 	n := len(b.time) - 1
 	gaps := make([]float64, n)

@@ -11,12 +11,12 @@ import (
 // Result compares the laws on one curve.
 type Result struct {
 	Models      []Model // one per law, in the order of their declaration
-	Best        Name    // of the lowest BIC; the constant, unless that is lower than its own by GrowthEvidence
+	Best        Name    // of the lowest BIC; a law must be below the constant by GrowthEvidence
 	Regime      Regime
 	Independent float64 // number of independent rows: n (1 − r)/(1 + r)
 	Correlation float64 // r: of the residuals of the best model at successive rows
-	Origin      float64 // time at which those of the laws begin: 0, or one row before a log that begins later than it is long
-	Evidence    float64 // for the oscillator: Independent × ln of the best monotone law's sum of squares over its own
+	Origin      float64 // where the laws' times begin: 0, or one row before a log that begins late
+	Evidence    float64 // Independent × ln of the best monotone law's SSE over the oscillator's
 	Direction   Direction
 }
 
@@ -55,19 +55,21 @@ type Model struct {
 
 // Parameter is a fitted value with its 90 % interval by profile likelihood.
 type Parameter struct {
-	Name         string
-	Value        float64
-	Lo, Hi       float64 // ±Inf or 0 where the curve does not bound it
-	Is           Dimension
-	Identifiable bool // the interval is narrower than ×2, or than a quarter of the curve's range for start, plateau and level; of a flat curve the level alone
+	Name   string
+	Value  float64
+	Lo, Hi float64 // ±Inf or 0 where the curve does not bound it
+	Is     Dimension
+	// The interval is narrower than ×2, or, for start, plateau and level, than a quarter of the
+	// curve's range. Of a flat curve only the level is.
+	Identifiable bool
 }
 
-// outlier is the distance from a running median, in standard deviations of the noise,
-// beyond which a row's weight falls as the inverse of the distance.
+// outlier is a distance from a running median, in standard deviations of the noise. Beyond it a
+// row's weight falls as the inverse of the distance.
 const outlier = 4
 
-// GrowthEvidence is the difference of BIC, a likelihood ratio of 20, by which a law must
-// beat the constant: laws with a midpoint can pick the most conspicuous among many.
+// GrowthEvidence is the difference of BIC by which a law must beat the constant, a likelihood ratio
+// of 20. Laws with a midpoint can pick the most conspicuous among many.
 const GrowthEvidence = 6
 
 // oscillationEvidence is the evidence that a claim of oscillation needs. Of 150
@@ -202,9 +204,9 @@ func explained(y, fitted []float64) float64 {
 	return 1 - rest/all
 }
 
-// largestCorrelation is the largest correlation of residuals that is believed. Where it
-// is negative, as a reward's can be whose noise causes the step (docs/theory-neglected.md §6), 0 is
-// taken in its place: intervals are too wide rather than too narrow.
+// largestCorrelation is the largest correlation of residuals that is believed. A negative one
+// counts as 0, as of a reward whose noise causes the step (docs/theory-neglected.md §6). Intervals
+// are then too wide rather than too narrow.
 const largestCorrelation = 0.98
 
 // correlation is that of weighted residuals of successive blocks.
@@ -324,7 +326,7 @@ func (m *Model) direction() Direction {
 	return Falls
 }
 
-// beatsCritical reports whether the oscillator is better than the best with ζ = 1 by as
+// beatsCritical reports whether the oscillator is better than the best with ζ = 1. It must be by as
 // much as the end of a 90 % interval is worse.
 func (r *Result) beatsCritical(inertial *Model) bool {
 	return r.Independent*math.Log(r.Model(ThreePhase).best.sse/inertial.best.sse) > chi90

@@ -10,12 +10,12 @@ type Forecast struct {
 
 const (
 	smoothing = 0.2               // weight of the newest row in exponential smoothing
-	normal90  = 1.644853626951473 // half-width of the central 90 % of the normal law, in standard deviations
+	normal90  = 1.644853626951473 // half-width of the central 90 % of the standard normal law
 )
 
-// Predict forecasts rows at times after the last one by exponential smoothing. A row h rows
-// ahead has the variance σ² (1 + (h − 1) smoothing²), with the mean square σ² of the
-// errors one row ahead. A take-off or collapse that begins after the last row is not foreseen.
+// Predict forecasts rows at times after the last one by exponential smoothing. A row h rows ahead
+// has the variance σ² (1 + (h − 1) smoothing²), σ² the mean square of the errors one row ahead. A
+// take-off or collapse after the last row is not foreseen.
 func Predict(c Curve, times []float64) Forecast {
 	c.check()
 	unit := c.Unit()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// fuzzed makes a curve of rows, whose rewards are bytes times a power of ten from −310 to 300
-// after a shift of at most as much; where gap > 0 one row comes so many steps later.
+// fuzzed makes a curve of rows, whose rewards are bytes times a power of ten from −310 to 300 after
+// a shift. The shift is at most as much. Where gap > 0 one row comes so many steps later.
 func fuzzed(rows []byte, scale, shift int16, gap uint64) (Curve, bool) {
 	if len(rows) < MinRows || len(rows) > 60 || scale < -310 || scale > 300 || shift < -310 || shift > 300 {
 		return Curve{}, false

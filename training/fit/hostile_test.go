@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The moving average from sums of powers of two is that of every window by itself, also
-// after a huge value, which a running sum would keep the rounding of.
+// The moving average from sums of powers of two is that of every window by itself. So it is after a
+// huge value, whose rounding a running sum would keep.
 func TestSmoothIsTheMeanOfItsWindow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 45))
 	for _, n := range []int{1, 2, 3, 20, 63, 64, 65, 501} {
@@ -59,8 +59,8 @@ func TestAnyUnit(t *testing.T) {
 	}
 }
 
-// A reward that falls is never said to grow; one that does not change, or by less than its
-// digits hold, is flat; one that rises is found wherever its steps begin and jump to.
+// A reward that falls is never said to grow. One that does not change, or by less than its digits
+// hold, is flat. One that rises is found wherever its steps begin and jump to.
 func TestRegimesOfHostileCurves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 48))
 	rise := curve(rng, 60, 0.03, func(t float64) float64 { return -math.Expm1(-t / 12) })

@@ -6,14 +6,13 @@ import (
 	"grposim/fp"
 )
 
-// chi90 is the 90 % quantile of the χ² law with one degree of freedom: a parameter
-// whose best sum of squares is larger by the factor e^{chi90/n} lies at the end of its
-// 90 % interval by likelihood.
+// chi90 is the 90 % quantile of the χ² law with one degree of freedom. At the end of a parameter's
+// 90 % interval by likelihood the best sum of squares is larger by the factor e^{chi90/n}.
 const chi90 = 2.705543454095404
 
-// interval returns the 90 % interval of a parameter by profile likelihood: the values at
-// which the best fit of the others keeps n ln(SSE/SSE_min) ≤ chi90, for n independent
-// rows. An end that is not reached within the parameter's bounds is ±Inf.
+// interval returns the 90 % interval of a parameter by profile likelihood. It has the values at
+// which the best fit of the others keeps n ln(SSE/SSE_min) ≤ chi90, for n independent rows. An end
+// that is not reached within the parameter's bounds is ±Inf.
 func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
 	limit := best.sse * fp.MathExp(chi90/max(1, n-float64(len(best.shape)+2)))
 	from, reach := p.scale(best, h)
@@ -47,9 +46,9 @@ func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
 	return end(-1), end(1)
 }
 
-// scale returns the parameter as a function of a step from its best value: in the
-// logarithm for shapes, which are positive, and in units of the curve's range for start
-// and plateau; and the largest step that is tried.
+// scale returns the parameter as a function of a step from its best value, and the largest step
+// that is tried. Steps are in the logarithm for shapes, which are positive, and in units of the
+// curve's range for start and plateau.
 func (p *problem) scale(best solution, h hold) (from func(step float64) float64, reach float64) {
 	if h.which == shapeHeld {
 		x := best.shape[h.shape]

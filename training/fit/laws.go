@@ -7,8 +7,8 @@ import (
 	"grposim/sim/measure"
 )
 
-// law is a family of curves y(t) = start + (plateau − start) g(t; θ), with g(0) = 0
-// (but for the logistic, whose start is its limit at t → −∞) and g → 1.
+// law is a family of curves y(t) = start + (plateau − start) g(t; θ), with g(0) = 0 and g → 1. The
+// start of the logistic is its limit at t → −∞.
 type law struct {
 	name  Name
 	shape []parameter
@@ -88,8 +88,8 @@ var laws = []law{
 		}},
 }
 
-// oscillator is the solution of g″ + 2ζ g′ + g = 1 from rest at g = 0, after the phase
-// x = ω t ≥ 0, for a damping ratio ζ > 0. Before x = 0 it is 0.
+// oscillator is the solution of g″ + 2ζ g′ + g = 1 from rest at g = 0, after the phase x = ω t ≥ 0.
+// The damping ratio is ζ > 0. Before x = 0 it is 0.
 func oscillator(x, zeta float64) float64 {
 	if x <= 0 {
 		return 0

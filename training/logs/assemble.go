@@ -47,7 +47,8 @@ func (c *collector) log() (*Log, error) {
 	if len(c.err.Problems) > 0 {
 		return nil, &c.err
 	}
-	l.Resumes = slices.DeleteFunc(c.resumes, func(step int) bool { return step <= l.Steps[0] }) // else it is another run
+	// A step that is not after the first is of another run.
+	l.Resumes = slices.DeleteFunc(c.resumes, func(step int) bool { return step <= l.Steps[0] })
 	a.spacing(l)
 	a.remark(l)
 	l.Notes = slices.Concat(c.notes, c.unread.notes())
@@ -76,10 +77,10 @@ func (c *collector) trainer() int {
 	return best
 }
 
-// writer returns the name of trainer i if the file shows that it is the trainer's: by the
-// container, or by two keys that general names do not have, or by one that nobody else is
-// likely to choose, with a slash or of three words. One short word, as ent, is anybody's
-// abbreviation, though it is read as that trainer's.
+// writer returns the name of trainer i if the file shows that it is the trainer's. It goes by the
+// container, or by two keys that general names do not have, or by one that nobody else is likely to
+// choose. Such a key has a slash or three words. One short word, as ent, is anybody's abbreviation,
+// though it is read as that trainer's.
 func (c *collector) writer(i int) Trainer {
 	own := 0
 	for _, s := range c.series {
@@ -309,9 +310,9 @@ func (a *assembly) evaluation() []source {
 	return sources
 }
 
-// counts returns the series of which a row of training has one, where rows are numbered:
-// the reward, or one that is in all its rows and in more (the loss of a trainer that makes
-// several updates of a batch); without a reward all but the learning rate.
+// counts returns the series of which a row of training has one, where rows are numbered. It is the
+// reward, or one in all its rows and in more (the loss of a trainer that makes several updates of a
+// batch). Without a reward it is all but the learning rate.
 func (a *assembly) counts() (these []*series) {
 	for _, s := range a.train {
 		if s.tells() {
@@ -431,8 +432,8 @@ func (a *assembly) table(of part) Table {
 	return t
 }
 
-// has reports whether a row has a value for a column: a key of training does not count for
-// one of evaluation in rows of training.
+// has reports whether a row has a value for a column. A key of training does not count for one of
+// evaluation in rows of training.
 func (a *assembly) has(s source, row int) bool {
 	return s.of.has(row) && !(s.training && a.rows[row].updates)
 }
@@ -542,10 +543,9 @@ func (a *assembly) remark(l *Log) {
 	}
 }
 
-// tellSolved finds out whether rLLM's solve_none and solve_all are numbers of groups, as in
-// its first versions, or shares of them: versions that log the number of tasks log shares,
-// and a value that is not whole and none above 1 show shares. Where both readings remain
-// the columns stay numbers, which claim less.
+// tellSolved finds out whether rLLM's solve_none and solve_all are numbers of groups, as in its
+// first versions, or shares. Versions that log the number of tasks log shares. A value that is not
+// whole and none above 1 show shares. Where both remain the columns stay numbers, which claim less.
 func (l *Log) tellSolved() {
 	var these []*Column
 	whole, largest := true, 0.0

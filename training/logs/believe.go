@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// believe takes the values out of a column that its quantity cannot have, and says so. A
-// share that may be in per cent, of which values are above 1 and none above 100 or below 0, is
-// not believed at all unless the user says that it is one: its values below 1 would be read a
-// hundred times too large.
+// believe takes the values out of a column that its quantity cannot have, and says so. A share may
+// be in per cent if values are above 1 and none above 100 or below 0. It is not believed unless the
+// user says that it is one: values below 1 would be read a hundred times too large.
 func (a *assembly) believe(c *Column, steps []int) {
 	within := c.Quantity.definition().within
 	rounding := 1e-6 // of sums of float32

@@ -115,7 +115,7 @@ func number(text []byte) (x float64, has, ok bool) {
 
 // spelled reads a number in a form that is none of Go's.
 func spelled(word string) (x float64, has, ok bool) {
-	if _, inner, call := strings.Cut(word, "("); call { // tensor(0.5, device='cuda:0'), np.float64(0.5)
+	if _, inner, call := strings.Cut(word, "("); call { // tensor(0.5, device='cuda:0')
 		word = inner
 		if end := strings.IndexAny(word, ",)"); end >= 0 {
 			word = word[:end]
@@ -233,9 +233,9 @@ func (s *series) trained() bool { return s != nil && (s.isStep || s.trains) }
 // endRow keeps the row that has been read, if it has a known key.
 func (c *collector) endRow(line int) { c.keep(line, len(c.rows)) }
 
-// keep sets the values that have been read in a row: a new one, or one that lacks them.
-// The line that a trainer writes after the last step repeats means over the run and is no
-// row; a table can have it in the row of the last step.
+// keep sets the values that have been read in a row: a new one, or one that lacks them. After the
+// last step a trainer repeats means over the run. That line is no row; a table can have it in the
+// row of the last step.
 func (c *collector) keep(line, row int) {
 	defer c.dropRow()
 	ends, updates := false, false

@@ -24,9 +24,8 @@ var consoleFormat = format{
 	},
 }
 
-// lineForm is a form of lines that trainers print: what such a line looks like, for
-// the table of forms, a text that every such line has, and its reader, which says whether a
-// line has the form.
+// lineForm is a form of lines that trainers print: what such a line looks like, for the table of
+// forms. Every such line has the text. The reader says whether a line has the form.
 type lineForm struct {
 	is   string
 	has  string
@@ -58,7 +57,7 @@ type console struct {
 	eval    bool    // a heading says that values of evaluation follow
 	block   []cell  // values printed one a line, of a row that is not complete
 	begins  int     // line of the first of them
-	later   []weak  // rows of the last forms, which count only if there is no row of a more certain one
+	later   []weak  // rows of the last forms, which count only without rows of a more certain one
 }
 
 // weak is a row of one of the last forms.

@@ -66,9 +66,9 @@ type csvColumn struct {
 	of    *series
 }
 
-// headerRuns looks up the names of columns. A chart of several runs has a collector for each, with the
-// columns that name no run. W&B does not keep the names of runs apart: a column that repeats is of
-// another run.
+// headerRuns looks up the names of columns. A chart of several runs has a collector for each, with
+// the columns that name no run. W&B does not keep the names of runs apart: a column that repeats is
+// of another run.
 func headerRuns(c *collector, names []string) []*csvRun {
 	if isEventChart(names) {
 		return []*csvRun{{c, eventChartColumns(c)}}
@@ -126,8 +126,8 @@ func headerRuns(c *collector, names []string) []*csvRun {
 	return runs
 }
 
-// onlyReward returns the key of a chart of W&B that has a single one, if no trainer is known
-// to write it and it is like a reward's; else "".
+// onlyReward returns the key of a chart of W&B that has a single one. No trainer must be known to
+// write it, and it must be like a reward's; else it is "".
 func onlyReward(c *collector, names []string) (only string) {
 	for _, name := range names {
 		run, key, bound := chartColumn(name)
@@ -234,8 +234,8 @@ func pointed(cell string) string {
 	return cell
 }
 
-// longRecord is the largest number of bytes of a row of CSV; a quote that is not closed
-// would otherwise read the whole file into memory.
+// longRecord is the largest number of bytes of a row of CSV. A quote that is not closed would
+// otherwise read the whole file into memory.
 const longRecord = 64 << 20
 
 var errLongRecord = errors.New("got a row of more than 64 MiB, want shorter rows: is a quote not closed?")

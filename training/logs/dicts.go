@@ -76,7 +76,8 @@ func (k *console) dicts(l line) (any bool) {
 		case len(k.cells) == 0 && !k.bad:
 		case err == nil:
 			k.unread.add(l.number, text[i:], "a text where a number belongs")
-		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")): // it is being written
+		// It is being written.
+		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")):
 			k.notes = append(k.notes, lastLine(l.number))
 			k.skip(from.used)
 			k.dropRow()

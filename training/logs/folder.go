@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A folder of logs holds a trainer_state.json, its own or those of checkpoints, event files
-// of TensorBoard, metrics of MLflow, files of W&B, or several of these. As in TensorBoard,
+// A folder of logs holds a trainer_state.json, its own or those of checkpoints, event files of
+// TensorBoard, metrics of MLflow, or files of W&B. It may hold several of these. As in TensorBoard,
 // every folder with event files is a run.
 
 // runFiles are the files of a run in a folder.
@@ -40,10 +40,10 @@ func IsOutput(dir string) bool {
 	return err == nil && len(runs) > 0
 }
 
-// openFolder reads the runs of a folder. Of a trainer_state.json and the run that
-// began last it reads the one that goes on further; of equals the run, which has the
-// steps of a resume and, while a trainer writes, stays the one that is read. Other runs
-// beside a trainer_state.json are read only by name.
+// openFolder reads the runs of a folder. Of a trainer_state.json and the run that began last it
+// reads the one with the later end. Of equals it reads the run, which has the steps of a resume and
+// stays the one that is read while a trainer writes. Other runs beside a trainer_state.json are
+// read only by name.
 func openFolder(dir string, how Options) ([]*Log, error) {
 	found, err := runsIn(dir)
 	if err != nil {
@@ -81,8 +81,8 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 // last returns the last step.
 func (l *Log) last() int { return l.Steps[len(l.Steps)-1] }
 
-// longestState reads the trainer_state.json of a folder or, if that is longer, of its newest
-// checkpoint (the folder checkpoint-N with the largest N); nil if there is none.
+// longestState reads the trainer_state.json of a folder or, if longer, of its newest checkpoint;
+// nil if there is none. The newest is the folder checkpoint-N with the largest N.
 func longestState(dir string, how Options) (longest *Log, err error) {
 	how.Run = ""
 	files, err := states(dir)
@@ -170,9 +170,8 @@ func runsIn(dir string) ([]runFiles, error) {
 	return runs, err
 }
 
-// readRuns reads runs into collectors of their own, and returns the one that began last.
-// A run that goes on from the last steps of an earlier one beside it is one with it:
-// transformers gives a resumed run a new folder.
+// readRuns reads runs into collectors of their own, and returns the one that began last. A run that
+// continues an earlier one beside it is one with it: transformers gives a resumed run a new folder.
 func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, err error) {
 	read := func(run runFiles) (*timeline, error) {
 		own := newCollector(dir, c.how)
@@ -255,8 +254,8 @@ func (t *timeline) file(name string) error {
 	return nil
 }
 
-// continues reports whether a run goes on from the last steps of an earlier one: it begins
-// later than after the usual distance of rows, and where the earlier one has rows.
+// continues reports whether a run continues from the last steps of an earlier one. It begins later
+// than after the usual distance of rows, and where the earlier one has rows.
 func (t *timeline) continues(before *timeline) bool {
 	return t.began >= before.ended && t.first > before.first && t.first > max(before.gap, t.gap) && t.first <= before.last+before.gap
 }

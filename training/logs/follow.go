@@ -59,8 +59,9 @@ func signature(path string, info os.FileInfo) string {
 		add("", info)
 		return b.String()
 	}
-	fmt.Fprintln(&b, "folder")                                                     // an empty one has been seen too
-	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error { // what is removed meanwhile is not listed
+	fmt.Fprintln(&b, "folder") // an empty one has been seen too
+	// What is removed meanwhile is not listed.
+	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			if info, err := d.Info(); err == nil {
 				add(name, info)

@@ -48,8 +48,8 @@ func text(l *Log) string {
 	return fmt.Sprintf("%+v, evaluation %+v", table, e)
 }
 
-// A file that grows within a line, is replaced or removed, and a folder to which a checkpoint is
-// added, give what reading all of it gives; not within twenty times the time that reading took.
+// A file that grows within a line, is replaced or removed gives what reading all of it gives. So
+// does a folder to which a checkpoint is added; not within twenty times the time that reading took.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	file := Follow(path, Options{})

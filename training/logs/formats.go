@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// format is a container that is recognised by its beginning: a row of one of the tables of
-// formats, which stands in the file of its reader.
+// format is a container that is recognised by its beginning. It is a row of a table of formats,
+// which stands in the file of its reader.
 type format struct {
 	container Container   // its reader may set another, which only the keys tell
 	docs      [][2]string // rows of the table of files: the file, and how it is recognised

@@ -58,8 +58,8 @@ var rulesOf = sync.OnceValue(func() *index {
 	return x
 })
 
-// find calls found for every rule whose key is the name, tidy and in lower case, with what stands for
-// the *.
+// find calls found for every rule whose key is the name, tidy and in lower case, with what stands
+// for the *.
 func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
 	for _, at := range x.whole[string(name)] {
 		found(at, nil)
@@ -72,9 +72,8 @@ func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
 	}
 }
 
-// tidy appends a key with underscores for spaces, and without the dots of abbreviations
-// and the spaces that notebooks set around slashes: "rewards / f" is rewards/f, "Grad.
-// Norm" is Grad_Norm.
+// tidy appends a key with underscores for spaces, without the dots of abbreviations and the spaces
+// around slashes. "rewards / f" is rewards/f, "Grad. Norm" is Grad_Norm.
 func tidy(to, key []byte) []byte {
 	key = bytes.TrimSpace(key)
 	for i, b := range key {

@@ -1,17 +1,17 @@
 // Package logs reads what GRPO trainers record of a run.
 //
-// OpenAll reads the runs of a file or a folder. It recognises the container of a file (a
-// trainer_state.json, JSON lines, lines printed to the console, CSV, TensorBoard events,
-// Parquet) from the first bytes, and the trainer from the keys: the trainer of which the run
-// has the most keys. A table (trainers.json, which `grposim help log-keys` prints) gives the
-// quantity that each key of a trainer holds, and what exactly the trainer means by it.
+// OpenAll reads the runs of a file or a folder. It recognises the container of a file from the
+// first bytes: a trainer_state.json, JSON lines, console lines, CSV, TensorBoard events, Parquet.
+// It recognises the trainer from the keys: the one of which the run has the most. A table
+// (trainers.json, which `grposim help log-keys` prints) gives the quantity that each key of a
+// trainer holds, and what exactly the trainer means by it.
 //
-// A file is read once from front to back, in memory for the rows of the known columns
-// alone. A growing file can be read again from its start at any time: a last line that is
-// not complete is left out.
+// A file is read once from front to back, in memory for the rows of the known columns alone. A
+// growing file can be read again from its start at any time: a last line that is not complete is
+// left out.
 //
-// What a log does not hold is absent, never zero: a quantity without a key has no column,
-// a value that a row lacks is NaN.
+// What a log does not hold is absent, never zero. A quantity without a key has no column, and a
+// value that a row lacks is NaN.
 package logs
 
 import (
@@ -88,7 +88,7 @@ const (
 	WandbRun     Container = "W&B run file"       // run-ID.wandb
 	CSV          Container = "CSV"
 	TensorBoard  Container = "TensorBoard events" // files *tfevents* of a folder
-	EventChart   Container = "TensorBoard chart"  // CSV with columns Wall time, Step, Value, or a JSON list of such rows
+	EventChart   Container = "TensorBoard chart"  // CSV or a JSON list with Wall time, Step, Value
 	MLflow       Container = "MLflow metrics"     // a file per key, with lines "time value step"
 	Parquet      Container = "Parquet"            // flat columns of numbers
 )

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// MLflow's file store has a file for each metric of a run, RUN/metrics/KEY, with a line
-// "TIME VALUE STEP" for each value, the time in milliseconds since 1970. Slashes of a key
-// are folders.
+// MLflow's file store has a file for each metric of a run, RUN/metrics/KEY. It has a line "TIME
+// VALUE STEP" for each value, the time in milliseconds since 1970. Slashes of a key are folders.
 
 // metricFiles returns the files below a folder metrics; nil if they are not MLflow's.
 func metricFiles(root fs.FS, folder string) (files []string) {

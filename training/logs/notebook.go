@@ -19,9 +19,9 @@ var notebookFormat = format{
 	read: readNotebook,
 }
 
-// Notebooks hold what their cells printed: a file of Jupyter (nbformat 4) the outputs of each
-// cell, the log of a run on Kaggle a list of pieces of text. The table in which a trainer
-// shows its progress is HTML.
+// Notebooks hold what their cells printed. A file of Jupyter (nbformat 4) has the outputs of each
+// cell, the log of a run on Kaggle a list of texts. The table in which a trainer shows its progress
+// is HTML.
 
 // longNotebook is the largest number of bytes of a notebook that are read: its pictures are
 // in it.

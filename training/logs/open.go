@@ -108,8 +108,8 @@ func (c *collector) logs() ([]*Log, error) {
 	return all, nil
 }
 
-// chosen returns the index of the run that the options name: by its name, or by what follows a slash in
-// the name of a single one.
+// chosen returns the index of the run that the options name, by its name. What follows a slash is
+// enough if a single one has it.
 func (c *collector) chosen(runs []*collector) (int, error) {
 	var names []string
 	exact, end, ends := -1, -1, 0

@@ -18,8 +18,8 @@ var otherKinds = []otherKind{
 	{[]string{"mean_token_accuracy"}, "It is a log of supervised fine-tuning (%s), not of GRPO", ""},
 }
 
-// other returns the other kind of training that a file is of, with the key that shows it;
-// "" if it is not known to be of any.
+// other returns the other kind of training that a file is of, with the key that shows it. It is ""
+// if the file is not known to be of any.
 func (c *collector) other() (kind otherKind, key string) {
 	keys := slices.Clone(c.unknown)
 	for _, s := range c.series {
@@ -35,12 +35,12 @@ func (c *collector) other() (kind otherKind, key string) {
 	return otherKind{}, ""
 }
 
-// samplesAtLeast is the number of rewards of which chance makes no step's mean 0 or 1 each
-// time: of groups that are solved half of the time, one in 2⁷ has so many of one kind.
+// samplesAtLeast is the number of rewards of which chance makes no step's mean 0 or 1 each time. Of
+// groups that are solved half of the time, one in 2⁷ has so many of one kind.
 const samplesAtLeast = 8
 
-// ofSamples reports whether the rows of a log are single samples, as consoles print them
-// among completions: they have rewards and nothing else, each 0 or 1, and both occur.
+// ofSamples reports whether the rows of a log are single samples, as consoles print them among
+// completions. They have rewards and nothing else, each 0 or 1, and both occur.
 func (l *Log) ofSamples() bool {
 	rewards := 0
 	seen := [2]bool{}

@@ -22,8 +22,8 @@ var parquetFormat = format{
 
 const parquetMagic = "PAR1"
 
-// Limits of Parquet files: of one that is no file of the disk, which is read into memory,
-// and of the footer, whose lists parquet-go reads into memory.
+// Limits of Parquet files, in memory: of one that is no file of the disk, and of the footer, whose
+// lists parquet-go reads.
 const (
 	longParquet = 1 << 30
 	longFooter  = 1 << 20 // so many nested lists take half of the stack that Go allows
@@ -144,9 +144,9 @@ func parquetNumber(v parquet.Value) (x float64, has bool) {
 	return 0, false
 }
 
-// checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many
-// values as they say: parquet-go allocates so much before it reads them. A struct without
-// fields has all of it skipped.
+// checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many values
+// as they say. parquet-go allocates so much before it reads them. A struct without fields has all
+// of it skipped.
 func checkFooter(file io.ReaderAt, size int64) error {
 	const tail = 4 + len(parquetMagic) // length of the footer, and the magic bytes again
 	end := make([]byte, tail)

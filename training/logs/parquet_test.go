@@ -84,7 +84,8 @@ func TestDamagedParquet(t *testing.T) {
 		}
 	}
 	for name, footer := range map[string][]byte{
-		"a list of 2^31 structures": binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1), // field 2, a list of structures, and their number
+		// Field 2, a list of structures, and their number.
+		"a list of 2^31 structures": binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1),
 		"a list of a list of …":     append([]byte{0x29}, bytes.Repeat([]byte{0x19}, longFooter/64)...),
 	} {
 		short := binary.LittleEndian.AppendUint32(append([]byte("PAR1"), footer...), uint32(len(footer)))

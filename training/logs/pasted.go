@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Tables of notebooks and of pandas are pasted, often with text around them: as Markdown,
-// with bars between their cells, with tabs, or as text, with spaces.
+// Tables of notebooks and of pandas are pasted, often with text around them. They are Markdown,
+// with bars between their cells, or text with tabs or spaces.
 
 var pastedFormat = format{
 	container: Pasted,
@@ -52,8 +52,8 @@ func bareLine(text string) string {
 // longestKey is the largest number of words of a key in a header: rewards / NAME / mean.
 const longestKey = 5
 
-// keysOf splits a header of known keys with a single space between any two words, the
-// longest key first; nil if a word belongs to none.
+// keysOf splits a header of known keys with a single space between any two words, the longest key
+// first. It is nil if a word belongs to none.
 func keysOf(c *collector, text string) (keys []string) {
 	if text = strings.TrimSpace(text); text == "" || text[0]|0x20 < 'a' || text[0]|0x20 > 'z' {
 		return nil // a row of numbers, say

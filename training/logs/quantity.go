@@ -67,7 +67,7 @@ type Definition struct {
 type bounds struct{ lo, hi float64 }
 
 var (
-	anyValue   = bounds{math.Inf(-1), math.Inf(1)} // estimates of a KL divergence too: k1 can be negative
+	anyValue   = bounds{math.Inf(-1), math.Inf(1)} // KL too: its estimate k1 can be negative
 	share      = bounds{0, 1}
 	atLeastOne = bounds{1, math.Inf(1)}
 	notBelow0  = bounds{0, math.Inf(1)}

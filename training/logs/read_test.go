@@ -105,7 +105,7 @@ func TestCutAnywhere(t *testing.T) {
 // A folder gives its own state, or that of its newest checkpoint if that is longer.
 func TestOpenFolder(t *testing.T) {
 	piped := t.TempDir()
-	if exec.Command("mkfifo", filepath.Join(piped, string(TrainerState))).Run() == nil { // which is not waited for
+	if exec.Command("mkfifo", filepath.Join(piped, string(TrainerState))).Run() == nil {
 		if _, err := OpenAll(piped, Options{}); err == nil || !strings.Contains(err.Error(), "got a folder without") {
 			t.Errorf("a folder with a pipe: %v", err)
 		}

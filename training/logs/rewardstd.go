@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// What reward_std is, that within a group or that of a batch, depends on the trainer and on
-// TRL on its version, which the file does not tell. The rows of trainers.json with the key
-// reward_std say it where other keys of the file do (applies); else the column is
-// RewardStdAmbiguous, and the values may tell (tellStd). What remains ambiguous is not
-// guessed. People who know it rename the column to reward_std_within or reward_std_batch.
+// reward_std is that within a group or that of a batch. It depends on the trainer, and on TRL's
+// version, which the file does not tell. The rows of trainers.json with the key reward_std say it
+// where other keys of the file do (applies). Else the column is RewardStdAmbiguous, and the values
+// may tell (tellStd). What remains ambiguous is not guessed. People who know it rename the column
+// to reward_std_within or reward_std_batch.
 
 const (
 	stdWithin = "Standard deviation of the rewards within a group (divisor G − 1), mean over groups."
@@ -26,11 +26,11 @@ func (a *assembly) applies(r *rule) bool {
 	return r.Without == "" || complete && !a.hasKey(a.trainer, r.Without)
 }
 
-// tellStd finds out by the values what the file's keys leave open: whether reward_std is
-// that within a group or that of the batch. rewards/NAME/std is that of the batch in every
-// version. With a single reward function of weight 1, whose mean is the reward, the two
-// differ in some row if reward_std is that within a group, and agree in all if it is that
-// of the batch. 1 % tells them apart: console output has four digits.
+// tellStd finds out by the values whether reward_std is that within a group or that of the batch,
+// where the keys leave it open. rewards/NAME/std is that of the batch in every version. Take a
+// single reward function of weight 1, whose mean is the reward. If reward_std is that within a
+// group, the two differ in some row, else they agree in all. 1 % tells them apart: console output
+// has four digits.
 func (t *Table) tellStd() {
 	std := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Quantity == RewardStdAmbiguous })
 	family := func(prefix Quantity) (found []Column) {

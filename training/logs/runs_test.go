@@ -163,9 +163,9 @@ func TestUnpacked(t *testing.T) {
 	}
 }
 
-// A resumed run goes on from the first step that is not after the one before it. A row that
-// repeats the last one, as every process of a trainer prints it, resumes nothing; neither
-// does a run that starts again from the first step.
+// A resumed run continues from the first step that is not after the one before it. A row that
+// repeats the last one, as every process of a trainer prints it, resumes nothing. Neither does a
+// run that starts again from the first step.
 func TestResumes(t *testing.T) {
 	for _, tt := range []struct {
 		rows string

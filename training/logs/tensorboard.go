@@ -44,9 +44,8 @@ func isEvents(head []byte) bool {
 	return len(head) >= frameHead && sum == checksum(head[:8])
 }
 
-// events reads an event file. It leaves out a record that is not complete, the last of a
-// running trainer, one whose data do not have their checksum, and all after a length that
-// does not have its own.
+// events reads an event file. It leaves out a record that is not complete, as the last of a running
+// trainer, or fails its checksum. After a length that fails its own it leaves out all.
 func (t *timeline) events(r *bufio.Reader, name string) error {
 	t.begin(name)
 	var head [frameHead]byte
@@ -218,8 +217,8 @@ func ofScalars(metadata []byte) bool {
 	return true
 }
 
-// element returns the number in a tensor that holds a single one, a float or a double, as writers of
-// scalars make it. A tensor without values holds 0.
+// element returns the number in a tensor that holds a single one, a float or a double, as writers
+// of scalars make it. A tensor without values holds 0.
 func element(tensor []byte) (x float64, is bool) {
 	var kind, bits uint64
 	for f := range fields(tensor) {

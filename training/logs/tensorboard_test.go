@@ -132,8 +132,8 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// A file of transformers: rows of evaluation have keys of training and the step of a row
-// of training; the closing row repeats keys and is none.
+// A file of transformers: rows of evaluation have keys of training and the step of a row of
+// training. The closing row repeats keys and is none.
 func TestEventRows(t *testing.T) {
 	file := eventFile(100,
 		"1 train/loss 0 train/reward 0.25 train/completions/mean_length 9 train/epoch 0.1",
@@ -160,8 +160,8 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
-// Wherever a file is cut or a byte of it is changed, the rows that are whole are read, and a
-// note says what is missing.
+// Wherever a file is cut or a byte of it is changed, the rows that are whole are read. A note says
+// what is missing.
 func TestDamagedEvents(t *testing.T) {
 	first := eventFile(100, "1 reward 0.25", "2 reward 0.5")
 	file := append(slices.Clip(first), eventFile(100, "3 reward 0.75")[len(eventFile(100)):]...)
@@ -226,8 +226,8 @@ func steps(from, to int, reward float64) (rows []string) {
 	return rows
 }
 
-// The files of a folder of events are one run, in which a later file takes over from its
-// first step; so are the folders of a resumed run of transformers. Others are runs.
+// The files of a folder of events are one run, in which a later file takes over from its first
+// step. So are the folders of a resumed run of transformers. Others are runs.
 func TestEventFolders(t *testing.T) {
 	const events = "events.out.tfevents."
 	type run struct {

@@ -93,7 +93,7 @@ func TestClosingLine(t *testing.T) {
 		`{"log_history": [{"reward": 0.5, "step": 1}, {"reward": 0.75, "step": 2}, {` + closing + `]}`,
 		"{'reward': 0.5, 'step': 1}\n{'reward': 0.75, 'step': 2}\n{" + strings.ReplaceAll(closing, `"`, "'") + "\n",
 		"step,reward,train/train_runtime\n1,0.5,\n2,0.75,\n2,9,60.1\n",
-		"step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,60\n", // in the row of the last step
+		"step,train/loss,train/reward,train/train_runtime\n1,0,0.5,\n2,0,0.75,60\n", // in the last row
 	} {
 		if got := rowsOf(readText(t, text)); got != "[1 2] [0.5 0.75]" {
 			t.Errorf("%s: got %s", text, got)
@@ -101,7 +101,7 @@ func TestClosingLine(t *testing.T) {
 	}
 }
 
-// A row with a key that only rows of training have is one of both; other rows with a key of
+// A row with a key that only rows of training have is one of both. Other rows with a key of
 // evaluation are of evaluation alone, with the keys that they write without the prefix.
 func TestRowOfBoth(t *testing.T) {
 	l := readText(t, `{"step": 1, "reward": 0.5, "learning_rate": 1e-6, "completions/mean_length": 100, "rewards/f/mean": 0.5, "eval_reward": 0.25}
@@ -196,7 +196,8 @@ func TestNoReward(t *testing.T) {
 	if want := `The log has no mean reward of training; if "my_score" is the mean reward, rename it to reward.`; !slices.Contains(l.Notes, want) {
 		t.Errorf("got notes %q", l.Notes)
 	}
-	l = readText(t, "{\"lr\": 1}\n{\"kl\": 1}\n{\"entropy\": 1}\n") // rows without steps are numbered, of a learning rate alone not
+	// Rows without steps are numbered, but not of a learning rate alone.
+	l = readText(t, "{\"lr\": 1}\n{\"kl\": 1}\n{\"entropy\": 1}\n")
 	if !slices.Equal(l.Steps, []int{1, 2}) {
 		t.Errorf("got steps %v", l.Steps)
 	}
@@ -231,8 +232,8 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// A table of the same run that is pasted again with more columns gives its rows more values;
-// rows that are written twice are one, and rows that differ are those of a resumed run.
+// A table of the same run that is pasted again with more columns gives its rows more values. Rows
+// that are written twice are one, and rows that differ are those of a resumed run.
 func TestPastedAgain(t *testing.T) {
 	const first = "|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n|3|0.8|0.3|\n\n"
 	l := readText(t, first+"|Step|reward|grad_norm|\n|-|-|-|\n|1|0.5|7|\n|2|0.75|8|\n")

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// timeline makes rows of values that were recorded one by one, each with its step and in
-// the order in which they were written: TensorBoard events, MLflow metrics.
+// timeline makes rows of values that were recorded one by one, each with its step, in the order of
+// writing. They are TensorBoard events or MLflow metrics.
 type timeline struct {
 	*collector
 	parts []timelinePart
@@ -24,8 +24,8 @@ type timeline struct {
 type timelinePart struct {
 	name string
 	row  int // the first
-	// from is the first step of a series of training that an earlier part has too: the
-	// part takes the place of earlier rows from there on. Without one it is noStep.
+	// from is the first step of a series of training that an earlier part has too. The part replaces
+	// earlier rows from there on. Without one it is noStep.
 	from int64
 }
 
@@ -67,9 +67,9 @@ func (t *timeline) clock(now float64) {
 
 // add adds the value of a key at a step, which begin has been called before.
 //
-// A row ends where the step changes or a series repeats. It ends before the first key of
-// evaluation too, since some trainers write keys of training in rows of evaluation, and
-// before the run time, which begins the closing row of transformers.
+// A row ends where the step changes or a series repeats. It ends before the first key of evaluation
+// too, since some trainers write keys of training in rows of evaluation. It also ends before the
+// run time, which begins the closing row of transformers.
 func (t *timeline) add(step int64, key []byte, x float64) {
 	s := t.seriesOf(0, key)
 	closing := s != nil && s.ends
@@ -134,9 +134,9 @@ func (t *timeline) finish() {
 	}
 }
 
-// kept returns the rows that no later part has taken the place of, in the order of the
-// files, and notes where the run was resumed. If steps go back in more than half of the
-// rows, nothing was resumed, and all are kept.
+// kept returns the rows that no later part has replaced, in the order of the files, and notes where
+// the run was resumed. If steps go back in more than half of the rows, nothing was resumed, and all
+// are kept.
 func (t *timeline) kept() []int {
 	var kept []int // from the last
 	var took []timelinePart

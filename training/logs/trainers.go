@@ -51,7 +51,7 @@ type evaluation string
 
 const (
 	evalShares evaluation = ""                // a row may hold training and evaluation
-	evalOwns   evaluation = "rows of its own" // a row with a key of evaluation holds nothing of training; its keys are those of training after eval_ or eval/
+	evalOwns   evaluation = "rows of its own" // no training in them; its keys after eval_ or eval/
 )
 
 // rowMeaning says what a row of training holds.
@@ -66,13 +66,13 @@ const (
 // rule gives the quantity of a key.
 type rule struct {
 	Key       string    // without the prefix, whatever its case; a * stands for any name
-	Quantity  Quantity  `json:"is"` // a * is replaced by that name; "" for a key that only tells trainer or version
+	Quantity  Quantity  `json:"is"` // a * is that name; "": it tells trainer or version only
 	Meaning   string    `json:"means"`
 	Estimator Estimator // of a divergence
 	Scale     float64   `json:"times"` // factor to the unit of the quantity; 0 stands for 1
 	Rest      bool      // the quantity is 1 minus the value
 	With      string    // the rule applies only to files with this key, if one is given
-	Without   string    // only to files without this key, in a container that has every key the trainer writes
+	Without   string    // only to files without this key, in a container that has every key
 }
 
 // trainersFile is the table, in the order of precedence among trainers of which a file has
@@ -83,10 +83,10 @@ type rule struct {
 //go:embed trainers.json
 var trainersFile []byte
 
-// trainers is the table as it is looked up: every trainer's keys are followed by those of
-// the trainer that it is like, by general names (the keys of Plain, the names that people give
-// to keys of their own) and by those of the quantities themselves. It panics on a table that
-// is wrong. It is made when a log is read: other commands need not wait for it.
+// trainers is the table as it is looked up. Every trainer's keys are followed by those of the
+// trainer that it is like, by general names and by those of the quantities themselves. General
+// names are the keys of Plain, which people give to keys of their own. It panics on a table that is
+// wrong. It is made when a log is read: other commands need not wait.
 var trainers = sync.OnceValue(func() (all []trainer) {
 	table := json.NewDecoder(bytes.NewReader(trainersFile))
 	table.DisallowUnknownFields()

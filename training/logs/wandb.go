@@ -17,11 +17,11 @@ var wandbFormat = format{
 	read:      func(c *collector, in *input) error { return readWandb(c, in.Reader) },
 }
 
-// W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of
-// LevelDB of protobuf messages Record (github.com/wandb/wandb,
-// wandb/sdk/internal/datastore.py and wandb/proto/wandb_internal.proto). The log consists of
-// blocks; a fragment of a message has a checksum (4 bytes), its length (2), its kind (1) and
-// its data, and never extends over the end of a block.
+// W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of LevelDB of
+// protobuf messages Record. See github.com/wandb/wandb, wandb/sdk/internal/datastore.py and
+// wandb/proto/wandb_internal.proto. The log consists of blocks. A fragment of a message has a
+// checksum (4 bytes), its length (2), its kind (1) and its data. It never extends over the end of a
+// block.
 const (
 	wandbMagic    = ":W&B\xe1\xbe\x00" // with the version
 	wandbBlock    = 32 << 10
