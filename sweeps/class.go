@@ -41,22 +41,15 @@ var meanings = map[Class]string{
 
 // Limits between classes.
 const (
-	// lockedFrom is the smallest Σπ² of a policy that counts as locked on one arm.
-	lockedFrom = 0.99
+	lockedFrom = 0.99 // the smallest Σπ² of a policy that counts as locked on one arm
 	// decaying is the ratio of the last half's range to the preceding quarter's below
 	// which an oscillation counts as decaying. (About 200 recorded steps, evenly spaced
 	// in log t, leave at least a dozen in either part. Sampled there, a steady sine of
 	// random phase misses 15 % of its range in 2 % of cases.)
-	decaying = 0.85
-	// still is the largest range of a curve at rest as a share of |J|: a start at a fixed
-	// point that is rounded to 12 digits moves by less.
-	still = 1e-10
-	// smallError is the largest sum of range and error of a curve at rest, as a share of the
-	// range of the arms' mean rewards.
-	smallError = 0.02
-	// blurred is the error, as a share of the curve's range, beyond which smaller swings
-	// could hide: such a curve is not said to have none.
-	blurred = 0.1
+	decaying   = 0.85
+	still      = 1e-10 // largest range at rest as a share of |J|: a rounded fixed point moves by less
+	smallError = 0.02  // largest range plus error at rest, as a share of the range of the arms' rewards
+	blurred    = 0.1   // share of the range beyond which an error can hide smaller swings
 )
 
 // class returns the class of a cell by its recorded mean reward J; "" if nothing is recorded. A

@@ -36,12 +36,8 @@ type Journal struct {
 	// Outcomes are the outcomes of the intact lines, by cell id. Their trajectories stay in the file,
 	// which must exist as long as they are read; the journal may be closed.
 	Outcomes map[string]*Outcome
-	// Damaged are the lines that were torn, did not match their checksum, or held no
-	// outcome of a sweep when the journal was opened, with their line feeds.
-	Damaged [][]byte
-	// Foreign are the lines whose outcomes have another version than sim.Version, found by
-	// OpenJournal. Their outcomes are not in Outcomes.
-	Foreign [][]byte
+	Damaged  [][]byte // lines that were torn, did not match their checksum, or held no outcome
+	Foreign  [][]byte // lines of another version than sim.Version, of OpenJournal; not in Outcomes
 
 	source *lineSource // of all lines
 	end    int64       // size of the file, bytes

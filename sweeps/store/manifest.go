@@ -12,16 +12,11 @@ const ManifestName = "manifest.json"
 
 // Manifest describes a results folder. All fields except Run are functions of the configuration.
 type Manifest struct {
-	// Name is the name of the sweep.
-	Name string `json:"name"`
-	// Hash is the sha256 of Config without white space, in hexadecimal digits.
-	Hash string `json:"hash"`
-	// Config is the resolved configuration, defaults included, as JSON.
-	Config json.RawMessage `json:"config"`
-	// Shard says which cells of the sweep the folder is for; nil: all.
-	Shard *Shard `json:"shard,omitempty"`
-	// Run describes the last run that simulated cells; nil before the first has finished.
-	Run *RunInfo `json:"run"`
+	Name   string          `json:"name"`            // of the sweep
+	Hash   string          `json:"hash"`            // sha256 of Config without white space, in hexadecimal
+	Config json.RawMessage `json:"config"`          // the resolved configuration, defaults included
+	Shard  *Shard          `json:"shard,omitempty"` // which cells of the sweep the folder is for; nil: all
+	Run    *RunInfo        `json:"run"`             // the last run that simulated cells; nil before the first has finished
 }
 
 // Shard is one of the parts into which a sweep is divided for several machines.

@@ -16,23 +16,13 @@ import (
 // Outcome is the measurement of one cell: all that is stored of it, and all that verdicts, tables
 // and figures are made from. Its JSON is the cell of a journal line without the trajectory.
 type Outcome struct {
-	// ID is the id of the cell: the sha256 of what decides its measurement, in
-	// hexadecimal digits. It is not empty.
-	ID string `json:"id"`
-	// Version is the sim.Version of the program that measured the cell; "" if it was built
-	// before lines had one.
-	Version string `json:"version"`
-	// Status says whether the cell could be measured.
-	Status CellStatus `json:"status"`
-	// Diverged is the number of replicas that diverged, ≥ 1 if Status is CellDiverged and 0 otherwise.
-	Diverged int `json:"diverged,omitempty"`
-	// DivergedAt is the first optimizer step at which a replica diverged; 0 if none did.
-	DivergedAt int `json:"diverged_at,omitempty"`
-	// Estimates are the measured means, each name once and finite.
-	Estimates []NamedEstimate `json:"estimates,omitempty"`
-	// Ends are the means of J of the replicas over the recorded steps of the last quarter of the run,
-	// NaN of one that diverged; nil unless a check asks for them.
-	Ends []Number `json:"ends,omitempty"`
+	ID         string          `json:"id"`                    // sha256 of what decides the measurement, in hexadecimal; not empty
+	Version    string          `json:"version"`               // sim.Version of the program that measured; "" of old lines
+	Status     CellStatus      `json:"status"`                // whether the cell could be measured
+	Diverged   int             `json:"diverged,omitempty"`    // number of replicas that diverged; 0 unless Status is CellDiverged
+	DivergedAt int             `json:"diverged_at,omitempty"` // the first step at which one did; 0 if none did
+	Estimates  []NamedEstimate `json:"estimates,omitempty"`   // measured means, each name once and finite
+	Ends       []Number        `json:"ends,omitempty"`        // of each replica the mean of J over the last quarter of the run, NaN if it diverged; nil: not asked for
 
 	recorded *Trajectory // nil if nothing was recorded, or if line is set
 	line     *storedLine // the outcome's line in a journal; nil if it is in none
@@ -42,31 +32,19 @@ type Outcome struct {
 type CellStatus string
 
 const (
-	// CellOK is the status of a cell whose replicas all stayed finite.
-	CellOK CellStatus = CellStatus(sim.OK)
-	// CellDiverged is the status of a cell of which at least one replica diverged.
-	CellDiverged CellStatus = CellStatus(sim.Diverged)
-	// CellOverflow is the status of a cell whose replicas all stayed finite and of which an
-	// estimate did not; it is left out.
-	CellOverflow CellStatus = "overflow"
-	// NoFixedPoint is the status of a cell that starts at a fixed point where the
-	// theory finds none; it is not simulated.
-	NoFixedPoint CellStatus = "no-fixed-point"
+	CellOK       CellStatus = CellStatus(sim.OK)       // all replicas stayed finite
+	CellDiverged CellStatus = CellStatus(sim.Diverged) // at least one replica diverged
+	CellOverflow CellStatus = "overflow"               // no replica diverged, but an estimate left the range; it is left out
+	NoFixedPoint CellStatus = "no-fixed-point"         // the theory finds no fixed point to start from; not simulated
 )
 
 // NamedEstimate is a measured mean with its standard error.
 type NamedEstimate struct {
-	// Name is the name of the quantity.
-	Name string `json:"name"`
-	// Mean is the mean, in the unit of the quantity.
-	Mean float64 `json:"mean"`
-	// StdErr is the standard error of the mean, in the unit of the quantity, ≥ 0.
-	StdErr float64 `json:"stderr"`
-	// DF is the number of degrees of freedom of the standard error, ≥ 1; 0 if the
-	// error is not known, −1 if no error is random (measure.Exactly).
-	DF int `json:"df"`
-	// Systematic is the half-width of the error that is not random, in the unit of the quantity, ≥ 0.
-	Systematic float64 `json:"systematic,omitempty"`
+	Name       string  `json:"name"`                 // of the quantity
+	Mean       float64 `json:"mean"`                 // in the unit of the quantity, as are the errors
+	StdErr     float64 `json:"stderr"`               // standard error of the mean, ≥ 0
+	DF         int     `json:"df"`                   // degrees of freedom of the error; 0: it is not known, −1: none is random (measure.Exactly)
+	Systematic float64 `json:"systematic,omitempty"` // half-width of the error that is not random, ≥ 0
 }
 
 // finite reports whether every number of the estimate is.

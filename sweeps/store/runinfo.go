@@ -10,29 +10,16 @@ import (
 
 // RunInfo says how and where a sweep was last run.
 type RunInfo struct {
-	// Version is the commit that the program was built from, followed by "+dirty" if files
-	// differed from it, else the module version, else "unknown".
-	Version string `json:"version"`
-	// GoVersion is the version of the Go compiler, such as "go1.25.0".
-	GoVersion string `json:"go"`
-	// OS is the operating system, as GOOS names it.
-	OS string `json:"goos"`
-	// Arch is the processor architecture, as GOARCH names it.
-	Arch string `json:"goarch"`
-	// AMD64 is the instruction set level the program was compiled for, v1 to v4; ""
-	// on other architectures.
-	AMD64 string `json:"goamd64,omitempty"`
-	// Host is the name of the machine, "" if it has none.
-	Host string `json:"host"`
-	// Workers is the number of cells simulated at the same time, ≥ 1.
-	Workers int `json:"workers"`
-	// Simulated is the number of cells that this run simulated, ≥ 0; cells that the
-	// journal held before are not counted.
-	Simulated int `json:"cells_simulated"`
-	// WallSeconds is the elapsed time of the simulation, in seconds, ≥ 0.
-	WallSeconds float64 `json:"wall_seconds"`
-	// CPUSeconds is the user and system time of the simulation, in seconds, ≥ 0.
-	CPUSeconds float64 `json:"cpu_seconds"`
+	Version     string  `json:"version"`           // commit of the build, "+dirty" if files differed; else the module version, else "unknown"
+	GoVersion   string  `json:"go"`                // of the compiler, such as "go1.25.0"
+	OS          string  `json:"goos"`              // as GOOS names it
+	Arch        string  `json:"goarch"`            // as GOARCH names it
+	AMD64       string  `json:"goamd64,omitempty"` // instruction set level of the build, v1 to v4; "" elsewhere
+	Host        string  `json:"host"`              // name of the machine, "" if it has none
+	Workers     int     `json:"workers"`           // number of cells simulated at the same time, ≥ 1
+	Simulated   int     `json:"cells_simulated"`   // number of cells that this run simulated, ≥ 0
+	WallSeconds float64 `json:"wall_seconds"`      // elapsed time of the simulation
+	CPUSeconds  float64 `json:"cpu_seconds"`       // user and system time of the simulation
 }
 
 // NewRunInfo describes a run of this program on this machine that simulated so many

@@ -13,23 +13,17 @@ import (
 
 // Trajectory holds the series that a cell recorded along its run.
 type Trajectory struct {
-	// Steps are the recorded optimizer steps, ≥ 0 and increasing.
-	Steps []int
-	// Quantities are the series of the recorded quantities, each quantity once.
-	Quantities []RecordedSeries
+	Steps      []int            // recorded optimizer steps, ≥ 0 and increasing
+	Quantities []RecordedSeries // their series, each quantity once
 }
 
 // RecordedSeries is the series of one quantity over the replicas of a cell. Index i is
 // Trajectory.Steps[i]; values are in the unit of the quantity, NaN if not finite.
 type RecordedSeries struct {
-	// Quantity names the recorded quantity.
-	Quantity sim.Quantity
-	// Mean is the mean over the replicas.
-	Mean []Number
-	// StdErr is the standard error of Mean, ≥ 0.
-	StdErr []Number
-	// Quantiles are quantiles over the replicas at sim.QuantileLevels, increasing.
-	Quantiles [][5]Number
+	Quantity  sim.Quantity // the recorded quantity
+	Mean      []Number     // over the replicas
+	StdErr    []Number     // standard error of Mean, ≥ 0
+	Quantiles [][5]Number  // over the replicas at sim.QuantileLevels, increasing
 }
 
 // Means returns Mean as plain numbers, a new list.
