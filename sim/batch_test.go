@@ -258,17 +258,7 @@ func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250/thin, anyVectorCell, inVectors(t))
-}
-
-// inVectors runs a batch by its vector batches. It skips the test without vector instructions.
-func inVectors(t *testing.T) func(context.Context, *batch, int) {
-	return func(ctx context.Context, b *batch, first int) {
-		if b.vector == nil {
-			t.Skip("no vector instructions: this build or this processor lacks them")
-		}
-		together(ctx, b, first)
-	}
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250/thin, anyVectorCell, together)
 }
 
 // The step of a divergence is that of the first policy that is NaN, also between recorded steps.
@@ -298,8 +288,7 @@ func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*ran
 		c := anyCell(random, i)
 		c.Lag.Interval = 1 + random.IntN(3)
 		c.Estimator.KL.Coefficient *= 1e3
-		c.Optimizer.Momentum = 0.99
-		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
+		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.99, math.Pow(10, 308*random.Float64())
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
 		if diff := difference(want, outcomesOf(t, run, recordingBatch(&c, chunkSize), 0)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)

@@ -249,8 +249,7 @@ func TestLocatedSkewFlip(t *testing.T) {
 	c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{
 		Event: Instability, Param: RefreshInterval, From: 2, To: 10, Tolerance: 1e-9})
 	c.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}
-	c.Estimator.Advantage.Scale = option.StdScale
-	c.Estimator.KL.Coefficient = 1.57
+	c.Estimator.Advantage.Scale, c.Estimator.KL.Coefficient = option.StdScale, 1.57
 	c.Optimizer.LearningRate = 0.05
 	c.Reference = []float64{-3, 3}
 	lower, upper := -3.1, -2.9 // of 2cosh(L/2) = β(L − L_ref)
@@ -263,8 +262,7 @@ func TestLocatedSkewFlip(t *testing.T) {
 		}
 	}
 	c.Init = []float64{lower / 2, -lower / 2}
-	c.Location.Point, c.Stiffness[0].Point = c.Init, c.Init
-	c.Run.Steps = 400_000
+	c.Location.Point, c.Stiffness[0].Point, c.Run.Steps = c.Init, c.Init, 400_000
 	if _, low, high := located(t, []Cell{c}); low[0] != 265 || high[0] != 266 {
 		t.Errorf("located in [%g, %g], want 265, 266", low[0], high[0])
 	}

@@ -98,16 +98,3 @@ func TestLoggedEstimatesAreOfPairs(t *testing.T) {
 		}
 	}
 }
-
-// At G = ∞ the log is J, without error.
-func TestLoggedRewardWithoutNoise(t *testing.T) {
-	c := modeCell(option.NoImportance, option.AtSnapshot)
-	c.Init, c.Run.Steps = []float64{-3, 0}, 400
-	c.Fits = []CurveFit{SaturationFit, LoggedFit}
-	r := simulate(t, []Cell{c}, 1)[0]
-	saturation, _ := estimate(r, SaturationR2)
-	logged, found := estimate(r, LoggedR2(measure.Exponential))
-	if !found || logged.DF != measure.Exactly || math.Abs(logged.Mean-saturation.Mean) > 1e-6 {
-		t.Errorf("R² of the exponential is %+v, of the mean curve %g", logged, saturation.Mean)
-	}
-}

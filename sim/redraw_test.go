@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"grposim/grpo"
 	"grposim/option"
 )
@@ -65,8 +67,7 @@ func TestRedrawnPrompts(t *testing.T) {
 					for x, m := range c.Prompts.Means {
 						j := snapshot(x).Mean(m[:])
 						for s := 1; s < size; s++ {
-							logarithm := lgamma(size+1) - lgamma(s+1) - lgamma(size-s+1) + float64(s)*math.Log(j) + float64(size-s)*math.Log(1-j)
-							chance, share := math.Exp(logarithm), float64(s)/float64(size)
+							chance, share := distuv.Binomial{N: float64(size), P: j}.Prob(float64(s)), float64(s)/float64(size)
 							want[x] += chance
 							ofFirst[x] += chance * snapshot(x).Probs[0] * (share*m[0]/j + (1-share)*(1-m[0])/(1-j))
 						}
@@ -97,11 +98,6 @@ func TestRedrawnPrompts(t *testing.T) {
 			}
 		}
 	}
-}
-
-func lgamma(n int) float64 {
-	value, _ := math.Lgamma(float64(n))
-	return value
 }
 
 // The share of zero-variance groups and the reward as logged are those before any group is redrawn.

@@ -436,14 +436,12 @@ func agreement() []Cell {
 		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale, Std: option.SampleStd, Epsilon: 0.1}
 	})
 	add("no scale, three groups", func(c *Cell) {
-		c.Estimator.Advantage.Scale = option.NoScale
-		c.Estimator.GroupsPerStep = 3
+		c.Estimator.Advantage.Scale, c.Estimator.GroupsPerStep = option.NoScale, 3
 	})
 	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
 	add("larger than packs", func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
 	add("ratio, k2", func(c *Cell) {
-		c.Estimator.Importance.Mode = option.Ratio
-		c.Estimator.KL.Gradient = option.K2
+		c.Estimator.Importance.Mode, c.Estimator.KL.Gradient = option.Ratio, option.K2
 	})
 	add("ratio, k3 at snapshot, delay", func(c *Cell) {
 		c.Estimator.Importance.Mode = option.Ratio
@@ -453,8 +451,7 @@ func agreement() []Cell {
 	add("clip", func(c *Cell) { c.Estimator.Importance.Mode = option.Clip; c.Optimizer.LearningRate = 0.3 })
 	for _, mode := range option.ImportanceModes[3:] { // those after clip
 		add(mode.String(), func(c *Cell) {
-			c.Estimator.Importance = everyWeight(mode)
-			c.Optimizer.LearningRate = 0.4
+			c.Estimator.Importance, c.Optimizer.LearningRate = everyWeight(mode), 0.4
 		})
 	}
 	add("uniform ages by group, ratio, k3 at snapshot", func(c *Cell) {
@@ -464,8 +461,7 @@ func agreement() []Cell {
 		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
 	})
 	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
-		c.Estimator.KL.At = option.AtSnapshot
-		c.Estimator.GroupsPerStep = 2
+		c.Estimator.KL.At, c.Estimator.GroupsPerStep = option.AtSnapshot, 2
 		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
 	})
 	add("table of ages", func(c *Cell) {
@@ -481,25 +477,21 @@ func agreement() []Cell {
 		c.Lag = option.Lag{Kind: option.Delay, Interval: 2}
 	})
 	add("nesterov, warm-up", func(c *Cell) {
-		c.Optimizer.Kind = option.Nesterov
-		c.Optimizer.Schedule.Warmup = 5
+		c.Optimizer.Kind, c.Optimizer.Schedule.Warmup = option.Nesterov, 5
 	})
 	add("redraw", func(c *Cell) { c.filter(option.Redraw) })
 	add("redraw, k3, ratio", func(c *Cell) {
 		c.filter(option.Redraw)
-		c.Estimator.GroupSize = 4
-		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.GroupSize, c.Estimator.Importance.Mode = 4, option.Ratio
 		c.Estimator.KL.Gradient = option.K3
 	})
 	add("redraw, KL in the advantage", func(c *Cell) {
 		c.filter(option.Redraw)
-		c.Estimator.GroupSize = 3
-		c.Estimator.KL.In = option.InAdvantage
+		c.Estimator.GroupSize, c.Estimator.KL.In = 3, option.InAdvantage
 	})
 	add("redraw, large group", func(c *Cell) {
 		c.filter(option.Redraw)
-		c.Estimator.GroupSize = 200
-		c.Init[0] = 6
+		c.Estimator.GroupSize, c.Init[0] = 200, 6
 	})
 	add("drop, three groups", func(c *Cell) {
 		c.filter(option.Drop)
@@ -539,25 +531,20 @@ func agreement() []Cell {
 	}
 	add("KL in the advantage", func(c *Cell) { c.Estimator.KL.In = option.InAdvantage })
 	add("KL in the advantage, ratio", func(c *Cell) {
-		c.Estimator.KL.In = option.InAdvantage
-		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.KL.In, c.Estimator.Importance.Mode = option.InAdvantage, option.Ratio
 	})
 	add("KL in the reward, large steps", func(c *Cell) {
-		c.Estimator.KL.In = option.InReward
-		c.Optimizer.LearningRate = 0.3
+		c.Estimator.KL.In, c.Optimizer.LearningRate = option.InReward, 0.3
 	})
 	add("KL in the reward, clip, no scale, larger than packs", func(c *Cell) {
-		c.Estimator.KL.In = option.InReward
-		c.Estimator.Advantage.Scale = option.NoScale
-		c.Estimator.Importance.Mode = option.Clip
-		c.Estimator.GroupSize = 300
+		c.Estimator.KL.In, c.Estimator.Advantage.Scale = option.InReward, option.NoScale
+		c.Estimator.Importance.Mode, c.Estimator.GroupSize = option.Clip, 300
 		c.Optimizer.LearningRate = 0.5
 	})
 	add("entropy bonus", func(c *Cell) { c.Estimator.Entropy = 0.7; c.Init[0] = 1 })
 	add("reused samples", func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
 	add("reused samples, ratio, k2", func(c *Cell) {
-		c.Estimator.Samples = option.Reused
-		c.Estimator.Importance.Mode = option.Ratio
+		c.Estimator.Samples, c.Estimator.Importance.Mode = option.Reused, option.Ratio
 		c.Estimator.KL.Gradient = option.K2
 	})
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })

@@ -36,8 +36,7 @@ var twoArmModes = []struct {
 // modeCell is the reference bandit at its fixed point z* = 1.4, G = ∞.
 func modeCell(importance option.ImportanceMode, at option.KLPoint) Cell {
 	c := referenceCell()
-	c.Estimator.GroupSize = option.Infinite
-	c.Estimator.Importance.Mode = importance
+	c.Estimator.GroupSize, c.Estimator.Importance.Mode = option.Infinite, importance
 	c.Estimator.KL.At = at
 	c.Init = []float64{0.7, -0.7}
 	c.Run = Run{Steps: 1, Replicas: 1}
@@ -150,8 +149,7 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 		} {
 			c := modeCell(setting.importance, setting.at)
 			m := setting.mode(p, p*(1-p))
-			c.Lag = x.lag
-			c.Optimizer.Momentum = x.mu
+			c.Lag, c.Optimizer.Momentum = x.lag, x.mu
 			c.Optimizer.LearningRate = x.kappa / (m.fresh + m.stale)
 			c.Run = Run{Steps: 4000, BurnIn: x.burnIn, Replicas: 1}
 			c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{1, -1}, Offset: 1e-6}

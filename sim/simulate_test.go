@@ -156,10 +156,8 @@ func TestExactNonlinearLaw(t *testing.T) {
 	var cells []Cell
 	for _, law := range exactLaws {
 		c := referenceCell()
-		c.ID = "exact law " + law.scale.String()
-		c.Estimator.Advantage.Scale = law.scale
-		c.Estimator.KL.Coefficient = law.strength
-		c.Estimator.GroupSize = law.size
+		c.ID, c.Estimator.Advantage.Scale = "exact law "+law.scale.String(), law.scale
+		c.Estimator.KL.Coefficient, c.Estimator.GroupSize = law.strength, law.size
 		c.Init = []float64{law.z / 2, -law.z / 2}
 		c.Run = run
 		cells = append(cells, c)
