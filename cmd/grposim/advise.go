@@ -37,17 +37,22 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		if c.Flags().Changed("stiffness") {
 			return adviseGauge(f.out, c, args, &f)
 		}
-		if err := f.gauge.absent(c); err != nil && len(args) == 0 {
-			return usageError{err}
+		for _, needs := range [][2]string{{"lag", "fit"}, {"run", "fit"}, {"percent", "fit"}, {"stiffness-fresh", "stiffness"}, {"optimizer", "stiffness"}, {"lr", "stiffness"}} {
+			if c.Flags().Changed(needs[0]) && !c.Flags().Changed(needs[1]) {
+				return usageError{fmt.Errorf("--%s: want it with --%s", needs[0], needs[1])}
+			}
 		}
 		if err := arguments(cobra.ExactArgs(1))(c, args); err != nil {
 			return err
 		}
-		lag, err := f.check(c)
-		if err != nil {
-			return usageError{err}
-		}
 		if f.fitted {
+			lag, err := strconv.ParseFloat(f.lag, 64)
+			switch {
+			case err != nil || !(lag >= 0) || math.IsInf(lag, 1):
+				return usageError{fmt.Errorf("--lag: got %q, want a number of steps ≥ 0", f.lag)}
+			case f.simulate || f.all || len(f.set) > 0:
+				return usageError{errors.New("--fit reads a log: --simulate, --all and --set are of configurations")}
+			}
 			return adviseLog(f.out, stderr, args[0], f.log, lag)
 		}
 		plan, err := readPlan(stderr, config.ToPredict, args[0], f.set)
@@ -70,23 +75,6 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	addWorkers(c, &f.workers)
 	addSet(c, &f.set)
 	return c
-}
-
-// check reports flags that are wrong or do not go together, and returns the lag of a log.
-func (f *adviseFlags) check(c *cobra.Command) (lag float64, err error) {
-	lag, unread := strconv.ParseFloat(f.lag, 64)
-	switch {
-	case f.fitted && (unread != nil || !(lag >= 0) || math.IsInf(lag, 1)):
-		return 0, fmt.Errorf("--lag: got %q, want a number of steps ≥ 0", f.lag)
-	case f.fitted && (f.simulate || f.all || len(f.set) > 0):
-		return 0, errors.New("--fit reads a log: --simulate, --all and --set are of configurations")
-	}
-	for _, flag := range []string{"lag", "run", "percent"} {
-		if !f.fitted && c.Flags().Changed(flag) {
-			return 0, fmt.Errorf("--%s is of a training log: use it with --fit", flag)
-		}
-	}
-	return lag, f.gauge.absent(c)
 }
 
 // advise prints the advice for every cell of a plan, and a table that compares several.

@@ -28,17 +28,6 @@ func (f *gaugeFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.rate, "lr", 0, "the learning rate `η`; with --stiffness")
 }
 
-// absent reports flags of a measured stiffness that stand beside a configuration or a log.
-func (f *gaugeFlags) absent(c *cobra.Command) error {
-	var problems []error
-	for _, name := range gaugeNames {
-		if c.Flags().Changed(name) {
-			problems = append(problems, fmt.Errorf("--%s is of a measured stiffness: use it with --stiffness", name))
-		}
-	}
-	return errors.Join(problems...)
-}
-
 func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) error {
 	g, err := f.read(c, args)
 	if err != nil {

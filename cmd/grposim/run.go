@@ -151,13 +151,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return exitError(exitUsage)
 	})
-	root.Version, root.SilenceUsage, root.SilenceErrors = version(), true, true
-	root.Args = func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return unknownCommand(c, "command", args[0])
-	}
+	root.Version, root.SilenceUsage, root.SilenceErrors, root.Args = version(), true, true, knownCommand
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
@@ -166,7 +160,6 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
 		newCommand("exit-codes", nil, nil))
 	root.AddCommand(newReferences()...)
-	refuseUnknownTopics(root)
 	return root
 }
 

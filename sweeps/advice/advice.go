@@ -85,14 +85,6 @@ const (
 	ofInterval
 )
 
-// threshold returns the quantity that bounds the learning rate or the interval.
-func (of bounded) threshold() rom.Quantity {
-	if of == ofInterval {
-		return rom.CriticalRefreshInterval
-	}
-	return rom.CriticalLearningRate
-}
-
 // Advise yields each cell of a plan, in its order, with the advice of the theory.
 func Advise(plan *sweeps.Plan) iter.Seq2[*sweeps.Cell, Advice] {
 	return func(yield func(*sweeps.Cell, Advice) bool) {
@@ -350,17 +342,20 @@ func (a *adviser) beyondNoise(of bounded, half float64) string {
 	return ""
 }
 
-// tooNoisy reports whether linear theory does not hold because of the fluctuations of
-// finite groups.
+// tooNoisy reports whether groups fluctuate too much for linear theory.
 func (a *adviser) tooNoisy(s config.Settings) bool {
-	return s.Estimator.GroupSize != option.Infinite && a.deviation(s).because.Out()
+	if s.Estimator.GroupSize == option.Infinite {
+		return false
+	}
+	v := a.cache.Stationary(&s).Variance()
+	return floorMargin.Judge(&v).Out()
 }
 
 // rule adds a threshold of the formulas of a kind for a parameter, if they give one. It bounds the
 // parameter if the theory stands for it.
 func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, string), kind rom.Kind) {
 	rule := a.p.Rule(kind)
-	threshold := rule.Number(of.threshold())
+	threshold := rule.Number(map[bounded]rom.Quantity{ofRate: rom.CriticalLearningRate, ofInterval: rom.CriticalRefreshInterval}[of])
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}
@@ -382,43 +377,21 @@ func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, str
 // parameter. Near 1 rounding decides about the spectral radius, and there can be more than one
 // window of instability.
 func (a *adviser) contradicts(of bounded, threshold float64) bool {
-	switch of {
-	case ofRate:
-		return a.unstable && a.settings.Optimizer.LearningRate < threshold
-	case ofInterval:
-		return a.unstable && float64(a.settings.Lag.Interval) < threshold
-	}
-	return false
+	present := map[bounded]float64{ofRate: a.settings.Optimizer.LearningRate, ofInterval: float64(a.settings.Lag.Interval), ofNeither: math.Inf(1)}[of]
+	return a.unstable && present < threshold
 }
 
 // noise adds the noise floor.
 func (a *adviser) noise() {
-	present := a.deviation(a.settings)
-	if present.because.Out() {
-		a.without(NoiseFloor, present.because, a.cache.VarianceCures(&a.settings, floorMargin))
+	v := a.cache.Stationary(&a.settings).Variance()
+	if because := floorMargin.Judge(&v); because.Out() {
+		a.without(NoiseFloor, because, a.cache.VarianceCures(&a.settings, floorMargin))
 		return
 	}
-	a.add(NoiseFloor, present.value, fmt.Sprintf("√Var J = %.4g ± %.1g", present.value, present.neglected), present.kind, "stationary law to second order in the noise, with the size of what it neglects")
-}
-
-// deviationOfReward is √Var J with the size of what it neglects, or the reason why the
-// theory has none.
-type deviationOfReward struct {
-	value, neglected float64
-	kind             rom.Kind
-	because          scope.Reason
+	deviation := math.Sqrt(v.Value)
+	a.add(NoiseFloor, deviation, fmt.Sprintf("√Var J = %.4g ± %.1g", deviation, math.Sqrt(v.Value+v.Size())-deviation), v.Kind, "stationary law to second order in the noise, with the size of what it neglects")
 }
 
 // floorMargin is the margin within which a noise floor is asked for: it is said with what it leaves out, which may be as
 // large.
 var floorMargin = theory.Margin{Share: 2, Called: "twice Var J,"}
-
-// deviation returns √Var J of settings.
-func (a *adviser) deviation(s config.Settings) deviationOfReward {
-	v := a.cache.Stationary(&s).Variance()
-	if because := floorMargin.Judge(&v); because.Out() {
-		return deviationOfReward{because: because}
-	}
-	deviation := math.Sqrt(v.Value)
-	return deviationOfReward{value: deviation, neglected: math.Sqrt(v.Value+v.Size()) - deviation, kind: v.Kind}
-}

@@ -61,14 +61,9 @@ type choice struct {
 	row      *Trial   // of Advice.Cures, whose settings it takes; nil: those of the cell
 }
 
-// Suggest sets the suggestion: the first choice of which the trial from the start decides that it
-// arrives. If that has a longer interval, the present one arrives too and is kept, and the rise
-// takes at most slowestRise times as long. The choices are, until one does: that of choose; shorter
-// intervals down to the present one; smaller learning rates; shorter intervals than the present
-// one, and smaller learning rates with the shortest; where runs are not there yet, larger learning
-// rates; the cell as it stands. Where that does not arrive, learning rates with the present
-// interval come before any shorter one. Changes that have arrived already are among the choices,
-// those of other keys at the end.
+// Suggest sets the suggestion: the first choice of walks of which the trial from the start decides
+// that it arrives. If that has a longer interval, the present one arrives too and is kept, and the
+// rise takes at most slowestRise times as long.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	nan := store.Number(math.NaN())
 	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
@@ -135,17 +130,11 @@ func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestio
 	if longer {
 		out.Interval, out.Trial, out.Longer = store.Number(s.Lag.Interval), present, &Longer{c.interval, trial}
 	}
-	out.Choice = "η = " + config.Format(c.rate)
-	name := "K"
-	switch s.Lag.Kind {
-	case option.Random:
+	name := map[option.LagKind]string{option.Block: "K", option.Delay: "delay"}[s.Lag.Kind]
+	out.Choice = fmt.Sprintf("η = %s and %s = %.0f", config.Format(c.rate), name, out.Interval)
+	if s.Lag.Kind == option.Random {
 		out.Interval = store.Number(math.NaN())
-		out.Choice += " with the present ages"
-	default:
-		if s.Lag.Kind == option.Delay {
-			name = "delay"
-		}
-		out.Choice += fmt.Sprintf(" and %s = %.0f", name, out.Interval)
+		out.Choice = fmt.Sprintf("η = %s with the present ages", config.Format(c.rate))
 	}
 	switch {
 	case c.row != nil && len(c.set(s)) == 0:
@@ -176,8 +165,11 @@ func (t *Trial) arrive() string {
 	return fmt.Sprintf("%d of %d runs arrive, %s", t.Count(theory.AtTarget), t.Runs, t.Arrived.Says())
 }
 
-// walks returns the choices in the order in which they are tried. A walk ends early where
-// smaller learning rates are only later, or larger ones are lost.
+// walks returns the choices in the order in which they are tried: that of choose; shorter
+// intervals down to the present one; smaller learning rates; shorter intervals than the present
+// one, and smaller learning rates with the shortest; where runs are late, larger ones; the cell as
+// it stands; changes of other keys that have arrived. A walk ends early where smaller learning
+// rates are only later, or larger ones are lost.
 func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s.Lag.Kind)
@@ -268,15 +260,10 @@ func (advice *Advice) largestRate() float64 {
 	return largest
 }
 
-// choose returns the choice that the limits give. The limit of a
-// parameter is the smallest one found, by theory or by simulation, or else the largest
-// value searched; one by theory does not count if groups fluctuate too much for the theory
-// at the suggestion, and beyond what was simulated only exact theory counts. It
-// is the present learning rate with half of the limit of the interval, of which there are at
-// least fewestPeriods in a run. If that limit is the
+// choose returns the choice that the limits give: the present learning rate with half of the limit
+// of the interval, of which there are at least fewestPeriods in a run. If that limit is the
 // shortest interval, or there is none, it is the present interval with the present learning
-// rate, or half of the limit of the learning rate if that is less. Without any limit it is the
-// present one.
+// rate, or half of the limit of the learning rate if that is less.
 func (advice *Advice) choose(cell *sweeps.Cell) choice {
 	a := &adviser{cache: advice.cache, settings: cell.Settings}
 	present := &cell.Settings

@@ -132,21 +132,6 @@ func meantKey(name string, known []string) string {
 	return ""
 }
 
-// NamedKey returns the key of --set that a word of the command line names: by its path or its
-// last name but for a letter, by its symbol, or as trainers do; "" for any other word.
-func NamedKey(word string) string {
-	word = strings.ReplaceAll(word, "-", "_")
-	key := meantKey(word, SetKeys())
-	i := keyIndex(key)
-	switch {
-	case ofTrainers[word] == key, i >= 0 && Keys[i].Symbol == word:
-		return key
-	case key == word || min(editDistance(word, key), editDistance(lastName(word), lastName(key))) <= 1:
-		return key
-	}
-	return ""
-}
-
 // value decodes a value of a key at path in the file. Like all methods below, it
 // records a problem where it returns false.
 func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {

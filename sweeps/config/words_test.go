@@ -54,17 +54,3 @@ func TestNamesOfTrainers(t *testing.T) {
 		}
 	}
 }
-
-// The key that a word of the command line names; words of other programs name none.
-func TestNamedKey(t *testing.T) {
-	for word, want := range map[string]string{
-		"seed": SeedKey, "steps": StepsKey, "run.steps": StepsKey, "group-size": GroupSizeKey, "group_sizes": GroupSizeKey, "G": GroupSizeKey,
-		"lr": LearningRateKey, "learning-rate": LearningRateKey, "beta": "grpo.kl.coefficient", "max-grad-norm": "optimizer.max_norm", "momentum": MomentumKey,
-		"confidence": "confidence", "name": "name",
-		"frobnicate": "", "file": "", "config": "", "verbose": "", "format": "", "": "", "claim": "",
-	} {
-		if got := NamedKey(word); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-}

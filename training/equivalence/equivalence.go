@@ -192,18 +192,14 @@ func exactShare(p, n float64) Interval {
 // Shares is the interval of the difference b − a of two mean scores in [0, 1], over nA and nB
 // questions.
 //
-// It is that of two independent binomial shares, from their exact intervals. For scores in a table
-// it is wider than it has to be, for two reasons. Scores that average several answers to each
-// question scatter less than single answers (pass@1 of k samples, or over seeds). The variance p(1
-// − p) of those is the largest of any score in [0, 1]. And where both models answered the same
-// questions, scores of a question mostly correlate positively, and the difference scatters less.
-// Both need the scores of each question. pass@5 is a score in [0, 1] of each question like any
-// other. What the interval does not contain is the scatter between training runs.
+// It is that of two independent binomial shares, from their exact intervals. For scores
+// in a table it is wider than it has to be: averages of several answers scatter less than single
+// answers, and answers of two models to the same questions mostly correlate positively. It does
+// not contain the scatter between training runs.
 //
-// Independent single answers were enumerated for 5 to 100 questions. Verdicts of different are
-// wrong no more often than declared, and those of same with margins up to 0.1 too. With a margin of
-// 0.2 they are up to 1 % more often (1.01 α). With larger ones, which MaxMargin excludes, up to
-// several times.
+// Of 5 to 100 single answers, enumerated, verdicts of different are wrong no more often than
+// declared, and those of same with margins up to 0.1 too; with a margin of 0.2 up to 1 % more
+// often (1.01 α), and with larger ones, which MaxMargin excludes, up to several times.
 func Shares(a, nA, b, nB float64) Interval {
 	return subtract(a, b, exactShare(a, nA), exactShare(b, nB))
 }

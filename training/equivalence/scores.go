@@ -77,13 +77,8 @@ var (
 	optional = slices.Concat([]string{"model", "metric"}, ofErrors, ofRuns)
 )
 
-// ReadScores reads a CSV file of scores. Its header names the columns benchmark, score_a, n_a,
-// score_b and n_b, in any order, and perhaps model and metric. se_a and se_b are the standard
-// errors of the scores in their unit. With sd_a, sd_b, runs_a and runs_b, scores are means over so
-// many training runs. sd is the standard deviation of single runs (with n − 1). Lines that begin
-// with # are comments. Scores are percent if one is above 1, and else shares, which a note says.
-// Columns percent_a and percent_b, or share_a and share_b, declare it. The name stands for the file
-// in errors, which list every problem.
+// ReadScores reads a CSV file of scores; see grposim help compare. Lines that begin with # are
+// comments. The name stands for the file in errors, which list every problem.
 func ReadScores(r io.Reader, name string) (*Table, error) {
 	p := scoreReader{name: name, seen: make(map[[3]string]int)}
 	rest := &io.LimitedReader{R: r, N: maxScoresBytes + 1}
@@ -287,12 +282,9 @@ func (p *scoreReader) table() *Table {
 	whole := map[Unit]float64{Percent: 100, Share: 1}[t.Unit]
 	for i := range t.Scores {
 		s := &t.Scores[i]
-		for _, x := range []struct {
-			name  string
-			value *float64
-		}{{"a", &s.A}, {"b", &s.B}} {
-			if *x.value < 0 || *x.value > whole {
-				p.add(p.lines[i], "%s_%s: got %g, want a %s from 0 to %g", p.prefix, x.name, *x.value, t.Unit, whole)
+		for k, x := range []float64{s.A, s.B} {
+			if x < 0 || x > whole {
+				p.add(p.lines[i], "%s_%c: got %g, want a %s from 0 to %g", p.prefix, 'a'+k, x, t.Unit, whole)
 			}
 		}
 		for _, x := range []*float64{&s.A, &s.B, &s.SEA, &s.SEB, &s.SDA, &s.SDB} {

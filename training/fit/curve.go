@@ -10,7 +10,6 @@
 package fit
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -22,24 +21,6 @@ const MinRows = 20
 type Curve struct {
 	Time   []float64 // strictly increasing: optimizer steps, or LoggedTime
 	Reward []float64 // finite, one per time, in any unit
-}
-
-// check panics if the curve cannot be fitted.
-func (c Curve) check() {
-	if len(c.Time) != len(c.Reward) {
-		panic(fmt.Sprintf("fit: Curve.Reward has %d values for %d of Time", len(c.Reward), len(c.Time)))
-	}
-	if len(c.Time) < MinRows {
-		panic(fmt.Sprintf("fit: Curve has %d rows, want at least %d", len(c.Time), MinRows))
-	}
-	for i, t := range c.Time {
-		if i > 0 && !(t > c.Time[i-1]) {
-			panic(fmt.Sprintf("fit: Curve.Time[%d] = %g does not follow %g", i, t, c.Time[i-1]))
-		}
-		if y := c.Reward[i]; math.IsNaN(y-y) || math.IsNaN(t-t) {
-			panic(fmt.Sprintf("fit: row %d of Curve is not finite: time %g, reward %g", i, t, y))
-		}
-	}
 }
 
 // head returns the first n rows.
@@ -145,7 +126,6 @@ func noise(y []float64) []float64 {
 // NoiseDeviation estimates the standard deviation of the noise of a row, the root of the
 // mean variance.
 func NoiseDeviation(c Curve) float64 {
-	c.check()
 	unit := c.Unit()
 	return unit * math.Sqrt(mean(noise(c.In(unit).Reward)))
 }

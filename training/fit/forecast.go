@@ -17,7 +17,6 @@ const (
 // has the variance σ² (1 + (h − 1) smoothing²), σ² the mean square of the errors one row ahead. A
 // take-off or collapse after the last row is not foreseen.
 func Predict(c Curve, times []float64) Forecast {
-	c.check()
 	unit := c.Unit()
 	l, squares := level(c.In(unit).Reward)
 	n := float64(len(c.Time) - 1)
