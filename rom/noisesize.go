@@ -18,12 +18,13 @@ const largestNoise = 0.15
 
 // sizeOfNoise returns what the linear law leaves out, relative to its Var J, and the
 // deviation s of log π that J feels. With d the distance of a reward from J, arm a counts
-// by (π_a d_a s_a)². The size is a sum of four terms, times what a threshold near adds:
+// by (π_a d_a s_a)². The size is a sum of these terms, times what a threshold near adds:
 //
 //	(e^{s²} − 1 − s²)/s²   the softmax: log π is normal, J is not linear in it
 //	f² above 4s²           a force that bends, as where two fixed points meet
 //	|½ tr ∇²D Σ|/D         the noise D that moves J, which changes with the policy
 //	s/(2√n)                kicks: n draws of the arm in a relaxation time
+//	|δu/u|                 a largest norm, which cuts other groups one deviation away
 //
 // Derivation: for the force −λ(x + fx²/2 + hx³/6) and the noise D(1 + ax + bx²/2) the
 // moments to fourth order give Var J as the linear one times 1 + C, x in deviations. Here
@@ -62,7 +63,7 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	}
 	softmax /= all
 	bend, noise := l.changesAlong(gradient, sigma)
-	size = softmax + max(bend-8*softmax, 0) + noise + kicks/all
+	size = softmax + max(bend-8*softmax, 0) + noise + kicks/all + l.changeOfCuts(sigma)
 	return size * nearness(m, gradient, sigma), math.Sqrt(2 * softmax)
 }
 
@@ -130,17 +131,13 @@ func (l *linearization) changesAlong(gradient []float64, sigma *mat.Dense) (bend
 // of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
 const withinBounds = 3
 
-// bounded reports whether noise takes the policy across a bound: of the ratio of two
-// policies where weights have a kink, or of the largest norm.
-// gap is the largest variance of a difference of two logits.
+// bounded reports whether noise takes the ratio of two policies across a bound of the
+// weights. gap is the largest variance of a difference of two logits.
 func (l *linearization) bounded(law *linear.Law, gap float64) bool {
 	reach := withinBounds * math.Sqrt(gap)
 	l.model.set(l.logits, l.logits)
 	kink := math.Log1p(weight.Range(&l.Importance))
-	if kink < 2*reach && !linear.NewLag(&l.Lag).OnPolicy() && kink < withinBounds*l.largestRatio(law) {
-		return true
-	}
-	return l.model.limited() && l.cutsChange(reach)
+	return kink < 2*reach && !linear.NewLag(&l.Lag).OnPolicy() && kink < withinBounds*l.largestRatio(law)
 }
 
 // largestRatio returns the largest deviation of the log ratio of an arm's probability to
@@ -160,28 +157,27 @@ func (l *linearization) largestRatio(law *linear.Law) float64 {
 	return math.Sqrt(largest)
 }
 
-// cutShare is the share of the force by which a change of the groups that are cut counts.
-const cutShare = 0.003
-
-// cutsChange reports whether the largest norm cuts other groups within reach, a difference
-// of the two logits, so that the force is another one.
-func (l *linearization) cutsChange(reach float64) bool {
+// changeOfCuts returns the relative change of the force one deviation of the logit gap
+// away because the largest norm cuts other groups there. Var J goes as the inverse slope.
+func (l *linearization) changeOfCuts(sigma *mat.Dense) (change float64) {
+	if !l.model.limited() {
+		return 0
+	}
+	deviation := math.Abs(l.q.At(0, 0)-l.q.At(1, 0)) * math.Sqrt(sigma.At(0, 0))
 	l.model.set(l.logits, l.logits)
 	release := l.model.holdCuts()
 	held := l.model.cuts
 	release()
-	for _, gap := range [2]float64{reach, -reach} {
+	for _, gap := range [2]float64{deviation, -deviation} {
 		theta := []float64{l.logits[0] + gap/2, l.logits[1] - gap/2}
 		l.model.set(theta, theta)
 		free, _ := l.model.cutMoments()
 		l.model.cuts = held
 		same, _ := l.model.cutMoments()
 		l.model.cuts = nil
-		if !(math.Abs(free-same) <= cutShare*math.Abs(same)) {
-			return true
-		}
+		change = max(change, math.Abs(free/same-1))
 	}
-	return false
+	return change
 }
 
 // outOfReach returns why there is no law about one point, none where there is.
