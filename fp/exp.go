@@ -3,7 +3,7 @@ package fp
 import "math"
 
 const (
-	expLast      = 0x1.62e42fefa39efp+9  // the last x whose exp does not round to +Inf: ln(2¹⁰²⁴ − 2⁹⁷⁰)
+	expLast      = 0x1.62e42fefa39efp+9  // the last x whose exp does not round to +Inf
 	expFirst     = -0x1.74910d52d3051p+9 // the first x above ln 2⁻¹⁰⁷⁵, where exp x rounds to 0
 	expLarge     = 0x1p9                 // beyond this |x| the result's exponent may be out of range
 	expLargeBits = (1023 + 9) << 52      // its bits

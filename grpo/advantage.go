@@ -244,9 +244,9 @@ func overOthers(adv *option.Advantage, g float64, total int) (up, down float64) 
 	return (1 - float64(total-1)/n) / scale(total-1), -float64(total) / n / scale(total)
 }
 
-// factor returns the factor between r_i − r̄ and the advantage, in a group of g samples with
-// squares = Σ (r_i − r̄)² > 0. It is the leave-one-out factor G/(G−1), or 1, over the scale. A
-// scale that is known only after all groups of the step is left out.
+// factor returns the factor between r_i − r̄ and the advantage, in a group of g samples. squares is
+// Σ (r_i − r̄)² > 0. It is the leave-one-out factor G/(G−1), or 1, over the scale. A scale that is
+// known only after all groups of the step is left out.
 func factor(adv *option.Advantage, g, squares, mean float64) float64 {
 	factor := 1.0
 	if adv.Baseline == option.LeaveOneOut {

@@ -136,7 +136,7 @@ func (n *Transformer) Arms() int { return n.logits.columns }
 
 // Initial returns weights drawn from the seed: normal with standard deviation 1/√d. Of W_o and W_2,
 // which add to a residual, it is 1/√(2d) (Radford et al. 2019). γ are 1, all b and β 0. GPT-2's
-// 0.02 is for widths near a thousand. At d = 32 it leaves the hidden layer nearly linear: after
+// 0.02 is for widths near a thousand. At d = 32 it leaves the hidden layer nearly linear. After
 // training a quarter of the eigenvalues of J Jᵀ is below 1e-6 of the largest. Fit then stays 1e-3
 // away from its target.
 func (n *Transformer) Initial(seed uint64) []float64 {

@@ -41,7 +41,7 @@ type Signed struct{ Positive, Negative float64 }
 // does not name.
 type Importance struct {
 	Mode        ImportanceMode // the weight w_i
-	ClipLow     float64        // ε_low in (0, 1), Clip, DualClip, CISPO, DPPO: A < 0 counts while ρ ≥ 1 − ε_low
+	ClipLow     float64        // ε_low in (0, 1), Clip, DualClip, CISPO, DPPO; A < 0: ρ ≥ 1 − ε_low
 	ClipHigh    float64        // ε_high > 0, the same modes: Clip counts A > 0 while ρ ≤ 1 + ε_high
 	Floor       float64        // least ratio that counts, in [0, 1], Masked
 	Cap         float64        // largest ratio that counts, ≥ 1, DualClip (A < 0), Truncated, Masked

@@ -49,7 +49,7 @@ type Baseline uint8
 const (
 	MeanBaseline     Baseline = iota // the group's mean
 	LeaveOneOut                      // the mean of the others: a factor G/(G−1)
-	SecondBest                       // the second best reward for the best sample; others get 0 (verl GRPO_PASSK)
+	SecondBest                       // for the best sample the second best reward; others get 0
 	ConstantBaseline                 // b, the same in all steps; 0 is no baseline
 	RunningMean                      // b, which after each draw of groups becomes (1−α)b + αr̄
 )
@@ -157,13 +157,13 @@ const (
 	NoImportance ImportanceMode = iota // 1
 	Ratio                              // ρ
 	Clip                               // ρ where the clipped objective has slope, else 0: GRPO, DAPO
-	DualClip                           // clip, and for A < 0 only up to the cap: verl clip_ratio_c, TRL delta
+	DualClip                           // clip, and for A < 0 only up to the cap (verl, TRL)
 	Truncated                          // min(ρ, cap): TIS of verl, slime, OpenRLHF; CISPO of TRL
 	Masked                             // ρ between floor and cap, else 0: IcePop, TRL *_mask
 	CISPO                              // ρ limited to [1 − ε_low, 1 + ε_high]: CISPO of verl, slime, AReaL
 	SAPO                               // 4σ(1−σ)ρ, σ = 1/(1 + e^{−τ(ρ−1)}), τ by the sign of A
 	VESPO                              // ρ^k e^{λ(1−ρ)}, k and λ by the sign of A
-	DPPO                               // ρ while −ε_low ≤ π − π_old (A < 0), ≤ ε_high (A > 0): prime-rl
+	DPPO                               // ρ while π − π_old ≥ −ε_low (A < 0), ≤ ε_high (A > 0)
 )
 
 var importanceModeWords = []string{"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo"}

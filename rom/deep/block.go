@@ -86,11 +86,11 @@ func (mixedBlock) provenStable(m *mixed, rate float64) bool {
 	return c.Factorize(rest)
 }
 
-// intervals go up to 512, as in package linear. Of more than scanned directions not every K is
-// looked at: all up to 16, then two neighbours, one even, of each sixth part more.
+// intervals go up to 512, as in package linear. Of more than fineDirections directions not every K
+// is looked at: all up to 16, then two neighbours, one even, of each sixth part more.
 func (mixedBlock) intervals(n int) (from, to int, next func(int) int) {
 	return 1, 512, func(k int) int {
-		if k++; k > 16 && k%2 == 0 && n > scanned {
+		if k++; k > 16 && k%2 == 0 && n > fineDirections {
 			k += k / 12 * 2
 		}
 		return k

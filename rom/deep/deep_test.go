@@ -328,7 +328,7 @@ func TestThresholdsOfManyDirections(t *testing.T) {
 		{"ratio, k3", block(2), 0.9}, {"ratio, k3", block(3), 0}, {"exact KL at the present policy", block(4), 0}, {"k2", option.Lag{Kind: option.Delay, Interval: 1}, 0.9},
 	} {
 		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places[c.place])), update(1, c.mu, c.lag))
-		if !d.Mixed || r.Rank() <= scanned {
+		if !d.Mixed || r.Rank() <= fineDirections {
 			t.Fatalf("%s: %d directions, mixed %v", c.place, r.Rank(), d.Mixed)
 		}
 		near(t, fmt.Sprintf("%s, %v %d, μ = %v", c.place, c.lag.Kind, c.lag.Interval, c.mu),

@@ -13,7 +13,7 @@ import (
 // of r ≤ C(A−1) vectors. Centred logits are Qᵀℓ, Q of A−1 orthonormal columns in each context. With
 // the kernel K = QᵀJJᵀQ = V S Vᵀ the basis is JᵀQ V S^{-1/2}. In its coordinates y
 //
-//	Qᵀ δℓ = V S^{1/2} y,   Λ = (1/C) S^{1/2}Vᵀ (QᵀHQ) V S^{1/2}
+//	Qᵀ δℓ = V S^{1/2} y,   Λ = (1/C) S^{1/2}Vᵀ (QᵀHQ) V S^{1/2}.
 //
 // The other directions of weight space move no logit and feel no force.
 type Range struct {

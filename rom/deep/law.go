@@ -42,7 +42,7 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 			if noise == 0 {
 				continue
 			}
-			both, ok := together(&modes[i], &modes[j], noise).Law()
+			both, ok := correlatedPair(&modes[i], &modes[j], noise).Law()
 			if !ok {
 				return nil, fmt.Errorf("modes %d and %d have no stationary law together", i, j)
 			}
@@ -71,9 +71,9 @@ func setPair(all, of *mat.Dense, i, j int) {
 	}
 }
 
-// together returns two independent modes whose forces have the covariance c, and the variance |c|
-// each.
-func together(a, b *Mode, c float64) *linear.System {
+// correlatedPair returns two independent modes whose forces have the covariance c, and the variance
+// |c| each.
+func correlatedPair(a, b *Mode, c float64) *linear.System {
 	size := max(c, -c)
 	return &linear.System{
 		Fresh: mat.NewDense(2, 2, []float64{a.Fresh, 0, 0, b.Fresh}), Stale: mat.NewDense(2, 2, []float64{a.Stale, 0, 0, b.Stale}),

@@ -58,10 +58,11 @@ func (m *mixed) radius(rate float64, interval int) float64 {
 	return linear.Radius(m.lag.monodromy(m, rate, interval))
 }
 
-// rounded is how far from 1 a radius is taken for 1. Slow modes are as near to it as the rounding
-// of a spectrum, some 1e-14 of entries up to 1/(1−μ). They cannot cross 1 where Λ restores. Near a
-// threshold the radius changes by some |d ln η| or more, so this is about its relative error.
-const rounded = 1e-11
+// unitRounding is how far from 1 a radius is taken for 1. Slow modes are as near to it as the
+// rounding of a spectrum, some 1e-14 of entries up to 1/(1−μ). They cannot cross 1 where Λ
+// restores. Near a threshold the radius changes by some |d ln η| or more, so this is about its
+// relative error.
+const unitRounding = 1e-11
 
 // excess returns the radius less 1, and 0 for 1 up to rounding. It is above 0 where the dynamics is
 // not stable or a spectrum is not known.
@@ -70,7 +71,7 @@ func (m *mixed) excess(rate float64, interval int) float64 {
 	switch {
 	case math.IsNaN(r):
 		return math.Inf(1)
-	case math.Abs(r-1) <= rounded:
+	case math.Abs(r-1) <= unitRounding:
 		return 0
 	}
 	return r - 1
@@ -86,12 +87,11 @@ func (m *mixed) restores() bool {
 	return !slices.ContainsFunc(values, func(lambda float64) bool { return lambda <= 0 })
 }
 
-// The search for a critical rate: the number of stiff directions that are scanned finely, the
-// number of rates at which all directions are looked at, and the factor of the rates above.
+// The search for a critical rate.
 const (
-	scanned = 24
-	checked = 12
-	onwards = 1.02
+	fineDirections = 24   // stiff directions that are scanned finely
+	coarseRates    = 12   // rates at which all directions are looked at
+	rateFactor     = 1.02 // between the rates above
 )
 
 // criticalRate scans the stiffest directions alone on a fine grid: they have the narrow windows, if
@@ -101,16 +101,16 @@ func (m *mixed) criticalRate(interval int) linear.Threshold {
 		return linear.KnownAt(0)
 	}
 	low, high, unstable := m.bounds(interval)
-	at, n, fine := func(rate float64) float64 { return m.excess(rate, interval) }, checked, 200+16*min(interval, 100)
+	at, n, fine := func(rate float64) float64 { return m.excess(rate, interval) }, coarseRates, 200+16*min(interval, 100)
 	first := high
-	if stiff := m.stiffest(scanned); stiff != nil {
+	if stiff := m.stiffest(fineDirections); stiff != nil {
 		first = scan(func(rate float64) float64 { return stiff.excess(rate, interval) }, low, high, fine)
 	} else {
 		n = fine
 	}
 	critical := scan(at, low, first, n)
 	for last := first; critical >= first && last < high; {
-		next := min(last*onwards, high)
+		next := min(last*rateFactor, high)
 		if at(next) > 0 {
 			critical = linear.Root(at, last, next, at(last))
 			break

@@ -11,10 +11,10 @@ import (
 )
 
 // Path returns J, the mean over contexts of the expected reward, of the mean field whose kernel
-// stays that of r. It has J before each of the steps and after the last, from the given logits,
-// C·A:
+// stays that of r. It starts from the given logits, C·A. It has J before each of the steps and
+// after the last:
 //
-//	g = (1/C) QKQᵀ u(ℓ, ℓ_old),  ℓ ← ℓ + η(a g + b v),  v ← μv + g,  a and b of linear.StepGains
+//	g = (1/C) QKQᵀ u(ℓ, ℓ_old),  ℓ ← ℓ + η(a g + b v),  v ← μv + g,  a and b of linear.StepGains.
 //
 // The kernel is all that the logits see of the weights as long as J does not change. The path ends
 // early where J is not finite. The lag is a block or a delay.

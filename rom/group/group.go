@@ -6,8 +6,8 @@
 //
 //   - Counts: rewards of two values, by sums over the number of successes. Its advantages are a table
 //     (advantage.go), and a filter of groups acts on it (filter.go).
-//   - Limit: any rewards at G = ∞
-//   - Expanded: any other, to first order in 1/G
+//   - Limit: any rewards at G = ∞.
+//   - Expanded: any other, to first order in 1/G.
 //
 // NewPrompts makes the Law of many prompts, each with Counts of its own.
 //

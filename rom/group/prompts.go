@@ -86,11 +86,11 @@ func (l *Prompts) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 
-// Covariance is that of Law. By the law of total covariance the first matrix is the mean of the
-// covariance within a prompt plus that of the prompts' means c_x = E[c^R | x]. Only the former
-// falls as 1/G.
+// Covariance is that of Law. By the law of total covariance the first matrix is that within a
+// prompt, in the mean, plus that of the prompts' means c_x = E[c^R | x]. Only the former falls as
+// 1/G:
 //
-//	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ
+//	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ.
 //
 // The mean of c^K is the same for all prompts, but for a sampled gradient where groups are redrawn.
 func (l *Prompts) Covariance(reward, cross, _ [][]float64) {

@@ -5,9 +5,8 @@
 // The series are those of a simulated run or the columns of a trainer's log (Origin). What a run
 // does not show is not observable, and never the same as absent.
 //
-// No threshold is fitted to runs. Each is the midpoint between the two states that a diagnostic
-// tells apart, or a bound, or follows from a declared probability of a false alarm. Its comment
-// says which.
+// No threshold is fitted to runs. Each is the midpoint between two states, or a bound, or follows
+// from a declared probability of a false alarm. Its comment says which.
 package diagnose
 
 import (

@@ -162,9 +162,10 @@ func Student(d, s, df float64) Interval {
 	}
 }
 
-// subtract returns the interval of b − a from those of independent a and b, by the squares of the
-// distances from the estimates to the ends that matter. See Newcombe, Stat. Med. 17, 1998, method
-// 10; Zou and Donner, Stat. Med. 27, 2008. Exchanging a and b changes its sign and nothing else.
+// subtract returns the interval of b − a from those of independent a and b. It goes by the squares
+// of the distances from the estimates to the ends that matter. See Newcombe, Stat. Med. 17, 1998,
+// method 10; Zou and Donner, Stat. Med. 27, 2008. Exchanging a and b changes its sign and nothing
+// else.
 func subtract(a, b float64, ofA, ofB Interval) Interval {
 	return func(tail float64) (lo, hi float64) {
 		aLo, aHi := ofA(tail)

@@ -219,7 +219,7 @@ func constantReward(l *logs.Log) []Finding {
 		return nil
 	}
 	f := Finding{Level: Remark, Since: reward.steps[0], Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), inAll(len(reward.values)))}
-	if len(reward.values) >= enough {
+	if len(reward.values) >= leastExcess {
 		f.Level = Failure
 	}
 	return []Finding{f}

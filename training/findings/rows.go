@@ -63,9 +63,9 @@ type stretch struct {
 	begin, end  int  // indices of its rows among those read
 }
 
-// enough is the excess of rows from which a stretch is no accident. What holds in a tenth of the
-// rows by chance holds in eight in a row with probability 1e-8.
-const enough = 8
+// leastExcess is the excess of rows from which a stretch is no accident. What holds in a tenth of
+// the rows by chance holds in eight in a row with probability 1e-8.
+const leastExcess = 8
 
 // longest returns the stretch in which something holds; steps are those of the rows in
 // which that is known.
@@ -91,7 +91,7 @@ func longest(steps []int, holds func(i int) bool) (s stretch) {
 	}
 	s.read, s.rows = len(steps), s.end-s.begin
 	if s.rows > 0 {
-		s.from, s.to, s.atEnd = steps[s.begin], steps[s.end-1], len(steps)-s.end < enough
+		s.from, s.to, s.atEnd = steps[s.begin], steps[s.end-1], len(steps)-s.end < leastExcess
 	}
 	return s
 }
@@ -104,7 +104,7 @@ func (s series) past(threshold float64) stretch {
 func (s stretch) always() bool { return s.total > 0 && s.total == s.read }
 
 // certain reports whether it holds in every row, or in a stretch that is no accident.
-func (s stretch) certain() bool { return s.always() || 2*s.held-s.rows >= enough }
+func (s stretch) certain() bool { return s.always() || 2*s.held-s.rows >= leastExcess }
 
 // since is the step since which it holds: that of the stretch if it is certain, else the
 // first.
@@ -161,8 +161,8 @@ func plain(x float64) string {
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
 
 // factorChange returns a change of level by a factor of e at least between the first and the last
-// quarter of rows. Fewer than sixteen rows have halves. since is the step from which values are nearer
-// to the later level, in logarithms.
+// quarter of rows. Fewer than sixteen rows have halves. since is the step from which values are
+// nearer to the later level, in logarithms.
 //
 // Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of the
 // other's. Of fewer than ten, all must.

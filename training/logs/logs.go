@@ -2,9 +2,9 @@
 //
 // OpenAll reads the runs of a file or a folder. It recognises the container of a file from the
 // first bytes: a trainer_state.json, JSON lines, console lines, CSV, TensorBoard events, Parquet.
-// It recognises the trainer from the keys: the one of which the run has the most. A table
-// (trainers.json, which `grposim help log-keys` prints) gives the quantity that each key of a
-// trainer holds, and what exactly the trainer means by it.
+// It recognises the trainer from the keys: the one of which the run has the most. A table gives the
+// quantity that each key of a trainer holds, and what the trainer means by it. It is trainers.json,
+// which `grposim help log-keys` prints.
 //
 // A file is read once from front to back, in memory for the rows of the known columns alone. A
 // growing file can be read again from its start at any time: a last line that is not complete is
