@@ -106,26 +106,6 @@ func TestArrivalOfLocking(t *testing.T) {
 			t.Errorf("%v η %g: %+v, simulated %g", c.p.Arms, c.p.Optimizer.LearningRate, a, c.lost)
 		}
 	}
-	// K steps of one batch are one of Kη.
-	reuse := locked(0.55, 0.45, 8, 1, option.StdScale, 1)
-	reuse.Lag.Interval, reuse.Samples = 4, option.Reused
-	once := Arrival(locked(0.55, 0.45, 8, 1, option.StdScale, 4), []float64{0, 0}, 3000).row(Locking).Value
-	if got := Arrival(reuse, []float64{0, 0}, 12000).row(Locking).Value; got != once {
-		t.Errorf("%g, want %g", got, once)
-	}
-	// Steps that leave the range of floating point lock as long ones do.
-	endless := Arrival(locked(0.55, 0.45, 8, 1, option.StdScale, 1e308), []float64{0, 0}, 3000)
-	long := Arrival(locked(0.55, 0.45, 8, 1, option.StdScale, 1e4), []float64{0, 0}, 3000)
-	if got, want := endless.row(Locking).Value, long.row(Locking).Value; math.Abs(got-want) > 3e-3 || !(want > 0.3 && want <= 0.5) {
-		t.Errorf("%g after endless steps, want %g", got, want)
-	}
-	// The flag is there with three arms too.
-	three := locked(0.55, 0.45, 8, 1, option.StdScale, 8)
-	three.Arms = append(three.Arms, three.Arms[1])
-	a := Arrival(three, []float64{0, 0, 0}, 3000)
-	if row := a.row(Locking); !row.Flag || !row.Share.Because.Is(scope.NotPredicted) {
-		t.Errorf("%+v of three arms", row)
-	}
 }
 
 // x of a lone sample, whose advantage at 0.6 and 0.4, G = 8 is 0.774.

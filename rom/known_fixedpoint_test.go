@@ -7,8 +7,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // The reference bandit's table (docs/theory.md §5).
@@ -187,65 +185,6 @@ func TestStaleShareOfK3(t *testing.T) {
 	p := bandit(option.NoScale, 0.5, option.Infinite)
 	p.Importance.Mode, p.KL.At, p.KL.Gradient = option.Ratio, option.AtCurrent, option.K3
 	printed(t, "λ_s", rom.Predict(p).Stiffness.Stale, -0.132, 1e-3)
-}
-
-// Modes are the eigenmodes of Λ = Λ_f + Λ_s on the centred subspace.
-func TestModes(t *testing.T) {
-	r := rand.New(rand.NewPCG(27, 28))
-	for range 20 {
-		p, _, _ := randomCell(r, option.Bernoulli, 5, 12)
-		p.Importance.Mode, p.KL.At, p.KL.Coefficient = option.NoImportance, option.AtCurrent, 1+p.KL.Coefficient
-		f, ok := rom.Reached(p)
-		if !ok {
-			t.Fatalf("%s: nothing reached", describe(p))
-		}
-		fresh, stale := rom.StiffnessAt(p, f.Logits)
-		modes := rom.Modes(fresh, stale)
-		if len(modes) != 4 {
-			t.Fatalf("%d modes of five arms", len(modes))
-		}
-		trace := mat.Trace(fresh) + mat.Trace(stale)
-		for i, m := range modes {
-			trace -= m.Total
-			if i > 0 && m.Total > modes[i-1].Total {
-				t.Errorf("modes are not stiffest first: %v after %v", m.Total, modes[i-1].Total)
-			}
-			largest, sum, unit := 0.0, 0.0, 0.0
-			for a, d := range m.Direction {
-				sum += d
-				unit += m.Covector[a] * d
-				if math.Abs(d) > math.Abs(largest) {
-					largest = d
-				}
-				image, left := 0.0, 0.0
-				for b := range m.Direction {
-					image += (fresh.At(a, b) + stale.At(a, b)) * m.Direction[b]
-					left += (fresh.At(b, a) + stale.At(b, a)) * m.Covector[b]
-				}
-				closeTo(t, "Λ·direction", image, m.Total*d, 1e-11)
-				closeTo(t, "covector·Λ", left, m.Total*m.Covector[a], 1e-11)
-			}
-			closeTo(t, "Σ direction", sum, 0, 1e-11)
-			closeTo(t, "largest entry", largest, 1, 1e-12)
-			closeTo(t, "covector·direction", unit, 1, 1e-11)
-			f, s := 0.0, 0.0
-			for a := range m.Direction {
-				for b := range m.Direction {
-					f += m.Covector[a] * fresh.At(a, b) * m.Direction[b]
-					s += m.Covector[a] * stale.At(a, b) * m.Direction[b]
-				}
-			}
-			closeTo(t, "fresh", m.Fresh, f, 1e-11)
-			closeTo(t, "stale", m.Stale, s, 1e-11)
-			closeTo(t, "total", m.Total, f+s, 1e-11)
-		}
-		closeTo(t, "trace", trace, 0, 1e-10)
-		s := rom.Predict(p).Stiffness
-		closeTo(t, "stiffest", s.Total, modes[0].Total, 1e-11)
-		closeTo(t, "slowest", s.Slowest, modes[3].Total, 1e-11)
-		closeTo(t, "stiffest, fresh", s.Fresh, modes[0].Fresh, 1e-11)
-		closeTo(t, "stiffest, stale", s.Stale, modes[0].Stale, 1e-11)
-	}
 }
 
 // β_c(z_ref), above which 0/1 arms with std scale have an interior fixed point

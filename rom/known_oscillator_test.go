@@ -107,30 +107,6 @@ func TestClosedForm(t *testing.T) {
 	printed(t, "error of the closed form", worst, 1e-4, 1e-4)
 }
 
-// Exact for the map: x_0[(1−r_2)r_1^{t+1} − (1−r_1)r_2^{t+1}]/(r_1 − r_2); the
-// mean field from a small offset follows it, up to the offset.
-func TestMeanFieldNearTheFixedPoint(t *testing.T) {
-	const offset = 1e-6
-	for _, mu := range []float64{0, 0.5, 0.9} {
-		for _, kappa := range []float64{1e-3, 0.05, 1} {
-			p := with(bandit(option.StdScale, 1.2, 16), kappa/0.3391527175, mu, block(1))
-			star, _ := rom.Reached(p)
-			kappa := p.Optimizer.LearningRate * rom.Predict(p).Stiffness.Total
-			disc := cmplx.Sqrt(complex((1+mu-kappa)*(1+mu-kappa)-4*mu, 0))
-			r1, r2 := (complex(1+mu-kappa, 0)+disc)/2, (complex(1+mu-kappa, 0)-disc)/2
-			curve := mapCurve(kappa, mu, 300)
-			rom.MeanField(p, gapAt(gapOf(star.Logits)+offset), 300, func(i int, theta []float64) {
-				n := complex(float64(i)+1, 0)
-				want := real(((1-r2)*cmplx.Pow(r1, n) - (1-r1)*cmplx.Pow(r2, n)) / (r1 - r2))
-				closeTo(t, "the formula and the recursion", want, curve[i], 1e-10)
-				// Nonlinear terms are of the order of the offset, and the fixed
-				// point is known to its own round-off over the offset.
-				closeTo(t, describe(p)+" x_t/x_0", (gapOf(theta)-gapOf(star.Logits))/offset, want, 1e-5)
-			})
-		}
-	}
-}
-
 // The mean field is the optimizer of docs/theory.md §1 applied to E[g]. Adam's second
 // moment averages E[g²] = (E g)² + Var g; without Var g Adam would not be the heavy
 // ball of §6 near the fixed point.

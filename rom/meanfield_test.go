@@ -42,23 +42,6 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 			t.Errorf("%v: %+v after %d steps", method, scope, visited)
 		}
 	}
-	visited := 0
-	if _, scope := MeanField(reference(option.StdScale, 1.2, 8), []float64{0, 0}, 5, func(int, []float64) { visited++ }); !scope.In || visited != 6 {
-		t.Errorf("a run without overflow: %+v, %d of 6 visits", scope, visited)
-	}
-	huge := reference(option.StdScale, 1e-9, option.Infinite)
-	huge.Reference = []float64{0, 1e200} // the first force is β/4 of it
-	if _, scope := MeanField(huge, []float64{0, 0}, 5, func(int, []float64) {}); scope.In {
-		t.Error("a force whose square overflows is in scope")
-	}
-	// The mean square of J − J_0 overflows, although the advantages are of order 1.
-	rewards := reference(option.StdScale, 1.2, option.Infinite)
-	for size, in := range map[float64]bool{1e149: true, 1e200: false} {
-		rewards.Arms = []option.Arm{{Law: option.Normal, Mean: size, Std: 1}, {Law: option.Normal, Std: 1}}
-		if _, scope := MeanField(rewards, []float64{0, 0}, 5, func(int, []float64) {}); scope.In != in {
-			t.Errorf("rewards of %g: %+v", size, scope)
-		}
-	}
 }
 
 // A delay as long as the run keeps π_old at the start, as any longer delay and

@@ -3,7 +3,6 @@ package rom
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"grposim/option"
@@ -221,22 +220,6 @@ func TestLostLaw(t *testing.T) {
 	for i, path := range Paths(p, init, []int{3, 300}, Reward, Entropy) {
 		if !path.Scope.In || !linear.IsFinite(path.Neglected[:1]...) || linear.IsFinite(path.Neglected[1:]...) {
 			t.Errorf("quantity %d: %+v, want a size at step 3 and none at step 300", i, path)
-		}
-	}
-}
-
-// A size counts up to three times its step where runs are spread. Ahead of where runs are lost it is the span of the number, and
-// not known from there on.
-func TestSizesAhead(t *testing.T) {
-	steps := []int{0, 1, 2, 3, 6, 8, 9, 30, 40}
-	sizes := []float64{0, 1, 2, 1, 5, 6, 3, math.NaN(), 8}
-	for variance, want := range map[float64][]float64{
-		0:   {0, 2, 2, 5, 6, math.Inf(1)},
-		0.1: {0, 5, 6, 6, 10, math.Inf(1)},
-	} {
-		got := ahead(steps, []int{0, 2, 3, 6, 10, 30}, 10, func(n int) (float64, float64) { return sizes[n], variance })
-		if !slices.Equal(got, want) {
-			t.Errorf("variance %v: sizes %v, want %v", variance, got, want)
 		}
 	}
 }

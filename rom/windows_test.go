@@ -76,24 +76,3 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 		}
 	}
 }
-
-// The critical rate of modes that mix under a delay, of eight completions as the update is written,
-// where the first window of instability at τ = 20 is 6 % below the next.
-func TestCriticalRateOfEightCompletions(t *testing.T) {
-	p := Params{
-		Estimator: option.Estimator{GroupSize: option.Infinite, GroupsPerStep: 1, Importance: option.Importance{Mode: option.Ratio}, KL: option.KL{Coefficient: 1}},
-		Reference: make([]float64, 8),
-		Lag:       option.Lag{Kind: option.Delay, Interval: 20},
-		Optimizer: option.Optimizer{LearningRate: 0.3, Momentum: 0.8},
-		Factors:   Unit,
-	}
-	for _, reward := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
-		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: reward})
-	}
-	f := fold(p)
-	m := newLinearization(f, f.reached()).newMotion(option.HeavyBall, 0.3, 0.8, nil)
-	if !m.Mixed {
-		t.Fatal("the modes are independent, want the stale share of the scale to couple them")
-	}
-	firstUnstable(t, "eight completions", m.Whole, m.Threshold(linear.CriticalRate).At, 300)
-}
