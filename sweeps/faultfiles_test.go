@@ -48,8 +48,8 @@ var faultFiles = map[string]faultFile{
 	"grown": {rows: []faultRow{{rulings: declined, because: "the deviation grows"}}},
 	// A sampled KL gradient whose rare arm is never drawn.
 	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
-	"tied-rewards":      {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no share"}, {claim: "fixed-point", rulings: agrees}}},
-	"level-curve":       {rows: []faultRow{{rulings: declined, because: "rounding"}}},
+	"tied-rewards":      {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no such number"}, {claim: "fixed-point", rulings: agrees}}},
+	"level-curve":       {rows: []faultRow{{rulings: declined, because: "does not change"}}},
 	"overflowing-force": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
@@ -73,7 +73,7 @@ var faultFiles = map[string]faultFile{
 		{variants: "unsettled unstable adam", rulings: declined},
 	}},
 	// Normal rewards that are equal by rounding.
-	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "rounding decides the rewards"}}},
+	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
 	// The stiffness of eight equal constant rewards is that of the penalty, β/8.
 	"equal-stiffness": {rows: []faultRow{{rulings: agrees}}},
 	// There is a fixed point.
