@@ -58,11 +58,11 @@ const (
 // is then the first to oscillate and to grow.
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups it must be
-// above the noise of a pair. It must be small against the size at which a growing deviation
-// saturates just past a threshold: 0.01 for 4,096 groups of 16. With more arms than two, or
-// snapshots older than a block or a step, pairs of sampled groups are displaced along each logit in
-// turn. They are so by Offset times the largest component of Direction. Instability then fits the
-// linear map of all modes to them. There 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
+// above the noise of a pair. It must be below the size at which a growing deviation saturates just
+// past a threshold: 0.01 for 4,096 groups of 16. With more arms than two, or snapshots older than a
+// block or a step, Instability of sampled groups fits the linear map of all modes. Its pairs are
+// displaced along each logit in turn, by Offset times the largest component of Direction. There
+// 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
 type LocationProbe struct {
 	Event     Event
 	Param     LocationParam

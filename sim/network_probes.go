@@ -11,9 +11,9 @@ import (
 	"grposim/sim/measure"
 )
 
-// grows decides whether a small deviation from the logits of Network.Weights grows in a cell at G =
-// ∞. It looks at the change of the logits in the last step before each refresh. Slow modes, which
-// would hide the decay of the stiff ones, are small in it.
+// grows decides whether a small deviation from the logits of Network.Weights grows at G = ∞. It
+// looks at the change of the logits in the last step before each refresh. Slow modes, which would
+// hide the decay of the stiff ones, are small in it.
 func grows(ctx context.Context, c *Cell) (o outcome) {
 	period := RefreshPeriod(c.Lag)
 	p := newContexts(c, coupledLaws)

@@ -119,9 +119,9 @@ func (t *trial) follow(ctx context.Context, at func(period int, d deviation) boo
 // In between, the mean squares over the second, third and last quarter of a run are compared.
 // Growth is steady if the logarithms of both of their ratios are above steadily and the second is
 // above slackening times the first. Growth like a power of time gives about two thirds. After
-// Run.Steps steps, logarithms beyond significant decide too. They do of decay if the second is
-// below steadyDecay times the first: one that slackens may hide a mode that grows. So a change of
-// the norm by less than 5 % stays undecided.
+// Run.Steps steps, logarithms beyond significant decide too. A decay also needs the second below
+// steadyDecay times the first: one that slackens may hide a mode that grows. So a change of the
+// norm by less than 5 % stays undecided.
 const (
 	grownBy     = 100
 	decayedBy   = 100
